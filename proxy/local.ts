@@ -1,0 +1,118 @@
+/**
+ * All six services in one process, behind TLS: the embedded run. The drivers are embedded too, unless
+ * DATABASE_URL, REDIS_URL, NATS_URL or OBJECTS_URL name others.
+ */
+import { environment, type Environment, readConfig, ConfigError } from '#shared/config.ts'
+import type { Service, ServiceContext } from '#shared/context.ts'
+import type { ServiceName } from '#shared/contracts/endpoint.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import { serviceOf } from '#shared/http/routes.ts'
+import { createLog, type Log } from '#shared/log.ts'
+import { contextOf, openPorts, stopSignal } from '#shared/service.ts'
+import { createAdmin } from '#services/admin/app.ts'
+import { createFeedbackMedia } from '#services/feedback-media/app.ts'
+import { createLineBot } from '#services/line-bot/app.ts'
+import { createScheduler } from '#services/scheduler/app.ts'
+import { createSurveyProfile } from '#services/survey-profile/app.ts'
+import { createTracking } from '#services/tracking/app.ts'
+import { openCertificate } from './local/certificate.ts'
+import { lockDataDirectory } from './local/data-lock.ts'
+import { listen } from './local/listen.ts'
+import { openTokens } from './local/tokens.ts'
+
+const SERVICES: Record<ServiceName, (context: ServiceContext) => Service> = {
+  tracking: createTracking,
+  'survey-profile': createSurveyProfile,
+  'feedback-media': createFeedbackMedia,
+  admin: createAdmin,
+  'line-bot': createLineBot,
+  scheduler: createScheduler,
+}
+
+/** The router finds the path of a URL with a shorter host at the wrong place. */
+const SHORTEST_HOST = 3
+const withHost = (request: Request, url: URL): Request =>
+  new Request(`https://localhost${url.pathname}${url.search}`, request)
+
+export interface Local {
+  /** Where it listens, without a slash at the end. */
+  readonly url: string
+  readonly tokens: Readonly<Record<'owner' | 'manager' | 'volunteer', string>>
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the embedded run.
+ * @throws ConfigError; or when another process keeps the data directory or the port for 30 s
+ */
+export async function startLocal(env: Environment, log: Log, now: () => number = Date.now): Promise<Local> {
+  const dataDir = env.EVENT_DATA_DIR?.trim() || './data'
+  const unlock = lockDataDirectory(dataDir)
+  const tokens = openTokens(dataDir, env)
+  const port = Number(env.EVENT_PORT?.trim() || 8443)
+  const config = readConfig({ EVENT_PUBLIC_URL: `https://localhost:${port}`, ...env, ...tokens.env })
+  const ports = await openPorts(config, log, now, migrateDatabase)
+  let addressOf = (_request: Request): string => 'unknown'
+  const contexts = new Map<ServiceName, ServiceContext>()
+  const services = new Map<ServiceName, Service>()
+  for (const [name, create] of Object.entries(SERVICES) as [ServiceName, (typeof SERVICES)[ServiceName]][]) {
+    const context = contextOf(ports, name, log, { tls: true, addressOf: (request) => addressOf(request) })
+    contexts.set(name, context)
+    services.set(name, create(context))
+  }
+  for (const service of services.values()) await service.start()
+
+  const server = await listen({
+    port: config.port,
+    tls: await openCertificate(dataDir),
+    fetch: (request) => {
+      const url = new URL(request.url)
+      const service = services.get(serviceOf(url.pathname, request.method))!
+      return service.fetch(url.host.length < SHORTEST_HOST ? withHost(request, url) : request)
+    },
+  })
+  addressOf = (request) => server.requestIP(request)?.address ?? 'unknown'
+
+  return {
+    url: `https://localhost:${server.port}`,
+    tokens: tokens.shown,
+    async stop() {
+      await server.stop()
+      for (const context of contexts.values()) await context.outbox.stop()
+      for (const service of services.values()) await service.stop()
+      await ports.close()
+      unlock()
+    },
+  }
+}
+
+const welcome = ({ url, tokens }: Local, dataDir: string): string => `
+  The pilgrimage event tracking service listens on ${url}
+  Data are in ${dataDir}; the certificate is its own: ${dataDir}/tls/cert.pem
+
+  Admin tokens (header X-Admin-Token), kept in ${dataDir}/tokens.json:
+    owner      ${tokens.owner}
+    manager    ${tokens.manager}
+    volunteer  ${tokens.volunteer}
+
+  Try a check-in:
+    curl --cacert ${dataDir}/tls/cert.pem ${url}/api/event/checkin -H 'Content-Type: application/json' -d '{"user_id":"me","lat":24.15,"lng":120.67}'
+
+  Ctrl-C stops it.
+`
+
+if (import.meta.main) {
+  const dataDir = environment().EVENT_DATA_DIR?.trim() || './data'
+  const stopping = stopSignal()
+  try {
+    const local = await startLocal(environment(), createLog())
+    console.log(welcome(local, dataDir))
+    await stopping
+    console.log('Stopping: requests in flight are answered first.')
+    await local.stop()
+    process.exit(0)
+  } catch (error) {
+    console.error(error instanceof ConfigError || error instanceof Error ? error.message : String(error))
+    process.exit(1)
+  }
+}

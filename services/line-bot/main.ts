@@ -1,0 +1,4 @@
+import { runService } from '#shared/service.ts'
+import { createLineBot } from './app.ts'
+
+await runService(createLineBot)

@@ -1,0 +1,34 @@
+/** Partitions of the points' table by day, made ahead of the points. */
+import type { Database } from '#shared/db/db.ts'
+import { errorFields, type Log } from '#shared/log.ts'
+
+const DAY_MS = 86_400_000
+/** Phones come back from dead zones after weeks; days before that share the default partition. */
+const DAYS_BACK = 31
+const DAYS_AHEAD = 7
+
+/** Makes the partitions around today that are missing. A day whose points came first stays in the default one. */
+export async function ensureDayPartitions(db: Database, nowMs: number, log: Log): Promise<void> {
+  const today = Math.floor(nowMs / DAY_MS)
+  const rows = await db.sql<{ name: string }[]>`
+    SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'gps_points'::regclass`
+  const there = new Set(rows.map(({ name }) => name))
+  for (let day = today - DAYS_BACK; day <= today + DAYS_AHEAD; day++) {
+    const from = new Date(day * DAY_MS).toISOString()
+    const to = new Date((day + 1) * DAY_MS).toISOString()
+    const name = `gps_points_${from.slice(0, 10).replaceAll('-', '')}`
+    if (there.has(name)) continue
+    try {
+      await db.sql.unsafe(
+        `CREATE TABLE IF NOT EXISTS ${name} PARTITION OF gps_points FOR VALUES FROM ('${from}') TO ('${to}')`,
+      )
+    } catch (error) {
+      // 23514: the default partition holds points of that day already; they stay where they are.
+      if (!(error instanceof Error && 'code' in error && error.code === '23514')) throw error
+      log.warn('a day keeps its points in the default partition', {
+        day: from.slice(0, 10),
+        ...errorFields(error),
+      })
+    }
+  }
+}

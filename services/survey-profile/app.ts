@@ -1,0 +1,45 @@
+/** The survey-profile service: who the pilgrims are, and what they have walked. */
+import { primeKv } from '#shared/activity.ts'
+import { createTrackDoor } from '#shared/buffer/track-door.ts'
+import { admissionRules } from '#shared/buffer/rules.ts'
+import type { Service, ServiceContext } from '#shared/context.ts'
+import {
+  participantStatusEndpoint,
+  phoneEndpoint,
+  photoCountEndpoint,
+  privacyEndpoint,
+  profileEndpoint,
+  userSyncEndpoint,
+} from '#shared/contracts/profile.ts'
+import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
+import { createRouter, serve } from '#shared/http/router.ts'
+import { countPhotos } from './count-photos.ts'
+import { readProfile } from './read-profile.ts'
+import { recordConsent } from './record-consent.ts'
+import { setParticipantStatus } from './set-participant-status.ts'
+import { setPhone } from './set-phone.ts'
+import { submitSurvey, type TrackDoor } from './submit-survey.ts'
+import { syncUser } from './sync-user.ts'
+
+export function createSurveyProfile(context: ServiceContext): Service {
+  const { config, db, kv, calendar } = context
+  const door: TrackDoor = {
+    admitTrack: createTrackDoor({ kv, rules: admissionRules(config), prime: () => primeKv(db, kv) }),
+    rules: { calendar, area: config.area, maxAgeMs: config.maxAgeMs, limit: config.limits.sync },
+  }
+  const router = createRouter(context)
+  for (const endpoint of [submitEndpoint, surveyEndpoint])
+    serve(router, context, endpoint, ({ body }) => submitSurvey(context, door, body))
+  serve(router, context, userSyncEndpoint, ({ body }) => syncUser(context, body))
+  serve(router, context, phoneEndpoint, ({ body }) => setPhone(context, body))
+  serve(router, context, privacyEndpoint, ({ body }) => recordConsent(context, body))
+  serve(router, context, participantStatusEndpoint, ({ body }) => setParticipantStatus(context, body))
+  serve(router, context, photoCountEndpoint, ({ query }) => countPhotos(context, query.user_id))
+  serve(router, context, profileEndpoint, ({ params }) => readProfile(context, params.userId))
+  return {
+    name: 'survey-profile',
+    fetch: router.fetch,
+    async start() {},
+    async stop() {},
+  }
+}

@@ -1,0 +1,19 @@
+/** How many photos a pilgrim has sent to the bot; cached 30 days, moved with each photo. */
+import { eq } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/context.ts'
+import type { PhotoCount } from '#shared/contracts/profile.ts'
+import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/photo-count.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+
+/** Zero for someone who has sent none, known or not. */
+export async function countPhotos({ db, kv }: ServiceContext, userId: string): Promise<PhotoCount> {
+  const key = photoCountKey(userId)
+  const cached = await kv.cached(key).catch(() => null)
+  if (cached !== null) return { userId, photo_count: Number(cached) }
+  const [row] = await db.read(() =>
+    db.orm.select({ count: pilgrims.photoCount }).from(pilgrims).where(eq(pilgrims.userId, userId)),
+  )
+  const count = row?.count ?? 0
+  if (row !== undefined) await kv.cache(key, String(count), PHOTO_COUNT_TTL_MS).catch(() => undefined)
+  return { userId, photo_count: count }
+}

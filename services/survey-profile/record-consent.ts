@@ -1,0 +1,33 @@
+/** Privacy consent: given with a version and a time, or taken back. */
+import type { ServiceContext } from '#shared/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/profile.ts'
+import { consents } from '#shared/schema/profiles.ts'
+import { showOrHide } from './live-map-presence.ts'
+import { upsertPilgrim } from './pilgrim.ts'
+
+/** Records it in one transaction with its history; who takes it back leaves the live map at once. */
+export async function recordConsent(
+  context: ServiceContext,
+  { user_id: userId, agreed, version }: PrivacyRequest,
+): Promise<PrivacyAnswer> {
+  const { db, now } = context
+  const at = new Date(now())
+  const row = await db.orm.transaction(async (tx) => {
+    await tx.insert(consents).values({ userId, agreed, version: version ?? null, at })
+    const fields = {
+      privacyAgreed: agreed,
+      privacyAgreedAt: agreed ? at : null,
+      privacyVersion: version ?? null,
+      consentWithdrawn: !agreed,
+    }
+    return upsertPilgrim(tx, userId, fields, now())
+  })
+  await showOrHide(context, row)
+  return {
+    userId,
+    privacy_agreed: row.privacyAgreed,
+    privacy_agreed_at: row.privacyAgreedAt && time(row.privacyAgreedAt.getTime()),
+    version: row.privacyVersion,
+  }
+}

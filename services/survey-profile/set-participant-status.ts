@@ -1,0 +1,38 @@
+/** A pilgrim's own status: active ↔ withdrawn, active → completed; completed is final for the pilgrim. */
+import { eq } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/context.ts'
+import type { ParticipantStatus } from '#shared/contracts/fields.ts'
+import type { ParticipantStatusAnswer, ParticipantStatusRequest } from '#shared/contracts/profile.ts'
+import { conflict } from '#shared/errors.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { showOrHide } from './live-map-presence.ts'
+import { upsertPilgrim } from './pilgrim.ts'
+
+const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {
+  active: ['active', 'withdrawn', 'completed'],
+  withdrawn: ['withdrawn', 'active'],
+  completed: ['completed'],
+}
+
+/** @throws Refusal 409 for a transition that is not the pilgrim's to make */
+export async function setParticipantStatus(
+  context: ServiceContext,
+  { user_id: userId, status }: ParticipantStatusRequest,
+): Promise<ParticipantStatusAnswer> {
+  const { db, now } = context
+  const row = await db.orm.transaction(async (tx) => {
+    // Makes the row first, so that there is one to lock.
+    await upsertPilgrim(tx, userId, {}, now())
+    const [held] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+    const from = held!.participantStatus as ParticipantStatus
+    if (!NEXT[from].includes(status)) throw conflict(refusal(from, status))
+    return upsertPilgrim(tx, userId, { participantStatus: status }, now())
+  })
+  await showOrHide(context, row)
+  return { userId, participant_status: status }
+}
+
+const refusal = (from: ParticipantStatus, to: ParticipantStatus): string =>
+  from === 'completed'
+    ? 'You have completed the pilgrimage, and that is final; an operator can change it.'
+    : `From ${from} the status can not become ${to}: become active first.`

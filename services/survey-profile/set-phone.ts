@@ -1,0 +1,14 @@
+/** A pilgrim's phone number. */
+import type { ServiceContext } from '#shared/context.ts'
+import type { PhoneRequest } from '#shared/contracts/profile.ts'
+import { maskPhone } from './read-profile.ts'
+import { upsertPilgrim } from './pilgrim.ts'
+
+/** Sets or clears it; answers it masked. */
+export async function setPhone(
+  { db, now }: ServiceContext,
+  { user_id: userId, phone }: PhoneRequest,
+): Promise<{ userId: string; phone: string | null }> {
+  await upsertPilgrim(db.orm, userId, { phone }, now())
+  return { userId, phone: phone === null ? null : maskPhone(phone) }
+}

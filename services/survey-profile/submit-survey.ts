@@ -1,0 +1,61 @@
+/** A survey: the answers that hold, and the history of those before them, in one transaction. */
+import { sql } from 'drizzle-orm'
+import type { Verdict, Submission } from '#shared/kv/kv.ts'
+import { syncTrack, type SyncRules } from '#shared/buffer/sync-track.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { SubmitAnswer, SubmitRequest } from '#shared/contracts/survey.ts'
+import { Refusal } from '#shared/errors.ts'
+import { surveyHistory, surveys } from '#shared/schema/profiles.ts'
+import { upsertPilgrim } from './pilgrim.ts'
+
+/** Takes a track, as `track/sync` does. */
+export interface TrackDoor {
+  readonly admitTrack: (submission: Submission) => Promise<Verdict>
+  readonly rules: SyncRules
+}
+
+/** Stores the answers; then takes the track that came with them, whose refusal fails nothing. */
+export async function submitSurvey(
+  { db, now }: ServiceContext,
+  door: TrackDoor,
+  request: SubmitRequest,
+): Promise<SubmitAnswer> {
+  const { user_id: userId, survey: answers, phone } = request
+  const submittedAt = new Date(now())
+  const revision = await db.orm.transaction(async (tx) => {
+    await upsertPilgrim(tx, userId, { surveyCompletedAt: submittedAt, ...(phone ? { phone } : {}) }, now())
+    const [row] = await tx
+      .insert(surveys)
+      .values({ userId, answers, revision: 1, submittedAt })
+      .onConflictDoUpdate({
+        target: surveys.userId,
+        set: { answers, submittedAt, revision: sql`${surveys.revision} + 1` },
+      })
+      .returning({ revision: surveys.revision })
+    await tx.insert(surveyHistory).values({ userId, answers, revision: row!.revision, submittedAt })
+    return row!.revision
+  })
+  return {
+    userId,
+    submitted_at: time(submittedAt.getTime()),
+    answers: Object.keys(answers).length,
+    revision,
+    track: await takeTrack(door, userId, request.gps_points, now()),
+  }
+}
+
+async function takeTrack(
+  door: TrackDoor,
+  userId: string,
+  points: readonly unknown[] | null | undefined,
+  nowMs: number,
+): Promise<SubmitAnswer['track']> {
+  if (points === null || points === undefined || points.length === 0) return null
+  try {
+    return await syncTrack(door.admitTrack, { user_id: userId, points: [...points] }, nowMs, door.rules)
+  } catch (error) {
+    if (error instanceof Refusal) return { refused: error.message }
+    throw error
+  }
+}

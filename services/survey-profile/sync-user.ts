@@ -1,0 +1,33 @@
+/** Profile data as a phone or LINE knows it, and what pilgrims report of their consumption and transport. */
+import type { ServiceContext } from '#shared/context.ts'
+import type { Profile, UserSyncRequest } from '#shared/contracts/profile.ts'
+import { mergeReported, upsertPilgrim } from './pilgrim.ts'
+import { readProfile } from './read-profile.ts'
+
+/** The fields that were given; absent and null ones are left out. */
+const given = <T>(
+  fields: Readonly<Record<string, T | null | undefined>> | null | undefined,
+): Record<string, T> =>
+  Object.fromEntries(
+    Object.entries(fields ?? {}).filter(
+      (entry): entry is [string, T] => entry[1] !== null && entry[1] !== undefined,
+    ),
+  )
+
+/** Stores what was given and answers the whole profile. */
+export async function syncUser(context: ServiceContext, request: UserSyncRequest): Promise<Profile> {
+  const { db, now } = context
+  const { user_id: userId } = request
+  const fields = given({
+    displayName: request.display_name,
+    pictureUrl: request.picture_url,
+    language: request.language,
+  })
+  const consumption = given(request.consumption)
+  const transport = given(request.transport)
+  await db.orm.transaction(async (tx) => {
+    await upsertPilgrim(tx, userId, fields, now())
+    await mergeReported(tx, userId, { consumption, transport })
+  })
+  return readProfile(context, userId)
+}

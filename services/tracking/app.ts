@@ -1,0 +1,69 @@
+/** The tracking service: check-ins, tracks, and the live map. Its hot path touches the kv only. */
+import { inArray } from 'drizzle-orm'
+import { join } from 'node:path'
+import { primeKv } from '#shared/activity.ts'
+import { createBuffer } from '#shared/buffer/buffer.ts'
+import { openJournal } from '#shared/buffer/journal.ts'
+import type { Service, ServiceContext } from '#shared/context.ts'
+import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { admissionRules } from '#shared/buffer/rules.ts'
+import { syncTrack } from '#shared/buffer/sync-track.ts'
+import { createRouter, serve } from '#shared/http/router.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { checkIn } from './check-in.ts'
+import { createLivePositions, liveMap } from './live-map.ts'
+
+export function createTracking(context: ServiceContext): Service {
+  const { config, kv, db, calendar, now, log, metrics } = context
+  const journal = openJournal(join(config.dataDir, 'journal'), config.buffer.journalMax)
+  const buffer = createBuffer({
+    kv,
+    journal,
+    rules: admissionRules(config),
+    admitMs: config.buffer.admitMs,
+    prime: () => primeKv(db, kv),
+    now,
+    log,
+  })
+  const live = createLivePositions(kv, now, log)
+  const accept = { calendar, area: config.area, maxAgeMs: config.maxAgeMs }
+  const checkInRules = { ...accept, limit: config.limits.checkin }
+  const syncRules = { ...accept, limit: config.limits.sync }
+  metrics.gauge('journal_entries', 'Check-ins that wait in the journal for the kv', () => buffer.journaled())
+
+  const names = async (userIds: string[]): Promise<Map<string, string | null>> => {
+    try {
+      const rows = await db.orm
+        .select({ userId: pilgrims.userId, name: pilgrims.displayName })
+        .from(pilgrims)
+        .where(inArray(pilgrims.userId, userIds))
+      return new Map(rows.map(({ userId, name }) => [userId, name]))
+    } catch (error) {
+      // The map is worth more than the names on it.
+      if (isDatabaseUnavailable(error)) return new Map()
+      throw error
+    }
+  }
+
+  const router = createRouter(context)
+  serve(router, context, checkInEndpoint, ({ body }) => checkIn(buffer, body, now(), checkInRules))
+  serve(router, context, trackSyncEndpoint, ({ body }) => syncTrack(buffer.admitTrack, body, now(), syncRules))
+  serve(router, context, dataEndpoint, async ({ query, operator }) => {
+    const shown = operator === null ? null : await names(live.read(query).map(({ userId }) => userId))
+    return liveMap(live, query, now(), shown)
+  })
+
+  return {
+    name: 'tracking',
+    fetch: router.fetch,
+    async start() {
+      await Promise.all([buffer.start(), live.start()])
+    },
+    async stop() {
+      await live.stop()
+      await buffer.stop()
+      journal.close()
+    },
+  }
+}

@@ -1,0 +1,57 @@
+/** A check-in: validated, decided in one atomic call, durable before it is answered. */
+import type { z } from 'zod'
+import { acceptCheckIn, acceptTrack, type AcceptRules, latestPosition } from '#shared/buffer/accept.ts'
+import type { Buffer } from '#shared/buffer/buffer.ts'
+import { pack, type Point, unpack } from '#shared/buffer/point.ts'
+import type { Window } from '#shared/config.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { CheckInAnswer, CheckInRequest } from '#shared/contracts/tracking.ts'
+import { refusedVerdict } from '#shared/buffer/refused-verdict.ts'
+
+/** Points that may come with a check-in; the rest of a longer list is left for track/sync. */
+const MAX_ATTACHED = 1_000
+
+export interface CheckInRules extends AcceptRules {
+  readonly limit: Window
+}
+
+/** The same position within the window is the same check-in, where the client sent no time. */
+const duplicateKey = (request: CheckInRequest, point: Point): string =>
+  request.timestamp === undefined || request.timestamp === null
+    ? `p${point.lat},${point.lng}`
+    : `t${point.sentMs}`
+
+/**
+ * Takes a check-in, and the track points that came with it.
+ * @throws Refusal 400, 403 paused or ended, 429, 503
+ */
+export async function checkIn(
+  buffer: Buffer,
+  request: CheckInRequest,
+  receivedMs: number,
+  rules: CheckInRules,
+): Promise<z.infer<typeof CheckInAnswer>> {
+  const point = acceptCheckIn(request, receivedMs, rules)
+  const attached = request.track_points?.slice(0, MAX_ATTACHED) ?? []
+  const track = acceptTrack(attached, receivedMs, rules).points
+  const verdict = await buffer.admitCheckIn({
+    id: crypto.randomUUID(),
+    userId: request.user_id,
+    kind: 'checkin',
+    entries: [pack(point), ...track.map(pack)],
+    duplicateKey: duplicateKey(request, point),
+    recordedMs: point.recordedMs,
+    position: latestPosition([point, ...track]),
+  })
+  if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'checkin', rules.limit)
+  const { field } = pack(point)
+  const recordedMs =
+    verdict.held === null ? verdict.recordedMs : unpack({ field, value: verdict.held }).recordedMs
+  return {
+    userId: request.user_id,
+    recorded_at: time(recordedMs),
+    duplicate: verdict.duplicate,
+    pending: verdict.pending,
+    in_range: point.inRange,
+  }
+}

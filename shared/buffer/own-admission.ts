@@ -1,0 +1,36 @@
+/**
+ * What a replica decides by itself while the kv is away: by the last status it knows, with limits and
+ * duplicates of its own.
+ */
+import { admit } from '#shared/kv/embedded/admission.ts'
+import { apply, createState, prune } from '#shared/kv/embedded/state.ts'
+import type { AdmissionRules, Submission, Verdict, VersionedStatus } from '#shared/kv/kv.ts'
+
+export interface OwnAdmission {
+  /** Remembers the status as the kv or the database last told it. */
+  learn(status: VersionedStatus): void
+  /** `unknown` while no status was ever known. */
+  decide(submission: Submission): Verdict
+}
+
+export function createOwnAdmission(rules: AdmissionRules, now: () => number): OwnAdmission {
+  const state = createState()
+  let pruneAtMs = 0
+  return {
+    learn(status) {
+      state.status = status
+    },
+    decide(submission) {
+      const nowMs = now()
+      if (nowMs >= pruneAtMs) {
+        prune(state, nowMs)
+        pruneAtMs = nowMs + rules.checkin.windowMs
+      }
+      const verdict = admit({ state, nowMs, rules, change: (change) => apply(state, change) }, submission)
+      // Points are the journal's; only windows stay here.
+      state.buffers.clear()
+      state.live.clear()
+      return verdict
+    },
+  }
+}

@@ -1,0 +1,82 @@
+/** A point on its way from a request to the table: its identity, and how it is packed into the buffer. */
+import type { PointKind } from '#shared/rules/fold.ts'
+import type { Entry } from '#shared/kv/kv.ts'
+
+/** An accepted point. Times are epoch milliseconds. */
+export interface Point {
+  readonly kind: PointKind
+  /** The time the client sent (of receipt where it sent none): with user and kind the point's identity. */
+  readonly sentMs: number
+  /** Its place in time. */
+  readonly recordedMs: number
+  readonly receivedMs: number
+  readonly lat: number
+  readonly lng: number
+  readonly accuracy: number | null
+  readonly altitude: number | null
+  readonly speed: number | null
+  readonly mode: string | null
+  readonly source: string | null
+  readonly inRange: boolean
+}
+
+/** Identity within a pilgrim's buffer. */
+export const fieldOf = (point: Pick<Point, 'kind' | 'sentMs'>): string => `${point.kind}${point.sentMs}`
+
+type Packed = [
+  recordedOffset: number,
+  receivedMs: number,
+  lat: number,
+  lng: number,
+  inRange: 0 | 1,
+  accuracy?: number | null,
+  altitude?: number | null,
+  speed?: number | null,
+  mode?: string | null,
+  source?: string | null,
+]
+
+/** Packs a point as a compact JSON array without its trailing absences. */
+export function pack(point: Point): Entry {
+  const packed: Packed = [
+    point.recordedMs - point.sentMs,
+    point.receivedMs,
+    point.lat,
+    point.lng,
+    point.inRange ? 1 : 0,
+    point.accuracy,
+    point.altitude,
+    point.speed,
+    point.mode,
+    point.source,
+  ]
+  while (packed.at(-1) === null) packed.pop()
+  return { field: fieldOf(point), value: JSON.stringify(packed) }
+}
+
+/**
+ * Reads an entry back.
+ * @throws SyntaxError or TypeError for an entry that `pack` did not write
+ */
+export function unpack({ field, value }: Entry): Point {
+  const kind = field[0]
+  const sentMs = Number(field.slice(1))
+  const packed = JSON.parse(value) as Packed
+  if ((kind !== 'c' && kind !== 't') || !Number.isSafeInteger(sentMs) || !Array.isArray(packed))
+    throw new TypeError(`not a buffered point: ${field}`)
+  const [offset, receivedMs, lat, lng, inRange, accuracy, altitude, speed, mode, source] = packed
+  return {
+    kind,
+    sentMs,
+    recordedMs: sentMs + offset,
+    receivedMs,
+    lat,
+    lng,
+    inRange: inRange === 1,
+    accuracy: accuracy ?? null,
+    altitude: altitude ?? null,
+    speed: speed ?? null,
+    mode: mode ?? null,
+    source: source ?? null,
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * The bus port: the doorbell between services. The event's row in the outbox is the record; a message that
+ * is lost costs time, not the event.
+ */
+import { openEmbeddedBus } from './bus.embedded.ts'
+import { openNatsBus } from './bus.nats.ts'
+
+export interface Bus {
+  /** Rings for an event; rejects when the bus does not take it. Safe to repeat. */
+  publish(subject: string, eventId: number): Promise<void>
+  /**
+   * Calls `onEvent` for each event of the subject, at least once per subscriber whatever its number of
+   * replicas; a rejection is delivered again.
+   */
+  subscribe(subject: string, subscriber: string, onEvent: (eventId: number) => Promise<void>): Promise<void>
+  /** Whether the bus is connected. */
+  connected(): boolean
+  close(): Promise<void>
+}
+
+/** Opens the bus that the URL names: `nats://…` (comma-separated), or none: within this process. */
+export function openBus(options: {
+  readonly url: string
+  readonly onError: (error: unknown) => void
+}): Promise<Bus> {
+  return options.url === '' ? openEmbeddedBus(options) : openNatsBus(options)
+}

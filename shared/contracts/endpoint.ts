@@ -1,0 +1,95 @@
+/**
+ * An endpoint as a value: everything that the router, the proxy, the access table, the API's
+ * documentation and the tests need to know about a route stands here once.
+ */
+import { z } from 'zod'
+
+export const ServiceName = z.enum([
+  'tracking',
+  'survey-profile',
+  'feedback-media',
+  'admin',
+  'line-bot',
+  'scheduler',
+])
+export type ServiceName = z.infer<typeof ServiceName>
+
+/**
+ * Who may call: `public` needs no token, `optional` answers more with one (a bad one is 401),
+ * the tiers need at least that tier's token.
+ */
+export type Access = 'public' | 'optional' | 'volunteer' | 'manager' | 'owner'
+
+/** Limits that the tracking admission applies itself, in the same atomic call that buffers the points. */
+export type LimitName = 'checkin' | 'sync' | 'survey' | 'user-write' | 'address-write' | 'admin'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface Endpoint<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Data extends z.ZodType = z.ZodType,
+> {
+  readonly method: Method
+  /** Path with `:name` parameters, as the router reads it. */
+  readonly path: string
+  readonly service: ServiceName
+  /** One sentence for the documentation. */
+  readonly summary: string
+  readonly access: Access
+  /** The sliding window that a call is charged to; `null`: none. */
+  readonly limit: LimitName | null
+  /** Status of a success. */
+  readonly success: 200 | 202
+  /** Where the pilgrim's id stands, when the call is made in a pilgrim's name. */
+  readonly caller: 'body' | 'query' | 'none'
+  /** Whether the end of the event closes it: 403 from then on. */
+  readonly closedAtEnd: boolean
+  readonly params: Params
+  readonly query: Query
+  /** JSON body; `raw` bodies are read by the handler itself within the same limit of bytes. */
+  readonly body: Body
+  readonly bodyKind: 'none' | 'json' | 'raw'
+  /** What stands under `data` of the envelope; for other media types a description. */
+  readonly data: Data
+  /** Media type of a success that is not the JSON envelope, or a JSON document without envelope. */
+  readonly media: string | null
+  /** Refusals beyond those that follow from the fields above. */
+  readonly errors: readonly number[]
+}
+
+type Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D extends z.ZodType> = Pick<
+  Endpoint<P, Q, B, D>,
+  'method' | 'path' | 'service' | 'summary' | 'data'
+> &
+  Partial<Endpoint<P, Q, B, D>>
+
+const Nothing = z.object({})
+type Nothing = typeof Nothing
+
+/**
+ * Declares an endpoint. Defaults: public, 200, no parameters, no query, no body, no limit.
+ * @example endpoint({ method: 'GET', path: '/health', service: 'admin', summary: '…', data: Health })
+ */
+export function endpoint<
+  D extends z.ZodType,
+  P extends z.ZodType = Nothing,
+  Q extends z.ZodType = Nothing,
+  B extends z.ZodType = Nothing,
+>(given: Given<P, Q, B, D>): Endpoint<P, Q, B, D> {
+  return {
+    access: 'public',
+    limit: given.access === undefined || given.access === 'public' ? null : 'admin',
+    success: 200,
+    caller: 'none',
+    closedAtEnd: false,
+    params: Nothing as unknown as P,
+    query: Nothing as unknown as Q,
+    body: Nothing as unknown as B,
+    bodyKind: given.body === undefined ? 'none' : 'json',
+    media: null,
+    errors: [],
+    ...given,
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * What the services tell each other. An event is a row of the outbox, written in the transaction of the
+ * change it reports; each subscriber listed here acts on it at least once, once in effect.
+ */
+import { z } from 'zod'
+import { ActivityStatus, Time } from './fields.ts'
+
+const StatusChanged = z.object({
+  status: ActivityStatus,
+  version: z.int(),
+  message: z.string().nullable(),
+  changed_at: Time,
+})
+
+/** Subject → payload. Subjects are `event.<owner>.<noun>.<past-verb>`. */
+export const EVENTS = {
+  'event.admin.status.paused': StatusChanged,
+  'event.admin.status.resumed': StatusChanged,
+  'event.admin.activity.ended': StatusChanged,
+  'event.admin.flush.requested': z.object({ requested_at: Time }),
+} as const
+
+export type Subject = keyof typeof EVENTS
+export type Payload<S extends Subject> = z.infer<(typeof EVENTS)[S]>
+
+/**
+ * Who acts on what. A name is `<service>.<verb>` and stays for ever: it is the key under which handled
+ * events are remembered.
+ */
+export const SUBSCRIBERS = {
+  'admin.spread-status': [
+    'event.admin.status.paused',
+    'event.admin.status.resumed',
+    'event.admin.activity.ended',
+  ],
+  'scheduler.flush': ['event.admin.activity.ended', 'event.admin.flush.requested'],
+} as const satisfies Record<string, readonly Subject[]>
+
+export type Subscriber = keyof typeof SUBSCRIBERS
+
+/** An event as it stands in the outbox. */
+export interface Event<S extends Subject = Subject> {
+  readonly id: number
+  readonly subject: S
+  readonly payload: Payload<S>
+}

@@ -1,0 +1,65 @@
+/**
+ * The fields that many contracts share: who, where, when, and text that every store can hold.
+ */
+import { z } from 'zod'
+
+/** Text that Postgres, JSON and Redis can all hold: no NUL, no lone surrogate. */
+export const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000')
+
+/** A string of at most `max` UTF-16 units that can be stored as it came. */
+export const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine(isStorableText, { error: 'must not contain a NUL character or a lone surrogate' })
+
+const USER_ID_RULE = 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ - (and not "." or "..")'
+
+/** Whether a string can name a pilgrim. */
+export const isUserId = (id: string): boolean =>
+  /^[A-Za-z0-9_.:@-]{1,128}$/.test(id) && id !== '.' && id !== '..'
+
+/** A pilgrim's id: as a phone client or LINE gives it. */
+export const UserId = z.string({ error: USER_ID_RULE }).refine(isUserId, { error: USER_ID_RULE })
+export type UserId = z.infer<typeof UserId>
+
+/** The names under which existing phone clients send the pilgrim's id. */
+export const USER_ID_ALIASES = ['user_id', 'userId', 'line_user_id'] as const
+
+/** ISO 8601 UTC with milliseconds and Z: the one form in which this API writes a time. */
+export const Time = z.iso.datetime({ precision: 3 })
+export type Time = z.infer<typeof Time>
+
+/** Writes epoch milliseconds as `Time`. */
+export const time = (ms: number): Time => new Date(ms).toISOString()
+
+export const Latitude = z.number().min(-90).max(90)
+export const Longitude = z.number().min(-180).max(180)
+
+/** What a client may measure beside the position: any finite number that a float4 column holds. */
+export const Measure = z.number().min(-1e9).max(1e9)
+
+export const ParticipantStatus = z.enum(['active', 'completed', 'withdrawn'])
+export type ParticipantStatus = z.infer<typeof ParticipantStatus>
+
+export const ActivityStatus = z.enum(['active', 'paused', 'ended'])
+export type ActivityStatus = z.infer<typeof ActivityStatus>
+
+export const Role = z.enum(['owner', 'manager', 'volunteer'])
+export type Role = z.infer<typeof Role>
+
+/** Paging of every list: `limit` 1–200 (default 50) and an opaque `cursor`. */
+export const PageQuery = z.object({
+  limit: z
+    .string()
+    .regex(/^\d+$/, { error: 'must be a whole number from 1 to 200' })
+    .transform(Number)
+    .pipe(z.number().min(1).max(200))
+    .default(50),
+  cursor: z.string().max(512).optional(),
+})
+export type PageQuery = z.infer<typeof PageQuery>
+
+/** A page of a list. */
+export const page = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), next_cursor: z.string().nullable() })

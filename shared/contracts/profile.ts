@@ -1,0 +1,182 @@
+/** A pilgrim as others and they themselves see them. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { ParticipantStatus, text, Time, UserId } from './fields.ts'
+
+export const Profile = z.object({
+  userId: UserId,
+  display_name: z.string().nullable(),
+  picture_url: z.string().nullable(),
+  level: z.int().min(1).max(9),
+  level_name: z.object({ zh: z.string(), en: z.string() }),
+  icon: z.string(),
+  km: z.number(),
+  checkins: z.int(),
+  next_level: z
+    .object({ level: z.int(), km_needed: z.number(), checkins_needed: z.int() })
+    .nullable()
+    .describe('What the next level still needs; null at level 9'),
+  carbon_kg: z.number(),
+  carbon_saved_kg: z.number().describe('Against the same distance by bus'),
+  phone: z.string().nullable().describe('Masked but for its last two digits'),
+  survey_completed: z.literal([0, 1]),
+  privacy_agreed: z.boolean(),
+  privacy_agreed_at: Time.nullable(),
+  participant_status: ParticipantStatus,
+  achievement_card: z.enum(['locked', 'unlocked']),
+  photo_count: z.int(),
+  first_seen: Time.nullable(),
+  last_seen: Time.nullable(),
+})
+export type Profile = z.infer<typeof Profile>
+
+/** Text that an empty string leaves as it was. */
+const kept = (max: number) =>
+  text(max)
+    .nullish()
+    .transform((value) => value?.trim() || null)
+
+const Count = z.int().min(0).max(1_000_000)
+
+export const UserSyncRequest = z.object({
+  user_id: UserId,
+  display_name: kept(200),
+  picture_url: kept(2_000),
+  language: kept(35).describe('BCP 47, such as zh-TW'),
+  consumption: z
+    .object({ water: Count.nullish(), recycle: Count.nullish(), hotel: Count.nullish() })
+    .nullish()
+    .describe('Bottles of water, bottles recycled, hotel nights: each given one replaces the stored one'),
+  transport: z
+    .record(text(32), z.number().min(0).max(1_000_000))
+    .refine((given) => Object.keys(given).length <= 20, { error: 'must name at most 20 modes' })
+    .nullish()
+    .describe('Self-reported kilometres per mode; a mode the table does not know counts as bus'),
+})
+export type UserSyncRequest = z.infer<typeof UserSyncRequest>
+
+const PHONE_RULE = 'must have 6 to 15 digits, and nothing else but + - ( ) and spaces'
+
+/** As the person writes it; null and empty clear it. */
+export const Phone = z
+  .string({ error: PHONE_RULE })
+  .trim()
+  .max(40)
+  .refine(
+    (phone) =>
+      phone === '' || (/^[\d+\-() ]+$/.test(phone) && /^\d{6,15}$/.test(phone.replaceAll(/\D/g, ''))),
+    { error: PHONE_RULE },
+  )
+  .nullable()
+  .transform((phone) => phone || null)
+
+export const PhoneRequest = z.preprocess(
+  (given) =>
+    typeof given === 'object' && given !== null && !('phone' in given) && 'phone_number' in given
+      ? { ...given, phone: given.phone_number }
+      : given,
+  z.object({ user_id: UserId, phone: Phone }),
+)
+export type PhoneRequest = z.infer<typeof PhoneRequest>
+
+export const PrivacyRequest = z.object({
+  user_id: UserId,
+  agreed: z
+    .boolean()
+    .nullish()
+    .transform((agreed) => agreed ?? true),
+  version: text(100).nullish(),
+})
+export type PrivacyRequest = z.infer<typeof PrivacyRequest>
+
+export const PrivacyAnswer = z.object({
+  userId: UserId,
+  privacy_agreed: z.boolean(),
+  privacy_agreed_at: Time.nullable(),
+  version: z.string().nullable(),
+})
+export type PrivacyAnswer = z.infer<typeof PrivacyAnswer>
+
+export const ParticipantStatusRequest = z.preprocess(
+  (given) =>
+    typeof given === 'object' && given !== null && !('status' in given) && 'participant_status' in given
+      ? { ...given, status: given.participant_status }
+      : given,
+  z.object({ user_id: UserId, status: ParticipantStatus }),
+)
+export type ParticipantStatusRequest = z.infer<typeof ParticipantStatusRequest>
+
+export const ParticipantStatusAnswer = z.object({ userId: UserId, participant_status: ParticipantStatus })
+export type ParticipantStatusAnswer = z.infer<typeof ParticipantStatusAnswer>
+
+export const PhotoCount = z.object({ userId: UserId, photo_count: z.int() })
+export type PhotoCount = z.infer<typeof PhotoCount>
+
+export const profileEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/user/:userId',
+  service: 'survey-profile',
+  summary: 'Profile and statistics of a pilgrim, points still in the buffer included',
+  params: z.object({ userId: UserId }),
+  data: Profile,
+  errors: [404, 503],
+})
+
+export const userSyncEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/user/sync',
+  service: 'survey-profile',
+  summary: 'Profile data and what a pilgrim reports of themselves; answers the whole profile',
+  limit: 'user-write',
+  caller: 'body',
+  body: UserSyncRequest,
+  data: Profile,
+  errors: [503],
+})
+
+export const phoneEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/user/phone',
+  service: 'survey-profile',
+  summary: 'Sets or clears the phone number',
+  limit: 'user-write',
+  caller: 'body',
+  body: PhoneRequest,
+  data: z.object({ userId: UserId, phone: z.string().nullable() }),
+  errors: [503],
+})
+
+export const privacyEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/privacy',
+  service: 'survey-profile',
+  summary: 'Records privacy consent, or takes it back',
+  limit: 'user-write',
+  caller: 'body',
+  body: PrivacyRequest,
+  data: PrivacyAnswer,
+  errors: [503],
+})
+
+export const participantStatusEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/participant-status',
+  service: 'survey-profile',
+  summary: 'active, completed or withdrawn; completed is final for the pilgrim',
+  limit: 'user-write',
+  caller: 'body',
+  body: ParticipantStatusRequest,
+  data: ParticipantStatusAnswer,
+  errors: [409, 503],
+})
+
+export const photoCountEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/photos/count',
+  service: 'survey-profile',
+  summary: 'How many photos a pilgrim has sent to the bot',
+  caller: 'query',
+  query: z.object({ user_id: UserId }),
+  data: PhotoCount,
+  errors: [503],
+})

@@ -1,0 +1,174 @@
+/** Check-ins, tracks and the live map. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Latitude, Longitude, Measure, text, Time, UserId } from './fields.ts'
+
+/** As clients send it: ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */
+export const SentTime = z.union([z.number(), z.string().max(64)])
+export type SentTime = z.infer<typeof SentTime>
+
+/** Most points one request may carry; the body limit stops honest clients before this. */
+export const MAX_POINTS = 5_000
+
+/** A GPS point as phones send it, its alias names already folded (`foldPointAliases`). */
+export const GpsPoint = z.object({
+  lat: Latitude,
+  lng: Longitude,
+  timestamp: SentTime.nullish(),
+  accuracy: Measure.nullish().describe('metres'),
+  altitude: Measure.nullish().describe('metres'),
+  speed: Measure.nullish().describe('km/h as the phone measured it; the segment’s own speed decides'),
+  mode: text(32).nullish().describe('walk, car, scooter, bike, bus, mrt, train or hsr'),
+  source: text(64).nullish(),
+})
+export type GpsPoint = z.infer<typeof GpsPoint>
+
+const POINT_ALIASES: Record<string, 'lat' | 'lng' | 'timestamp'> = {
+  latitude: 'lat',
+  lon: 'lng',
+  longitude: 'lng',
+  datetime: 'timestamp',
+}
+
+/** Renames `lon`, `latitude`, `longitude` and `datetime`, where the plain name is absent. */
+export function foldPointAliases(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  let folded: Record<string, unknown> | null = null
+  for (const alias in POINT_ALIASES) {
+    const given = (value as Record<string, unknown>)[alias]
+    if (given === undefined || given === null) continue
+    folded ??= { ...value }
+    folded[POINT_ALIASES[alias]!] ??= given
+  }
+  return folded ?? value
+}
+
+/** Points arrive unchecked: one bad point is reported by its index and never fails the others. */
+const Points = z.array(z.unknown()).max(MAX_POINTS)
+
+export const CheckInRequest = z.preprocess(
+  foldPointAliases,
+  GpsPoint.extend({ user_id: UserId, track_points: Points.nullish() }),
+)
+export type CheckInRequest = z.infer<typeof CheckInRequest>
+
+export const CheckInAnswer = z.object({
+  userId: UserId,
+  recorded_at: Time.describe('Place of the check-in in time'),
+  duplicate: z.boolean(),
+  pending: z.int().describe('Points of this pilgrim that wait in the buffer'),
+  in_range: z.boolean().describe('false: outside the event’s area; stored, not counted'),
+})
+export type CheckInAnswer = z.infer<typeof CheckInAnswer>
+
+/** Why a track point was not taken. */
+export const PointFault = z.enum([
+  'not-an-object',
+  'no-timestamp',
+  'invalid-timestamp',
+  'in-the-future',
+  'too-old',
+  'out-of-bounds',
+  'invalid-position',
+  'invalid-field',
+])
+export type PointFault = z.infer<typeof PointFault>
+
+export const TrackSyncRequest = z.object({ user_id: UserId, points: Points.min(1) })
+export type TrackSyncRequest = z.infer<typeof TrackSyncRequest>
+
+export const TrackSyncAnswer = z.object({
+  accepted: z.int(),
+  duplicates: z.int(),
+  rejected: z.array(z.object({ index: z.int(), reason: PointFault })),
+  durable_through: Time.nullable().describe(
+    'The phone may delete this batch’s points up to this time, and the rejected ones',
+  ),
+})
+export type TrackSyncAnswer = z.infer<typeof TrackSyncAnswer>
+
+const coordinates = (value: string): number[] => value.split(',').map((part) => Number(part.trim() || NaN))
+
+/** `west,south,east,north` in degrees. */
+export const BoundingBox = z
+  .string()
+  .transform(coordinates)
+  .refine(
+    (box) =>
+      box.length === 4 &&
+      box.every(Number.isFinite) &&
+      Math.abs(box[0]!) <= 180 &&
+      Math.abs(box[2]!) <= 180 &&
+      Math.abs(box[1]!) <= 90 &&
+      Math.abs(box[3]!) <= 90 &&
+      box[0]! <= box[2]! &&
+      box[1]! <= box[3]!,
+    { error: 'must be west,south,east,north in degrees, with west ≤ east and south ≤ north' },
+  )
+  .transform((box) => box as [west: number, south: number, east: number, north: number])
+export type BoundingBox = z.infer<typeof BoundingBox>
+
+export const DataQuery = z.object({
+  limit: z
+    .string()
+    .regex(/^\d+$/, { error: 'must be a whole number from 1 to 5000' })
+    .transform(Number)
+    .pipe(z.number().min(1).max(5_000))
+    .default(1_000),
+  since: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone' })
+    .transform((value) => Date.parse(value))
+    .optional(),
+  bbox: BoundingBox.optional(),
+})
+export type DataQuery = z.infer<typeof DataQuery>
+
+export const LivePosition = z.object({
+  id: z.string().describe('Changes every hour; the pilgrim’s id is never public'),
+  lat: Latitude,
+  lng: Longitude,
+  recorded_at: Time,
+  userId: UserId.optional().describe('With a token only'),
+  display_name: z.string().nullish().describe('With a token only'),
+})
+export type LivePosition = z.infer<typeof LivePosition>
+
+export const LiveMap = z.object({ points: z.array(LivePosition), generated_at: Time })
+export type LiveMap = z.infer<typeof LiveMap>
+
+export const checkInEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/checkin',
+  service: 'tracking',
+  summary: 'GPS check-in; answered when it is durable, counted within the next flush',
+  limit: 'checkin',
+  success: 202,
+  caller: 'body',
+  body: CheckInRequest,
+  data: CheckInAnswer,
+  errors: [403, 503],
+})
+
+export const trackSyncEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/track/sync',
+  service: 'tracking',
+  summary: 'Batch of GPS track points; answers what the phone may delete',
+  limit: 'sync',
+  caller: 'body',
+  body: TrackSyncRequest,
+  data: TrackSyncAnswer,
+  errors: [403, 503],
+})
+
+export const dataEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/data',
+  service: 'tracking',
+  summary: 'Latest position of each pilgrim, at most five seconds old',
+  access: 'optional',
+  limit: null,
+  query: DataQuery,
+  data: LiveMap,
+  errors: [503],
+})

@@ -1,0 +1,52 @@
+/** The embedded database: PGlite in a worker, so that SQL never stops the thread that answers requests. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import postgres from 'postgres'
+import type { Driver } from './db.ts'
+
+/** What the worker is told. */
+export interface WorkerStart {
+  readonly dir: string
+  readonly socket: string
+}
+
+/**
+ * Starts PGlite on `dir` and connects to it.
+ * @throws with the worker's message when the directory can not be opened
+ */
+export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
+  mkdirSync(dir, { recursive: true })
+  // A socket's path is limited to about 100 characters, so it does not stand in the data directory.
+  const socketDir = mkdtempSync(join(tmpdir(), 'event-db-'))
+  const socket = join(socketDir, '.s.PGSQL.5432')
+  const worker = new Worker(new URL('./embedded-worker.ts', import.meta.url).href)
+  const answered = Promise.withResolvers<void>()
+  worker.onmessage = ({ data }: MessageEvent<string>) => {
+    if (data === 'ready') answered.resolve()
+    else answered.reject(new Error(`the embedded database does not start: ${data}`))
+  }
+  worker.onerror = (event) => answered.reject(new Error(event.message))
+  worker.postMessage({ dir: resolve(dir), socket } satisfies WorkerStart)
+  await answered.promise
+
+  const client = postgres({
+    path: socket,
+    database: 'postgres',
+    username: 'postgres',
+    // More connections mix up each other's portals (measured with PGlite 0.5).
+    max: 1,
+    onnotice: () => undefined,
+  } as postgres.Options<Record<string, never>>)
+  return {
+    client,
+    async stop() {
+      const stopped = Promise.withResolvers<void>()
+      worker.onmessage = () => stopped.resolve()
+      worker.postMessage('stop')
+      await stopped.promise
+      worker.terminate()
+      rmSync(socketDir, { recursive: true, force: true })
+    },
+  }
+}

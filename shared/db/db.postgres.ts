@@ -1,0 +1,25 @@
+/** The database on a PostgreSQL server. */
+import postgres from 'postgres'
+import type { Driver } from './db.ts'
+
+/** Connections a service keeps at most; six services and their replicas share the server. */
+const POOL = 10
+
+export function openPostgres(url: string): Driver {
+  const client = postgres(url, {
+    max: POOL,
+    connect_timeout: 3,
+    idle_timeout: 60,
+    max_lifetime: 1_800,
+    // Reconnect soon: a database that is back is wanted at once.
+    backoff: (attempt: number) => Math.min(0.1 * 2 ** attempt, 2),
+    onnotice: () => undefined,
+    connection: {
+      application_name: 'event',
+      statement_timeout: 60_000,
+      // A transaction whose client was stopped must not hold its locks for ever.
+      idle_in_transaction_session_timeout: 60_000,
+    },
+  })
+  return { client, stop: async () => undefined }
+}

@@ -1,0 +1,89 @@
+/**
+ * The database port. Both drivers are a postgres.js client with drizzle on it: to a server, or to PGlite in
+ * a worker behind a socket.
+ *
+ * Obligations of callers: inside a transaction use its own handle only (the embedded driver has one
+ * connection, and the outer handle would wait for ever). In raw SQL pass times as ISO text and JSON as text,
+ * and read times as epoch milliseconds (`ms(column)`): drizzle takes the client's own conversions off.
+ */
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import type { Sql, TransactionSql } from 'postgres'
+import { openEmbeddedPostgres } from './db.embedded.ts'
+import { openPostgres } from './db.postgres.ts'
+
+export type Orm = PostgresJsDatabase
+/** Raw SQL, outside or inside a transaction. */
+export type Query = Sql | TransactionSql
+
+export interface Database {
+  readonly sql: Sql
+  readonly orm: Orm
+  /** Runs a read again once when a connection of the pool turns out to be dead (as all do after a restart). */
+  read<T>(ask: () => Promise<T>): Promise<T>
+  /** Resolves when the database answers, within about two seconds. */
+  probe(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What a driver brings: a client, and how to stop what it started. */
+export interface Driver {
+  readonly client: Sql
+  readonly stop: () => Promise<void>
+}
+
+const PROBE_MS = 2_000
+
+/** Opens the database that the URL names, or the embedded one in `dir`; migrations are the caller's. */
+export async function openDatabase(options: {
+  readonly url: string
+  readonly dir: string
+}): Promise<Database> {
+  const { client, stop } =
+    options.url === '' ? await openEmbeddedPostgres(options.dir) : openPostgres(options.url)
+  return {
+    sql: client,
+    orm: drizzle(client),
+    async read(ask) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) throw error
+        return await ask()
+      }
+    },
+    async probe() {
+      const timer = Promise.withResolvers<never>()
+      const handle = setTimeout(() => timer.reject(new DatabaseSilent()), PROBE_MS)
+      try {
+        await Promise.race([client`select 1`, timer.promise])
+      } finally {
+        clearTimeout(handle)
+      }
+    },
+    async close() {
+      await client.end({ timeout: 5 })
+      await stop()
+    },
+  }
+}
+
+/** The database did not answer in time. */
+export class DatabaseSilent extends Error {
+  override name = 'DatabaseSilent'
+  constructor() {
+    super('the database did not answer in time')
+  }
+}
+
+/** postgres.js's own codes, the system's, and SQLSTATE classes: connection, resources, operator intervention. */
+const UNAVAILABLE =
+  /^(CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONN(REFUSED|RESET)|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|25P03)$/
+
+/** Whether an error (or what caused it) says that the database is away, rather than that a query is wrong. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    if (e instanceof DatabaseSilent) return true
+    if ('code' in e && typeof e.code === 'string' && UNAVAILABLE.test(e.code)) return true
+  }
+  return false
+}

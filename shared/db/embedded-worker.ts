@@ -1,0 +1,28 @@
+/** The worker that runs PGlite behind a socket. Messages in: start, `stop`; out: `ready`, `stopped`, a fault. */
+import { PGlite } from '@electric-sql/pglite'
+import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
+import type { WorkerStart } from './db.embedded.ts'
+
+declare const self: Worker
+
+let stop: () => Promise<void> = async () => undefined
+
+self.onmessage = async ({ data }: MessageEvent<WorkerStart | 'stop'>) => {
+  try {
+    if (data === 'stop') {
+      await stop()
+      self.postMessage('stopped')
+      return
+    }
+    const pglite = await PGlite.create(data.dir)
+    const server = new PGLiteSocketServer({ db: pglite, path: data.socket })
+    await server.start()
+    stop = async () => {
+      await server.stop()
+      await pglite.close()
+    }
+    self.postMessage('ready')
+  } catch (error) {
+    self.postMessage(error instanceof Error ? error.message : String(error))
+  }
+}

@@ -1,0 +1,36 @@
+/** The one error class for everything a client may see; anything else is answered as a bare 500. */
+import type { ErrorCode } from '#shared/contracts/errors.ts'
+
+export class Refusal extends Error {
+  override name = 'Refusal'
+  constructor(
+    readonly httpStatus: number,
+    /** Stable, kebab-case. Not named `code`: the router matches errors by that field. */
+    readonly reason: ErrorCode,
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message)
+  }
+}
+
+export const invalid = (message: string) => new Refusal(400, 'invalid-request', message)
+export const unauthorized = (message: string) => new Refusal(401, 'unauthorized', message)
+export const forbidden = (message: string) => new Refusal(403, 'forbidden', message)
+export const notFound = (message: string) => new Refusal(404, 'not-found', message)
+export const conflict = (message: string) => new Refusal(409, 'conflict', message)
+
+/** A dependency that the answer needs is down. @param retryAfterS whole seconds */
+export const unavailable = (message: string, retryAfterS = 5) =>
+  new Refusal(503, 'unavailable', message, { 'Retry-After': String(retryAfterS) })
+
+/** 403 while tracking is paused, or after the end; `message` is what operators left for the pilgrims. */
+export const notActive = (status: 'paused' | 'ended', message: string | null) =>
+  new Refusal(
+    403,
+    status,
+    message ||
+      (status === 'paused'
+        ? 'The event is paused: keep your points, they are taken when it goes on.'
+        : 'The event has ended: nothing more is taken.'),
+  )

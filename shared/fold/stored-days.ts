@@ -1,0 +1,105 @@
+/** Reading what the fold left behind: days with their end states, and the points of single days. */
+import type { Query } from '#shared/db/db.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import type { Fix, FoldPoint } from '#shared/rules/fold.ts'
+import type { StoredDay } from '#shared/rules/refold.ts'
+
+/** A phone's clock may run this far ahead of the place in time of its check-in. */
+const CLOCK_AHEAD_MS = 86_400_000
+
+interface DayRow {
+  user_id: string
+  day: string
+  hours: number
+  anchor_lat: number
+  anchor_lng: number
+  anchor_ms: number
+  before_lat: number | null
+  before_lng: number | null
+  before_ms: number | null
+}
+
+const beforeOf = (row: DayRow): Fix | null =>
+  row.before_ms === null ? null : { lat: row.before_lat!, lng: row.before_lng!, t: row.before_ms }
+
+/** A stored day with the hours in which it has points (bit n: n-th hour of the day). */
+export interface StoredDayHours extends StoredDay {
+  readonly hours: number
+}
+
+/**
+ * Per pilgrim the days from `from` on, ascending, and the last one before it.
+ * @param asked each pilgrim once; `from` is a local day
+ */
+export async function readDays(
+  tx: Query,
+  asked: readonly { readonly userId: string; readonly from: string }[],
+): Promise<Map<string, StoredDayHours[]>> {
+  const days = new Map<string, StoredDayHours[]>()
+  if (asked.length === 0) return days
+  const rows = await tx<DayRow[]>`
+    SELECT d.user_id, d.day::text AS day, d.hours, d.anchor_lat, d.anchor_lng,
+           (extract(epoch FROM d.anchor_at) * 1000)::float8 AS anchor_ms, d.before_lat, d.before_lng,
+           (extract(epoch FROM d.before_at) * 1000)::float8 AS before_ms
+    FROM unnest(${asked.map(({ userId }) => userId)}::text[], ${asked.map(({ from }) => from)}::text[]) AS a (user_id, day)
+    CROSS JOIN LATERAL (
+      SELECT * FROM pilgrim_days p
+      WHERE p.user_id = a.user_id AND p.day >= coalesce(
+        (SELECT max(q.day) FROM pilgrim_days q WHERE q.user_id = a.user_id AND q.day < a.day::date), a.day::date)
+    ) d
+    ORDER BY d.user_id, d.day`
+  for (const row of rows) {
+    const day: StoredDayHours = {
+      day: row.day,
+      hours: row.hours,
+      end: { anchor: { lat: row.anchor_lat, lng: row.anchor_lng, t: row.anchor_ms }, before: beforeOf(row) },
+    }
+    const mine = days.get(row.user_id)
+    if (mine === undefined) days.set(row.user_id, [day])
+    else mine.push(day)
+  }
+  return days
+}
+
+/** Per pilgrim the stored points, inside the area, of one local day each. */
+export async function readPointsOfDays(
+  tx: Query,
+  asked: readonly { readonly userId: string; readonly day: string }[],
+  calendar: Calendar,
+): Promise<Map<string, FoldPoint[]>> {
+  const points = new Map<string, FoldPoint[]>()
+  if (asked.length === 0) return points
+  const spans = asked.map(({ day }) => calendar.span(day))
+  const rows = await tx<
+    {
+      user_id: string
+      kind: 'c' | 't'
+      sent_ms: number
+      t: number
+      lat: number
+      lng: number
+      mode: string | null
+    }[]
+  >`
+    SELECT p.user_id, p.kind, (extract(epoch FROM p.sent_at) * 1000)::float8 AS sent_ms,
+           (extract(epoch FROM p.recorded_at) * 1000)::float8 AS t, p.lat, p.lng, p.mode
+    FROM unnest(${asked.map(({ userId }) => userId)}::text[], ${spans.map(([from]) => from)}::float8[],
+                ${spans.map(([, to]) => to)}::float8[]) AS a (user_id, from_ms, to_ms)
+    CROSS JOIN LATERAL (
+      -- The key leads here by the time sent, which lies between the place in time and a day after it.
+      SELECT * FROM gps_points g
+      WHERE g.user_id = a.user_id AND g.kind IN ('c', 't')
+        AND g.sent_at >= to_timestamp(a.from_ms / 1000)
+        AND g.sent_at < to_timestamp((a.to_ms + ${CLOCK_AHEAD_MS}::float8) / 1000)
+        AND g.recorded_at >= to_timestamp(a.from_ms / 1000)
+        AND g.recorded_at < to_timestamp(a.to_ms / 1000)
+        AND g.in_range
+    ) p`
+  for (const { user_id, sent_ms, ...row } of rows) {
+    const point: FoldPoint = { ...row, sentMs: sent_ms }
+    const mine = points.get(user_id)
+    if (mine === undefined) points.set(user_id, [point])
+    else mine.push(point)
+  }
+  return points
+}

@@ -1,0 +1,70 @@
+/** What a client reads when something goes wrong: a sentence, a code, and never an inner detail. */
+import type { z } from 'zod'
+import type { ServiceContext } from '#shared/context.ts'
+import type { ErrorBody } from '#shared/contracts/errors.ts'
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { invalid, Refusal, unavailable } from '#shared/errors.ts'
+import { kvIsAway } from '#shared/kv/kv.ts'
+import { errorFields } from '#shared/log.ts'
+import { ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { allowedMethods } from './routes.ts'
+
+/** A dependency that hangs must not hang the client. */
+const REQUEST_PATIENCE_MS = 25_000
+
+/** Waits for an answer, but not for ever. @throws Refusal 503 */
+export async function within(answer: Promise<Response>): Promise<Response> {
+  const timer = Promise.withResolvers<never>()
+  const handle = setTimeout(
+    () => timer.reject(unavailable('The answer takes too long: please try again.')),
+    REQUEST_PATIENCE_MS,
+  )
+  try {
+    return await Promise.race([answer, timer.promise])
+  } finally {
+    clearTimeout(handle)
+  }
+}
+
+const MAX_NAMED = 5
+
+/** 400 that names each faulty field. */
+export function validationError(error: z.ZodError): Refusal {
+  const named = error.issues
+    .slice(0, MAX_NAMED)
+    .map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
+  const more = error.issues.length - named.length
+  return invalid(named.join('; ') + (more > 0 ? `; and ${more} more` : ''))
+}
+
+function refusalOf(context: ServiceContext, error: unknown, request: Request): Refusal {
+  if (error instanceof Refusal) return error
+  if ((error as { code?: unknown }).code === 'NOT_FOUND') {
+    const allowed = allowedMethods(new URL(request.url).pathname)
+    if (allowed.length === 0) return new Refusal(404, 'not-found', 'There is nothing at this address.')
+    const Allow = allowed.join(', ')
+    return new Refusal(405, 'method-not-allowed', `This address takes ${Allow}.`, { Allow })
+  }
+  if (kvIsAway(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)) {
+    context.log.warn('a dependency is away', { url: new URL(request.url).pathname, ...errorFields(error) })
+    return unavailable('A part of the service is not reachable just now: please try again in a moment.')
+  }
+  context.log.error('a request failed', { url: new URL(request.url).pathname, ...errorFields(error) })
+  return new Refusal(500, 'internal', 'Internal server error')
+}
+
+/** The answer to a request that threw. */
+export function answerError(
+  context: ServiceContext,
+  error: unknown,
+  request: Request,
+  requestId: string,
+): Response {
+  const refusal = refusalOf(context, error, request)
+  context.metrics.count('http_refusals_total', 'Requests that were not answered with success', {
+    status: String(refusal.httpStatus),
+    code: refusal.reason,
+  })
+  const body: ErrorBody = { error: refusal.message, code: refusal.reason, request_id: requestId }
+  return Response.json(body, { status: refusal.httpStatus, headers: refusal.headers })
+}

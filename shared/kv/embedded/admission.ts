@@ -1,0 +1,85 @@
+/** The rule of admission on the embedded state: the same decisions as `admit.lua`. */
+import type { AdmissionRules, Submission, Verdict } from '../kv.ts'
+import type { Call, Change, State } from './state.ts'
+
+export interface Admission {
+  readonly state: State
+  readonly nowMs: number
+  readonly rules: AdmissionRules
+  /** Applies a change and remembers it. */
+  readonly change: (change: Change) => void
+}
+
+/** Puts entries into a pilgrim's buffer, whatever status and limits say; null when the buffer is full. */
+export function put(admission: Admission, submission: Submission, skip: number, bounded: boolean) {
+  const { state, nowMs, rules, change } = admission
+  const { userId } = submission
+  const entries = submission.entries.slice(skip)
+  const held = (): Map<string, string> | undefined => state.buffers.get(userId)?.entries
+  if (bounded && (held()?.size ?? 0) + entries.length > rules.pendingMax) return null
+  let known = 0
+  let firstKnown = false
+  for (const [i, { field, value }] of entries.entries()) {
+    if (held()?.has(field)) {
+      known++
+      if (i === 0) firstKnown = true
+    } else change(['put', userId, field, value, nowMs, nowMs + rules.retentionMs])
+  }
+  if (known > 0) change(['renew', userId, nowMs + rules.retentionMs])
+  change(['books', entries.length - known, known])
+  return { known, firstKnown, pending: held()?.size ?? 0 }
+}
+
+export function move({ state, nowMs, change }: Admission, { userId, position }: Submission): void {
+  if (position === null) return
+  const last = state.live.get(userId)
+  if (last === undefined || last.t <= position.t) change(['move', userId, position, nowMs])
+}
+
+/** Decides one submission and buffers it. */
+export function admit(admission: Admission, submission: Submission): Verdict {
+  const { state, nowMs, rules, change } = admission
+  const { status } = state
+  if (status === null) return { outcome: 'unknown' }
+  if (status.status !== 'active')
+    return { outcome: 'refused', status: status.status, message: status.message }
+
+  const { kind, userId, id, duplicateKey, entries } = submission
+  const identity = entries[0]?.field ?? ''
+  const limit = rules[kind]
+  const keepMs = kind === 'checkin' ? Math.max(limit.windowMs, rules.duplicateMs) : limit.windowMs
+  const key = `${kind}:${userId}`
+  const calls = (state.windows.get(key)?.calls ?? []).filter((call) => call.ms > nowMs - keepMs)
+  const charges = calls.filter((call) => call.ms > nowMs - limit.windowMs)
+  const charged = calls.some((call) => call.id === id)
+  if (charges.length >= limit.max && !charged)
+    return {
+      outcome: 'limited',
+      retryAfterMs: charges[charges.length - limit.max]!.ms + limit.windowMs - nowMs,
+    }
+
+  const first = calls.find(
+    (call) =>
+      duplicateKey !== '' && call.duplicateKey === duplicateKey && call.ms > nowMs - rules.duplicateMs,
+  )
+  const recordedMs = first?.recordedMs ?? submission.recordedMs
+  const done = put(admission, submission, first === undefined ? 0 : 1, true)
+  if (done === null) return { outcome: 'full' }
+  if (first !== undefined) change(['books', 0, 1])
+  if (first === undefined || entries.length > 1) move(admission, submission)
+  if (!charged) {
+    const call: Call = { ms: nowMs, id, duplicateKey, recordedMs }
+    change(['window', key, [...calls, call], nowMs + keepMs])
+  }
+  return {
+    outcome: 'admitted',
+    duplicates: done.known + (first === undefined ? 0 : 1),
+    duplicate: first !== undefined || done.firstKnown,
+    pending: done.pending,
+    recordedMs,
+    held:
+      first === undefined && done.firstKnown && kind === 'checkin'
+        ? (state.buffers.get(userId)?.entries.get(identity) ?? null)
+        : null,
+  }
+}

@@ -1,0 +1,119 @@
+/** The embedded kv's memory, and the changes by which it is told and replayed. */
+import type { Position, VersionedStatus } from '../kv.ts'
+
+/** A charged call in a pilgrim's window. */
+export interface Call {
+  readonly ms: number
+  readonly id: string
+  readonly duplicateKey: string
+  readonly recordedMs: number
+}
+
+export interface Buffer {
+  readonly entries: Map<string, string>
+  sinceMs: number
+  expiresMs: number
+}
+
+/** One change, as the log keeps it: a tag and its operands. */
+export type Change =
+  | ['put', userId: string, field: string, value: string, nowMs: number, expiresMs: number]
+  | ['renew', userId: string, expiresMs: number]
+  | ['drop', userId: string, fields: string[]]
+  | ['window', key: string, calls: Call[], expiresMs: number]
+  | ['move', userId: string, position: Position, movedMs: number]
+  | ['hide', userId: string, hidden: boolean]
+  | ['books', admitted: number, duplicate: number]
+  | ['epoch', epoch: string]
+  | ['status', VersionedStatus]
+  | ['cache', key: string, value: string, expiresMs: number]
+  | ['forget', key: string]
+
+export interface State {
+  readonly buffers: Map<string, Buffer>
+  readonly windows: Map<string, { calls: Call[]; expiresMs: number }>
+  readonly live: Map<string, Position & { movedMs: number }>
+  readonly hidden: Set<string>
+  readonly cache: Map<string, { value: string; expiresMs: number }>
+  books: { epoch: string; admitted: number; duplicate: number }
+  status: VersionedStatus | null
+}
+
+export const createState = (): State => ({
+  buffers: new Map(),
+  windows: new Map(),
+  live: new Map(),
+  hidden: new Set(),
+  cache: new Map(),
+  books: { epoch: '', admitted: 0, duplicate: 0 },
+  status: null,
+})
+
+/** Applies a change to the state: the only writer of it, at run time and at replay alike. */
+export function apply(state: State, change: Change): void {
+  switch (change[0]) {
+    case 'put': {
+      const [, userId, field, value, nowMs, expiresMs] = change
+      const buffer = state.buffers.get(userId) ?? { entries: new Map(), sinceMs: nowMs, expiresMs }
+      buffer.entries.set(field, value)
+      buffer.expiresMs = expiresMs
+      state.buffers.set(userId, buffer)
+      return
+    }
+    case 'renew': {
+      const buffer = state.buffers.get(change[1])
+      if (buffer !== undefined) buffer.expiresMs = change[2]
+      return
+    }
+    case 'drop': {
+      const buffer = state.buffers.get(change[1])
+      for (const field of change[2]) buffer?.entries.delete(field)
+      if (buffer?.entries.size === 0) state.buffers.delete(change[1])
+      return
+    }
+    case 'window':
+      state.windows.set(change[1], { calls: change[2], expiresMs: change[3] })
+      return
+    case 'move':
+      state.live.set(change[1], { ...change[2], movedMs: change[3] })
+      return
+    case 'hide':
+      if (change[2]) state.hidden.add(change[1])
+      else state.hidden.delete(change[1])
+      return
+    case 'books':
+      state.books.admitted += change[1]
+      state.books.duplicate += change[2]
+      return
+    case 'epoch':
+      state.books.epoch = change[1]
+      return
+    case 'status':
+      state.status = change[1]
+      return
+    case 'cache':
+      state.cache.set(change[1], { value: change[2], expiresMs: change[3] })
+      return
+    case 'forget':
+      state.cache.delete(change[1])
+  }
+}
+
+/** Forgets what has expired. */
+export function prune(state: State, nowMs: number): void {
+  for (const map of [state.buffers, state.windows, state.cache])
+    for (const [key, { expiresMs }] of map) if (expiresMs <= nowMs) map.delete(key)
+}
+
+/** The state as changes: what a compacted log holds. */
+export function* snapshot(state: State): Generator<Change> {
+  for (const [userId, { entries, sinceMs, expiresMs }] of state.buffers)
+    for (const [field, value] of entries) yield ['put', userId, field, value, sinceMs, expiresMs]
+  for (const [key, { calls, expiresMs }] of state.windows) yield ['window', key, calls, expiresMs]
+  for (const [userId, { movedMs, ...position }] of state.live) yield ['move', userId, position, movedMs]
+  for (const userId of state.hidden) yield ['hide', userId, true]
+  for (const [key, { value, expiresMs }] of state.cache) yield ['cache', key, value, expiresMs]
+  yield ['epoch', state.books.epoch]
+  yield ['books', state.books.admitted, state.books.duplicate]
+  if (state.status !== null) yield ['status', state.status]
+}

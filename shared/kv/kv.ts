@@ -1,0 +1,203 @@
+/**
+ * The kv port: the short-term store that admits, holds and hands over GPS points, and keeps windows,
+ * locks, caches and the activity's status. It speaks verbs; no caller knows what is behind them.
+ *
+ * Obligations of every driver: a resolved promise means the effect is durable as far as the driver's
+ * README section promises; `admit`, `restore`, `settle` and `limit` are atomic; times of windows, locks
+ * and caches are the store's own clock. A store that cannot be asked rejects with `KvUnavailable`.
+ */
+import type { Window } from '#shared/config.ts'
+import type { ActivityStatus } from '#shared/contracts/fields.ts'
+import { openEmbeddedKv } from './kv.embedded.ts'
+import { openRedisKv } from './kv.redis.ts'
+
+/** The store did not answer in time or at all; whether the call took effect is not known. */
+export class KvUnavailable extends Error {
+  override name = 'KvUnavailable'
+}
+
+/** The store has no memory left; the call took no effect. */
+export class KvFull extends Error {
+  override name = 'KvFull'
+}
+
+/** Whether an error says that the store is away or full, rather than that a call is wrong. */
+export const kvIsAway = (error: unknown): boolean => error instanceof KvUnavailable || error instanceof KvFull
+
+/** One point in a pilgrim's buffer: its identity (kind and time sent) and its packed value. */
+export interface Entry {
+  readonly field: string
+  readonly value: string
+}
+
+/** A pilgrim's latest known place. `t` is the place in time, epoch milliseconds. */
+export interface Position {
+  readonly t: number
+  readonly lat: number
+  readonly lng: number
+}
+
+/** What one request wants to put into the buffer of one pilgrim. */
+export interface Submission {
+  /** Unique per request; a repeated call with the same id is charged once. */
+  readonly id: string
+  readonly userId: string
+  readonly kind: 'checkin' | 'sync'
+  /** Of a check-in the first entry is the check-in itself. */
+  readonly entries: readonly Entry[]
+  /** Check-ins with the same key within the duplicate window are one; empty for a sync. */
+  readonly duplicateKey: string
+  /** Place in time of the check-in; answered again to its duplicates. */
+  readonly recordedMs: number
+  /** Latest of its points inside the area, for the live map. */
+  readonly position: Position | null
+}
+
+/** The rules of admission, passed with each call so that the store keeps no configuration. */
+export interface AdmissionRules {
+  readonly checkin: Window
+  readonly sync: Window
+  readonly duplicateMs: number
+  readonly retentionMs: number
+  readonly pendingMax: number
+}
+
+export type Verdict =
+  | {
+      readonly outcome: 'admitted'
+      /** How many of the entries were already there. */
+      readonly duplicates: number
+      /** Whether the check-in itself was already there. */
+      readonly duplicate: boolean
+      readonly pending: number
+      /** Place in time of the check-in, or of the first one that it repeats. */
+      readonly recordedMs: number
+      /** Of a check-in that was still in the buffer: what is held there under its identity. */
+      readonly held: string | null
+    }
+  | { readonly outcome: 'limited'; readonly retryAfterMs: number }
+  | { readonly outcome: 'refused'; readonly status: 'paused' | 'ended'; readonly message: string | null }
+  /** The pilgrim has too many pending points. */
+  | { readonly outcome: 'full' }
+  /** The store has no status: it must be primed from the database first. */
+  | { readonly outcome: 'unknown' }
+
+/** The activity's status with the version of its database row; an older version never replaces a newer. */
+export interface VersionedStatus {
+  readonly status: ActivityStatus
+  readonly version: number
+  readonly message: string | null
+}
+
+/** The pending points of one pilgrim. */
+export interface Pending {
+  readonly userId: string
+  readonly entries: readonly Entry[]
+}
+
+/** A live position and when the store last saw it move (store's clock, epoch milliseconds). */
+export interface Moved extends Position {
+  readonly userId: string
+  readonly movedMs: number
+}
+
+export interface LimitVerdict {
+  readonly allowed: boolean
+  readonly remaining: number
+  /** Until the window has room again; 0 when allowed. */
+  readonly retryAfterMs: number
+}
+
+/** What a partition has counted since it was made. `epoch` names the store's life: a lost one starts anew. */
+export interface PartitionBooks {
+  readonly epoch: string
+  /** Points put in, each once. */
+  readonly admitted: number
+  /** Points that were already there. */
+  readonly duplicate: number
+}
+
+export interface Kv {
+  readonly partitions: number
+
+  /** Decides and buffers submissions of one partition, in order, in one atomic call. */
+  admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<Verdict[]>
+  /** Buffers points that were already answered: asks neither status nor limit, drops known identities. */
+  restore(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<void>
+
+  /** A pilgrim's pending points. */
+  peek(userId: string): Promise<Entry[]>
+  /** Pilgrims with pending points, longest waiting first; a snapshot. */
+  pendingUsers(partition: number): Promise<string[]>
+  /** Pending points of some pilgrims of one partition. */
+  drain(partition: number, userIds: readonly string[]): Promise<Pending[]>
+  /** Deletes exactly these entries, if their values are still the same. */
+  settle(partition: number, stored: readonly Pending[]): Promise<void>
+  /** Renews the retention of pilgrims whose points could not be stored. */
+  renew(partition: number, userIds: readonly string[], retentionMs: number): Promise<void>
+  /** Number of pilgrims with pending points, over all partitions. */
+  bufferSize(): Promise<number>
+  /** When the longest waiting pilgrim's first pending point came in (store's clock); null: nothing waits. */
+  oldestPending(): Promise<number | null>
+  books(): Promise<PartitionBooks[]>
+
+  /** The status as the partitions hold it: null when any of them has none. */
+  status(): Promise<VersionedStatus | null>
+  /** Sets the status in every partition where it is newer; resolves when all have it or a newer one. */
+  setStatus(status: VersionedStatus): Promise<void>
+
+  /** Positions that moved at or after `sinceMs`, oldest first, at most `count`. */
+  moved(partition: number, sinceMs: number, count: number): Promise<Moved[]>
+
+  /** Takes a pilgrim off the live map, or lets them on it again. */
+  hide(userId: string, hidden: boolean): Promise<void>
+  /** Who is hidden in a partition. */
+  hidden(partition: number): Promise<string[]>
+
+  /** Charges a call to a sliding window: never more than `max` in any window of that length. */
+  limit(key: string, id: string, window: Window): Promise<LimitVerdict>
+
+  cached(key: string): Promise<string | null>
+  cache(key: string, value: string, ttlMs: number): Promise<void>
+  /** Stores the value unless there is one; answers what stands there afterwards. */
+  cacheOnce(key: string, value: string, ttlMs: number): Promise<string>
+  forget(key: string): Promise<void>
+
+  /** Takes a lock for `ttlMs`; the token that releases it, or null when someone holds it. */
+  lock(name: string, ttlMs: number): Promise<string | null>
+  /** Extends a lock that is still ours. */
+  renewLock(name: string, token: string, ttlMs: number): Promise<boolean>
+  /** Releases a lock that is still ours; someone else's stays. */
+  unlock(name: string, token: string): Promise<void>
+
+  /** Resolves when the store answers, within about a second. */
+  probe(): Promise<void>
+  /** Used memory as a fraction of the allowed; 0 when unbounded. */
+  memoryUse(): Promise<number>
+  /** Called whenever the store is reachable again after it was not. */
+  onReconnect(listener: () => void): void
+  close(): Promise<void>
+}
+
+/**
+ * Opens the kv that the URL names: `redis://…` (comma-separated nodes: Cluster), or none: embedded.
+ * @param options.path file of the embedded driver
+ */
+export function openKv(options: {
+  readonly url: string
+  readonly partitions: number
+  readonly path: string
+  readonly onError: (error: unknown) => void
+}): Promise<Kv> {
+  return options.url === ''
+    ? openEmbeddedKv({ path: options.path })
+    : openRedisKv({ url: options.url, partitions: options.partitions, onError: options.onError })
+}
+
+/** Partition of a pilgrim: FNV-1a of the id, so that every replica and language agrees. */
+export function partitionOf(userId: string, partitions: number): number {
+  if (partitions === 1) return 0
+  let hash = 0x811c9dc5
+  for (let i = 0; i < userId.length; i++) hash = Math.imul(hash ^ userId.charCodeAt(i), 0x01000193)
+  return (hash >>> 0) % partitions
+}

@@ -1,0 +1,15 @@
+-- A sliding window: never more than max calls in any window of that length, by the store's clock.
+-- KEYS[1] the window; ARGV request id, max, window ms. Answers {allowed, remaining, retry after ms}
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local id, max, windowMs = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - windowMs)
+local used = redis.call('ZCARD', KEYS[1])
+if redis.call('ZSCORE', KEYS[1], id) then return { 1, max - used, 0 } end
+if used >= max then
+  local oldest = redis.call('ZRANGE', KEYS[1], used - max, used - max, 'WITHSCORES')
+  return { 0, 0, tonumber(oldest[2]) + windowMs - now }
+end
+redis.call('ZADD', KEYS[1], now, id)
+redis.call('PEXPIRE', KEYS[1], windowMs)
+return { 1, max - used - 1, 0 }

@@ -1,0 +1,51 @@
+/** How submissions and verdicts travel to and from `admit.lua`. */
+import type { AdmissionRules, Submission, Verdict } from '../kv.ts'
+
+/** A verdict as the script answers it. */
+export type Reply = [string, ...(string | number)[]]
+
+export function admitArguments(
+  mode: 'admit' | 'restore',
+  submissions: readonly Submission[],
+  rules: AdmissionRules,
+): (string | number)[] {
+  const args: (string | number)[] = [
+    mode,
+    rules.checkin.max,
+    rules.checkin.windowMs,
+    rules.sync.max,
+    rules.sync.windowMs,
+    rules.duplicateMs,
+    Math.ceil(rules.retentionMs / 1_000),
+    rules.pendingMax,
+  ]
+  for (const { kind, userId, id, duplicateKey, recordedMs, position, entries } of submissions) {
+    args.push(kind, userId, id, duplicateKey, recordedMs)
+    args.push(position === null ? '' : `${position.t},${position.lat},${position.lng}`, entries.length)
+    for (const entry of entries) args.push(entry.field, entry.value)
+  }
+  return args
+}
+
+export function verdictOf([outcome, ...rest]: Reply): Verdict {
+  switch (outcome) {
+    case 'admitted':
+      return {
+        outcome,
+        duplicates: Number(rest[0]),
+        duplicate: rest[1] === 1,
+        pending: Number(rest[2]),
+        recordedMs: Number(rest[3]),
+        held: String(rest[4]) || null,
+      }
+    case 'limited':
+      return { outcome, retryAfterMs: Number(rest[0]) }
+    case 'paused':
+    case 'ended':
+      return { outcome: 'refused', status: outcome, message: String(rest[0]) || null }
+    case 'full':
+      return { outcome }
+    default:
+      return { outcome: 'unknown' }
+  }
+}

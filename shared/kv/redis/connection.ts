@@ -1,0 +1,56 @@
+/** Connections to Redis, single or Cluster: scripts, patience, and what an error means. */
+import { readFileSync } from 'node:fs'
+import Redis, { Cluster } from 'ioredis'
+import { KvFull, KvUnavailable } from '../kv.ts'
+
+const lua = (name: string): string => readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8')
+
+const SCRIPTS = {
+  gpsAdmit: lua('admit'),
+  gpsSettle: lua('settle'),
+  gpsSetStatus: lua('set-status'),
+  windowLimit: lua('limit'),
+  lockOwner: lua('unlock'),
+}
+
+type Script = (key: string, ...args: (string | number)[]) => Promise<unknown>
+export type Client = (Redis | Cluster) & Record<keyof typeof SCRIPTS, Script>
+
+const OPTIONS = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 1,
+  connectTimeout: 2_000,
+  retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
+}
+
+/**
+ * Connects; resolves commands within `patienceMs`, reconnects for ever.
+ * With ioredis's defaults a request waits 71 s while Redis is down, and for ever while it is frozen.
+ */
+export function connect(url: string, patienceMs: number): Client {
+  const options = { ...OPTIONS, commandTimeout: patienceMs }
+  const urls = url.split(',').map((node) => node.trim())
+  const client =
+    urls.length === 1
+      ? new Redis(urls[0]!, options)
+      : new Cluster(urls, {
+          redisOptions: options,
+          enableOfflineQueue: false,
+          clusterRetryStrategy: OPTIONS.retryStrategy,
+          retryDelayOnFailover: 100,
+        })
+  for (const [name, script] of Object.entries(SCRIPTS))
+    client.defineCommand(name, { numberOfKeys: 1, lua: script })
+  return client as Client
+}
+
+/** Tells a full store and an unreachable one from a programming error. */
+function translate(error: unknown): never {
+  const message = error instanceof Error ? error.message : String(error)
+  if (message.includes('OOM command not allowed')) throw new KvFull('the kv has no memory left')
+  if (/^(WRONGTYPE|ERR (?!Error running script)|NOSCRIPT)/.test(message)) throw error
+  throw new KvUnavailable(message, { cause: error })
+}
+
+/** Awaits a command; a failure is `KvUnavailable` or `KvFull`, unless it is a fault of ours. */
+export const asked = <T>(call: Promise<unknown>): Promise<T> => (call as Promise<T>).catch(translate)

@@ -1,0 +1,28 @@
+/** When the last successful flush was: a marker in the kv, the truth in Postgres. */
+import type { Database } from '#shared/db/db.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+
+export const LAST_FLUSH_KEY = 'last-flush'
+/** Specification, "Limits": last-flush marker. */
+export const LAST_FLUSH_TTL_MS = 86_400_000
+
+/**
+ * Epoch milliseconds of the flush through which every partition has been flushed without a failed slice;
+ * null before the first.
+ */
+export async function lastFlushMs(db: Database, partitions: number): Promise<number | null> {
+  const [row] = await db.read(
+    () => db.sql<{ partitions: number; last_ms: number | null }[]>`
+      SELECT count(*)::int AS partitions, (extract(epoch FROM min(last)) * 1000)::float8 AS last_ms FROM (
+        SELECT max(finished_at) AS last FROM flushes
+        WHERE succeeded AND partition < ${partitions}::int GROUP BY partition
+      ) p`,
+  )
+  return row === undefined || row.partitions < partitions ? null : row.last_ms
+}
+
+/** The marker, or where it is gone the truth. */
+export async function readLastFlush(db: Database, kv: Kv): Promise<number | null> {
+  const marker = await kv.cached(LAST_FLUSH_KEY).catch(() => null)
+  return marker === null ? lastFlushMs(db, kv.partitions) : Number(marker)
+}

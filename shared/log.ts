@@ -1,0 +1,36 @@
+/** JSON log lines on stdout: one object a line, levels by name, no secrets. */
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type LogFields = Record<string, unknown>
+
+export interface Log {
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+  /** A log whose lines all carry these fields too. */
+  with(fields: LogFields): Log
+}
+
+/** An error as fields: its message, type and stack, without the values a driver hangs on it. */
+export const errorFields = (error: unknown): LogFields =>
+  error instanceof Error
+    ? { error: error.message, error_type: error.name, stack: error.stack }
+    : { error: String(error) }
+
+/**
+ * A log that writes JSON lines.
+ * @param write receives each finished line
+ */
+export function createLog(
+  fields: LogFields = {},
+  write: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),
+): Log {
+  const line = (level: LogLevel, message: string, more: LogFields = {}) =>
+    write(JSON.stringify({ at: new Date().toISOString(), level, message, ...fields, ...more }))
+  return {
+    info: (message, more) => line('info', message, more),
+    warn: (message, more) => line('warn', message, more),
+    error: (message, more) => line('error', message, more),
+    with: (more) => createLog({ ...fields, ...more }, write),
+  }
+}

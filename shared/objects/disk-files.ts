@@ -1,0 +1,122 @@
+/** Files that are whole or not there, also after a power cut. */
+import { mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/** No write takes this long; younger temporary files may belong to another process that is still writing. */
+const ABANDONED_MS = 600_000
+const TEMPORARY = /^[0-9a-f-]{36}\.tmp$/
+
+/** `null` where a file or directory does not exist. */
+export async function ifThere<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Makes a directory and everything above it. */
+export async function makeDirectory(directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true, mode: 0o700 })
+  if (first !== undefined) await syncUp(directory, dirname(first))
+}
+
+/**
+ * Writes a file, in place of an earlier one, and makes the directories between `root` and it. The root itself is
+ * never made: a mount that vanished is not an empty store.
+ */
+export async function writeFileWhole(
+  root: string,
+  path: string,
+  parts: readonly Uint8Array[],
+): Promise<void> {
+  const directory = dirname(path)
+  await stat(root)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const temporary = await writeTemporary(directory, parts)
+  await rename(temporary, path).catch((error: unknown) => discard(temporary, error))
+  // Up to the root: another process may have made a directory on the way and not synced it yet.
+  await sync(directory)
+  await syncUp(directory, root)
+}
+
+/** Removes a file if it is there. */
+export async function removeFile(root: string, path: string): Promise<void> {
+  await stat(root)
+  await ifThere(unlink(path))
+  // Also where there was none: an earlier removal may have failed before this.
+  await ifThere(sync(dirname(path)))
+}
+
+/** Writes and syncs a temporary file, and leaves none behind when that fails. */
+export async function writeTemporary(directory: string, parts: readonly Uint8Array[]): Promise<string> {
+  const path = join(directory, `${crypto.randomUUID()}.tmp`)
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for (const part of parts) await file.writeFile(part)
+    await file.sync()
+  } catch (error) {
+    return await discard(path, error)
+  } finally {
+    await file.close()
+  }
+  return path
+}
+
+async function discard(temporary: string, reason: unknown): Promise<never> {
+  await rm(temporary, { force: true })
+  throw reason
+}
+
+/** Makes changes of names in a directory durable. */
+async function sync(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Makes the name of a directory, and of each directory above it up to `top`, durable. */
+async function syncUp(directory: string, top: string): Promise<void> {
+  for (let above = directory; above !== top && above !== dirname(above);) {
+    above = dirname(above)
+    await sync(above)
+  }
+}
+
+export interface FoundFile {
+  readonly path: string
+  readonly name: string
+  /** What the directories between the starting point and the file stand for. */
+  readonly segments: readonly string[]
+}
+
+/**
+ * Every file in a directory and below it, as far as `segmentOf` knows the directories; it gives `null` for others'
+ * (lost+found), which are not entered.
+ */
+export async function* filesBelow(
+  directory: string,
+  segmentOf: (directoryName: string) => string | null,
+  segments: readonly string[] = [],
+): AsyncGenerator<FoundFile> {
+  const entries = await ifThere(readdir(directory, { withFileTypes: true }))
+  for (const entry of entries ?? []) {
+    const path = join(directory, entry.name)
+    if (entry.isFile()) yield { path, name: entry.name, segments }
+    const segment = entry.isDirectory() ? segmentOf(entry.name) : null
+    if (segment !== null) yield* filesBelow(path, segmentOf, [...segments, segment])
+  }
+}
+
+/** Removes the temporary files that killed processes left. */
+export async function sweep(files: AsyncIterable<FoundFile>): Promise<void> {
+  for await (const { path, name } of files) {
+    if (!TEMPORARY.test(name)) continue
+    const found = await ifThere(stat(path))
+    if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true })
+  }
+}

@@ -1,0 +1,6 @@
+/** The cache of a pilgrim's photo count: read by survey-profile, moved by the bot with each photo. */
+
+/** Specification, "Limits": photo count cache. */
+export const PHOTO_COUNT_TTL_MS = 2_592_000_000
+
+export const photoCountKey = (userId: string): string => `photos:${userId}`

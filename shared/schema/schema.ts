@@ -1,0 +1,7 @@
+/** Every table, by the service that owns it. */
+export * from './events.ts'
+export * from './flushing.ts'
+export * from './operations.ts'
+export * from './profiles.ts'
+export * from './totals.ts'
+export * from './tracking.ts'

@@ -1,0 +1,161 @@
+/** One service in one process: its ports opened, its routes served, and a clean end. */
+import { createAuth } from '#shared/auth.ts'
+import { openBus } from '#shared/bus/bus.ts'
+import { type Config, environment, type Environment, readConfig } from '#shared/config.ts'
+import type { Service, ServiceContext } from '#shared/context.ts'
+import { type Database, openDatabase } from '#shared/db/db.ts'
+import { createIdentity } from '#shared/identity.ts'
+import { openKv } from '#shared/kv/kv.ts'
+import { createLog, errorFields, type Log } from '#shared/log.ts'
+import { createMetrics } from '#shared/metrics.ts'
+import { openObjects } from '#shared/objects/objects.ts'
+import { createOutbox } from '#shared/outbox.ts'
+import { createCalendar } from '#shared/rules/calendar.ts'
+import { join } from 'node:path'
+
+/** Above the two minutes that a proxy may keep a connection: a request on a closing one would be lost. */
+const IDLE_S = 255
+/** A client that does not finish its request in this time is told so, and a stop waits no longer. */
+const DRAIN_MS = 25_000
+
+/** The ports that all services of a process share. */
+export type Ports = Pick<
+  ServiceContext,
+  'config' | 'db' | 'kv' | 'bus' | 'objects' | 'auth' | 'calendar' | 'checkIdentity' | 'now'
+> & {
+  close(): Promise<void>
+}
+
+/** Opens every port that the configuration names. @param prepare what is to be done to the database first */
+export async function openPorts(
+  config: Config,
+  log: Log,
+  now: () => number,
+  prepare: (db: Database) => Promise<void> = async () => undefined,
+): Promise<Ports> {
+  const reported = reportChanges(log)
+  const [db, kv, bus, objects] = await Promise.all([
+    openDatabase({ url: config.databaseUrl, dir: join(config.dataDir, 'db') }).then(async (opened) => {
+      await prepare(opened)
+      return opened
+    }),
+    openKv({
+      url: config.redisUrl,
+      partitions: config.buffer.partitions,
+      path: join(config.dataDir, 'kv.sqlite'),
+      onError: reported('kv'),
+    }),
+    openBus({ url: config.natsUrl, onError: reported('bus') }),
+    openObjects(config.objectsUrl || `file:${join(config.dataDir, 'objects')}`, config.s3),
+  ])
+  return {
+    config,
+    db,
+    kv,
+    bus,
+    objects,
+    auth: createAuth(config.tokens, now),
+    calendar: createCalendar(config.timeZone),
+    checkIdentity: createIdentity(config),
+    now,
+    async close() {
+      await bus.close()
+      await Promise.all([kv.close(), db.close(), objects.close()])
+    },
+  }
+}
+
+const REPEAT_MS = 30_000
+
+/** Logs a port's errors, a repeated one at most twice a minute: a dependency that is away fails often. */
+const reportChanges = (log: Log) => (port: string) => {
+  let last = ''
+  let lastMs = 0
+  return (error: unknown): void => {
+    const fields = errorFields(error)
+    if (fields.error === last && performance.now() - lastMs < REPEAT_MS) return
+    last = String(fields.error)
+    lastMs = performance.now()
+    log.warn('a port reports an error', { port, ...fields })
+  }
+}
+
+/** A service's own context on shared ports. */
+export function contextOf(
+  ports: Ports,
+  name: string,
+  log: Log,
+  client: Pick<ServiceContext, 'tls' | 'addressOf'>,
+): ServiceContext {
+  const mine = log.with({ service: name })
+  const metrics = createMetrics(name)
+  return {
+    ...ports,
+    outbox: createOutbox(ports.db, ports.bus, ports.now, mine),
+    log: mine,
+    metrics,
+    ...client,
+  }
+}
+
+/** Routes that only the operator's own network sees; the proxy does not forward them. */
+async function operations(
+  request: Request,
+  context: ServiceContext,
+  ready: () => boolean,
+): Promise<Response | null> {
+  switch (new URL(request.url).pathname) {
+    case '/livez':
+      return new Response('alive')
+    case '/readyz':
+      return ready() ? new Response('ready') : new Response('starting or stopping', { status: 503 })
+    case '/metrics':
+      return new Response(await context.metrics.page(), {
+        headers: { 'Content-Type': 'text/plain; version=0.0.4' },
+      })
+    default:
+      return null
+  }
+}
+
+/** The address that our own proxy states; it overwrites whatever a client sends. */
+const PROXIED = {
+  tls: false,
+  addressOf: (request: Request): string => request.headers.get('x-forwarded-for') ?? 'unknown',
+}
+
+/** Runs a service until SIGTERM or SIGINT: what a service's `main.ts` does. */
+export async function runService(
+  create: (context: ServiceContext) => Service,
+  env: Environment = environment(),
+): Promise<void> {
+  const log = createLog()
+  const config = readConfig(env)
+  const ports = await openPorts(config, log, Date.now)
+  const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, PROXIED)
+  const service = create(context)
+  let ready = false
+  const server = Bun.serve({
+    port: config.servicePort,
+    idleTimeout: IDLE_S,
+    fetch: async (request) => (await operations(request, context, () => ready)) ?? service.fetch(request),
+  })
+  await service.start()
+  ready = true
+  log.info('listening', { service: service.name, port: server.port })
+  await stopSignal()
+  ready = false
+  log.info('stopping', { service: service.name })
+  await Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])
+  await context.outbox.stop()
+  await service.stop()
+  await ports.close()
+  process.exit(0)
+}
+
+/** Resolves at the first SIGTERM or SIGINT. Under `bun run` each arrives twice: a second one means nothing. */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
+  })
+}

@@ -1,0 +1,66 @@
+/** The embedded run as a process of its own, on a free port and a new data directory. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Environment } from '#shared/config.ts'
+
+export interface Embedded {
+  readonly url: string
+  readonly caFile: string
+  readonly dataDir: string
+  readonly pid: number
+  /** Ends the process and waits for it; SIGTERM by default. The data directory stays until `remove`. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+  /** `fetch` of a path, trusting the run's own certificate. */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  remove(): void
+}
+
+const STARTS_WITHIN_MS = 60_000
+
+/** Starts `bun proxy/local.ts` with settings over the defaults of a test run. */
+export async function startEmbedded(overrides: Environment = {}): Promise<Embedded> {
+  const dataDir = overrides.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-embedded-'))
+  const child = Bun.spawn([process.execPath, 'proxy/local.ts'], {
+    cwd: join(import.meta.dir, '../..'),
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, EVENT_PORT: '0', ...overrides, EVENT_DATA_DIR: dataDir },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const url = await readUrl(child.stdout)
+  const caFile = join(dataDir, 'tls/cert.pem')
+  const ca = readFileSync(caFile, 'utf8')
+  return {
+    url,
+    caFile,
+    dataDir,
+    pid: child.pid,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      await child.exited
+      return child.exitCode
+    },
+    fetch: (path, init) => fetch(`${url}${path}`, { ...init, tls: { ca } }),
+    remove: () => rmSync(dataDir, { recursive: true, force: true }),
+  }
+}
+
+/** Reads the output until the address is printed, then drains it in the background. */
+async function readUrl(output: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = output.getReader()
+  const decoder = new TextDecoder()
+  let seen = ''
+  const timer = setTimeout(() => void reader.cancel(), STARTS_WITHIN_MS)
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) throw new Error(`the embedded run did not start:\n${seen}`)
+    seen += decoder.decode(value, { stream: true })
+    const url = /listens on (https:\S+)/.exec(seen)?.[1]
+    if (url === undefined) continue
+    clearTimeout(timer)
+    void (async () => {
+      while (!(await reader.read()).done);
+    })()
+    return url
+  }
+}

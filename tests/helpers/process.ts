@@ -1,0 +1,246 @@
+/** A server as a child process: started, ended, frozen, and started again on the same data. */
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { until } from './wait.ts'
+
+/** Bound for a start, generous because continuous integration shares its cores. */
+const START_MS = 30_000
+/** Bound for an orderly end; Postgres writes a checkpoint, Redis its append-only file. */
+const STOP_MS = 20_000
+
+/** `await using` closes it. */
+export interface Server extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  /** Process id; another one after {@link Server.restart}. */
+  readonly pid: number
+  /** Holds its data and `server.log`. */
+  readonly dir: string
+  /**
+   * Ends it, by SIGINT if not told otherwise, and waits until it is gone; its data stay.
+   * SIGKILL takes its child processes along, as a power cut would.
+   * @throws Error when the signal did not end it within 20 s; it is killed then
+   */
+  stop(signal?: NodeJS.Signals): Promise<void>
+  /** Starts it again on the same port and data; one that still runs is stopped first. */
+  restart(): Promise<void>
+  /** Freezes it and its child processes: connections stay open and nobody answers. */
+  pause(): void
+  resume(): void
+  /** Ends it for good and removes its directory. */
+  close(): Promise<void>
+}
+
+export interface ServerPlan {
+  readonly name: string
+  readonly command: readonly string[]
+  readonly dir: string
+  readonly port: number
+  readonly url: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Whether it serves by now; called until it gives true, may throw until then. */
+  readonly ready: (pid: number) => boolean | Promise<boolean>
+  /** User it runs as when the tests run as root. */
+  readonly user?: string
+}
+
+/**
+ * Starts a server and waits until it serves.
+ * @throws Error with the end of its log when it does not come up within 30 s
+ */
+export async function startServer(plan: ServerPlan): Promise<Server> {
+  const server = new ServerProcess(plan)
+  try {
+    await server.restart()
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+  return server
+}
+
+/** An empty directory of its own, inside that of the test run where there is one, owned by `user`. */
+export async function newDirectory(name: string, user?: string): Promise<string> {
+  const dir = await mkdtemp(join(process.env.TEST_DIRECTORY ?? tmpdir(), `${name}-`))
+  if (user !== undefined) await runToEnd(['chown', user, dir])
+  return dir
+}
+
+/**
+ * Runs a command to its end, as `user` where one is given.
+ * @throws Error with what it printed when it fails
+ */
+export async function runToEnd(command: readonly string[], user?: string): Promise<void> {
+  const child = Bun.spawn([...leash(user), ...command], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')} failed:\n${out}${err}`)
+}
+
+/**
+ * What stands before a command so that it runs as `user`, and so that the kernel ends it when the process that
+ * started it dies, however that happens (Linux; elsewhere only an orderly end leaves nothing behind).
+ */
+function leash(user?: string): string[] {
+  const setpriv = Bun.which('setpriv')
+  if (setpriv === null) return []
+  const identity = user === undefined ? [] : ['--reuid', user, '--regid', user, '--init-groups']
+  return [setpriv, ...identity, '--pdeathsig', 'KILL', '--']
+}
+
+class ServerProcess implements Server {
+  readonly url: string
+  readonly port: number
+  readonly dir: string
+  readonly #plan: ServerPlan
+  #child: Bun.Subprocess | undefined
+
+  constructor(plan: ServerPlan) {
+    this.#plan = plan
+    this.url = plan.url
+    this.port = plan.port
+    this.dir = plan.dir
+  }
+
+  get pid(): number {
+    return this.#running().pid
+  }
+
+  async restart(): Promise<void> {
+    await this.stop()
+    const { name, command, env, ready, user } = this.#plan
+    const log = openSync(this.#logPath, 'a')
+    const child = Bun.spawn([...leash(user), ...command], {
+      cwd: this.dir,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', log, log],
+    })
+    closeSync(log)
+    this.#child = child
+    const state = await until(async () => (hasEnded(child) ? 'ended' : (await ready(child.pid)) && 'ready'), {
+      timeoutMs: START_MS,
+      what: `${name} to serve on port ${this.port}`,
+    }).catch((error: unknown) => error)
+    if (state !== 'ready') throw new Error(`${name} did not start:\n${this.#logTail()}`, { cause: state })
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
+    const child = this.#child
+    if (child === undefined || hasEnded(child)) return
+    const children = childrenOf(child.pid)
+    tell(child.pid, signal)
+    if (signal !== 'SIGKILL') tell(child.pid, 'SIGCONT')
+    const kill = setTimeout(() => tell(child.pid, 'SIGKILL'), STOP_MS)
+    await child.exited
+    clearTimeout(kill)
+    await until(() => children.every(isGone), {
+      timeoutMs: STOP_MS,
+      what: `${this.#plan.name}'s children to end`,
+    })
+    if (child.signalCode === 'SIGKILL' && signal !== 'SIGKILL')
+      throw new Error(`${this.#plan.name} ignored ${signal} for ${STOP_MS} ms:\n${this.#logTail()}`)
+  }
+
+  pause(): void {
+    tell(this.#running().pid, 'SIGSTOP')
+  }
+
+  resume(): void {
+    tell(this.#running().pid, 'SIGCONT')
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.stop()
+    } finally {
+      await rm(this.dir, { recursive: true, force: true })
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** The id of a process that ended may belong to another one by now. */
+  #running(): Bun.Subprocess {
+    if (this.#child === undefined || hasEnded(this.#child))
+      throw new Error(`${this.#plan.name} is not running`)
+    return this.#child
+  }
+
+  get #logPath(): string {
+    return join(this.dir, 'server.log')
+  }
+
+  #logTail(): string {
+    return readFileSync(this.#logPath, 'utf8').split('\n').slice(-20).join('\n')
+  }
+}
+
+const hasEnded = (child: Bun.Subprocess): boolean => child.exitCode !== null || child.signalCode !== null
+
+/** What the kernel does to a process, not the server itself, is done to its children as well. */
+const REACHES_CHILDREN: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGSTOP', 'SIGCONT']
+
+function tell(pid: number, signal: NodeJS.Signals): void {
+  if (!REACHES_CHILDREN.includes(signal)) return signalOne(pid, signal)
+  // Frozen first, so that it cannot start another child while its children are told.
+  if (signal === 'SIGKILL') signalOne(pid, 'SIGSTOP')
+  const children = childrenOf(pid)
+  for (const each of [pid, ...children]) signalOne(each, signal)
+}
+
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (!isGone(pid)) throw error
+  }
+}
+
+/**
+ * Kills whatever still works inside a directory (Linux; elsewhere nothing): the children of a Postgres that a test
+ * froze, for one, outlive that test when it is interrupted.
+ */
+export function killInside(directory: string): void {
+  if (!existsSync('/proc/self/cwd')) return
+  for (const name of readdirSync('/proc'))
+    if (/^\d+$/.test(name) && workingDirectory(name).startsWith(`${directory}/`))
+      signalOne(Number(name), 'SIGKILL')
+}
+
+/** Empty where it is not ours to know. */
+function workingDirectory(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return ''
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const listed = existsSync('/proc/self/stat')
+    ? readOfProcess(pid, `task/${pid}/children`)
+    : Bun.spawnSync(['pgrep', '-P', `${pid}`]).stdout.toString()
+  return listed.split(/\s+/).filter(Boolean).map(Number)
+}
+
+/** Gone, or dead and only not yet noticed by its parent: some containers have a first process that never does. */
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return true
+  }
+  return /\) Z /.test(readOfProcess(pid, 'stat'))
+}
+
+/** A file of /proc, empty where there is none: the process has just ended, or the system has no /proc. */
+function readOfProcess(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return ''
+  }
+}

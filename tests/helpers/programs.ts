@@ -1,0 +1,112 @@
+/** The programs that the tests start, where they are found, and how they get onto a machine. */
+import { existsSync, readFileSync } from 'node:fs'
+
+export interface Program {
+  readonly commands: readonly string[]
+  /** Package that holds them on Debian and Ubuntu. */
+  readonly debian: string
+  /** Formula that holds them in Homebrew. */
+  readonly brew: string
+}
+
+export const PROGRAMS: readonly Program[] = [
+  { commands: ['initdb', 'postgres'], debian: 'postgresql', brew: 'postgresql@17' },
+  { commands: ['redis-server', 'redis-cli'], debian: 'redis-server', brew: 'redis' },
+  { commands: ['nats-server'], debian: 'nats-server', brew: 'nats-server' },
+  { commands: ['caddy'], debian: 'caddy', brew: 'caddy' },
+]
+
+/** Debian keeps these out of an ordinary user's PATH, Homebrew those of a versioned formula. */
+const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin']
+const POSTGRES_DIRECTORIES = ['usr/lib/postgresql/*/bin', '{opt/homebrew,usr/local}/opt/postgresql@*/bin']
+
+const isRoot = process.getuid?.() === 0
+
+const find = (command: string): string | null =>
+  Bun.which(command, { PATH: [process.env.PATH, ...SYSTEM_DIRECTORIES].join(':') }) ?? newestPostgres(command)
+
+function newestPostgres(command: string): string | null {
+  const found = POSTGRES_DIRECTORIES.flatMap((directory) => [
+    ...new Bun.Glob(`${directory}/${command}`).scanSync({ cwd: '/', absolute: true, onlyFiles: false }),
+  ])
+  const byVersion = new Intl.Collator('en', { numeric: true })
+  return found.sort(byVersion.compare).at(-1) ?? null
+}
+
+/**
+ * Absolute path of a command that {@link PROGRAMS} lists.
+ * @throws Error when the machine does not have it
+ */
+export function commandPath(command: string): string {
+  const path = find(command)
+  if (path === null) throw new Error(`${command} is not installed; "bun run test" installs what is missing`)
+  return path
+}
+
+const missingPrograms = (): Program[] =>
+  PROGRAMS.filter((program) => program.commands.some((command) => find(command) === null))
+
+/**
+ * Puts what is missing onto the machine: by apt on Debian and Ubuntu, as root or through sudo.
+ * @throws Error with the line to type where that is not possible or does not succeed
+ */
+export async function ensurePrograms(): Promise<void> {
+  const missing = missingPrograms()
+  if (missing.length === 0) return
+  const packages = missing.map((program) => program.debian)
+  if (!hasApt() || (!isRoot && Bun.which('sudo') === null)) throw new Error(instructions(missing))
+
+  const [sudo, asRoot] = isRoot ? ['', []] : ['sudo ', ['sudo']]
+  const script = ['env', 'DEBIAN_FRONTEND=noninteractive', 'sh', '-c', APT_SCRIPT, 'apt', ...packages]
+  console.log(`The tests need ${missingCommands(missing)}; apt installs them, without starting a service:`)
+  console.log(`  ${aptLine(packages, sudo)}`)
+  await Bun.spawn([...asRoot, ...script], { stdio: ['inherit', 'inherit', 'inherit'] }).exited
+  const stillMissing = missingPrograms()
+  if (stillMissing.length > 0) throw new Error(instructions(stillMissing))
+}
+
+/** A package's own service would take its well-known port; the policy file is what holds it back (invoke-rc.d(8)). */
+const APT_SCRIPT = `
+set -e
+# An ordinary user's PATH, kept by su, lacks what dpkg needs.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  trap 'rm -f "$policy"' EXIT
+  trap 'exit 130' HUP INT TERM
+  printf '#!/bin/sh\\nexit 101\\n' >"$policy"
+  chmod 755 "$policy"
+fi
+apt-get update || echo 'apt-get update failed; trying with the lists at hand' >&2
+apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
+`
+
+function hasApt(): boolean {
+  if (Bun.which('apt-get') === null || !existsSync('/etc/os-release')) return false
+  return /^ID(_LIKE)?=.*(debian|ubuntu)/m.test(readFileSync('/etc/os-release', 'utf8'))
+}
+
+const aptLine = (packages: string[], sudo = ''): string =>
+  `${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends ${packages.join(' ')}`
+
+/** The commands among these that are missing. */
+const missingCommands = (programs: readonly Program[]): string =>
+  programs
+    .flatMap((program) => program.commands)
+    .filter((command) => find(command) === null)
+    .join(', ')
+
+const instructions = (missing: readonly Program[]): string =>
+  [
+    `The tests need ${missingCommands(missing)}. Type:`,
+    `  ${lineToType(missing)}`,
+    'and run the tests again. The tests that need no servers: bun run test:embedded',
+  ].join('\n')
+
+function lineToType(missing: readonly Program[]): string {
+  if (process.platform === 'darwin') return `brew install ${missing.map((program) => program.brew).join(' ')}`
+  if (!hasApt())
+    return `your package manager's line for ${missingCommands(missing)} (they must be on the PATH)`
+  const line = aptLine(missing.map((program) => program.debian))
+  return isRoot ? line : `su -c '${line}'`
+}

@@ -1,0 +1,13 @@
+/**
+ * A process to be killed: puts one object again and again, the n-th time as a megabyte of n, and says so on its
+ * standard output when the put has resolved. Its argument is the store's directory.
+ */
+import { openDiskObjects } from '#shared/objects/objects.disk.ts'
+
+const objects = await openDiskObjects(process.argv[2]!)
+for (let n = 1; ; n++) {
+  await objects.put('cards/one.png', new Uint8Array(new Uint32Array(262_144).fill(n).buffer), {
+    contentType: 'image/png',
+  })
+  await Bun.write(Bun.stdout, `${n}\n`)
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import Redis, { Cluster } from 'ioredis'
+import { connect } from 'nats'
+import postgres from 'postgres'
+import { openTestDatabase, testNats, testRedisUrl } from './database.ts'
+import { freePort, type RedisCluster, startPostgres, startRedis, startRedisCluster } from './servers.ts'
+import { describeOnServers } from './suite.ts'
+import { until } from './wait.ts'
+
+describeOnServers('servers of the run', () => {
+  test('each clone of the database has the schema and none of the others’ rows', async () => {
+    const clones = await Promise.all([openTestDatabase(), openTestDatabase()])
+    const [first, second] = clones.map((clone) => postgres(clone.url, { max: 1 }))
+    await first!`CREATE TABLE mine ()`
+    expect(await second!`SELECT FROM pg_tables WHERE tablename = 'mine'`).toBeEmpty()
+    const tables = await second!`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
+    expect(tables).not.toBeEmpty()
+    await Promise.all([first!.end(), second!.end(), ...clones.map((clone) => clone.drop())])
+  })
+
+  test('two Redis addresses share no key', async () => {
+    const [first, second] = [new Redis(await testRedisUrl()), new Redis(await testRedisUrl())]
+    await first.set('key', 'first')
+    expect(await second.get('key')).toBeNull()
+    first.disconnect()
+    second.disconnect()
+  })
+
+  test('NATS has JetStream', async () => {
+    const { url, prefix } = testNats()
+    const connection = await connect({ servers: url })
+    const streams = (await connection.jetstreamManager()).streams
+    await streams.add({ name: prefix, subjects: [`${prefix}.>`] })
+    const { seq } = await connection.jetstream().publish(`${prefix}.subject`)
+    expect(seq).toBe(1)
+    await streams.delete(prefix)
+    await connection.close()
+  })
+})
+
+describeOnServers('Redis Cluster', () => {
+  let cluster: RedisCluster
+  beforeAll(async () => void (cluster = await startRedisCluster()))
+  afterAll(() => cluster.close())
+
+  test('a key set through one node is found through another', async () => {
+    const [first, , last] = cluster.nodes.map((node) => new Cluster([node.url]))
+    const keys = Array.from({ length: 30 }, (_, index) => `key-${index}`)
+    await Promise.all(keys.map((key) => first!.set(key, key)))
+    expect(await Promise.all(keys.map((key) => last!.get(key)))).toEqual(keys)
+    first!.disconnect()
+    last!.disconnect()
+  })
+})
+
+describeOnServers('a server that fails', () => {
+  test('Postgres: what was committed survives a kill, on the same port', async () => {
+    await using server = await startPostgres()
+    const before = postgres(server.url, { max: 1 })
+    await before`CREATE TABLE kept AS SELECT 1 AS value`
+    const firstPid = server.pid
+    await server.stop('SIGKILL')
+    await expect(before`SELECT 1`.execute()).rejects.toThrow()
+    await before.end()
+
+    await server.restart()
+    expect(server.pid).not.toBe(firstPid)
+    const after = postgres(server.url, { max: 1 })
+    expect((await after`SELECT value FROM kept`)[0]).toEqual({ value: 1 })
+    await after.end()
+  })
+
+  test('Postgres: frozen, it answers on no connection until it is resumed', async () => {
+    await using server = await startPostgres()
+    const sql = postgres(server.url, { max: 1 })
+    await sql`SELECT 1`
+    server.pause()
+    const answer = sql`SELECT 2 AS value`.execute()
+    expect(await Promise.race([answer, Bun.sleep(300).then(() => 'silence')])).toBe('silence')
+    server.resume()
+    expect((await answer)[0]).toEqual({ value: 2 })
+    await sql.end()
+  })
+
+  test('Redis: an acknowledged write survives a kill', async () => {
+    await using server = await startRedis()
+    const redis = new Redis(server.url)
+    redis.on('error', () => undefined)
+    await redis.set('key', 'value')
+    await server.stop('SIGKILL')
+    await server.restart()
+    await until(() => redis.status === 'ready', { timeoutMs: 10_000, what: 'the client to reconnect' })
+    expect(await redis.get('key')).toBe('value')
+    redis.disconnect()
+  })
+
+  test('one that cannot start says why and leaves nothing', async () => {
+    const port = freePort()
+    const attempt = startRedis({ port, args: ['--no-such-option', 'x'] })
+    await expect(attempt).rejects.toThrow(/did not start[^]*no-such-option/)
+  })
+})
+
+describe('until', () => {
+  test('names what it waited for, and keeps the last exception as cause', async () => {
+    const condition = () => {
+      throw new Error('not there')
+    }
+    const failure = await until(condition, { timeoutMs: 50, what: 'a miracle' }).catch(
+      (error: Error) => error,
+    )
+    expect((failure as Error).message).toContain('waited 50 ms in vain for a miracle')
+    expect((failure as Error).cause).toMatchObject({ message: 'not there' })
+  })
+
+  test('a look that never comes back does not hold it', async () => {
+    const never = new Promise<boolean>(() => undefined)
+    await expect(until(() => never, { timeoutMs: 50, what: 'nothing' })).rejects.toThrow(
+      'one look took more than',
+    )
+  })
+})

@@ -1,0 +1,21 @@
+/** What `bun run test` tells the tests about the run they are part of. */
+import { describe } from 'bun:test'
+
+/** True in `bun run test:embedded`, where no server runs. */
+export const embeddedOnly = process.env.TEST_EMBEDDED_ONLY === '1'
+
+/** `describe` for what needs a real Postgres, Redis, NATS or Caddy: skipped, and shown so, where none run. */
+export const describeOnServers = describe.skipIf(embeddedOnly)
+
+/**
+ * Address of a server of this run.
+ * @throws Error when the tests were not started through `bun run test`
+ */
+export function serverUrl(name: 'POSTGRES' | 'REDIS' | 'NATS'): string {
+  const url = process.env[`TEST_${name}_URL`]
+  if (url === undefined)
+    throw new Error(
+      `TEST_${name}_URL is not set: start the tests by "bun run test [file]", which runs the servers`,
+    )
+  return url
+}

@@ -6,6 +6,7 @@ import { environment, type Environment, readConfig, ConfigError } from '#shared/
 import type { Service, ServiceContext } from '#shared/context.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
+import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
 import { createLog, type Log } from '#shared/log.ts'
 import { contextOf, openPorts, stopSignal } from '#shared/service.ts'
@@ -31,8 +32,14 @@ const SERVICES: Record<ServiceName, (context: ServiceContext) => Service> = {
 
 /** The router finds the path of a URL with a shorter host at the wrong place. */
 const SHORTEST_HOST = 3
-const withHost = (request: Request, url: URL): Request =>
-  new Request(`https://localhost${url.pathname}${url.search}`, request)
+const ORIGIN = 'https://localhost'
+
+/** A request without a Host comes with a path for a URL. */
+function withHost(request: Request): Request {
+  if (URL.canParse(request.url) && new URL(request.url).host.length >= SHORTEST_HOST) return request
+  const { pathname, search } = new URL(request.url, ORIGIN)
+  return new Request(`${ORIGIN}${pathname}${search}`, request)
+}
 
 export interface Local {
   /** Where it listens, without a slash at the end. */
@@ -65,11 +72,11 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   const server = await listen({
     port: config.port,
     tls: await openCertificate(dataDir),
-    fetch: (request) => {
-      const url = new URL(request.url)
-      const service = services.get(serviceOf(url.pathname, request.method))!
-      return service.fetch(url.host.length < SHORTEST_HOST ? withHost(request, url) : request)
+    fetch: (given) => {
+      const request = withHost(given)
+      return services.get(serviceOf(new URL(request.url).pathname, request.method))!.fetch(request)
     },
+    error: (error) => answerUnexpected(log, error),
   })
   addressOf = (request) => server.requestIP(request)?.address ?? 'unknown'
 

@@ -5,6 +5,7 @@ import { type Config, environment, type Environment, readConfig } from '#shared/
 import type { Service, ServiceContext } from '#shared/context.ts'
 import { type Database, openDatabase } from '#shared/db/db.ts'
 import { createIdentity } from '#shared/identity.ts'
+import { answerUnexpected } from '#shared/http/failures.ts'
 import { openKv } from '#shared/kv/kv.ts'
 import { createLog, errorFields, type Log } from '#shared/log.ts'
 import { createMetrics } from '#shared/metrics.ts'
@@ -139,6 +140,7 @@ export async function runService(
     port: config.servicePort,
     idleTimeout: IDLE_S,
     fetch: async (request) => (await operations(request, context, () => ready)) ?? service.fetch(request),
+    error: (error) => answerUnexpected(log, error),
   })
   await service.start()
   ready = true

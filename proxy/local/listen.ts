@@ -12,6 +12,8 @@ export async function listen(options: {
   readonly port: number
   readonly tls: Certificate
   readonly fetch: (request: Request) => Response | Promise<Response>
+  /** What a client gets when `fetch` throws; Bun's own page would show it the code. */
+  readonly error: (error: Error) => Response
 }): Promise<Server<undefined>> {
   const until = performance.now() + WAIT_MS
   for (;;) {

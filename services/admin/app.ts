@@ -2,13 +2,32 @@
 import { spreadStatus } from '#shared/activity.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
 import {
+  endActivityEndpoint,
   healthEndpoint,
   readStatusEndpoint,
   roleEndpoint,
   setStatusEndpoint,
 } from '#shared/contracts/operations.ts'
+import {
+  assignRoleEndpoint,
+  auditEndpoint,
+  carbonEndpoint,
+  rolesEndpoint,
+  surveysEndpoint,
+  timelineEndpoint,
+  usersEndpoint,
+  userStatusEndpoint,
+} from '#shared/contracts/reports.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
+import { assignRole, listRoles } from './assign-role.ts'
+import { readCarbon } from './carbon.ts'
+import { endActivity } from './end-activity.ts'
 import { createHealth } from './health.ts'
+import { listAudit } from './list-audit.ts'
+import { listSurveys, surveysCsv } from './list-surveys.ts'
+import { listUsers } from './list-users.ts'
+import { setUserStatus } from './set-user-status.ts'
+import { readTimeline } from './timeline.ts'
 import { readActivity, setStatus } from './status.ts'
 
 export function createAdmin(context: ServiceContext): Service {
@@ -24,6 +43,23 @@ export function createAdmin(context: ServiceContext): Service {
   serve(router, context, setStatusEndpoint, ({ operator, body, requestId }) =>
     setStatus(context, operator!, body, requestId),
   )
+  serve(router, context, endActivityEndpoint, ({ operator, requestId }) =>
+    endActivity(context, operator!, requestId),
+  )
+  serve(router, context, usersEndpoint, ({ query }) => listUsers(context, query))
+  serve(router, context, userStatusEndpoint, ({ operator, params, body, requestId }) =>
+    setUserStatus(context, operator!, params.userId, body, requestId),
+  )
+  serve(router, context, surveysEndpoint, ({ query, request }) =>
+    request.headers.get('accept')?.includes('text/csv') ? surveysCsv(context) : listSurveys(context, query),
+  )
+  serve(router, context, carbonEndpoint, () => readCarbon(context))
+  serve(router, context, timelineEndpoint, () => readTimeline(context))
+  serve(router, context, rolesEndpoint, ({ query }) => listRoles(context, query))
+  serve(router, context, assignRoleEndpoint, ({ operator, body, requestId }) =>
+    assignRole(context, operator!, body, requestId),
+  )
+  serve(router, context, auditEndpoint, ({ query }) => listAudit(context, query))
   serve(router, context, healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'

@@ -6,25 +6,26 @@ import type { Operator } from '#shared/auth.ts'
 import type { ServiceContext } from '#shared/context.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
-import type { Activity, SetStatusRequest } from '#shared/contracts/operations.ts'
+import type { Activity, Ending, SetStatusRequest } from '#shared/contracts/operations.ts'
+import { readEnding } from '#shared/ending.ts'
 import { conflict, unavailable } from '#shared/errors.ts'
 import { kvIsAway } from '#shared/kv/kv.ts'
 import { activity } from '#shared/schema/operations.ts'
 
 type Row = typeof activity.$inferSelect
 
-const shown = (row: Row): Activity => ({
+const shown = (row: Row, ending: Ending | null): Activity => ({
   status: ActivityStatus.parse(row.status),
   message: row.message,
   changed_at: time(row.changedAt.getTime()),
   changed_by: row.changedBy,
-  ending: null,
+  ending,
 })
 
-/** The status and its history's last entry. */
+/** The status, and how far the end has come. */
 export async function readActivity({ db }: ServiceContext): Promise<Activity> {
   const [row] = await db.read(() => db.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)))
-  return shown(row!)
+  return shown(row!, row!.status === 'ended' ? await db.read(() => readEnding(db.orm)) : null)
 }
 
 /**
@@ -69,5 +70,5 @@ export async function setStatus(
   } finally {
     if (event !== null) void outbox.ring(event)
   }
-  return shown(row)
+  return shown(row, null)
 }

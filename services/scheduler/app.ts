@@ -1,5 +1,6 @@
 /** The scheduler: the flush every few minutes and on demand. It has no public route. */
 import type { Service, ServiceContext } from '#shared/context.ts'
+import { noteFlush } from '#shared/ending.ts'
 import { createRouter } from '#shared/http/router.ts'
 import { readLastFlush } from '#shared/last-flush.ts'
 import { errorFields } from '#shared/log.ts'
@@ -31,9 +32,10 @@ export function createScheduler(context: ServiceContext): Service {
     name: 'scheduler',
     fetch: createRouter(context).fetch,
     async start() {
-      await outbox.on('scheduler.flush', async () => {
+      await outbox.on('scheduler.flush', async ({ subject }) => {
         const result = await flush(flushing, WAIT_MS)
         if (result.failedSlices > 0) throw new Error(`${result.failedSlices} slices are not flushed`)
+        if (subject === 'event.admin.activity.ended') await noteFlush(db.orm, new Date(now()))
       })
       timer = setInterval(tick, config.flushMs)
       const lastMs = await readLastFlush(db, kv).catch(() => null)

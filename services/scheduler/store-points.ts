@@ -21,7 +21,7 @@ export async function storePoints(tx: Query, points: readonly OwnedPoint[]): Pro
     INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, accuracy, altitude,
                             speed, mode, source, in_range, clock_corrected)
     SELECT user_id, kind, to_timestamp(sent / 1000), to_timestamp(recorded / 1000), to_timestamp(received / 1000),
-           lat, lng, accuracy, altitude, speed, mode, source, in_range, recorded <> sent
+           lat, lng, accuracy, altitude, speed, mode, source, in_range = 1, recorded <> sent
     FROM unnest(
       ${column((p) => p.userId)}::text[], ${column((p) => p.kind)}::text[],
       ${column((p) => p.sentMs)}::float8[], ${column((p) => p.recordedMs)}::float8[],
@@ -29,7 +29,7 @@ export async function storePoints(tx: Query, points: readonly OwnedPoint[]): Pro
       ${column((p) => p.lat)}::float8[], ${column((p) => p.lng)}::float8[],
       ${column((p) => p.accuracy)}::float4[], ${column((p) => p.altitude)}::float4[],
       ${column((p) => p.speed)}::float4[], ${column((p) => p.mode)}::text[],
-      ${column((p) => p.source)}::text[], ${column((p) => p.inRange)}::bool[]
+      ${column((p) => p.source)}::text[], ${column((p) => (p.inRange ? 1 : 0))}::int[]
     ) AS p (user_id, kind, sent, recorded, received, lat, lng, accuracy, altitude, speed, mode, source, in_range)
     ON CONFLICT DO NOTHING
     RETURNING user_id, kind, (extract(epoch FROM sent_at) * 1000)::float8 AS sent_ms`

@@ -9,13 +9,9 @@ import { achievementCard } from '#shared/rules/achievement.ts'
 import { carbonMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
+import { shownKg, shownKm } from '#shared/rules/shown.ts'
 import { noSums } from '#shared/rules/tally.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
-
-/** Kilometres of millimetres, 2 decimals. */
-export const shownKm = (mm: number): number => Math.round(mm / 1e4) / 100
-/** Kilograms of milligrams, 3 decimals. */
-export const shownKg = (mg: number): number => Math.round(mg / 1e3) / 1_000
 
 /** All digits but the last two become dots, and so does what separates them. */
 export const maskPhone = (phone: string): string =>

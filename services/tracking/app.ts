@@ -1,7 +1,7 @@
 /** The tracking service: check-ins, tracks, and the live map. Its hot path touches the kv only. */
 import { inArray } from 'drizzle-orm'
 import { join } from 'node:path'
-import { primeKv } from '#shared/activity.ts'
+import { primeKv, readStatus } from '#shared/activity.ts'
 import { createBuffer } from '#shared/buffer/buffer.ts'
 import { openJournal } from '#shared/buffer/journal.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
@@ -10,6 +10,7 @@ import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { admissionRules } from '#shared/buffer/rules.ts'
 import { syncTrack } from '#shared/buffer/sync-track.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
+import { kvIsAway } from '#shared/kv/kv.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { checkIn } from './check-in.ts'
 import { createLivePositions, liveMap } from './live-map.ts'
@@ -22,7 +23,12 @@ export function createTracking(context: ServiceContext): Service {
     journal,
     rules: admissionRules(config),
     admitMs: config.buffer.admitMs,
-    prime: () => primeKv(db, kv),
+    prime: () =>
+      primeKv(db, kv).catch((error: unknown) => {
+        if (!kvIsAway(error)) throw error
+        // A replica that starts while the kv is away still knows what to do with a check-in.
+        return readStatus(db)
+      }),
     now,
     log,
   })
@@ -48,7 +54,9 @@ export function createTracking(context: ServiceContext): Service {
 
   const router = createRouter(context)
   serve(router, context, checkInEndpoint, ({ body }) => checkIn(buffer, body, now(), checkInRules))
-  serve(router, context, trackSyncEndpoint, ({ body }) => syncTrack(buffer.admitTrack, body, now(), syncRules))
+  serve(router, context, trackSyncEndpoint, ({ body }) =>
+    syncTrack(buffer.admitTrack, body, now(), syncRules),
+  )
   serve(router, context, dataEndpoint, async ({ query, operator }) => {
     const shown = operator === null ? null : await names(live.read(query).map(({ userId }) => userId))
     return liveMap(live, query, now(), shown)

@@ -1,31 +1,17 @@
 /** The one table of routes: proxy, router, access rules, documentation and tests all read it. */
 import type { Endpoint } from './endpoint.ts'
-import { healthEndpoint, readStatusEndpoint, roleEndpoint, setStatusEndpoint } from './operations.ts'
-import {
-  participantStatusEndpoint,
-  phoneEndpoint,
-  photoCountEndpoint,
-  privacyEndpoint,
-  profileEndpoint,
-  userSyncEndpoint,
-} from './profile.ts'
-import { submitEndpoint, surveyEndpoint } from './survey.ts'
-import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from './tracking.ts'
+import * as cards from './cards.ts'
+import * as feedback from './feedback.ts'
+import * as operations from './operations.ts'
+import * as profile from './profile.ts'
+import * as reports from './reports.ts'
+import * as survey from './survey.ts'
+import * as tracking from './tracking.ts'
 
-export const ENDPOINTS: readonly Endpoint[] = [
-  checkInEndpoint,
-  trackSyncEndpoint,
-  dataEndpoint,
-  submitEndpoint,
-  surveyEndpoint,
-  userSyncEndpoint,
-  phoneEndpoint,
-  privacyEndpoint,
-  participantStatusEndpoint,
-  photoCountEndpoint,
-  profileEndpoint,
-  roleEndpoint,
-  readStatusEndpoint,
-  setStatusEndpoint,
-  healthEndpoint,
-]
+const isEndpoint = (value: unknown): value is Endpoint =>
+  typeof value === 'object' && value !== null && 'service' in value && 'path' in value
+
+/** Every endpoint that a module of contracts exports. */
+export const ENDPOINTS: readonly Endpoint[] = [tracking, survey, profile, feedback, cards, operations, reports].flatMap(
+  (contracts): Endpoint[] => Object.values<unknown>(contracts).filter(isEndpoint),
+)

@@ -75,6 +75,16 @@ export const setStatusEndpoint = endpoint({
   errors: [409, 503],
 })
 
+export const endActivityEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/admin/end-activity',
+  service: 'admin',
+  summary: 'Ends the event for good: final flush, achievement cards, summary; asking again answers the same',
+  access: 'manager',
+  data: Activity,
+  errors: [503],
+})
+
 export const healthEndpoint = endpoint({
   method: 'GET',
   path: '/health',

@@ -5,7 +5,7 @@ import type { ErrorBody } from '#shared/contracts/errors.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { invalid, Refusal, unavailable } from '#shared/errors.ts'
 import { kvIsAway } from '#shared/kv/kv.ts'
-import { errorFields } from '#shared/log.ts'
+import { errorFields, type Log } from '#shared/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { allowedMethods } from './routes.ts'
 
@@ -28,11 +28,15 @@ export async function within(answer: Promise<Response>): Promise<Response> {
 
 const MAX_NAMED = 5
 
+/** Of a key that is not allowed its own rule; of everything else the message. */
+const messageOf = (issue: z.core.$ZodIssue): string =>
+  issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
+
 /** 400 that names each faulty field. */
 export function validationError(error: z.ZodError): Refusal {
   const named = error.issues
     .slice(0, MAX_NAMED)
-    .map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
+    .map((issue) => `${issue.path.join('.') || 'body'}: ${messageOf(issue)}`)
   const more = error.issues.length - named.length
   return invalid(named.join('; ') + (more > 0 ? `; and ${more} more` : ''))
 }
@@ -41,7 +45,9 @@ function refusalOf(context: ServiceContext, error: unknown, request: Request): R
   if (error instanceof Refusal) return error
   if ((error as { code?: unknown }).code === 'NOT_FOUND') {
     const allowed = allowedMethods(new URL(request.url).pathname)
-    if (allowed.length === 0) return new Refusal(404, 'not-found', 'There is nothing at this address.')
+    // The router reads the path as it was sent; this table as a URL, where `..` and `#` mean something.
+    if (allowed.length === 0 || allowed.includes(request.method))
+      return new Refusal(404, 'not-found', 'There is nothing at this address.')
     const Allow = allowed.join(', ')
     return new Refusal(405, 'method-not-allowed', `This address takes ${Allow}.`, { Allow })
   }
@@ -67,4 +73,11 @@ export function answerError(
   })
   const body: ErrorBody = { error: refusal.message, code: refusal.reason, request_id: requestId }
   return Response.json(body, { status: refusal.httpStatus, headers: refusal.headers })
+}
+
+/** The answer to a request on which even the router failed. */
+export function answerUnexpected(log: Log, error: unknown): Response {
+  log.error('a request failed before it reached a route', errorFields(error))
+  const body: ErrorBody = { error: 'Internal server error', code: 'internal' }
+  return Response.json(body, { status: 500 })
 }

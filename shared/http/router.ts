@@ -59,6 +59,8 @@ export function createRouter(context: ServiceContext) {
     // The router looks for the path from a fixed offset of the URL: 11, or 7. Behind the proxy URLs begin with
     // http:// and only 7 is right for every Host; with TLS they begin with https:// and only 11 can be.
     handler: { standardHostname: context.tls },
+    // With a slash at the end a path is another one, here as in the proxy.
+    strictPath: true,
   })
     .onRequest(({ request, set }) => {
       const given = request.headers.get('x-request-id')
@@ -146,7 +148,7 @@ async function callOf(
   const query = parse(endpoint.query, endpoint.caller === 'query' ? foldUserId(queried, header) : queried)
   const address = context.addressOf(request)
   const caller = (endpoint.caller === 'query' ? query : body) as { readonly user_id?: unknown }
-  if (endpoint.caller === 'body' && typeof caller.user_id === 'string')
+  if (endpoint.access === 'public' && endpoint.caller === 'body' && typeof caller.user_id === 'string')
     await context.checkIdentity(request, caller.user_id)
   if (endpoint.closedAtEnd) await refuseAfterEnd(context)
   await chargePublic(context, endpoint, caller.user_id, address)

@@ -2,20 +2,12 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { admit, move, put } from './embedded/admission.ts'
-import { openChangeLog } from './embedded/log.ts'
-import { apply, type Change, createState, prune, snapshot, type State } from './embedded/state.ts'
+import { bufferOf, prune } from './embedded/state.ts'
+import { openStore, type Store } from './embedded/store.ts'
 import type { Kv } from './kv.ts'
 
 /** Turns after which the log is rewritten when the buffer has just been emptied. */
 const COMPACT_AFTER = 20_000
-
-interface Store {
-  readonly state: State
-  readonly now: () => number
-  /** Applies a change now; durable with the next commit. */
-  readonly change: (change: Change) => void
-  readonly committed: () => Promise<void>
-}
 
 /**
  * Opens the store at `path` and replays what it held.
@@ -23,29 +15,38 @@ interface Store {
  */
 export async function openEmbeddedKv(options: {
   readonly path: string
+  readonly onError: (error: unknown) => void
   readonly now?: () => number
+  readonly compactAfter?: number
 }): Promise<Kv> {
-  const { path, now = Date.now } = options
+  const { path, onError, now = Date.now, compactAfter = COMPACT_AFTER } = options
   mkdirSync(dirname(path), { recursive: true })
-  const state = createState()
-  const log = openChangeLog<Change>(path, (change) => apply(state, change))
-  const change = (one: Change) => {
-    apply(state, one)
-    log.append(one)
-  }
-  const compact = () => {
-    prune(state, now())
-    log.compact(snapshot(state))
-  }
-  if (log.length() > 0) compact()
-  const store: Store = { state, now, change, committed: log.committed }
-
+  const store = openStore(path, now, compactAfter, onError)
   return {
     partitions: 1,
+    ...admissionVerbs(store),
+    ...readingVerbs(store),
+    ...flushVerbs(store),
+    ...liveMapVerbs(store),
+    ...statusVerbs(store),
+    limit: slidingWindows(now),
+    ...cacheVerbs(store),
+    ...lockVerbs(now),
+    // A log whose disk refuses is not there.
+    probe: store.committed,
+    memoryUse: async () => 0,
+    // A store in this process is never away.
+    onReconnect() {},
+    close: async () => store.close(),
+  }
+}
+
+function admissionVerbs({ state, now, change, committed }: Store): Pick<Kv, 'admit' | 'restore'> {
+  return {
     async admit(_partition, submissions, rules) {
-      prune1(state, submissions, now())
-      const verdicts = submissions.map((one) => admit({ state, nowMs: now(), rules, change }, one))
-      await log.committed()
+      const admission = { state, nowMs: now(), rules, change }
+      const verdicts = submissions.map((submission) => admit(admission, submission))
+      await committed()
       return verdicts
     },
     async restore(_partition, submissions, rules) {
@@ -54,54 +55,18 @@ export async function openEmbeddedKv(options: {
         put(admission, submission, 0, false)
         move(admission, submission)
       }
-      await log.committed()
-    },
-    ...bufferVerbs(store),
-    async settle(_partition, stored) {
-      for (const { userId, entries } of stored) {
-        const held = state.buffers.get(userId)?.entries
-        const same = entries.filter(({ field, value }) => held?.get(field) === value)
-        if (same.length > 0) change(['drop', userId, same.map(({ field }) => field)])
-      }
-      await log.committed()
-      if (log.length() > COMPACT_AFTER) compact()
-    },
-    ...statusVerbs(store),
-    limit: slidingWindows(now),
-    ...cacheVerbs(store),
-    ...lockVerbs(now),
-    async probe() {},
-    memoryUse: async () => 0,
-    // A store in this process is never away.
-    onReconnect() {},
-    async close() {
-      log.close()
-    },
-  }
-}
-
-/** Drops what has expired of the pilgrims at hand, so that an old buffer is not renewed by a new point. */
-function prune1(state: State, submissions: readonly { readonly userId: string }[], nowMs: number): void {
-  for (const { userId } of submissions) {
-    const buffer = state.buffers.get(userId)
-    if (buffer !== undefined && buffer.expiresMs <= nowMs) state.buffers.delete(userId)
-  }
-}
-
-function bufferVerbs({ state, now, change, committed }: Store) {
-  const entriesOf = (userId: string) =>
-    [...(state.buffers.get(userId)?.entries ?? [])].map(([field, value]) => ({ field, value }))
-  return {
-    peek: async (userId) => entriesOf(userId),
-    async pendingUsers() {
-      prune(state, now())
-      return [...state.buffers].sort(([, a], [, b]) => a.sinceMs - b.sinceMs).map(([userId]) => userId)
-    },
-    drain: async (_partition, userIds) => userIds.map((userId) => ({ userId, entries: entriesOf(userId) })),
-    async renew(_partition, userIds, retentionMs) {
-      for (const userId of userIds) change(['renew', userId, now() + retentionMs])
       await committed()
     },
+  }
+}
+
+const entriesOf = ({ state, now }: Store, userId: string) =>
+  [...(bufferOf(state, userId, now())?.entries ?? [])].map(([field, value]) => ({ field, value }))
+
+function readingVerbs(store: Store): Pick<Kv, 'peek' | 'bufferSize' | 'oldestPending' | 'books'> {
+  const { state } = store
+  return {
+    peek: async (userId) => entriesOf(store, userId),
     bufferSize: async () => state.buffers.size,
     async oldestPending() {
       let oldest: number | null = null
@@ -109,25 +74,57 @@ function bufferVerbs({ state, now, change, committed }: Store) {
       return oldest
     },
     books: async () => [{ ...state.books }],
-    async hide(userId, hidden) {
-      change(['hide', userId, hidden])
-      await committed()
-    },
-    hidden: async () => [...state.hidden],
+  }
+}
+
+function liveMapVerbs({ state, change, committed }: Store): Pick<Kv, 'moved' | 'hide' | 'hidden'> {
+  return {
     moved: async (_partition, sinceMs, count) =>
       [...state.live]
         .filter(([, { movedMs }]) => movedMs >= sinceMs)
         .map(([userId, moved]) => ({ userId, ...moved }))
         .sort((a, b) => a.movedMs - b.movedMs)
         .slice(0, count),
-  } satisfies Partial<Kv>
+    async hide(userId, hidden) {
+      change(['hide', userId, hidden])
+      await committed()
+    },
+    hidden: async () => [...state.hidden],
+  }
+}
+
+function flushVerbs(store: Store): Pick<Kv, 'pendingUsers' | 'drain' | 'settle' | 'renew'> {
+  const { state, now, change, committed } = store
+  return {
+    async pendingUsers() {
+      prune(state, now())
+      return [...state.buffers].sort(([, a], [, b]) => a.sinceMs - b.sinceMs).map(([userId]) => userId)
+    },
+    drain: async (_partition, userIds) =>
+      userIds.map((userId) => ({ userId, entries: entriesOf(store, userId) })),
+    async settle(_partition, stored) {
+      for (const { userId, entries } of stored) {
+        const held = state.buffers.get(userId)?.entries
+        const same = entries.filter(({ field, value }) => held?.get(field) === value)
+        if (same.length > 0) change(['drop', userId, same.map(({ field }) => field), now()])
+      }
+      await committed()
+      store.tidy()
+    },
+    async renew(_partition, userIds, retentionMs) {
+      for (const userId of userIds) change(['renew', userId, now() + retentionMs])
+      await committed()
+    },
+  }
 }
 
 function statusVerbs({ state, change, committed }: Store): Pick<Kv, 'status' | 'setStatus'> {
   return {
     status: async () => state.status,
-    async setStatus(status) {
-      if (state.status === null || state.status.version <= status.version) change(['status', status])
+    async setStatus({ status, version, message }) {
+      // An empty message is none.
+      if (state.status === null || state.status.version <= version)
+        change(['status', { status, version, message: message || null }])
       if (state.books.epoch === '') change(['epoch', crypto.randomUUID()])
       await committed()
     },
@@ -136,49 +133,55 @@ function statusVerbs({ state, change, committed }: Store): Pick<Kv, 'status' | '
 
 /** Windows of the general limits. They live in memory only: a restart forgives. */
 function slidingWindows(now: () => number): Kv['limit'] {
-  const windows = new Map<string, { ms: number; id: string }[]>()
-  let lastSweep = now()
+  const windows = new Map<string, { calls: { ms: number; id: string }[]; expiresMs: number }>()
+  let sweepAtMs = now() + SWEEP_MS
   return async (key, id, { max, windowMs }) => {
     const nowMs = now()
-    if (nowMs - lastSweep > windowMs) {
-      lastSweep = nowMs
-      for (const [other, calls] of windows)
-        if (calls.every((call) => call.ms <= nowMs - 3_600_000)) windows.delete(other)
+    if (nowMs >= sweepAtMs) {
+      sweepAtMs = nowMs + SWEEP_MS
+      for (const [other, { expiresMs }] of windows) if (expiresMs <= nowMs) windows.delete(other)
     }
-    const calls = (windows.get(key) ?? []).filter((call) => call.ms > nowMs - windowMs)
-    windows.set(key, calls)
+    const calls = (windows.get(key)?.calls ?? []).filter((call) => call.ms > nowMs - windowMs)
     if (calls.some((call) => call.id === id))
       return { allowed: true, remaining: max - calls.length, retryAfterMs: 0 }
     if (calls.length >= max)
       return { allowed: false, remaining: 0, retryAfterMs: calls[calls.length - max]!.ms + windowMs - nowMs }
     calls.push({ ms: nowMs, id })
+    windows.set(key, { calls, expiresMs: nowMs + windowMs })
     return { allowed: true, remaining: max - calls.length, retryAfterMs: 0 }
   }
 }
 
-function cacheVerbs({ state, now, change, committed }: Store) {
-  const cached = async (key: string): Promise<string | null> => {
-    const held = state.cache.get(key)
-    return held !== undefined && held.expiresMs > now() ? held.value : null
-  }
-  const cache = async (key: string, value: string, ttlMs: number): Promise<void> => {
-    change(['cache', key, value, now() + ttlMs])
-    await committed()
+/** How often windows that nobody uses any more are forgotten. */
+const SWEEP_MS = 60_000
+
+function cacheVerbs({
+  state,
+  now,
+  change,
+  committed,
+}: Store): Pick<Kv, 'cached' | 'cache' | 'cacheOnce' | 'forget'> {
+  const held = (key: string): string | null => {
+    const entry = state.cache.get(key)
+    return entry !== undefined && entry.expiresMs > now() ? entry.value : null
   }
   return {
-    cached,
-    cache,
+    cached: async (key) => held(key),
+    async cache(key, value, ttlMs) {
+      change(['cache', key, value, now() + ttlMs])
+      await committed()
+    },
     async cacheOnce(key, value, ttlMs) {
-      const held = await cached(key)
-      if (held !== null) return held
-      await cache(key, value, ttlMs)
-      return value
+      const there = held(key)
+      if (there === null) change(['cache', key, value, now() + ttlMs])
+      await committed()
+      return there ?? value
     },
     async forget(key) {
       change(['forget', key])
       await committed()
     },
-  } satisfies Partial<Kv>
+  }
 }
 
 /** Locks live in memory: they fall with the one process that can hold them. */

@@ -2,83 +2,78 @@
  * The kv on Redis, single or Cluster. All keys of a partition carry its hash tag, so that one script call
  * stays in one slot; the scripts are the Lua files beside this one.
  */
-import { type ActivityStatus } from '#shared/contracts/fields.ts'
+import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Kv, VersionedStatus } from './kv.ts'
-import { admitArguments, type Reply, verdictOf } from './redis/admission.ts'
-import { bufferVerbs } from './redis/buffer.ts'
-import { asked, type Client, connect } from './redis/connection.ts'
+import { admissionVerbs } from './redis/admission.ts'
+import { asked, type Client, connect, masters } from './redis/connection.ts'
+import { flushVerbs } from './redis/flush.ts'
+import { liveMapVerbs } from './redis/live-map.ts'
+import { readingVerbs } from './redis/reading.ts'
 
-/** A request waits this long at most for an answer; admission has its own, shorter patience. */
+/** A request waits this long at most for an answer. */
 const REQUEST_PATIENCE_MS = 800
-/** The flush moves thousands of points a call. */
-const BACKGROUND_PATIENCE_MS = 15_000
+/** Specification, "Limits": check-in deferred write time-out. What waits for an admission waits no longer. */
+const ADMIT_WITHIN_MS = 8_000
+/** The flush and the live map move thousands of entries a call. */
+const BULK_PATIENCE_MS = 15_000
+/** How long a start waits for a store that does not answer. */
+const START_MS = 2_000
 
 /**
  * Connects to Redis. A store that is down at the start is no reason not to start: calls reject until it is
  * there.
- * @throws when points are pending under another number of partitions
+ * @throws when points are pending under another number of partitions; where the store comes up later, calls
+ * reject for ever then, and `onError` is told
  */
 export async function openRedisKv(options: {
   readonly url: string
   readonly partitions: number
+  readonly admitWithinMs?: number
   readonly onError: (error: unknown) => void
 }): Promise<Kv> {
-  const { url, partitions, onError } = options
+  const { url, partitions, admitWithinMs = ADMIT_WITHIN_MS, onError } = options
   const client = connect(url, REQUEST_PATIENCE_MS)
-  const background = connect(url, BACKGROUND_PATIENCE_MS)
-  for (const each of [client, background]) each.on('error', onError)
-  const tags = Array.from({ length: partitions }, (_, p) => `{gps:${p}}`)
-  const close = async () => {
-    client.disconnect()
-    background.disconnect()
+  const admission = connect(url, admitWithinMs)
+  const bulk = connect(url, BULK_PATIENCE_MS)
+  const clients = [client, admission, bulk]
+  const disconnect = () => {
+    for (const each of clients) each.disconnect()
   }
-  await Promise.all([firstReady(client), firstReady(background)])
-  try {
-    await claimPartitions(client, partitions)
-  } catch (error) {
-    await close()
-    throw error
+  const claim = async () => {
+    try {
+      await claimPartitions(client, partitions)
+    } catch (error) {
+      if (!(error instanceof OtherPartitions)) return onError(error)
+      disconnect()
+      throw error
+    }
   }
+  for (const each of clients) each.on('error', onError)
+  await Promise.all(clients.map(firstReady))
+  if (client.status === 'ready') await claim()
+  // A store that was away at the start, or comes back without its data.
+  client.on('ready', () => void claim().catch(onError))
 
+  const tags = Array.from({ length: partitions }, (_, p) => `{gps:${p}}`)
   return {
     partitions,
-    async admit(partition, submissions, rules) {
-      const args = admitArguments('admit', submissions, rules)
-      return (await asked<Reply[]>(client.gpsAdmit(tags[partition]!, ...args))).map(verdictOf)
-    },
-    async restore(partition, submissions, rules) {
-      await asked(client.gpsAdmit(tags[partition]!, ...admitArguments('restore', submissions, rules)))
-    },
-    ...bufferVerbs(client, background, tags),
+    ...admissionVerbs(admission, tags),
+    ...readingVerbs(client, tags),
+    ...flushVerbs(bulk, tags),
+    ...liveMapVerbs(bulk, tags),
     ...statusVerbs(client, tags),
-    async limit(key, id, { max, windowMs }) {
-      const [allowed, remaining, retryAfterMs] = await asked<[number, number, number]>(
-        client.windowLimit(`limit:${key}`, id, max, windowMs),
-      )
-      return { allowed: allowed === 1, remaining, retryAfterMs }
-    },
+    ...limitVerbs(client),
     ...cacheVerbs(client),
     ...lockVerbs(client),
-    async probe() {
-      await asked(client.set('probe', '1', 'PX', 60_000))
-    },
-    async memoryUse() {
-      const info = await asked<string>(client.info('memory'))
-      const read = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
-      const max = read('maxmemory')
-      return max === 0 ? 0 : read('used_memory') / max
-    },
-    onReconnect(listener) {
-      client.on('ready', listener)
-    },
-    close,
+    ...healthVerbs(client, tags),
+    close: async () => disconnect(),
   }
 }
 
 async function firstReady(client: Client): Promise<void> {
   if (client.status === 'ready') return
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, 2_000)
+    const timer = setTimeout(resolve, START_MS)
     client.once('ready', () => {
       clearTimeout(timer)
       resolve()
@@ -86,17 +81,23 @@ async function firstReady(client: Client): Promise<void> {
   })
 }
 
+class OtherPartitions extends Error {
+  override name = 'OtherPartitions'
+  constructor(wanted: number, held: number) {
+    super(
+      `EVENT_PARTITIONS is ${wanted}, but points are pending in ${held} partitions: ` +
+        `start with ${held}, let a flush empty the buffer, then change it`,
+    )
+  }
+}
+
 /** The store remembers its number of partitions; another one is refused while points are pending. */
 async function claimPartitions(client: Client, partitions: number): Promise<void> {
-  if (client.status !== 'ready') return
-  const held = await asked<string | null>(client.get('partitions'))
-  if (held === String(partitions)) return
-  for (let p = 0; p < Number(held); p++)
+  const held = Number(await asked<string | null>(client.get('partitions')))
+  if (held === partitions) return
+  for (let p = 0; p < held; p++)
     if ((await asked<number>(client.zcard(`{gps:${p}}:pending`))) > 0)
-      throw new Error(
-        `EVENT_PARTITIONS is ${partitions}, but points are pending in ${held} partitions: ` +
-          `start with ${held}, let a flush empty the buffer, then change it`,
-      )
+      throw new OtherPartitions(partitions, held)
   await asked(client.set('partitions', partitions))
 }
 
@@ -122,6 +123,17 @@ function statusVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'status'
       await Promise.all(
         tags.map((tag) => asked(client.gpsSetStatus(tag, version, status, message ?? '', epoch))),
       )
+    },
+  }
+}
+
+function limitVerbs(client: Client): Pick<Kv, 'limit'> {
+  return {
+    async limit(key, id, { max, windowMs }) {
+      const [allowed, remaining, retryAfterMs] = await asked<[number, number, number]>(
+        client.windowLimit(`limit:${key}`, id, max, windowMs),
+      )
+      return { allowed: allowed === 1, remaining, retryAfterMs }
     },
   }
 }
@@ -154,6 +166,30 @@ function lockVerbs(client: Client): Pick<Kv, 'lock' | 'renewLock' | 'unlock'> {
     },
     async unlock(name, token) {
       await asked(client.lockOwner(`lock:${name}`, token, 0))
+    },
+  }
+}
+
+/** How full a server is, as its INFO says. */
+const fullness = (info: string): number => {
+  const read = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+  return read('maxmemory') === 0 ? 0 : read('used_memory') / read('maxmemory')
+}
+
+function healthVerbs(
+  client: Client,
+  tags: readonly string[],
+): Pick<Kv, 'probe' | 'memoryUse' | 'onReconnect'> {
+  return {
+    async probe() {
+      await Promise.all(tags.map((tag) => asked(client.set(`${tag}:probe`, '1', 'PX', 60_000))))
+    },
+    async memoryUse() {
+      const infos = await Promise.all(masters(client).map((node) => asked<string>(node.info('memory'))))
+      return Math.max(0, ...infos.map(fullness))
+    },
+    onReconnect(listener) {
+      client.on('ready', listener)
     },
   }
 }

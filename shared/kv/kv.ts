@@ -125,7 +125,7 @@ export interface Kv {
   /** Buffers points that were already answered: asks neither status nor limit, drops known identities. */
   restore(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<void>
 
-  /** A pilgrim's pending points. */
+  /** A pilgrim's pending points, in no order. */
   peek(userId: string): Promise<Entry[]>
   /** Pilgrims with pending points, longest waiting first; a snapshot. */
   pendingUsers(partition: number): Promise<string[]>
@@ -137,7 +137,10 @@ export interface Kv {
   renew(partition: number, userIds: readonly string[], retentionMs: number): Promise<void>
   /** Number of pilgrims with pending points, over all partitions. */
   bufferSize(): Promise<number>
-  /** When the longest waiting pilgrim's first pending point came in (store's clock); null: nothing waits. */
+  /**
+   * Since when the longest waiting pilgrim waits (store's clock): from their first pending point, or from the
+   * last time that some of theirs were stored; null: nothing waits.
+   */
   oldestPending(): Promise<number | null>
   books(): Promise<PartitionBooks[]>
 
@@ -170,9 +173,9 @@ export interface Kv {
   /** Releases a lock that is still ours; someone else's stays. */
   unlock(name: string, token: string): Promise<void>
 
-  /** Resolves when the store answers, within about a second. */
+  /** Resolves when the store takes a write in every partition, within about a second. */
   probe(): Promise<void>
-  /** Used memory as a fraction of the allowed; 0 when unbounded. */
+  /** Used memory as a fraction of the allowed, of the fullest node; 0 when unbounded. */
   memoryUse(): Promise<number>
   /** Called whenever the store is reachable again after it was not. */
   onReconnect(listener: () => void): void
@@ -182,16 +185,17 @@ export interface Kv {
 /**
  * Opens the kv that the URL names: `redis://…` (comma-separated nodes: Cluster), or none: embedded.
  * @param options.path file of the embedded driver
+ * @param options.admitWithinMs how long `admit` and `restore` wait for Redis before they reject
+ * @param options.onError told what goes wrong beside calls: a connection that is lost, a log not rewritten
  */
 export function openKv(options: {
   readonly url: string
   readonly partitions: number
   readonly path: string
+  readonly admitWithinMs?: number
   readonly onError: (error: unknown) => void
 }): Promise<Kv> {
-  return options.url === ''
-    ? openEmbeddedKv({ path: options.path })
-    : openRedisKv({ url: options.url, partitions: options.partitions, onError: options.onError })
+  return options.url === '' ? openEmbeddedKv(options) : openRedisKv(options)
 }
 
 /** Partition of a pilgrim: FNV-1a of the id, so that every replica and language agrees. */

@@ -3,13 +3,10 @@
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
-/**
- * Offsets change on quarter hours only (IANA tz data: in every zone since 2023, and but for five zones that
- * changed at 00:01 since 1972), so one look-up serves each of them.
- */
+/** Offsets change on quarter hours only (IANA tz data: every zone since 2023), so one look-up serves each. */
 const QUARTER_MS = 900_000
 
-/** Quarter hours, and days, that are remembered: 17 months and 137 years. */
+/** Quarter hours (17 months of them) and days that are remembered. */
 const MEMORY = 50_000
 
 export interface Calendar {

@@ -4,11 +4,16 @@ import type { Calendar } from './calendar.ts'
 const ISO = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)$/i
 const EXIF = /^(\d{4}):(\d\d):(\d\d) (\d\d):(\d\d):(\d\d)$/
 
-/** Whether numbers name a time that a calendar has (29 February only where there is one). */
+/** Whether numbers name a time that a calendar has: 29 February in a common year is in another month. */
 const exists = (year: number, month: number, day: number, hour: number, minute: number, second: number) => {
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
   return (
-    date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60
+    // Years below 100 are taken for those of the twentieth century.
+    date.getUTCFullYear() === year &&
+    date.getUTCMonth() === month - 1 &&
+    hour < 24 &&
+    minute < 60 &&
+    second < 60
   )
 }
 

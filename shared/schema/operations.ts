@@ -12,6 +12,37 @@ export const activity = pgTable('activity', {
   changedBy: text('changed_by'),
 })
 
+/** How far the end of the event has come: one row, made by the end. */
+export const ending = pgTable('ending', {
+  id: integer('id').primaryKey(),
+  endedAt: instant('ended_at').notNull(),
+  flushedAt: instant('flushed_at'),
+  cardsDone: integer('cards_done').notNull().default(0),
+  /** Null until they are counted. */
+  cardsTotal: integer('cards_total'),
+  /** waiting, sending or sent. */
+  summary: text('summary').notNull().default('waiting'),
+})
+
+/** Who has a part in the event: decides audiences of messages, not access. */
+export const roleAssignments = pgTable('role_assignments', {
+  userId: text('user_id').primaryKey(),
+  role: text('role').notNull(),
+  assignedBy: text('assigned_by').notNull(),
+  assignedAt: instant('assigned_at').notNull(),
+})
+
+/**
+ * Who has been erased, under a name that tells nobody who it was. A point that was admitted under an older
+ * generation, and arrives later, is dropped.
+ */
+export const erasures = pgTable('erasures', {
+  /** SHA-1 of the user id, in hex. */
+  userHash: text('user_hash').primaryKey(),
+  generation: integer('generation').notNull(),
+  erasedAt: instant('erased_at').notNull(),
+})
+
 /** Every admin write. */
 export const auditLog = pgTable(
   'audit_log',

@@ -53,6 +53,35 @@ export const eventDays = pgTable('event_days', {
   pilgrims: integer('pilgrims').notNull(),
 })
 
+/**
+ * What erased people had added to the event's sums, without saying who: the sums stay as they were, and a
+ * rebuild from the points agrees with them.
+ */
+export const erasedHours = pgTable('erased_hours', {
+  hour: instant('hour').primaryKey(),
+  points: integer('points').notNull(),
+  checkins: integer('checkins').notNull(),
+  pilgrims: integer('pilgrims').notNull(),
+  distanceMm: exact('distance_mm').notNull(),
+  carbonMg: exact('carbon_mg').notNull(),
+})
+
+export const erasedDays = pgTable('erased_days', {
+  day: date('day', { mode: 'string' }).primaryKey(),
+  pilgrims: integer('pilgrims').notNull(),
+})
+
+export const erasedModes = pgTable(
+  'erased_modes',
+  {
+    day: date('day', { mode: 'string' }).notNull(),
+    mode: text('mode').notNull(),
+    distanceMm: exact('distance_mm').notNull(),
+    carbonMg: exact('carbon_mg').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.day, table.mode] })],
+)
+
 /** Per local day and mode. */
 export const eventModes = pgTable(
   'event_modes',

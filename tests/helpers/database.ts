@@ -53,7 +53,7 @@ async function asAdmin(work: (sql: postgres.Sql) => Promise<void>): Promise<void
   try {
     await work(sql)
   } finally {
-    await sql.end()
+    await sql.end({ timeout: 5 })
   }
 }
 

@@ -1,6 +1,6 @@
 /** The rule of admission on the embedded state: the same decisions as `admit.lua`. */
 import type { AdmissionRules, Submission, Verdict } from '../kv.ts'
-import type { Call, Change, State } from './state.ts'
+import { bufferOf, type Call, type Change, type State } from './state.ts'
 
 export interface Admission {
   readonly state: State
@@ -15,8 +15,8 @@ export function put(admission: Admission, submission: Submission, skip: number, 
   const { state, nowMs, rules, change } = admission
   const { userId } = submission
   const entries = submission.entries.slice(skip)
-  const held = (): Map<string, string> | undefined => state.buffers.get(userId)?.entries
-  if (bounded && (held()?.size ?? 0) + entries.length > rules.pendingMax) return null
+  const held = () => bufferOf(state, userId, nowMs)?.entries
+  if (bounded && entries.length > 0 && (held()?.size ?? 0) + entries.length > rules.pendingMax) return null
   let known = 0
   let firstKnown = false
   for (const [i, { field, value }] of entries.entries()) {
@@ -26,7 +26,7 @@ export function put(admission: Admission, submission: Submission, skip: number, 
     } else change(['put', userId, field, value, nowMs, nowMs + rules.retentionMs])
   }
   if (known > 0) change(['renew', userId, nowMs + rules.retentionMs])
-  change(['books', entries.length - known, known])
+  if (entries.length > 0) change(['books', entries.length - known, known])
   return { known, firstKnown, pending: held()?.size ?? 0 }
 }
 
@@ -79,7 +79,7 @@ export function admit(admission: Admission, submission: Submission): Verdict {
     recordedMs,
     held:
       first === undefined && done.firstKnown && kind === 'checkin'
-        ? (state.buffers.get(userId)?.entries.get(identity) ?? null)
+        ? (bufferOf(state, userId, nowMs)?.entries.get(identity) ?? null)
         : null,
   }
 }

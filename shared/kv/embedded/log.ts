@@ -3,22 +3,12 @@
  * start replays it. Reading and writing tables per request is several times slower.
  */
 import { Database } from 'bun:sqlite'
+import { KvUnavailable } from '../kv.ts'
 
 /** Takes one change back at start. A change is a JSON value that only the state understands. */
 export type Apply<Change> = (change: Change) => void
 
-export interface ChangeLog<Change> {
-  /** Remembers a change; it is durable when the next `committed()` resolves. */
-  append(change: Change): void
-  /** Resolves when everything appended so far is on disk; rejects when the disk refuses. */
-  committed(): Promise<void>
-  /** Turns committed since the last compaction. */
-  length(): number
-  /** Replaces the log by these changes, in one transaction. */
-  compact(changes: Iterable<Change>): void
-  close(): void
-}
-
+/** Changes per row of a compacted log. */
 const SNAPSHOT_ROW = 1_000
 
 /**
@@ -32,64 +22,106 @@ export function openChangeLog<Change>(
   busyMs = 30_000,
 ): ChangeLog<Change> {
   const db = new Database(path, { create: true, strict: true })
-  db.run(`PRAGMA busy_timeout = ${busyMs}`)
-  db.run('PRAGMA locking_mode = EXCLUSIVE')
-  db.run('PRAGMA journal_mode = WAL')
-  db.run('PRAGMA synchronous = FULL')
-  db.run('CREATE TABLE IF NOT EXISTS log (turn INTEGER PRIMARY KEY, changes TEXT NOT NULL)')
-  for (const { changes } of db
-    .query<{ changes: string }, []>('SELECT changes FROM log ORDER BY turn')
-    .iterate())
-    for (const change of JSON.parse(changes) as Change[]) apply(change)
+  try {
+    db.run(`PRAGMA busy_timeout = ${busyMs}`)
+    db.run('PRAGMA locking_mode = EXCLUSIVE')
+    db.run('PRAGMA journal_mode = WAL')
+    db.run('PRAGMA synchronous = FULL')
+    db.run('CREATE TABLE IF NOT EXISTS log (turn INTEGER PRIMARY KEY, changes TEXT NOT NULL)')
+    const turns = db.query<{ changes: string }, []>('SELECT changes FROM log ORDER BY turn')
+    let length = 0
+    for (const { changes } of turns.iterate()) {
+      for (const change of JSON.parse(changes) as Change[]) apply(change)
+      length++
+    }
+    return new ChangeLog(db, length)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
 
-  const insert = db.query('INSERT INTO log (changes) VALUES (?)')
-  let length = db.query<{ n: number }, []>('SELECT count(*) AS n FROM log').get()?.n ?? 0
-  let turn: Change[] = []
-  let commit: Promise<void> | null = null
+export class ChangeLog<Change> {
+  readonly #db: Database
+  readonly #insert
+  #length: number
+  #turn: Change[] = []
+  #commit: Promise<void> | null = null
+  /** The disk refused the turn: it is written before anything new is taken, so that it does not grow. */
+  #refused = false
 
-  const write = () => {
-    commit = null
-    if (turn.length === 0) return
-    // What a full disk refuses stays in the turn, and goes with the next one.
-    insert.run(JSON.stringify(turn))
-    turn = []
-    length++
+  constructor(db: Database, length: number) {
+    this.#db = db
+    this.#insert = db.query('INSERT INTO log (changes) VALUES (?)')
+    this.#length = length
   }
 
-  return {
-    append(change) {
-      turn.push(change)
-    },
-    committed() {
-      commit ??= new Promise((resolve, reject) => {
-        setImmediate(() => {
-          try {
-            write()
-            resolve()
-          } catch (error) {
-            reject(error)
-          }
-        })
-      })
-      return commit
-    },
-    length: () => length,
-    compact(changes) {
-      write()
-      db.transaction(() => {
-        db.run('DELETE FROM log')
-        let row: Change[] = []
-        for (const change of changes) {
-          row.push(change)
-          if (row.length === SNAPSHOT_ROW) insert.run(JSON.stringify(row.splice(0)))
+  /** Turns committed since the last compaction. */
+  get length(): number {
+    return this.#length
+  }
+
+  /**
+   * Remembers a change; it is durable when the next `committed()` resolves.
+   * @throws KvUnavailable when the disk still refuses an earlier turn; the change is not taken
+   */
+  append(change: Change): void {
+    if (this.#refused) this.#write()
+    this.#turn.push(change)
+  }
+
+  /**
+   * Resolves when everything appended so far is on disk.
+   * @throws KvUnavailable when the disk refuses; the turn is kept and written when it takes it again
+   */
+  committed(): Promise<void> {
+    this.#commit ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        this.#commit = null
+        try {
+          this.#write()
+          resolve()
+        } catch (error) {
+          reject(error)
         }
-        if (row.length > 0) insert.run(JSON.stringify(row))
-      })()
-      length = 0
-    },
-    close() {
-      write()
-      db.close()
-    },
+      })
+    })
+    return this.#commit
+  }
+
+  /** Replaces the log by these changes, in one transaction. @throws SQLite's error; the log is as before */
+  compact(changes: Iterable<Change>): void {
+    this.#write()
+    this.#db.transaction(() => {
+      this.#db.run('DELETE FROM log')
+      let row: Change[] = []
+      for (const change of changes) {
+        row.push(change)
+        if (row.length === SNAPSHOT_ROW) this.#insert.run(JSON.stringify(row.splice(0)))
+      }
+      if (row.length > 0) this.#insert.run(JSON.stringify(row))
+    })()
+    this.#length = 0
+  }
+
+  close(): void {
+    try {
+      this.#write()
+    } finally {
+      this.#db.close()
+    }
+  }
+
+  #write(): void {
+    if (this.#turn.length === 0) return
+    try {
+      this.#insert.run(JSON.stringify(this.#turn))
+    } catch (error) {
+      this.#refused = true
+      throw new KvUnavailable('the disk does not take the changes of the embedded kv', { cause: error })
+    }
+    this.#refused = false
+    this.#turn = []
+    this.#length++
   }
 }

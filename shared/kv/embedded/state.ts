@@ -11,6 +11,7 @@ export interface Call {
 
 export interface Buffer {
   readonly entries: Map<string, string>
+  /** Since when its pilgrim waits; the last time that some of it was stored counts as a beginning. */
   sinceMs: number
   expiresMs: number
 }
@@ -19,7 +20,7 @@ export interface Buffer {
 export type Change =
   | ['put', userId: string, field: string, value: string, nowMs: number, expiresMs: number]
   | ['renew', userId: string, expiresMs: number]
-  | ['drop', userId: string, fields: string[]]
+  | ['drop', userId: string, fields: string[], nowMs: number]
   | ['window', key: string, calls: Call[], expiresMs: number]
   | ['move', userId: string, position: Position, movedMs: number]
   | ['hide', userId: string, hidden: boolean]
@@ -49,12 +50,18 @@ export const createState = (): State => ({
   status: null,
 })
 
+/** A pilgrim's buffer; undefined too when its retention is over. */
+export function bufferOf(state: State, userId: string, nowMs: number): Buffer | undefined {
+  const buffer = state.buffers.get(userId)
+  return buffer !== undefined && buffer.expiresMs > nowMs ? buffer : undefined
+}
+
 /** Applies a change to the state: the only writer of it, at run time and at replay alike. */
 export function apply(state: State, change: Change): void {
   switch (change[0]) {
     case 'put': {
       const [, userId, field, value, nowMs, expiresMs] = change
-      const buffer = state.buffers.get(userId) ?? { entries: new Map(), sinceMs: nowMs, expiresMs }
+      const buffer = bufferOf(state, userId, nowMs) ?? { entries: new Map(), sinceMs: nowMs, expiresMs }
       buffer.entries.set(field, value)
       buffer.expiresMs = expiresMs
       state.buffers.set(userId, buffer)
@@ -66,9 +73,12 @@ export function apply(state: State, change: Change): void {
       return
     }
     case 'drop': {
-      const buffer = state.buffers.get(change[1])
-      for (const field of change[2]) buffer?.entries.delete(field)
-      if (buffer?.entries.size === 0) state.buffers.delete(change[1])
+      const [, userId, fields, nowMs] = change
+      const buffer = state.buffers.get(userId)
+      if (buffer === undefined) return
+      for (const field of fields) buffer.entries.delete(field)
+      buffer.sinceMs = nowMs
+      if (buffer.entries.size === 0) state.buffers.delete(userId)
       return
     }
     case 'window':

@@ -55,6 +55,7 @@ local function buffer(user, first, n)
   local key = tag .. ':buf:' .. user
   local known, firstKnown = 0, 0
   local pending = redis.call('HLEN', key)
+  if n == 0 then return 0, 0, pending end
   if not restoring and pending + n > pendingMax then return nil end
   local before = pending
   for i = 0, n - 1 do
@@ -65,7 +66,7 @@ local function buffer(user, first, n)
       if i == 0 then firstKnown = 1 end
     end
   end
-  if before == 0 and pending > 0 then redis.call('ZADD', tag .. ':pending', 'NX', now, user) end
+  if before == 0 and pending > 0 then redis.call('ZADD', tag .. ':pending', now, user) end
   redis.call('EXPIRE', key, retentionS)
   admitted = admitted + n - known
   duplicate = duplicate + known
@@ -102,15 +103,11 @@ local function decide(kind, user, id, duplicateKey, recorded, position, first, n
     end
     if firstRecorded then
       -- The check-in is known; points that came with it are taken all the same.
-      local known, pending = 0, redis.call('HLEN', tag .. ':buf:' .. user)
-      if n > 1 then
-        local _
-        known, _, pending = buffer(user, first + 2, n - 1)
-        if not known then return { 'full' } end
-      end
+      local known, _, pending = buffer(user, first + 2, n - 1)
+      if not known then return { 'full' } end
       duplicate = duplicate + 1
       if not charged then
-        window[#window + 1] = { now, id, duplicateKey, firstRecorded or recorded }
+        window[#window + 1] = { now, id, duplicateKey, firstRecorded }
         writeWindow(windowKey, window, keepMs)
       end
       if n > 1 and position ~= '' then move(user, position) end

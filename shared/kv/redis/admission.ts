@@ -1,10 +1,24 @@
 /** How submissions and verdicts travel to and from `admit.lua`. */
-import type { AdmissionRules, Submission, Verdict } from '../kv.ts'
+import type { AdmissionRules, Kv, Submission, Verdict } from '../kv.ts'
+import { asked, type Client } from './connection.ts'
 
 /** A verdict as the script answers it. */
-export type Reply = [string, ...(string | number)[]]
+type Reply = [string, ...(string | number)[]]
 
-export function admitArguments(
+/** @param client one that waits as long as an admission may take */
+export function admissionVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'admit' | 'restore'> {
+  return {
+    async admit(partition, submissions, rules) {
+      const args = admitArguments('admit', submissions, rules)
+      return (await asked<Reply[]>(client.gpsAdmit(tags[partition]!, ...args))).map(verdictOf)
+    },
+    async restore(partition, submissions, rules) {
+      await asked(client.gpsAdmit(tags[partition]!, ...admitArguments('restore', submissions, rules)))
+    },
+  }
+}
+
+function admitArguments(
   mode: 'admit' | 'restore',
   submissions: readonly Submission[],
   rules: AdmissionRules,
@@ -27,7 +41,7 @@ export function admitArguments(
   return args
 }
 
-export function verdictOf([outcome, ...rest]: Reply): Verdict {
+function verdictOf([outcome, ...rest]: Reply): Verdict {
   switch (outcome) {
     case 'admitted':
       return {

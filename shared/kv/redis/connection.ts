@@ -20,11 +20,13 @@ const OPTIONS = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 1,
   connectTimeout: 2_000,
+  // A peer that vanished without a word is noticed here; TCP itself takes a quarter of an hour.
+  socketTimeout: 20_000,
   retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
 }
 
 /**
- * Connects; resolves commands within `patienceMs`, reconnects for ever.
+ * Connects; commands settle within `patienceMs`, and it reconnects for ever.
  * With ioredis's defaults a request waits 71 s while Redis is down, and for ever while it is frozen.
  */
 export function connect(url: string, patienceMs: number): Client {
@@ -54,3 +56,7 @@ function translate(error: unknown): never {
 
 /** Awaits a command; a failure is `KvUnavailable` or `KvFull`, unless it is a fault of ours. */
 export const asked = <T>(call: Promise<unknown>): Promise<T> => (call as Promise<T>).catch(translate)
+
+/** The servers that hold data: all masters of a Cluster that can be reached, or the one there is. */
+export const masters = (client: Client): Redis[] =>
+  client instanceof Cluster ? client.nodes('master') : [client]

@@ -1,0 +1,81 @@
+/** Pictures told by their bytes, and whether they are whole: a decoder fills what is cut off with grey. */
+
+export type ImageFormat = 'png' | 'jpeg' | 'webp'
+
+const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+
+const ascii = (bytes: Uint8Array, at: number, text: string): boolean =>
+  [...text].every((char, i) => bytes[at + i] === char.charCodeAt(0))
+
+/** The format that the first bytes announce; null for anything else. */
+export function formatOf(bytes: Uint8Array): ImageFormat | null {
+  if (PNG_SIGNATURE.every((byte, i) => bytes[i] === byte)) return 'png'
+  if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return 'jpeg'
+  if (ascii(bytes, 0, 'RIFF') && ascii(bytes, 8, 'WEBP')) return 'webp'
+  return null
+}
+
+const view = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** A PNG is whole when its chunks lead to IEND. */
+function pngIsWhole(bytes: Uint8Array): boolean {
+  const data = view(bytes)
+  let at = PNG_SIGNATURE.length
+  while (at + 12 <= bytes.length) {
+    if (ascii(bytes, at + 4, 'IEND')) return true
+    at += 12 + data.getUint32(at)
+  }
+  return false
+}
+
+/** Position of the next marker that is not part of the scan's data; the length when there is none. */
+function endOfScan(bytes: Uint8Array, from: number): number {
+  for (let at = from; at + 1 < bytes.length; at++) {
+    const next = bytes[at + 1]!
+    // After 0xff in a scan: 0x00 is a stuffed byte, 0xd0–0xd7 restart it, 0xff fills.
+    if (bytes[at] === 0xff && next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at
+  }
+  return bytes.length
+}
+
+/** A JPEG is whole when its segments and scans lead to the end marker: one in a thumbnail does not count. */
+function jpegIsWhole(bytes: Uint8Array): boolean {
+  const data = view(bytes)
+  let at = 2
+  while (at + 4 <= bytes.length && bytes[at] === 0xff) {
+    const marker = bytes[at + 1]!
+    if (marker === 0xff) {
+      at++
+      continue
+    }
+    at += 2 + data.getUint16(at + 2)
+    if (marker !== 0xda) continue
+    at = endOfScan(bytes, at)
+    if (bytes[at + 1] === 0xd9) return true
+  }
+  return false
+}
+
+/** A WebP says its length at the beginning. */
+const webpIsWhole = (bytes: Uint8Array): boolean => view(bytes).getUint32(4, true) + 8 <= bytes.length
+
+const IS_WHOLE = { png: pngIsWhole, jpeg: jpegIsWhole, webp: webpIsWhole }
+
+/** Whether nothing of the picture is cut off. */
+export const isWhole = (bytes: Uint8Array, format: ImageFormat): boolean =>
+  bytes.length >= 16 && IS_WHOLE[format](bytes)
+
+/** Chunks that make up the picture itself (PNG, third edition, 5.6); all others only tell of it. */
+const PICTURE_CHUNKS = ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND']
+
+/** A PNG without anything but its picture: no profile, text, time, or place. */
+export function withoutMetadata(png: Uint8Array): Uint8Array<ArrayBuffer> {
+  const data = view(png)
+  const parts = [png.subarray(0, PNG_SIGNATURE.length)]
+  for (let at = PNG_SIGNATURE.length; at + 12 <= png.length; ) {
+    const end = at + 12 + data.getUint32(at)
+    if (PICTURE_CHUNKS.some((type) => ascii(png, at + 4, type))) parts.push(png.subarray(at, end))
+    at = end
+  }
+  return Buffer.concat(parts)
+}

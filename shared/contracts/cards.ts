@@ -1,0 +1,39 @@
+/** Share cards: one picture per pilgrim. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { UserId } from './fields.ts'
+
+/** Pixels; what social networks show large. */
+export const CARD_SIZE = { width: 1_200, height: 630 } as const
+
+export const CardAnswer = z.object({
+  url: z.string(),
+  width: z.int(),
+  height: z.int(),
+  etag: z.string().describe('Of the picture; the same while nothing on it changes'),
+})
+export type CardAnswer = z.infer<typeof CardAnswer>
+
+export const drawCardEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/og-image',
+  service: 'feedback-media',
+  summary: 'Draws a pilgrim’s share card, or finds the stored one still right',
+  access: 'optional',
+  limit: 'user-write',
+  caller: 'body',
+  body: z.object({ user_id: UserId }),
+  data: CardAnswer,
+  errors: [404, 503],
+})
+
+export const cardEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/og/:file',
+  service: 'feedback-media',
+  summary: 'The stored share card; drawn for a pilgrim who has none. The file is <userId>.png',
+  params: z.object({ file: z.string() }),
+  data: z.string().describe('The picture'),
+  media: 'image/png',
+  errors: [304, 404, 503],
+})

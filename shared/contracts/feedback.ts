@@ -1,0 +1,154 @@
+/** Feedback: what people report, its public board, and the screenshots that belong to it. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { page, PageQuery, text, Time, UserId } from './fields.ts'
+
+export const FeedbackStatus = z.enum(['new', 'triaging', 'fixing', 'fixed', 'wontfix'])
+export type FeedbackStatus = z.infer<typeof FeedbackStatus>
+
+/** An id of a serial column; a number that the column cannot hold is refused. */
+const FeedbackId = z
+  .string()
+  .regex(/^\d{1,10}$/, { error: 'must be the whole number of a feedback item' })
+  .transform(Number)
+  .pipe(z.int().max(2_147_483_647))
+
+/** Text that may be left out; null and blank mean absent. */
+const given = (max: number) =>
+  text(max)
+    .nullish()
+    .transform((value) => value?.trim() || null)
+
+const SCREENSHOT_RULE = 'must be an https:// or http:// address, as the upload answers it'
+
+export const FeedbackRequest = z.object({
+  user_id: UserId.nullish().transform((id) => id ?? undefined),
+  category: text(100).trim().min(1),
+  description: text(2_000).trim().min(1),
+  screenshot_url: given(2_000).refine((url) => url === null || /^https?:\/\/\S+$/.test(url), {
+    error: SCREENSHOT_RULE,
+  }),
+  device_info: z
+    .union([text(2_000), z.record(z.string(), z.unknown())])
+    .nullish()
+    // JSON escapes what no text column holds.
+    .transform((info) => (typeof info === 'object' && info !== null ? JSON.stringify(info) : info || null))
+    .refine((info) => info === null || info.length <= 2_000, { error: 'must be at most 2,000 characters' })
+    .describe('Text, or an object that is kept as its JSON'),
+  user_agent: given(1_000),
+  contact: given(200),
+})
+export type FeedbackRequest = z.infer<typeof FeedbackRequest>
+
+/** What everybody sees of an item: nothing of the person. */
+export const BoardItem = z.object({
+  id: z.int(),
+  category: z.string(),
+  description: z.string(),
+  status: FeedbackStatus,
+  created_at: Time,
+  updated_at: Time,
+  resolved_at: Time.nullable(),
+})
+export type BoardItem = z.infer<typeof BoardItem>
+
+/** What operators see. */
+export const FeedbackItem = BoardItem.extend({
+  userId: UserId.nullable(),
+  display_name: z.string().nullable(),
+  screenshot_url: z.string().nullable(),
+  device_info: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  contact: z.string().nullable(),
+  admin_note: z.string().nullable(),
+})
+export type FeedbackItem = z.infer<typeof FeedbackItem>
+
+export const FeedbackQuery = PageQuery.extend({
+  status: FeedbackStatus.optional(),
+  category: text(100).optional(),
+})
+export type FeedbackQuery = z.infer<typeof FeedbackQuery>
+
+export const FeedbackUpdate = z
+  .object({
+    status: FeedbackStatus.nullish(),
+    admin_note: text(2_000).nullish().describe('Empty clears it'),
+  })
+  .refine(({ status, admin_note }) => status != null || admin_note != null, {
+    error: 'needs a status or an admin_note',
+  })
+export type FeedbackUpdate = z.infer<typeof FeedbackUpdate>
+
+export const Screenshot = z.object({ filename: z.string(), url: z.string() })
+export type Screenshot = z.infer<typeof Screenshot>
+
+export const submitFeedbackEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/feedback',
+  service: 'feedback-media',
+  summary: 'Reports something; works without a user id',
+  limit: 'user-write',
+  caller: 'body',
+  closedAtEnd: true,
+  body: FeedbackRequest,
+  data: z.object({ id: z.int(), status: FeedbackStatus }),
+  errors: [503],
+})
+
+export const listFeedbackEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/feedback',
+  service: 'feedback-media',
+  summary: 'Feedback, newest first: in full with a token, the public board without one',
+  access: 'optional',
+  query: FeedbackQuery,
+  data: z.union([page(FeedbackItem), page(BoardItem)]),
+  errors: [503],
+})
+
+export const feedbackStatusEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/feedback/status',
+  service: 'feedback-media',
+  summary: 'The public board: what was reported and how far it is, newest first',
+  query: FeedbackQuery,
+  data: page(BoardItem).extend({ counts: z.record(FeedbackStatus, z.int()) }),
+  errors: [503],
+})
+
+export const updateFeedbackEndpoint = endpoint({
+  method: 'PATCH',
+  path: '/api/event/feedback/:id',
+  service: 'feedback-media',
+  summary: 'Status or note of an item; fixed sets resolved_at, any other status clears it',
+  access: 'manager',
+  params: z.object({ id: FeedbackId }),
+  body: FeedbackUpdate,
+  data: FeedbackItem,
+  errors: [404, 503],
+})
+
+export const uploadScreenshotEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/feedback-upload',
+  service: 'feedback-media',
+  summary:
+    'A screenshot (PNG, JPEG or WebP): the raw image, multipart/form-data (field file), or JSON {image: base64 or data URL}',
+  limit: 'address-write',
+  closedAtEnd: true,
+  bodyKind: 'raw',
+  data: Screenshot,
+  errors: [503],
+})
+
+export const screenshotEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/feedback-image/:file',
+  service: 'feedback-media',
+  summary: 'A screenshot that was uploaded; the file is <name>.png',
+  params: z.object({ file: z.string() }),
+  data: z.string().describe('The image'),
+  media: 'image/png',
+  errors: [304, 404, 503],
+})

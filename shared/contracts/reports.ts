@@ -1,0 +1,206 @@
+/** What operators read: pilgrims, surveys, carbon, the timeline, roles, the audit log. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { page, PageQuery, ParticipantStatus, Role, text, Time, UserId } from './fields.ts'
+import { Answer } from './survey.ts'
+import { ParticipantStatusAnswer } from './profile.ts'
+
+export const UserRow = z.object({
+  userId: UserId,
+  display_name: z.string().nullable(),
+  km: z.number(),
+  checkins: z.int(),
+  level: z.int(),
+  carbon_kg: z.number(),
+  role: Role.nullable(),
+  participant_status: ParticipantStatus,
+  survey_completed: z.literal([0, 1]),
+  last_seen: Time.nullable(),
+})
+export type UserRow = z.infer<typeof UserRow>
+
+export const UserSort = z.enum(['userId', 'km', 'checkins', 'last_seen'])
+export type UserSort = z.infer<typeof UserSort>
+
+export const UsersQuery = PageQuery.extend({
+  sort: UserSort.default('userId'),
+  order: z.enum(['asc', 'desc']).optional().describe('asc for userId, desc for figures, unless given'),
+  search: text(128).optional().describe('Part of an id or a name'),
+})
+export type UsersQuery = z.infer<typeof UsersQuery>
+
+export const SurveyRow = z.object({
+  userId: UserId,
+  display_name: z.string().nullable(),
+  answers: z.record(z.string(), Answer),
+  revision: z.int(),
+  submitted_at: Time,
+})
+export type SurveyRow = z.infer<typeof SurveyRow>
+
+export const Surveys = page(SurveyRow).extend({
+  counts: z
+    .record(z.string(), z.record(z.string(), z.int()))
+    .describe(
+      'Per question how often each answer was given; texts longer than 100 characters are not counted',
+    ),
+  total: z.int(),
+})
+export type Surveys = z.infer<typeof Surveys>
+
+const Amount = z.object({ km: z.number(), kg: z.number() })
+
+export const Carbon = z.object({
+  total_kg: z.number(),
+  mean_kg: z.number().describe('Per pilgrim with a point or a report'),
+  saved_kg: z.number().describe('Against the same distance by bus'),
+  pilgrims: z.int(),
+  by_mode: z.record(z.string(), Amount),
+  by_day: z.array(Amount.extend({ day: z.string() })),
+  consumption: z.object({ water: z.int(), recycle: z.int(), hotel: z.int(), kg: z.number() }),
+  as_of: Time.nullable().describe('Time of the last flush'),
+})
+export type Carbon = z.infer<typeof Carbon>
+
+const Figures = z.object({
+  points: z.int(),
+  checkins: z.int(),
+  pilgrims: z.int(),
+  km: z.number(),
+  carbon_kg: z.number(),
+})
+
+export const TimelineEntry = z.object({
+  at: Time,
+  kind: z.enum(['started', 'paused', 'resumed', 'ended', 'push']),
+  by: z.string().nullable(),
+  message: z.string().nullable(),
+})
+export type TimelineEntry = z.infer<typeof TimelineEntry>
+
+export const Timeline = z.object({
+  time_zone: z.string(),
+  days: z.array(Figures.extend({ day: z.string() })),
+  hours: z.array(Figures.extend({ hour: Time })),
+  entries: z.array(TimelineEntry),
+  as_of: Time.nullable(),
+})
+export type Timeline = z.infer<typeof Timeline>
+
+export const RoleAssignment = z.object({
+  userId: UserId,
+  display_name: z.string().nullable(),
+  role: Role,
+  assigned_by: z.string(),
+  assigned_at: Time,
+})
+export type RoleAssignment = z.infer<typeof RoleAssignment>
+
+export const AssignRoleRequest = z.object({ user_id: UserId, role: Role.nullable() })
+export type AssignRoleRequest = z.infer<typeof AssignRoleRequest>
+
+export const AssignRoleAnswer = z.object({ userId: UserId, role: Role.nullable() })
+export type AssignRoleAnswer = z.infer<typeof AssignRoleAnswer>
+
+export const AuditEntry = z.object({
+  id: z.int(),
+  at: Time,
+  role: Role,
+  token_name: z.string(),
+  token_fingerprint: z.string(),
+  action: z.string(),
+  details: z.record(z.string(), z.unknown()),
+  request_id: z.string(),
+})
+export type AuditEntry = z.infer<typeof AuditEntry>
+
+export const SetParticipantRequest = z.object({ status: ParticipantStatus })
+export type SetParticipantRequest = z.infer<typeof SetParticipantRequest>
+
+export const usersEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/admin/users',
+  service: 'admin',
+  summary: 'All pilgrims with their statistics',
+  access: 'manager',
+  query: UsersQuery,
+  data: page(UserRow),
+  errors: [503],
+})
+
+export const userStatusEndpoint = endpoint({
+  method: 'PUT',
+  path: '/api/event/admin/users/:userId/status',
+  service: 'admin',
+  summary: 'Sets any participant status of a pilgrim',
+  access: 'manager',
+  params: z.object({ userId: UserId }),
+  body: SetParticipantRequest,
+  data: ParticipantStatusAnswer,
+  errors: [404, 503],
+})
+
+export const surveysEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/admin/surveys',
+  service: 'admin',
+  summary: 'All survey responses with counts per question; CSV with Accept: text/csv',
+  access: 'manager',
+  query: PageQuery,
+  data: Surveys,
+  errors: [503],
+})
+
+export const carbonEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/admin/carbon',
+  service: 'admin',
+  summary: 'Carbon footprint of the event: in total, by mode, by day, and what was reported',
+  access: 'manager',
+  data: Carbon,
+  errors: [503],
+})
+
+export const timelineEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/admin/timeline',
+  service: 'admin',
+  summary: 'The event by day and hour of its time zone, by the time of the points',
+  access: 'volunteer',
+  data: Timeline,
+  errors: [503],
+})
+
+export const rolesEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/admin/roles',
+  service: 'admin',
+  summary: 'Role assignments',
+  access: 'manager',
+  query: PageQuery,
+  data: page(RoleAssignment),
+  errors: [503],
+})
+
+export const assignRoleEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/admin/roles',
+  service: 'admin',
+  summary: 'Assigns, changes or (null) removes a role; nobody grants one above their own',
+  access: 'manager',
+  caller: 'body',
+  body: AssignRoleRequest,
+  data: AssignRoleAnswer,
+  errors: [503],
+})
+
+export const auditEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/admin/audit',
+  service: 'admin',
+  summary: 'Every admin write, youngest first',
+  access: 'owner',
+  query: PageQuery,
+  data: page(AuditEntry),
+  errors: [503],
+})

@@ -1,0 +1,28 @@
+/** Live positions, and who is not to be seen among them. */
+import { type Kv, type Moved, partitionOf } from '../kv.ts'
+import { asked, type Client } from './connection.ts'
+
+export function liveMapVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'moved' | 'hide' | 'hidden'> {
+  return {
+    moved: (partition, sinceMs, count) => moved(client, tags[partition]!, sinceMs, count),
+    async hide(userId, hidden) {
+      const key = `${tags[partitionOf(userId, tags.length)]}:hidden`
+      await asked(hidden ? client.sadd(key, userId) : client.srem(key, userId))
+    },
+    hidden: (partition) => asked(client.smembers(`${tags[partition]}:hidden`)),
+  }
+}
+
+async function moved(client: Client, tag: string, sinceMs: number, count: number): Promise<Moved[]> {
+  const flat = await asked<string[]>(
+    client.zrangebyscore(`${tag}:moved`, sinceMs, '+inf', 'WITHSCORES', 'LIMIT', 0, count),
+  )
+  if (flat.length === 0) return []
+  const users = flat.filter((_, i) => i % 2 === 0)
+  const places = await asked<(string | null)[]>(client.hmget(`${tag}:live`, ...users))
+  return users.flatMap((userId, i) => {
+    const [t, lat, lng] = places[i]?.split(',').map(Number) ?? []
+    if (t === undefined || lat === undefined || lng === undefined) return []
+    return [{ userId, t, lat, lng, movedMs: Number(flat[2 * i + 1]) }]
+  })
+}

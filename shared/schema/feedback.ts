@@ -1,0 +1,23 @@
+/** What people report. */
+import { index, pgTable, serial, text } from 'drizzle-orm/pg-core'
+import { instant } from './columns.ts'
+
+export const feedback = pgTable(
+  'feedback',
+  {
+    id: serial('id').primaryKey(),
+    userId: text('user_id'),
+    category: text('category').notNull(),
+    description: text('description').notNull(),
+    status: text('status').notNull(),
+    screenshotUrl: text('screenshot_url'),
+    deviceInfo: text('device_info'),
+    userAgent: text('user_agent'),
+    contact: text('contact'),
+    adminNote: text('admin_note'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    resolvedAt: instant('resolved_at'),
+  },
+  (table) => [index().on(table.userId), index().on(table.status, table.id)],
+)

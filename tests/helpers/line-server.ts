@@ -1,0 +1,170 @@
+/**
+ * A stand-in for LINE's API that refuses what LINE refuses, and fails as networks and LINE fail. What it has
+ * accepted outlives its restarts, as LINE's own memory does.
+ */
+import { answerMenus, type Menu } from './line-menus.ts'
+import { type Fault, messageFaults } from './line-rules.ts'
+
+export const LINE_SECRET = 'channel-secret'
+export const LINE_TOKEN = 'channel-access-token'
+
+const MULTICAST = 500
+const USER_ID = /^U[0-9a-f]{32}$/
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** A LINE user id. @param n any number, the same id for the same number */
+export const lineUser = (n: number): string => `U${n.toString(16).padStart(32, '0')}`
+
+export interface Sent {
+  readonly kind: 'push' | 'multicast' | 'reply'
+  readonly to: readonly string[]
+  readonly messages: readonly Record<string, unknown>[]
+  readonly retryKey: string | null
+}
+
+/** What happens to a call: nothing, an error before LINE looks at it, or an error after it was accepted. */
+export type Mishap = 'none' | 'before' | 'after' | 'hung' | 'limited'
+
+export interface LineServer {
+  readonly url: string
+  /** Accepted messages, in order. */
+  readonly sent: Sent[]
+  /** How often each person got a message by push or multicast. */
+  readonly received: Map<string, number>
+  /** Calls of every kind, accepted or not. */
+  readonly calls: { readonly method: string; readonly path: string; readonly status: number }[]
+  /** People whom LINE knows no more: a call that names one is refused whole. */
+  readonly gone: Set<string>
+  readonly profiles: Map<string, Record<string, unknown>>
+  readonly menus: Map<string, Menu>
+  /** Language menus linked to people, and the default under ''. */
+  readonly linked: Map<string, string>
+  /** Monthly limit; null: none. */
+  quota: number | null
+  used: number
+  webhook: string
+  /** Decides what goes wrong, per call. */
+  mishap: (path: string) => Mishap
+  /** Stops listening: connections are torn. */
+  stop(): Promise<void>
+  /** Listens again on the same port, knowing all it knew. */
+  start(): void
+}
+
+const fault = (status: number, message: string, details: readonly Fault[] = []): Response =>
+  Response.json({ message, ...(details.length > 0 ? { details } : {}) }, { status, headers: requestId() })
+
+const requestId = () => ({ 'X-Line-Request-Id': crypto.randomUUID() })
+
+/** Starts it on a free loopback port; `stop` it at the end. */
+export function startLineServer(): LineServer {
+  const accepted = new Map<string, string>()
+  const usedTokens = new Set<string>()
+  let server: ReturnType<typeof Bun.serve> | undefined
+  let port = 0
+
+  const send = (kind: 'push' | 'multicast', body: Record<string, unknown>, key: string | null): Response => {
+    if (key === null) return fault(400, 'the stand-in insists on X-Line-Retry-Key on the first request')
+    if (!UUID.test(key)) return fault(400, 'Invalid retry key')
+    const to = (kind === 'push' ? [body.to] : body.to) as string[]
+    if (!Array.isArray(to) || to.length === 0 || to.length > MULTICAST)
+      return fault(400, "The property, 'to', in the request body is invalid (line: -, column: -)")
+    const before = accepted.get(key)
+    if (before !== undefined)
+      return Response.json(
+        { message: 'The retry key is already accepted' },
+        { status: 409, headers: { ...requestId(), 'X-Line-Accepted-Request-Id': before } },
+      )
+    const faults = messageFaults(body.messages)
+    if (faults.length > 0) return fault(400, `The request body has ${faults.length} error(s)`, faults)
+    if (to.some((id) => !USER_ID.test(id) || state.gone.has(id)) || new Set(to).size < to.length)
+      return fault(400, "The property, 'to', in the request body is invalid (line: -, column: -)")
+    if (state.quota !== null && state.used + to.length > state.quota)
+      return fault(429, 'You have reached your monthly limit.')
+    const headers = requestId()
+    accepted.set(key, headers['X-Line-Request-Id'])
+    state.used += to.length
+    for (const id of to) state.received.set(id, (state.received.get(id) ?? 0) + 1)
+    state.sent.push({ kind, to, messages: body.messages as Sent['messages'], retryKey: key })
+    return Response.json({}, { headers })
+  }
+
+  const reply = (body: Record<string, unknown>, key: string | null): Response => {
+    if (key !== null) return fault(400, 'X-Line-Retry-Key is not supported here')
+    const token = String(body.replyToken ?? '')
+    if (token === '' || usedTokens.has(token)) return fault(400, 'Invalid reply token')
+    const faults = messageFaults(body.messages)
+    if (faults.length > 0) return fault(400, `The request body has ${faults.length} error(s)`, faults)
+    usedTokens.add(token)
+    state.sent.push({ kind: 'reply', to: [token], messages: body.messages as Sent['messages'], retryKey: null })
+    return Response.json({}, { headers: requestId() })
+  }
+
+  const answer = async (request: Request, path: string): Promise<Response> => {
+    if (request.headers.get('authorization') !== `Bearer ${LINE_TOKEN}`) return fault(401, 'Authentication failed')
+    const key = request.headers.get('x-line-retry-key')
+    const menus = await answerMenus(request, path, state)
+    if (menus !== null) return menus
+    const body = request.method === 'POST' ? ((await request.json()) as Record<string, unknown>) : {}
+    if (path === '/v2/bot/message/push') return send('push', body, key)
+    if (path === '/v2/bot/message/multicast') return send('multicast', body, key)
+    if (path === '/v2/bot/message/reply') return reply(body, key)
+    if (path === '/v2/bot/message/quota')
+      return Response.json(state.quota === null ? { type: 'none' } : { type: 'limited', value: state.quota })
+    if (path === '/v2/bot/message/quota/consumption') return Response.json({ totalUsage: state.used })
+    if (path === '/v2/bot/channel/webhook/endpoint')
+      return Response.json({ endpoint: state.webhook, active: true })
+    const userId = /^\/v2\/bot\/profile\/(.+)$/.exec(path)?.[1]
+    const profile = userId === undefined ? undefined : state.profiles.get(userId)
+    return profile === undefined ? fault(404, 'Not found') : Response.json({ userId, ...profile })
+  }
+
+  const serve = async (request: Request): Promise<Response> => {
+    const path = new URL(request.url).pathname
+    const mishap = state.mishap(path)
+    if (mishap === 'hung') return new Promise(() => undefined)
+    const response =
+      mishap === 'before'
+        ? fault(500, 'Internal server error')
+        : mishap === 'limited'
+          ? fault(429, 'The API rate limit has been exceeded. Try again later.')
+          : await answer(request, path)
+    const given = mishap === 'after' ? fault(500, 'Internal server error') : response
+    state.calls.push({ method: request.method, path, status: given.status })
+    return given
+  }
+
+  const state: LineServer = {
+    get url() {
+      return `http://127.0.0.1:${port}`
+    },
+    sent: [],
+    received: new Map(),
+    calls: [],
+    gone: new Set(),
+    profiles: new Map(),
+    menus: new Map(),
+    linked: new Map(),
+    quota: null,
+    used: 0,
+    webhook: 'https://localhost/api/event/webhook',
+    mishap: () => 'none',
+    async stop() {
+      await server?.stop(true)
+    },
+    start() {
+      server = Bun.serve({ hostname: '127.0.0.1', port, idleTimeout: 255, fetch: serve })
+      port = server.port!
+    },
+  }
+  state.start()
+  return state
+}
+
+/** Settings that send a run to the stand-in. */
+export const lineSettings = (line: LineServer) => ({
+  LINE_CHANNEL_SECRET: LINE_SECRET,
+  LINE_CHANNEL_ACCESS_TOKEN: LINE_TOKEN,
+  LINE_API_BASE_URL: line.url,
+  LINE_DATA_API_BASE_URL: line.url,
+})

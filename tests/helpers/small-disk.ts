@@ -1,0 +1,39 @@
+/** A disk of its own that a test may fill. */
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { newDirectory, runToEnd } from './process.ts'
+
+export interface SmallDisk {
+  readonly dir: string
+  /** Takes all the room that is left. */
+  fill(): Promise<void>
+  /** Gives it back. */
+  free(): Promise<void>
+  unmount(): Promise<void>
+}
+
+/** Mounts a file system of `kib` KiB; null, and said so, where that is not allowed. */
+export async function mountSmallDisk(kib: number): Promise<SmallDisk | null> {
+  const dir = await newDirectory('disk')
+  try {
+    await runToEnd(['mount', '-t', 'tmpfs', '-o', `size=${kib}k`, 'tmpfs', dir])
+  } catch (error) {
+    await rm(dir, { recursive: true })
+    console.warn(`SKIPPED, a full disk: a small one cannot be mounted here. ${(error as Error).message}`)
+    return null
+  }
+  const ballast = join(dir, 'ballast')
+  return {
+    dir,
+    fill: () =>
+      writeFile(ballast, new Uint8Array(kib * 1_024)).catch((error: NodeJS.ErrnoException) => {
+        // What fits has been written.
+        if (error.code !== 'ENOSPC') throw error
+      }),
+    free: () => rm(ballast, { force: true }),
+    async unmount() {
+      await runToEnd(['umount', dir])
+      await rm(dir, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,130 @@
+/** The real world: the services as processes of their own behind Caddy, on Postgres, Redis and NATS. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Environment } from '#shared/config.ts'
+import { ServiceName } from '#shared/contracts/endpoint.ts'
+import { openTestDatabase, testNats, testRedisUrl } from './database.ts'
+import { newDirectory, type Server, startServer } from './process.ts'
+import { freePort, startCaddy, startNats, startPostgres, startRedis } from './servers.ts'
+import { SETTINGS, type World } from './world.ts'
+
+const ROOT = join(import.meta.dir, '../..')
+
+export interface RealWorld extends World {
+  readonly kind: 'real'
+  /** Processes of a service: kill -9, freeze, restart. */
+  service(name: ServiceName, replica?: number): Server
+  readonly databaseUrl: string
+  readonly redisUrl: string
+}
+
+/** A world whose stores are its own, so that they may be stopped. */
+export interface FragileWorld extends RealWorld {
+  readonly postgres: Server
+  readonly redis: Server
+  readonly nats: Server
+}
+
+interface Stores {
+  readonly databaseUrl: string
+  readonly redisUrl: string
+  readonly natsUrl: string
+  close(): Promise<void>
+}
+
+export interface RealOptions {
+  readonly settings?: Environment
+  /** Processes of the tracking service, 2 if not said; Caddy sends to all of them. */
+  readonly replicas?: number
+}
+
+/** On the run's servers, with a database and a kv of its own. */
+export async function openRealWorld(options: RealOptions = {}): Promise<RealWorld> {
+  const [database, redisUrl] = await Promise.all([openTestDatabase(), testRedisUrl()])
+  return openOn(options, {
+    databaseUrl: database.url,
+    redisUrl,
+    natsUrl: testNats().url,
+    close: () => database.drop(),
+  })
+}
+
+/** On servers of its own. */
+export async function openFragileWorld(options: RealOptions = {}): Promise<FragileWorld> {
+  const { migrate } = await import('#shared/db/migrate.ts')
+  const [postgres, redis, nats] = await Promise.all([startPostgres(), startRedis(), startNats()])
+  const close = async () => {
+    await Promise.all([postgres.close(), redis.close(), nats.close()])
+  }
+  await migrate(postgres.url)
+  const stores = { databaseUrl: postgres.url, redisUrl: redis.url, natsUrl: nats.url, close }
+  return Object.assign(await openOn(options, stores), { postgres, redis, nats })
+}
+
+async function openOn({ settings = {}, replicas = 2 }: RealOptions, stores: Stores): Promise<RealWorld> {
+  const data = await newDirectory('world')
+  const env = {
+    ...SETTINGS,
+    DATABASE_URL: stores.databaseUrl,
+    REDIS_URL: stores.redisUrl,
+    NATS_URL: stores.natsUrl,
+    EVENT_DATA_DIR: data,
+    ...settings,
+  }
+  const names = [...ServiceName.options, ...Array<ServiceName>(replicas - 1).fill('tracking')]
+  const started = await Promise.all(
+    names.map(async (name) => ({ name, process: await startService(name, env) })),
+  )
+  const service = (name: ServiceName, replica = 0): Server => {
+    const found = started.filter((one) => one.name === name)[replica]
+    if (found === undefined) throw new Error(`no ${replica + 1}. process of ${name}`)
+    return found.process
+  }
+  const address = (name: ServiceName) =>
+    started
+      .filter((one) => one.name === name)
+      .map((one) => `127.0.0.1:${one.process.port}`)
+      .join(' ')
+  const caddy = await startCaddy({
+    caddyfile: join(ROOT, 'Caddyfile'),
+    env: {
+      PRIMARY_HOST: 'localhost',
+      ALIAS_HOST: '127.0.0.1',
+      TRACKING_DISCOVERY: 'list',
+      TRACKING_UPSTREAM: address('tracking'),
+      SURVEY_PROFILE_UPSTREAM: address('survey-profile'),
+      FEEDBACK_MEDIA_UPSTREAM: address('feedback-media'),
+      ADMIN_UPSTREAM: address('admin'),
+      LINE_BOT_UPSTREAM: address('line-bot'),
+    },
+  })
+  const ca = readFileSync(caddy.rootCertificate, 'utf8')
+  return {
+    kind: 'real',
+    port: caddy.port,
+    ca,
+    databaseUrl: stores.databaseUrl,
+    redisUrl: stores.redisUrl,
+    service,
+    fetch: (path, init, host = 'localhost') =>
+      fetch(`https://${host}:${caddy.port}${path}`, { ...init, tls: { ca } }),
+    async close() {
+      await Promise.all([caddy, ...started.map((one) => one.process)].map((server) => server.close()))
+      await stores.close()
+    },
+  }
+}
+
+/** Starts `bun services/<name>/main.ts` on a free port and waits until it is ready. */
+export async function startService(name: ServiceName, env: Environment): Promise<Server> {
+  const port = freePort()
+  return startServer({
+    name,
+    command: [process.execPath, join(ROOT, 'services', name, 'main.ts')],
+    dir: await newDirectory(name),
+    port,
+    url: `http://127.0.0.1:${port}`,
+    env: { ...(env as Record<string, string>), PORT: `${port}` },
+    ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok,
+  })
+}

@@ -1,0 +1,113 @@
+/** Who may call what: every endpoint with no token, a wrong one, and one of each tier. */
+import { describe, expect, test } from 'bun:test'
+import { ACCESS_LEVEL, ROLE_LEVEL } from '#shared/auth.ts'
+import type { Endpoint } from '#shared/contracts/endpoint.ts'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import type { Role } from '#shared/contracts/fields.ts'
+import { admin } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const PARAMETERS: Record<string, string> = { userId: 'somebody', file: 'nothing.png', id: '999999999' }
+const pathOf = ({ path }: Endpoint): string =>
+  path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = PARAMETERS[name]
+    if (value === undefined) throw new Error(`the access table does not know how to fill :${name} of ${path}`)
+    return value
+  })
+
+const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`
+
+/** Without a body to refuse, a call that passes would end the event under the other tests. */
+const UNDONE_BY_NOTHING = new Set(['POST /api/event/admin/end-activity'])
+
+/** What the decisions say a volunteer may do; everything else with a token needs a manager, or says so here. */
+const VOLUNTEER = [
+  'GET /api/event/auth/role',
+  'GET /api/event/admin/status',
+  'GET /api/event/admin/timeline',
+  'GET /api/event/admin/clusters',
+  'GET /api/event/line-usage',
+]
+const OWNER = [
+  'GET /api/event/admin/audit',
+  'GET /api/event/admin/users/:userId/export',
+  'DELETE /api/event/admin/users/:userId',
+]
+const OPTIONAL = ['GET /api/event/data', 'GET /api/event/feedback']
+const MANAGER_ELSEWHERE = ['PATCH /api/event/feedback/:id', 'POST /api/event/push', 'GET /api/event/push/:id']
+
+test('every endpoint has the access that the decisions give it', () => {
+  for (const endpoint of ENDPOINTS) {
+    const name = nameOf(endpoint)
+    const expected = VOLUNTEER.includes(name)
+      ? 'volunteer'
+      : OWNER.includes(name)
+        ? 'owner'
+        : OPTIONAL.includes(name)
+          ? 'optional'
+          : name.includes('/admin/') || MANAGER_ELSEWHERE.includes(name)
+            ? 'manager'
+            : 'public'
+    expect({ name, access: endpoint.access }).toEqual({ name, access: expected })
+  }
+})
+
+test('every operator’s endpoint is charged to the limit of the token', () => {
+  for (const endpoint of ENDPOINTS)
+    if (ACCESS_LEVEL[endpoint.access] > 0)
+      expect({ name: nameOf(endpoint), limit: endpoint.limit }).toEqual({
+        name: nameOf(endpoint),
+        limit: 'admin',
+      })
+})
+
+describeWorlds('access', (world) => {
+  const call = (endpoint: Endpoint, headers: Record<string, string>) =>
+    // A body that no endpoint takes: what passes the check of the token is 400, and changes nothing.
+    world.fetch(pathOf(endpoint), {
+      method: endpoint.method,
+      headers,
+      ...(endpoint.method === 'GET' ? {} : { body: '[]' }),
+    })
+
+  // Wrong tokens are delayed for the address that guesses, so they are tried all at once.
+  test('with a wrong token', async () => {
+    const answers = await Promise.all(
+      ENDPOINTS.map(async (endpoint) => ({
+        name: nameOf(endpoint),
+        access: endpoint.access,
+        status: (await call(endpoint, { 'X-Admin-Token': 'wrong' })).status,
+      })),
+    )
+    for (const { name, access, status } of answers)
+      if (access !== 'public') expect({ name, status }).toEqual({ name, status: 401 })
+      else
+        expect({ name, refused: status === 401 && !name.includes('webhook') }).toEqual({
+          name,
+          refused: false,
+        })
+  }, 30_000)
+
+  describe.each(ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+    '%s',
+    (name, endpoint) => {
+      const needed = ACCESS_LEVEL[endpoint.access]
+
+      test('without a token', async () => {
+        const { status } = await call(endpoint, {})
+        if (needed > 0) expect(status).toBe(401)
+        else expect([401, 403]).not.toContain(name.includes('webhook') ? 200 : status)
+      })
+
+      for (const role of ['volunteer', 'manager', 'owner'] as const satisfies readonly Role[]) {
+        const passes = ROLE_LEVEL[role] >= needed
+        if (passes && UNDONE_BY_NOTHING.has(name)) continue
+        test(`with the token of a ${role}`, async () => {
+          const { status } = await call(endpoint, admin(role))
+          if (passes) expect([401, 403]).not.toContain(name.includes('webhook') ? 200 : status)
+          else expect(status).toBe(403)
+        })
+      }
+    },
+  )
+})

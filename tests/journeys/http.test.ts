@@ -1,0 +1,230 @@
+/** What holds for every address: preflight, methods, request ids, bodies, paths, names. */
+import { describe, expect, test } from 'bun:test'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { checkInEndpoint } from '#shared/contracts/tracking.ts'
+import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
+import { rawRequest } from '#tests/helpers/raw-request.ts'
+import { admin, checkIn, healthOf, newPilgrim, PLACE } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const filled = (path: string) => path.replaceAll(/:\w+/g, 'someone')
+const PATHS = [...new Set(ENDPOINTS.map(({ path }) => path))]
+/** Methods that a path takes, by the table. */
+const allowed = (path: string): string[] => {
+  const methods: string[] = ENDPOINTS.filter((one) => one.path === path).map(({ method }) => method)
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS']
+}
+
+const post = (body: BodyInit, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', ...headers },
+  body,
+})
+
+describeWorlds('every address', (world) => {
+  describe('CORS', () => {
+    test.each([...PATHS.map(filled), '/', '/nowhere', '/api/event/nowhere', '/metrics2'])(
+      'OPTIONS %s: 204',
+      async (path) => {
+        const origin = { Origin: 'https://phones.example', 'Access-Control-Request-Method': 'POST' }
+        for (const headers of [origin, {}] as Record<string, string>[]) {
+          const answer = await world.fetch(path, { method: 'OPTIONS', headers })
+          expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 204, text: '' })
+          expectCommonHeaders(answer)
+          expect(answer.headers.get('access-control-allow-methods')?.split(', ')).toEqual(METHODS)
+          for (const header of [
+            'Content-Type',
+            'Authorization',
+            'X-Admin-Token',
+            'X-Line-User-Id',
+            'X-User-Id',
+          ])
+            expect(answer.headers.get('access-control-allow-headers')).toContain(header)
+        }
+      },
+    )
+  })
+
+  describe('methods', () => {
+    test.each(PATHS)('%s: 405 with Allow for those it does not take', async (path) => {
+      for (const method of METHODS.filter((method) => !allowed(path).includes(method))) {
+        const answer = await world.fetch(filled(path), { method, headers: admin('owner') })
+        expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(allowed(path).sort())
+        if (method === 'HEAD') expect(answer.status).toBe(405)
+        else await sentenceOf(answer, 405, 'method-not-allowed')
+      }
+    })
+
+    test('HEAD where there is GET: the same answer without a body', async () => {
+      const userId = newPilgrim()
+      await dataOf(await checkIn(world, userId), checkInEndpoint)
+      const paths = ['/health', '/api/event/data', `/api/event/user/${userId}`, '/api/event/auth/role']
+      for (const path of [...paths, '/api/event/admin/status', '/api/event/user/nobody', '/nowhere']) {
+        const headers = admin('owner')
+        const get = await world.fetch(path, { headers })
+        const head = await world.fetch(path, { method: 'HEAD', headers })
+        expect({ path, status: head.status, text: await head.text() }).toEqual({
+          path,
+          status: get.status,
+          text: '',
+        })
+        expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+        expectCommonHeaders(head)
+      }
+    })
+  })
+
+  describe('request ids', () => {
+    const idOf = async (id: string, path: string) =>
+      (await world.fetch(path, { headers: { 'X-Request-Id': id } })).headers.get('x-request-id')
+
+    test('a client’s own is kept, in successes and refusals', async () => {
+      for (const path of ['/health', '/nowhere', '/api/event/admin/status', '/api/event/data?limit=0'])
+        for (const id of ['a', 'walk-7:retry.2_x', 'x'.repeat(64)]) expect(await idOf(id, path)).toBe(id)
+    })
+
+    test('one that is no id is replaced', async () => {
+      for (const id of ['a b', 'x'.repeat(65), '<script>', 'ä', '{"a":1}'])
+        expect(await idOf(id, '/health')).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/)
+    })
+  })
+
+  describe('a body', () => {
+    const LIMIT = 102_400
+    /** A check-in of exactly so many bytes. */
+    const ofSize = (size: number): string => {
+      const body = (padding: string) => JSON.stringify({ user_id: newPilgrim(), ...PLACE, padding })
+      const one = body('')
+      return `${one.slice(0, -2)}${'é'.repeat(10)}${'x'.repeat(size - one.length - 20)}"}`
+    }
+    const streamed = (text: string): ReadableStream<Uint8Array> =>
+      new ReadableStream({
+        start(controller) {
+          for (let i = 0, bytes = Buffer.from(text); i < bytes.length; i += 40_000)
+            controller.enqueue(new Uint8Array(bytes.subarray(i, i + 40_000)))
+          controller.close()
+        },
+      })
+    const ways: readonly [name: string, body: (text: string) => BodyInit][] = [
+      ['with Content-Length', (text) => text],
+      ['in chunks', streamed],
+    ]
+
+    test.each(ways)('of 102,400 bytes is taken, %s', async (_, body) => {
+      const text = ofSize(LIMIT)
+      expect(Buffer.byteLength(text)).toBe(LIMIT)
+      await dataOf(await world.fetch('/api/event/checkin', post(body(text))), checkInEndpoint)
+    })
+
+    test.each(ways)('of 102,401 bytes and of a megabyte is refused, %s', async (_, body) => {
+      for (const size of [LIMIT + 1, 1_000_000])
+        for (const path of ['/api/event/checkin', '/api/event/track/sync'])
+          await sentenceOf(await world.fetch(path, post(body(ofSize(size)))), 413, 'too-large')
+    })
+
+    test('too large is told before the token is looked at', async () => {
+      const init = { ...post(ofSize(LIMIT + 1)), method: 'PUT' }
+      await sentenceOf(await world.fetch('/api/event/admin/status', init), 413, 'too-large')
+    })
+  })
+
+  describe('paths', () => {
+    const raw = (path: string, host = 'localhost', more: readonly string[] = []) =>
+      rawRequest(world, [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...more])
+
+    // What a trick may lead to: nothing, or the address that it spells out, with all that address asks for.
+    test.each([
+      ...['//api/event/admin/status', '/api//event/admin/status', '/api/event//admin/status'],
+      ...['/api/event/admin%2fstatus', '/api/event/admin%2Fstatus', '/api/event/x/../admin/status'],
+      ...['/api/event/%2e%2e/event/admin/status', '/api/event/./admin/status', '/api/event/admin/status/'],
+      ...['/API/EVENT/ADMIN/STATUS', '/api/event/admin/status;a=b', '/ab/api/event/admin/status'],
+      ...[
+        '/api/event/admin\\status',
+        '/api/event/data/../admin/status',
+        '/api/event/data%2f..%2fadmin%2fstatus',
+      ],
+    ])('%s: not without a token', async (path) => {
+      const { status, headers, body } = await raw(path)
+      expect([401, 404]).toContain(status)
+      expectCommonHeaders({ headers })
+      expect(JSON.parse(body)).toHaveProperty('error')
+    })
+
+    test.each([
+      ...[
+        '/livez',
+        '/readyz',
+        '/metrics',
+        '/metrics/',
+        '/metrics?x=1',
+        '//metrics',
+        '/%6detrics',
+        '/./metrics',
+      ],
+      ...[
+        '/x/../metrics',
+        '/x/%2e%2e/metrics',
+        '/x/..\\metrics',
+        '/\\metrics',
+        '/api/event/data/../../../metrics',
+      ],
+      ...[
+        '/api/event/user/%2e%2e/%2e%2e/%2e%2e/metrics',
+        '/x/.%2e/livez',
+        '/api/event/checkin\\..\\..\\..\\readyz',
+      ],
+    ])('%s: 404, it is for the inside', async (path) => {
+      const { status, headers, body } = await raw(path)
+      expect({ status, body }).toEqual({ status: 404, body: expect.stringContaining('"error"') })
+      expectCommonHeaders({ headers })
+    })
+
+    test.each([
+      '/api/event/data/',
+      '/health/',
+      '/api/event/user/someone/',
+      '/Health',
+      '/api/event/',
+      '/',
+      '//',
+    ])('%s: 404', async (path) => {
+      const { status, headers, body } = await raw(path)
+      await sentenceOf({ status, headers, text: async () => body }, 404, 'not-found')
+    })
+
+    test('the length of the host moves no path', async () => {
+      const served = world.kind === 'embedded'
+      for (const host of ['x', 'xy', 'a.b', '', 'x:1', 'a-name-that-is-rather-long.example.org']) {
+        expect((await raw('/health', host)).status).toBe(served ? 200 : 421)
+        expect((await raw('/api/event/admin/status', host)).status).toBe(served ? 401 : 421)
+        // What a router sees that counts from the start of the URL.
+        for (const path of ['/ab/health', '/a/api/event/data', '/abcdefghi/health'])
+          expect((await raw(path, host)).status).toBe(served ? 404 : 421)
+      }
+    })
+
+    test('a request that names no host is answered, and shows no code', async () => {
+      const { status, body } = await rawRequest(world, ['GET /health HTTP/1.0'])
+      expect(body).not.toContain('<')
+      expect(status).toBe(world.kind === 'embedded' ? 200 : 421)
+    })
+  })
+
+  test('both names answer, and plain HTTP on neither', async () => {
+    for (const host of ['localhost', '127.0.0.1'] as const) {
+      expect((await world.fetch('/health', {}, host)).status).toBe(200)
+      const plain = await fetch(`http://${host}:${world.port}/health`).catch(() => null)
+      expect(plain?.status ?? 400).toBe(400)
+    }
+  })
+
+  test('health is flat for monitors, and enveloped for the rest', async () => {
+    const answer = await world.fetch('/health')
+    expect(answer.status).toBe(200)
+    const { ok, data, ...flat } = (await answer.json()) as Record<string, unknown>
+    expect(ok).toBe(true)
+    expect(flat).toEqual(data as typeof flat)
+    expect(await healthOf(world)).toMatchObject({ status: 'ok', db: 'ok', kv: 'ok', objects: 'ok' })
+  })
+})

@@ -1,0 +1,110 @@
+/** What operators do: who they are, pausing, resuming, ending. A change holds for the very next request. */
+import { expect, test } from 'bun:test'
+import {
+  endActivityEndpoint,
+  readStatusEndpoint,
+  roleEndpoint,
+  setStatusEndpoint,
+} from '#shared/contracts/operations.ts'
+import { profileEndpoint } from '#shared/contracts/profile.ts'
+import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import {
+  admin,
+  checkIn,
+  flushed,
+  healthOf,
+  newPilgrim,
+  PLACE,
+  setStatus,
+  syncTrack,
+} from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+describeWorlds('an operator', (world) => {
+  const status = async () =>
+    dataOf(await world.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
+  const set = async (body: object) => dataOf(await setStatus(world, body), setStatusEndpoint)
+  const point = () => ({ ...PLACE, timestamp: Date.now() - 1_000 })
+
+  test.each([
+    ['owner', 3],
+    ['manager', 2],
+    ['volunteer', 1],
+  ] as const)('learns that they are %s', async (role, level) => {
+    const headers = admin(role)
+    const number = headers['X-Admin-Token'].split('-').at(-1)
+    expect(await dataOf(await world.fetch('/api/event/auth/role', { headers }), roleEndpoint)).toEqual({
+      role,
+      level,
+      name: `${role}${number}`,
+    })
+  })
+
+  test('pauses: check-ins and tracks are refused with the message, the rest goes on', async () => {
+    const userId = newPilgrim()
+    await dataOf(await checkIn(world, userId), checkInEndpoint)
+    expect(await status()).toMatchObject({ status: 'active', message: null, ending: null })
+
+    const paused = await set({ status: 'paused', message: 'Storm: stay where you are. 停' })
+    expect(paused).toMatchObject({ status: 'paused', message: 'Storm: stay where you are. 停' })
+    expect(paused.changed_by).toStartWith('manager')
+    for (let i = 0; i < 4; i++) {
+      const [checkedIn, synced] = [await checkIn(world, userId), await syncTrack(world, userId, [point()])]
+      expect(await sentenceOf(checkedIn, 403, 'paused')).toBe('Storm: stay where you are. 停')
+      expect(await sentenceOf(synced, 403, 'paused')).toBe('Storm: stay where you are. 停')
+    }
+    // A fault of the request is told before the state of the event.
+    await sentenceOf(await checkIn(world, userId, { lat: 91 }), 400, 'invalid-request')
+    expect(await status()).toEqual(paused)
+    expect((await world.fetch('/api/event/data')).status).toBe(200)
+    await flushed(world)
+    const profile = await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+    expect(profile.checkins).toBe(1)
+    expect((await healthOf(world)).status).toBe('ok')
+  })
+
+  test('pausing again changes the message at most', async () => {
+    const before = await status()
+    expect(await set({ status: 'paused', message: before.message })).toEqual(before)
+    expect(await set({ status: 'paused' })).toMatchObject({ status: 'paused', message: null })
+    const refused = await checkIn(world, newPilgrim())
+    expect(await sentenceOf(refused, 403, 'paused')).toContain('paused')
+  })
+
+  test('resumes: the very next request is taken, with what was recorded meanwhile', async () => {
+    const userId = newPilgrim()
+    for (let i = 0; i < 5; i++) {
+      await set({ status: 'paused' })
+      await sentenceOf(await checkIn(world, userId), 403, 'paused')
+      await set({ status: 'active' })
+      const synced = await syncTrack(world, userId, [{ ...point(), lat: 24 + i }])
+      expect(await dataOf(synced, trackSyncEndpoint)).toMatchObject({ accepted: 1 })
+    }
+    await dataOf(await checkIn(world, userId), checkInEndpoint)
+  })
+
+  // The last one: nothing opens an ended event again.
+  test('ends: nothing more is taken, what was taken is stored, reading goes on', async () => {
+    const userId = newPilgrim()
+    await dataOf(await checkIn(world, userId), checkInEndpoint)
+    const end = async () =>
+      dataOf(
+        await world.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') }),
+        endActivityEndpoint,
+      )
+    const ended = await end()
+    expect(ended).toMatchObject({ status: 'ended', ending: { flush: 'done' } })
+    for (let i = 0; i < 4; i++) {
+      expect(await sentenceOf(await checkIn(world, userId), 403, 'ended')).toContain('ended')
+      await sentenceOf(await syncTrack(world, userId, [point()]), 403, 'ended')
+    }
+    await sentenceOf(await setStatus(world, { status: 'active' }), 409, 'conflict')
+    expect(await end()).toMatchObject({ status: 'ended', changed_at: ended.changed_at })
+    const profile = await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+    expect(profile.checkins).toBe(1)
+    await dataOf(await world.fetch('/api/event/data'), dataEndpoint)
+    await flushed(world)
+    expect(await healthOf(world)).toMatchObject({ status: 'ended', buffer_size: 0 })
+  })
+})

@@ -1,0 +1,210 @@
+/** What is refused, and how: every malformed field by its name. */
+import { describe, expect, test } from 'bun:test'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { sentenceOf } from '#tests/helpers/answers.ts'
+import { admin, checkIn, newPilgrim, PLACE, setStatus } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const DAY_MS = 86_400_000
+const NUL = 'a\u0000b'
+const SURROGATE = 'a\ud800b'
+
+const BAD_IDS = ['', '.', '..', 'a/b', 'a b', 'é', 'a'.repeat(129), 7, true, {}, ['a'], NUL, SURROGATE]
+const BAD_LABELS = (max: number) => [7, {}, 'x'.repeat(max + 1), NUL, SURROGATE]
+const BAD_MEASURES = ['5', true, [], 1e10, -1e10, 1e308]
+
+/** Field → what it may not be. */
+const BAD_CHECK_IN: Record<string, readonly unknown[]> = {
+  user_id: [...BAD_IDS, undefined, null],
+  lat: [undefined, null, '24', true, 90.001, -90.001, 1e308, [24]],
+  lng: [undefined, null, '120', false, 180.001, -180.001, 1e308, {}],
+  timestamp: [
+    ...[
+      'yesterday',
+      '',
+      '2026-04-12T10:00:00',
+      '2026-02-30T10:00:00Z',
+      '2026-04-12',
+      '2026:13:01 10:00:00',
+      NUL,
+    ],
+    ...[true, {}, [], -1, 1e20, Date.now() + DAY_MS + 60_000, Date.now() - 31 * DAY_MS, '1'.repeat(65)],
+  ],
+  accuracy: BAD_MEASURES,
+  altitude: BAD_MEASURES,
+  speed: BAD_MEASURES,
+  mode: BAD_LABELS(32),
+  source: BAD_LABELS(64),
+  track_points: ['none', 7, {}, true, Array(5_001).fill(1)],
+}
+const BAD_SYNC: Record<string, readonly unknown[]> = {
+  user_id: BAD_CHECK_IN.user_id!,
+  points: [undefined, null, 'none', 7, {}, true, [], Array(5_001).fill(1)],
+}
+const BAD_STATUS: Record<string, readonly unknown[]> = {
+  status: [undefined, null, 'ended', 'ACTIVE', '', 7, {}, ['paused']],
+  message: [7, {}, 'x'.repeat(501), NUL, SURROGATE],
+}
+const BAD_QUERY: Record<string, readonly string[]> = {
+  limit: ['0', '5001', '-1', '1.5', 'all', '', '1,2', '%00'],
+  since: ['yesterday', '2026-04-12', '2026-04-12T10:00:00', '', '0'],
+  bbox: [
+    '',
+    '1,2,3',
+    '1,2,3,4,5',
+    'a,b,c,d',
+    '1,2,,4',
+    '10,0,0,10',
+    '0,10,10,0',
+    '0,0,181,10',
+    '0,0,10,91',
+    '[0,0,1,1]',
+  ],
+}
+
+const post = (body: BodyInit, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', ...headers },
+  body,
+})
+
+describeWorlds('refusals', (world) => {
+  describe('a malformed request', () => {
+    const cases = (table: Record<string, readonly unknown[]>) => Object.entries(table)
+
+    test.each(cases(BAD_CHECK_IN))('checkin, %s: 400 that names it', async (field, values) => {
+      for (const value of values) {
+        const answer = await checkIn(world, newPilgrim(), { [field]: value })
+        expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(`${field}: `)
+      }
+    })
+
+    test.each(cases(BAD_SYNC))('track/sync, %s: 400 that names it', async (field, values) => {
+      for (const value of values) {
+        const body = { user_id: newPilgrim(), points: [{ ...PLACE, timestamp: Date.now() }], [field]: value }
+        const answer = await world.fetch('/api/event/track/sync', post(JSON.stringify(body)))
+        expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(`${field}: `)
+      }
+    })
+
+    test.each(cases(BAD_STATUS))('admin/status, %s: 400 that names it', async (field, values) => {
+      for (const value of values) {
+        const answer = await setStatus(world, { status: 'active', [field]: value })
+        expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(`${field}: `)
+      }
+    })
+
+    test.each(cases(BAD_QUERY))('data, %s: 400 that names it', async (field, values) => {
+      for (const value of values) {
+        const answer = await world.fetch(`/api/event/data?${field}=${value}`)
+        expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(`${field}: `)
+      }
+    })
+
+    test('several bad fields are named together', async () => {
+      const answer = await checkIn(world, newPilgrim(), { lat: 91, lng: 'east', mode: 7 })
+      expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(/lat: .*; lng: .*; mode: /)
+    })
+
+    test.each(['a%20b', 'a%2Fb', '%00', '%E4%BD%A0', 'a'.repeat(129), 'a,b', '%2E%2E%2Fadmin'])(
+      'user/%s: 400 or 404, never a profile',
+      async (id) => {
+        const answer = await world.fetch(`/api/event/user/${id}`)
+        const code = answer.status === 404 ? 'not-found' : 'invalid-request'
+        await sentenceOf(answer, answer.status === 404 ? 404 : 400, code)
+      },
+    )
+
+    const BODIES: readonly [name: string, body: BodyInit][] = [
+      ['nothing', ''],
+      ['cut JSON', '{"user_id":"a","lat":'],
+      ['no JSON', 'user_id=a&lat=24&lng=120'],
+      ['a list', '[]'],
+      ['a string', '"a"'],
+      ['a number', '7'],
+      ['null', 'null'],
+      [
+        'bytes that are not UTF-8',
+        new Uint8Array([...Buffer.from('{"user_id":"'), 0xff, ...Buffer.from('"}')]),
+      ],
+      ['two values', '{}{}'],
+      ['a byte order mark in UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00])],
+    ]
+    test.each(BODIES)('%s as a body: 400', async (_, body) => {
+      for (const path of ['/api/event/checkin', '/api/event/track/sync'])
+        await sentenceOf(await world.fetch(path, post(body)), 400, 'invalid-request')
+      const init = { ...post(body, admin('owner')), method: 'PUT' }
+      await sentenceOf(await world.fetch('/api/event/admin/status', init), 400, 'invalid-request')
+    })
+
+    test('two ids that disagree: 400 that names one', async () => {
+      for (const ids of [
+        { user_id: 'a', userId: 'b' },
+        { userId: 'a', line_user_id: 'b' },
+        { user_id: 'a', line_user_id: 'A' },
+      ])
+        for (const path of ['/api/event/checkin', '/api/event/track/sync']) {
+          const answer = await world.fetch(path, post(JSON.stringify({ ...PLACE, ...ids })))
+          expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(/(userId|line_user_id): /)
+        }
+      const headers = { 'X-Line-User-Id': 'not an id' }
+      const answer = await world.fetch('/api/event/checkin', post(JSON.stringify(PLACE), headers))
+      expect(await sentenceOf(answer, 400, 'invalid-request')).toContain('user_id: ')
+    })
+  })
+
+  describe('a caller without the right', () => {
+    const filled = (path: string) => path.replaceAll(/:\w+/g, 'someone')
+    const needing = (roles: readonly string[]) =>
+      ENDPOINTS.filter(({ access }) => roles.includes(access)).map(
+        ({ method, path }) => [method, path] as const,
+      )
+    const ask = (method: string, path: string, headers: Record<string, string>) =>
+      world.fetch(filled(path), { method, headers, ...(method === 'GET' ? {} : { body: '{}' }) })
+
+    test.each(needing(['volunteer', 'manager', 'owner']))(
+      '%s %s without a token: 401',
+      async (method, path) => {
+        await sentenceOf(await ask(method, path, {}), 401, 'unauthorized')
+        await sentenceOf(await ask(method, path, { 'X-Admin-Token': '' }), 401, 'unauthorized')
+      },
+    )
+
+    test.each(needing(['manager', 'owner']))('%s %s as a volunteer: 403', async (method, path) => {
+      await sentenceOf(await ask(method, path, admin('volunteer')), 403, 'forbidden')
+    })
+
+    test.each(needing(['owner']))('%s %s as a manager: 403', async (method, path) => {
+      await sentenceOf(await ask(method, path, admin('manager')), 403, 'forbidden')
+    })
+
+    test('a wrong token: 401, also where none is needed, and never refused a right one', async () => {
+      for (const path of ['/api/event/auth/role', '/api/event/admin/status', '/api/event/data'])
+        await sentenceOf(await ask('GET', path, { 'X-Admin-Token': 'guess' }), 401, 'unauthorized')
+      const started = performance.now()
+      await sentenceOf(
+        await ask('GET', '/api/event/auth/role', { 'X-Admin-Token': 'guess' }),
+        401,
+        'unauthorized',
+      )
+      expect(performance.now() - started).toBeWithin(50, 2_500)
+      expect((await ask('GET', '/api/event/auth/role', admin('volunteer'))).status).toBe(200)
+    })
+
+    test('the thirty-first call of a token within a minute: 429, faults counted, others not concerned', async () => {
+      const mine = admin('volunteer')
+      for (let i = 0; i < 15; i++) {
+        expect((await ask('GET', '/api/event/auth/role', mine)).status).toBe(200)
+        await sentenceOf(await ask('PUT', '/api/event/admin/status', mine), 403, 'forbidden')
+      }
+      const refused = await ask('GET', '/api/event/auth/role', mine)
+      await sentenceOf(refused, 429, 'rate-limited')
+      expect(refused.headers.get('ratelimit-policy')).toBe('"admin";q=30;w=60')
+      expect((await ask('GET', '/api/event/auth/role', admin('volunteer'))).status).toBe(200)
+    })
+
+    test('nobody: 404', async () => {
+      await sentenceOf(await world.fetch(`/api/event/user/${newPilgrim()}`), 404, 'not-found')
+    })
+  })
+})

@@ -1,0 +1,338 @@
+/** Profiles, survey, consent and carbon as a phone client meets them. */
+import { describe, expect, test } from 'bun:test'
+import {
+  participantStatusEndpoint,
+  phoneEndpoint,
+  photoCountEndpoint,
+  privacyEndpoint,
+  type Profile,
+  profileEndpoint,
+  userSyncEndpoint,
+} from '#shared/contracts/profile.ts'
+import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import {
+  admin,
+  checkIn,
+  flushed,
+  newPilgrim,
+  PLACE,
+  setStatus,
+  syncTrack,
+  type World,
+} from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const post = (world: World, path: string, body: object): Promise<Response> =>
+  world.fetch(`/api/event/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+const profileOf = async (world: World, userId: string): Promise<Profile> =>
+  dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+
+const MINUTE = 60_000
+
+/** A walk to the north: `count` points, a minute and about 55.6 m apart. */
+const walk = (count: number, endMs: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    lat: PLACE.lat + i * 0.0005,
+    lng: PLACE.lng,
+    timestamp: endMs - (count - 1 - i) * MINUTE,
+  }))
+
+describeWorlds('survey-profile', (world) => {
+  describe('user/sync', () => {
+    test('makes the pilgrim and answers the whole profile', async () => {
+      const userId = newPilgrim()
+      const body = {
+        user_id: userId,
+        display_name: '林 <b>小美</b>',
+        picture_url: 'https://x.test/p.png',
+        language: 'zh-TW',
+      }
+      const profile = await dataOf(await post(world, 'user/sync', body), userSyncEndpoint)
+      expect(profile).toMatchObject({ userId, display_name: '林 <b>小美</b>', level: 1, km: 0, checkins: 0 })
+      expect(await profileOf(world, userId)).toEqual(profile)
+    })
+
+    test('absent, null and empty fields wipe nothing', async () => {
+      const userId = newPilgrim()
+      await post(world, 'user/sync', { user_id: userId, display_name: '名', picture_url: 'https://x.test/1' })
+      const answer = await post(world, 'user/sync', { userId, display_name: '', picture_url: null })
+      expect(await dataOf(answer, userSyncEndpoint)).toMatchObject({
+        display_name: '名',
+        picture_url: 'https://x.test/1',
+      })
+    })
+
+    test('each given counter replaces the stored one; the others stay', async () => {
+      const userId = newPilgrim()
+      const sync = async (fields: object) =>
+        (await dataOf(await post(world, 'user/sync', { user_id: userId, ...fields }), userSyncEndpoint))
+          .carbon_kg
+      expect(await sync({ consumption: { water: 10 } })).toBe(1.097)
+      expect(await sync({ consumption: { hotel: 1 } })).toBe(9.947)
+      expect(await sync({ consumption: { water: 0, recycle: 100 } })).toBe(8.585)
+      expect(await sync({ transport: { car: 100 } })).toBe(39.064)
+      // A mode that the table does not know counts as bus.
+      expect(await sync({ transport: { rickshaw: 10 } })).toBe(43.816)
+    })
+
+    test('two concurrent first writes make one pilgrim', async () => {
+      const userId = newPilgrim()
+      const writes = await Promise.all([
+        post(world, 'user/sync', { user_id: userId, display_name: '甲' }),
+        post(world, 'user/phone', { user_id: userId, phone: '0912345678' }),
+        post(world, 'privacy', { user_id: userId }),
+        post(world, 'user/sync', { user_id: userId, language: 'ja' }),
+      ])
+      expect(writes.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+      expect(await profileOf(world, userId)).toMatchObject({
+        display_name: '甲',
+        phone: '••••••••78',
+        privacy_agreed: true,
+      })
+    })
+
+    test.each([
+      [{ consumption: { water: -1 } }, 'consumption.water'],
+      [{ consumption: { water: 1.5 } }, 'consumption.water'],
+      [{ transport: { car: -1 } }, 'transport.car'],
+      [{ transport: { car: '5' } }, 'transport.car'],
+      [{ display_name: 'x\u0000' }, 'display_name'],
+      [{ display_name: 'x'.repeat(201) }, 'display_name'],
+    ])('%j is 400 and names the field', async (fields, named) => {
+      const answer = await post(world, 'user/sync', { user_id: newPilgrim(), ...fields })
+      expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(named)
+    })
+  })
+
+  describe('user/phone', () => {
+    test.each([['0912345678'], ['+886 (912) 345-678'], ['123456'], ['123456789012345']])(
+      '%s is taken',
+      async (phone) => {
+        const answer = await dataOf(
+          await post(world, 'user/phone', { user_id: newPilgrim(), phone }),
+          phoneEndpoint,
+        )
+        expect(answer.phone).toEndWith(phone.slice(-2))
+        expect(answer.phone).not.toContain(phone.slice(0, -2))
+      },
+    )
+
+    test.each([['12345'], ['1234567890123456'], ['0912x45678'], [12345678]])('%p is 400', async (phone) => {
+      const answer = await post(world, 'user/phone', { user_id: newPilgrim(), phone })
+      expect(await sentenceOf(answer, 400, 'invalid-request')).toStartWith('phone: ')
+    })
+
+    test('null and empty clear it; phone_number is an alias; absent is 400', async () => {
+      const userId = newPilgrim()
+      const phone = async (fields: object) =>
+        (await dataOf(await post(world, 'user/phone', { user_id: userId, ...fields }), phoneEndpoint)).phone
+      expect(await phone({ phone_number: '0912345678' })).toBe('••••••••78')
+      expect(await phone({ phone: null })).toBeNull()
+      expect(await phone({ phone: '0912345679' })).toBe('••••••••79')
+      expect(await phone({ phone: '' })).toBeNull()
+      expect((await profileOf(world, userId)).phone).toBeNull()
+      await sentenceOf(await post(world, 'user/phone', { user_id: userId }), 400, 'invalid-request')
+    })
+  })
+
+  describe('privacy', () => {
+    test('consent with a version and a time, and its withdrawal', async () => {
+      const userId = newPilgrim()
+      const given = await dataOf(
+        await post(world, 'privacy', { user_id: userId, version: '2026-04' }),
+        privacyEndpoint,
+      )
+      expect(given).toMatchObject({ privacy_agreed: true, version: '2026-04' })
+      expect(Math.abs(Date.now() - Date.parse(given.privacy_agreed_at!))).toBeLessThan(10_000)
+      expect(await profileOf(world, userId)).toMatchObject({
+        privacy_agreed: true,
+        privacy_agreed_at: given.privacy_agreed_at,
+      })
+      const taken = await dataOf(
+        await post(world, 'privacy', { user_id: userId, agreed: false }),
+        privacyEndpoint,
+      )
+      expect(taken).toMatchObject({ privacy_agreed: false, privacy_agreed_at: null })
+      expect(await profileOf(world, userId)).toMatchObject({ privacy_agreed: false, privacy_agreed_at: null })
+    })
+
+    test('who takes it back, or withdraws, leaves the live map; who returns is on it again', async () => {
+      const shown = async (userId: string) => {
+        const answer = await world.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
+        const { data } = (await answer.json()) as { data: { points: { userId: string }[] } }
+        return data.points.some((point) => point.userId === userId)
+      }
+      const becomes = async (userId: string, there: boolean) => {
+        for (let i = 0; i < 100 && (await shown(userId)) !== there; i++) await Bun.sleep(100)
+        expect(await shown(userId)).toBe(there)
+      }
+      const [one, other] = [newPilgrim(), newPilgrim()]
+      await Promise.all([checkIn(world, one), checkIn(world, other)])
+      await becomes(one, true)
+      await becomes(other, true)
+      await post(world, 'privacy', { user_id: one, agreed: false })
+      await post(world, 'participant-status', { user_id: other, status: 'withdrawn' })
+      await becomes(one, false)
+      await becomes(other, false)
+      await post(world, 'privacy', { user_id: one })
+      await becomes(one, true)
+    }, 30_000)
+  })
+
+  describe('participant-status', () => {
+    const set = (userId: string, status: unknown) =>
+      post(world, 'participant-status', { user_id: userId, status })
+
+    test('active ↔ withdrawn, active → completed, and completed is final for the pilgrim', async () => {
+      const userId = newPilgrim()
+      for (const status of ['active', 'withdrawn', 'active', 'completed', 'completed'])
+        expect(await dataOf(await set(userId, status), participantStatusEndpoint)).toEqual({
+          userId,
+          participant_status: status as 'active',
+        })
+      for (const status of ['active', 'withdrawn'])
+        expect(await sentenceOf(await set(userId, status), 409, 'conflict')).toContain('final')
+      expect((await profileOf(world, userId)).participant_status).toBe('completed')
+    })
+
+    test('withdrawn → completed is 409; an unknown status 400; the alias works', async () => {
+      const userId = newPilgrim()
+      await set(userId, 'withdrawn')
+      await sentenceOf(await set(userId, 'completed'), 409, 'conflict')
+      await sentenceOf(await set(userId, 'gone'), 400, 'invalid-request')
+      const answer = await post(world, 'participant-status', {
+        user_id: userId,
+        participant_status: 'active',
+      })
+      expect((await dataOf(answer, participantStatusEndpoint)).participant_status).toBe('active')
+    })
+
+    test('an operator may set any', async () => {
+      const userId = newPilgrim()
+      await set(userId, 'completed')
+      const answer = await world.fetch(`/api/event/admin/users/${userId}/status`, {
+        method: 'PUT',
+        headers: admin('manager'),
+        body: JSON.stringify({ status: 'active' }),
+      })
+      expect(answer.status).toBe(200)
+      expect((await profileOf(world, userId)).participant_status).toBe('active')
+    })
+  })
+
+  describe('survey', () => {
+    test.each([
+      ['survey', { survey: { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false } }],
+      ['answers', { answers: { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false } }],
+      ['top level', { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false, other: 'ignored' }],
+    ])('answers as %s', async (_, form) => {
+      const userId = newPilgrim()
+      const answer = await dataOf(await post(world, 'submit', { user_id: userId, ...form }), submitEndpoint)
+      expect(answer).toMatchObject({ userId, answers: 4, revision: 1, track: null })
+      expect((await profileOf(world, userId)).survey_completed).toBe(1)
+    })
+
+    test('a re-submission replaces; both names share one limit of 2 in 600 s', async () => {
+      const userId = newPilgrim()
+      const submit = (path: string, q1: string) => post(world, path, { user_id: userId, survey: { q1 } })
+      await sentenceOf(await post(world, 'submit', { user_id: userId, survey: {} }), 400, 'invalid-request')
+      expect((await dataOf(await submit('submit', 'a'), submitEndpoint)).revision).toBe(1)
+      expect((await dataOf(await submit('survey', 'b'), surveyEndpoint)).revision).toBe(2)
+      const refused = await submit('submit', 'c')
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(590)
+      expect(refused.headers.get('ratelimit-policy')).toBe('"survey";q=2;w=600')
+      await sentenceOf(refused, 429, 'rate-limited')
+    })
+
+    test.each([
+      [{ survey: { q11: 'x' } }, 'q11'],
+      [{ survey: { q0: 'x' } }, 'q0'],
+      [{ survey: { extra: 'x' } }, 'extra'],
+      [{ survey: { q1: { deep: 1 } } }, 'q1'],
+      [{ survey: { q1: Array.from({ length: 51 }, () => 'x') } }, 'q1'],
+      [{ survey: { q1: ['x'.repeat(501)] } }, 'q1'],
+      [{ survey: { q1: 'x\u0000' } }, 'q1'],
+      [{ survey: [] }, 'survey'],
+      [{}, 'survey'],
+    ])('%j is 400 and names it', async (fields, named) => {
+      const answer = await post(world, 'submit', { user_id: newPilgrim(), ...fields })
+      expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(named)
+    })
+
+    test('an empty list is an answer; a valid phone is stored, another one ignored', async () => {
+      const [one, other] = [newPilgrim(), newPilgrim()]
+      await dataOf(await post(world, 'submit', { user_id: one, q1: [], phone: '0911222333' }), submitEndpoint)
+      expect((await profileOf(world, one)).phone).toBe('••••••••33')
+      await dataOf(await post(world, 'submit', { user_id: other, q1: 'x', phone: 'none' }), submitEndpoint)
+      expect((await profileOf(world, other)).phone).toBeNull()
+    })
+
+    test('gps_points are taken as a track; while paused the survey is stored and the answer says so', async () => {
+      const userId = newPilgrim()
+      const gps_points = walk(3, Date.now())
+      const taken = await dataOf(
+        await post(world, 'submit', { user_id: userId, q1: 'x', gps_points }),
+        submitEndpoint,
+      )
+      expect(taken.track).toMatchObject({ accepted: 3, duplicates: 0, rejected: [] })
+      expect((await profileOf(world, userId)).km).toBe(0.11)
+      await setStatus(world, { status: 'paused' })
+      const stored = await dataOf(
+        await post(world, 'submit', { user_id: userId, q1: 'y', gps_points }),
+        submitEndpoint,
+      )
+      await setStatus(world, { status: 'active' })
+      expect(stored).toMatchObject({ revision: 2, track: { refused: expect.stringContaining('paused') } })
+    })
+  })
+
+  test('the achievement card needs three check-ins, a survey and a phone', async () => {
+    const userId = newPilgrim()
+    const card = async () => (await profileOf(world, userId)).achievement_card
+    const now = Date.now()
+    await post(world, 'submit', { user_id: userId, q1: 'x' })
+    await post(world, 'user/phone', { user_id: userId, phone: '0912345678' })
+    for (const minutes of [3, 2]) await checkIn(world, userId, { timestamp: now - minutes * MINUTE })
+    expect(await card()).toBe('locked')
+    await checkIn(world, userId, { timestamp: now - MINUTE })
+    expect(await card()).toBe('unlocked')
+    await post(world, 'user/phone', { user_id: userId, phone: null })
+    expect(await card()).toBe('locked')
+  })
+
+  test('distance and carbon: by speed, by the mode of the ending point, and the same before and after the flush', async () => {
+    const userId = newPilgrim()
+    const end = Date.now()
+    const points = walk(4, end - 10 * MINUTE)
+    const last = points.at(-1)!
+    // About 1.11 km in two minutes each: 33 km/h, once without a mode and once by car.
+    const rides = [
+      { lat: last.lat + 0.01, lng: PLACE.lng, timestamp: end - 8 * MINUTE },
+      { lat: last.lat + 0.02, lng: PLACE.lng, timestamp: end - 6 * MINUTE, mode: 'car' },
+    ]
+    await syncTrack(world, userId, [...points, ...rides])
+    const before = await profileOf(world, userId)
+    expect(before).toMatchObject({ km: 2.39, carbon_kg: 0.867, checkins: 0 })
+    await flushed(world)
+    const { first_seen, last_seen, ...figures } = await profileOf(world, userId)
+    expect(before).toMatchObject(figures)
+    expect([first_seen, last_seen]).toEqual([before.first_seen, before.last_seen])
+  }, 40_000)
+
+  test('photos/count answers zero for someone without photos, and needs an id', async () => {
+    const userId = newPilgrim()
+    const answer = await world.fetch(`/api/event/photos/count?user_id=${userId}`)
+    expect(await dataOf(answer, photoCountEndpoint)).toEqual({ userId, photo_count: 0 })
+    await sentenceOf(await world.fetch('/api/event/photos/count'), 400, 'invalid-request')
+  })
+
+  test('someone of whom nothing is known is 404', async () => {
+    await sentenceOf(await world.fetch(`/api/event/user/${newPilgrim()}`), 404, 'not-found')
+  })
+})

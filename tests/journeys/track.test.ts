@@ -1,0 +1,193 @@
+/** Tracks: batches of points, the statistics they come to, and the live map. */
+import { describe, expect, test } from 'bun:test'
+import { profileEndpoint } from '#shared/contracts/profile.ts'
+import {
+  checkInEndpoint,
+  dataEndpoint,
+  type LivePosition,
+  trackSyncEndpoint,
+} from '#shared/contracts/tracking.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack, type World } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** A walk north: a point a minute, each 0.0008 degrees (89 m, 5.3 km/h) further, the last one a minute ago. */
+const walk = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    lat: PLACE.lat + i * 0.0008,
+    lng: PLACE.lng,
+    timestamp: Date.now() - (count - i) * MINUTE_MS,
+  }))
+
+const FAULTS: readonly [reason: string, point: (ms: number) => unknown][] = [
+  ['not-an-object', () => 'here'],
+  ['not-an-object', () => null],
+  ['no-timestamp', () => PLACE],
+  ['no-timestamp', () => ({ ...PLACE, timestamp: null })],
+  ['invalid-timestamp', () => ({ ...PLACE, timestamp: 'yesterday' })],
+  ['invalid-timestamp', () => ({ ...PLACE, timestamp: '2026-02-30T10:00:00Z' })],
+  ['invalid-timestamp', () => ({ ...PLACE, timestamp: '2026-04-12T10:00:00' })],
+  ['invalid-timestamp', () => ({ ...PLACE, timestamp: true })],
+  ['in-the-future', (ms) => ({ ...PLACE, timestamp: ms + 6 * MINUTE_MS })],
+  ['too-old', (ms) => ({ ...PLACE, timestamp: ms - 30 * DAY_MS - MINUTE_MS })],
+  ['out-of-bounds', (ms) => ({ lat: 90.001, lng: 0, timestamp: ms })],
+  ['out-of-bounds', (ms) => ({ lat: 0, lng: -180.001, timestamp: ms })],
+  ['invalid-position', (ms) => ({ lat: '24', lng: 120, timestamp: ms })],
+  ['invalid-position', (ms) => ({ lat: 24, timestamp: ms })],
+  ['invalid-field', (ms) => ({ ...PLACE, timestamp: ms, speed: 'fast' })],
+  ['invalid-field', (ms) => ({ ...PLACE, timestamp: ms, accuracy: 1e308 })],
+  ['invalid-field', (ms) => ({ ...PLACE, timestamp: ms, mode: 'a\u0000b' })],
+  ['invalid-field', (ms) => ({ ...PLACE, timestamp: ms, source: '\ud800' })],
+]
+
+const profileOf = async (world: World, userId: string) =>
+  dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+
+describeWorlds('tracks', (world) => {
+  describe('a track', () => {
+    test('is taken point by point; the phone learns what it may delete', async () => {
+      const userId = newPilgrim()
+      const points = walk(10)
+      expect(await dataOf(await syncTrack(world, userId, points), trackSyncEndpoint)).toEqual({
+        accepted: 10,
+        duplicates: 0,
+        rejected: [],
+        durable_through: iso(points.at(-1)!.timestamp),
+      })
+      const overlapping = [...points.slice(5), ...points.slice(8)]
+      expect(await dataOf(await syncTrack(world, userId, overlapping), trackSyncEndpoint)).toMatchObject({
+        durable_through: iso(points.at(-1)!.timestamp),
+        rejected: [],
+      })
+      await flushed(world)
+      expect(await profileOf(world, userId)).toMatchObject({ km: 0.8, checkins: 0, level: 1 })
+    })
+
+    test('one bad point fails no other, and is named by its place and reason', async () => {
+      const now = Date.now()
+      const bad = FAULTS.map(([, point]) => point(now))
+      const good = { ...PLACE, timestamp: now - MINUTE_MS }
+      const answer = await dataOf(
+        await syncTrack(world, newPilgrim(), [good, ...bad, good]),
+        trackSyncEndpoint,
+      )
+      expect(answer).toEqual({
+        accepted: 1,
+        duplicates: 1,
+        rejected: FAULTS.map(([reason], i) => ({ index: i + 1, reason: reason as 'too-old' })),
+        durable_through: iso(good.timestamp),
+      })
+      const nothing = await dataOf(await syncTrack(world, newPilgrim(), bad), trackSyncEndpoint)
+      expect(nothing).toMatchObject({ accepted: 0, duplicates: 0, durable_through: null })
+    })
+
+    test('is refused the eleventh time within a minute', async () => {
+      const userId = newPilgrim()
+      const points = walk(1)
+      for (let i = 0; i < 10; i++) await dataOf(await syncTrack(world, userId, points), trackSyncEndpoint)
+      const eleventh = await syncTrack(world, userId, points)
+      await sentenceOf(eleventh, 429, 'rate-limited')
+      const seconds = Number(eleventh.headers.get('retry-after'))
+      expect(seconds).toBeWithin(50, 61)
+      expect(eleventh.headers.get('ratelimit')).toBe(`"sync";r=0;t=${seconds}`)
+      expect(eleventh.headers.get('ratelimit-policy')).toBe('"sync";q=10;w=60')
+      // The two windows are apart.
+      await dataOf(await checkIn(world, userId), checkInEndpoint)
+    })
+
+    test('shows in the profile at once, and is the same after the flush', async () => {
+      // A flush may fall between the request and the look: then another pilgrim is looked at.
+      for (let pending = 0; pending === 0;) {
+        const userId = newPilgrim()
+        const points = walk(30)
+        const timestamp = points[0]!.timestamp
+        await dataOf(await checkIn(world, userId, { timestamp }), checkInEndpoint)
+        await dataOf(await syncTrack(world, userId, points), trackSyncEndpoint)
+        const before = await profileOf(world, userId)
+        ;({ pending } = await dataOf(await checkIn(world, userId, { timestamp }), checkInEndpoint))
+        expect(before).toMatchObject({
+          userId,
+          // 29 segments of 0.0008 degrees of latitude.
+          km: 2.58,
+          checkins: 1,
+          level: 1,
+          level_name: { zh: '煉氣香客', en: 'Qi Refining Pilgrim' },
+          icon: '🔥',
+          next_level: { level: 2, km_needed: 12.43, checkins_needed: 4 },
+          carbon_kg: 0,
+          carbon_saved_kg: 1.226,
+          achievement_card: 'locked',
+          participant_status: 'active',
+          first_seen: iso(timestamp),
+          last_seen: iso(points.at(-1)!.timestamp),
+        })
+        await flushed(world)
+        expect(await profileOf(world, userId)).toEqual(before)
+      }
+    })
+  })
+
+  describe('the live map', () => {
+    const positions = async (query: string, headers: Record<string, string> = {}) => {
+      const answer = await dataOf(await world.fetch(`/api/event/data${query}`, { headers }), dataEndpoint)
+      expect(Math.abs(Date.parse(answer.generated_at) - Date.now())).toBeLessThan(5_000)
+      return answer.points
+    }
+    /** Somewhere nobody else of this test is. */
+    const island = (n: number) => ({ lat: -40 - n, lng: 10 + n })
+    const around = ({ lat, lng }: { lat: number; lng: number }) =>
+      `bbox=${lng - 0.1},${lat - 0.1},${lng + 0.1},${lat + 0.1}`
+    const appears = async (query: string, headers: Record<string, string> = {}): Promise<LivePosition[]> => {
+      for (const endsAt = Date.now() + 5_000; ; await Bun.sleep(100)) {
+        const points = await positions(query, headers)
+        if (points.length > 0 || Date.now() > endsAt) return points
+      }
+    }
+
+    test('shows a new position within five seconds: to the public without a name, to operators with one', async () => {
+      const userId = newPilgrim()
+      const place = island(1)
+      const { recorded_at } = await dataOf(await checkIn(world, userId, place), checkInEndpoint)
+      const [point, ...others] = await appears(`?${around(place)}`)
+      expect(others).toBeEmpty()
+      expect(point).toEqual({ id: expect.stringMatching(/^[\w-]{16}$/), ...place, recorded_at })
+      expect(JSON.stringify(point)).not.toContain(userId)
+      for (const role of ['volunteer', 'manager', 'owner'] as const)
+        expect(await positions(`?${around(place)}`, admin(role))).toEqual([
+          { ...point!, userId, display_name: null },
+        ])
+    })
+
+    test('shows the latest place only, moved by tracks, and chosen by box, time and number', async () => {
+      const [early, late] = [newPilgrim(), newPilgrim()]
+      const place = island(2)
+      const now = Date.now()
+      await checkIn(world, early, { ...place, timestamp: now - 3 * MINUTE_MS })
+      await appears(`?${around(place)}`)
+      await syncTrack(world, early, [{ ...island(3), timestamp: now - 4 * MINUTE_MS }])
+      await syncTrack(world, late, [{ ...place, timestamp: now - 2 * MINUTE_MS }])
+      const query = `?${around(place)}`
+      for (const endsAt = Date.now() + 5_000; (await positions(query)).length < 2 && Date.now() < endsAt;)
+        await Bun.sleep(100)
+      const times = async (more: string) =>
+        (await positions(query + more)).map(({ recorded_at }) => recorded_at)
+      expect(await times('')).toEqual([iso(now - 2 * MINUTE_MS), iso(now - 3 * MINUTE_MS)])
+      expect(await times('&limit=1')).toEqual([iso(now - 2 * MINUTE_MS)])
+      expect(await times(`&since=${iso(now - 2.5 * MINUTE_MS)}`)).toEqual([iso(now - 2 * MINUTE_MS)])
+      expect(await times(`&since=${encodeURIComponent('2999-01-01T00:00:00+08:00')}`)).toBeEmpty()
+      expect(await positions(`?${around(island(3))}`)).toBeEmpty()
+    })
+
+    test('shows a day; older positions when asked for', async () => {
+      const place = island(4)
+      const timestamp = Date.now() - DAY_MS - MINUTE_MS
+      await checkIn(world, newPilgrim(), { ...place, timestamp })
+      expect(await appears(`?${around(place)}&since=${iso(timestamp)}`)).toHaveLength(1)
+      expect(await positions(`?${around(place)}`)).toBeEmpty()
+    })
+  })
+})

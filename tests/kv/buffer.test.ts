@@ -1,0 +1,179 @@
+/** What waits for the flush, over every driver of the kv port. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Entry, type Kv, partitionOf } from '#shared/kv/kv.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { activate, admit, checkin, kvDrivers, restore, rules, sync } from './drivers.ts'
+
+/** Every character that an id may have, in one and each alone. */
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:@-'
+const IDS = [ALPHABET, `${'x'.repeat(127)}.`, 'a:b', 'a', 'b', '__proto__', 'constructor', '-', ':', '@', '0']
+
+for (const driver of kvDrivers()) {
+  describe(`buffer: ${driver.name}`, () => {
+    let kv: Kv
+    const partition = (userId: string) => partitionOf(userId, kv.partitions)
+    const pending = async () =>
+      (await Promise.all(Array.from({ length: kv.partitions }, (_, p) => kv.pendingUsers(p)))).flat()
+    const drain = async (userId: string) => (await kv.drain(partition(userId), [userId]))[0]!.entries
+    const settle = (userId: string, entries: readonly Entry[]) =>
+      kv.settle(partition(userId), [{ userId, entries }])
+
+    beforeAll(() => driver.start())
+    afterAll(() => driver.stop())
+    beforeEach(async () => {
+      kv = await driver.open()
+      await activate(kv)
+    })
+    afterEach(() => kv.close())
+
+    test('holds each pilgrim apart, whatever they are called', async () => {
+      const submissions = IDS.map((userId) => checkin({ userId, position: null }))
+      for (const submission of submissions) await admit(kv, submission)
+      expect((await pending()).sort()).toEqual([...IDS].sort())
+      expect(await kv.bufferSize()).toBe(IDS.length)
+      for (const { userId, entries } of submissions) {
+        expect(await kv.peek(userId)).toEqual([...entries])
+        expect(await drain(userId)).toEqual([...entries])
+      }
+      for (const { userId, entries } of submissions) await settle(userId, entries)
+      expect(await pending()).toEqual([])
+      expect(await kv.bufferSize()).toBe(0)
+    })
+
+    test('lists who waits longest first', async () => {
+      const all = Array.from({ length: 100 }, (_, i) => `U${i}`)
+      const users = all.filter((userId) => partition(userId) === 0).slice(0, 5)
+      expect(await kv.oldestPending()).toBeNull()
+      const before = Date.now()
+      for (const userId of users.toReversed()) {
+        await admit(kv, checkin({ userId }))
+        await Bun.sleep(2)
+      }
+      const since = (await kv.oldestPending())!
+      expect(since).toBeGreaterThanOrEqual(before)
+      expect(await kv.pendingUsers(0)).toEqual(users.toReversed())
+      await admit(kv, checkin({ userId: users[4]! }))
+      expect(await kv.pendingUsers(0)).toEqual(users.toReversed())
+      expect(await kv.oldestPending()).toBe(since)
+    })
+
+    test('drains many of a partition in one call, empty ones too', async () => {
+      expect(await kv.drain(0, [])).toEqual([])
+      expect(await kv.drain(0, ['nobody'])).toEqual([{ userId: 'nobody', entries: [] }])
+      const times = Array.from({ length: 1_500 }, (_, i) => i)
+      await admit(kv, sync('U', times))
+      expect(new Set((await drain('U')).map(({ field }) => field))).toEqual(
+        new Set(times.map((t) => `t${t}`)),
+      )
+    })
+
+    test('settles exactly what was stored: what came meanwhile, or differs, stays', async () => {
+      await admit(kv, sync('U', [1, 2, 3]))
+      const drained = await drain('U')
+      await admit(kv, sync('U', [4]))
+      const otherValue = { field: 't3', value: 'not what is held' }
+      await settle('U', [...drained.slice(0, 2), otherValue, { field: 't99', value: '' }])
+      expect((await kv.peek('U')).map(({ field }) => field)).toEqual(['t3', 't4'])
+      expect(await pending()).toEqual(['U'])
+      await settle('U', await drain('U'))
+      await settle('U', drained)
+      expect(await kv.peek('U')).toEqual([])
+      expect(await pending()).toEqual([])
+      expect(await admit(kv, sync('U', [1]))).toMatchObject({ duplicates: 0, pending: 1 })
+    })
+
+    test('who goes on sending waits from the last time that some was stored', async () => {
+      await admit(kv, sync('U', [1]))
+      const first = (await kv.oldestPending())!
+      await Bun.sleep(5)
+      const drained = await drain('U')
+      await admit(kv, sync('U', [2]))
+      expect(await kv.oldestPending()).toBe(first)
+      await settle('U', drained)
+      expect(await kv.oldestPending()).toBeGreaterThan(first)
+      await settle('U', await drain('U'))
+      expect(await kv.oldestPending()).toBeNull()
+    })
+
+    test('settles thousands of points of several pilgrims in one call', async () => {
+      const all = Array.from({ length: 100 }, (_, i) => `U${i}`)
+      const users = all.filter((userId) => partition(userId) === 0).slice(0, 5)
+      const times = Array.from({ length: 1_000 }, (_, i) => i)
+      for (const userId of users) await admit(kv, sync(userId, times))
+      await kv.settle(0, [])
+      await kv.settle(0, await kv.drain(0, users))
+      expect(await kv.bufferSize()).toBe(0)
+    })
+
+    test('keeps points for their retention, which every write and every renewal begins anew', async () => {
+      // Redis counts the retention of a write in whole seconds.
+      const short = rules({ retentionMs: 1_000 })
+      const gone = async (userId: string) => (await kv.peek(userId)).length === 0
+      for (const userId of ['left', 'renewed', 'written', 'known']) await admit(kv, sync(userId, [1]), short)
+      await Bun.sleep(600)
+      await kv.renew(partition('renewed'), ['renewed', 'nobody'], 60_000)
+      await admit(kv, sync('written', [2]), short)
+      await admit(kv, sync('known', [1]), short)
+      await until(() => gone('left'), { timeoutMs: 2_000, what: 'the points to expire' })
+      expect(await drain('left')).toEqual([])
+      expect(await gone('written')).toBe(false)
+      expect(await gone('known')).toBe(false)
+      await until(() => gone('written'), { timeoutMs: 2_000, what: 'the later points to expire' })
+      expect(await kv.peek('renewed')).toHaveLength(1)
+      expect(await admit(kv, sync('left', [2]), short)).toMatchObject({ pending: 1 })
+      for (const userId of await pending()) await settle(userId, await drain(userId))
+      expect(await kv.bufferSize()).toBe(0)
+    })
+
+    test('keeps books: what was put in, what was known, and the store’s own name', async () => {
+      await admit(kv, sync('U', [1, 2, 3]))
+      await admit(kv, sync('U', [3, 4]))
+      const first = checkin({ userId: 'U' })
+      await admit(kv, first)
+      await admit(kv, { ...first, id: 'again' })
+      await restore(kv, { ...first, id: 'and again' })
+      await settle('U', await drain('U'))
+      const books = await kv.books()
+      expect(books).toHaveLength(kv.partitions)
+      expect(books[partition('U')]).toMatchObject({ admitted: 5, duplicate: 3 })
+      await activate(kv, 2)
+      expect((await kv.books()).map(({ epoch }) => epoch)).toEqual(books.map(({ epoch }) => epoch))
+      for (const { epoch } of books) expect(epoch).toMatch(/^[\da-f-]{36}$/)
+    })
+
+    test('tells which places moved since, oldest first, and moves only forward in time', async () => {
+      const all = Array.from({ length: 100 }, (_, i) => `U${i}`)
+      const [a, b, c] = all.filter((userId) => partition(userId) === 0)
+      const at = (userId: string, t: number, lat: number) =>
+        admit(kv, checkin({ userId, position: { t, lat, lng: -0.000_000_1 } }))
+      await at(a!, 1_000, 1)
+      await at(b!, 1_000, 2)
+      const [first, second] = await kv.moved(0, 0, 10)
+      expect(first).toMatchObject({ userId: a, t: 1_000, lat: 1, lng: -0.000_000_1 })
+      expect(second).toMatchObject({ userId: b, lat: 2 })
+      await Bun.sleep(3)
+      await at(a!, 999, 3)
+      expect(await kv.moved(0, 0, 10)).toEqual([first!, second!])
+      await at(a!, 1_000, 4)
+      await at(c!, -5, 5)
+      const moved = await kv.moved(0, 0, 10)
+      expect(moved.map(({ userId, lat }) => [userId, lat])).toEqual([
+        [b, 2],
+        [a, 4],
+        [c, 5],
+      ])
+      expect(moved[1]!.movedMs).toBeGreaterThan(second!.movedMs)
+      expect(await kv.moved(0, second!.movedMs + 1, 10)).toEqual(moved.slice(1))
+      expect(await kv.moved(0, 0, 1)).toEqual(moved.slice(0, 1))
+    })
+
+    test('hides pilgrims from the map, and shows them again', async () => {
+      for (const userId of IDS) await kv.hide(userId, true)
+      await kv.hide('a', false)
+      await kv.hide('nobody', false)
+      const hidden = await Promise.all(Array.from({ length: kv.partitions }, (_, p) => kv.hidden(p)))
+      expect(hidden.flat().sort()).toEqual(IDS.filter((userId) => userId !== 'a').sort())
+      for (const [p, users] of hidden.entries()) for (const userId of users) expect(partition(userId)).toBe(p)
+    })
+  })
+}

@@ -1,0 +1,126 @@
+/** The drivers of the kv port, each able to open an empty store, and what submissions to it look like. */
+import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import Redis from 'ioredis'
+import { openKv, type AdmissionRules, type Kv, partitionOf, type Submission } from '#shared/kv/kv.ts'
+import { testRedisUrl } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { type RedisCluster, startRedisCluster } from '#tests/helpers/servers.ts'
+import { embeddedOnly } from '#tests/helpers/suite.ts'
+
+export interface KvDriver {
+  readonly name: string
+  /** Once, before the first `open`. */
+  start(): Promise<void>
+  /** An empty store; one that is open just now is emptied. */
+  open(): Promise<Kv>
+  stop(): Promise<void>
+}
+
+/** Reports of a port that a test expects none of. */
+export const onError = (error: unknown): void => {
+  throw error
+}
+
+class Embedded implements KvDriver {
+  readonly name = 'embedded'
+  #dir = ''
+  async start() {
+    this.#dir = await newDirectory('kv')
+  }
+  open() {
+    return openKv({ url: '', partitions: 1, path: join(this.#dir, crypto.randomUUID()), onError })
+  }
+  stop() {
+    return rm(this.#dir, { recursive: true, force: true })
+  }
+}
+
+class SingleRedis implements KvDriver {
+  readonly name = 'Redis'
+  async start() {}
+  async open() {
+    return openKv({ url: await testRedisUrl(), partitions: 1, path: '', onError })
+  }
+  async stop() {}
+}
+
+class Cluster implements KvDriver {
+  readonly name = 'Redis Cluster, 16 partitions'
+  #cluster: RedisCluster | null = null
+  async start() {
+    this.#cluster = await startRedisCluster()
+  }
+  async open() {
+    await Promise.all(this.#cluster!.nodes.map(({ url }) => empty(url)))
+    return openKv({ url: this.#cluster!.url, partitions: 16, path: '', onError })
+  }
+  async stop() {
+    await this.#cluster?.close()
+  }
+}
+
+async function empty(url: string): Promise<void> {
+  const redis = new Redis(url)
+  await redis.flushall()
+  redis.disconnect()
+}
+
+/** Every driver that this run has servers for. */
+export const kvDrivers = (): KvDriver[] =>
+  embeddedOnly ? [new Embedded()] : [new Embedded(), new SingleRedis(), new Cluster()]
+
+/** The specification's rules, with windows that a test may wait for. */
+export const rules = (changes: Partial<AdmissionRules> = {}): AdmissionRules => ({
+  checkin: { max: 5, windowMs: 60_000 },
+  sync: { max: 10, windowMs: 60_000 },
+  duplicateMs: 60_000,
+  retentionMs: 259_200_000,
+  pendingMax: 50_000,
+  ...changes,
+})
+
+let made = 0
+
+/** A check-in at a place and time of its own, by a pilgrim of its own. */
+export function checkin(changes: Partial<Submission> & { readonly t?: number } = {}): Submission {
+  const { t = 1_700_000_000_000 + ++made, ...rest } = changes
+  return {
+    id: crypto.randomUUID(),
+    userId: `U${made}`,
+    kind: 'checkin',
+    entries: [{ field: `c${t}`, value: `[0,${t},25.03,121.5,1]` }],
+    duplicateKey: `t${t}`,
+    recordedMs: t,
+    position: { t, lat: 25.03, lng: 121.5 },
+    ...rest,
+  }
+}
+
+/** Track points at these times. */
+export const sync = (
+  userId: string,
+  times: readonly number[],
+  changes: Partial<Submission> = {},
+): Submission =>
+  checkin({
+    userId,
+    kind: 'sync',
+    entries: times.map((t) => ({ field: `t${t}`, value: `[0,${t},25.03,121.5,1]` })),
+    duplicateKey: '',
+    position: null,
+    ...changes,
+  })
+
+/** Submits one. */
+export async function admit(kv: Kv, submission: Submission, by: AdmissionRules = rules()) {
+  const [verdict] = await kv.admit(partitionOf(submission.userId, kv.partitions), [submission], by)
+  return verdict!
+}
+
+export const restore = (kv: Kv, submission: Submission, by: AdmissionRules = rules()): Promise<void> =>
+  kv.restore(partitionOf(submission.userId, kv.partitions), [submission], by)
+
+/** Opens the store to submissions. */
+export const activate = (kv: Kv, version = 1): Promise<void> =>
+  kv.setStatus({ status: 'active', version, message: null })

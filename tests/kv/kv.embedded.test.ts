@@ -1,0 +1,205 @@
+/** What the embedded kv keeps: over restarts, kill -9, compaction and a full disk. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openEmbeddedKv } from '#shared/kv/kv.embedded.ts'
+import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { mountSmallDisk } from '#tests/helpers/small-disk.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { activate, admit, checkin, onError, rules, sync } from './drivers.ts'
+
+let dir = ''
+beforeAll(async () => void (dir = await newDirectory('kv-embedded')))
+afterAll(() => rm(dir, { recursive: true, force: true }))
+const newPath = () => join(dir, crypto.randomUUID())
+
+/** All that a store is to remember. */
+async function remembered(kv: Kv) {
+  const users = await kv.pendingUsers(0)
+  return {
+    pending: await kv.drain(0, users),
+    oldest: await kv.oldestPending(),
+    books: await kv.books(),
+    status: await kv.status(),
+    moved: await kv.moved(0, 0, 1_000),
+    hidden: await kv.hidden(0),
+    cached: await kv.cached('key'),
+    forgotten: await kv.cached('forgotten'),
+  }
+}
+
+/** A bit of everything. */
+async function fill(kv: Kv): Promise<void> {
+  await kv.setStatus({ status: 'paused', version: 1, message: 'a\nb' })
+  await activate(kv, 2)
+  for (let t = 0; t < 40; t++) await admit(kv, sync(`U${t % 7}`, [t, t + 1]), rules())
+  await admit(kv, checkin({ t: 5, userId: 'U1' }))
+  const [stored] = await kv.drain(0, ['U3'])
+  await kv.settle(0, [stored!, { userId: 'U4', entries: (await kv.peek('U4')).slice(1) }])
+  await kv.renew(0, ['U5'], 60_000)
+  await kv.hide('U1', true)
+  await kv.hide('U2', true)
+  await kv.hide('U2', false)
+  await kv.cache('key', 'value', 60_000)
+  await kv.cache('forgotten', 'value', 60_000)
+  await kv.forget('forgotten')
+}
+
+test('a restart remembers everything, before and after the log is rewritten', async () => {
+  const path = newPath()
+  const first = await openEmbeddedKv({ path, onError })
+  await fill(first)
+  const before = await remembered(first)
+  expect(before.pending).toHaveLength(6)
+  await first.close()
+  // The first start replays the log and rewrites it, the second one replays what was rewritten.
+  for (let start = 0; start < 2; start++) {
+    const again = await openEmbeddedKv({ path, onError })
+    expect(await remembered(again)).toEqual(before)
+    // Duplicates and charges are remembered as well.
+    expect(await admit(again, checkin({ t: 5, userId: 'U1', id: `${start}` }))).toMatchObject({
+      duplicate: true,
+    })
+    before.books = await again.books()
+    await again.close()
+  }
+})
+
+test('compaction, in the middle of writes, keeps the state and shortens the log', async () => {
+  const path = newPath()
+  const kv = await openEmbeddedKv({ path, onError, compactAfter: 20 })
+  for (let round = 0; round < 10; round++) {
+    await fill(kv)
+    await Promise.all([
+      admit(kv, sync('new', [round]), rules()),
+      kv.settle(0, []),
+      kv.cache('key', `${round}`, 60_000),
+    ])
+  }
+  const before = await remembered(kv)
+  await kv.close()
+  const again = await openEmbeddedKv({ path, onError })
+  expect(await remembered(again)).toEqual(before)
+  expect(before.cached).toBe('9')
+  await again.close()
+  expect(Bun.file(path).size).toBeLessThan(200_000)
+})
+
+test('what has expired does not come back with a later point, nor after a restart', async () => {
+  let nowMs = 1_000_000
+  const path = newPath()
+  const open = () => openEmbeddedKv({ path, onError, now: () => nowMs })
+  const kv = await open()
+  await activate(kv)
+  await admit(kv, sync('U', [1]))
+  nowMs += rules().retentionMs
+  expect(await kv.peek('U')).toEqual([])
+  expect(await admit(kv, sync('U', [2]))).toMatchObject({ pending: 1 })
+  await kv.close()
+  const again = await open()
+  expect((await again.peek('U')).map(({ field }) => field)).toEqual(['t2'])
+  expect(await again.oldestPending()).toBe(nowMs)
+  await again.close()
+})
+
+test('the general limits forget windows that nobody uses, and only those', async () => {
+  let nowMs = 1_000_000
+  const kv = await openEmbeddedKv({ path: newPath(), onError, now: () => nowMs })
+  const long = { max: 1, windowMs: 7_200_000 }
+  expect((await kv.limit('a', '1', long)).allowed).toBe(true)
+  nowMs += 7_000_000
+  expect((await kv.limit('b', '1', { max: 1, windowMs: 1_000 })).allowed).toBe(true)
+  expect(await kv.limit('a', '2', long)).toEqual({ allowed: false, remaining: 0, retryAfterMs: 200_000 })
+  nowMs += 200_000
+  expect((await kv.limit('a', '2', long)).allowed).toBe(true)
+  await kv.close()
+})
+
+test('a second process waits for its predecessor, and is refused while that works', async () => {
+  const path = newPath()
+  const first = await openEmbeddedKv({ path, onError })
+  await activate(first)
+  const { openChangeLog } = await import('#shared/kv/embedded/log.ts')
+  expect(() => openChangeLog(path, () => undefined, 50)).toThrow('locked')
+  await first.close()
+  openChangeLog(path, () => undefined, 50).close()
+})
+
+test('kill -9 at any moment loses nothing that was promised', async () => {
+  const path = newPath()
+  for (let round = 0; round < 6; round++) {
+    const said = await writeUntilKilled(path, round * 1_000_000 + 1)
+    const kv = await openEmbeddedKv({ path, onError })
+    const [stored, settling, settled] = ['+', '?', '-'].map((sign) => said(sign))
+    const held = new Set(
+      (await kv.drain(0, await kv.pendingUsers(0))).flatMap(({ entries }) => entries.map((e) => e.field)),
+    )
+    expect(stored!.size).toBeGreaterThan(20)
+    expect(stored!.difference(settling!).difference(held)).toEqual(new Set())
+    expect(settled!.intersection(held)).toEqual(new Set())
+    await kv.close()
+  }
+})
+
+/** Starts the writer, kills it while it writes, and answers what it said by sign. */
+async function writeUntilKilled(path: string, from: number): Promise<(sign: string) => Set<string>> {
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, 'write-until-killed.ts'), path, `${from}`],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  let output = ''
+  const reading = (async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of child.stdout) output += decoder.decode(chunk, { stream: true })
+  })()
+  await until(() => output.length > 500, { timeoutMs: 20_000, what: 'the writer to write' })
+  await Bun.sleep(Math.random() * 150)
+  child.kill('SIGKILL')
+  await child.exited
+  await reading
+  const lines = output.split('\n')
+  return (sign) => new Set(lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1)))
+}
+
+const disk = await mountSmallDisk(1_024)
+describe.skipIf(disk === null)('a full disk', () => {
+  afterAll(() => disk!.unmount())
+
+  test('is refused as unavailable, and everything promised is there when it has room again', async () => {
+    const path = join(disk!.dir, 'kv.sqlite')
+    const kv = await openEmbeddedKv({ path, onError })
+    await activate(kv)
+    const value = 'x'.repeat(2_000)
+    const write = (t: number) => admit(kv, sync('U', [], { entries: [{ field: `t${t}`, value }] }), generous)
+    const promised: string[] = []
+    for (let t = 0; t < 20; t++) promised.push((await write(t)).outcome)
+    await disk!.fill()
+    const refusals: unknown[] = []
+    for (let t = 20; t < 60; t++) {
+      const outcome = await write(t).then(
+        () => 'admitted',
+        (error: unknown) => error,
+      )
+      if (outcome === 'admitted') promised.push(`t${t}`)
+      else refusals.push(outcome)
+    }
+    expect(refusals.length).toBeGreaterThan(2)
+    for (const refusal of refusals) expect(refusal).toBeInstanceOf(KvUnavailable)
+    await expect(kv.probe()).rejects.toBeInstanceOf(KvUnavailable)
+    // Refused before anything is changed: what is refused again and again does not pile up.
+    expect((await kv.peek('U')).length).toBe(promised.length + 1)
+
+    await disk!.free()
+    await kv.probe()
+    expect(await write(60)).toMatchObject({ outcome: 'admitted', pending: promised.length + 2 })
+    await kv.close()
+    const again = await openEmbeddedKv({ path, onError })
+    expect(await again.peek('U')).toHaveLength(promised.length + 2)
+    await again.close()
+  })
+})
+
+const generous = rules({ sync: { max: 1_000_000, windowMs: 1 } })

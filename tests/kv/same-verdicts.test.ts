@@ -1,0 +1,147 @@
+/** The embedded kv is a model of Redis: whatever is asked in whatever order, both answer the same. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { AdmissionRules, Kv, Pending, Submission, VersionedStatus } from '#shared/kv/kv.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { kvDrivers, rules } from './drivers.ts'
+
+type Step =
+  | { readonly verb: 'admit' | 'restore'; readonly submissions: readonly Submission[] }
+  | { readonly verb: 'settle'; readonly userId: string; readonly share: number; readonly spoil: boolean }
+  | { readonly verb: 'setStatus'; readonly status: VersionedStatus }
+
+const RULES: AdmissionRules = rules({
+  checkin: { max: 3, windowMs: 60_000 },
+  sync: { max: 4, windowMs: 60_000 },
+  pendingMax: 8,
+})
+
+const userIds = fc.constantFrom('a', 'b:c', 'B@.')
+const times = fc.integer({ min: 1, max: 6 })
+const entriesOf = (kind: string) =>
+  fc.record({ field: times.map((t) => `${kind}${t}`), value: fc.constantFrom('[1]', '[2]') })
+
+const submissions: fc.Arbitrary<Submission> = fc
+  .record({
+    kind: fc.constantFrom('checkin', 'sync'),
+    // A repeated id is a repeated call.
+    id: fc.integer({ min: 0, max: 60 }).map(String),
+    userId: userIds,
+    checkin: entriesOf('c'),
+    track: fc.array(entriesOf('t'), { maxLength: 4 }),
+    key: fc.constantFrom('p1,2', 'p3,4', 't5', 't6'),
+    recordedMs: times,
+    position: fc.option(
+      fc.record({ t: times, lat: fc.double({ min: -90, max: 90, noNaN: true }), lng: times }),
+    ),
+  })
+  .map(({ kind, checkin, track, key, ...rest }) => ({
+    ...rest,
+    ...(kind === 'checkin'
+      ? { kind: 'checkin' as const, entries: [checkin, ...track], duplicateKey: key }
+      : { kind: 'sync' as const, entries: track, duplicateKey: '' }),
+  }))
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      verb: fc.constant('admit' as const),
+      submissions: fc.array(submissions, { minLength: 1, maxLength: 4 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      verb: fc.constant('restore' as const),
+      submissions: fc.array(submissions, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      verb: fc.constant('settle' as const),
+      userId: userIds,
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+      spoil: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      verb: fc.constant('setStatus' as const),
+      status: fc.record({
+        status: fc.constantFrom('active', 'active', 'paused', 'ended'),
+        version: fc.integer({ min: 1, max: 4 }),
+        message: fc.constantFrom(null, 'a|b\nc'),
+      }),
+    }),
+  },
+)
+
+const byField = (one: { field: string }, other: { field: string }) => (one.field < other.field ? -1 : 1)
+const drained = async (kv: Kv): Promise<Pending[]> => {
+  const pending = await kv.drain(0, (await kv.pendingUsers(0)).sort())
+  return pending.map(({ userId, entries }) => ({ userId, entries: [...entries].sort(byField) }))
+}
+
+/** Does one thing, and answers what came of it without the store's clock. */
+async function take(kv: Kv, step: Step): Promise<unknown> {
+  switch (step.verb) {
+    case 'admit': {
+      const verdicts = await kv.admit(0, step.submissions, RULES)
+      return verdicts.map((verdict) => (verdict.outcome === 'limited' ? verdict.outcome : verdict))
+    }
+    case 'restore':
+      return kv.restore(0, step.submissions, RULES)
+    case 'settle': {
+      const held = (await kv.peek(step.userId)).sort(byField)
+      const stored = held.slice(0, Math.ceil(held.length * step.share))
+      const entries = stored.map(({ field, value }) => ({ field, value: step.spoil ? `${value}!` : value }))
+      return kv.settle(0, [{ userId: step.userId, entries }])
+    }
+    case 'setStatus':
+      return kv.setStatus(step.status)
+  }
+}
+
+/** All that can be seen of a store, without its clock and its name. */
+async function seen(kv: Kv) {
+  const moved = await kv.moved(0, 0, 100)
+  return {
+    drained: await drained(kv),
+    size: await kv.bufferSize(),
+    waits: (await kv.oldestPending()) !== null,
+    books: (await kv.books()).map(({ admitted, duplicate }) => ({ admitted, duplicate })),
+    status: await kv.status(),
+    places: moved.map(({ userId, t, lat, lng }) => [userId, t, lat, lng]).sort(),
+  }
+}
+
+describeOnServers('the same verdicts', () => {
+  const [embedded, redis] = kvDrivers()
+  beforeAll(() => Promise.all([embedded!.start(), redis!.start()]))
+  afterAll(() => Promise.all([embedded!.stop(), redis!.stop()]))
+  let stores: Kv[] = []
+  const close = async () => void (await Promise.all(stores.map((kv) => kv.close())))
+  beforeEach(async () => void (stores = []))
+  afterEach(close)
+
+  test('of the embedded kv and of Redis, for any sequence of submissions', async () => {
+    await fc.assert(
+      fc
+        .asyncProperty(fc.array(steps, { minLength: 1, maxLength: 25 }), async (sequence) => {
+          stores = await Promise.all([embedded!.open(), redis!.open()])
+          await Promise.all(stores.map((kv) => kv.setStatus({ status: 'active', version: 1, message: null })))
+          for (const step of sequence) {
+            const [one, other] = await Promise.all(stores.map((kv) => take(kv, step)))
+            expect(other).toEqual(one)
+          }
+          const [one, other] = await Promise.all(stores.map(seen))
+          expect(other).toEqual(one!)
+        })
+        .afterEach(close),
+      { numRuns: 60 },
+    )
+  })
+})

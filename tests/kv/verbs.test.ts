@@ -1,0 +1,134 @@
+/** Status, limits, caches, locks and health, over every driver of the kv port. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Kv } from '#shared/kv/kv.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { kvDrivers } from './drivers.ts'
+
+const WINDOW_MS = 300
+const soon = (what: string) => ({ timeoutMs: 2_000, everyMs: 5, what })
+
+for (const driver of kvDrivers()) {
+  describe(`kv: ${driver.name}`, () => {
+    let kv: Kv
+    beforeAll(async () => {
+      await driver.start()
+      kv = await driver.open()
+    })
+    afterAll(async () => {
+      await kv.close()
+      await driver.stop()
+    })
+
+    test('the status: none at first; an older one never replaces a newer', async () => {
+      expect(await kv.status()).toBeNull()
+      await kv.setStatus({ status: 'active', version: 10, message: null })
+      expect(await kv.status()).toEqual({ status: 'active', version: 10, message: null })
+      const paused = { status: 'paused', version: 11, message: 'a|b\n|c "d" 雨' } as const
+      await kv.setStatus(paused)
+      await kv.setStatus({ status: 'active', version: 9, message: null })
+      await kv.setStatus({ status: 'active', version: 2, message: 'older' })
+      expect(await kv.status()).toEqual(paused)
+      await kv.setStatus({ ...paused, message: 'another message' })
+      expect(await kv.status()).toEqual({ ...paused, message: 'another message' })
+      await kv.setStatus({ ...paused, message: '' })
+      expect(await kv.status()).toEqual({ ...paused, message: null })
+    })
+
+    test('of statuses set at once the newest stands', async () => {
+      const versions = [21, 25, 23, 24, 22, 20]
+      await Promise.all(versions.map((version) => kv.setStatus({ status: 'ended', version, message: null })))
+      expect(await kv.status()).toMatchObject({ version: 25 })
+    })
+
+    test('a limit lets max calls pass in any window, a repeated call once', async () => {
+      const window = { max: 3, windowMs: WINDOW_MS }
+      expect(await kv.limit('a', '1', window)).toEqual({ allowed: true, remaining: 2, retryAfterMs: 0 })
+      expect(await kv.limit('a', '1', window)).toEqual({ allowed: true, remaining: 2, retryAfterMs: 0 })
+      await kv.limit('a', '2', window)
+      expect(await kv.limit('a', '3', window)).toEqual({ allowed: true, remaining: 0, retryAfterMs: 0 })
+      const refused = await kv.limit('a', '4', window)
+      expect(refused).toMatchObject({ allowed: false, remaining: 0 })
+      expect(refused.retryAfterMs).toBeGreaterThan(0)
+      expect(refused.retryAfterMs).toBeLessThanOrEqual(WINDOW_MS)
+      expect((await kv.limit('a', '3', window)).allowed).toBe(true)
+      expect((await kv.limit('b', '4', window)).allowed).toBe(true)
+      await Bun.sleep(refused.retryAfterMs)
+      expect((await kv.limit('a', '4', window)).allowed).toBe(true)
+    })
+
+    test('a limit holds in every window of many calls, and lets through what it may', async () => {
+      const window = { max: 4, windowMs: WINDOW_MS }
+      const allowed: { sent: number; answered: number }[] = []
+      const end = performance.now() + 3.5 * WINDOW_MS
+      for (let i = 0; performance.now() < end; i++) {
+        const sent = performance.now()
+        if ((await kv.limit('c', String(i), window)).allowed)
+          allowed.push({ sent, answered: performance.now() })
+        await Bun.sleep(2)
+      }
+      for (let i = 4; i < allowed.length; i++)
+        // The store's clock counts whole milliseconds.
+        expect(allowed[i]!.answered - allowed[i - 4]!.sent).toBeGreaterThan(WINDOW_MS - 1)
+      expect(allowed.length).toBeGreaterThanOrEqual(3 * 4)
+    })
+
+    test('of calls at once a limit lets exactly max through', async () => {
+      const calls = Array.from({ length: 50 }, (_, i) =>
+        kv.limit('d', String(i), { max: 7, windowMs: 60_000 }),
+      )
+      expect((await Promise.all(calls)).filter(({ allowed }) => allowed)).toHaveLength(7)
+    })
+
+    test('a cache answers what was put there, until it is over or forgotten', async () => {
+      expect(await kv.cached('key')).toBeNull()
+      await kv.cache('key', 'value\n|雨', 60_000)
+      expect(await kv.cached('key')).toBe('value\n|雨')
+      await kv.cache('key', 'other', 50)
+      expect(await kv.cached('key')).toBe('other')
+      await until(async () => (await kv.cached('key')) === null, soon('the cache to expire'))
+      await kv.cache('key', 'again', 60_000)
+      await kv.forget('key')
+      expect(await kv.cached('key')).toBeNull()
+    })
+
+    test('who caches once gets what stands there', async () => {
+      const values = ['a', 'b', 'c', 'd']
+      const got = await Promise.all(values.map((value) => kv.cacheOnce('once', value, 60_000)))
+      expect(new Set(got).size).toBe(1)
+      expect(await kv.cached('once')).toBe(got[0]!)
+      await kv.cache('once', 'x', 50)
+      await until(
+        async () => (await kv.cacheOnce('once', 'new', 60_000)) === 'new',
+        soon('the old value to expire'),
+      )
+    })
+
+    test('a lock is held by one, and only its owner releases or extends it', async () => {
+      const tokens = await Promise.all(Array.from({ length: 10 }, () => kv.lock('flush', 60_000)))
+      const [token, ...others] = tokens.filter((one) => one !== null)
+      expect(others).toEqual([])
+      expect(await kv.lock('another', 60_000)).toBeString()
+      expect(await kv.renewLock('flush', 'not mine', 60_000)).toBe(false)
+      await kv.unlock('flush', 'not mine')
+      expect(await kv.lock('flush', 60_000)).toBeNull()
+      expect(await kv.renewLock('flush', token!, 60_000)).toBe(true)
+      await kv.unlock('flush', token!)
+      expect(await kv.renewLock('flush', token!, 60_000)).toBe(false)
+      expect(await kv.lock('flush', 60_000)).toBeString()
+    })
+
+    test('a lock falls when it is not renewed, and its old owner has no say', async () => {
+      const old = (await kv.lock('short', 150))!
+      expect(await kv.renewLock('short', old, 150)).toBe(true)
+      const next = await until(() => kv.lock('short', 60_000), soon('the lock to fall'))
+      expect(await kv.renewLock('short', old, 60_000)).toBe(false)
+      await kv.unlock('short', old)
+      expect(await kv.renewLock('short', next, 60_000)).toBe(true)
+    })
+
+    test('it answers, and is not full', async () => {
+      await kv.probe()
+      expect(await kv.memoryUse()).toBe(0)
+    })
+  })
+}

@@ -1,0 +1,174 @@
+/** Caddy in front of servers that tell what reached them: what the proxy does of its own. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import { sentenceOf } from '#tests/helpers/answers.ts'
+import { rawRequest } from '#tests/helpers/raw-request.ts'
+import { type CaddyServer, freePort, startCaddy } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const CHECKIN = '/api/event/checkin'
+const LIMIT = 102_400
+
+/** What a request looked like behind the proxy. */
+interface Seen {
+  readonly port: number
+  readonly body: string
+  readonly headers: Record<string, string>
+}
+
+describeOnServers('Caddy', () => {
+  const replicas = [echo(), echo(), echo()]
+  const ports = replicas.map(({ port }) => port!)
+  const admin = echo()
+  const nobody = freePort()
+  let caddy: CaddyServer
+
+  const start = async (tracking: readonly number[]) => {
+    const started = await startCaddy({
+      caddyfile: join(import.meta.dir, '../../Caddyfile'),
+      env: {
+        PRIMARY_HOST: 'localhost',
+        ALIAS_HOST: '127.0.0.1',
+        TRACKING_DISCOVERY: 'list',
+        TRACKING_UPSTREAM: tracking.map((port) => `127.0.0.1:${port}`).join(' '),
+        ADMIN_UPSTREAM: `127.0.0.1:${admin.port}`,
+        LINE_BOT_UPSTREAM: `127.0.0.1:${nobody}`,
+      },
+    })
+    // Each host's certificate is made on its own; that of the alias may be the later one.
+    await until(async () => (await send('/health', {}, '127.0.0.1', started)).ok, {
+      timeoutMs: 10_000,
+      what: 'the certificate of the alias',
+    })
+    return started
+  }
+  beforeAll(async () => void (caddy = await start(ports)))
+  afterAll(async () => {
+    await Promise.all([caddy.close(), ...[...replicas, admin].map((server) => server.stop(true))])
+  })
+
+  const authority = (of = caddy) => readFileSync(of.rootCertificate, 'utf8')
+  const send = (path: string, init: RequestInit = {}, host = 'localhost', to = caddy) =>
+    fetch(`https://${host}:${to.port}${path}`, { ...init, tls: { ca: authority(to) } })
+  const post = (body: BodyInit, headers: Record<string, string> = {}, to = caddy) =>
+    send(CHECKIN, { method: 'POST', body, headers }, '127.0.0.1', to)
+  const raw = (head: readonly string[]) => rawRequest({ port: caddy.port, ca: authority() }, head)
+  const seen = async (response: Response) => (await response.json()) as Seen
+
+  test('both hosts are served, and neither over plain HTTP', async () => {
+    for (const host of ['localhost', '127.0.0.1']) {
+      expect((await send('/health', {}, host)).status).toBe(200)
+      expect((await fetch(`http://${host}:${caddy.port}/health`)).status).toBe(400)
+    }
+  })
+
+  test('a host that is not ours is refused', async () => {
+    const answer = await raw(['GET /health HTTP/1.1', 'Host: other.example'])
+    expect(answer.status).toBe(421)
+  })
+
+  test('a client cannot state its own address', async () => {
+    const { headers } = await seen(await post('{}', { 'X-Forwarded-For': '203.0.113.9' }))
+    expect(headers['x-forwarded-for']).toBe('127.0.0.1')
+  })
+
+  test('a request id is kept where it is one, and given otherwise', async () => {
+    const kept = await seen(await post('{}', { 'X-Request-Id': 'walk-1' }))
+    expect(kept.headers['x-request-id']).toBe('walk-1')
+    const given = await seen(await post('{}', { 'X-Request-Id': 'not "one"' }))
+    expect(given.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('every answer says how it may be used', async () => {
+    for (const path of ['/health', '/metrics']) {
+      const { headers } = await send(path)
+      expect(headers.get('strict-transport-security')).toContain('max-age=')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin')
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+      expect(headers.get('server')).toBeNull()
+    }
+  })
+
+  test.each([
+    '/metrics',
+    '/METRICS',
+    '/%6detrics',
+    '//metrics',
+    '/x/../metrics',
+    '/api/..%2fmetrics',
+    '/readyz/',
+  ])('operations are not reached by %s', async (path) => {
+    const { status, headers, body } = await raw([`GET ${path} HTTP/1.1`, 'Host: localhost'])
+    expect(await sentenceOf({ status, headers, text: async () => body }, 404, 'not-found')).toBeString()
+  })
+
+  test('102,400 bytes pass and one more is refused, whether the length is declared or not', async () => {
+    for (const body of ['a'.repeat(LIMIT), streamed('a'.repeat(LIMIT))])
+      expect((await seen(await post(body))).body).toHaveLength(LIMIT)
+    for (const body of ['a'.repeat(LIMIT + 1), streamed('a'.repeat(LIMIT + 1))])
+      expect(await sentenceOf(await post(body), 413, 'too-large')).toContain('102400')
+  })
+
+  test('a service that does not answer is a 503 that says when to come back', async () => {
+    const response = await send('/api/event/line-usage', { headers: { 'X-Admin-Token': 'a-secret-token' } })
+    await sentenceOf(response, 503, 'unavailable')
+
+    const log = () => readFileSync(join(caddy.dir, 'server.log'), 'utf8')
+    await until(() => log().includes('/api/event/line-usage'), {
+      timeoutMs: 5_000,
+      what: 'the refusal to be logged',
+    })
+    expect(log()).not.toContain('a-secret-token')
+  })
+
+  test('with a replica that does not listen every check-in is answered, with its own body', async () => {
+    await using front = await start([...ports, nobody])
+    const bodies = Array.from({ length: 200 }, (_, index) => `${index}`.repeat(1 + (index % 90)))
+    const answers = await Promise.all(bodies.map(async (body) => seen(await post(body, {}, front))))
+    expect(answers.map(({ body }) => body)).toEqual(bodies)
+    expect(new Set(answers.map(({ port }) => port))).toEqual(new Set(ports))
+  })
+
+  test('uploads that break off or grow too large take no replica out of service', async () => {
+    const oversized = Array.from({ length: 10 }, () => post(streamed('a'.repeat(LIMIT + 1))))
+    expect((await Promise.all(oversized)).map(({ status }) => status)).toEqual(Array(10).fill(413))
+    for (const line of [`POST ${CHECKIN} HTTP/1.1`, 'GET /api/event/data HTTP/1.1'])
+      for (const length of ['Content-Length: 5000', 'Transfer-Encoding: chunked'])
+        await breakOff(caddy, authority(), [line, 'Host: localhost', length, '', '3', 'abc', ''])
+
+    const answers = await Promise.all(Array.from({ length: 60 }, async () => seen(await post('{}'))))
+    expect(new Set(answers.map(({ port }) => port))).toEqual(new Set(ports))
+  })
+})
+
+/** A server that answers with what it was sent. */
+function echo() {
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port: freePort(),
+    fetch: async (request, server) =>
+      Response.json({
+        port: server.port!,
+        body: await request.text(),
+        headers: Object.fromEntries(request.headers),
+      } satisfies Seen),
+  })
+}
+
+/** A body whose length is not known beforehand. */
+const streamed = (text: string): ReadableStream => new Response(text).body!.pipeThrough(new TransformStream())
+
+/** Sends the beginning of a request and hangs up once it has left. */
+async function breakOff({ port }: CaddyServer, ca: string, lines: readonly string[]): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca })
+  socket.once('secureConnect', () => socket.end(lines.join('\r\n')))
+  socket.once('error', reject)
+  socket.once('close', () => resolve())
+  socket.resume()
+  await promise
+}

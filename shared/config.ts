@@ -31,6 +31,8 @@ const Settings = z.object({
   EVENT_DATA_DIR: z.string().default('./data'),
   EVENT_TIMEZONE: timeZone.default('Asia/Taipei'),
   EVENT_PUBLIC_URL: z.url().default('https://localhost:8443'),
+  EVENT_CHECKIN_URL: z.url().optional(),
+  EVENT_SURVEY_URL: z.url().optional(),
   EVENT_PARTITIONS: count(1, 1, 1_024),
   EVENT_ADMIT_MS: count(250),
   EVENT_ADMIT_RETRY_MS: count(8_000),
@@ -78,6 +80,9 @@ const Settings = z.object({
   LINE_DATA_API_BASE_URL: z.string().default(''),
   PORT: count(3_000, 0, 65_535),
 })
+
+/** Names of all settings. */
+export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape)
 
 export type Environment = Record<string, string | undefined>
 
@@ -148,6 +153,8 @@ export function readConfig(env: Environment) {
     dataDir: s.EVENT_DATA_DIR,
     timeZone: s.EVENT_TIMEZONE,
     publicUrl: s.EVENT_PUBLIC_URL.replace(/\/$/, ''),
+    checkinUrl: s.EVENT_CHECKIN_URL ?? s.EVENT_PUBLIC_URL,
+    surveyUrl: s.EVENT_SURVEY_URL ?? s.EVENT_PUBLIC_URL,
     identity: s.EVENT_IDENTITY,
     corsOrigins: s.EVENT_CORS_ORIGINS.split(',')
       .map((origin) => origin.trim())

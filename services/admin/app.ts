@@ -1,6 +1,7 @@
 /** The admin service: what operators read and decide, and the health report. */
 import { spreadStatus } from '#shared/activity.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
+import { docsEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
 import {
   endActivityEndpoint,
   healthEndpoint,
@@ -22,6 +23,8 @@ import { createRouter, serve } from '#shared/http/router.ts'
 import { assignRole, listRoles } from './assign-role.ts'
 import { readCarbon } from './carbon.ts'
 import { endActivity } from './end-activity.ts'
+import { docsPage } from './docs-page.ts'
+import { openApi } from './openapi.ts'
 import { createHealth } from './health.ts'
 import { listAudit } from './list-audit.ts'
 import { listSurveys, surveysCsv } from './list-surveys.ts'
@@ -30,8 +33,17 @@ import { setUserStatus } from './set-user-status.ts'
 import { readTimeline } from './timeline.ts'
 import { readActivity, setStatus } from './status.ts'
 
+/** A page without scripts; its own style is all it may use. */
+const page = (html: string): Response =>
+  new Response(html, {
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    },
+  })
+
 export function createAdmin(context: ServiceContext): Service {
-  const { db, kv, outbox } = context
+  const { config, db, kv, outbox } = context
   const health = createHealth(context)
   const router = createRouter(context)
 
@@ -60,6 +72,14 @@ export function createAdmin(context: ServiceContext): Service {
     assignRole(context, operator!, body, requestId),
   )
   serve(router, context, auditEndpoint, ({ query }) => listAudit(context, query))
+  // Made by the first who asks, and then the same until the process ends.
+  let description: string | undefined
+  let docs: string | undefined
+  serve(router, context, openApiEndpoint, () => {
+    description ??= JSON.stringify(openApi(config.eventName, config.publicUrl))
+    return new Response(description, { headers: { 'Content-Type': 'application/json' } })
+  })
+  serve(router, context, docsEndpoint, () => page((docs ??= docsPage(config.eventName, config.publicUrl))))
   serve(router, context, healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'

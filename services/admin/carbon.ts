@@ -57,7 +57,9 @@ export async function readCarbon({ db, kv }: ServiceContext): Promise<Carbon> {
     mean_kg: pilgrims === 0 ? 0 : shownKg(totalMg / pilgrims),
     saved_kg: shownKg(carbonMg(all.distanceMm, 'bus') - all.carbonMg),
     pilgrims,
-    by_mode: Object.fromEntries([...byMode].sort(([a], [b]) => (a < b ? -1 : 1)).map(([mode, sums]) => [mode, shown(sums)])),
+    by_mode: Object.fromEntries(
+      [...byMode].sort(([a], [b]) => (a < b ? -1 : 1)).map(([mode, sums]) => [mode, shown(sums)]),
+    ),
     by_day: [...byDay].map(([day, sums]) => ({ day, ...shown(sums) })),
     consumption: { water, recycle, hotel, kg: shownKg(consumedMg) },
     as_of: lastFlush === null ? null : time(lastFlush),

@@ -92,8 +92,9 @@ function acceptTrackPoint(
   { calendar, area, maxAgeMs }: AcceptRules,
 ): Point | PointFault {
   const folded = foldPointAliases(value)
-  if (typeof folded === 'object' && folded !== null && ((folded as GpsPoint).timestamp ?? null) === null)
-    return 'no-timestamp'
+  if (typeof folded !== 'object' || folded === null || Array.isArray(folded)) return 'not-an-object'
+  // Before what else is wrong with it: a point without a time is what phones get wrong most.
+  if (((folded as GpsPoint).timestamp ?? null) === null) return 'no-timestamp'
   const parsed = GpsPoint.safeParse(folded)
   if (!parsed.success) return faultOf(parsed.error.issues[0]!)
   const given = parsed.data
@@ -125,10 +126,10 @@ function faultOf({
   }
 }
 
-/** The latest place of some points, for the live map; null when none lies in the area. */
+/** The latest place of some points, of one instant the first; null when none lies in the area. */
 export function latestPosition(points: readonly Point[]): Position | null {
   let latest: Point | null = null
   for (const point of points)
-    if (point.inRange && (latest === null || point.recordedMs >= latest.recordedMs)) latest = point
+    if (point.inRange && (latest === null || point.recordedMs > latest.recordedMs)) latest = point
   return latest && { t: latest.recordedMs, lat: latest.lat, lng: latest.lng }
 }

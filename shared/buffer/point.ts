@@ -64,6 +64,8 @@ export function unpack({ field, value }: Entry): Point {
   const packed = JSON.parse(value) as Packed
   if ((kind !== 'c' && kind !== 't') || !Number.isSafeInteger(sentMs) || !Array.isArray(packed))
     throw new TypeError(`not a buffered point: ${field}`)
+  if (packed.length < 5 || packed.slice(0, 5).some((number) => typeof number !== 'number'))
+    throw new TypeError(`not a buffered point: ${field} ${value}`)
   const [offset, receivedMs, lat, lng, inRange, accuracy, altitude, speed, mode, source] = packed
   return {
     kind,

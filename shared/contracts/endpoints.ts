@@ -1,6 +1,7 @@
 /** The one table of routes: proxy, router, access rules, documentation and tests all read it. */
 import type { Endpoint } from './endpoint.ts'
 import * as cards from './cards.ts'
+import * as documentation from './documentation.ts'
 import * as feedback from './feedback.ts'
 import * as operations from './operations.ts'
 import * as profile from './profile.ts'
@@ -12,6 +13,13 @@ const isEndpoint = (value: unknown): value is Endpoint =>
   typeof value === 'object' && value !== null && 'service' in value && 'path' in value
 
 /** Every endpoint that a module of contracts exports. */
-export const ENDPOINTS: readonly Endpoint[] = [tracking, survey, profile, feedback, cards, operations, reports].flatMap(
-  (contracts): Endpoint[] => Object.values<unknown>(contracts).filter(isEndpoint),
-)
+export const ENDPOINTS: readonly Endpoint[] = [
+  tracking,
+  survey,
+  profile,
+  feedback,
+  cards,
+  operations,
+  reports,
+  documentation,
+].flatMap((contracts): Endpoint[] => Object.values<unknown>(contracts).filter(isEndpoint))

@@ -3,7 +3,9 @@
  * change it reports; each subscriber listed here acts on it at least once, once in effect.
  */
 import { z } from 'zod'
+import { LineEvent } from './bot.ts'
 import { ActivityStatus, Time } from './fields.ts'
+import { NotificationSlot } from './messages.ts'
 
 const StatusChanged = z.object({
   status: ActivityStatus,
@@ -18,6 +20,8 @@ export const EVENTS = {
   'event.admin.status.resumed': StatusChanged,
   'event.admin.activity.ended': StatusChanged,
   'event.admin.flush.requested': z.object({ requested_at: Time }),
+  'event.line-bot.webhook.received': LineEvent,
+  'event.scheduler.notification.due': z.object({ day: z.iso.date(), slot: NotificationSlot }),
 } as const
 
 export type Subject = keyof typeof EVENTS
@@ -34,6 +38,10 @@ export const SUBSCRIBERS = {
     'event.admin.activity.ended',
   ],
   'scheduler.flush': ['event.admin.activity.ended', 'event.admin.flush.requested'],
+  'line-bot.answer': ['event.line-bot.webhook.received'],
+  'line-bot.notify-volunteers': ['event.admin.status.paused'],
+  'line-bot.final-summary': ['event.admin.activity.ended'],
+  'line-bot.send-notification': ['event.scheduler.notification.due'],
 } as const satisfies Record<string, readonly Subject[]>
 
 export type Subscriber = keyof typeof SUBSCRIBERS

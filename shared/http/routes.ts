@@ -11,9 +11,11 @@ const PATTERNS = ENDPOINTS.filter(({ path }) => path.includes(':')).map((endpoin
   pattern: new RegExp(`^${endpoint.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
 }))
 
-/** Endpoints of a path; a fixed path wins over one with parameters, as in the router. */
-const matching = (path: string): readonly Endpoint[] =>
-  FIXED.get(path) ?? PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ endpoint }) => endpoint)
+/** Endpoints of a path, fixed ones first: by the router, what they do not take goes to one with parameters. */
+const matching = (path: string): readonly Endpoint[] => [
+  ...(FIXED.get(path) ?? []),
+  ...PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ endpoint }) => endpoint),
+]
 
 /** Methods that a path takes; none where there is no such path. */
 export function allowedMethods(path: string): string[] {

@@ -1,0 +1,21 @@
+/** The API's own description. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+
+export const openApiEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/openapi.json',
+  service: 'admin',
+  summary: 'This API as an OpenAPI 3.1 document',
+  media: 'application/json',
+  data: z.record(z.string(), z.unknown()),
+})
+
+export const docsEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/docs',
+  service: 'admin',
+  summary: 'This API as a page for people',
+  media: 'text/html',
+  data: z.string(),
+})

@@ -1,0 +1,201 @@
+/** Messages that go out: pushes, their progress, the month's quota, scheduled notifications. */
+import { z } from 'zod'
+import { Language } from './bot.ts'
+import { endpoint } from './endpoint.ts'
+import { text, Time, UserId } from './fields.ts'
+
+/**
+ * Who a message goes to. `participants` are those who walk (also a volunteer with a check-in of their own),
+ * `inactive` those of them without a point for some hours.
+ */
+export const Audience = z.enum([
+  'all',
+  'participants',
+  'volunteers',
+  'managers',
+  'owners',
+  'completed',
+  'inactive',
+])
+export type Audience = z.infer<typeof Audience>
+
+/** An audience as the ledger keeps it. */
+export interface Recipients {
+  readonly audience?: Audience
+  readonly hours?: number
+  readonly user_ids?: readonly string[]
+}
+
+/** LINE takes 2,000 characters of an image's address, and no plain HTTP. */
+const ImageUrl = z.url({ protocol: /^https$/, error: 'must be an https address' }).max(2_000)
+
+/** LINE takes 5,000 characters. */
+const MessageText = text(5_000).refine((given) => given.trim() !== '', { error: 'must not be blank' })
+
+export const PushRequest = z
+  .object({
+    audience: Audience.nullish(),
+    hours: z.int().min(1).max(8_760).nullish().describe('For inactive: hours without a point'),
+    user_ids: z.array(UserId).min(1).max(5_000).nullish(),
+    text: MessageText.nullish(),
+    title: text(100)
+      .refine((given) => given.trim() !== '', { error: 'must not be blank' })
+      .nullish()
+      .describe('Makes text (and image) a card under this title'),
+    image_url: ImageUrl.nullish().describe('JPEG or PNG of at most 1 MB; fetched once to check it'),
+    dry_run: z.boolean().nullish().describe('Only tells who would get it, and what it costs'),
+    force: z.boolean().nullish().describe('Sends beyond the monthly quota'),
+  })
+  .superRefine((given, context) => {
+    const refuse = (field: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [field], message })
+    const byAudience = given.audience != null
+    if (byAudience === (given.user_ids != null)) refuse('audience', 'give either an audience or user_ids')
+    if ((given.audience === 'inactive') !== (given.hours != null))
+      refuse('hours', 'belongs to the audience inactive, and is needed there')
+    if (given.text == null && given.image_url == null) refuse('text', 'give a text, an image_url, or both')
+    if (given.title != null && given.text == null) refuse('title', 'needs a text below it')
+    if (given.title != null && (given.text?.length ?? 0) > 2_000)
+      refuse('text', 'is limited to 2,000 characters under a title')
+  })
+export type PushRequest = z.infer<typeof PushRequest>
+
+export const LeftOut = z.object({
+  unreachable: z.int().describe('They have blocked or left the account'),
+  withdrawn: z.int(),
+  no_line_id: z.int().describe('Their id is not one of LINE'),
+})
+export type LeftOut = z.infer<typeof LeftOut>
+
+export const PushAnswer = z.object({
+  id: z.string().nullable().describe('Id in the ledger; null for a dry run'),
+  recipients: z.int(),
+  cost: z.int().describe('Messages of the monthly quota'),
+  quota_remaining: z.int().nullable().describe('Before this push; null: unlimited, or no LINE credentials'),
+  left_out: LeftOut,
+})
+export type PushAnswer = z.infer<typeof PushAnswer>
+
+export const Cause = z.enum(['push', 'pause', 'summary', 'notification', 'alert'])
+export type Cause = z.infer<typeof Cause>
+
+export const PushProgress = z.object({
+  id: z.string(),
+  cause: Cause,
+  audience: z.record(z.string(), z.unknown()),
+  state: z.enum(['sending', 'sent', 'skipped']).describe('skipped: there were no LINE credentials'),
+  recipients: z.int(),
+  sent: z.int(),
+  waiting: z.int(),
+  failed: z.int(),
+  skipped: z.int(),
+  attempts: z.int().describe('Calls to LINE so far'),
+  left_out: LeftOut,
+  faults: z.array(z.object({ detail: z.string(), recipients: z.int() })).describe('The most frequent ones'),
+  created_at: Time,
+  created_by: z.string().nullable(),
+  completed_at: Time.nullable(),
+})
+export type PushProgress = z.infer<typeof PushProgress>
+
+export const LineUsage = z.object({
+  quota: z.object({ type: z.enum(['none', 'limited']).nullable(), value: z.int().nullable() }),
+  consumption: z.object({ total_usage: z.int().nullable() }),
+  remaining: z.int().nullable(),
+  usage_percent: z.number().nullable(),
+  followers: z.int().nullable().describe('People who can be reached'),
+  configured: z.boolean(),
+})
+export type LineUsage = z.infer<typeof LineUsage>
+
+const Day = z.iso.date({ error: 'must be a date such as 2026-04-12' })
+
+/** A text per language; where one is missing, the first one stands in. */
+export const Texts = z.object({
+  'zh-Hant': MessageText,
+  'zh-Hans': MessageText.optional(),
+  en: MessageText.optional(),
+  ja: MessageText.optional(),
+} satisfies Record<Language, z.ZodType>)
+export type Texts = z.infer<typeof Texts>
+
+export const NotificationSlot = z.object({
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'must be a short name such as morning' }),
+  enabled: z.boolean().default(true),
+  hour: z.int().min(0).max(23).describe('Of the day in the event’s time zone'),
+  dates: z.array(Day).min(1).max(366).nullable().default(null).describe('null: every day of the event'),
+  audience: z.enum(['all', 'participants', 'volunteers', 'managers', 'owners', 'completed']),
+  text: Texts,
+})
+export type NotificationSlot = z.infer<typeof NotificationSlot>
+
+export const SetNotificationsRequest = z.object({
+  slots: z
+    .array(NotificationSlot)
+    .max(100)
+    .refine((slots) => new Set(slots.map(({ id }) => id)).size === slots.length, {
+      error: 'two slots have the same id',
+    }),
+})
+export type SetNotificationsRequest = z.infer<typeof SetNotificationsRequest>
+
+export const Notifications = z.object({
+  slots: z.array(NotificationSlot),
+  defaults: z.boolean().describe('Whether nobody has edited them yet'),
+  changed_at: Time.nullable(),
+  changed_by: z.string().nullable(),
+})
+export type Notifications = z.infer<typeof Notifications>
+
+export const pushEndpoint = endpoint({
+  method: 'POST',
+  path: '/api/event/push',
+  service: 'line-bot',
+  summary: 'Sends a message to an audience; it goes out in the background',
+  access: 'manager',
+  body: PushRequest,
+  data: PushAnswer,
+  errors: [409, 503],
+})
+
+export const pushProgressEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/push/:id',
+  service: 'line-bot',
+  summary: 'How far a message is',
+  access: 'manager',
+  params: z.object({ id: z.uuid() }),
+  data: PushProgress,
+  errors: [404, 503],
+})
+
+export const lineUsageEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/line-usage',
+  service: 'line-bot',
+  summary: 'Use of the monthly message quota',
+  access: 'volunteer',
+  data: LineUsage,
+  errors: [503],
+})
+
+export const notificationsEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/admin/notifications',
+  service: 'line-bot',
+  summary: 'Scheduled notifications',
+  access: 'manager',
+  data: Notifications,
+  errors: [503],
+})
+
+export const setNotificationsEndpoint = endpoint({
+  method: 'PUT',
+  path: '/api/event/admin/notifications',
+  service: 'line-bot',
+  summary: 'Replaces the scheduled notifications',
+  access: 'owner',
+  body: SetNotificationsRequest,
+  data: Notifications,
+  errors: [503],
+})

@@ -1,0 +1,57 @@
+/** The API's description: complete, and valid where it says what it describes. */
+import { expect, test } from 'bun:test'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { docsPage } from '#services/admin/docs-page.ts'
+import { openApi } from '#services/admin/openapi.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly responses: Record<string, unknown>
+  readonly parameters: readonly { readonly name: string; readonly in: string }[]
+}
+
+const document = openApi('The <Walk>', 'https://event.test')
+const paths = document.paths as Record<string, Record<string, Operation>>
+
+test('every endpoint is in it, with its success and its parameters', () => {
+  for (const { method, path, success } of ENDPOINTS) {
+    const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+    expect(Object.keys(operation?.responses ?? {})).toContain(String(success))
+    for (const [, name] of path.matchAll(/:(\w+)/g))
+      expect(operation?.parameters).toContainEqual(
+        expect.objectContaining({ name, in: 'path', required: true }),
+      )
+  }
+})
+
+test('nothing is in it that is no endpoint, and no two operations share a name', () => {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  expect(operations).toHaveLength(ENDPOINTS.length)
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
+})
+
+test('every reference points somewhere', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to!)
+  expect(references.length).toBeGreaterThan(0)
+  for (const to of references) {
+    const found = to
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document)
+    expect({ to, found: typeof found }).toEqual({ to, found: 'object' })
+  }
+})
+
+test('a check-in is described with its fields and refusals', () => {
+  const operation = paths['/api/event/checkin']!.post!
+  expect(Object.keys(operation.responses)).toEqual(['202', '400', '403', '413', '429', '500', '503'])
+  expect(JSON.stringify(operation)).toContain('"user_id"')
+})
+
+test('the page names every path, and text stays text', () => {
+  const page = docsPage('The <Walk>', 'https://event.test')
+  for (const { path } of ENDPOINTS) expect(page).toContain(path)
+  expect(page).toContain('The &lt;Walk&gt;')
+  expect(page).not.toContain('<script')
+  expect(page).not.toContain('<Walk>')
+})

@@ -1,0 +1,89 @@
+/** The configuration: read whole, refused with every fault named, and documented as it is. */
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigError, readConfig, SETTING_NAMES } from '#shared/config.ts'
+
+const root = join(import.meta.dir, '..')
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
+
+const faultsOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+}
+
+describe('the configuration', () => {
+  test('names every fault at once', () => {
+    const faults = faultsOf({
+      EVENT_PARTITIONS: '0',
+      EVENT_TIMEZONE: 'Mars/Olympus',
+      EVENT_IDENTITY: 'maybe',
+    })
+    expect(faults.map((fault) => fault.split(':')[0]).sort()).toEqual([
+      'EVENT_IDENTITY',
+      'EVENT_PARTITIONS',
+      'EVENT_TIMEZONE',
+    ])
+  })
+
+  test('production needs the channel secret; identity by LINE needs its channel', () => {
+    expect(faultsOf({ EVENT_ENV: 'production' })).toEqual([expect.stringContaining('LINE_CHANNEL_SECRET')])
+    expect(faultsOf({ EVENT_IDENTITY: 'line' })).toEqual([expect.stringContaining('LINE_LOGIN_CHANNEL_ID')])
+    expect(faultsOf({ EVENT_ENV: 'production', LINE_CHANNEL_SECRET: 'x' })).toEqual([])
+  })
+
+  test('an unset or blank token admits nobody; several are told apart; one in two places is refused', () => {
+    expect(readConfig({ EVENT_ADMIN_TOKEN: '  ' }).tokens).toEqual([])
+    expect(readConfig({ EVENT_MANAGER_TOKEN: 'lin:a,chen:b', EVENT_VOLUNTEER_TOKEN: 'c' }).tokens).toEqual([
+      { name: 'lin', role: 'manager', value: 'a' },
+      { name: 'chen', role: 'manager', value: 'b' },
+      { name: 'volunteer', role: 'volunteer', value: 'c' },
+    ])
+    expect(faultsOf({ EVENT_ADMIN_TOKEN: 'a', EVENT_MANAGER_TOKEN: 'x:a' })).toHaveLength(1)
+    expect(faultsOf({ EVENT_ADMIN_TOKEN: 'a,,b' })).toEqual([expect.stringContaining('empty token')])
+  })
+
+  test('a secret may stand in a file; the variable itself wins; a file that is not there is a fault', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'event-config-'))
+    try {
+      const file = join(dir, 'token')
+      writeFileSync(file, 'from-file\n')
+      expect(readConfig({ EVENT_ADMIN_TOKEN_FILE: file }).tokens[0]?.value).toBe('from-file')
+      expect(readConfig({ EVENT_ADMIN_TOKEN_FILE: file, EVENT_ADMIN_TOKEN: 'own' }).tokens[0]?.value).toBe(
+        'own',
+      )
+      expect(faultsOf({ EVENT_ADMIN_TOKEN_FILE: join(dir, 'none') })).toEqual([
+        expect.stringContaining('EVENT_ADMIN_TOKEN_FILE'),
+      ])
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+  })
+
+  test('the README lists every setting, with its default', () => {
+    const defaults = Object.fromEntries(
+      [...readme.matchAll(/^\| `([A-Z0-9_]+)` \| (?:`([^`]*)`)? ?\|/gm)].map(([, name, value]) => [
+        name!,
+        value ?? '',
+      ]),
+    )
+    expect(Object.keys(defaults).sort()).toEqual([...SETTING_NAMES].sort())
+    // A table that lied about a default would change the configuration when it is taken at its word.
+    const given = Object.fromEntries(Object.entries(defaults).filter(([, value]) => value !== ''))
+    expect(JSON.stringify(readConfig(given))).toBe(JSON.stringify(readConfig({})))
+  })
+
+  test('compose passes every setting on', () => {
+    // These two are the container’s own.
+    for (const name of SETTING_NAMES)
+      if (name !== 'PORT' && name !== 'EVENT_PORT')
+        expect({ name, passed: new RegExp(`^  ${name}:`, 'm').test(compose) }).toEqual({ name, passed: true })
+  })
+})

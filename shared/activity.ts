@@ -3,7 +3,7 @@ import { eq, or } from 'drizzle-orm'
 import { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Kv, VersionedStatus } from '#shared/kv/kv.ts'
-import { activity } from '#shared/schema/operations.ts'
+import { activity, erasures } from '#shared/schema/operations.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /** The one row of the table. */
@@ -23,7 +23,10 @@ export async function spreadStatus(db: Database, kv: Kv): Promise<VersionedStatu
   return status
 }
 
-/** Brings a kv that has lost everything back: who is off the live map first, then the status that opens it. */
+/**
+ * Brings a kv that has lost everything back: who is off the live map and who was erased
+ * first, then the status that opens it.
+ */
 export async function primeKv(db: Database, kv: Kv): Promise<VersionedStatus> {
   if ((await kv.status()) === null) {
     const rows = await db.read(() =>
@@ -33,6 +36,10 @@ export async function primeKv(db: Database, kv: Kv): Promise<VersionedStatus> {
         .where(or(eq(pilgrims.participantStatus, 'withdrawn'), eq(pilgrims.consentWithdrawn, true))),
     )
     for (const { userId } of rows) await kv.hide(userId, true)
+    const erased = await db.read(() => db.orm.select().from(erasures))
+    await kv.rememberErased(
+      erased.map(({ erasedAt, ...erasure }) => ({ ...erasure, erasedMs: erasedAt.getTime() })),
+    )
   }
   return spreadStatus(db, kv)
 }

@@ -33,63 +33,28 @@ export interface Outbox {
   stop(): Promise<void>
 }
 
-const SWEEP_EVERY_MS = 15_000
-/** Younger events are still on their way by the bus. */
-const SWEEP_AFTER_MS = 5_000
+/** When an outbox looks for events that the bus did not bring. */
+export interface Sweeping {
+  readonly everyMs: number
+  /** Younger events are still on their way by the bus. */
+  readonly afterMs: number
+}
+
+const SWEEPING: Sweeping = { everyMs: 15_000, afterMs: 5_000 }
 /** Older ones are history: nobody wants a message about last week's pause. */
 const SWEEP_UNTIL_MS = 7 * 86_400_000
+const SWEEP_AT_ONCE = 100
 
-export function createOutbox(db: Database, bus: Bus, now: () => number, log: Log): Outbox {
-  const timers: Timer[] = []
-  const running = new Set<Promise<void>>()
+type Act = (event: Event) => Promise<void>
 
-  const handleOne = async (id: number, subscriber: Subscriber, act: (event: Event) => Promise<void>) => {
-    const mine = and(eq(handled.eventId, outbox.id), eq(handled.subscriber, subscriber))
-    const [row] = await db.read(() =>
-      db.orm
-        .select()
-        .from(outbox)
-        .where(and(eq(outbox.id, id), notExists(db.orm.select().from(handled).where(mine)))),
-    )
-    if (row === undefined) return
-    const subject = row.subject as Subject
-    await act({ id, subject, payload: EVENTS[subject].parse(row.payload) })
-    await db.orm
-      .insert(handled)
-      .values({ eventId: id, subscriber, handledAt: new Date(now()) })
-      .onConflictDoNothing()
-  }
-
-  const sweep = async (subscriber: Subscriber, act: (event: Event) => Promise<void>) => {
-    const mine = and(eq(handled.eventId, outbox.id), eq(handled.subscriber, subscriber))
-    const waiting = await db.read(() =>
-      db.orm
-        .select({ id: outbox.id })
-        .from(outbox)
-        .where(
-          and(
-            inArray(outbox.subject, [...SUBSCRIBERS[subscriber]]),
-            gt(outbox.createdAt, new Date(now() - SWEEP_UNTIL_MS)),
-            lt(outbox.createdAt, new Date(now() - SWEEP_AFTER_MS)),
-            notExists(db.orm.select().from(handled).where(mine)),
-          ),
-        )
-        .orderBy(outbox.id)
-        .limit(100),
-    )
-    for (const { id } of waiting) await handleOne(id, subscriber, act)
-  }
-
-  const tracked = (run: () => Promise<void>, subscriber: Subscriber): void => {
-    const promise: Promise<void> = run()
-      .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error))
-          log.error('an event is not handled yet', { subscriber, ...errorFields(error) })
-      })
-      .finally(() => running.delete(promise))
-    running.add(promise)
-  }
-
+export function createOutbox(
+  db: Database,
+  bus: Bus,
+  now: () => number,
+  log: Log,
+  sweeping: Sweeping = SWEEPING,
+): Outbox {
+  const sweeps: Sweep[] = []
   return {
     async add(tx, subject, payload) {
       const [row] = await tx
@@ -110,20 +75,113 @@ export function createOutbox(db: Database, bus: Bus, now: () => number, log: Log
       }
     },
     async on(subscriber, act) {
-      let sweeping = false
-      const sweepOnce = () => {
-        if (sweeping) return
-        sweeping = true
-        tracked(() => sweep(subscriber, act).finally(() => (sweeping = false)), subscriber)
+      const handle = createHandling(db, now, subscriber, act)
+      for (const subject of SUBSCRIBERS[subscriber]) await bus.subscribe(subject, subscriber, handle)
+      const report = (error: unknown): void => {
+        if (!isDatabaseUnavailable(error))
+          log.error('an event is not handled yet', { subscriber, ...errorFields(error) })
       }
-      for (const subject of SUBSCRIBERS[subscriber])
-        await bus.subscribe(subject, subscriber, (id) => handleOne(id, subscriber, act))
-      timers.push(setInterval(sweepOnce, SWEEP_EVERY_MS))
-      sweepOnce()
+      const waiting = () => waitingFor(db, subscriber, now(), sweeping.afterMs)
+      sweeps.push(startSweep(waiting, handle, report, sweeping.everyMs))
     },
     async stop() {
-      for (const timer of timers) clearInterval(timer)
-      await Promise.all(running)
+      await Promise.all(sweeps.map((sweep) => sweep.stop()))
+    },
+  }
+}
+
+/** The row of `handled` that says that a subscriber is through with an event. */
+const isHandled = (db: Database, subscriber: Subscriber) =>
+  db.orm
+    .select()
+    .from(handled)
+    .where(and(eq(handled.eventId, outbox.id), eq(handled.subscriber, subscriber)))
+
+/**
+ * @returns a function that acts on an event unless it is handled. The bus and the sweep may bring the same one
+ * at the same time; then they wait for the same act.
+ */
+function createHandling(db: Database, now: () => number, subscriber: Subscriber, act: Act) {
+  const underWay = new Map<number, Promise<void>>()
+  const handle = async (id: number): Promise<void> => {
+    const [row] = await db.read(() =>
+      db.orm
+        .select()
+        .from(outbox)
+        .where(and(eq(outbox.id, id), notExists(isHandled(db, subscriber)))),
+    )
+    if (row === undefined) return
+    const subject = row.subject as Subject
+    await act({ id, subject, payload: EVENTS[subject].parse(row.payload) })
+    await db.orm
+      .insert(handled)
+      .values({ eventId: id, subscriber, handledAt: new Date(now()) })
+      .onConflictDoNothing()
+  }
+  return (id: number): Promise<void> => {
+    const already = underWay.get(id)
+    if (already !== undefined) return already
+    const handling = handle(id).finally(() => underWay.delete(id))
+    underWay.set(id, handling)
+    return handling
+  }
+}
+
+/** Events that a subscriber has not handled, oldest first. */
+async function waitingFor(
+  db: Database,
+  subscriber: Subscriber,
+  nowMs: number,
+  afterMs: number,
+): Promise<number[]> {
+  const rows = await db.read(() =>
+    db.orm
+      .select({ id: outbox.id })
+      .from(outbox)
+      .where(
+        and(
+          inArray(outbox.subject, [...SUBSCRIBERS[subscriber]]),
+          gt(outbox.createdAt, new Date(nowMs - SWEEP_UNTIL_MS)),
+          lt(outbox.createdAt, new Date(nowMs - afterMs)),
+          notExists(isHandled(db, subscriber)),
+        ),
+      )
+      .orderBy(outbox.id)
+      .limit(SWEEP_AT_ONCE),
+  )
+  return rows.map(({ id }) => id)
+}
+
+interface Sweep {
+  stop(): Promise<void>
+}
+
+/** Sweeps now and then, one sweep at a time. An event that fails does not keep the others. */
+function startSweep(
+  waiting: () => Promise<number[]>,
+  handle: (id: number) => Promise<void>,
+  report: (error: unknown) => void,
+  everyMs: number,
+): Sweep {
+  let sweeping: Promise<void> | null = null
+  let stopped = false
+  const sweep = async (): Promise<void> => {
+    for (const id of await waiting()) {
+      if (stopped) return
+      await handle(id).catch(report)
+    }
+  }
+  const tick = () =>
+    void (sweeping ??= sweep()
+      .catch(report)
+      .finally(() => (sweeping = null)))
+  tick()
+  const timer = setInterval(tick, everyMs)
+  return {
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await sweeping
     },
   }
 }

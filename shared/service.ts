@@ -109,7 +109,7 @@ async function operations(
     case '/livez':
       return new Response('alive')
     case '/readyz':
-      return ready() ? new Response('ready') : new Response('starting or stopping', { status: 503 })
+      return ready() ? new Response('ready') : new Response('stopping', { status: 503 })
     case '/metrics':
       return new Response(await context.metrics.page(), {
         headers: { 'Content-Type': 'text/plain; version=0.0.4' },
@@ -135,15 +135,15 @@ export async function runService(
   const ports = await openPorts(config, log, Date.now)
   const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, PROXIED)
   const service = create(context)
-  let ready = false
+  // Only then: the proxy sends requests to whoever takes the connection.
+  await service.start()
+  let ready = true
   const server = Bun.serve({
     port: config.servicePort,
     idleTimeout: IDLE_S,
     fetch: async (request) => (await operations(request, context, () => ready)) ?? service.fetch(request),
     error: (error) => answerUnexpected(log, error),
   })
-  await service.start()
-  ready = true
   log.info('listening', { service: service.name, port: server.port })
   await stopSignal()
   ready = false

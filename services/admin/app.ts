@@ -13,6 +13,8 @@ import {
   assignRoleEndpoint,
   auditEndpoint,
   carbonEndpoint,
+  eraseUserEndpoint,
+  exportUserEndpoint,
   rolesEndpoint,
   surveysEndpoint,
   timelineEndpoint,
@@ -26,6 +28,8 @@ import { endActivity } from './end-activity.ts'
 import { docsPage } from './docs-page.ts'
 import { openApi } from './openapi.ts'
 import { createHealth } from './health.ts'
+import { eraseUser } from './erase-user.ts'
+import { exportUser } from './export-user.ts'
 import { listAudit } from './list-audit.ts'
 import { listSurveys, surveysCsv } from './list-surveys.ts'
 import { listUsers } from './list-users.ts'
@@ -61,6 +65,12 @@ export function createAdmin(context: ServiceContext): Service {
   serve(router, context, usersEndpoint, ({ query }) => listUsers(context, query))
   serve(router, context, userStatusEndpoint, ({ operator, params, body, requestId }) =>
     setUserStatus(context, operator!, params.userId, body, requestId),
+  )
+  serve(router, context, exportUserEndpoint, ({ params, query }) =>
+    exportUser(context, params.userId, query.format),
+  )
+  serve(router, context, eraseUserEndpoint, ({ operator, params, requestId }) =>
+    eraseUser(context, operator!, params.userId, requestId),
   )
   serve(router, context, surveysEndpoint, ({ query, request }) =>
     request.headers.get('accept')?.includes('text/csv') ? surveysCsv(context) : listSurveys(context, query),

@@ -4,6 +4,7 @@ import type { ServiceContext } from '#shared/context.ts'
 import { type PageQuery, time } from '#shared/contracts/fields.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
 import type { Answer, Answers } from '#shared/contracts/survey.ts'
+import { streamed } from './streamed.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/paging.ts'
 
 interface Row {
@@ -67,43 +68,25 @@ export function csvCell(value: Answer | null | undefined): string {
   return `"${safe.replaceAll('"', '""')}"`
 }
 
-/** A body that is written as it is read. */
-const streamOf = (chunks: AsyncIterator<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> =>
-  new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await chunks.next()
-      if (done === true) controller.close()
-      else controller.enqueue(value)
-    },
-    async cancel() {
-      await chunks.return?.()
-    },
-  })
-
 /** All responses as CSV (UTF-8 with a byte order mark, which spreadsheets need for Chinese), as it is read. */
 export function surveysCsv(context: ServiceContext): Response {
-  const encoder = new TextEncoder()
   const lines = async function* () {
     const [keys] = await context.db.sql<{ keys: string[] | null }[]>`
       SELECT array_agg(DISTINCT k ORDER BY k) AS keys FROM surveys s, jsonb_object_keys(s.answers) k`
     const questions = keys?.keys ?? []
-    yield encoder.encode(
-      `\uFEFF${['userId', 'display_name', 'submitted_at', 'revision', ...questions].map(csvCell).join(',')}\r\n`,
-    )
+    yield `\uFEFF${['userId', 'display_name', 'submitted_at', 'revision', ...questions].map(csvCell).join(',')}\r\n`
     for (let after = '', more = true; more;) {
       const rows = await readRows(context, after, CSV_PAGE)
       for (const row of rows) {
         const answers = answersOf(row)
         const head = [row.user_id, row.display_name, time(row.submitted_ms), row.revision]
-        yield encoder.encode(
-          `${[...head, ...questions.map((question) => answers[question])].map(csvCell).join(',')}\r\n`,
-        )
+        yield `${[...head, ...questions.map((question) => answers[question])].map(csvCell).join(',')}\r\n`
       }
       after = rows.at(-1)?.user_id ?? after
       more = rows.length === CSV_PAGE
     }
   }
-  return new Response(streamOf(lines()), {
+  return new Response(streamed(lines()), {
     headers: {
       'Content-Type': 'text/csv; charset=utf-8',
       'Content-Disposition': 'attachment; filename="surveys.csv"',

@@ -1,11 +1,64 @@
+/** The feedback-media service: what people report, their screenshots, and their share cards. */
+import { createBoundedQueue } from '#shared/bounded-queue.ts'
+import { openRenderer } from '#shared/cards/renderer.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
-import { createRouter } from '#shared/http/router.ts'
+import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'
+import {
+  feedbackStatusEndpoint,
+  listFeedbackEndpoint,
+  screenshotEndpoint,
+  submitFeedbackEndpoint,
+  updateFeedbackEndpoint,
+  uploadScreenshotEndpoint,
+} from '#shared/contracts/feedback.ts'
+import { createRouter, serve } from '#shared/http/router.ts'
+import { createCards, drawCard, findCard } from './draw-card.ts'
+import { createCardDrawing } from './draw-cards.ts'
+import { listFeedback, readBoard } from './list-feedback.ts'
+import { answerPng } from './png-answer.ts'
+import { serveScreenshot } from './serve-screenshot.ts'
+import { submitFeedback } from './submit-feedback.ts'
+import { updateFeedback } from './update-feedback.ts'
+import { uploadScreenshot } from './upload-screenshot.ts'
+
+/** A card may change with the next check-in; statistics are up to a minute old anyway. */
+const A_MINUTE = 'public, max-age=60'
 
 export function createFeedbackMedia(context: ServiceContext): Service {
+  const renderer = openRenderer()
+  const cards = createCards(context, renderer)
+  const drawing = createCardDrawing(context, cards)
+  // Decoding a picture of 16 million pixels takes 80 MB and a core for a second.
+  const decoding = createBoundedQueue({ running: 2, waiting: 16 })
+  const router = createRouter(context)
+  serve(router, context, submitFeedbackEndpoint, ({ body }) => submitFeedback(context, body))
+  serve(router, context, listFeedbackEndpoint, ({ query, operator }) =>
+    listFeedback(context, query, operator !== null),
+  )
+  serve(router, context, feedbackStatusEndpoint, ({ query }) => readBoard(context, query))
+  serve(router, context, updateFeedbackEndpoint, ({ operator, params, body, requestId }) =>
+    updateFeedback(context, operator!, params.id, body, requestId),
+  )
+  serve(router, context, uploadScreenshotEndpoint, ({ bytes, request }) =>
+    uploadScreenshot(context, decoding, bytes, request.headers.get('content-type') ?? ''),
+  )
+  serve(router, context, screenshotEndpoint, ({ request, params }) =>
+    serveScreenshot(context, request, params.file),
+  )
+  serve(router, context, drawCardEndpoint, ({ body }) => drawCard(context, cards, body.user_id))
+  serve(router, context, cardEndpoint, async ({ request, params }) =>
+    answerPng(request, await findCard(context, cards, params.file), A_MINUTE),
+  )
   return {
     name: 'feedback-media',
-    fetch: createRouter(context).fetch,
-    async start() {},
-    async stop() {},
+    fetch: router.fetch,
+    async start() {
+      drawing.start()
+      await context.outbox.on('feedback-media.draw-cards', () => drawing.drawAll())
+    },
+    async stop() {
+      await drawing.stop()
+      await renderer.close()
+    },
   }
 }

@@ -5,7 +5,7 @@ export type ImageFormat = 'png' | 'jpeg' | 'webp'
 const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
 const ascii = (bytes: Uint8Array, at: number, text: string): boolean =>
-  [...text].every((char, i) => bytes[at + i] === char.charCodeAt(0))
+  Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0))
 
 /** The format that the first bytes announce; null for anything else. */
 export function formatOf(bytes: Uint8Array): ImageFormat | null {
@@ -72,7 +72,7 @@ const PICTURE_CHUNKS = ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND']
 export function withoutMetadata(png: Uint8Array): Uint8Array<ArrayBuffer> {
   const data = view(png)
   const parts = [png.subarray(0, PNG_SIGNATURE.length)]
-  for (let at = PNG_SIGNATURE.length; at + 12 <= png.length; ) {
+  for (let at = PNG_SIGNATURE.length; at + 12 <= png.length;) {
     const end = at + 12 + data.getUint32(at)
     if (PICTURE_CHUNKS.some((type) => ascii(png, at + 4, type))) parts.push(png.subarray(at, end))
     at = end

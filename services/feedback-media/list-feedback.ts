@@ -2,7 +2,12 @@
 import { and, count, desc, eq, getTableColumns, lt } from 'drizzle-orm'
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/context.ts'
-import { type BoardItem, type FeedbackItem, type FeedbackQuery, FeedbackStatus } from '#shared/contracts/feedback.ts'
+import {
+  type BoardItem,
+  type FeedbackItem,
+  type FeedbackQuery,
+  FeedbackStatus,
+} from '#shared/contracts/feedback.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/paging.ts'
 import { feedback } from '#shared/schema/feedback.ts'

@@ -11,7 +11,10 @@ const MAX_PIXELS = 20_000_000
 const NOT_AN_IMAGE = 'image: is not a whole PNG, JPEG or WebP picture'
 
 /** Finds the picture in a body: its own bytes say first what it is, then the Content-Type. */
-async function pictureIn(bytes: Uint8Array<ArrayBuffer>, contentType: string): Promise<Uint8Array<ArrayBuffer>> {
+async function pictureIn(
+  bytes: Uint8Array<ArrayBuffer>,
+  contentType: string,
+): Promise<Uint8Array<ArrayBuffer>> {
   if (formatOf(bytes) !== null) return bytes
   if (/^multipart\/form-data\b/i.test(contentType)) return pictureOfForm(bytes, contentType)
   return pictureOfJson(bytes)
@@ -46,7 +49,10 @@ function pictureOfJson(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> 
 }
 
 /** Decodes and encodes anew: what comes out was written by us. */
-async function asPng(picture: Uint8Array<ArrayBuffer>, format: ImageFormat): Promise<Uint8Array<ArrayBuffer>> {
+async function asPng(
+  picture: Uint8Array<ArrayBuffer>,
+  format: ImageFormat,
+): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const image = new Bun.Image(picture, { maxPixels: MAX_PIXELS })
     const { width, height, format: seen } = await image.metadata()

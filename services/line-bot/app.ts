@@ -1,11 +1,96 @@
+/** The LINE bot: what LINE delivers, what pilgrims ask, and every message that goes out. */
+import { createAlertWatch } from '#shared/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
-import { createRouter } from '#shared/http/router.ts'
+import { webhookEndpoint } from '#shared/contracts/bot.ts'
+import type { Payload } from '#shared/contracts/events.ts'
+import {
+  lineUsageEndpoint,
+  notificationsEndpoint,
+  pushEndpoint,
+  pushProgressEndpoint,
+  setNotificationsEndpoint,
+} from '#shared/contracts/messages.ts'
+import { createRouter, serve } from '#shared/http/router.ts'
+import { createLine, type Line } from '#shared/line/line.ts'
+import { errorFields } from '#shared/log.ts'
+import { readNotifications } from '#shared/notifications.ts'
+import { notifyVolunteers, sendNotification, sendSummary } from './announce.ts'
+import { answerEvent } from './answer-event.ts'
+import { readUsage } from './line-usage.ts'
+import { push } from './push.ts'
+import { readProgress } from './push-progress.ts'
+import { createSender, type Sender } from './send-messages.ts'
+import { setNotifications } from './set-notifications.ts'
+import { watchSpool } from './spool.ts'
+import { takeEvents } from './take-events.ts'
 
 export function createLineBot(context: ServiceContext): Service {
+  const { config, db } = context
+  const line = createLine(config.line)
+  const sender = line === null ? null : createSender(context, line)
+  const watch = createAlertWatch(context)
+  const router = createRouter(context)
+  let stopSpool: () => Promise<void> = async () => undefined
+
+  serve(router, context, webhookEndpoint, ({ bytes, request }) =>
+    takeEvents(context, bytes, request.headers.get('x-line-signature')),
+  )
+  serve(router, context, pushEndpoint, async ({ operator, body, requestId }) => {
+    const answer = await push(context, line, operator!, body, requestId)
+    sender?.wake()
+    return answer
+  })
+  serve(router, context, pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
+  serve(router, context, lineUsageEndpoint, () => readUsage(context, line))
+  serve(router, context, notificationsEndpoint, () => db.read(() => readNotifications(db.orm)))
+  serve(router, context, setNotificationsEndpoint, ({ operator, body, requestId }) =>
+    setNotifications(context, operator!, body, requestId),
+  )
+
   return {
     name: 'line-bot',
-    fetch: createRouter(context).fetch,
-    async start() {},
-    async stop() {},
+    fetch: router.fetch,
+    async start() {
+      watch.start()
+      sender?.start()
+      stopSpool = watchSpool(context)
+      await subscribe(context, line, sender)
+      if (line !== null) void compareWebhook(context, line)
+    },
+    async stop() {
+      await Promise.all([watch.stop(), sender?.stop(), stopSpool()])
+    },
+  }
+}
+
+async function subscribe(context: ServiceContext, line: Line | null, sender: Sender | null): Promise<void> {
+  const { outbox } = context
+  const configured = line !== null
+  await outbox.on('line-bot.answer', ({ payload }) =>
+    answerEvent(context, line, payload as Payload<'event.line-bot.webhook.received'>),
+  )
+  await outbox.on('line-bot.notify-volunteers', async ({ payload }) => {
+    await notifyVolunteers(context, configured, payload as Payload<'event.admin.status.paused'>)
+    sender?.wake()
+  })
+  await outbox.on('line-bot.send-notification', async ({ payload }) => {
+    await sendNotification(context, configured, payload as Payload<'event.scheduler.notification.due'>)
+    sender?.wake()
+  })
+  await outbox.on('line-bot.final-summary', async () => {
+    await sendSummary(context, configured)
+    sender?.wake()
+  })
+}
+
+/** A webhook that is registered elsewhere is the commonest reason for a silent bot. */
+async function compareWebhook({ config, log }: ServiceContext, line: Line): Promise<void> {
+  const expected = `${config.publicUrl}${webhookEndpoint.path}`
+  try {
+    const registered = await line.webhookAddress()
+    if (registered !== expected)
+      log.warn('LINE delivers to another webhook address than this service has', { registered, expected })
+  } catch (error) {
+    log.warn('LINE does not tell the webhook address', errorFields(error))
   }
 }

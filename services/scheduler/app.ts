@@ -1,40 +1,58 @@
 /** The scheduler: the flush every few minutes and on demand. It has no public route. */
+import { createAlertWatch } from '#shared/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
 import { noteFlush } from '#shared/ending.ts'
 import { createRouter } from '#shared/http/router.ts'
 import { readLastFlush } from '#shared/last-flush.ts'
 import { errorFields } from '#shared/log.ts'
-import { flush, type FlushContext } from './flush.ts'
+import { startNotifications } from './dispatch-notifications.ts'
+import { flush, type FlushContext, type FlushResult } from './flush.ts'
 
 /** A flush on demand waits for one that is under way: that one may have begun before the points came. */
 const WAIT_MS = 300_000
+/** Specification, "Limits": flush lock. */
+const LOCK_MS = 90_000
+/** While a slice is stored or settled, Redis and an embedded database do nothing else for its length. */
+const SLICE_POINTS = 5_000
 
 export function createScheduler(context: ServiceContext): Service {
   const { config, db, kv, outbox, log, metrics, now } = context
-  const flushing: FlushContext = { ...context, retentionMs: config.buffer.retentionMs }
+  const stopping = new AbortController()
+  const flushing: FlushContext = {
+    ...context,
+    retentionMs: config.buffer.retentionMs,
+    lockMs: LOCK_MS,
+    slicePoints: SLICE_POINTS,
+    stopping: stopping.signal,
+  }
+  const underWay = new Set<Promise<FlushResult>>()
+  const watch = createAlertWatch(context)
+  let stopNotifications: () => Promise<void> = async () => undefined
   let timer: Timer | undefined
-  let running: Promise<void> | null = null
   metrics.gauge('buffer_users', 'Pilgrims with points that wait for the flush', () => kv.bufferSize())
 
-  const flushOnce = async (): Promise<void> => {
-    try {
-      const result = await flush(flushing)
-      log.info('flushed', { ...result })
-    } catch (error) {
-      log.error('the flush failed', errorFields(error))
-    }
+  const run = (waitMs: number): Promise<FlushResult> => {
+    const flushed = flush(flushing, waitMs).finally(() => underWay.delete(flushed))
+    underWay.add(flushed)
+    return flushed
   }
   const tick = () => {
-    running ??= flushOnce().finally(() => (running = null))
+    run(0).then(
+      (result) => log.info('flushed', { ...result }),
+      (error: unknown) => log.error('the flush failed', errorFields(error)),
+    )
   }
 
   return {
     name: 'scheduler',
     fetch: createRouter(context).fetch,
     async start() {
+      watch.start()
+      stopNotifications = startNotifications(context)
       await outbox.on('scheduler.flush', async ({ subject }) => {
-        const result = await flush(flushing, WAIT_MS)
-        if (result.failedSlices > 0) throw new Error(`${result.failedSlices} slices are not flushed`)
+        const { failures, skipped } = await run(WAIT_MS)
+        if (failures + skipped > 0)
+          throw new Error(`the flush on demand is not complete: ${failures} failures, ${skipped} skipped`)
         if (subject === 'event.admin.activity.ended') await noteFlush(db.orm, new Date(now()))
       })
       timer = setInterval(tick, config.flushMs)
@@ -43,7 +61,8 @@ export function createScheduler(context: ServiceContext): Service {
     },
     async stop() {
       clearInterval(timer)
-      await running
+      stopping.abort()
+      await Promise.allSettled([...underWay, watch.stop(), stopNotifications()])
     },
   }
 }

@@ -7,6 +7,11 @@ const DAY_MS = 86_400_000
 const DAYS_BACK = 31
 const DAYS_AHEAD = 7
 
+/** SQLSTATEs of a table that exists, which another flush has just made. */
+const EXISTS = ['42P07', '23505']
+/** SQLSTATE of a default partition that holds points of the day already. */
+const OCCUPIED = '23514'
+
 /** Makes the partitions around today that are missing. A day whose points came first stays in the default one. */
 export async function ensureDayPartitions(db: Database, nowMs: number, log: Log): Promise<void> {
   const today = Math.floor(nowMs / DAY_MS)
@@ -23,12 +28,13 @@ export async function ensureDayPartitions(db: Database, nowMs: number, log: Log)
         `CREATE TABLE IF NOT EXISTS ${name} PARTITION OF gps_points FOR VALUES FROM ('${from}') TO ('${to}')`,
       )
     } catch (error) {
-      // 23514: the default partition holds points of that day already; they stay where they are.
-      if (!(error instanceof Error && 'code' in error && error.code === '23514')) throw error
-      log.warn('a day keeps its points in the default partition', {
-        day: from.slice(0, 10),
-        ...errorFields(error),
-      })
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      if (code === OCCUPIED)
+        log.warn('a day keeps its points in the default partition', {
+          day: from.slice(0, 10),
+          ...errorFields(error),
+        })
+      else if (!EXISTS.includes(code)) throw error
     }
   }
 }

@@ -1,40 +1,39 @@
 /** A slice of pending points, in one transaction: stored, folded, summed. What the database refuses is set aside. */
-import type { Pending } from '#shared/kv/kv.ts'
-import { unpack } from '#shared/buffer/point.ts'
-import { type Database, isDatabaseUnavailable, type Query } from '#shared/db/db.ts'
+import { type BufferedPoint, unpack } from '#shared/buffer/point.ts'
+import type { Database, Query } from '#shared/db/db.ts'
+import { type Entry, type Pending, userHash } from '#shared/kv/kv.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
+import postgres from 'postgres'
 import { foldPoints } from './fold-points.ts'
-import { type OwnedPoint, storePoints } from './store-points.ts'
+import { byIdentity, type OwnedPoint, storePoints } from './store-points.ts'
 import { writeChanges } from './write-changes.ts'
 
-/** What a slice came to; every point of it is in exactly one of the three. */
+/** What a slice came to; every point of it is in exactly one of the four. */
 export interface SliceResult {
   readonly stored: number
   readonly duplicates: number
   readonly deadLetters: number
+  /** Points of people who were erased after the points were admitted. */
+  readonly erased: number
 }
 
-/** A point that can not be stored, as it stood in the buffer. */
-interface DeadLetter {
+/** A pilgrim's point as it stood in the buffer. */
+interface OwnedEntry extends Entry {
   readonly userId: string
-  readonly field: string
-  readonly value: string
-  readonly reason: string
 }
 
-const NOTHING: SliceResult = { stored: 0, duplicates: 0, deadLetters: 0 }
+const NOTHING: SliceResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
 
 const sum = (a: SliceResult, b: SliceResult): SliceResult => ({
   stored: a.stored + b.stored,
   duplicates: a.duplicates + b.duplicates,
   deadLetters: a.deadLetters + b.deadLetters,
+  erased: a.erased + b.erased,
 })
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /**
  * Stores a slice. Resolves when all of it is committed, in the table or among the dead letters.
- * @throws when the database is away: nothing of the slice may be deleted from the buffer then
+ * @throws when the fault lies not in the points: nothing of the slice may be deleted from the buffer then
  */
 export async function flushSlice(
   db: Database,
@@ -42,43 +41,50 @@ export async function flushSlice(
   slice: readonly Pending[],
   now: () => number,
 ): Promise<SliceResult> {
-  const points: (OwnedPoint & { readonly value: string })[] = []
+  const points: OwnedPoint[] = []
   let result = NOTHING
   for (const { userId, entries } of slice)
     for (const entry of entries)
       try {
-        points.push({ ...unpack(entry), userId, value: entry.value })
+        points.push({ userId, entry, point: readPoint(entry) })
       } catch (error) {
-        result = sum(result, await setAside(db, { userId, ...entry, reason: reasonOf(error) }, now()))
+        result = sum(result, await setAside(db, { userId, ...entry }, error, now()))
       }
-  return sum(result, await storeOrHalve(db, calendar, points, now))
+  return sum(result, await storeOrHalve(db, calendar, points.sort(byIdentity), now))
+}
+
+/** @throws for an entry that is no point, or of no time that a calendar knows */
+function readPoint(entry: Entry): BufferedPoint {
+  const point = unpack(entry)
+  if (Number.isNaN(new Date(point.recordedMs).getTime())) throw new RangeError('the time is out of range')
+  return point
 }
 
 async function storeOrHalve(
   db: Database,
   calendar: Calendar,
-  points: readonly (OwnedPoint & { readonly value: string })[],
+  points: readonly OwnedPoint[],
   now: () => number,
 ): Promise<SliceResult> {
-  if (points.length === 0) return NOTHING
+  const [first] = points
+  if (first === undefined) return NOTHING
   try {
     return await store(db, calendar, points, now)
   } catch (error) {
-    if (isDatabaseUnavailable(error) || isContention(error)) throw error
-    const [only] = points
-    if (points.length === 1 && only !== undefined) {
-      const { userId, value, kind, sentMs } = only
-      return setAside(db, { userId, field: `${kind}${sentMs}`, value, reason: reasonOf(error) }, now())
-    }
+    if (!isRefusal(error)) throw error
+    if (points.length === 1) return setAside(db, { userId: first.userId, ...first.entry }, error, now())
     const half = Math.ceil(points.length / 2)
-    const first = await storeOrHalve(db, calendar, points.slice(0, half), now)
-    return sum(first, await storeOrHalve(db, calendar, points.slice(half), now))
+    const left = await storeOrHalve(db, calendar, points.slice(0, half), now)
+    return sum(left, await storeOrHalve(db, calendar, points.slice(half), now))
   }
 }
 
-/** Serialisation failures and deadlocks: the slice is fine, the moment was not. */
-const isContention = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && String(error.code).startsWith('40')
+/**
+ * Whether an error is a point's own fault: a data exception, a constraint, a limit (SQLSTATE 22, 23, 54). A
+ * deadlock, a full disk, a missing table or a fault of ours would refuse every point there is.
+ */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code)
 
 async function store(
   db: Database,
@@ -86,38 +92,74 @@ async function store(
   points: readonly OwnedPoint[],
   now: () => number,
 ): Promise<SliceResult> {
-  const stored = await db.sql.begin(async (tx) => {
-    const fresh = await storePoints(tx, points)
-    await lockPilgrims(tx, [...new Set(points.map(({ userId }) => userId))].sort(), now())
+  return db.sql.begin(async (tx) => {
+    const userIds = [...new Set(points.map(({ userId }) => userId))]
+    await lockPilgrims(tx, userIds)
+    // Behind the lock: an erasure is either to be seen here, or waits for what is stored now.
+    const kept = await withoutErased(tx, points, userIds)
+    await makePilgrims(tx, [...new Set(kept.map(({ userId }) => userId))], userIds, now())
+    const fresh = await storePoints(tx, kept)
     await writeChanges(tx, await foldPoints(tx, fresh, calendar), calendar)
-    return fresh.length
+    const stored = fresh.length
+    return { stored, duplicates: kept.length - stored, deadLetters: 0, erased: points.length - kept.length }
   })
-  return { stored, duplicates: points.length - stored, deadLetters: 0 }
 }
 
-/** Makes pilgrims that are new, and locks all of them in the order that every flush keeps. */
-async function lockPilgrims(tx: Query, userIds: readonly string[], nowMs: number): Promise<void> {
+/** Locks the pilgrims of a slice in the order that every flush keeps. */
+async function lockPilgrims(tx: Query, userIds: string[]): Promise<void> {
+  await tx`
+    INSERT INTO pilgrim_totals (user_id)
+    SELECT user_id FROM unnest(${userIds}::text[]) AS u (user_id) ORDER BY user_id
+    ON CONFLICT DO NOTHING`
+  await tx`SELECT FROM pilgrim_totals WHERE user_id = ANY(${userIds}::text[]) ORDER BY user_id FOR UPDATE`
+}
+
+/** Leaves out points that were admitted before their pilgrim was erased. */
+async function withoutErased(
+  tx: Query,
+  points: readonly OwnedPoint[],
+  userIds: readonly string[],
+): Promise<readonly OwnedPoint[]> {
+  const hashes = new Map(userIds.map((userId) => [userHash(userId), userId]))
+  const rows = await tx<{ user_hash: string; generation: number }[]>`
+    SELECT user_hash, generation FROM erasures WHERE user_hash = ANY(${[...hashes.keys()]}::text[])`
+  if (rows.length === 0) return points
+  const generations = new Map(rows.map((row) => [hashes.get(row.user_hash)!, row.generation]))
+  return points.filter(({ userId, point }) => point.generation >= (generations.get(userId) ?? 0))
+}
+
+/** Makes pilgrims that are new; of those who have no point left but were locked, nothing stays. */
+async function makePilgrims(tx: Query, kept: string[], locked: string[], nowMs: number): Promise<void> {
   await tx`
     INSERT INTO pilgrims (user_id, created_at, updated_at)
     SELECT user_id, to_timestamp(${nowMs}::float8 / 1000), to_timestamp(${nowMs}::float8 / 1000)
-    FROM unnest(${userIds as string[]}::text[]) AS u (user_id) ORDER BY user_id
+    FROM unnest(${kept}::text[]) AS u (user_id) ORDER BY user_id
     ON CONFLICT DO NOTHING`
+  if (kept.length === locked.length) return
   await tx`
-    INSERT INTO pilgrim_totals (user_id)
-    SELECT user_id FROM unnest(${userIds as string[]}::text[]) AS u (user_id) ORDER BY user_id
-    ON CONFLICT DO NOTHING`
-  await tx`
-    SELECT 1 FROM pilgrim_totals WHERE user_id = ANY(${userIds as string[]}::text[]) ORDER BY user_id FOR UPDATE`
+    DELETE FROM pilgrim_totals t WHERE user_id = ANY(${locked}::text[]) AND points = 0
+      AND NOT EXISTS (SELECT FROM pilgrims p WHERE p.user_id = t.user_id)`
 }
 
-/** Keeps a point that the database refuses, with the reason, where an operator finds it. */
+/**
+ * Keeps a point that the database refuses, with the reason, where an operator finds it; once, however often a
+ * flush dies before the buffer is settled.
+ */
 async function setAside(
   db: Database,
-  { userId, field, value, reason }: DeadLetter,
+  { userId, field, value }: OwnedEntry,
+  error: unknown,
   nowMs: number,
 ): Promise<SliceResult> {
+  const reason = error instanceof Error ? error.message : String(error)
+  const letter = [userId, field, value, reason].map(storable)
   await db.sql`
     INSERT INTO dead_letters (user_id, field, value, reason, created_at)
-    VALUES (${userId}, ${field}, ${value}, ${reason}, to_timestamp(${nowMs}::float8 / 1000))`
+    SELECT l[1], l[2], l[3], l[4], to_timestamp(${nowMs}::float8 / 1000)
+    FROM (SELECT ${letter}::text[]) AS letter (l)
+    WHERE NOT EXISTS (SELECT FROM dead_letters d WHERE d.user_id = l[1] AND d.field = l[2] AND d.value = l[3])`
   return { ...NOTHING, deadLetters: 1 }
 }
+
+/** Text that Postgres takes, whatever it is: without its one forbidden character. */
+const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}')

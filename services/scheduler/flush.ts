@@ -3,170 +3,176 @@
  * stored leaves the buffer. Killed anywhere it loses and doubles nothing: before a slice's commit nothing
  * happened, after it the next flush finds the points stored and deletes them.
  */
-import type { Database } from '#shared/db/db.ts'
-import type { Kv, Pending } from '#shared/kv/kv.ts'
+import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
+import { type Kv, kvIsAway, type Pending } from '#shared/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/last-flush.ts'
 import { errorFields, type Log } from '#shared/log.ts'
 import type { Metrics } from '#shared/metrics.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { flushes } from '#shared/schema/flushing.ts'
 import { ensureDayPartitions } from './day-partitions.ts'
+import { type FlushLock, takeFlushLock } from './flush-lock.ts'
 import { flushSlice } from './flush-slice.ts'
+import { slices } from './slices.ts'
 
-/** Nobody else flushes the partition for this long; renewed while the flush works. */
-const LOCK_MS = 90_000
-const RENEW_MS = 30_000
-/** Pilgrims read from the buffer in one call. */
-const USERS_A_READ = 250
-/** Points in one transaction: some more when a pilgrim has many. */
-const POINTS_A_SLICE = 5_000
-/** Two partitions at a time keep a database of two cores busy. */
+/** While the database stores one slice, this process reads, folds and settles another. */
 const ABREAST = 2
-const LOCK_POLL_MS = 500
 
 export interface FlushContext {
   readonly db: Database
   readonly kv: Kv
   readonly calendar: Calendar
+  /** Epoch milliseconds. */
   readonly now: () => number
   readonly log: Log
   readonly metrics: Metrics
+  /** How long points survive in the buffer, renewed when they can not be stored. */
   readonly retentionMs: number
+  /** How long a partition stays locked when its flush dies; renewed while the flush works. */
+  readonly lockMs: number
+  /** Points in one transaction; less than twice as many at most. */
+  readonly slicePoints: number
+  /** Aborted when the process is to end: the slices under way are finished, the rest is left. */
+  readonly stopping: AbortSignal
 }
 
 export interface FlushResult {
+  /** Points, each in one of the four. */
   readonly stored: number
   readonly duplicates: number
   readonly deadLetters: number
-  /** Slices that could not be stored; their points wait for the next flush. */
-  readonly failedSlices: number
-  /** Partitions that someone else was flushing. */
+  readonly erased: number
+  /** Slices that could not be stored, and partitions broken off; their points wait for the next flush. */
+  readonly failures: number
+  /** Partitions left alone: someone else was flushing them, or the process is to end. */
   readonly skipped: number
 }
 
-const NOTHING: FlushResult = { stored: 0, duplicates: 0, deadLetters: 0, failedSlices: 0, skipped: 0 }
+const NOTHING: FlushResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0, failures: 0, skipped: 0 }
 
-const sum = (results: readonly Partial<FlushResult>[]): FlushResult => {
-  const total = { ...NOTHING }
+function sum(results: readonly Partial<FlushResult>[]): FlushResult {
+  const total: Record<keyof FlushResult, number> = { ...NOTHING }
   for (const result of results)
-    for (const key of Object.keys(total) as (keyof FlushResult)[]) total[key as 'stored'] += result[key] ?? 0
+    for (const key of Object.keys(total) as (keyof FlushResult)[]) total[key] += result[key] ?? 0
   return total
 }
 
 /**
- * Flushes every partition.
- * @param waitMs how long to wait for a partition that someone else is flushing; 0: leave it to them
+ * Flushes every partition. Never rejects for a database or kv that is away: what could not be done is
+ * logged and counted.
+ * @param waitMs how long to wait, all in all, for partitions that someone else is flushing; 0: leave them be
  */
 export async function flush(context: FlushContext, waitMs = 0): Promise<FlushResult> {
-  const { db, kv } = context
+  const { db, kv, log } = context
+  const waitUntil = performance.now() + waitMs
   const results: FlushResult[] = []
-  const partitions = Array.from({ length: kv.partitions }, (_, partition) => partition)
-  const worker = async () => {
-    for (let next = partitions.shift(); next !== undefined; next = partitions.shift())
-      results.push(await flushPartition(context, next, waitMs))
+  for (let partition = 0; partition < kv.partitions; partition++)
+    results.push(await flushPartition(context, partition, waitUntil))
+  try {
+    const flushedMs = await lastFlushMs(db, kv.partitions)
+    if (flushedMs !== null) await kv.cache(LAST_FLUSH_KEY, String(flushedMs), LAST_FLUSH_TTL_MS)
+  } catch (error) {
+    log.warn('the time of the last flush is not passed on', errorFields(error))
   }
-  await Promise.all(Array.from({ length: ABREAST }, worker))
-  const flushedMs = await lastFlushMs(db, kv.partitions)
-  if (flushedMs !== null) await kv.cache(LAST_FLUSH_KEY, String(flushedMs), LAST_FLUSH_TTL_MS)
   return sum(results)
-}
-
-async function takeLock(kv: Kv, name: string, waitMs: number): Promise<string | null> {
-  const until = performance.now() + waitMs
-  for (;;) {
-    const token = await kv.lock(name, LOCK_MS)
-    if (token !== null || performance.now() >= until) return token
-    await Bun.sleep(LOCK_POLL_MS)
-  }
 }
 
 async function flushPartition(
   context: FlushContext,
   partition: number,
-  waitMs: number,
+  waitUntil: number,
 ): Promise<FlushResult> {
-  const { kv, log } = context
-  const name = `flush:${partition}`
-  const token = await takeLock(kv, name, waitMs)
-  if (token === null) return { ...NOTHING, skipped: 1 }
-  let lost = false
-  const renewal = setInterval(() => {
-    kv.renewLock(name, token, LOCK_MS).then(
-      (ours) => (lost ||= !ours),
-      (error: unknown) => log.warn('the flush lock is not renewed', errorFields(error)),
-    )
-  }, RENEW_MS)
+  const done: Partial<FlushResult>[] = []
   try {
-    return await flushLocked(context, partition, () => lost)
+    const lock = await takeFlushLock(context, partition, waitUntil)
+    if (lock === null) return { ...NOTHING, skipped: 1 }
+    try {
+      await flushLocked(context, partition, lock, done)
+    } finally {
+      await lock.release()
+    }
   } catch (error) {
-    // Nothing expires while it can not be stored.
-    await kv.renew(partition, await kv.pendingUsers(partition), context.retentionMs)
-    throw error
-  } finally {
-    clearInterval(renewal)
-    await kv.unlock(name, token)
+    context.log.error('a partition is not flushed; its points wait for the next flush', {
+      partition,
+      ...errorFields(error),
+    })
+    done.push({ failures: 1 })
+    await keepPending(context, partition)
   }
+  const result = sum(done)
+  report(context.metrics, result)
+  return result
 }
 
+function report(metrics: Metrics, { stored, duplicates, deadLetters, erased, failures }: FlushResult): void {
+  const points = { stored, duplicate: duplicates, dead_letter: deadLetters, erased }
+  for (const [outcome, count] of Object.entries(points))
+    metrics.count('flush_points_total', 'Points that left the buffer, by outcome', { outcome }, count)
+  metrics.count('flush_failures_total', 'Slices and partitions that could not be flushed', {}, failures)
+}
+
+/** @param done receives what each slice came to, also when the flush breaks off */
 async function flushLocked(
   context: FlushContext,
   partition: number,
-  lost: () => boolean,
-): Promise<FlushResult> {
-  const { db, kv, now, log, metrics } = context
+  lock: FlushLock,
+  done: Partial<FlushResult>[],
+): Promise<void> {
+  const { db, kv, now, log, slicePoints, stopping } = context
   const startedAt = new Date(now())
   await ensureDayPartitions(db, now(), log)
-  const results: Partial<FlushResult>[] = []
-  for await (const slice of slices(kv, partition)) {
-    // Someone else flushes now; storing on would be safe, but twice the work.
-    if (lost()) throw new Error('the flush lock was lost')
-    try {
-      const result = await flushSlice(db, context.calendar, slice, now)
-      await kv.settle(partition, slice)
-      results.push(result)
-    } catch (error) {
-      log.error('a slice could not be flushed; its points wait for the next flush', errorFields(error))
-      results.push({ failedSlices: 1 })
-      await kv.renew(
-        partition,
-        slice.map(({ userId }) => userId),
-        context.retentionMs,
-      )
+  const pending = slices(kv, partition, slicePoints)
+  const worker = async () => {
+    // A worker that throws ends the iterator, and so the others, too.
+    for await (const slice of pending) {
+      // Someone else flushes now; storing on would be safe, but twice the work.
+      if (lock.lost()) throw new Error('the flush lock was lost')
+      if (stopping.aborted) break
+      done.push(await storeAndSettle(context, partition, slice))
     }
   }
-  const result = sum(results)
+  const ends = await Promise.allSettled(Array.from({ length: ABREAST }, worker))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+  if (stopping.aborted) done.push({ skipped: 1 })
+  const { stored, duplicates, deadLetters, failures, skipped } = sum(done)
   await db.orm.insert(flushes).values({
     partition,
     startedAt,
     finishedAt: new Date(now()),
-    stored: result.stored,
-    duplicates: result.duplicates,
-    deadLetters: result.deadLetters,
-    succeeded: result.failedSlices === 0,
+    stored,
+    duplicates,
+    deadLetters,
+    succeeded: failures === 0 && skipped === 0,
   })
-  for (const outcome of ['stored', 'duplicates', 'deadLetters', 'failedSlices'] as const)
-    metrics.count('flush_points_total', 'What flushes came to, by outcome', { outcome }, result[outcome])
-  return result
 }
 
-/** The pending points of a partition in slices; a pilgrim with many points is cut. */
-async function* slices(kv: Kv, partition: number): AsyncGenerator<Pending[]> {
-  const users = await kv.pendingUsers(partition)
-  let slice: Pending[] = []
-  let size = 0
-  for (let i = 0; i < users.length; i += USERS_A_READ)
-    for (const pending of await kv.drain(partition, users.slice(i, i + USERS_A_READ))) {
-      // An empty buffer still takes its pilgrim off the list.
-      for (let from = 0; from === 0 || from < pending.entries.length; from += POINTS_A_SLICE) {
-        const entries = pending.entries.slice(from, from + POINTS_A_SLICE)
-        slice.push({ userId: pending.userId, entries })
-        size += entries.length
-        if (size >= POINTS_A_SLICE) {
-          yield slice
-          slice = []
-          size = 0
-        }
-      }
-    }
-  if (slice.length > 0) yield slice
+/** @throws when the database or the kv is away, so that the other slices need not try */
+async function storeAndSettle(
+  { db, kv, calendar, now, log, retentionMs }: FlushContext,
+  partition: number,
+  slice: readonly Pending[],
+): Promise<Partial<FlushResult>> {
+  try {
+    const result = await flushSlice(db, calendar, slice, now)
+    await kv.settle(partition, slice)
+    return result
+  } catch (error) {
+    if (isDatabaseUnavailable(error) || kvIsAway(error)) throw error
+    log.error('a slice is not flushed; its points wait for the next flush', {
+      partition,
+      ...errorFields(error),
+    })
+    const userIds = slice.map(({ userId }) => userId)
+    await kv.renew(partition, userIds, retentionMs)
+    return { failures: 1 }
+  }
+}
+
+/** Nothing expires while it can not be stored. */
+async function keepPending({ kv, retentionMs, log }: FlushContext, partition: number): Promise<void> {
+  try {
+    await kv.renew(partition, await kv.pendingUsers(partition), retentionMs)
+  } catch (error) {
+    log.warn('the retention of pending points is not renewed', { partition, ...errorFields(error) })
+  }
 }

@@ -1,27 +1,38 @@
 /** Folds the new points of a slice onto what is stored, for all its pilgrims at once. */
+import { fieldOf, type Point } from '#shared/buffer/point.ts'
 import type { Query } from '#shared/db/db.ts'
 import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
-import type { FoldPoint } from '#shared/rules/fold.ts'
+import { byInstant, type FoldPoint } from '#shared/rules/fold.ts'
 import { type DayChange, refold } from '#shared/rules/refold.ts'
+import { entryOf } from '#shared/rules/tally.ts'
 import type { OwnedPoint } from './store-points.ts'
 
 /** What becomes of one pilgrim. */
 export interface PilgrimChange {
   readonly userId: string
   readonly days: readonly DayChange[]
-  /** Latest of the new points. */
-  readonly latest: FoldPoint
+  /** First and last of the new points; of several at the last instant the one that the fold takes. */
   readonly earliest: FoldPoint
+  readonly latest: FoldPoint
 }
 
-export const foldPointOf = (point: OwnedPoint): FoldPoint => ({
-  kind: point.kind,
-  sentMs: point.sentMs,
-  t: point.recordedMs,
-  lat: point.lat,
-  lng: point.lng,
-  mode: point.mode,
+/** A pilgrim's new points in the area, and the day whose stored points their plan waits for. */
+interface Plan {
+  readonly userId: string
+  readonly points: readonly FoldPoint[]
+  readonly steps: ReturnType<typeof refold>
+  days: DayChange[]
+  wants: string | null
+}
+
+const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode }: Point): FoldPoint => ({
+  kind,
+  sentMs,
+  t: recordedMs,
+  lat,
+  lng,
+  mode,
 })
 
 /**
@@ -34,48 +45,40 @@ export async function foldPoints(
   calendar: Calendar,
 ): Promise<PilgrimChange[]> {
   const added = new Map<string, FoldPoint[]>()
-  for (const point of fresh) {
-    if (!point.inRange) continue
-    const mine = added.get(point.userId)
-    if (mine === undefined) added.set(point.userId, [foldPointOf(point)])
-    else mine.push(foldPointOf(point))
-  }
-  const stored = await readDays(
-    tx,
-    [...added].map(([userId, points]) => ({
-      userId,
-      from: calendar.day(points.reduce((first, { t }) => Math.min(first, t), Infinity)),
-    })),
-  )
-  const plans = [...added].map(([userId, points]) => ({
-    userId,
-    points,
-    plan: refold(stored.get(userId) ?? [], points, calendar),
-    days: null as DayChange[] | null,
-    wants: null as string | null,
-  }))
-  const resume = (one: (typeof plans)[number], given?: readonly FoldPoint[]) => {
-    const step = given === undefined ? one.plan.next() : one.plan.next(given)
-    if (step.done) one.days = step.value
-    one.wants = step.done ? null : step.value
-  }
-  for (const one of plans) resume(one)
-  // Each round asks for one day of every pilgrim that still needs one.
+  for (const { userId, point } of fresh)
+    if (point.inRange) entryOf(added, userId, () => [] as FoldPoint[]).push(foldPointOf(point))
+  for (const points of added.values()) points.sort(byInstant)
+  const asked = [...added].map(([userId, points]) => ({ userId, from: calendar.day(points[0]!.t) }))
+  const stored = await readDays(tx, asked)
+  const plans = [...added].map(([userId, points]): Plan => {
+    const steps = refold(stored.get(userId) ?? [], points, calendar)
+    const plan: Plan = { userId, points, steps, days: [], wants: null }
+    take(plan, steps.next())
+    return plan
+  })
+  await readLateDays(tx, plans, calendar)
+  return plans.map(({ userId, points, days }) => {
+    const last = points.at(-1)!
+    return { userId, days, earliest: points[0]!, latest: points.find(({ t }) => t === last.t)! }
+  })
+}
+
+function take(plan: Plan, step: IteratorResult<string, DayChange[]>): void {
+  if (step.done) plan.days = step.value
+  plan.wants = step.done ? null : step.value
+}
+
+/** Brings plans to their end: each round reads one day of every pilgrim that still needs one. */
+async function readLateDays(tx: Query, plans: readonly Plan[], calendar: Calendar): Promise<void> {
   for (;;) {
-    const asking = plans.filter(({ wants }) => wants !== null)
-    if (asking.length === 0) break
-    const wanted = asking.map(({ userId, wants }) => ({ userId, day: wants! }))
-    const found = await readPointsOfDays(tx, wanted, calendar)
-    for (const one of asking) {
-      const sent = new Set(one.points.map((point) => `${point.kind}${point.sentMs}`))
-      const old = (found.get(one.userId) ?? []).filter((point) => !sent.has(`${point.kind}${point.sentMs}`))
-      resume(one, old)
+    const waiting = plans.filter(({ wants }) => wants !== null)
+    if (waiting.length === 0) return
+    const asked = waiting.map(({ userId, wants }) => ({ userId, day: wants! }))
+    const found = await readPointsOfDays(tx, asked, calendar)
+    for (const plan of waiting) {
+      const added = new Set(plan.points.map(fieldOf))
+      const old = (found.get(plan.userId) ?? []).filter((point) => !added.has(fieldOf(point)))
+      take(plan, plan.steps.next(old))
     }
   }
-  return plans.map(({ userId, points, days }) => ({
-    userId,
-    days: days!,
-    latest: points.reduce((a, b) => (b.t >= a.t ? b : a)),
-    earliest: points.reduce((a, b) => (b.t < a.t ? b : a)),
-  }))
 }

@@ -1,29 +1,35 @@
 /** The points of a slice into the table; what is there already is left alone and told apart. */
-import type { Point } from '#shared/buffer/point.ts'
-import { fieldOf } from '#shared/buffer/point.ts'
+import { fieldOf, type BufferedPoint } from '#shared/buffer/point.ts'
 import type { Query } from '#shared/db/db.ts'
+import type { Entry } from '#shared/kv/kv.ts'
 
-/** A point and whose it is. */
-export interface OwnedPoint extends Point {
+/** A point, whose it is, and how it stands in the buffer. */
+export interface OwnedPoint {
   readonly userId: string
+  readonly entry: Entry
+  readonly point: BufferedPoint
 }
 
-const identityOf = (userId: string, field: string): string => `${userId} ${field}`
+const compare = <T extends string | number>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The order in which every flush inserts points, so that two with the same ones can not deadlock. */
+export const byIdentity = (a: OwnedPoint, b: OwnedPoint): number =>
+  compare(a.userId, b.userId) || compare(a.point.kind, b.point.kind) || a.point.sentMs - b.point.sentMs
 
 /**
  * Inserts points in one statement.
  * @returns those that were new
  */
-export async function storePoints(tx: Query, points: readonly OwnedPoint[]): Promise<OwnedPoint[]> {
-  if (points.length === 0) return []
-  const column = <T>(read: (point: OwnedPoint) => T): T[] => points.map(read)
-  const stored = await tx<{ user_id: string; kind: 'c' | 't'; sent_ms: number }[]>`
+export async function storePoints(tx: Query, points: readonly OwnedPoint[]): Promise<readonly OwnedPoint[]> {
+  const column = <T>(read: (point: BufferedPoint) => T): T[] => points.map(({ point }) => read(point))
+  // in_range travels as a number: postgres.js takes a list of booleans for a single one.
+  const stored = await tx<{ user_id: string; field: string }[]>`
     INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, accuracy, altitude,
                             speed, mode, source, in_range, clock_corrected)
     SELECT user_id, kind, to_timestamp(sent / 1000), to_timestamp(recorded / 1000), to_timestamp(received / 1000),
            lat, lng, accuracy, altitude, speed, mode, source, in_range = 1, recorded <> sent
     FROM unnest(
-      ${column((p) => p.userId)}::text[], ${column((p) => p.kind)}::text[],
+      ${points.map(({ userId }) => userId)}::text[], ${column((p) => p.kind)}::text[],
       ${column((p) => p.sentMs)}::float8[], ${column((p) => p.recordedMs)}::float8[],
       ${column((p) => p.receivedMs)}::float8[],
       ${column((p) => p.lat)}::float8[], ${column((p) => p.lng)}::float8[],
@@ -32,9 +38,9 @@ export async function storePoints(tx: Query, points: readonly OwnedPoint[]): Pro
       ${column((p) => p.source)}::text[], ${column((p) => (p.inRange ? 1 : 0))}::int[]
     ) AS p (user_id, kind, sent, recorded, received, lat, lng, accuracy, altitude, speed, mode, source, in_range)
     ON CONFLICT DO NOTHING
-    RETURNING user_id, kind, (extract(epoch FROM sent_at) * 1000)::float8 AS sent_ms`
-  const fresh = new Set(
-    stored.map((row) => identityOf(row.user_id, fieldOf({ kind: row.kind, sentMs: row.sent_ms }))),
-  )
-  return points.filter((point) => fresh.has(identityOf(point.userId, fieldOf(point))))
+    RETURNING user_id, kind || (extract(epoch FROM sent_at) * 1000)::bigint AS field`
+  if (stored.length === points.length) return points
+  const fresh = new Set(stored.map(({ user_id, field }) => `${user_id} ${field}`))
+  // Of two entries with one identity the first one is the row.
+  return points.filter(({ userId, point }) => fresh.delete(`${userId} ${fieldOf(point)}`))
 }

@@ -15,6 +15,9 @@ import { pilgrims } from '#shared/schema/profiles.ts'
 import { checkIn } from './check-in.ts'
 import { createLivePositions, liveMap } from './live-map.ts'
 
+/** The live map waits no longer than this for the names on it. */
+const NAMES_MS = 1_000
+
 export function createTracking(context: ServiceContext): Service {
   const { config, kv, db, calendar, now, log, metrics } = context
   const journal = openJournal(join(config.dataDir, 'journal'), config.buffer.journalMax)
@@ -39,14 +42,15 @@ export function createTracking(context: ServiceContext): Service {
   metrics.gauge('journal_entries', 'Check-ins that wait in the journal for the kv', () => buffer.journaled())
 
   const names = async (userIds: string[]): Promise<Map<string, string | null>> => {
+    const asked = db.orm
+      .select({ userId: pilgrims.userId, name: pilgrims.displayName })
+      .from(pilgrims)
+      .where(inArray(pilgrims.userId, userIds))
     try {
-      const rows = await db.orm
-        .select({ userId: pilgrims.userId, name: pilgrims.displayName })
-        .from(pilgrims)
-        .where(inArray(pilgrims.userId, userIds))
+      // The map is worth more than the names on it.
+      const rows = await Promise.race([asked, Bun.sleep(NAMES_MS).then(() => [])])
       return new Map(rows.map(({ userId, name }) => [userId, name]))
     } catch (error) {
-      // The map is worth more than the names on it.
       if (isDatabaseUnavailable(error)) return new Map()
       throw error
     }

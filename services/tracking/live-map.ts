@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto'
 import { time } from '#shared/contracts/fields.ts'
 import type { DataQuery, LiveMap, LivePosition } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/errors.ts'
-import { type Kv, kvIsAway, type Moved } from '#shared/kv/kv.ts'
+import { type Kv, kvIsAway, type Moved, userHash } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/log.ts'
 
 const REFRESH_MS = 2_000
@@ -31,6 +31,8 @@ export interface LivePositions {
 export function createLivePositions(kv: Kv, now: () => number, log: Log): LivePositions {
   const positions = new Map<string, Moved>()
   let hidden = new Set<string>()
+  /** Of erased people, by hash: those that this replica has forgotten. */
+  const generations = new Map<string, number>()
   const through: number[] = Array.from({ length: kv.partitions }, () => 0)
   let secret = ''
   let refreshedMs = 0
@@ -53,11 +55,23 @@ export function createLivePositions(kv: Kv, now: () => number, log: Log): LivePo
     }
   }
 
+  /** Who was erased leaves this replica's memory too, once for each time. */
+  const forgetErased = async (): Promise<void> => {
+    const all = (await Promise.all(through.map((_, partition) => kv.erased(partition)))).flat()
+    const fresh = all.filter(({ userHash: hash, generation }) => (generations.get(hash) ?? 0) < generation)
+    if (fresh.length === 0) return
+    for (const { userHash: hash, generation } of fresh) generations.set(hash, generation)
+    const gone = new Set(fresh.map(({ userHash: hash }) => hash))
+    for (const userId of positions.keys()) if (gone.has(userHash(userId))) positions.delete(userId)
+    sorted = null
+  }
+
   const refresh = async (): Promise<void> => {
     try {
       if (secret === '') secret = await kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS)
       const off = await Promise.all(through.map((_, partition) => kv.hidden(partition)))
       hidden = new Set(off.flat())
+      await forgetErased()
       await Promise.all(through.map((_, partition) => pull(partition)))
       refreshedMs = now()
     } catch (error) {

@@ -3,8 +3,8 @@
  * in a directory that the replicas share; SQLite's exclusive lock falls with its process, so a file that can
  * be locked belongs to nobody, and another replica adopts it.
  */
-import { Database } from 'bun:sqlite'
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { Database, type SQLiteError } from 'bun:sqlite'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Submission } from '#shared/kv/kv.ts'
 
@@ -13,46 +13,169 @@ export class JournalFull extends Error {
   override name = 'JournalFull'
 }
 
+/** A submission and its place in the journal. */
+export interface Journaled {
+  readonly place: number
+  readonly submission: Submission
+}
+
+/** What came of looking for files that nobody holds. */
+export interface Adoption {
+  readonly entries: number
+  /** Files that could not be taken over; a damaged one is set aside for people. */
+  readonly faults: readonly Error[]
+}
+
 export interface Journal {
   /** Resolves when the submission is on disk. @throws JournalFull; or SQLite's error for a full disk */
   append(submission: Submission): Promise<void>
   /** Takes out what the kv has confirmed. */
   remove(ids: readonly string[]): void
-  /** Oldest entries, at most `count`, of this process's file and of adopted ones. */
-  oldest(count: number): Submission[]
+  /** Entries behind a place, oldest first, at most `count`; place 0 is before the first. */
+  after(place: number, count: number): Journaled[]
   /** Entries that wait. */
   size(): number
-  /** Takes over the entries of files that nobody holds; answers how many. */
-  adopt(): number
+  /** Takes over the entries of files that nobody holds. */
+  adopt(): Adoption
+  /** Gives the file up: where entries wait in it, another replica or the next start adopts it. */
   close(): void
 }
 
 const SUFFIX = '.journal'
 
-function openFile(path: string): Database {
-  const db = new Database(path, { create: true, strict: true })
-  try {
-    db.run('PRAGMA busy_timeout = 0')
-    db.run('PRAGMA locking_mode = EXCLUSIVE')
-    db.run('PRAGMA journal_mode = DELETE')
-    db.run('PRAGMA synchronous = FULL')
-    // The first write takes the lock; locking_mode keeps it until the process ends.
-    db.run('CREATE TABLE IF NOT EXISTS journal (id TEXT PRIMARY KEY, submission TEXT NOT NULL) STRICT')
-    db.run('BEGIN EXCLUSIVE')
-    db.run('COMMIT')
-    return db
-  } catch (error) {
-    db.close()
-    throw error
+/** Opens a new journal file in `dir`; it holds `max` check-ins, and adopted ones beyond that. */
+export function openJournal(dir: string, max: number): Journal {
+  mkdirSync(dir, { recursive: true })
+  return new JournalFile(dir, max, openOwnFile(dir))
+}
+
+interface Row {
+  readonly id: string
+  readonly submission: string
+}
+
+class JournalFile implements Journal {
+  readonly #path: string
+  readonly #db: Database
+  readonly #insert
+  readonly #delete
+  readonly #after
+  #size = 0
+  /** Of this turn of the event loop: one commit for all of them. */
+  #turn: Submission[] = []
+  #commit: Promise<void> | null = null
+
+  constructor(
+    private readonly dir: string,
+    private readonly max: number,
+    { db, path }: OwnFile,
+  ) {
+    this.#path = path
+    this.#db = db
+    this.#insert = db.query('INSERT OR IGNORE INTO journal (id, submission) VALUES (?, ?)')
+    this.#delete = db.query('DELETE FROM journal WHERE id = ?')
+    this.#after = db.query<{ place: number; submission: string }, [number, number]>(
+      'SELECT rowid AS place, submission FROM journal WHERE rowid > ? ORDER BY rowid LIMIT ?',
+    )
+  }
+
+  append(submission: Submission): Promise<void> {
+    if (this.size() >= this.max)
+      return Promise.reject(new JournalFull(`the journal holds ${this.max} check-ins`))
+    this.#turn.push(submission)
+    this.#commit ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        const rows = this.#turn.map((one) => ({ id: one.id, submission: JSON.stringify(one) }))
+        this.#turn = []
+        this.#commit = null
+        try {
+          this.#write(rows)
+          resolve()
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+    return this.#commit
+  }
+
+  remove(ids: readonly string[]): void {
+    let removed = 0
+    this.#db
+      .transaction(() => {
+        for (const id of ids) removed += this.#delete.run(id).changes
+      })
+      .immediate()
+    this.#size -= removed
+  }
+
+  after(place: number, count: number): Journaled[] {
+    return this.#after.all(place, count).map((row) => ({
+      place: row.place,
+      submission: JSON.parse(row.submission) as Submission,
+    }))
+  }
+
+  size(): number {
+    return this.#size + this.#turn.length
+  }
+
+  adopt(): Adoption {
+    const faults: Error[] = []
+    let entries = 0
+    for (const name of readdirSync(this.dir)) {
+      const file = join(this.dir, name)
+      if (!name.endsWith(SUFFIX) || file === this.#path) continue
+      try {
+        entries += this.#adoptFile(file)
+      } catch (error) {
+        faults.push(new Error(`the journal ${name} is not adopted`, { cause: error }))
+      }
+    }
+    return { entries, faults }
+  }
+
+  #adoptFile(file: string): number {
+    const abandoned = openAbandoned(file)
+    if (abandoned === null) return 0
+    try {
+      this.#write(abandoned.rows)
+      // Only now that its entries are in ours, and while its lock is held.
+      rmSync(file, { force: true })
+      return abandoned.rows.length
+    } finally {
+      abandoned.db.close()
+      if (!existsSync(file)) rmSync(`${file}-journal`, { force: true })
+    }
+  }
+
+  #write(rows: readonly Row[]): void {
+    let written = 0
+    this.#db
+      .transaction(() => {
+        for (const { id, submission } of rows) written += this.#insert.run(id, submission).changes
+      })
+      .immediate()
+    this.#size += written
+  }
+
+  close(): void {
+    this.#db.close()
+    if (this.#size === 0) rmSync(this.#path, { force: true })
   }
 }
 
+interface OwnFile {
+  readonly db: Database
+  readonly path: string
+}
+
 /** Makes this process's file. Another replica may adopt it before it is locked; then there is a next one. */
-function openOwnFile(dir: string): { db: Database; path: string } {
+function openOwnFile(dir: string): OwnFile {
   for (let attempt = 1; ; attempt++) {
     const path = join(dir, `${crypto.randomUUID()}${SUFFIX}`)
     try {
-      const db = openFile(path)
+      const db = openFile(path, { create: true })
       if (existsSync(path)) return { db, path }
       db.close()
     } catch (error) {
@@ -61,81 +184,48 @@ function openOwnFile(dir: string): { db: Database; path: string } {
   }
 }
 
-/** Opens a new journal file in `dir` and adopts those of replicas that are gone. */
-export function openJournal(dir: string, max: number): Journal {
-  mkdirSync(dir, { recursive: true })
-  const { db, path } = openOwnFile(dir)
-  const insert = db.query('INSERT OR IGNORE INTO journal (id, submission) VALUES (?, ?)')
-  const drop = db.query('DELETE FROM journal WHERE id = ?')
-  const first = db.query<{ submission: string }, [number]>(
-    'SELECT submission FROM journal ORDER BY rowid LIMIT ?',
-  )
-  let size = 0
-  let turn: Submission[] = []
-  let commit: Promise<void> | null = null
-
-  const write = db.transaction((submissions: readonly Submission[]) => {
-    for (const one of submissions) insert.run(one.id, JSON.stringify(one))
-  })
-  const commitTurn = () =>
-    new Promise<void>((resolve, reject) => {
-      setImmediate(() => {
-        const submissions = turn
-        turn = []
-        commit = null
-        try {
-          write.immediate(submissions)
-          size += submissions.length
-          resolve()
-        } catch (error) {
-          reject(error)
-        }
-      })
-    })
-
-  const adoptFile = (file: string): number => {
-    let other: Database
-    try {
-      other = openFile(file)
-    } catch {
-      // Its process lives: it replays the file itself.
-      return 0
-    }
-    try {
-      const rows = other.query<{ submission: string }, []>('SELECT submission FROM journal').all()
-      write.immediate(rows.map((row) => JSON.parse(row.submission) as Submission))
-      size += rows.length
-      // Only now that its entries are in ours, and while its lock is held.
-      rmSync(file, { force: true })
-      return rows.length
-    } finally {
-      other.close()
-    }
+/**
+ * Opens a file and locks it until it is closed or its process ends.
+ * @param mode who adopts must not create: the name of a file that is gone meanwhile would come back empty
+ * @throws SQLiteError SQLITE_BUSY when another process holds it
+ */
+function openFile(path: string, mode: { readonly create: true } | { readonly readwrite: true }): Database {
+  const db = new Database(path, { ...mode, strict: true })
+  try {
+    db.run('PRAGMA busy_timeout = 0')
+    db.run('PRAGMA locking_mode = EXCLUSIVE')
+    db.run('PRAGMA journal_mode = DELETE')
+    db.run('PRAGMA synchronous = FULL')
+    // In this locking mode a lock that was taken is kept.
+    db.run('BEGIN EXCLUSIVE')
+    db.run('CREATE TABLE IF NOT EXISTS journal (id TEXT PRIMARY KEY, submission TEXT NOT NULL) STRICT')
+    db.run('COMMIT')
+    return db
+  } catch (error) {
+    db.close()
+    throw error
   }
+}
 
-  const journal: Journal = {
-    append(submission) {
-      if (size + turn.length >= max)
-        return Promise.reject(new JournalFull(`the journal holds ${max} check-ins`))
-      turn.push(submission)
-      commit ??= commitTurn()
-      return commit
-    },
-    remove: db.transaction((ids: readonly string[]) => {
-      for (const id of ids) size -= drop.run(id).changes
-    }),
-    oldest: (count) => first.all(count).map((row) => JSON.parse(row.submission) as Submission),
-    size: () => size + turn.length,
-    adopt: () =>
-      readdirSync(dir)
-        .filter((file) => file.endsWith(SUFFIX) && join(dir, file) !== path)
-        .reduce((sum, file) => sum + adoptFile(join(dir, file)), 0),
-    close() {
-      const empty = size === 0
-      db.close()
-      if (empty) rmSync(path, { force: true })
-    },
+/**
+ * Locks and reads a file that nobody holds; null when its process lives and replays it itself, or when another
+ * replica has adopted it meanwhile.
+ * @throws SQLiteError for a file that cannot be read; a damaged one is set aside
+ */
+function openAbandoned(file: string): { db: Database; rows: Row[] } | null {
+  let db: Database | null = null
+  try {
+    db = openFile(file, { readwrite: true })
+    // Opened before another replica adopted and deleted it, locked after that.
+    if (existsSync(file))
+      return { db, rows: db.query<Row, []>('SELECT id, submission FROM journal ORDER BY rowid').all() }
+  } catch (error) {
+    db?.close()
+    const { code } = error as SQLiteError
+    if (code === 'SQLITE_BUSY' || !existsSync(file)) return null
+    if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB') renameSync(file, `${file}.damaged`)
+    throw error
   }
-  journal.adopt()
-  return journal
+  db.close()
+  return null
 }

@@ -11,6 +11,8 @@ export interface OwnAdmission {
   learn(status: VersionedStatus): void
   /** `unknown` while no status was ever known. */
   decide(submission: Submission): Verdict
+  /** Forgets a check-in that could not be stored, and its duplicates, so that it may come again. */
+  takeBack(submission: Submission): void
 }
 
 export function createOwnAdmission(rules: AdmissionRules, now: () => number): OwnAdmission {
@@ -31,6 +33,15 @@ export function createOwnAdmission(rules: AdmissionRules, now: () => number): Ow
       state.buffers.clear()
       state.live.clear()
       return verdict
+    },
+    takeBack({ kind, userId, duplicateKey }) {
+      const key = `${kind}:${userId}`
+      const window = state.windows.get(key)
+      if (window === undefined) return
+      state.windows.set(key, {
+        ...window,
+        calls: window.calls.filter((call) => call.duplicateKey !== duplicateKey),
+      })
     },
   }
 }

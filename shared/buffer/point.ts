@@ -20,9 +20,16 @@ export interface Point {
   readonly inRange: boolean
 }
 
+/** A point as it comes out of the buffer. */
+export interface BufferedPoint extends Point {
+  /** How often its pilgrim had been erased when it was admitted; the kv stamps it. */
+  readonly generation: number
+}
+
 /** Identity within a pilgrim's buffer. */
 export const fieldOf = (point: Pick<Point, 'kind' | 'sentMs'>): string => `${point.kind}${point.sentMs}`
 
+/** The kv reads the time of receipt by its place. */
 type Packed = [
   recordedOffset: number,
   receivedMs: number,
@@ -58,7 +65,9 @@ export function pack(point: Point): Entry {
  * Reads an entry back.
  * @throws SyntaxError or TypeError for an entry that `pack` did not write
  */
-export function unpack({ field, value }: Entry): Point {
+export function unpack({ field, value: stamped }: Entry): BufferedPoint {
+  const stamp = /^(\d+)~/.exec(stamped)
+  const value = stamp === null ? stamped : stamped.slice(stamp[0].length)
   const kind = field[0]
   const sentMs = Number(field.slice(1))
   const packed = JSON.parse(value) as Packed
@@ -80,5 +89,6 @@ export function unpack({ field, value }: Entry): Point {
     speed: speed ?? null,
     mode: mode ?? null,
     source: source ?? null,
+    generation: Number(stamp?.[1] ?? 0),
   }
 }

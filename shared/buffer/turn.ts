@@ -1,8 +1,9 @@
 /** Collects what arrives in one turn of the event loop and sends it as one call per partition. */
 import { type AdmissionRules, type Kv, partitionOf, type Submission, type Verdict } from '#shared/kv/kv.ts'
 
-/** Submissions per call of the kv at most, so that no script runs for long. */
-const SLICE = 256
+/** Submissions, and about as many points, per call of the kv at most, so that no script runs for long. */
+const SUBMISSIONS_A_CALL = 256
+const POINTS_A_CALL = 2_000
 
 interface Waiting {
   readonly submission: Submission
@@ -27,7 +28,15 @@ export function createTurn(kv: Kv, rules: AdmissionRules): (submission: Submissi
   const sendTurn = (partition: number): void => {
     const all = queues.get(partition)!
     queues.delete(partition)
-    for (let i = 0; i < all.length; i += SLICE) void send(partition, all.slice(i, i + SLICE))
+    let from = 0
+    let points = 0
+    for (const [i, { submission }] of all.entries()) {
+      points += submission.entries.length
+      if (points < POINTS_A_CALL && i + 1 - from < SUBMISSIONS_A_CALL && i + 1 < all.length) continue
+      void send(partition, all.slice(from, i + 1))
+      from = i + 1
+      points = 0
+    }
   }
 
   return (submission) =>

@@ -1,24 +1,111 @@
 /** The bus on NATS JetStream: one stream, one durable consumer per subscriber and subject. */
 import {
   AckPolicy,
-  connect,
   type ConsumerMessages,
   DeliverPolicy,
+  type JsMsg,
   type NatsConnection,
   NatsError,
   StorageType,
 } from 'nats'
 import type { Bus } from './bus.ts'
+import { type NatsLink, openNatsLink, RETRY_MS } from './nats-link.ts'
 
 const STREAM = 'EVENT'
 const SUBJECTS = 'event.>'
 /** A bell that nobody answered for a week is the sweep's business. */
 const MAX_AGE_NS = 7 * 86_400 * 1e9
-const ACK_WAIT_NS = 60 * 1e9
-const RETRY_MS = 2_000
+/** A subscriber that is silent for so long is gone, and the event is another replica's. */
+const ACK_WAIT_MS = 60_000
+const WORKING_MS = 20_000
+/** Events of a subscription that a replica works on at a time: a slow one does not hold up the next. */
+const ABREAST = 8
 
-async function ensureStream(nc: NatsConnection): Promise<void> {
-  const jsm = await nc.jetstreamManager()
+interface Subscription {
+  readonly subject: string
+  readonly subscriber: string
+  readonly onEvent: (eventId: number) => Promise<void>
+}
+
+/**
+ * Connects to NATS. Resolves at once; a bus that is down is connected to later, and subscriptions come up
+ * with it.
+ */
+export async function openNatsBus(options: {
+  readonly url: string
+  readonly onError: (error: unknown) => void
+}): Promise<Bus> {
+  const { url, onError } = options
+  const link = openNatsLink(url, onError)
+  const streams = new Set<ConsumerMessages>()
+  const subscriptions: Promise<void>[] = []
+  return {
+    async publish(subject, eventId) {
+      const connection = link.now()
+      if (connection === null || !link.isUp()) throw new Error('the bus is not connected')
+      await connection.jetstream().publish(subject, String(eventId), { timeout: 3_000 })
+    },
+    async subscribe(subject, subscriber, onEvent) {
+      subscriptions.push(keepConsuming(link, { subject, subscriber, onEvent }, streams, onError))
+    },
+    connected: link.isUp,
+    async close() {
+      link.end()
+      for (const stream of streams) stream.stop()
+      // What is being handled is handled to its end.
+      await Promise.all(subscriptions)
+      await link.close()
+    },
+  }
+}
+
+/** Consumes until the link is closed, whatever becomes of the server, its stream or the consumer. */
+async function keepConsuming(
+  link: NatsLink,
+  subscription: Subscription,
+  streams: Set<ConsumerMessages>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const connection = await link.first
+  while (connection !== null && !link.isEnding()) {
+    try {
+      const messages = await openConsumer(connection, subscription)
+      streams.add(messages)
+      try {
+        if (!link.isEnding()) await handleAll(messages, subscription, onError)
+      } finally {
+        streams.delete(messages)
+      }
+    } catch (error) {
+      if (!link.isEnding()) onError(error)
+    }
+    await link.pause(RETRY_MS)
+  }
+}
+
+async function openConsumer(
+  connection: NatsConnection,
+  { subject, subscriber }: Subscription,
+): Promise<ConsumerMessages> {
+  await ensureStream(connection)
+  // Dots would make the name a subject of its own.
+  const durable = `${subscriber}:${subject}`.replaceAll('.', '_')
+  const jsm = await connection.jetstreamManager()
+  await jsm.consumers.add(STREAM, {
+    durable_name: durable,
+    // One filter each: several need a server 2.10.
+    filter_subject: subject,
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+    ack_wait: ACK_WAIT_MS * 1e6,
+  })
+  const consumer = await connection.jetstream().consumers.get(STREAM, durable)
+  // What a busy replica fetches ahead waits for it, and for nobody else.
+  return consumer.consume({ max_messages: 1, abort_on_missing_resource: true })
+}
+
+async function ensureStream(connection: NatsConnection): Promise<void> {
+  const jsm = await connection.jetstreamManager()
   try {
     await jsm.streams.add({
       name: STREAM,
@@ -32,88 +119,34 @@ async function ensureStream(nc: NatsConnection): Promise<void> {
   }
 }
 
-/**
- * Connects to NATS. Resolves at once; a bus that is down is reconnected to for ever, and subscriptions come
- * up with it.
- */
-export async function openNatsBus(options: {
-  readonly url: string
-  readonly onError: (error: unknown) => void
-}): Promise<Bus> {
-  const { onError } = options
-  let open = true
-  let nc: NatsConnection | null = null
-  const streams: ConsumerMessages[] = []
-  // By default the client gives up for good after about 20 s of outage.
-  const connecting = connect({
-    servers: options.url.split(','),
-    maxReconnectAttempts: -1,
-    waitOnFirstConnect: true,
-    reconnectTimeWait: 250,
-    timeout: 3_000,
-  }).then(async (connection) => {
-    nc = connection
-    if (!open) await connection.close()
-    return connection
-  })
-  connecting.catch(onError)
-
-  const consume = async (
-    subject: string,
-    subscriber: string,
-    onEvent: (eventId: number) => Promise<void>,
-  ) => {
-    const connection = await connecting
-    await ensureStream(connection)
-    // Dots would make the name a subject of its own.
-    const durable = `${subscriber}:${subject}`.replaceAll('.', '_')
-    const jsm = await connection.jetstreamManager()
-    await jsm.consumers.add(STREAM, {
-      durable_name: durable,
-      // One filter each: several need a server 2.10.
-      filter_subject: subject,
-      ack_policy: AckPolicy.Explicit,
-      deliver_policy: DeliverPolicy.All,
-      ack_wait: ACK_WAIT_NS,
-    })
-    const consumer = await connection.jetstream().consumers.get(STREAM, durable)
-    const messages = await consumer.consume({ max_messages: 16 })
-    streams.push(messages)
+async function handleAll(
+  messages: ConsumerMessages,
+  { onEvent }: Subscription,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const running = new Set<Promise<void>>()
+  try {
     for await (const message of messages) {
-      try {
-        await onEvent(Number(message.string()))
-        message.ack()
-      } catch (error) {
-        onError(error)
-        message.nak(RETRY_MS)
-      }
+      const run: Promise<void> = handle(message, onEvent)
+        .catch(onError)
+        .finally(() => running.delete(run))
+      running.add(run)
+      if (running.size >= ABREAST) await Promise.race(running)
     }
+  } finally {
+    await Promise.all(running)
   }
+}
 
-  const keepConsuming = async (...consumption: Parameters<typeof consume>): Promise<void> => {
-    while (open) {
-      try {
-        await consume(...consumption)
-      } catch (error) {
-        if (open) onError(error)
-      }
-      if (open) await Bun.sleep(RETRY_MS)
-    }
-  }
-
-  return {
-    async publish(subject, eventId) {
-      if (nc === null || nc.isClosed()) throw new Error('the bus is not connected')
-      await nc.jetstream().publish(subject, String(eventId), { timeout: 3_000 })
-    },
-    async subscribe(subject, subscriber, onEvent) {
-      void keepConsuming(subject, subscriber, onEvent)
-    },
-    connected: () => nc !== null && !nc.isClosed(),
-    async close() {
-      open = false
-      for (const stream of streams) stream.stop()
-      await nc?.close()
-    },
+async function handle(message: JsMsg, onEvent: Subscription['onEvent']): Promise<void> {
+  const working = setInterval(() => message.working(), WORKING_MS)
+  try {
+    await onEvent(Number(message.string()))
+    message.ack()
+  } catch (error) {
+    message.nak(RETRY_MS)
+    throw error
+  } finally {
+    clearInterval(working)
   }
 }

@@ -10,11 +10,12 @@ export interface Bus {
   publish(subject: string, eventId: number): Promise<void>
   /**
    * Calls `onEvent` for each event of the subject, at least once per subscriber whatever its number of
-   * replicas; a rejection is delivered again.
+   * replicas. A rejection is reported, and the event comes again: from JetStream, or by the outbox's sweep.
    */
   subscribe(subject: string, subscriber: string, onEvent: (eventId: number) => Promise<void>): Promise<void>
   /** Whether the bus is connected. */
   connected(): boolean
+  /** Resolves when what is being handled has been handled. */
   close(): Promise<void>
 }
 

@@ -1,8 +1,10 @@
 /** The one table of routes: proxy, router, access rules, documentation and tests all read it. */
 import type { Endpoint } from './endpoint.ts'
+import * as bot from './bot.ts'
 import * as cards from './cards.ts'
 import * as documentation from './documentation.ts'
 import * as feedback from './feedback.ts'
+import * as messages from './messages.ts'
 import * as operations from './operations.ts'
 import * as profile from './profile.ts'
 import * as reports from './reports.ts'
@@ -21,5 +23,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   cards,
   operations,
   reports,
+  bot,
+  messages,
   documentation,
 ].flatMap((contracts): Endpoint[] => Object.values<unknown>(contracts).filter(isEndpoint))

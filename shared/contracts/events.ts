@@ -37,6 +37,7 @@ export const SUBSCRIBERS = {
     'event.admin.status.resumed',
     'event.admin.activity.ended',
   ],
+  'feedback-media.draw-cards': ['event.admin.activity.ended'],
   'scheduler.flush': ['event.admin.activity.ended', 'event.admin.flush.requested'],
   'line-bot.answer': ['event.line-bot.webhook.received'],
   'line-bot.notify-volunteers': ['event.admin.status.paused'],

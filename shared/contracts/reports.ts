@@ -140,6 +140,36 @@ export const userStatusEndpoint = endpoint({
   errors: [404, 503],
 })
 
+export const exportUserEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/admin/users/:userId/export',
+  service: 'admin',
+  summary: 'Everything that is stored about one pilgrim, as JSON or GPX',
+  access: 'owner',
+  params: z.object({ userId: UserId }),
+  query: z.object({ format: z.enum(['json', 'gpx']).default('json') }),
+  media: 'application/json',
+  data: z.record(z.string(), z.unknown()),
+  errors: [404, 503],
+})
+
+export const Erasure = z.object({
+  erased: z.record(z.string(), z.int()).describe('Rows that went, by table; pending points; stored objects'),
+  erased_at: Time,
+})
+export type Erasure = z.infer<typeof Erasure>
+
+export const eraseUserEndpoint = endpoint({
+  method: 'DELETE',
+  path: '/api/event/admin/users/:userId',
+  service: 'admin',
+  summary: 'Erases one pilgrim; what they added to the event’s sums stays, without the person',
+  access: 'owner',
+  params: z.object({ userId: UserId }),
+  data: Erasure,
+  errors: [404, 503],
+})
+
 export const surveysEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/surveys',

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { admit, move, put } from './embedded/admission.ts'
 import { bufferOf, prune } from './embedded/state.ts'
 import { openStore, type Store } from './embedded/store.ts'
-import type { Kv } from './kv.ts'
+import { type Kv, userHash } from './kv.ts'
 
 /** Turns after which the log is rewritten when the buffer has just been emptied. */
 const COMPACT_AFTER = 20_000
@@ -52,8 +52,8 @@ function admissionVerbs({ state, now, change, committed }: Store): Pick<Kv, 'adm
     async restore(_partition, submissions, rules) {
       const admission = { state, nowMs: now(), rules, change }
       for (const submission of submissions) {
-        put(admission, submission, 0, false)
-        move(admission, submission)
+        // Of somebody erased since there is no place to show.
+        if (put(admission, submission, 0, false)?.gone === 0) move(admission, submission)
       }
       await committed()
     },
@@ -77,8 +77,23 @@ function readingVerbs(store: Store): Pick<Kv, 'peek' | 'bufferSize' | 'oldestPen
   }
 }
 
-function liveMapVerbs({ state, change, committed }: Store): Pick<Kv, 'moved' | 'hide' | 'hidden'> {
+function liveMapVerbs({
+  state,
+  change,
+  committed,
+}: Store): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'rememberErased' | 'erased'> {
   return {
+    async erase(userId, { generation, erasedMs }) {
+      const pending = state.buffers.get(userId)?.entries.size ?? 0
+      change(['erase', userId, { userHash: userHash(userId), generation, erasedMs }])
+      await committed()
+      return pending
+    },
+    async rememberErased(erased) {
+      for (const one of erased) change(['erased', one])
+      await committed()
+    },
+    erased: async () => [...state.erased.values()],
     moved: async (_partition, sinceMs, count) =>
       [...state.live]
         .filter(([, { movedMs }]) => movedMs >= sinceMs)

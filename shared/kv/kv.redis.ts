@@ -180,6 +180,10 @@ function healthVerbs(
   client: Client,
   tags: readonly string[],
 ): Pick<Kv, 'probe' | 'memoryUse' | 'onReconnect'> {
+  const listeners: (() => void)[] = []
+  client.on('ready', () => {
+    for (const listener of listeners) listener()
+  })
   return {
     async probe() {
       await Promise.all(tags.map((tag) => asked(client.set(`${tag}:probe`, '1', 'PX', 60_000))))
@@ -189,7 +193,7 @@ function healthVerbs(
       return Math.max(0, ...infos.map(fullness))
     },
     onReconnect(listener) {
-      client.on('ready', listener)
+      listeners.push(listener)
     },
   }
 }

@@ -115,7 +115,20 @@ export interface PartitionBooks {
   readonly admitted: number
   /** Points that were already there. */
   readonly duplicate: number
+  /** Points of erased people that were dropped. */
+  readonly erased: number
 }
+
+/** That someone was erased, under a name that does not tell who: SHA-1 of the user id, in hex. */
+export interface Erased {
+  readonly userHash: string
+  /** Counts up with each erasure; points carry the one under which they were admitted. */
+  readonly generation: number
+  readonly erasedMs: number
+}
+
+/** The name under which an erased pilgrim is remembered. */
+export const userHash = (userId: string): string => new Bun.CryptoHasher('sha1').update(userId).digest('hex')
 
 export interface Kv {
   readonly partitions: number
@@ -156,6 +169,17 @@ export interface Kv {
   hide(userId: string, hidden: boolean): Promise<void>
   /** Who is hidden in a partition. */
   hidden(partition: number): Promise<string[]>
+
+  /**
+   * Forgets a pilgrim; points that were received before do not come back, and later ones are stamped with the
+   * generation.
+   * @returns how many pending points went
+   */
+  erase(userId: string, erased: Pick<Erased, 'generation' | 'erasedMs'>): Promise<number>
+  /** Remembers erasures again, after the store has lost everything. */
+  rememberErased(erased: readonly Erased[]): Promise<void>
+  /** Everyone who was erased, as a partition knows it. */
+  erased(partition: number): Promise<Erased[]>
 
   /** Charges a call to a sliding window: never more than `max` in any window of that length. */
   limit(key: string, id: string, window: Window): Promise<LimitVerdict>

@@ -4,6 +4,7 @@
  */
 import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
 import type { Config } from '#shared/config.ts'
+import { bounded } from './bounded.ts'
 import { createMenus, type Menus } from './menus.ts'
 
 export type Message = messagingApi.Message
@@ -57,22 +58,6 @@ const SEND_MS = 10_000
 /** Somebody waits for an answer, and the next event behind it. */
 const ANSWER_MS = 3_000
 
-/** LINE did not answer in time; whether the call took effect is not known. */
-export class LineSilent extends Error {
-  override name = 'LineSilent'
-}
-
-/** Waits for a call, but not for ever. */
-export async function bounded<T>(call: Promise<T>, ms: number): Promise<T> {
-  const timer = Promise.withResolvers<never>()
-  const handle = setTimeout(() => timer.reject(new LineSilent(`LINE did not answer within ${ms} ms`)), ms)
-  try {
-    return await Promise.race([call, timer.promise])
-  } finally {
-    clearTimeout(handle)
-  }
-}
-
 /** The client, or null without an access token: then nothing is sent. */
 export function createLine(settings: Config['line']): Line | null {
   const { accessToken: channelAccessToken, apiBaseUrl, dataApiBaseUrl } = settings
@@ -87,10 +72,7 @@ export function createLine(settings: Config['line']): Line | null {
   })
   return {
     multicast: (to, messages, retryKey) =>
-      delivered(
-        api.multicastWithHttpInfo({ to: [...to], messages: [...messages] }, retryKey),
-        SEND_MS,
-      ),
+      delivered(api.multicastWithHttpInfo({ to: [...to], messages: [...messages] }, retryKey), SEND_MS),
     push: (to, messages, retryKey) =>
       delivered(api.pushMessageWithHttpInfo({ to, messages: [...messages] }, retryKey), SEND_MS),
     reply: (replyToken, messages) =>
@@ -111,16 +93,17 @@ export function createLine(settings: Config['line']): Line | null {
   }
 }
 
-async function delivered(
-  call: Promise<{ readonly httpResponse: Response }>,
-  ms: number,
-): Promise<Delivery> {
+async function delivered(call: Promise<{ readonly httpResponse: Response }>, ms: number): Promise<Delivery> {
   try {
     const { httpResponse } = await bounded(call, ms)
     return { outcome: 'accepted', requestId: httpResponse.headers.get('x-line-request-id') }
   } catch (error) {
     if (error instanceof HTTPFetchError) return sorted(error)
-    return { outcome: 'later', detail: error instanceof Error ? error.message : String(error), retryAfterMs: null }
+    return {
+      outcome: 'later',
+      detail: error instanceof Error ? error.message : String(error),
+      retryAfterMs: null,
+    }
   }
 }
 

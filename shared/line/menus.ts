@@ -1,6 +1,6 @@
 /** Rich menus at LINE. */
 import type { messagingApi } from '@line/bot-sdk'
-import { bounded } from './line.ts'
+import { bounded } from './bounded.ts'
 
 /** "Link rich menu to multiple users": at most this many a call. */
 const LINK_MAX = 500

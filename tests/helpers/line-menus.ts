@@ -62,13 +62,15 @@ async function upload(menu: Menu | undefined, request: Request): Promise<Respons
   if (bytes.length > MAX_IMAGE_BYTES) return refuse('image too large', 413)
   const { width, height, format } = await new Bun.Image(bytes).metadata()
   if (request.headers.get('content-type') !== `image/${format}`) return refuse('invalid content type', 415)
-  if (width !== menu.size.width || height !== menu.size.height) return refuse('image size differs from the menu')
+  if (width !== menu.size.width || height !== menu.size.height)
+    return refuse('image size differs from the menu')
   menu.image = { width, height, bytes: bytes.length }
   return ok()
 }
 
 function link(memory: Memory, menuId: string, users: readonly string[]): Response {
-  if (memory.menus.get(menuId)?.image === undefined) return refuse('must upload richmenu image before applying it')
+  if (memory.menus.get(menuId)?.image === undefined)
+    return refuse('must upload richmenu image before applying it')
   for (const user of users) memory.linked.set(user, menuId)
   return ok()
 }

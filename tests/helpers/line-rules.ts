@@ -32,7 +32,8 @@ export function messageFaults(messages: unknown): Fault[] {
 
 function faultsOf(message: unknown, at: string): Fault[] {
   if (!isJson(message)) return [{ property: at, message: 'must be an object' }]
-  const faults = message.quickReply === undefined ? [] : quickReplyFaults(message.quickReply, `${at}.quickReply`)
+  const faults =
+    message.quickReply === undefined ? [] : quickReplyFaults(message.quickReply, `${at}.quickReply`)
   switch (message.type) {
     case 'text':
       return [...faults, ...textFaults(message.text, `${at}.text`, TEXT)]
@@ -84,7 +85,8 @@ function actionFaults(action: unknown, at: string, maxLabel: number): Fault[] {
       faults.push({ property: `${at}.uri`, message: 'invalid uri' })
   } else if (action.type === 'postback') {
     faults.push(...textFaults(action.data, `${at}.data`, POSTBACK_DATA))
-    if (action.displayText !== undefined) faults.push(...textFaults(action.displayText, `${at}.displayText`, 300))
+    if (action.displayText !== undefined)
+      faults.push(...textFaults(action.displayText, `${at}.displayText`, 300))
   } else if (action.type === 'message') {
     faults.push(...textFaults(action.text, `${at}.text`, 300))
   } else faults.push({ property: `${at}.type`, message: `unknown action ${String(action.type)}` })
@@ -110,20 +112,27 @@ function containerFaults(container: unknown, at: string): Fault[] {
 
 function componentFaults(component: unknown, at: string, mayBeImage = true): Fault[] {
   if (!isJson(component)) return [{ property: at, message: 'must be a component' }]
-  const action = component.action === undefined ? [] : actionFaults(component.action, `${at}.action`, LABEL.flex)
+  const action =
+    component.action === undefined ? [] : actionFaults(component.action, `${at}.action`, LABEL.flex)
   switch (component.type) {
     case 'box': {
       if (!['horizontal', 'vertical', 'baseline'].includes(String(component.layout)))
         return [{ property: `${at}.layout`, message: 'invalid layout' }]
-      if (!Array.isArray(component.contents)) return [{ property: `${at}.contents`, message: 'must be an array' }]
-      return [...action, ...component.contents.flatMap((one: unknown, i) => componentFaults(one, `${at}.contents[${i}]`))]
+      if (!Array.isArray(component.contents))
+        return [{ property: `${at}.contents`, message: 'must be an array' }]
+      return [
+        ...action,
+        ...component.contents.flatMap((one: unknown, i) => componentFaults(one, `${at}.contents[${i}]`)),
+      ]
     }
     case 'text':
       return [...action, ...textFaults(component.text, `${at}.text`, 2_000)]
     case 'button':
       return component.action === undefined ? [{ property: `${at}.action`, message: 'is required' }] : action
     case 'image':
-      return mayBeImage ? [...action, ...httpsFaults(component.url, `${at}.url`)] : [{ property: at, message: 'not here' }]
+      return mayBeImage
+        ? [...action, ...httpsFaults(component.url, `${at}.url`)]
+        : [{ property: at, message: 'not here' }]
     case 'separator':
       return []
     default:

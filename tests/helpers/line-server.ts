@@ -43,8 +43,8 @@ export interface LineServer {
   quota: number | null
   used: number
   webhook: string
-  /** Decides what goes wrong, per call. */
-  mishap: (path: string) => Mishap
+  /** Decides what goes wrong, per call. @param body text of the request */
+  mishap: (path: string, body: string) => Mishap
   /** Stops listening: connections are torn. */
   stop(): Promise<void>
   /** Listens again on the same port, knowing all it knew. */
@@ -96,12 +96,18 @@ export function startLineServer(): LineServer {
     const faults = messageFaults(body.messages)
     if (faults.length > 0) return fault(400, `The request body has ${faults.length} error(s)`, faults)
     usedTokens.add(token)
-    state.sent.push({ kind: 'reply', to: [token], messages: body.messages as Sent['messages'], retryKey: null })
+    state.sent.push({
+      kind: 'reply',
+      to: [token],
+      messages: body.messages as Sent['messages'],
+      retryKey: null,
+    })
     return Response.json({}, { headers: requestId() })
   }
 
   const answer = async (request: Request, path: string): Promise<Response> => {
-    if (request.headers.get('authorization') !== `Bearer ${LINE_TOKEN}`) return fault(401, 'Authentication failed')
+    if (request.headers.get('authorization') !== `Bearer ${LINE_TOKEN}`)
+      return fault(401, 'Authentication failed')
     const key = request.headers.get('x-line-retry-key')
     const menus = await answerMenus(request, path, state)
     if (menus !== null) return menus
@@ -121,7 +127,7 @@ export function startLineServer(): LineServer {
 
   const serve = async (request: Request): Promise<Response> => {
     const path = new URL(request.url).pathname
-    const mishap = state.mishap(path)
+    const mishap = state.mishap(path, await request.clone().text())
     if (mishap === 'hung') return new Promise(() => undefined)
     const response =
       mishap === 'before'

@@ -35,7 +35,7 @@ export async function rawRequest(
 function parse(received: string): RawAnswer {
   const end = received.indexOf('\r\n\r\n')
   const [statusLine = '', ...lines] = received.slice(0, end).split('\r\n')
-  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1])
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1])
   if (end < 0 || Number.isNaN(status)) throw new Error(`not an HTTP answer: ${JSON.stringify(received)}`)
   const headers = new Headers()
   for (const line of lines) {

@@ -32,7 +32,7 @@ export async function mountSmallDisk(kib: number): Promise<SmallDisk | null> {
       }),
     free: () => rm(ballast, { force: true }),
     async unmount() {
-      await runToEnd(['umount', dir])
+      await runToEnd(['umount', '--lazy', dir])
       await rm(dir, { recursive: true })
     },
   }

@@ -1,13 +1,16 @@
 /** The real world: the services as processes of their own behind Caddy, on Postgres, Redis and NATS. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Redis from 'ioredis'
 import type { Environment } from '#shared/config.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { openTestDatabase, testNats, testRedisUrl } from './database.ts'
 import { newDirectory, type Server, startServer } from './process.ts'
 import { freePort, startCaddy, startNats, startPostgres, startRedis } from './servers.ts'
-import { SETTINGS, type World } from './world.ts'
+import { until } from './wait.ts'
+import { healthOf, SETTINGS, type World } from './world.ts'
 
+const RECOVERY_MS = 30_000
 const ROOT = join(import.meta.dir, '../..')
 
 export interface RealWorld extends World {
@@ -126,5 +129,25 @@ export async function startService(name: ServiceName, env: Environment): Promise
     url: `http://127.0.0.1:${port}`,
     env: { ...(env as Record<string, string>), PORT: `${port}` },
     ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok,
+  })
+}
+
+/** Check-ins that wait in the journals of the replicas of tracking that run. */
+export async function journaled(world: RealWorld): Promise<number> {
+  const pages = await Promise.all(
+    [0, 1].map(async (replica) => (await fetch(`${world.service('tracking', replica).url}/metrics`)).text()),
+  )
+  return pages.reduce((sum, page) => sum + Number(/^journal_entries(?:{.*})? (\d+)$/m.exec(page)?.[1]), 0)
+}
+
+/** Resolves when all is well again after an outage, and no check-in waits in a journal. */
+export async function recovered(world: RealWorld): Promise<void> {
+  // What a flush that the outage has torn leaves behind would expire by itself, after 90 s.
+  const redis = new Redis(world.redisUrl)
+  await redis.del('lock:flush:0')
+  redis.disconnect()
+  await until(async () => (await healthOf(world)).status === 'ok' && (await journaled(world)) === 0, {
+    timeoutMs: RECOVERY_MS,
+    what: 'health, and empty journals',
   })
 }

@@ -1,6 +1,5 @@
 /** What is refused, and how: every malformed field by its name. */
 import { describe, expect, test } from 'bun:test'
-import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, checkIn, newPilgrim, PLACE, setStatus } from '#tests/helpers/world.ts'
 import { describeWorlds } from '#tests/helpers/worlds.ts'
@@ -94,7 +93,7 @@ describeWorlds('refusals', (world) => {
       }
     })
 
-    test.each(cases(BAD_QUERY))('data, %s: 400 that names it', async (field, values) => {
+    test.each(Object.entries(BAD_QUERY))('data, %s: 400 that names it', async (field, values) => {
       for (const value of values) {
         const answer = await world.fetch(`/api/event/data?${field}=${value}`)
         expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(`${field}: `)
@@ -153,30 +152,9 @@ describeWorlds('refusals', (world) => {
     })
   })
 
-  describe('a caller without the right', () => {
-    const filled = (path: string) => path.replaceAll(/:\w+/g, 'someone')
-    const needing = (roles: readonly string[]) =>
-      ENDPOINTS.filter(({ access }) => roles.includes(access)).map(
-        ({ method, path }) => [method, path] as const,
-      )
+  describe('a caller', () => {
     const ask = (method: string, path: string, headers: Record<string, string>) =>
-      world.fetch(filled(path), { method, headers, ...(method === 'GET' ? {} : { body: '{}' }) })
-
-    test.each(needing(['volunteer', 'manager', 'owner']))(
-      '%s %s without a token: 401',
-      async (method, path) => {
-        await sentenceOf(await ask(method, path, {}), 401, 'unauthorized')
-        await sentenceOf(await ask(method, path, { 'X-Admin-Token': '' }), 401, 'unauthorized')
-      },
-    )
-
-    test.each(needing(['manager', 'owner']))('%s %s as a volunteer: 403', async (method, path) => {
-      await sentenceOf(await ask(method, path, admin('volunteer')), 403, 'forbidden')
-    })
-
-    test.each(needing(['owner']))('%s %s as a manager: 403', async (method, path) => {
-      await sentenceOf(await ask(method, path, admin('manager')), 403, 'forbidden')
-    })
+      world.fetch(path, { method, headers, ...(method === 'GET' ? {} : { body: '{}' }) })
 
     test('a wrong token: 401, also where none is needed, and never refused a right one', async () => {
       for (const path of ['/api/event/auth/role', '/api/event/admin/status', '/api/event/data'])

@@ -1,5 +1,5 @@
 /** The rule of admission on the embedded state: the same decisions as `admit.lua`. */
-import type { AdmissionRules, Submission, Verdict } from '../kv.ts'
+import { type AdmissionRules, type Submission, userHash, type Verdict } from '../kv.ts'
 import { bufferOf, type Call, type Change, type State } from './state.ts'
 
 export interface Admission {
@@ -10,6 +10,9 @@ export interface Admission {
   readonly change: (change: Change) => void
 }
 
+/** Of a packed point the second number is its time of receipt. */
+const receivedMs = (value: string): number => (JSON.parse(value) as number[])[1]!
+
 /** Puts entries into a pilgrim's buffer, whatever status and limits say; null when the buffer is full. */
 export function put(admission: Admission, submission: Submission, skip: number, bounded: boolean) {
   const { state, nowMs, rules, change } = admission
@@ -17,17 +20,21 @@ export function put(admission: Admission, submission: Submission, skip: number, 
   const entries = submission.entries.slice(skip)
   const held = () => bufferOf(state, userId, nowMs)?.entries
   if (bounded && entries.length > 0 && (held()?.size ?? 0) + entries.length > rules.pendingMax) return null
+  const erased = state.erased.size === 0 ? undefined : state.erased.get(userHash(userId))
+  const stamp = erased === undefined ? '' : `${erased.generation}~`
   let known = 0
+  let gone = 0
   let firstKnown = false
   for (const [i, { field, value }] of entries.entries()) {
-    if (held()?.has(field)) {
+    if (!bounded && erased !== undefined && receivedMs(value) <= erased.erasedMs) gone++
+    else if (held()?.has(field)) {
       known++
       if (i === 0) firstKnown = true
-    } else change(['put', userId, field, value, nowMs, nowMs + rules.retentionMs])
+    } else change(['put', userId, field, stamp + value, nowMs, nowMs + rules.retentionMs])
   }
   if (known > 0) change(['renew', userId, nowMs + rules.retentionMs])
-  if (entries.length > 0) change(['books', entries.length - known, known])
-  return { known, firstKnown, pending: held()?.size ?? 0 }
+  if (entries.length > 0) change(['books', entries.length - known - gone, known, gone])
+  return { known, firstKnown, gone, pending: held()?.size ?? 0 }
 }
 
 export function move({ state, nowMs, change }: Admission, { userId, position }: Submission): void {
@@ -65,7 +72,7 @@ export function admit(admission: Admission, submission: Submission): Verdict {
   const recordedMs = first?.recordedMs ?? submission.recordedMs
   const done = put(admission, submission, first === undefined ? 0 : 1, true)
   if (done === null) return { outcome: 'full' }
-  if (first !== undefined) change(['books', 0, 1])
+  if (first !== undefined) change(['books', 0, 1, 0])
   if (first === undefined || entries.length > 1) move(admission, submission)
   if (!charged) {
     const call: Call = { ms: nowMs, id, duplicateKey, recordedMs }

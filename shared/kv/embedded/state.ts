@@ -1,5 +1,5 @@
 /** The embedded kv's memory, and the changes by which it is told and replayed. */
-import type { Position, VersionedStatus } from '../kv.ts'
+import type { Erased, Position, VersionedStatus } from '../kv.ts'
 
 /** A charged call in a pilgrim's window. */
 export interface Call {
@@ -24,7 +24,9 @@ export type Change =
   | ['window', key: string, calls: Call[], expiresMs: number]
   | ['move', userId: string, position: Position, movedMs: number]
   | ['hide', userId: string, hidden: boolean]
-  | ['books', admitted: number, duplicate: number]
+  | ['erase', userId: string, erased: Erased]
+  | ['erased', Erased]
+  | ['books', admitted: number, duplicate: number, erased: number]
   | ['epoch', epoch: string]
   | ['status', VersionedStatus]
   | ['cache', key: string, value: string, expiresMs: number]
@@ -35,8 +37,10 @@ export interface State {
   readonly windows: Map<string, { calls: Call[]; expiresMs: number }>
   readonly live: Map<string, Position & { movedMs: number }>
   readonly hidden: Set<string>
+  /** By hash of the user id. */
+  readonly erased: Map<string, Erased>
   readonly cache: Map<string, { value: string; expiresMs: number }>
-  books: { epoch: string; admitted: number; duplicate: number }
+  books: { epoch: string; admitted: number; duplicate: number; erased: number }
   status: VersionedStatus | null
 }
 
@@ -45,8 +49,9 @@ export const createState = (): State => ({
   windows: new Map(),
   live: new Map(),
   hidden: new Set(),
+  erased: new Map(),
   cache: new Map(),
-  books: { epoch: '', admitted: 0, duplicate: 0 },
+  books: { epoch: '', admitted: 0, duplicate: 0, erased: 0 },
   status: null,
 })
 
@@ -59,28 +64,17 @@ export function bufferOf(state: State, userId: string, nowMs: number): Buffer | 
 /** Applies a change to the state: the only writer of it, at run time and at replay alike. */
 export function apply(state: State, change: Change): void {
   switch (change[0]) {
-    case 'put': {
-      const [, userId, field, value, nowMs, expiresMs] = change
-      const buffer = bufferOf(state, userId, nowMs) ?? { entries: new Map(), sinceMs: nowMs, expiresMs }
-      buffer.entries.set(field, value)
-      buffer.expiresMs = expiresMs
-      state.buffers.set(userId, buffer)
+    case 'put':
+      hold(state, change)
       return
-    }
     case 'renew': {
       const buffer = state.buffers.get(change[1])
       if (buffer !== undefined) buffer.expiresMs = change[2]
       return
     }
-    case 'drop': {
-      const [, userId, fields, nowMs] = change
-      const buffer = state.buffers.get(userId)
-      if (buffer === undefined) return
-      for (const field of fields) buffer.entries.delete(field)
-      buffer.sinceMs = nowMs
-      if (buffer.entries.size === 0) state.buffers.delete(userId)
+    case 'drop':
+      drop(state, change[1], change[2], change[3])
       return
-    }
     case 'window':
       state.windows.set(change[1], { calls: change[2], expiresMs: change[3] })
       return
@@ -91,9 +85,17 @@ export function apply(state: State, change: Change): void {
       if (change[2]) state.hidden.add(change[1])
       else state.hidden.delete(change[1])
       return
+    case 'erase':
+      forget(state, change[1])
+      state.erased.set(change[2].userHash, change[2])
+      return
+    case 'erased':
+      state.erased.set(change[1].userHash, change[1])
+      return
     case 'books':
       state.books.admitted += change[1]
       state.books.duplicate += change[2]
+      state.books.erased += change[3]
       return
     case 'epoch':
       state.books.epoch = change[1]
@@ -107,6 +109,32 @@ export function apply(state: State, change: Change): void {
     case 'forget':
       state.cache.delete(change[1])
   }
+}
+
+function forget(state: State, userId: string): void {
+  state.books.erased += state.buffers.get(userId)?.entries.size ?? 0
+  state.buffers.delete(userId)
+  for (const kind of ['checkin', 'sync']) state.windows.delete(`${kind}:${userId}`)
+  state.live.delete(userId)
+  state.hidden.delete(userId)
+}
+
+function hold(
+  state: State,
+  [, userId, field, value, nowMs, expiresMs]: Extract<Change, ['put', ...unknown[]]>,
+) {
+  const buffer = bufferOf(state, userId, nowMs) ?? { entries: new Map(), sinceMs: nowMs, expiresMs }
+  buffer.entries.set(field, value)
+  buffer.expiresMs = expiresMs
+  state.buffers.set(userId, buffer)
+}
+
+function drop(state: State, userId: string, fields: readonly string[], nowMs: number): void {
+  const buffer = state.buffers.get(userId)
+  if (buffer === undefined) return
+  for (const field of fields) buffer.entries.delete(field)
+  buffer.sinceMs = nowMs
+  if (buffer.entries.size === 0) state.buffers.delete(userId)
 }
 
 /** Forgets what has expired. */
@@ -124,6 +152,7 @@ export function* snapshot(state: State): Generator<Change> {
   for (const userId of state.hidden) yield ['hide', userId, true]
   for (const [key, { value, expiresMs }] of state.cache) yield ['cache', key, value, expiresMs]
   yield ['epoch', state.books.epoch]
-  yield ['books', state.books.admitted, state.books.duplicate]
+  for (const erased of state.erased.values()) yield ['erased', erased]
+  yield ['books', state.books.admitted, state.books.duplicate, state.books.erased]
   if (state.status !== null) yield ['status', state.status]
 }

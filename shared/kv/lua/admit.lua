@@ -47,19 +47,39 @@ local function writeWindow(key, window, keepMs)
   redis.call('SET', key, table.concat(parts), 'PX', keepMs)
 end
 
-local admitted, duplicate = 0, 0
+local admitted, duplicate, gone = 0, 0, 0
+
+-- Who was erased: "generation|erased at (ms)" by SHA-1 of the user id. Mostly nobody was.
+local someErased = redis.call('HLEN', tag .. ':erased') > 0
+
+-- What a pilgrim's points are stamped with, and when they were erased; '' and nil where they never were.
+local function generationOf(user)
+  local held = someErased and redis.call('HGET', tag .. ':erased', redis.sha1hex(user))
+  if not held then return '' end
+  local generation, at = string.match(held, '^(%d+)|(%d+)$')
+  return generation .. '~', tonumber(at)
+end
+
+-- Of a packed point the second number is its time of receipt.
+local function receivedBefore(value, at)
+  return at and tonumber(string.match(value, '^%[[^,]*,(%d+)')) <= at
+end
 
 -- Puts entries ARGV[first …] into the pilgrim's buffer; answers how many were there already, whether the
--- first was, and how many points wait now.
+-- first was, how many points wait now, and how many were of somebody erased since.
 local function buffer(user, first, n)
   local key = tag .. ':buf:' .. user
-  local known, firstKnown = 0, 0
+  local known, firstKnown, late = 0, 0, 0
   local pending = redis.call('HLEN', key)
-  if n == 0 then return 0, 0, pending end
+  if n == 0 then return 0, 0, pending, 0 end
   if not restoring and pending + n > pendingMax then return nil end
   local before = pending
+  local stamp, erasedAt = generationOf(user)
   for i = 0, n - 1 do
-    if redis.call('HSETNX', key, ARGV[first + 2 * i], ARGV[first + 2 * i + 1]) == 1 then
+    local value = ARGV[first + 2 * i + 1]
+    if restoring and receivedBefore(value, erasedAt) then
+      late = late + 1
+    elseif redis.call('HSETNX', key, ARGV[first + 2 * i], stamp .. value) == 1 then
       pending = pending + 1
     else
       known = known + 1
@@ -68,9 +88,10 @@ local function buffer(user, first, n)
   end
   if before == 0 and pending > 0 then redis.call('ZADD', tag .. ':pending', now, user) end
   redis.call('EXPIRE', key, retentionS)
-  admitted = admitted + n - known
+  admitted = admitted + n - known - late
+  gone = gone + late
   duplicate = duplicate + known
-  return known, firstKnown, pending
+  return known, firstKnown, pending, late
 end
 
 local function move(user, position)
@@ -114,9 +135,9 @@ local function decide(kind, user, id, duplicateKey, recorded, position, first, n
       return { 'admitted', known + 1, 1, pending, firstRecorded, '' }
     end
   end
-  local known, firstKnown, pending = buffer(user, first, n)
+  local known, firstKnown, pending, late = buffer(user, first, n)
   if not known then return { 'full' } end
-  if position ~= '' then move(user, position) end
+  if position ~= '' and late == 0 then move(user, position) end
   if window and not charged then
     window[#window + 1] = { now, id, duplicateKey, recorded }
     writeWindow(windowKey, window, keepMs)
@@ -136,4 +157,5 @@ while at <= #ARGV do
 end
 if admitted > 0 then redis.call('HINCRBY', tag .. ':books', 'admitted', admitted) end
 if duplicate > 0 then redis.call('HINCRBY', tag .. ':books', 'duplicate', duplicate) end
+if gone > 0 then redis.call('HINCRBY', tag .. ':books', 'erased', gone) end
 return verdicts

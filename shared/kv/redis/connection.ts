@@ -9,6 +9,7 @@ const SCRIPTS = {
   gpsAdmit: lua('admit'),
   gpsSettle: lua('settle'),
   gpsSetStatus: lua('set-status'),
+  gpsErase: lua('erase'),
   windowLimit: lua('limit'),
   lockOwner: lua('unlock'),
 }

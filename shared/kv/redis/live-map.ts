@@ -1,9 +1,30 @@
-/** Live positions, and who is not to be seen among them. */
+/** Live positions, who is not to be seen among them, and who was erased. */
 import { type Kv, type Moved, partitionOf } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
 
-export function liveMapVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'moved' | 'hide' | 'hidden'> {
+export function liveMapVerbs(
+  client: Client,
+  tags: readonly string[],
+): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'rememberErased' | 'erased'> {
   return {
+    erase: (userId, { generation, erasedMs }) =>
+      asked(client.gpsErase(tags[partitionOf(userId, tags.length)]!, userId, generation, erasedMs)),
+    async rememberErased(erased) {
+      if (erased.length === 0) return
+      const fields = erased.flatMap(({ userHash, generation, erasedMs }) => [
+        userHash,
+        `${generation}|${erasedMs}`,
+      ])
+      // A hash does not tell the partition, so each of them learns all.
+      await Promise.all(tags.map((tag) => asked(client.hset(`${tag}:erased`, ...fields))))
+    },
+    async erased(partition) {
+      const held = await asked<Record<string, string>>(client.hgetall(`${tags[partition]}:erased`))
+      return Object.entries(held).map(([userHash, stamp]) => {
+        const [generation = 0, erasedMs = 0] = stamp.split('|').map(Number)
+        return { userHash, generation, erasedMs }
+      })
+    },
     moved: (partition, sinceMs, count) => moved(client, tags[partition]!, sinceMs, count),
     async hide(userId, hidden) {
       const key = `${tags[partitionOf(userId, tags.length)]}:hidden`

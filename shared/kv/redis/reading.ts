@@ -30,10 +30,11 @@ export function readingVerbs(
       const books = await Promise.all(
         tags.map((tag) => asked<Record<string, string>>(client.hgetall(`${tag}:books`))),
       )
-      return books.map(({ epoch = '', admitted = '0', duplicate = '0' }) => ({
+      return books.map(({ epoch = '', admitted = '0', duplicate = '0', erased = '0' }) => ({
         epoch,
         admitted: Number(admitted),
         duplicate: Number(duplicate),
+        erased: Number(erased),
       }))
     },
   }

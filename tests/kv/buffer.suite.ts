@@ -1,15 +1,15 @@
-/** What waits for the flush, over every driver of the kv port. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+/** What waits for the flush, as every driver of the kv port holds it. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Entry, type Kv, partitionOf } from '#shared/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { activate, admit, checkin, kvDrivers, restore, rules, sync } from './drivers.ts'
+import { activate, admit, checkin, type KvDriver, restore, rules, sync } from './drivers.ts'
 
 /** Every character that an id may have, in one and each alone. */
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:@-'
 const IDS = [ALPHABET, `${'x'.repeat(127)}.`, 'a:b', 'a', 'b', '__proto__', 'constructor', '-', ':', '@', '0']
 
-for (const driver of kvDrivers()) {
-  describe(`buffer: ${driver.name}`, () => {
+export function bufferSuite(driver: KvDriver): void {
+  describe('buffer', () => {
     let kv: Kv
     const partition = (userId: string) => partitionOf(userId, kv.partitions)
     const pending = async () =>
@@ -18,8 +18,6 @@ for (const driver of kvDrivers()) {
     const settle = (userId: string, entries: readonly Entry[]) =>
       kv.settle(partition(userId), [{ userId, entries }])
 
-    beforeAll(() => driver.start())
-    afterAll(() => driver.stop())
     beforeEach(async () => {
       kv = await driver.open()
       await activate(kv)
@@ -157,11 +155,7 @@ for (const driver of kvDrivers()) {
       await at(a!, 1_000, 4)
       await at(c!, -5, 5)
       const moved = await kv.moved(0, 0, 10)
-      expect(moved.map(({ userId, lat }) => [userId, lat])).toEqual([
-        [b, 2],
-        [a, 4],
-        [c, 5],
-      ])
+      expect(moved.map(({ userId, lat }) => `${userId} ${lat}`)).toEqual([`${b} 2`, `${a} 4`, `${c} 5`])
       expect(moved[1]!.movedMs).toBeGreaterThan(second!.movedMs)
       expect(await kv.moved(0, second!.movedMs + 1, 10)).toEqual(moved.slice(1))
       expect(await kv.moved(0, 0, 1)).toEqual(moved.slice(0, 1))

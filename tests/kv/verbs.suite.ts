@@ -1,22 +1,20 @@
-/** Status, limits, caches, locks and health, over every driver of the kv port. */
+/** Status, limits, caches, locks and health, as every driver of the kv port gives them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Kv } from '#shared/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { kvDrivers } from './drivers.ts'
+import { type KvDriver } from './drivers.ts'
 
 const WINDOW_MS = 300
 const soon = (what: string) => ({ timeoutMs: 2_000, everyMs: 5, what })
 
-for (const driver of kvDrivers()) {
-  describe(`kv: ${driver.name}`, () => {
+export function verbsSuite(driver: KvDriver): void {
+  describe('other verbs', () => {
     let kv: Kv
     beforeAll(async () => {
-      await driver.start()
       kv = await driver.open()
     })
     afterAll(async () => {
       await kv.close()
-      await driver.stop()
     })
 
     test('the status: none at first; an older one never replaces a newer', async () => {

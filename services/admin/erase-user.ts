@@ -1,0 +1,87 @@
+/** Erasing a pilgrim: rows, buffer, live map, caches and pictures go; what they added to the event's sums stays. */
+import { sql } from 'drizzle-orm'
+import { audit } from '#shared/audit.ts'
+import type { Operator } from '#shared/auth.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { Erasure } from '#shared/contracts/reports.ts'
+import { notFound } from '#shared/errors.ts'
+import { userHash } from '#shared/kv/kv.ts'
+import { deletePictures } from '#shared/objects/pictures.ts'
+import type { Writer } from '#shared/outbox.ts'
+import { photoCountKey } from '#shared/photo-count.ts'
+import { erasures } from '#shared/schema/operations.ts'
+import { PERSONAL_TABLES } from '#shared/schema/personal.ts'
+import { keepOffsets } from './keep-offsets.ts'
+
+/**
+ * Erases one pilgrim and answers a receipt. Pictures go first and the buffer last, so that a call that fails in
+ * between can be made again; points of before that still arrive are dropped by their generation.
+ * @throws Refusal 404 for someone of whom nothing is known
+ */
+export async function eraseUser(
+  context: ServiceContext,
+  operator: Operator,
+  userId: string,
+  requestId: string,
+): Promise<Erasure> {
+  const { db, kv, objects, now } = context
+  const erasedAt = new Date(now())
+  const pictures = await deletePictures(db.sql, objects, userId)
+  const waiting = (await kv.peek(userId)).length
+  const { erased, generation } = await db.orm.transaction(async (tx) => {
+    await lock(tx, userId)
+    await keepOffsets(tx, userId, context.calendar)
+    const rows = await emptyTables(tx, userId)
+    if (Object.values(rows).every((count) => count === 0) && pictures + waiting === 0)
+      throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
+    await forgetMentions(tx, userId)
+    const hash = userHash(userId)
+    const [row] = await tx
+      .insert(erasures)
+      .values({ userHash: hash, generation: 1, erasedAt })
+      .onConflictDoUpdate({
+        target: erasures.userHash,
+        set: { generation: sql`${erasures.generation} + 1`, erasedAt },
+      })
+      .returning({ generation: erasures.generation })
+    await audit(tx, operator, 'erase-user', { user_hash: hash }, requestId, now())
+    return { erased: rows, generation: row!.generation }
+  })
+  const pending = await kv.erase(userId, { generation, erasedMs: erasedAt.getTime() })
+  await kv.forget(photoCountKey(userId))
+  return { erased: { ...erased, pending, pictures }, erased_at: time(erasedAt.getTime()) }
+}
+
+/** Waits for a flush of the pilgrim's points that is under way, and keeps the next one waiting. */
+async function lock(tx: Writer, userId: string): Promise<void> {
+  await tx.execute(sql`INSERT INTO pilgrim_totals (user_id) VALUES (${userId}) ON CONFLICT DO NOTHING`)
+  await tx.execute(sql`SELECT FROM pilgrim_totals WHERE user_id = ${userId} FOR UPDATE`)
+}
+
+async function emptyTables(tx: Writer, userId: string): Promise<Record<string, number>> {
+  const rows: Record<string, number> = {}
+  for (const table of PERSONAL_TABLES) {
+    // The lock's own row is not a row of the person.
+    const own = table === 'pilgrim_totals' ? sql`AND points > 0` : sql``
+    const [counted] = await tx.execute<{ n: number }>(
+      sql`SELECT count(*)::int AS n FROM ${sql.identifier(table)} WHERE user_id = ${userId} ${own}`,
+    )
+    rows[table] = counted!.n
+    await tx.execute(sql`DELETE FROM ${sql.identifier(table)} WHERE user_id = ${userId}`)
+  }
+  return rows
+}
+
+/** Where others' rows name the pilgrim: the audit log and the ledger of messages keep what happened, not to whom. */
+async function forgetMentions(tx: Writer, userId: string): Promise<void> {
+  const hash = userHash(userId)
+  await tx.execute(sql`
+    UPDATE audit_log SET details = jsonb_set(details, '{user_id}', to_jsonb(${hash}::text))
+    WHERE details->>'user_id' = ${userId}`)
+  await tx.execute(sql`
+    UPDATE message_chunks SET recipients = recipients - ${userId}::text WHERE recipients ? ${userId}::text`)
+  await tx.execute(sql`
+    UPDATE messages SET audience = jsonb_set(audience, '{user_ids}', (audience->'user_ids') - ${userId}::text)
+    WHERE audience->'user_ids' ? ${userId}::text`)
+}

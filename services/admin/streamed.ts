@@ -1,0 +1,14 @@
+/** A body that is written while it is read. */
+export function streamed(parts: AsyncGenerator<string>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await parts.next()
+      if (done === true) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    async cancel() {
+      await parts.return(undefined)
+    },
+  })
+}

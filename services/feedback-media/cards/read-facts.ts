@@ -1,0 +1,120 @@
+/** What a pilgrim's card shows, and where they walked. */
+import { eq } from 'drizzle-orm'
+import { unpack } from '#shared/buffer/point.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { readStatistics } from '#shared/fold/statistics.ts'
+import { achievementCard } from '#shared/rules/achievement.ts'
+import { carbonMg } from '#shared/rules/carbon.ts'
+import { type Level, LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
+import { transportSums } from '#shared/rules/reported-carbon.ts'
+import { shownKg, shownKm } from '#shared/rules/shown.ts'
+import { noSums } from '#shared/rules/tally.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { pilgrimTotals } from '#shared/schema/totals.ts'
+import type { CardFacts, Fix } from './card-facts.ts'
+
+/** A change of the design is a change of every card. */
+const DESIGN = 1
+
+export interface Portrait {
+  readonly facts: CardFacts
+  /** Points that the flush has stored by now. */
+  readonly storedPoints: number
+  /** Digest of all that the picture shows. */
+  readonly fingerprint: string
+}
+
+/** How far between two levels: the slower of distance and check-ins decides. */
+function progressOf(level: Level, next: Level | null, distanceMm: number, checkins: number): number {
+  if (next === null) return 1
+  const share = (value: number, from: number, to: number): number =>
+    Math.max(0, Math.min(1, (value - from) / (to - from)))
+  // Everybody has level 1 from the beginning, also below its first check-in.
+  const from = level.level === 1 ? 0 : level.minCheckins
+  return Math.min(share(distanceMm / 1e6, level.minKm, next.minKm), share(checkins, from, next.minCheckins))
+}
+
+/** Null for someone of whom nothing is known. */
+export async function readPortrait(context: ServiceContext, userId: string): Promise<Portrait | null> {
+  const { db, config } = context
+  const [statistics, [pilgrim], [totals]] = await Promise.all([
+    readStatistics(context, userId),
+    db.read(() => db.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId))),
+    db.read(() =>
+      db.orm
+        .select({ points: pilgrimTotals.points })
+        .from(pilgrimTotals)
+        .where(eq(pilgrimTotals.userId, userId)),
+    ),
+  ])
+  if (statistics === null && pilgrim === undefined) return null
+  const { distanceMm, checkins, carbonMg: mg, points } = statistics ?? noSums()
+  const level = levelOf(distanceMm, checkins)
+  const next = LEVELS[level.level] ?? null
+  const needed = nextLevel(distanceMm, checkins)
+  const surveyCompleted = pilgrim?.surveyCompletedAt != null
+  const phone = pilgrim?.phone ?? null
+  const facts: CardFacts = {
+    eventName: config.eventName,
+    displayName: pilgrim?.displayName ?? null,
+    language: pilgrim?.language ?? null,
+    level,
+    next,
+    km: shownKm(distanceMm),
+    checkins,
+    carbonSavedKg: shownKg(
+      carbonMg(distanceMm, 'bus') - mg + transportSums(pilgrim?.transport ?? {}).savedMg,
+    ),
+    progress: progressOf(level, next, distanceMm, checkins),
+    kmNeeded: needed?.km_needed ?? 0,
+    checkinsNeeded: needed?.checkins_needed ?? 0,
+    unlocked: achievementCard({ checkins, surveyCompleted, phone }) === 'unlocked',
+  }
+  const storedPoints = totals?.points ?? 0
+  const all = JSON.stringify([DESIGN, facts, points, statistics?.lastMs])
+  return { facts, storedPoints, fingerprint: new Bun.CryptoHasher('sha256').update(all).digest('hex') }
+}
+
+/** A picture of some hundred pixels shows no more. */
+const TRACK_SLOTS = 1_200
+/** Nine days of ten hours with a point a second are 324,000; whoever sends more has the beginning drawn. */
+const MAX_POINTS = 500_000
+
+type Placed = Fix & { readonly t: number }
+
+/** The first stored point of each of 1,200 slots between the first and the last, in no order. */
+const readStored = ({ db }: ServiceContext, userId: string): Promise<readonly Placed[]> =>
+  db.read(
+    () => db.sql<Placed[]>`
+      SELECT fix[1] AS t, fix[2] AS lat, fix[3] AS lng
+      FROM (
+        SELECT min(ARRAY[p.t, p.lat, p.lng]) AS fix
+        FROM (
+          SELECT (extract(epoch FROM g.recorded_at) * 1000)::float8 AS t, g.lat, g.lng
+          FROM gps_points g
+          WHERE g.user_id = ${userId} AND g.kind IN ('c', 't') AND g.in_range LIMIT ${MAX_POINTS}::int
+        ) p
+        CROSS JOIN (
+          SELECT (extract(epoch FROM first_seen) * 1000)::float8 AS first_ms,
+                 (extract(epoch FROM last_seen) * 1000)::float8 AS last_ms
+          FROM pilgrim_totals WHERE user_id = ${userId}
+        ) w
+        GROUP BY floor((p.t - w.first_ms) / greatest((w.last_ms - w.first_ms) / ${TRACK_SLOTS}::int, 1))
+      ) slots`,
+  )
+
+/** Points that wait for the flush; of many, some. */
+async function readPending({ kv }: ServiceContext, userId: string): Promise<Placed[]> {
+  const points = (await kv.peek(userId)).map(unpack).filter(({ inRange }) => inRange)
+  const every = Math.ceil(points.length / TRACK_SLOTS)
+  return points
+    .sort((a, b) => a.recordedMs - b.recordedMs)
+    .filter((_, i) => i % every === 0 || i === points.length - 1)
+    .map(({ lat, lng, recordedMs: t }) => ({ lat, lng, t }))
+}
+
+/** Where a pilgrim walked, in order of time, what still waits in the buffer included. */
+export async function readTrack(context: ServiceContext, userId: string): Promise<Fix[]> {
+  const [stored, pending] = await Promise.all([readStored(context, userId), readPending(context, userId)])
+  return [...stored, ...pending].sort((a, b) => a.t - b.t)
+}

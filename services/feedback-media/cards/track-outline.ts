@@ -1,0 +1,90 @@
+/** The walked track as a line in a square. */
+import type { Fix } from './card-facts.ts'
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+export interface Outline {
+  /** Path data of the line. */
+  readonly path: string
+  readonly start: Point
+  readonly end: Point
+}
+
+/** Finer than a pixel's detail nobody sees. */
+const TOLERANCE_PX = 0.5
+/** A pilgrim who has hardly moved has no track yet, only the noise of a phone. */
+const MIN_SPAN_M = 60
+const METRES_PER_DEGREE = 111_195
+
+/** Distance of a point from the line through two others. */
+function distance(p: Point, a: Point, b: Point): number {
+  const dx = b.x - a.x
+  const dy = b.y - a.y
+  const length = Math.hypot(dx, dy)
+  if (length === 0) return Math.hypot(p.x - a.x, p.y - a.y)
+  return Math.abs(dy * p.x - dx * p.y + b.x * a.y - b.y * a.x) / length
+}
+
+/** Leaves out what does not change the line by more than the tolerance (Douglas and Peucker). */
+function simplify(points: readonly Point[]): Point[] {
+  const keep = new Set([0, points.length - 1])
+  const spans: [number, number][] = [[0, points.length - 1]]
+  for (let span = spans.pop(); span !== undefined; span = spans.pop()) {
+    const [from, to] = span
+    let farthest = 0
+    let at = -1
+    for (let i = from + 1; i < to; i++) {
+      const d = distance(points[i]!, points[from]!, points[to]!)
+      if (d > farthest) [farthest, at] = [d, i]
+    }
+    if (farthest <= TOLERANCE_PX) continue
+    keep.add(at)
+    spans.push([from, at], [at, to])
+  }
+  return points.filter((_, i) => keep.has(i))
+}
+
+/** Metres east and south of the first point; a card's track is small enough for a flat map. */
+function projected(track: readonly Fix[]): Point[] {
+  const { lat: lat0, lng: lng0 } = track[0]!
+  const scale = Math.cos((lat0 * Math.PI) / 180)
+  return track.map(({ lat, lng }) => {
+    // The short way round, where a track crosses the date line.
+    const east = ((((lng - lng0 + 180) % 360) + 360) % 360) - 180
+    return { x: east * scale * METRES_PER_DEGREE, y: (lat0 - lat) * METRES_PER_DEGREE }
+  })
+}
+
+/** Rounded; never a negative zero. */
+const tenths = (px: number): number => Math.round(px * 10) / 10 + 0
+
+/**
+ * Fits a track into a square of `side` pixels, centred, north up.
+ * @returns null for a track that is not yet one
+ */
+export function outlineOf(track: readonly Fix[], side: number): Outline | null {
+  if (track.length < 2) return null
+  const flat = projected(track)
+  const bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }
+  for (const { x, y } of flat) {
+    bounds.left = Math.min(bounds.left, x)
+    bounds.right = Math.max(bounds.right, x)
+    bounds.top = Math.min(bounds.top, y)
+    bounds.bottom = Math.max(bounds.bottom, y)
+  }
+  const span = Math.max(bounds.right - bounds.left, bounds.bottom - bounds.top)
+  if (span < MIN_SPAN_M) return null
+  const scale = side / span
+  const centreX = (bounds.left + bounds.right) / 2
+  const centreY = (bounds.top + bounds.bottom) / 2
+  const placed = flat.map(({ x, y }) => ({
+    x: tenths(side / 2 + (x - centreX) * scale),
+    y: tenths(side / 2 + (y - centreY) * scale),
+  }))
+  const line = simplify(placed)
+  const path = line.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join('')
+  return { path, start: line[0]!, end: line.at(-1)! }
+}

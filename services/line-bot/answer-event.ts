@@ -1,0 +1,98 @@
+/** Acts on a webhook event: what it changes, and the answer to whoever sent it. Safe to repeat. */
+import { and, eq, isNull } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/context.ts'
+import type { LineEvent } from '#shared/contracts/bot.ts'
+import type { Line, Message } from '#shared/line/line.ts'
+import { lineEvents } from '#shared/schema/messages.ts'
+import { applyEvent, isOneToOne, senderOf } from './apply-event.ts'
+import { actionOfPostback, actionOfText } from './bot/keywords.ts'
+import { languageOf } from './bot/language.ts'
+import { menu, personOnly, photoTaken, replyTo, welcome } from './bot/replies.ts'
+import { WORDS } from './bot/words.ts'
+import { readFigures, readPilgrim } from './know-pilgrim.ts'
+
+/** A reply token is good for about a minute ("Send reply message"); what is older waits for nobody. */
+const TOKEN_MS = 60_000
+
+/** @throws when LINE did not decide; the event comes again */
+export async function answerEvent(
+  context: ServiceContext,
+  line: Line | null,
+  event: LineEvent,
+): Promise<void> {
+  await applyEvent(context, event)
+  if (line === null || !wantsAnswer(event) || context.now() - event.timestamp > TOKEN_MS) return
+  if (await isAnswered(context, event)) return
+  const messages = await compose(context, line, event)
+  if (messages === null) return
+  const delivery = await line.reply(event.replyToken!, messages)
+  if (delivery.outcome === 'later') throw new Error(`an answer is not delivered: ${delivery.detail}`)
+  // A token that is used or too old is refused: then there is nothing more to do either.
+  if (delivery.outcome === 'refused') context.log.warn('LINE refuses an answer', { detail: delivery.detail })
+  await context.db.orm
+    .update(lineEvents)
+    .set({ answeredAt: new Date(context.now()) })
+    .where(eq(lineEvents.webhookEventId, event.webhookEventId))
+}
+
+/** One-to-one, or in a group when the bot is mentioned; in standby another module of the account answers. */
+function wantsAnswer(event: LineEvent): boolean {
+  if (event.replyToken === undefined || event.mode === 'standby') return false
+  if (isOneToOne(event)) return true
+  return event.type === 'postback' || mentions(event).some(({ isSelf }) => isSelf === true)
+}
+
+const mentions = ({ message }: LineEvent) => message?.mention?.mentionees ?? []
+
+/** What is said to the bot, without the mention of the bot itself. */
+function textOf(event: LineEvent): string {
+  let text = event.message?.text ?? ''
+  for (const { index, length } of [...mentions(event)].sort((a, b) => b.index - a.index))
+    text = text.slice(0, index) + text.slice(index + length)
+  return text
+}
+
+async function isAnswered({ db }: ServiceContext, { webhookEventId }: LineEvent): Promise<boolean> {
+  const waiting = await db.read(() =>
+    db.orm
+      .select({ id: lineEvents.webhookEventId })
+      .from(lineEvents)
+      .where(and(eq(lineEvents.webhookEventId, webhookEventId), isNull(lineEvents.answeredAt))),
+  )
+  return waiting.length === 0
+}
+
+/** Null for what is not answered: stickers, joins, and what LINE may invent. */
+async function compose(context: ServiceContext, line: Line, event: LineEvent): Promise<Message[] | null> {
+  const { config } = context
+  const isText = event.type === 'message' && event.message?.type === 'text'
+  const isImage = event.type === 'message' && event.message?.type === 'image'
+  if (!isText && !isImage && event.type !== 'follow' && event.type !== 'postback') return null
+  const userId = senderOf(event)
+  const pilgrim = userId === null ? null : await readPilgrim(context, line, userId, event.type === 'follow')
+  const words = WORDS[languageOf(pilgrim?.language ?? null)]
+  if (event.type === 'follow') return welcome(words, config.eventName)
+  if (isImage) return pilgrim === null ? null : photoTaken(words, pilgrim.photoCount)
+  const action = isText ? actionOfText(textOf(event)) : actionOfPostback(event.postback?.data ?? '')
+  if (action === null) return menu(words)
+  if (pilgrim === null && ['level', 'carbon', 'card'].includes(action)) return personOnly(words)
+  const figures = pilgrim === null ? null : await readFigures(context, pilgrim)
+  return replyTo(action, words, placesFor(context, pilgrim?.userId ?? null, figures), figures)
+}
+
+function placesFor(
+  { config }: ServiceContext,
+  userId: string | null,
+  figures: { readonly km: number; readonly checkins: number } | null,
+) {
+  // LINE keeps a picture by its address: other figures are another address.
+  const version = figures === null ? '' : `?v=${figures.checkins}-${figures.km}`
+  return {
+    event: config.eventName,
+    home: config.publicUrl,
+    checkin: config.checkinUrl,
+    survey: config.surveyUrl,
+    card:
+      userId === null ? null : `${config.publicUrl}/api/event/og/${encodeURIComponent(userId)}.png${version}`,
+  }
+}

@@ -1,0 +1,68 @@
+/** What an event changes: once, in one transaction with the mark that it has been applied. */
+import { and, eq, isNull, lte, sql } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/context.ts'
+import type { LineEvent } from '#shared/contracts/bot.ts'
+import { isUserId } from '#shared/contracts/fields.ts'
+import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/photo-count.ts'
+import type { Writer } from '#shared/outbox.ts'
+import { followers, lineEvents } from '#shared/schema/messages.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+
+/** The person an event comes from; null where LINE does not say. */
+export function senderOf({ source }: LineEvent): string | null {
+  const userId = source?.userId
+  return userId !== undefined && isUserId(userId) ? userId : null
+}
+
+export const isOneToOne = ({ source }: LineEvent): boolean => source?.type === 'user'
+
+/** Photos are those that are sent to the bot itself. */
+const isPhoto = (event: LineEvent): boolean =>
+  event.type === 'message' && event.message?.type === 'image' && isOneToOne(event)
+
+/** Applies an event unless it has been; then its repetition changes nothing. */
+export async function applyEvent({ db, kv, now }: ServiceContext, event: LineEvent): Promise<void> {
+  const userId = senderOf(event)
+  const photos = await db.orm.transaction(async (tx) => {
+    const fresh = await tx
+      .update(lineEvents)
+      .set({ appliedAt: new Date(now()) })
+      .where(and(eq(lineEvents.webhookEventId, event.webhookEventId), isNull(lineEvents.appliedAt)))
+      .returning({ id: lineEvents.webhookEventId })
+    if (fresh.length === 0 || userId === null) return null
+    if (event.type === 'follow' || event.type === 'unfollow') await noteReach(tx, event, userId)
+    else if (isOneToOne(event)) await noteReach(tx, { ...event, type: 'follow' }, userId)
+    if (event.type === 'unfollow') return null
+    return ensurePilgrim(tx, userId, isPhoto(event) ? 1 : 0, now())
+  })
+  if (userId !== null && photos !== null && isPhoto(event))
+    // Readers fall back to the table; a cache that is away holds nothing wrong.
+    await kv.cache(photoCountKey(userId), String(photos), PHOTO_COUNT_TTL_MS).catch(() => undefined)
+}
+
+/** Events may come late and out of order: the youngest word on whether someone can be reached holds. */
+async function noteReach(tx: Writer, { type, timestamp }: LineEvent, userId: string): Promise<void> {
+  const fields = { reachable: type === 'follow', changedAt: new Date(timestamp) }
+  await tx
+    .insert(followers)
+    .values({ userId, ...fields })
+    .onConflictDoUpdate({
+      target: followers.userId,
+      set: fields,
+      setWhere: lte(followers.changedAt, fields.changedAt),
+    })
+}
+
+/** @returns the pilgrim's photo count */
+async function ensurePilgrim(tx: Writer, userId: string, photos: number, nowMs: number): Promise<number> {
+  const at = new Date(nowMs)
+  const [row] = await tx
+    .insert(pilgrims)
+    .values({ userId, photoCount: photos, createdAt: at, updatedAt: at })
+    .onConflictDoUpdate({
+      target: pilgrims.userId,
+      set: { photoCount: sql`${pilgrims.photoCount} + ${photos}`, updatedAt: at },
+    })
+    .returning({ count: pilgrims.photoCount })
+  return row!.count
+}

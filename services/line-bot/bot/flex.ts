@@ -1,0 +1,101 @@
+/** The parts of Flex messages that the bot's answers are made of. */
+import type { messagingApi } from '@line/bot-sdk'
+import { BotAction } from '#shared/contracts/bot.ts'
+import type { Message } from '#shared/line/line.ts'
+import { postbackData } from './keywords.ts'
+import type { Words } from './words.ts'
+
+type Component = messagingApi.FlexComponent
+type Action = messagingApi.Action
+
+const INK = '#3b2a20'
+const MUTED = '#8a7768'
+const ACCENT = '#b3261e'
+const PAPER = '#fdf8ef'
+/** LINE takes 1,500. */
+const ALT_TEXT_MAX = 1_500
+
+export const cut = (text: string, max: number): string => {
+  if (text.length <= max) return text
+  // Never through the middle of a character.
+  const end = /[\uD800-\uDBFF]/.test(text[max - 2]!) ? max - 2 : max - 1
+  return `${text.slice(0, end)}…`
+}
+
+export const postback = (action: BotAction, words: Words): Action => ({
+  type: 'postback',
+  label: words.labels[action],
+  data: postbackData(action),
+  displayText: words.labels[action],
+})
+
+export const link = (label: string, uri: string): Action => ({ type: 'uri', label, uri })
+
+export const button = (action: Action, primary = true): Component => ({
+  type: 'button',
+  style: primary ? 'primary' : 'secondary',
+  height: 'sm',
+  ...(primary ? { color: ACCENT } : {}),
+  action,
+})
+
+export const paragraph = (text: string): Component => ({
+  type: 'text',
+  text,
+  wrap: true,
+  color: INK,
+  size: 'md',
+})
+
+/** A name on the left, its figure on the right. */
+export const figure = (name: string, value: string): Component => ({
+  type: 'box',
+  layout: 'horizontal',
+  spacing: 'md',
+  contents: [
+    { type: 'text', text: name, color: MUTED, size: 'sm', flex: 4 },
+    { type: 'text', text: value, color: INK, size: 'md', flex: 6, align: 'end', weight: 'bold', wrap: true },
+  ],
+})
+
+/** The menu of everything, under an answer. */
+export const quickReply = (words: Words): messagingApi.QuickReply => ({
+  items: BotAction.options.map((action) => ({ type: 'action', action: postback(action, words) })),
+})
+
+/** A card: title, what it says, and its buttons. */
+export function card(options: {
+  readonly title: string
+  readonly contents: readonly Component[]
+  readonly buttons?: readonly Component[]
+  readonly imageUrl?: string
+}): Message {
+  const { title, contents, buttons = [], imageUrl } = options
+  const heading: Component = { type: 'text', text: title, weight: 'bold', size: 'lg', color: INK, wrap: true }
+  const box = (parts: readonly Component[]): messagingApi.FlexBox => ({
+    type: 'box',
+    layout: 'vertical',
+    spacing: 'md',
+    contents: [...parts],
+  })
+  return {
+    type: 'flex',
+    altText: cut([title, ...contents.flatMap(plainText)].join(' '), ALT_TEXT_MAX),
+    contents: {
+      type: 'bubble',
+      styles: { body: { backgroundColor: PAPER }, footer: { backgroundColor: PAPER } },
+      ...(imageUrl === undefined
+        ? {}
+        : {
+            hero: { type: 'image', url: imageUrl, size: 'full', aspectRatio: '20:13', aspectMode: 'cover' },
+          }),
+      body: box([heading, ...contents]),
+      ...(buttons.length === 0 ? {} : { footer: box(buttons) }),
+    },
+  }
+}
+
+function plainText(component: Component): string[] {
+  if (component.type === 'text') return [(component as messagingApi.FlexText).text ?? '']
+  return component.type === 'box' ? (component as messagingApi.FlexBox).contents.flatMap(plainText) : []
+}

@@ -1,0 +1,36 @@
+/** What a pilgrim asks for, in the words of four languages or by a button. */
+import { BotAction } from '#shared/contracts/bot.ts'
+
+/** Looked for in this order: the first whose word stands in the text. Full-width letters are folded before. */
+const WORDS: readonly (readonly [BotAction, readonly string[]])[] = [
+  ['checkin', ['打卡', '報到', '报到', '簽到', '签到', 'check-in', 'check in', 'checkin', 'チェックイン']],
+  ['survey', ['問卷', '问卷', '調查', '调查', 'survey', 'questionnaire', 'アンケート']],
+  ['carbon', ['碳', 'carbon', 'co2', '炭素', 'カーボン', '環保', '环保']],
+  ['card', ['卡片', '成就卡', '分享卡', '我的卡', 'my card', 'card', 'カード']],
+  ['level', ['等級', '等级', '境界', '里程', '公里', 'level', 'rank', 'progress', 'レベル', '修為', '修为']],
+  ['share', ['分享', '推薦', '推荐', 'share', 'invite', 'シェア', '共有']],
+  ['about', ['關於', '关于', 'about', 'について', '概要']],
+  ['help', ['幫助', '帮助', '說明', '说明', '怎麼', '怎么', 'help', 'how', 'ヘルプ', '使い方', '助けて']],
+]
+
+/** The action that a text asks for; null when it names none. */
+export function actionOfText(text: string): BotAction | null {
+  const folded = text.normalize('NFKC').toLowerCase()
+  for (const [action, words] of WORDS) if (words.some((word) => hasWord(folded, word))) return action
+  return null
+}
+
+/** A Latin word stands alone; others may stand anywhere, as those languages write no spaces. */
+function hasWord(text: string, word: string): boolean {
+  if (!/^[a-z]/.test(word)) return text.includes(word)
+  return new RegExp(`(^|[^a-z0-9])${word}s?($|[^a-z0-9])`).test(text)
+}
+
+/** The data of a button. */
+export const postbackData = (action: BotAction): string => `action=${action}`
+
+/** The action of a button; null for one that this release does not know. */
+export function actionOfPostback(data: string): BotAction | null {
+  const parsed = BotAction.safeParse(new URLSearchParams(data).get('action'))
+  return parsed.success ? parsed.data : null
+}

@@ -1,0 +1,139 @@
+/** What the bot answers to each wish: pure functions of what is known of the pilgrim. */
+import type { BotAction } from '#shared/contracts/bot.ts'
+import type { Message } from '#shared/line/line.ts'
+import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
+import type { Words } from './words.ts'
+
+/** What is known of a pilgrim; the same figures as their profile shows. */
+export interface Figures {
+  readonly level: { readonly level: number; readonly zh: string; readonly en: string; readonly icon: string }
+  readonly km: number
+  readonly checkins: number
+  readonly next: {
+    readonly level: number
+    readonly km_needed: number
+    readonly checkins_needed: number
+  } | null
+  readonly carbonKg: number
+  readonly savedKg: number
+  readonly surveyCompleted: boolean
+}
+
+/** Where the bot's answers lead. */
+export interface Places {
+  readonly event: string
+  readonly home: string
+  readonly checkin: string
+  readonly survey: string
+  /** The pilgrim's share card, PNG; null where nobody knows the pilgrim. */
+  readonly card: string | null
+}
+
+/** Figures of someone of whom nothing is known are null. */
+export function replyTo(action: BotAction, words: Words, places: Places, figures: Figures | null): Message[] {
+  const answer = answers[action](words, places, figures)
+  return [...answer.slice(0, -1), { ...answer.at(-1)!, quickReply: quickReply(words) }]
+}
+
+type Answer = (words: Words, places: Places, figures: Figures | null) => Message[]
+
+const answers: Readonly<Record<BotAction, Answer>> = {
+  checkin: (words, { checkin }) => [
+    card({
+      title: words.labels.checkin,
+      contents: [paragraph(words.checkin)],
+      buttons: [button(link(words.labels.checkin, checkin))],
+    }),
+  ],
+  help: (words) => [
+    card({
+      title: words.labels.help,
+      contents: words.help.map(paragraph),
+      buttons: [button(postback('checkin', words)), button(postback('level', words), false)],
+    }),
+  ],
+  level: (words, _places, figures) => [figures === null ? text(words.nothingYet) : levelCard(words, figures)],
+  carbon: (words, _places, figures) => [
+    figures === null ? text(words.nothingYet) : carbonCard(words, figures),
+  ],
+  card: (words, places, figures) =>
+    figures === null || places.card === null
+      ? [text(words.nothingYet)]
+      : [
+          { type: 'image', originalContentUrl: places.card, previewImageUrl: places.card } as Message,
+          text(words.card),
+        ],
+  share: (words, { event, home }) => {
+    const uri = `https://line.me/R/share?text=${encodeURIComponent(`${words.share(event)} ${home}`)}`
+    return [
+      card({
+        title: words.labels.share,
+        contents: [paragraph(words.share(event))],
+        // LINE refuses addresses of more than 1,000 characters.
+        buttons: [button(link(words.labels.share, uri.length > 1_000 ? home : uri))],
+      }),
+    ]
+  },
+  survey: (words, { survey }, figures) => [
+    card({
+      title: words.labels.survey,
+      contents: [paragraph(figures?.surveyCompleted ? words.surveyDone : words.survey)],
+      buttons: [button(link(words.labels.survey, survey))],
+    }),
+  ],
+  about: (words, { event, home }) => [
+    card({
+      title: words.labels.about,
+      contents: [paragraph(words.about(event))],
+      buttons: [button(link(words.open, home))],
+    }),
+  ],
+}
+
+const text = (content: string): Message => ({ type: 'text', text: content })
+
+function levelCard(words: Words, figures: Figures): Message {
+  const { level, km, checkins, next } = figures
+  return card({
+    title: `${level.icon} ${words.levelName(level)}`,
+    contents: [
+      figure(words.level, `${level.level} / 9`),
+      figure(words.distance, `${km} km`),
+      figure(words.checkins, words.times(checkins)),
+      next === null
+        ? paragraph(words.top)
+        : figure(`${words.next} ${next.level}`, words.nextNeeds(next.km_needed, next.checkins_needed)),
+      ...(checkins === 0 ? [paragraph(words.nothingYet)] : []),
+    ],
+    buttons: [button(postback('card', words)), button(postback('checkin', words), false)],
+  })
+}
+
+const carbonCard = (words: Words, { carbonKg, savedKg, km }: Figures): Message =>
+  card({
+    title: `🌱 ${words.labels.carbon}`,
+    contents: [
+      figure(words.distance, `${km} km`),
+      figure(words.emitted, `${carbonKg} kg CO2e`),
+      figure(words.saved, `${savedKg} kg CO2e`),
+      paragraph(words.carbonNote),
+    ],
+  })
+
+/** To someone who has just followed. */
+export const welcome = (words: Words, event: string): Message[] => [
+  { ...text(words.welcome(event)), quickReply: quickReply(words) } as Message,
+]
+
+/** To a text that names nothing the bot knows. */
+export const menu = (words: Words): Message[] => [
+  { ...text(words.unknown), quickReply: quickReply(words) } as Message,
+]
+
+/** To a photo. @param count all of the pilgrim's photos */
+export const photoTaken = (words: Words, count: number): Message[] => [
+  { ...text(words.photo(count)), quickReply: quickReply(words) } as Message,
+]
+
+/** To someone in a group of whom LINE does not tell who they are. */
+export const personOnly = (words: Words): Message[] => [text(words.personOnly)]

@@ -1,0 +1,106 @@
+/**
+ * The webhook: whoever signs may speak. Events are put away durably and answered for at once; what they cause
+ * happens behind.
+ */
+import { validateSignature } from '@line/bot-sdk'
+import type { ServiceContext } from '#shared/context.ts'
+import { LineDelivery, LineEvent } from '#shared/contracts/bot.ts'
+import type { Event } from '#shared/contracts/events.ts'
+import { invalid, unauthorized, unavailable } from '#shared/errors.ts'
+import { errorFields } from '#shared/log.ts'
+import { lineEvents } from '#shared/schema/messages.ts'
+import { spoolEvents } from './spool.ts'
+
+/** LINE counts an answer after 2 s as none; both stores together stay below one. */
+const STORE_MS = 450
+
+/**
+ * Takes a delivery in. Without a channel secret (local runs) anyone may deliver.
+ * @throws Refusal 401 for a wrong signature, 400 for what is no delivery, 503 when no store takes it: LINE
+ * delivers it again then
+ */
+export async function takeEvents(
+  context: ServiceContext,
+  bytes: Uint8Array,
+  signature: string | null,
+): Promise<{ received: number }> {
+  const { config, log } = context
+  const { channelSecret } = config.line
+  if (channelSecret === '') log.warn('an unsigned webhook delivery is taken: LINE_CHANNEL_SECRET is not set')
+  else if (signature === null || !validateSignature(Buffer.from(bytes), channelSecret, signature))
+    throw unauthorized('The X-Line-Signature does not fit the body.')
+  const events = readEvents(context, bytes)
+  if (events.length === 0) return { received: 0 }
+  try {
+    return { received: await soon(storeEvents(context, events)) }
+  } catch (error) {
+    log.warn('webhook events wait outside the database', { count: events.length, ...errorFields(error) })
+  }
+  try {
+    await soon(spoolEvents(context, events))
+    return { received: events.length }
+  } catch {
+    throw unavailable('The events can not be kept just now: please deliver them again.')
+  }
+}
+
+function readEvents({ log }: ServiceContext, bytes: Uint8Array): LineEvent[] {
+  let delivery: unknown
+  try {
+    delivery = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw invalid('body: is not valid JSON in UTF-8')
+  }
+  const envelope = LineDelivery.safeParse(delivery)
+  if (!envelope.success) throw invalid('events: must be a list')
+  return envelope.data.events.flatMap((given) => {
+    const event = LineEvent.safeParse(given)
+    if (event.success) return [event.data]
+    log.warn('an event of LINE is not understood', {
+      faults: event.error.issues.map(({ message }) => message),
+    })
+    return []
+  })
+}
+
+/**
+ * Stores the events that are new, each with its row in the outbox.
+ * @returns how many were new
+ */
+export async function storeEvents(
+  { db, outbox, now }: ServiceContext,
+  events: readonly LineEvent[],
+): Promise<number> {
+  const receivedAt = new Date(now())
+  const stored = await db.orm.transaction(async (tx) => {
+    const rows = await tx
+      .insert(lineEvents)
+      .values(events.map(({ webhookEventId }) => ({ webhookEventId, receivedAt })))
+      .onConflictDoNothing()
+      .returning({ id: lineEvents.webhookEventId })
+    const fresh = new Set(rows.map(({ id }) => id))
+    const added: Event[] = []
+    for (const event of events)
+      if (fresh.delete(event.webhookEventId))
+        added.push(await outbox.add(tx, 'event.line-bot.webhook.received', storable(event)))
+    return added
+  })
+  for (const event of stored) void outbox.ring(event)
+  return stored.length
+}
+
+/** Neither JSON columns nor text columns hold a NUL or half a character. */
+const storable = (event: LineEvent): LineEvent =>
+  JSON.parse(JSON.stringify(event), (_key, value: unknown) =>
+    typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '') : value,
+  ) as LineEvent
+
+async function soon<T>(work: Promise<T>): Promise<T> {
+  const timer = Promise.withResolvers<never>()
+  const handle = setTimeout(() => timer.reject(new Error(`not within ${STORE_MS} ms`)), STORE_MS)
+  try {
+    return await Promise.race([work, timer.promise])
+  } finally {
+    clearTimeout(handle)
+  }
+}

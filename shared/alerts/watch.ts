@@ -1,0 +1,109 @@
+/**
+ * The watch over the service itself. It runs in two services, so that either may be dead; they agree through
+ * the kv on what the owner has been told. It needs neither the database nor the bus, and without the kv each
+ * watcher goes by its own memory: a double alert is better than none.
+ */
+import type { ServiceContext } from '#shared/context.ts'
+import { createLine } from '#shared/line/line.ts'
+import { errorFields } from '#shared/log.ts'
+import { createChecks } from './causes.ts'
+import { type Cause, decide, type Incident } from './incident.ts'
+import { createMessenger } from './messenger.ts'
+import { createQuotaNotice } from './quota-notice.ts'
+
+const LOOK_EVERY_MS = 15_000
+const STATE_KEY = 'alert-state'
+const LOCK = 'alert-watch'
+/** Above what a look takes with every dependency away. */
+const LOCK_MS = 30_000
+const STATE_MS = 30 * 86_400_000
+
+/** What the owner has been told, as of a moment. */
+interface State {
+  readonly incident: Incident | null
+  readonly atMs: number
+}
+
+export interface AlertWatch {
+  /** Looks once, and tells the owner what is to be told. */
+  look(): Promise<void>
+  /** Looks from now on. */
+  start(): void
+  stop(): Promise<void>
+}
+
+export function createAlertWatch(context: ServiceContext): AlertWatch {
+  const { config, kv, now, log } = context
+  const line = createLine(config.line)
+  const messenger = createMessenger(context, line)
+  const checks = createChecks(context)
+  const lookAtQuota = line === null ? async () => undefined : createQuotaNotice(context, line, messenger)
+  let memory: State = { incident: null, atMs: -Infinity }
+  let running: Promise<void> | null = null
+  let timer: Timer | undefined
+
+  const remember = async (incident: Incident | null): Promise<void> => {
+    memory = { incident, atMs: now() }
+    await kv.cache(STATE_KEY, JSON.stringify(memory), STATE_MS).catch(() => undefined)
+  }
+
+  /** The younger of what the kv holds and what this watcher did while the kv was away. */
+  const recall = async (): Promise<Incident | null> => {
+    const held = await kv.cached(STATE_KEY).catch(() => null)
+    const shared = held === null ? null : (JSON.parse(held) as State)
+    return shared !== null && shared.atMs >= memory.atMs ? shared.incident : memory.incident
+  }
+
+  const consider = async (causes: readonly Cause[]): Promise<void> => {
+    const incident = await recall()
+    const { say, next } = decide(incident, causes, now(), crypto.randomUUID())
+    if (say !== 'nothing') {
+      const about = incident ?? next!
+      const number = say === 'recovery' ? 'recovery' : `${next!.alerts}${next!.failure ? '' : '-warning'}`
+      const told = await messenger.tell(`${about.id}:${number}`, textOf(say, causes, about, now()))
+      // Not told is not remembered: the next look says it.
+      if (!told) return
+    }
+    if (JSON.stringify(next) !== JSON.stringify(incident)) await remember(next)
+  }
+
+  const look = async (): Promise<void> => {
+    const causes = await checks()
+    const lock = await kv.lock(LOCK, LOCK_MS).catch(() => '')
+    if (lock === null) return
+    try {
+      await consider(causes)
+      await lookAtQuota()
+    } finally {
+      if (lock !== '') await kv.unlock(LOCK, lock).catch(() => undefined)
+    }
+    await messenger.catchUp()
+  }
+
+  return {
+    look,
+    start() {
+      timer = setInterval(() => {
+        running ??= look()
+          .catch((error: unknown) => log.error('the watch could not look', errorFields(error)))
+          .finally(() => (running = null))
+      }, LOOK_EVERY_MS)
+    },
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+function textOf(
+  say: 'alert' | 'recovery',
+  causes: readonly Cause[],
+  { openedMs }: Incident,
+  nowMs: number,
+): string {
+  const minutes = Math.round((nowMs - openedMs) / 60_000)
+  if (say === 'recovery') return `✅ 恢復正常 · All is well again, after ${minutes} min`
+  const since = minutes === 0 ? '' : `\n已持續 ${minutes} 分鐘 · For ${minutes} min`
+  return `⚠️ ${causes.map(({ text }) => text).join('\n⚠️ ')}${since}`
+}

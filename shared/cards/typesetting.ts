@@ -1,0 +1,95 @@
+/** Makes every text of a picture one that can be set: no empty boxes, no reordered scripts. */
+import type { Content, Element } from './element.ts'
+import { emojiDrawing } from './emoji.ts'
+import { fontsFor, type Font, hasGlyph, type Weight } from './fonts.ts'
+
+/** Scripts that run from right to left: their letters join and turn, which needs more than glyphs. */
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Mandaic}\p{Script=Samaritan}\p{Script=Hanifi_Rohingya}]/u
+/** Controls, selectors and joiners: they have no glyph of their own. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u{FE00}-\u{FE0F}\u{E0100}-\u{E01EF}]/gu
+/** What a glyph that no font has becomes. */
+const REPLACEMENT = '·'
+
+const graphemes = new Intl.Segmenter('zh-Hant', { granularity: 'grapheme' })
+const hasGlyphs = (text: string): boolean => Array.from(text).every((char) => hasGlyph(char.codePointAt(0)!))
+
+/** A grapheme as it can be set: as it is, in its plain form (𝓐 is A), or null. */
+function settableGrapheme(grapheme: string): string | null {
+  if (emojiDrawing(grapheme) !== null) return grapheme
+  for (const form of ['NFC', 'NFKC'] as const) {
+    const text = grapheme.normalize(form).replaceAll(INVISIBLE, '')
+    if (hasGlyphs(text)) return text
+  }
+  return null
+}
+
+/**
+ * A text as it can be set. What no font has becomes a dot, runs of it one.
+ * @param instead for a right-to-left text, an empty one, or one of which more than half cannot be set
+ */
+export function settable(text: string, instead: string): string {
+  if (RIGHT_TO_LEFT.test(text)) return instead
+  let kept = 0
+  let lost = 0
+  let set = ''
+  for (const { segment } of graphemes.segment(text.normalize('NFC').replaceAll(/\s+/g, ' ').trim())) {
+    const glyphs = settableGrapheme(segment)
+    if (glyphs === null) {
+      lost++
+      if (!set.endsWith(REPLACEMENT)) set += REPLACEMENT
+    } else {
+      if (glyphs.trim() !== '') kept++
+      set += glyphs
+    }
+  }
+  return kept === 0 || lost > kept ? instead : set
+}
+
+/** A tree that can be set, and everything that its texts need. */
+export interface Typeset {
+  readonly element: Element
+  readonly fonts: readonly Font[]
+  readonly graphemeImages: Record<string, string>
+}
+
+const weightOf = (element: Element, inherited: Weight): Weight => {
+  const weight = element.props.style?.fontWeight
+  return weight === undefined ? inherited : Number(weight) >= 600 ? 700 : 400
+}
+
+/** Prepares a tree for the layout. */
+export function typeset(root: Element): Typeset {
+  const texts: { text: string; weight: Weight }[] = []
+  const graphemeImages: Record<string, string> = {}
+  const setText = (given: string, instead: string, weight: Weight): string => {
+    const text = settable(given, instead)
+    texts.push({ text, weight })
+    for (const { segment } of graphemes.segment(text)) {
+      const drawing = emojiDrawing(segment)
+      if (drawing !== null) graphemeImages[segment] = drawing
+    }
+    return text
+  }
+  const visit = (element: Element, inherited: Weight): Element => {
+    const { children, instead, ...props } = element.props
+    if (children === undefined) return element
+    const weight = weightOf(element, inherited)
+    const one = (child: Content): Content =>
+      typeof child === 'string' ? setText(child, instead ?? '', weight) : visit(child, weight)
+    return {
+      type: element.type,
+      props: {
+        ...props,
+        children:
+          typeof children === 'string' || !Array.isArray(children)
+            ? one(children as Content)
+            : children.map(one),
+      },
+    }
+  }
+  const element = visit(root, 400)
+  // The ellipsis of texts that are cut, and the space between words.
+  texts.push({ text: '… ', weight: 400 }, { text: '… ', weight: 700 })
+  return { element, fonts: fontsFor(texts), graphemeImages }
+}

@@ -1,0 +1,249 @@
+/** The buffer over a kv that is well, late, away or full: what is answered 202 is stored, once. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { openRedisKv } from '#shared/kv/kv.redis.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { type Server, startRedis } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { checkin, type KvDriver, kvDrivers, rules, sync } from '#tests/kv/drivers.ts'
+import { asked } from '#tests/kv/troubled.ts'
+import { ADMIT_MS, refusal, startReplica, timed } from './replica.ts'
+
+const soon = (what: string) => ({ timeoutMs: 15_000, what })
+const fields = async (kv: Kv, userId: string) => (await kv.peek(userId)).map(({ field }) => field).sort()
+
+function suite(driver: KvDriver): void {
+  describe(`a buffer over ${driver.name}`, () => {
+    let kv: Kv
+    beforeAll(async () => {
+      await driver.start()
+      kv = await driver.open()
+    })
+    afterAll(async () => {
+      await kv.close()
+      await driver.stop()
+    })
+
+    test('takes what came in one turn, primes a kv that knows no status, and answers each its own', async () => {
+      await using replica = await startReplica(kv)
+      const submissions = Array.from({ length: 600 }, (_, i) => checkin({ userId: `U${i % 200}` }))
+      const verdicts = await Promise.all(submissions.map((one) => replica.admitCheckIn(one)))
+      for (const [i, { recordedMs }] of submissions.entries())
+        expect(verdicts[i]).toMatchObject({ outcome: 'admitted', recordedMs })
+      expect(await fields(kv, 'U7')).toEqual(
+        submissions.filter(({ userId }) => userId === 'U7').map(({ entries }) => entries[0]!.field),
+      )
+      expect(replica.journaled()).toBe(0)
+    })
+
+    test('cuts long turns so that no call of the kv is long', async () => {
+      await using replica = await startReplica(kv)
+      const long = Array.from({ length: 30 }, (_, i) =>
+        sync(
+          `long${i}`,
+          Array.from({ length: 1_000 }, (_, t) => t),
+        ),
+      )
+      const verdicts = await Promise.all(long.map((one) => replica.admitTrack(one)))
+      for (const verdict of verdicts) expect(verdict).toMatchObject({ outcome: 'admitted', pending: 1_000 })
+    })
+  })
+}
+for (const driver of kvDrivers()) suite(driver)
+
+describeOnServers('a buffer over a troubled Redis', () => {
+  let server: Server
+  let proxy: TcpProxy
+  /** Through the proxy, as replicas see it. */
+  let kv: Kv
+  /** Around it, to see what is stored. */
+  let direct: Kv
+  const openKv = (port: number) =>
+    openRedisKv({ url: `redis://127.0.0.1:${port}`, partitions: 1, onError: () => undefined })
+
+  beforeAll(async () => {
+    server = await startRedis()
+    proxy = await openTcpProxy(server.port)
+    ;[kv, direct] = await Promise.all([openKv(proxy.port), openKv(server.port)])
+  })
+  afterAll(async () => {
+    await Promise.all([kv.close(), direct.close()])
+    await proxy.close()
+    await server.close()
+  })
+  beforeEach(async () => {
+    proxy.set({ kind: 'clear' })
+    await until(async () => (await kv.probe(), await direct.probe(), true), soon('Redis to be well'))
+    await asked(server.url, (redis) => redis.flushall())
+  })
+
+  test('late by two seconds: 202 through the journal in time, and exactly one stored', async () => {
+    await using replica = await startReplica(kv)
+    proxy.set({ kind: 'slow', toServerMs: 1_000, toClientMs: 1_000 })
+    const submissions = Array.from({ length: 5 }, () => checkin({ userId: 'U' }))
+    const first = await timed(replica.admitCheckIn(submissions[0]!))
+    expect(first.answer).toMatchObject({ outcome: 'admitted', duplicate: false })
+    expect(first.ms).toBeGreaterThanOrEqual(ADMIT_MS - 2)
+    expect(first.ms).toBeLessThan(ADMIT_MS + 250)
+    // The next ones do not wait for a kv that is known to be late.
+    const next = await timed(Promise.all(submissions.slice(1).map((one) => replica.admitCheckIn(one))))
+    expect(next.ms).toBeLessThan(ADMIT_MS)
+    expect(replica.journaled()).toBe(5)
+    // What was late goes through by itself, without a retry.
+    await until(() => replica.journaled() === 0, soon('the kv to confirm'))
+    expect(await fields(direct, 'U')).toEqual(submissions.map(({ entries }) => entries[0]!.field).sort())
+    expect((await direct.books())[0]!.admitted).toBe(5)
+  })
+
+  test('late, and then gone for good before it answered: replayed, once', async () => {
+    await using replica = await startReplica(kv)
+    proxy.set({ kind: 'slow', toServerMs: 0, toClientMs: 2_000 })
+    const applied = checkin({ userId: 'U' })
+    expect(await replica.admitCheckIn(applied)).toMatchObject({ outcome: 'admitted' })
+    // Redis has it, but its answer is lost.
+    proxy.set({ kind: 'closed' })
+    expect(await replica.admitCheckIn(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
+    expect(replica.journaled()).toBe(2)
+    proxy.set({ kind: 'clear' })
+    await until(() => replica.journaled() === 0, soon('the replay'))
+    expect(await fields(direct, 'U')).toHaveLength(2)
+    expect((await direct.books())[0]).toMatchObject({ admitted: 2 })
+  })
+
+  test('a late verdict of any kind does not undo a 202', async () => {
+    const one = rules({ checkin: { max: 1, windowMs: 60_000 } })
+    await using replica = await startReplica(kv, { rules: one })
+    await replica.admitCheckIn(checkin({ userId: 'limited' }))
+    await replica.admitCheckIn(checkin({ userId: 'somebody' }))
+    await direct.setStatus({ status: 'active', version: 5, message: null })
+    proxy.set({ kind: 'slow', toServerMs: 300, toClientMs: 300 })
+    const limited = checkin({ userId: 'limited' })
+    expect(await replica.admitCheckIn(limited)).toMatchObject({ outcome: 'admitted' })
+    await until(() => replica.journaled() === 0, soon('the limited one to be stored'))
+    expect(await fields(direct, 'limited')).toContain(limited.entries[0]!.field)
+
+    await direct.setStatus({ status: 'paused', version: 6, message: 'wait' })
+    const paused = checkin({ userId: 'paused' })
+    expect(await replica.admitCheckIn(paused)).toMatchObject({ outcome: 'admitted' })
+    await until(() => replica.journaled() === 0, soon('the one of the pause to be stored'))
+    expect(await fields(direct, 'paused')).toEqual([paused.entries[0]!.field])
+  })
+
+  test('stopped: check-ins by own limits and duplicates, tracks refused, all there afterwards', async () => {
+    await using replica = await startReplica(kv)
+    await replica.admitCheckIn(checkin({ userId: 'before' }))
+    await server.stop('SIGKILL')
+    try {
+      const first = checkin({ userId: 'U' })
+      const { answer, ms } = await timed(replica.admitCheckIn(first))
+      expect(answer).toMatchObject({ outcome: 'admitted', duplicate: false })
+      expect(ms).toBeLessThan(ADMIT_MS + 250)
+      const again = { ...first, id: 'again', recordedMs: 1 }
+      expect(await replica.admitCheckIn(again)).toMatchObject({
+        duplicate: true,
+        recordedMs: first.recordedMs,
+      })
+      const entries = [...first.entries, ...sync('U', [1, 2]).entries]
+      expect(await replica.admitCheckIn({ ...first, id: 'track', entries })).toMatchObject({
+        duplicate: true,
+      })
+      for (let i = 0; i < 2; i++)
+        expect(await replica.admitCheckIn(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
+      expect(await replica.admitCheckIn(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'limited' })
+      expect(await refusal(replica.admitTrack(sync('U', [9])))).toMatchObject({
+        httpStatus: 503,
+        headers: { 'Retry-After': '5' },
+      })
+      expect(replica.journaled()).toBe(4)
+    } finally {
+      await server.restart()
+    }
+    await until(() => replica.journaled() === 0, soon('the replay'))
+    expect(await fields(direct, 'U')).toHaveLength(3 + 2)
+    expect(await replica.admitTrack(sync('U', [9]))).toMatchObject({ outcome: 'admitted', pending: 6 })
+  })
+
+  test('stopped before the start: the status of the database decides, and 503 where there is none', async () => {
+    await server.stop()
+    await using known = await startReplica(kv)
+    const ended = { status: 'ended', version: 9, message: 'Thank you' } as const
+    await using over = await startReplica(kv, { status: ended })
+    await using unknown = await startReplica(kv, { status: null })
+    try {
+      expect(await known.admitCheckIn(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
+      expect(await over.admitCheckIn(checkin())).toEqual({
+        outcome: 'refused',
+        status: 'ended',
+        message: 'Thank you',
+      })
+      expect(await refusal(unknown.admitCheckIn(checkin()))).toMatchObject({ httpStatus: 503 })
+      expect(unknown.journaled()).toBe(0)
+    } finally {
+      await server.restart()
+    }
+    await until(() => known.journaled() === 0, soon('the replay'))
+    expect(await fields(direct, 'U')).toHaveLength(1)
+  })
+
+  test('frozen: check-ins in time, tracks refused within their patience, and by itself well again', async () => {
+    await using replica = await startReplica(kv)
+    server.pause()
+    try {
+      const first = await timed(replica.admitCheckIn(checkin({ userId: 'frozen' })))
+      expect(first.ms).toBeLessThan(ADMIT_MS + 250)
+      const track = await timed(refusal(replica.admitTrack(sync('track', [1]))))
+      expect(track.answer.httpStatus).toBe(503)
+      expect(track.ms).toBeLessThan(2_500)
+    } finally {
+      server.resume()
+    }
+    await until(() => replica.journaled() === 0, soon('the replay'))
+    expect(await fields(direct, 'frozen')).toHaveLength(1)
+  })
+
+  test('a journal that is full refuses, and forgets that it was asked', async () => {
+    await using replica = await startReplica(kv, { journalMax: 1 })
+    proxy.set({ kind: 'closed' })
+    await until(async () => (await kv.probe().catch(() => 'away')) === 'away', soon('the kv to be away'))
+    await replica.admitCheckIn(checkin({ userId: 'first' }))
+    const refused = checkin({ userId: 'refused' })
+    // The second is a duplicate of one that is not stored: it must not be told that it is.
+    const outcomes = [refused, { ...refused, id: 'again' }].map((one) => refusal(replica.admitCheckIn(one)))
+    for (const { httpStatus } of await Promise.all(outcomes)) expect(httpStatus).toBe(503)
+    expect((await refusal(replica.admitCheckIn({ ...refused, id: 'third' }))).httpStatus).toBe(503)
+    proxy.set({ kind: 'clear' })
+    await until(() => replica.journaled() === 0, soon('the replay'))
+    proxy.set({ kind: 'closed' })
+    await until(async () => (await kv.probe().catch(() => 'away')) === 'away', soon('the kv to be away'))
+    expect(await replica.admitCheckIn({ ...refused, id: 'fourth' })).toMatchObject({ duplicate: false })
+    proxy.set({ kind: 'clear' })
+    await until(() => replica.journaled() === 0, soon('the replay'))
+    expect(await fields(direct, 'refused')).toHaveLength(1)
+  })
+
+  test('nearly full: everything is refused with a time to come back, until there is room', async () => {
+    await using replica = await startReplica(kv)
+    const use = (part: number) =>
+      asked(server.url, async (redis) => {
+        const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))![1])
+        await redis.config('SET', 'maxmemory', Math.round(used / part))
+      })
+    await use(0.95)
+    const isFull = () =>
+      replica.admitTrack(sync(crypto.randomUUID(), [1])).then(
+        () => false,
+        () => true,
+      )
+    await until(isFull, soon('the memory to be seen'))
+    expect(await refusal(replica.admitCheckIn(checkin()))).toMatchObject({
+      httpStatus: 503,
+      headers: { 'Retry-After': '60' },
+    })
+    expect(await refusal(replica.admitTrack(sync('U', [1])))).toMatchObject({ httpStatus: 503 })
+    await use(0.5)
+    await until(async () => !(await isFull()), soon('the room to be seen'))
+    expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'admitted' })
+    expect(replica.journaled()).toBe(0)
+  })
+})

@@ -1,0 +1,208 @@
+/** The journal: what it promises over kills, damage, full disks and other replicas in the same directory. */
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { copyFileSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Journal, JournalFull, openJournal } from '#shared/buffer/journal.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { mountSmallDisk } from '#tests/helpers/small-disk.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { checkin } from '#tests/kv/drivers.ts'
+
+let dir: string
+beforeEach(async () => void (dir = await newDirectory('journal')))
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+const ids = (journal: Journal): Set<string> =>
+  new Set(journal.after(0, 1_000_000).map(({ submission }) => submission.id))
+const fill = (journal: Journal, count: number): Promise<void[]> =>
+  Promise.all(Array.from({ length: count }, () => journal.append(checkin())))
+
+/** A replica whose process is gone: a file with entries that nobody holds. */
+async function abandon(count: number): Promise<string> {
+  const before = new Set(readdirSync(dir))
+  const journal = openJournal(dir, 1_000_000)
+  await fill(journal, count)
+  journal.close()
+  return join(
+    dir,
+    readdirSync(dir).find((name) => name.endsWith('.journal') && !before.has(name))!,
+  )
+}
+
+test('gives back what was appended, oldest first, page by page, until it is removed', async () => {
+  const journal = openJournal(dir, 100)
+  const submissions = Array.from({ length: 7 }, (_, i) => checkin({ userId: `U${i}`, position: null }))
+  for (const submission of submissions) await journal.append(submission)
+  expect(journal.size()).toBe(7)
+  const first = journal.after(0, 3)
+  expect(first.map(({ submission }) => submission)).toEqual(submissions.slice(0, 3))
+  const rest = journal.after(first.at(-1)!.place, 10)
+  expect(rest.map(({ submission }) => submission)).toEqual(submissions.slice(3))
+  journal.remove([submissions[1]!.id, submissions[1]!.id, 'unknown'])
+  expect(journal.size()).toBe(6)
+  expect(journal.after(0, 2).map(({ submission }) => submission)).toEqual([submissions[0]!, submissions[2]!])
+  journal.close()
+})
+
+test('appends of one turn share a commit, and a repeated one counts once', async () => {
+  const journal = openJournal(dir, 10_000)
+  const submission = checkin()
+  const startedAt = performance.now()
+  await Promise.all([fill(journal, 2_000), journal.append(submission), journal.append(submission)])
+  // Two thousand commits of their own would take a disk seconds.
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(journal.size()).toBe(2_001)
+  await journal.append(submission)
+  expect(journal.size()).toBe(2_001)
+  journal.close()
+})
+
+test('is full at its cap, also within a turn, until something is removed', async () => {
+  const journal = openJournal(dir, 3)
+  const submission = checkin()
+  const appended = [journal.append(submission), ...Array.from({ length: 4 }, () => journal.append(checkin()))]
+  const outcomes = await Promise.allSettled(appended)
+  expect(outcomes.map(({ status }) => status)).toEqual([
+    ...['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected'],
+  ] as never)
+  expect(await rejection(journal.append(checkin()))).toBeInstanceOf(JournalFull)
+  journal.remove([submission.id])
+  await journal.append(checkin())
+  journal.close()
+})
+
+test('an empty one leaves nothing behind; one with entries is adopted by the next, beyond its cap', async () => {
+  openJournal(dir, 10).close()
+  expect(readdirSync(dir)).toEqual([])
+  await abandon(5)
+  const journal = openJournal(dir, 2)
+  expect(journal.adopt()).toEqual({ entries: 5, faults: [] })
+  expect(journal.size()).toBe(5)
+  expect(readdirSync(dir).filter((name) => name.endsWith('.journal'))).toHaveLength(1)
+  journal.remove([...ids(journal)])
+  expect(journal.size()).toBe(0)
+  journal.close()
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('a file that was adopted by one who died before deleting it counts once', async () => {
+  const file = await abandon(5)
+  copyFileSync(file, join(dir, 'copy.journal'))
+  const journal = openJournal(dir, 100)
+  expect(journal.adopt().faults).toEqual([])
+  expect(journal.size()).toBe(5)
+  journal.remove([...ids(journal)])
+  journal.close()
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('a torn file is reported once and set aside; an empty one is cleared away', async () => {
+  const torn = await abandon(3_000)
+  truncateSync(torn, Math.floor(readFileSync(torn).length / 2))
+  renameSync(torn, join(dir, 'torn.journal'))
+  writeFileSync(join(dir, 'other.journal'), 'SQLite format 3\0 but nothing like it'.repeat(100))
+  writeFileSync(join(dir, 'empty.journal'), '')
+  await abandon(3)
+  const journal = openJournal(dir, 100)
+  const { entries, faults } = journal.adopt()
+  expect(entries).toBe(3)
+  const named = ['other', 'torn'].map((name) => `Error: the journal ${name}.journal is not adopted`)
+  expect(faults.map(String).sort()).toEqual(named)
+  expect(journal.adopt()).toEqual({ entries: 0, faults: [] })
+  const left = readdirSync(dir).filter((name) => !name.endsWith('-journal'))
+  expect(left.filter((name) => name.endsWith('.journal'))).toHaveLength(1)
+  expect(left).toEqual(expect.arrayContaining(['other.journal.damaged', 'torn.journal.damaged']))
+  journal.close()
+})
+
+interface Replica {
+  readonly child: Bun.Subprocess
+  readonly lines: () => string[]
+  kill(): Promise<void>
+}
+
+async function startReplica(does: 'write' | 'adopt'): Promise<Replica> {
+  const script = join(import.meta.dir, 'journal-process.ts')
+  const child = Bun.spawn([process.execPath, script, dir, does], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  const reading = (async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of child.stdout) output += decoder.decode(chunk, { stream: true })
+  })()
+  await until(() => output.startsWith('open\n'), { timeoutMs: 20_000, what: 'a replica to open its journal' })
+  return {
+    child,
+    lines: () => output.split('\n').slice(1, -1),
+    async kill() {
+      child.kill('SIGKILL')
+      await child.exited
+      await reading
+    },
+  }
+}
+
+test('a replica that was killed while it wrote is adopted whole, one that lives is not', async () => {
+  const journal = openJournal(dir, 1_000_000)
+  for (let round = 0; round < 4; round++) {
+    const replica = await startReplica('write')
+    await until(() => replica.lines().length > 20, { timeoutMs: 10_000, what: 'the replica to write' })
+    expect(journal.adopt()).toEqual({ entries: 0, faults: [] })
+    await Bun.sleep(Math.random() * 60)
+    await replica.kill()
+    const { entries, faults } = journal.adopt()
+    expect(faults).toEqual([])
+    expect(entries).toBeGreaterThanOrEqual(replica.lines().length)
+    expect(new Set(replica.lines()).difference(ids(journal))).toEqual(new Set())
+  }
+  journal.remove([...ids(journal)])
+  journal.close()
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('a new file that others adopt before it is locked is not used; nothing is lost', async () => {
+  const adopters = await Promise.all([startReplica('adopt'), startReplica('adopt')])
+  for (let i = 0; i < 100; i++) {
+    const journal = openJournal(dir, 10)
+    await journal.append(checkin())
+    journal.close()
+    if (i % 10 === 0) await Bun.sleep(1)
+  }
+  const adopted = () => adopters.flatMap((one) => one.lines()).reduce((sum, line) => sum + Number(line), 0)
+  await until(() => adopted() >= 100, { timeoutMs: 10_000, what: 'the others to adopt all' })
+  await Promise.all(adopters.map((one) => one.kill()))
+  const journal = openJournal(dir, 10)
+  expect(journal.adopt()).toEqual({ entries: 100, faults: [] })
+  expect(journal.size()).toBe(100)
+  journal.close()
+}, 30_000)
+
+const disk = await mountSmallDisk(1_024)
+describe.skipIf(disk === null)('a full disk', () => {
+  afterAll(() => disk!.unmount())
+
+  test('refuses what it cannot keep, keeps what it promised, and takes more when it has room', async () => {
+    const journal = openJournal(disk!.dir, 1_000_000)
+    const promised: string[] = []
+    const write = async () => {
+      const submission = checkin({ duplicateKey: 'x'.repeat(10_000) })
+      await journal.append(submission)
+      promised.push(submission.id)
+    }
+    for (let i = 0; i < 20; i++) await write()
+    await disk!.fill()
+    const outcomes = await Promise.allSettled([write(), write(), write()])
+    for (const { status } of outcomes) expect(status).toBe('rejected')
+    for (let i = 0; i < 5; i++) expect(String(await rejection(write()))).toContain('full')
+    expect(journal.size()).toBe(20)
+    await disk!.free()
+    await write()
+    expect(journal.size()).toBe(21)
+    journal.close()
+    const next = openJournal(disk!.dir, 1_000_000)
+    expect(next.adopt()).toEqual({ entries: 21, faults: [] })
+    expect(ids(next)).toEqual(new Set(promised))
+    next.close()
+  })
+})

@@ -1,0 +1,73 @@
+/** A replica's buffer on a store that a test troubles. */
+import { rm } from 'node:fs/promises'
+import { type Buffer, createBuffer } from '#shared/buffer/buffer.ts'
+import { type Journal, openJournal } from '#shared/buffer/journal.ts'
+import { Refusal } from '#shared/errors.ts'
+import { type AdmissionRules, type Kv, kvIsAway, type VersionedStatus } from '#shared/kv/kv.ts'
+import { createLog } from '#shared/log.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { rules } from '#tests/kv/drivers.ts'
+
+export const ADMIT_MS = 250
+
+export interface Replica extends Buffer, AsyncDisposable {
+  readonly journal: Journal
+  /** What it logged: one JSON line each. */
+  readonly lines: string[]
+}
+
+export interface ReplicaOptions {
+  readonly rules?: AdmissionRules
+  readonly journalMax?: number
+  /** The status as the database holds it; null: the database is away as well. */
+  readonly status?: VersionedStatus | null
+}
+
+/** Starts a buffer with a journal of its own; disposing stops it and removes the journal. */
+export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promise<Replica> {
+  const { journalMax = 10_000, status = { status: 'active', version: 1, message: null } } = options
+  const dir = await newDirectory('replica')
+  const journal = openJournal(dir, journalMax)
+  const lines: string[] = []
+  const buffer = createBuffer({
+    kv,
+    journal,
+    rules: options.rules ?? rules(),
+    admitMs: ADMIT_MS,
+    async prime() {
+      if (status === null) throw new Error('the database is away')
+      await kv.setStatus(status).catch((error: unknown) => {
+        if (!kvIsAway(error)) throw error
+      })
+      return status
+    },
+    now: Date.now,
+    log: createLog({}, (line) => lines.push(line)),
+  })
+  await buffer.start()
+  return {
+    ...buffer,
+    journal,
+    lines,
+    async [Symbol.asyncDispose]() {
+      await buffer.stop()
+      journal.close()
+      await rm(dir, { recursive: true })
+    },
+  }
+}
+
+/** The refusal that a call ends in. */
+export async function refusal(call: Promise<unknown>): Promise<Refusal> {
+  const error = await rejection(call)
+  if (error instanceof Refusal) return error
+  throw error
+}
+
+/** A call's answer and how many milliseconds it took. */
+export async function timed<T>(call: Promise<T>): Promise<{ answer: T; ms: number }> {
+  const startedAt = performance.now()
+  const answer = await call
+  return { answer, ms: performance.now() - startedAt }
+}

@@ -1,0 +1,205 @@
+/** One suite over both drivers of the bus port, and what only a server can do to one of them. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'nats'
+import { type Bus, openBus } from '#shared/bus/bus.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { type Server, startNats } from '#tests/helpers/servers.ts'
+import { describeOnServers, embeddedOnly } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const soon = (what: string) => ({ timeoutMs: 15_000, what })
+
+/** A bus that keeps what it reports and what it delivers. */
+class Member {
+  readonly got: number[] = []
+  readonly reports: unknown[] = []
+  /** How often the next events are rejected first. */
+  rejections = 0
+  static async open(url: string): Promise<Member> {
+    const member = new Member()
+    member.#bus = await openBus({ url, onError: (error) => member.reports.push(error) })
+    return member
+  }
+  #bus!: Bus
+  get bus(): Bus {
+    return this.#bus
+  }
+  subscribe(subject: string, subscriber: string, delayMs = 0): Promise<void> {
+    return this.#bus.subscribe(subject, subscriber, async (id) => {
+      if (delayMs > 0) await Bun.sleep(delayMs)
+      if (this.rejections-- > 0) throw new Error('not now')
+      this.got.push(id)
+    })
+  }
+}
+
+let server: Server | null = null
+beforeAll(async () => void (server = embeddedOnly ? null : await startNats()))
+afterAll(() => server?.close())
+
+/** A subject that no other test rings. */
+const newSubject = () => `event.test.${crypto.randomUUID()}.happened`
+const members: Member[] = []
+afterEach(async () => void (await Promise.all(members.splice(0).map(({ bus }) => bus.close()))))
+async function join(url: string): Promise<Member> {
+  const member = await Member.open(url)
+  members.push(member)
+  if (url !== '') await until(() => member.bus.connected(), soon('the bus to connect'))
+  return member
+}
+
+for (const [name, url] of [
+  ['embedded', () => ''],
+  ['NATS', () => server!.url],
+] as const)
+  describe.skipIf(embeddedOnly && name === 'NATS')(`bus: ${name}`, () => {
+    test('each subscriber gets each event of its subject, and of no other', async () => {
+      const member = await join(url())
+      const [first, second, other] = [new Member(), new Member(), new Member()]
+      const [subject, otherSubject] = [newSubject(), newSubject()]
+      for (const [who, to, as] of [
+        [first, subject, 'service.first'],
+        [second, subject, 'service.second'],
+        [other, otherSubject, 'service.first'],
+      ] as const)
+        await member.bus.subscribe(to, as, async (id) => void who.got.push(id))
+      await until(async () => {
+        await member.bus.publish(subject, 0)
+        return first.got.includes(0) && second.got.includes(0)
+      }, soon('the subscriptions'))
+      for (let id = 1; id <= 20; id++) await member.bus.publish(subject, id)
+      for (const { got } of [first, second]) {
+        await until(() => got.includes(20), soon('the last event'))
+        expect(new Set(got)).toEqual(new Set(Array.from({ length: 21 }, (_, id) => id)))
+      }
+      expect(other.got).toEqual([])
+    })
+
+    test('a member that is closed finishes what it is about, and gets nothing more', async () => {
+      const member = await join(url())
+      const subject = newSubject()
+      const started = Promise.withResolvers<void>()
+      let finished = 0
+      await member.bus.subscribe(subject, 'service.slow', async () => {
+        started.resolve()
+        await Bun.sleep(100)
+        finished++
+      })
+      await member.bus.publish(subject, 1)
+      await started.promise
+      await member.bus.close()
+      expect(finished).toBe(1)
+      expect(member.bus.connected()).toBe(false)
+    })
+
+    test('a failing subscriber is reported and stops nothing', async () => {
+      const member = await join(url())
+      const subject = newSubject()
+      member.rejections = 1
+      await member.subscribe(subject, 'service.failing')
+      await member.bus.publish(subject, 1)
+      await member.bus.publish(subject, 2)
+      await until(() => member.got.includes(2), soon('the event behind the failing one'))
+      expect(member.reports.map(String)).toContain('Error: not now')
+    })
+  })
+
+describeOnServers('NATS', () => {
+  test('delivers again what was rejected, and what came before the subscriber', async () => {
+    const member = await join(server!.url)
+    const subject = newSubject()
+    await member.subscribe(newSubject(), 'service.other')
+    await until(() => member.bus.publish(subject, 7).then(() => true), soon('the stream'))
+    member.rejections = 1
+    await member.subscribe(subject, 'service.late')
+    await until(() => member.got.length > 0, soon('the second delivery'))
+    expect(member.got).toEqual([7])
+  })
+
+  test('two replicas of a subscriber share its events', async () => {
+    const [one, other] = [await join(server!.url), await join(server!.url)]
+    const subject = newSubject()
+    for (const member of [one, other]) await member.subscribe(subject, 'service.shared', 20)
+    await until(() => one.bus.publish(subject, 0).then(() => true), soon('the stream'))
+    for (let id = 1; id <= 20; id++) await one.bus.publish(subject, id)
+    const all = () => [...one.got, ...other.got]
+    await until(() => new Set(all()).size === 21, soon('all events'))
+    expect(all()).toHaveLength(21)
+    expect(one.got.length).toBeGreaterThan(3)
+    expect(other.got.length).toBeGreaterThan(3)
+  })
+
+  test('a slow event holds up no other', async () => {
+    const [one, other] = [await join(server!.url), await join(server!.url)]
+    const subject = newSubject()
+    const held = Promise.withResolvers<void>()
+    const got: number[] = []
+    for (const { bus } of [one, other])
+      await bus.subscribe(subject, 'service.busy', async (id) => {
+        if (id === 0) await held.promise
+        got.push(id)
+      })
+    await until(() => one.bus.publish(subject, 0).then(() => true), soon('the stream'))
+    for (let id = 1; id <= 10; id++) await one.bus.publish(subject, id)
+    await until(() => got.length === 10, soon('the others'))
+    held.resolve()
+    await until(() => got.length === 11, soon('the slow one'))
+    expect(got.at(-1)).toBe(0)
+  })
+
+  test('restarted: publishing rejects at once meanwhile, and everything works by itself afterwards', async () => {
+    const member = await join(server!.url)
+    const subject = newSubject()
+    await member.subscribe(subject, 'service.patient')
+    await until(() => member.bus.publish(subject, 1).then(() => true), soon('the stream'))
+    await until(() => member.got.includes(1), soon('the first event'))
+    await server!.stop('SIGKILL')
+    await until(() => !member.bus.connected(), soon('the loss to be noticed'))
+    const startedAt = performance.now()
+    expect(String(await rejection(member.bus.publish(subject, 2)))).toContain('not connected')
+    expect(performance.now() - startedAt).toBeLessThan(100)
+    await server!.restart()
+    await until(() => member.bus.publish(subject, 3).then(() => true), soon('the bus to come back'))
+    await until(() => member.got.includes(3), { timeoutMs: 5_000, what: 'the subscription to come back' })
+  })
+
+  test('a stream that is gone is made again', async () => {
+    const member = await join(server!.url)
+    const subject = newSubject()
+    await member.subscribe(subject, 'service.bereft')
+    await until(() => member.bus.publish(subject, 1).then(() => true), soon('the stream'))
+    await until(() => member.got.includes(1), soon('the first event'))
+    await withManager((jsm) => jsm.streams.delete('EVENT'))
+    await until(() => member.bus.publish(subject, 2).then(() => true), soon('the stream to be made again'))
+    await until(() => member.got.includes(2), soon('the second event'))
+  })
+
+  test('not there at the start: it comes up later; closed before that, it ends', async () => {
+    await server!.stop()
+    const early = await Member.open(server!.url)
+    const never = await Member.open(server!.url)
+    members.push(early)
+    const subject = newSubject()
+    for (const member of [early, never]) await member.subscribe(subject, 'service.early')
+    expect(early.bus.connected()).toBe(false)
+    await rejection(early.bus.publish(subject, 1))
+    const startedAt = performance.now()
+    await never.bus.close()
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+    await server!.restart()
+    await until(() => early.bus.publish(subject, 2).then(() => true), soon('the bus to come up'))
+    await until(() => early.got.includes(2), soon('the subscription'))
+    expect(never.got).toEqual([])
+    expect(early.reports.length).toBeGreaterThan(0)
+  })
+})
+
+type Manager = Awaited<ReturnType<Awaited<ReturnType<typeof connect>>['jetstreamManager']>>
+async function withManager(work: (jsm: Manager) => Promise<unknown>): Promise<void> {
+  const connection = await connect({ servers: server!.url })
+  try {
+    await work(await connection.jetstreamManager())
+  } finally {
+    await connection.close()
+  }
+}

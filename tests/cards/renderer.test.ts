@@ -1,0 +1,136 @@
+/** The renderer: what goes wrong with one picture stays with that picture. */
+import { afterEach, expect, test } from 'bun:test'
+import { box, type Element } from '#shared/cards/element.ts'
+import { openRenderer, RenderFailed, type Renderer, type RendererOptions } from '#shared/cards/renderer.ts'
+import { Refusal } from '#shared/errors.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const SIZE = { width: 120, height: 60 }
+const picture = (text = '香客'): Element => box({ width: 120, height: 60, fontSize: 40 }, text)
+/** An element that the layout refuses. */
+const impossible: Element = { type: 'div', props: { style: { display: 'table' }, children: ['x', 'y'] } }
+
+const opened: Renderer[] = []
+const open = (options: RendererOptions = {}): Renderer => {
+  const renderer = openRenderer(options)
+  opened.push(renderer)
+  return renderer
+}
+afterEach(async () => {
+  for (const renderer of opened.splice(0)) await renderer.close()
+})
+
+const isPng = (bytes: Uint8Array): boolean => bytes[0] === 0x89 && bytes[1] === 0x50
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('nothing runs before the first picture, and nothing after the last', async () => {
+  const renderer = open()
+  expect(renderer.childPid).toBeNull()
+  expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
+  const pid = renderer.childPid!
+  expect(isAlive(pid)).toBe(true)
+  await renderer.close()
+  expect([renderer.childPid, isAlive(pid)]).toEqual([null, false])
+})
+
+test('equal trees give equal bytes', async () => {
+  const renderer = open()
+  const first = await renderer.renderPng(picture(), SIZE)
+  expect(await renderer.renderPng(picture(), SIZE)).toEqual(first)
+  expect(await renderer.renderPng(picture('金丹'), SIZE)).not.toEqual(first)
+})
+
+test('a picture that cannot be laid out fails alone, in the same child', async () => {
+  const renderer = open()
+  await renderer.renderPng(picture(), SIZE)
+  const pid = renderer.childPid
+  const outcomes = await Promise.allSettled([
+    renderer.renderPng(impossible, SIZE),
+    renderer.renderPng(picture(), SIZE),
+  ])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+  expect((outcomes[0] as PromiseRejectedResult).reason).toBeInstanceOf(RenderFailed)
+  expect(renderer.childPid).toBe(pid)
+})
+
+test('a child that is killed costs the picture it draws; the next one is drawn by another', async () => {
+  const renderer = open()
+  await renderer.renderPng(picture(), SIZE)
+  const pid = renderer.childPid!
+  const drawing = renderer.renderPng(picture('x'.repeat(2_000)), { width: 3_000, height: 3_000 })
+  const next = renderer.renderPng(picture(), SIZE)
+  process.kill(pid, 'SIGKILL')
+  expect(await drawing.catch((error: unknown) => error)).toBeInstanceOf(RenderFailed)
+  expect(isPng(await next)).toBe(true)
+  expect(renderer.childPid).not.toBe(pid)
+})
+
+test('a child that is killed while it waits costs nothing', async () => {
+  const renderer = open()
+  await renderer.renderPng(picture(), SIZE)
+  const pid = renderer.childPid!
+  process.kill(pid, 'SIGKILL')
+  await until(() => !isAlive(pid), { timeoutMs: 5_000, what: 'the child to end' })
+  expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
+})
+
+test('a child that hangs is given up', async () => {
+  const renderer = open({ timeoutMs: 2_000 })
+  await renderer.renderPng(picture(), SIZE)
+  process.kill(renderer.childPid!, 'SIGSTOP')
+  expect(await renderer.renderPng(picture(), SIZE).catch((error: unknown) => error)).toBeInstanceOf(
+    RenderFailed,
+  )
+  expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
+})
+
+test('beyond the queue it is 503 with Retry-After, and those who wait are served', async () => {
+  const renderer = open({ waiting: 2 })
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 5 }, () => renderer.renderPng(picture(), SIZE)),
+  )
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+  for (const outcome of outcomes.slice(3)) {
+    const { reason } = outcome as PromiseRejectedResult
+    expect(reason).toBeInstanceOf(Refusal)
+    expect(reason).toMatchObject({
+      httpStatus: 503,
+      headers: { 'Retry-After': expect.stringMatching(/^[1-9]/) },
+    })
+  }
+})
+
+test('a child is replaced after so many pictures, and when it has grown', async () => {
+  for (const options of [{ recycleAfter: 2 }, { recycleBytes: 1 }]) {
+    const renderer = open(options)
+    const pids = new Set<number | null>()
+    for (let i = 0; i < 4; i++) {
+      const drawing = renderer.renderPng(picture(), SIZE)
+      await until(() => renderer.childPid !== null, { timeoutMs: 5_000, what: 'a child to start' })
+      pids.add(renderer.childPid)
+      expect(isPng(await drawing)).toBe(true)
+    }
+    expect(pids.size).toBe('recycleAfter' in options ? 2 : 4)
+  }
+})
+
+test('a child without work ends', async () => {
+  const renderer = open({ idleMs: 50 })
+  await renderer.renderPng(picture(), SIZE)
+  await until(() => renderer.childPid === null, { timeoutMs: 5_000, what: 'the idle child to end' })
+  expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
+})
+
+test('the child knows nothing of the environment', async () => {
+  const renderer = open()
+  await renderer.renderPng(picture(), SIZE)
+  const environ = await Bun.file(`/proc/${renderer.childPid}/environ`).text()
+  expect(environ).not.toContain('PATH=')
+})

@@ -1,0 +1,120 @@
+/** The end of the event: nothing more is taken, and the achievement cards of all who unlocked one are drawn. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { drawCardEndpoint } from '#shared/contracts/cards.ts'
+import type { Ending } from '#shared/contracts/operations.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin, checkIn, newPilgrim, SETTINGS, type World } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { png } from './pictures.ts'
+import { json } from './requests.ts'
+
+type Fetch = (path: string, init?: RequestInit) => Promise<Response>
+
+/** A pilgrim with check-ins, and with what else unlocks the card. */
+async function walk(fetch: Fetch, { checkins = 3, survey = true, phone = true } = {}): Promise<string> {
+  const userId = newPilgrim()
+  for (let i = 0; i < checkins; i++) {
+    const timestamp = Date.now() - (i + 1) * 3_600_000
+    const answer = await checkIn({ fetch } as World, userId, { timestamp, lng: 120.67 + i * 0.05 })
+    expect(answer.status).toBe(202)
+  }
+  if (survey) await fetch('/api/event/submit', json({ user_id: userId, survey: { q1: 'yes' } }))
+  if (phone) await fetch('/api/event/user/phone', json({ user_id: userId, phone: '0912345678' }))
+  return userId
+}
+
+const end = (fetch: Fetch) =>
+  fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
+
+async function endingOf(fetch: Fetch): Promise<Ending> {
+  const answer = await fetch('/api/event/admin/status', { headers: admin('volunteer') })
+  return ((await answer.json()) as { data: { ending: Ending } }).data.ending
+}
+
+const etagOf = async (fetch: Fetch, userId: string): Promise<string | null> =>
+  (await fetch(`/api/event/og/${userId}.png`, { method: 'HEAD' })).headers.get('etag')
+
+describeWorlds('the end', (world) => {
+  test('cards are drawn, what is later changes them, and feedback is closed', async () => {
+    const fetch: Fetch = (path, init) => world.fetch(path, init)
+    const unlocked = [await walk(fetch), await walk(fetch)]
+    for (const missing of [{ checkins: 2 }, { survey: false }, { phone: false }]) await walk(fetch, missing)
+    const early = await dataOf(
+      await fetch(drawCardEndpoint.path, json({ user_id: unlocked[0] })),
+      drawCardEndpoint,
+    )
+    expect((await end(fetch)).status).toBe(200)
+    await until(
+      async () => {
+        const { cards } = await endingOf(fetch)
+        return cards.done === 2 && cards.total === 2
+      },
+      { timeoutMs: 45_000, what: 'two cards to be drawn', everyMs: 200 },
+    )
+    // The one that was drawn before, with the same facts, is not drawn again.
+    expect(await etagOf(fetch, unlocked[0]!)).toBe(`"${early.etag}"`)
+
+    const before = await etagOf(fetch, unlocked[1]!)
+    await fetch('/api/event/user/sync', json({ user_id: unlocked[1], display_name: '林美玉' }))
+    await until(async () => (await etagOf(fetch, unlocked[1]!)) !== before, {
+      timeoutMs: 45_000,
+      what: 'the card with the new name to be drawn by itself',
+      everyMs: 500,
+    })
+
+    const report = json({ category: 'a', description: 'b' })
+    await sentenceOf(await fetch('/api/event/feedback', report), 403, 'ended')
+    const upload = { method: 'POST', body: png(8, 8) }
+    await sentenceOf(await fetch('/api/event/feedback-upload', upload), 403, 'ended')
+    await sentenceOf(await fetch('/api/event/feedback', json({ category: 7 })), 400, 'invalid-request')
+    // Reading and cards stay open.
+    expect((await fetch('/api/event/feedback')).status).toBe(200)
+    await dataOf(await fetch(drawCardEndpoint.path, json({ user_id: unlocked[1] })), drawCardEndpoint)
+  }, 120_000)
+})
+
+describe('a process that is killed while it draws', () => {
+  const CARDS = 30
+  let run: Embedded
+  afterAll(async () => {
+    await run.stop('SIGKILL')
+    run.remove()
+  })
+  const fetch: Fetch = (path, init) => run.fetch(path, init)
+  const drawn = (): Map<string, number> => {
+    const folder = join(run.dataDir, 'objects/cards')
+    return new Map(readdirSync(folder).map((file) => [file, statSync(join(folder, file)).mtimeMs]))
+  }
+
+  test('goes on where it stopped: each card once', async () => {
+    run = await startEmbedded(SETTINGS)
+    for (let i = 0; i < CARDS; i++) await walk(fetch)
+    await end(fetch)
+    const some = await until(
+      async () => {
+        const { done } = (await endingOf(fetch)).cards
+        return done >= 5 && done < CARDS && done
+      },
+      { timeoutMs: 60_000, what: 'some cards to be drawn', everyMs: 20 },
+    )
+    await run.stop('SIGKILL')
+    const first = drawn()
+    expect(first.size).toBeGreaterThanOrEqual(some)
+    expect(first.size).toBeLessThan(CARDS)
+    run = await startEmbedded({ ...SETTINGS, EVENT_DATA_DIR: run.dataDir })
+    await until(async () => (await endingOf(fetch)).cards.done === CARDS, {
+      timeoutMs: 90_000,
+      what: 'the other cards to be drawn',
+      everyMs: 200,
+    })
+    const all = drawn()
+    expect(all.size).toBe(CARDS)
+    // At most the one that was stored but not yet noted is drawn again.
+    const again = [...first].filter(([file, at]) => all.get(file) !== at)
+    expect(again.length).toBeLessThanOrEqual(1)
+  }, 200_000)
+})

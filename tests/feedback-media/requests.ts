@@ -1,0 +1,8 @@
+/** Requests as clients write them. */
+
+/** A POST with a JSON body. */
+export const json = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})

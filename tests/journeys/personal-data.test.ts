@@ -1,0 +1,118 @@
+/** A pilgrim's own data: all of it handed out, and all of it erased. */
+import { expect, test } from 'bun:test'
+import { photoCountEndpoint, profileEndpoint } from '#shared/contracts/profile.ts'
+import { carbonEndpoint, eraseUserEndpoint, timelineEndpoint } from '#shared/contracts/reports.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack, type World } from '#tests/helpers/world.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const MINUTE = 60_000
+
+const post = (world: World, path: string, body: object) =>
+  world.fetch(`/api/event/${path}`, { method: 'POST', body: JSON.stringify(body) })
+
+const asOwner = (world: World, method: string, path: string) =>
+  world.fetch(`/api/event/admin/users/${path}`, { method, headers: admin('owner') })
+
+/** Somebody with everything: profile, survey, consent, feedback, stored points and one that waits. */
+async function somebody(world: World): Promise<string> {
+  const userId = newPilgrim()
+  const now = Date.now()
+  await post(world, 'user/sync', { user_id: userId, display_name: 'A & <B>', consumption: { water: 2 } })
+  await post(world, 'user/phone', { user_id: userId, phone: '0912345678' })
+  await post(world, 'privacy', { user_id: userId, version: '1' })
+  await post(world, 'submit', { user_id: userId, q1: 'private answer' })
+  const track = Array.from({ length: 5 }, (_, i) => ({
+    lat: PLACE.lat + i * 0.001,
+    lng: PLACE.lng,
+    timestamp: now - (20 - i) * MINUTE,
+  }))
+  await syncTrack(world, userId, track)
+  await checkIn(world, userId, { timestamp: now - 10 * MINUTE })
+  await flushed(world)
+  await checkIn(world, userId, { timestamp: now - 5 * MINUTE })
+  return userId
+}
+
+describeWorlds('personal data', (world) => {
+  test('an export holds everything, as JSON and as GPX', async () => {
+    const userId = await somebody(world)
+    const answer = await asOwner(world, 'GET', `${userId}/export`)
+    expect(answer.headers.get('content-disposition')).toContain('attachment')
+    const all = (await answer.json()) as Record<string, Record<string, unknown>[]>
+    expect(all.pilgrims![0]).toMatchObject({ display_name: 'A & <B>', phone: '0912345678' })
+    expect(all.surveys![0]).toMatchObject({ answers: { q1: 'private answer' } })
+    expect(all.consents).toHaveLength(1)
+    // The check-in that waits is in one of the two, whether or not a flush came in between.
+    expect(all.gps_points!.length + all.pending!.length).toBe(7)
+
+    const gpx = await (await asOwner(world, 'GET', `${userId}/export?format=gpx`)).text()
+    expect(gpx).toStartWith('<?xml version="1.0" encoding="UTF-8"?>')
+    expect(gpx.match(/<trkpt /g)!.length).toBe(all.gps_points!.length)
+    expect(gpx.match(/<wpt /g)!.length).toBeGreaterThanOrEqual(1)
+  }, 60_000)
+
+  test('an erasure takes the person, and leaves the event’s sums', async () => {
+    const userId = await somebody(world)
+    await flushed(world)
+    const sums = async () => ({
+      timeline: await dataOf(
+        await world.fetch('/api/event/admin/timeline', { headers: admin('owner') }),
+        timelineEndpoint,
+      ),
+      carbon: await dataOf(
+        await world.fetch('/api/event/admin/carbon', { headers: admin('owner') }),
+        carbonEndpoint,
+      ),
+    })
+    const before = await sums()
+    const { erased } = await dataOf(await asOwner(world, 'DELETE', userId), eraseUserEndpoint)
+    expect(erased).toMatchObject({ pilgrims: 1, surveys: 1, survey_history: 1, consents: 1, gps_points: 7 })
+
+    await sentenceOf(await world.fetch(`/api/event/user/${userId}`), 404, 'not-found')
+    await sentenceOf(await asOwner(world, 'GET', `${userId}/export`), 404, 'not-found')
+    await sentenceOf(await asOwner(world, 'DELETE', userId), 404, 'not-found')
+    expect(
+      (await dataOf(await world.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint))
+        .photo_count,
+    ).toBe(0)
+    const after = await sums()
+    expect(after.timeline.hours).toEqual(before.timeline.hours)
+    expect(after.timeline.days).toEqual(before.timeline.days)
+    expect(after.carbon.by_mode).toEqual(before.carbon.by_mode)
+  }, 60_000)
+
+  test('an erased pilgrim leaves the live map', async () => {
+    const userId = newPilgrim()
+    await checkIn(world, userId)
+    const shown = async () => {
+      const answer = await world.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
+      return (await answer.text()).includes(userId)
+    }
+    // Each replica of the tracking service learns it by itself, within its next refresh.
+    const becomes = (there: boolean) =>
+      until(
+        async () => (await Promise.all([shown(), shown(), shown(), shown()])).every((seen) => seen === there),
+        {
+          timeoutMs: 10_000,
+          what: `the pilgrim to be ${there ? 'on' : 'off'} the live map`,
+        },
+      )
+    await becomes(true)
+    expect((await asOwner(world, 'DELETE', userId)).status).toBe(200)
+    await becomes(false)
+    await checkIn(world, userId, { lat: PLACE.lat + 1 })
+    await becomes(true)
+  }, 40_000)
+
+  test('a point that arrives after an erasure starts a new person', async () => {
+    const userId = await somebody(world)
+    await asOwner(world, 'DELETE', userId)
+    expect((await checkIn(world, userId)).status).toBe(202)
+    const profile = async () => dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+    expect(await profile()).toMatchObject({ checkins: 1, km: 0, display_name: null, survey_completed: 0 })
+    await flushed(world)
+    expect(await profile()).toMatchObject({ checkins: 1, km: 0, display_name: null, survey_completed: 0 })
+  }, 60_000)
+})

@@ -1,0 +1,172 @@
+/** What Redis can do to the kv: away, frozen, full, read-only, emptied. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Kv, KvFull, KvUnavailable } from '#shared/kv/kv.ts'
+import { type Server, startRedis } from '#tests/helpers/servers.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { activate, admit, checkin, rules, sync } from './drivers.ts'
+import { ADMIT_WITHIN_MS, asked, open, refusedAfterMs, soon } from './troubled.ts'
+
+/** Every verb, as a call that needs Redis. */
+const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
+  () => admit(kv, checkin()),
+  () => kv.restore(0, [checkin()], rules()),
+  () => kv.peek('U'),
+  () => kv.pendingUsers(0),
+  () => kv.drain(0, ['U']),
+  () => kv.settle(0, [{ userId: 'U', entries: [] }]),
+  () => kv.renew(0, ['U'], 1_000),
+  () => kv.bufferSize(),
+  () => kv.oldestPending(),
+  () => kv.books(),
+  () => kv.status(),
+  () => activate(kv),
+  () => kv.moved(0, 0, 1),
+  () => kv.hide('U', true),
+  () => kv.hidden(0),
+  () => kv.limit('key', 'id', { max: 1, windowMs: 1_000 }),
+  () => kv.cached('key'),
+  () => kv.cache('key', 'value', 1_000),
+  () => kv.cacheOnce('key', 'value', 1_000),
+  () => kv.forget('key'),
+  () => kv.lock('name', 1_000),
+  () => kv.renewLock('name', 'token', 1_000),
+  () => kv.unlock('name', 'token'),
+  () => kv.probe(),
+  () => kv.memoryUse(),
+]
+
+describeOnServers('a Redis that fails', () => {
+  let server: Server
+  beforeAll(async () => void (server = await startRedis()))
+  afterAll(() => server.close())
+
+  test('down: every verb is refused at once, and works again by itself', async () => {
+    const kv = await open(server.url)
+    await activate(kv)
+    await admit(kv, sync('U', [1]))
+    let reconnects = 0
+    kv.onReconnect(() => reconnects++)
+    await server.stop('SIGKILL')
+    await until(async () => (await refusedAfterMs(kv.probe())) < 50, soon('the loss to be noticed'))
+    for (const call of everyVerb(kv)) expect(await refusedAfterMs(call())).toBeLessThan(50)
+    expect(reconnects).toBe(0)
+    await server.restart()
+    await until(() => reconnects === 1, soon('the client to reconnect'))
+    for (const call of everyVerb(kv))
+      await until(async () => (await call(), true), soon('every verb to work again'))
+    expect(await kv.peek('U')).toHaveLength(1)
+    await kv.close()
+  })
+
+  test('frozen: requests are refused within their patience, and work again by themselves', async () => {
+    const kv = await open(server.url)
+    await activate(kv)
+    server.pause()
+    try {
+      const answers = await Promise.all([
+        refusedAfterMs(kv.cached('key')),
+        refusedAfterMs(kv.limit('key', 'id', { max: 1, windowMs: 1_000 })),
+        refusedAfterMs(kv.probe()),
+        refusedAfterMs(kv.memoryUse()),
+        refusedAfterMs(kv.status()),
+      ])
+      for (const ms of answers) expect(ms).toBeLessThan(1_000)
+      expect(await refusedAfterMs(admit(kv, checkin()))).toBeLessThan(ADMIT_WITHIN_MS + 300)
+    } finally {
+      server.resume()
+    }
+    await kv.probe()
+    expect(await admit(kv, checkin())).toMatchObject({ outcome: 'admitted' })
+    await kv.close()
+  })
+
+  test('a repeated admission whose first answer was lost is charged and stored once', async () => {
+    const kv = await open(server.url)
+    await activate(kv)
+    const submission = sync('once', [1, 2])
+    server.pause()
+    const lost = refusedAfterMs(admit(kv, submission))
+    await lost
+    server.resume()
+    expect(await admit(kv, submission, rules({ sync: { max: 1, windowMs: 60_000 } }))).toMatchObject({
+      pending: 2,
+    })
+    expect(await kv.peek('once')).toHaveLength(2)
+    await kv.close()
+  })
+
+  test('a server that comes up later is used then', async () => {
+    await server.stop()
+    const kv = await open(server.url)
+    await refusedAfterMs(kv.probe())
+    await server.restart()
+    await until(async () => (await kv.probe(), true), soon('the first connection'))
+    await kv.close()
+  })
+
+  test('a forgotten script is sent again', async () => {
+    const kv = await open(server.url)
+    await activate(kv)
+    await admit(kv, checkin())
+    await asked(server.url, (redis) => redis.script('FLUSH'))
+    expect(await admit(kv, checkin())).toMatchObject({ outcome: 'admitted' })
+    await kv.close()
+  })
+
+  test('a replica that refuses writes is unavailable; a key of another type is a fault', async () => {
+    const kv = await open(server.url)
+    await activate(kv)
+    await asked(server.url, (redis) => redis.replicaof('127.0.0.1', '1'))
+    await refusedAfterMs(admit(kv, checkin()))
+    await refusedAfterMs(kv.cache('key', 'value', 1_000))
+    await asked(server.url, async (redis) => {
+      await redis.replicaof('NO', 'ONE')
+      await redis.lpush('cache:list', 'x')
+    })
+    const failure = await rejection(kv.cached('list'))
+    expect(failure).toBeInstanceOf(Error)
+    expect(failure).not.toBeInstanceOf(KvUnavailable)
+    await kv.close()
+  })
+})
+
+describeOnServers('a full Redis', () => {
+  test('refuses points as full and takes nothing of them; what is stored can still be settled', async () => {
+    await using server = await startRedis({ args: ['--maxmemory', '6mb'] })
+    const kv = await open(server.url)
+    await activate(kv)
+    expect(await kv.memoryUse()).toBeGreaterThan(0)
+    expect(await kv.memoryUse()).toBeLessThan(0.9)
+    const value = 'x'.repeat(20_000)
+    const submission = (t: number) => sync(`U${t % 7}`, [], { entries: [{ field: `t${t}`, value }] })
+    const generous = rules({ sync: { max: 1_000_000, windowMs: 60_000 } })
+    let taken = 0
+    let refusal: unknown = null
+    while (refusal === null && taken < 1_000)
+      await admit(kv, submission(taken), generous).then(
+        () => taken++,
+        (error: unknown) => (refusal = error),
+      )
+    expect(refusal).toBeInstanceOf(KvFull)
+    await refusedAfterMs(kv.restore(0, [submission(taken)], generous), KvFull)
+    expect(await kv.memoryUse()).toBeGreaterThan(0.9)
+    const pending = await kv.drain(0, await kv.pendingUsers(0))
+    expect(pending.flatMap(({ entries }) => entries)).toHaveLength(taken)
+    await kv.settle(0, pending)
+    expect(await kv.bufferSize()).toBe(0)
+    expect(await admit(kv, submission(taken), generous)).toMatchObject({ outcome: 'admitted' })
+    await kv.close()
+  })
+})
+
+describe('a Redis that was never there', () => {
+  test('does not keep a service from starting', async () => {
+    const startedAt = performance.now()
+    const kv = await open('redis://127.0.0.1:1')
+    expect(performance.now() - startedAt).toBeLessThan(2_500)
+    expect(await refusedAfterMs(admit(kv, checkin()))).toBeLessThan(50)
+    await kv.close()
+  })
+})

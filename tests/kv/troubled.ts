@@ -1,0 +1,33 @@
+/** A kv on a Redis that a test is about to trouble. */
+import { expect } from 'bun:test'
+import Redis from 'ioredis'
+import { openRedisKv } from '#shared/kv/kv.redis.ts'
+import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+
+export const ADMIT_WITHIN_MS = 1_200
+export const soon = (what: string) => ({ timeoutMs: 10_000, what })
+
+/** A kv whose reports are kept: losing its server is what these tests are about. */
+export async function open(url: string, partitions = 1): Promise<Kv & { readonly reports: unknown[] }> {
+  const reports: unknown[] = []
+  const onError = (error: unknown) => void reports.push(error)
+  return { ...(await openRedisKv({ url, partitions, admitWithinMs: ADMIT_WITHIN_MS, onError })), reports }
+}
+
+/** Milliseconds until a call is refused with this error. */
+export async function refusedAfterMs(
+  call: Promise<unknown>,
+  type: new () => Error = KvUnavailable,
+): Promise<number> {
+  const startedAt = performance.now()
+  expect(await rejection(call)).toBeInstanceOf(type)
+  return performance.now() - startedAt
+}
+
+/** Does something to a server behind the kv's back. */
+export async function asked(url: string, work: (redis: Redis) => Promise<unknown>): Promise<void> {
+  const redis = new Redis(url)
+  await work(redis)
+  redis.disconnect()
+}

@@ -1,0 +1,200 @@
+/** Alerts to the owner, on real stores that are stopped, with the clock of the test. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { createAlertWatch } from '#shared/alerts/watch.ts'
+import { readConfig } from '#shared/config.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS } from '#shared/last-flush.ts'
+import { createLog } from '#shared/log.ts'
+import { contextOf, openPorts, type Ports } from '#shared/service.ts'
+import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { type Server, startNats, startPostgres, startRedis } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { SETTINGS } from '#tests/helpers/world.ts'
+
+const MINUTE = 60_000
+/** Around every moment at which an alert is due. */
+const EIGHT_HOURS = [0, 1, 9, 10, 11, 25, 39, 40, 41, 70, 99, 100, 101, 219, 220, 221, 459, 460, 461, 479]
+const START = Date.parse('2026-04-12T00:00:00Z')
+const OWNER = lineUser(0xb055)
+
+describeOnServers('alerts', () => {
+  const line = startLineServer()
+  let stores: { postgres: Server; redis: Server; nats: Server }
+  let ports: Ports
+  let clockMs = START
+  const said: { minute: number; text: string }[] = []
+
+  const log = createLog({}, () => undefined)
+  const serviceContext = (name: string): ServiceContext =>
+    contextOf(ports, name, log, { tls: false, addressOf: () => 'test' })
+  /** A watcher as each of the two services has one. */
+  const watcher = (name: string) => createAlertWatch(serviceContext(name))
+
+  beforeAll(async () => {
+    const [postgres, redis, nats] = await Promise.all([startPostgres(), startRedis(), startNats()])
+    stores = { postgres, redis, nats }
+    const { migrate } = await import('#shared/db/migrate.ts')
+    await migrate(postgres.url)
+    const config = readConfig({
+      ...SETTINGS,
+      ...lineSettings(line),
+      EVENT_ALERT_USER_ID: OWNER,
+      EVENT_DATA_DIR: await newDirectory('alerts'),
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      NATS_URL: nats.url,
+    })
+    ports = await openPorts(config, log, () => clockMs)
+    await ports.db.probe()
+  }, 60_000)
+  afterAll(async () => {
+    await ports.close()
+    await Promise.all(Object.values(stores).map((server) => server.close()))
+    await line.stop()
+  }, 60_000)
+  beforeEach(async () => {
+    clockMs = START
+    said.length = 0
+    line.mishap = () => 'none'
+    for (const key of ['alert-state', 'first-start']) await ports.kv.forget(key)
+    await flushedAt(START)
+  })
+
+  const flushedAt = (ms: number) => ports.kv.cache(LAST_FLUSH_KEY, String(ms), LAST_FLUSH_TTL_MS)
+  let heard = line.sent.length
+  /** Lets every watcher look at each of these minutes. */
+  const lookAt = async (at: readonly number[], watchers: readonly { look(): Promise<void> }[]) => {
+    heard = line.sent.length
+    for (const minute of at) {
+      clockMs = START + minute * MINUTE
+      await Promise.all(watchers.map((watch) => watch.look()))
+      for (const { messages } of line.sent.slice(heard))
+        said.push({ minute, text: messages[0]!.text as string })
+      heard = line.sent.length
+    }
+  }
+  const minutes = () => said.map(({ minute }) => minute)
+  const postgresBack = async () => {
+    await stores.postgres.restart()
+    await until(() => ports.db.probe().then(() => true), { timeoutMs: 20_000, what: 'the pool to recover' })
+  }
+
+  test('Postgres stopped for eight hours: at once, 10, 40, 100, 220, 460 min, and one recovery', async () => {
+    const watchers = [watcher('scheduler'), watcher('line-bot')]
+    await stores.postgres.stop()
+    await lookAt(EIGHT_HOURS, watchers)
+    expect(minutes()).toEqual([0, 10, 40, 100, 220, 460])
+    expect(said[0]!.text).toContain('database does not answer')
+    expect(said[0]!.text).not.toContain('flush')
+    expect(said[2]!.text).toContain('No successful flush for 40 min')
+    await postgresBack()
+    await flushedAt(clockMs)
+    await lookAt([480, 481, 482, 500], watchers)
+    expect(minutes().slice(6)).toEqual([481])
+    expect(said[6]!.text).toContain('All is well')
+    const [row] = await ports.db
+      .sql`SELECT count(*)::int AS told FROM messages WHERE cause = 'alert' AND state = 'sent'`
+    expect(row!.told).toBe(7)
+  }, 120_000)
+
+  test('the same with the scheduler dead, from the middle on', async () => {
+    const [scheduler, bot] = [watcher('scheduler'), watcher('line-bot')]
+    await stores.postgres.stop()
+    await lookAt(EIGHT_HOURS.slice(0, 5), [scheduler, bot])
+    await lookAt(EIGHT_HOURS.slice(5), [bot])
+    expect(minutes()).toEqual([0, 10, 40, 100, 220, 460])
+    await postgresBack()
+    await flushedAt(clockMs)
+    await lookAt([480, 481, 482, 500], [watcher('line-bot')])
+    expect(minutes().slice(6)).toEqual([481])
+  }, 120_000)
+
+  test('Postgres and NATS both stopped', async () => {
+    const bot = watcher('line-bot')
+    await Promise.all([stores.postgres.stop(), stores.nats.stop()])
+    await lookAt([0, 5, 10, 20, 40], [bot])
+    expect(minutes()).toEqual([0, 10, 40])
+    await stores.nats.restart()
+    await postgresBack()
+  }, 60_000)
+
+  test('everything stopped, the kv included: told all the same', async () => {
+    const bot = watcher('line-bot')
+    await Promise.all([stores.postgres.stop(), stores.redis.stop()])
+    await lookAt([0, 5, 10, 30, 40], [bot])
+    expect(minutes()).toEqual([0, 10, 40])
+    await stores.redis.restart()
+    await until(() => ports.kv.probe().then(() => true), { timeoutMs: 20_000, what: 'the kv to be back' })
+    await postgresBack()
+    await flushedAt(clockMs)
+    await lookAt([50, 60, 70], [bot])
+    expect(minutes()).toEqual([0, 10, 40, 60])
+    expect(said[3]!.text).toContain('All is well')
+  }, 90_000)
+
+  test('a flush that stops alerts after 30 min, one that never came too', async () => {
+    const watchers = [watcher('scheduler'), watcher('line-bot')]
+    await lookAt([1, 29, 30, 31, 32, 41], watchers)
+    expect(minutes()).toEqual([31, 41])
+    expect(said[0]!.text).toContain('No successful flush for 31 min')
+    await ports.kv.forget(LAST_FLUSH_KEY)
+    await ports.kv.forget('alert-state')
+    clockMs = START
+    said.length = 0
+    await lookAt([0, 30, 31, 35], [watcher('scheduler')])
+    expect(minutes()).toEqual([31])
+  }, 60_000)
+
+  test('LINE away at the first alert: told as soon as it is back, and once', async () => {
+    const watchers = [watcher('scheduler'), watcher('line-bot')]
+    await stores.postgres.stop()
+    line.mishap = () => 'before'
+    await lookAt([0, 1, 3], watchers)
+    expect(said).toEqual([])
+    line.mishap = () => 'none'
+    await lookAt([4, 5, 13, 14], watchers)
+    expect(minutes()).toEqual([4, 14])
+    await postgresBack()
+  }, 60_000)
+
+  test('two watchers that do not agree say the same thing under the same key', async () => {
+    const before = line.sent.length
+    await Promise.all([watcher('scheduler').look(), watcher('line-bot').look()])
+    expect(line.sent.length).toBe(before)
+    await stores.postgres.stop()
+    await Promise.all([watcher('scheduler').look(), watcher('line-bot').look()])
+    expect(line.sent.length).toBe(before + 1)
+    await postgresBack()
+  }, 60_000)
+
+  test('dead letters warn; a failure that joins them is told at once, and the schedule goes on', async () => {
+    const bot = watcher('line-bot')
+    await ports.db.sql`INSERT INTO dead_letters (user_id, field, value, reason, created_at)
+      VALUES ('u', 'c1', 'x', 'test', ${new Date(START).toISOString()}::timestamptz)`
+    await lookAt([0, 1, 4], [bot])
+    expect(said.map(({ text }) => text)).toEqual([expect.stringContaining('1 points could not be stored')])
+    await stores.postgres.stop()
+    await lookAt([5, 6, 9, 10, 12], [bot])
+    expect(minutes()).toEqual([0, 5, 10])
+    expect(said[1]!.text).toContain('database')
+    await postgresBack()
+    await ports.db.sql`DELETE FROM dead_letters`
+  }, 60_000)
+
+  test('the quota is told at 80 and at 95 %, each once a month', async () => {
+    const watchers = [watcher('scheduler'), watcher('line-bot')]
+    line.quota = 1_000
+    line.used = 790
+    await lookAt([0, 5, 10], watchers)
+    expect(said).toEqual([])
+    line.used = 800
+    await lookAt([15, 20, 25], watchers)
+    line.used = 960
+    await flushedAt(clockMs)
+    await lookAt([35, 40], watchers)
+    expect(said.map(({ text }) => /已使用 (\d+) %/.exec(text)?.[1])).toEqual(['80', '96'])
+    line.quota = null
+  }, 60_000)
+})

@@ -1,0 +1,209 @@
+/** The webhook and the bot's answers, over both worlds. */
+import { afterAll, expect, test } from 'bun:test'
+import { photoCountEndpoint, profileEndpoint } from '#shared/contracts/profile.ts'
+import { webhookEndpoint } from '#shared/contracts/bot.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import {
+  lineSettings,
+  lineUser,
+  type Mishap,
+  type Sent,
+  startLineServer,
+} from '#tests/helpers/line-server.ts'
+import { deliver, lineEvent, signatureOf, textEvent } from '#tests/helpers/line-webhook.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { checkIn } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const line = startLineServer()
+afterAll(() => line.stop())
+let person = 0xa000
+const newUser = (language?: string): string => {
+  const userId = lineUser(++person)
+  if (language !== undefined) line.profiles.set(userId, { displayName: `P${person}`, language })
+  return userId
+}
+const json = (messages: unknown): string => JSON.stringify(messages)
+const repliesTo = (event: Record<string, unknown>): Sent[] =>
+  line.sent.filter(({ kind, to }) => kind === 'reply' && to[0] === event.replyToken)
+const reply = (event: Record<string, unknown>): Promise<Sent> =>
+  until(() => repliesTo(event)[0], { timeoutMs: 10_000, what: 'an answer of the bot' })
+
+describeWorlds(
+  'the bot',
+  (world) => {
+    const tell = async (...events: Record<string, unknown>[]) =>
+      dataOf(await deliver(world, events), webhookEndpoint)
+    const photosOf = async (userId: string) =>
+      (await dataOf(await world.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint))
+        .photo_count
+
+    test('only what is signed over the raw body is taken', async () => {
+      await sentenceOf(await deliver(world, [], null), 401, 'unauthorized')
+      await sentenceOf(await deliver(world, [], 'AAAA'), 401, 'unauthorized')
+      await sentenceOf(await deliver(world, [], signatureOf('another body')), 401, 'unauthorized')
+      expect(await tell()).toEqual({ received: 0 })
+      const broken = '{"events": ['
+      const post = (body: string) =>
+        world.fetch('/api/event/webhook', {
+          method: 'POST',
+          body,
+          headers: { 'X-Line-Signature': signatureOf(body) },
+        })
+      await sentenceOf(await post(broken), 400, 'invalid-request')
+      await sentenceOf(await post('{"events": 1}'), 400, 'invalid-request')
+      expect((await post('{"events":[{"type":"new-kind"},null,7]}')).status).toBe(200)
+    })
+
+    test('each language gets its words, and a stranger Traditional Chinese', async () => {
+      for (const [language, words] of [
+        ['zh-TW', '等級'],
+        ['zh-CN', '等级'],
+        ['en-US', 'Level'],
+        ['ja', 'レベル'],
+        [undefined, '等級'],
+      ] as const) {
+        const event = textEvent(newUser(language), 'level')
+        expect(await tell(event)).toEqual({ received: 1 })
+        expect(json((await reply(event)).messages)).toContain(words)
+      }
+    })
+
+    test('the level is the one of the profile', async () => {
+      const userId = newUser('en')
+      await checkIn(world, userId)
+      await checkIn(world, userId, { lat: 24.16 })
+      const profile = await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+      const event = textEvent(userId, 'My LEVEL?')
+      await tell(event)
+      const said = json((await reply(event)).messages)
+      expect(said).toContain(profile.level_name.en)
+      expect(said).toContain(`${profile.km} km`)
+      expect(said).toContain(`"text":"${profile.checkins}"`)
+      expect(said).toContain(
+        `${profile.next_level!.km_needed} km and ${profile.next_level!.checkins_needed} check-ins`,
+      )
+      expect(profile.checkins).toBe(2)
+    })
+
+    test('every wish is answered by word and by button, within LINE’s limits', async () => {
+      const userId = newUser('zh-Hant')
+      const wishes = {
+        checkin: '打卡',
+        help: '說明',
+        level: '等級',
+        carbon: '碳足跡',
+        card: '卡片',
+        share: '分享',
+        survey: '問卷',
+        about: '關於',
+      }
+      for (const [action, word] of Object.entries(wishes)) {
+        const spoken = textEvent(userId, word)
+        const pressed = lineEvent(userId, { type: 'postback', postback: { data: `action=${action}` } })
+        await tell(spoken, pressed)
+        expect(json((await reply(spoken)).messages)).toBe(json((await reply(pressed)).messages))
+      }
+      const card = textEvent(userId, '我的卡片')
+      await tell(card)
+      expect((await reply(card)).messages[0]).toMatchObject({
+        type: 'image',
+        originalContentUrl: expect.stringContaining(`/api/event/og/${userId}.png`),
+      })
+    })
+
+    test('what it does not know gets the menu', async () => {
+      const event = textEvent(newUser('en'), 'lorem ipsum')
+      await tell(event)
+      const { messages } = await reply(event)
+      expect((messages[0]!.quickReply as { items: unknown[] }).items).toHaveLength(8)
+    })
+
+    test('in a group it speaks when it is mentioned', async () => {
+      const userId = newUser('en')
+      const group = { source: { type: 'group', groupId: 'C1', userId } }
+      const unasked = textEvent(userId, 'level', group)
+      const mention = { mentionees: [{ index: 0, length: 4, type: 'user', isSelf: true }] }
+      const asked = textEvent(userId, '@bot help', {
+        ...group,
+        message: { type: 'text', id: '1', text: '@bot help', mention },
+      })
+      await tell(unasked, asked)
+      expect(json((await reply(asked)).messages)).toContain('Check in')
+      expect(repliesTo(unasked)).toEqual([])
+    })
+
+    test('a photo counts once, however often it is delivered', async () => {
+      const userId = newUser('en')
+      expect(await photosOf(userId)).toBe(0)
+      const photo = lineEvent(userId, { type: 'message', message: { type: 'image', id: '7' } })
+      const deliveries = await Promise.all(Array.from({ length: 8 }, () => tell(photo)))
+      expect(deliveries.reduce((sum, { received }) => sum + received, 0)).toBe(1)
+      await reply(photo)
+      expect(await photosOf(userId)).toBe(1)
+      await tell({ ...photo, deliveryContext: { isRedelivery: true } }, { ...photo })
+      const second = lineEvent(userId, { type: 'message', message: { type: 'image', id: '8' } })
+      await tell(second)
+      expect(json((await reply(second)).messages)).toContain('2 photos')
+      expect(await photosOf(userId)).toBe(2)
+      expect(repliesTo(photo)).toHaveLength(1)
+    })
+
+    test('a profile is fetched when it is missing, and a failed fetch wipes nothing', async () => {
+      const userId = newUser()
+      const nameOf = async () =>
+        (await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)).display_name
+      await world.fetch('/api/event/user/sync', {
+        method: 'POST',
+        body: JSON.stringify({ user_id: userId, display_name: 'Kept' }),
+      })
+      const first = textEvent(userId, 'help')
+      await tell(first)
+      await reply(first)
+      expect(await nameOf()).toBe('Kept')
+      line.profiles.set(userId, { displayName: 'From LINE', language: 'en' })
+      const second = textEvent(userId, 'help')
+      await tell(second)
+      expect(json((await reply(second)).messages)).toContain('Help')
+      expect(await nameOf()).toBe('From LINE')
+    })
+
+    test('a follow is welcomed', async () => {
+      const event = lineEvent(newUser('ja'), { type: 'follow' })
+      await tell(event)
+      expect(json((await reply(event)).messages)).toContain('ようこそ')
+    })
+
+    test('it answers LINE within a second while LINE itself hangs', async () => {
+      line.mishap = () => 'hung'
+      try {
+        const started = performance.now()
+        await tell(textEvent(newUser(), 'help'), lineEvent(newUser(), { type: 'follow' }))
+        expect(performance.now() - started).toBeLessThan(1_000)
+      } finally {
+        line.mishap = () => 'none'
+      }
+    })
+
+    test('a failed answer is sent again, once', async () => {
+      const event = textEvent(newUser('en'), 'about')
+      const mishaps: Mishap[] = ['before', 'after']
+      line.mishap = (_path, body) =>
+        body.includes(event.replyToken as string) ? (mishaps.shift() ?? 'none') : 'none'
+      try {
+        await tell(event)
+        const tries = () => line.calls.filter(({ status }) => status === 400).length
+        const before = tries()
+        // The second failure had taken effect: the third try is refused, and the matter is closed.
+        await until(() => mishaps.length === 0 && tries() > before, {
+          timeoutMs: 50_000,
+          what: 'the repetition',
+        })
+        expect(repliesTo(event)).toHaveLength(1)
+      } finally {
+        line.mishap = () => 'none'
+      }
+    }, 60_000)
+  },
+  { ...lineSettings(line), EVENT_LIMIT_USER_WRITE: '1000' },
+)

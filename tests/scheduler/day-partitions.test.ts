@@ -1,0 +1,85 @@
+/** Partitions of the points' table. */
+import { expect, test } from 'bun:test'
+import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
+import { createLog } from '#shared/log.ts'
+import { expectProjections } from './projections.ts'
+import { describeRigs, NOON, type Rig } from './rig.ts'
+import { point, walk } from './walks.ts'
+
+const DAY_MS = 86_400_000
+const silent = createLog({}, () => undefined)
+
+const nameOf = (ms: number): string =>
+  `gps_points_${new Date(ms).toISOString().slice(0, 10).replaceAll('-', '')}`
+
+/** How many points each partition holds; empty ones left out. */
+async function holdings({ db }: Rig): Promise<Record<string, number>> {
+  const rows = await db.sql<{ name: string; n: number }[]>`
+    SELECT tableoid::regclass::text AS name, count(*)::int AS n FROM gps_points GROUP BY 1`
+  return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
+}
+
+const partitions = async ({ db }: Rig): Promise<string[]> =>
+  (
+    await db.sql<{ name: string }[]>`
+      SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'gps_points'::regclass`
+  ).map(({ name }) => name)
+
+describeRigs('day partitions', (rig) => {
+  test('a flush makes those of the month past and the week ahead, before it needs them', async () => {
+    await rig.flush()
+    const made = await partitions(rig)
+    expect(made).toContain('gps_points_default')
+    for (let day = -31; day <= 7; day++) expect(made).toContain(nameOf(NOON + day * DAY_MS))
+    expect(await rig.flush()).toMatchObject({ failures: 0 })
+    expect(await partitions(rig)).toEqual(made)
+  })
+
+  test('points go to their day, those of other times to the default partition, and all are folded', async () => {
+    await rig.buffer('anna', [
+      ...walk(3, NOON - 400 * DAY_MS),
+      ...walk(4, NOON - 31 * DAY_MS),
+      // The last instant of a day, and the first of the next one.
+      point({ sentMs: Date.parse('2026-04-11T23:59:59.999Z') }),
+      point({ sentMs: Date.parse('2026-04-12T00:00:00.000Z') }),
+      ...walk(5),
+      // A phone's clock that runs ahead.
+      point({ kind: 'c', sentMs: NOON + DAY_MS, recordedMs: NOON + 1 }),
+    ])
+    await rig.flush()
+    const place = await holdings(rig)
+    expect(place).toEqual({
+      gps_points_default: 3,
+      [nameOf(NOON - 31 * DAY_MS)]: 4,
+      gps_points_20260411: 1,
+      gps_points_20260412: 6,
+      gps_points_20260413: 1,
+    })
+    await expectProjections(rig.db, rig.calendar)
+    // A late one among those in the default partition.
+    await rig.buffer('anna', [point({ sentMs: NOON - 400 * DAY_MS + 30_000, lat: 24.1505 })])
+    await rig.flush()
+    await expectProjections(rig.db, rig.calendar)
+  })
+
+  test('a day whose points came first stays in the default partition, and the other days do not mind', async () => {
+    const far = NOON + 300 * DAY_MS
+    await rig.buffer('anna', walk(3, far))
+    await rig.flush()
+    expect(await holdings(rig)).toEqual({ gps_points_default: 3 })
+    rig.nowMs = far
+    await rig.buffer('anna', [...walk(6, far), ...walk(2, far + DAY_MS)])
+    expect(await rig.flush()).toMatchObject({ stored: 5, duplicates: 3, failures: 0 })
+    expect(await holdings(rig)).toEqual({ gps_points_default: 6, [nameOf(far + DAY_MS)]: 2 })
+    const warnings = rig.complaints.filter(({ message }) => message.includes('default partition'))
+    expect(warnings.length).toBeGreaterThan(0)
+    expect(await partitions(rig)).not.toContain(nameOf(far))
+    await expectProjections(rig.db, rig.calendar)
+  })
+
+  test('made by several at once', async () => {
+    const ahead = NOON + 1_000 * DAY_MS
+    await Promise.all(Array.from({ length: 6 }, () => ensureDayPartitions(rig.db, ahead, silent)))
+    expect(await partitions(rig)).toContain(nameOf(ahead))
+  })
+})

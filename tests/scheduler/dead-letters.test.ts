@@ -1,0 +1,94 @@
+/** What can not be stored is set aside with its reason, and nothing else is. */
+import { expect, test } from 'bun:test'
+import { pack } from '#shared/buffer/point.ts'
+import { describeRigs, NOON } from './rig.ts'
+import { expectProjections } from './projections.ts'
+import { point, walk } from './walks.ts'
+
+/** What stands in the buffer for a point that is none, and what is said of it. */
+const POISON: readonly (readonly [name: string, field: string, value: string, reason: RegExp])[] = [
+  ['no JSON', `t${NOON + 1}`, '[0,1,', /JSON/],
+  ['no list', `t${NOON + 2}`, '{"lat":1}', /not a buffered point/],
+  ['an identity without a time', 'tomorrow', '[0,1,24,120,1]', /not a buffered point/],
+  ['another kind', `x${NOON}`, '[0,1,24,120,1]', /not a buffered point/],
+  ['a list that is too short', `t${NOON + 3}`, '[]', /not a buffered point/],
+  ['a time beyond all calendars', 't9000000000000000', '[0,1,24,120,1]', /time/],
+  ['text where a number belongs', `t${NOON + 4}`, `[0,${NOON},"north",120,1]`, /not a buffered point/],
+  ['text for a speed', `t${NOON + 9}`, `[0,${NOON},24,120,1,null,null,"fast"]`, /fast/],
+  ['no latitude', `t${NOON + 5}`, `[0,${NOON},null,120,1]`, /not a buffered point/],
+  ['more than a float4 holds', `t${NOON + 6}`, `[0,${NOON},24,120,1,1e308]`, /out of range/],
+  [
+    'a character that Postgres refuses',
+    `t${NOON + 7}`,
+    `[0,${NOON},24,120,1,null,null,null,null,"\\u0000"]`,
+    /0x00/,
+  ],
+  ['a time of receipt beyond the table', `t${NOON + 8}`, '[0,1e300,24,120,1]', /out of range/],
+]
+
+describeRigs('dead letters', (rig) => {
+  test('each is told with its reason, once, and the rest is stored', async () => {
+    await rig.buffer('anna', walk(20))
+    await rig.bufferEntries(
+      'ben',
+      POISON.map(([, field, value]) => ({ field, value })),
+    )
+    await rig.buffer('ben', walk(20, NOON + 3_600_000))
+    await rig.buffer('cleo', [point()])
+    const result = await rig.flush()
+    expect(result).toEqual({
+      stored: 41,
+      duplicates: 0,
+      deadLetters: POISON.length,
+      failures: 0,
+      skipped: 0,
+      erased: 0,
+    })
+    expect(await rig.pending()).toEqual([])
+    const letters = new Map((await rig.deadLetters()).map((letter) => [letter.field, letter]))
+    for (const [name, field, value, reason] of POISON)
+      expect([name, letters.get(field)]).toEqual([
+        name,
+        { user_id: 'ben', field, value, reason: expect.stringMatching(reason) as string },
+      ])
+    await expectProjections(rig.db, rig.calendar)
+    // A flush that sets something aside succeeds: nothing waits any longer.
+    expect(await rig.kv.cached('last-flush')).toBe(String(rig.nowMs))
+  })
+
+  test('text that Postgres can not hold at all is kept as near as can be', async () => {
+    await rig.bufferEntries('anna', [{ field: 't\0', value: 'a\0b' }])
+    expect(await rig.flush()).toMatchObject({ deadLetters: 1, failures: 0 })
+    expect(await rig.deadLetters()).toMatchObject([{ field: 't\u{fffd}', value: 'a\u{fffd}b' }])
+    expect(await rig.pending()).toEqual([])
+  })
+
+  test('are not doubled when a flush dies before the buffer is settled', async () => {
+    await rig.bufferEntries('anna', [
+      { field: `t${NOON}`, value: 'nonsense' },
+      pack(point({ sentMs: NOON + 1 })),
+    ])
+    const unsettled = { ...rig.kv, settle: async () => undefined }
+    expect(await rig.flush({ kv: unsettled })).toMatchObject({ stored: 1, deadLetters: 1 })
+    expect(await rig.flush()).toMatchObject({ stored: 0, duplicates: 1, deadLetters: 1 })
+    expect(await rig.deadLetters()).toHaveLength(1)
+    expect(await rig.pending()).toEqual([])
+  })
+
+  test('a fault that is not the points’ leaves them where they are', async () => {
+    await rig.buffer('anna', walk(5))
+    await rig.db.sql`ALTER TABLE pilgrim_days RENAME TO elsewhere`
+    try {
+      expect(await rig.flush()).toMatchObject({ stored: 0, deadLetters: 0, failures: 1 })
+    } finally {
+      await rig.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
+    }
+    expect(rig.complaints).toMatchObject([
+      { level: 'error', error: expect.stringContaining('pilgrim_days') as string },
+    ])
+    expect(await rig.pending()).toHaveLength(5)
+    expect(await rig.storedPoints()).toBe(0)
+    expect(await rig.flush()).toMatchObject({ stored: 5, failures: 0 })
+    await expectProjections(rig.db, rig.calendar)
+  })
+})

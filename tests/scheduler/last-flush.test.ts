@@ -1,0 +1,126 @@
+/** When the last successful flush was: what moves it, what does not, and where it is read. */
+import { expect, test } from 'bun:test'
+import { openDatabase } from '#shared/db/db.ts'
+import { type Kv, KvUnavailable, openKv } from '#shared/kv/kv.ts'
+import { LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/last-flush.ts'
+import { freePort } from '#tests/helpers/servers.ts'
+import { describeRigs, NOON, type Rig } from './rig.ts'
+import { walk } from './walks.ts'
+
+const MINUTE_MS = 60_000
+
+/** The marker and the truth, which agree after every flush. */
+async function lastFlush({ db, kv }: Rig): Promise<number | null> {
+  const truth = await lastFlushMs(db, kv.partitions)
+  const marker = await kv.cached(LAST_FLUSH_KEY)
+  expect(marker).toBe(truth === null ? null : String(truth))
+  return truth
+}
+
+/** Enough pilgrims that some are in every partition. */
+async function fill(rig: Rig): Promise<void> {
+  for (let i = 0; i < 64; i++) await rig.buffer(`pilgrim-${i}`, walk(2))
+}
+
+describeRigs('last flush', (rig) => {
+  test('there is none before the first; one that finds nothing is one', async () => {
+    expect(await lastFlush(rig)).toBeNull()
+    expect(await readLastFlush(rig.db, rig.kv)).toBeNull()
+    expect(await rig.flush()).toMatchObject({ stored: 0, failures: 0 })
+    expect(await lastFlush(rig)).toBe(NOON)
+    rig.nowMs += 5 * MINUTE_MS
+    await rig.flush()
+    expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
+  })
+
+  test('is the time at which a flush is through', async () => {
+    await fill(rig)
+    const { kv } = rig
+    const settle: Kv['settle'] = async (...args) => {
+      await kv.settle(...args)
+      rig.nowMs = NOON + MINUTE_MS
+    }
+    await rig.flush({ kv: { ...kv, settle } })
+    // With several partitions it is the first of them through which all of them were flushed.
+    expect([NOON, NOON + MINUTE_MS]).toContain((await lastFlush(rig))!)
+    expect(await rig.db.sql`SELECT FROM flushes WHERE finished_at > started_at`).not.toHaveLength(0)
+  })
+
+  test('a partition that someone else is flushing holds it back', async () => {
+    await rig.flush()
+    const last = rig.kv.partitions - 1
+    const token = await rig.kv.lock(`flush:${last}`, 60_000)
+    rig.nowMs += 5 * MINUTE_MS
+    expect(await rig.flush()).toMatchObject({ skipped: 1, failures: 0 })
+    expect(await lastFlush(rig)).toBe(NOON)
+    await rig.kv.unlock(`flush:${last}`, token!)
+    await rig.flush()
+    expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
+  })
+
+  test('a partition that fails holds it back, and the others are flushed all the same', async () => {
+    await rig.flush()
+    await fill(rig)
+    rig.nowMs += 5 * MINUTE_MS
+    const { kv } = rig
+    const drain: Kv['drain'] = (partition, users) =>
+      partition === 0 ? Promise.reject(new KvUnavailable('gone')) : kv.drain(partition, users)
+    const result = await rig.flush({ kv: { ...kv, drain } })
+    expect(result).toMatchObject({ failures: 1, skipped: 0 })
+    expect(result.stored).toBe(128 - (await rig.pending()).length)
+    expect(result.stored > 0).toBe(kv.partitions > 1)
+    expect(await lastFlush(rig)).toBe(NOON)
+    expect(await rig.flush()).toMatchObject({ stored: 128 - result.stored, failures: 0 })
+    expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
+  })
+
+  test('a slice that fails holds it back, even when a later flush finds nothing of the others to do', async () => {
+    await rig.flush()
+    await rig.buffer('anna', walk(2))
+    rig.nowMs += 5 * MINUTE_MS
+    const { kv } = rig
+    const settle: Kv['settle'] = () => Promise.reject(new TypeError('a fault of ours'))
+    for (let i = 0; i < 2; i++) {
+      expect(await rig.flush({ kv: { ...kv, settle } })).toMatchObject({ failures: 1 })
+      expect(await lastFlush(rig)).toBe(NOON)
+    }
+    expect(await rig.flush()).toMatchObject({ duplicates: 2, failures: 0 })
+    expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
+  })
+
+  test('more partitions than were ever flushed: there was none', async () => {
+    await rig.flush()
+    expect(await lastFlushMs(rig.db, rig.kv.partitions + 1)).toBeNull()
+  })
+
+  test('the marker lives for a day, and the truth answers when it is gone', async () => {
+    const lives: number[] = []
+    const { kv } = rig
+    const cache: Kv['cache'] = (key, value, ttlMs) => {
+      lives.push(ttlMs)
+      return kv.cache(key, value, ttlMs)
+    }
+    await rig.flush({ kv: { ...kv, cache } })
+    expect(lives).toEqual([86_400_000])
+    await kv.forget(LAST_FLUSH_KEY)
+    expect(await readLastFlush(rig.db, kv)).toBe(NOON)
+  })
+
+  test('is read without the database, and without the kv', async () => {
+    await rig.flush()
+    const nowhere = freePort()
+    const db = await openDatabase({ url: `postgres://127.0.0.1:${nowhere}/none`, dir: '' })
+    const kv = await openKv({
+      url: `redis://127.0.0.1:${nowhere}`,
+      partitions: 1,
+      path: '',
+      onError: () => undefined,
+    })
+    try {
+      expect(await readLastFlush(db, rig.kv)).toBe(NOON)
+      expect(await readLastFlush(rig.db, { ...kv, partitions: rig.kv.partitions })).toBe(NOON)
+    } finally {
+      await Promise.all([db.close(), kv.close()])
+    }
+  })
+})

@@ -1,0 +1,171 @@
+/** One flush of a partition at a time: who waits, who goes on, and what a lost lock means. */
+import { expect, test } from 'bun:test'
+import { type Kv, partitionOf } from '#shared/kv/kv.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { expectProjections } from './projections.ts'
+import { describeRigs, type Rig } from './rig.ts'
+import { walk } from './walks.ts'
+
+const PILGRIMS = 40
+const POINTS = PILGRIMS * 5
+
+async function fill(rig: Rig): Promise<void> {
+  for (let i = 0; i < PILGRIMS; i++) await rig.buffer(`pilgrim-${i}`, walk(5))
+}
+
+/** Names of the locks of all partitions. */
+const locks = ({ kv }: Rig): string[] => Array.from({ length: kv.partitions }, (_, i) => `flush:${i}`)
+
+/** A kv whose first `settle` waits until it is let go. */
+function holding(kv: Kv) {
+  const reached = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const settle: Kv['settle'] = async (...args) => {
+    reached.resolve()
+    await held.promise
+    await kv.settle(...args)
+  }
+  return { kv: { ...kv, settle }, reached: reached.promise, letGo: held.resolve }
+}
+
+describeRigs('flush lock', (rig) => {
+  test('two flushes at once share the work and double nothing', async () => {
+    await fill(rig)
+    const results = await Promise.all([rig.flush({ slicePoints: 10 }), rig.flush({ slicePoints: 10 })])
+    expect(results.reduce((sum, { stored }) => sum + stored, 0)).toBe(POINTS)
+    expect(results.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBe(0)
+    expect(results.reduce((sum, { skipped }) => sum + skipped, 0)).toBeGreaterThan(0)
+    expect(await rig.pending()).toEqual([])
+    await expectProjections(rig.db, rig.calendar)
+  })
+
+  test('two that both believe to hold it store nothing twice either', async () => {
+    await fill(rig)
+    const kv: Kv = {
+      ...rig.kv,
+      lock: async () => 'mine',
+      renewLock: async () => true,
+      unlock: async () => undefined,
+    }
+    const results = await Promise.all(Array.from({ length: 3 }, () => rig.flush({ kv, slicePoints: 10 })))
+    expect(results.reduce((sum, { stored }) => sum + stored, 0)).toBe(POINTS)
+    expect(results.reduce((sum, { failures }) => sum + failures, 0)).toBe(0)
+    expect(await rig.pending()).toEqual([])
+    await expectProjections(rig.db, rig.calendar)
+    expect(rig.complaints).toEqual([])
+  })
+
+  test('is released afterwards, also when the flush failed', async () => {
+    await fill(rig)
+    const settle: Kv['settle'] = () => Promise.reject(new TypeError('a fault of ours'))
+    await rig.flush({ kv: { ...rig.kv, settle } })
+    for (const name of locks(rig)) expect(await rig.kv.lock(name, 1)).not.toBeNull()
+  })
+
+  test('on demand it waits for the one that is under way, and takes what came meanwhile', async () => {
+    await rig.buffer('anna', walk(5))
+    const first = holding(rig.kv)
+    const running = rig.flush({ kv: first.kv })
+    await first.reached
+    await rig.buffer('ben', walk(7))
+    await rig.buffer('anna', walk(8))
+    const tries = Promise.withResolvers<void>()
+    const lock: Kv['lock'] = async (...args) => {
+      const token = await rig.kv.lock(...args)
+      if (token === null) tries.resolve()
+      return token
+    }
+    const demanded = rig.flush({ kv: { ...rig.kv, lock } }, 30_000)
+    await tries.promise
+    first.letGo()
+    expect(await running).toMatchObject({ failures: 0 })
+    expect(await demanded).toMatchObject({ skipped: 0, failures: 0 })
+    expect(await rig.pending()).toEqual([])
+    expect(await rig.storedPoints()).toBe(15)
+  })
+
+  test('waiting in vain, and not waiting at all, leave the partition alone', async () => {
+    await fill(rig)
+    for (const name of locks(rig)) await rig.kv.lock(name, 60_000)
+    const partitions = rig.kv.partitions
+    expect(await rig.flush()).toMatchObject({ stored: 0, skipped: partitions, failures: 0 })
+    const startedAt = performance.now()
+    expect(await rig.flush({}, 300)).toMatchObject({ stored: 0, skipped: partitions, failures: 0 })
+    // Not as long for each of them.
+    expect(performance.now() - startedAt).toBeWithin(300, 4_000)
+    expect(await rig.pending()).toHaveLength(POINTS)
+  })
+
+  test('that of a flush which died expires', async () => {
+    await fill(rig)
+    for (const name of locks(rig)) await rig.kv.lock(name, 300)
+    expect(await rig.flush({}, 10_000)).toMatchObject({ stored: POINTS, skipped: 0 })
+  })
+
+  test('is kept as long as the flush works', async () => {
+    await rig.buffer('anna', walk(5))
+    const first = holding(rig.kv)
+    const running = rig.flush({ kv: first.kv, lockMs: 200 })
+    await first.reached
+    // Half a second is two and a half times as long as an unattended lock lives.
+    expect(await rig.flush({}, 500)).toMatchObject({ skipped: 1 })
+    first.letGo()
+    expect(await running).toMatchObject({ stored: 5, failures: 0 })
+  })
+
+  test('when it is lost the flush breaks off, and leaves the other one its lock', async () => {
+    const name = locks(rig)[0]!
+    const users = pilgrimsOf(rig, 12)
+    for (const userId of users) await rig.buffer(userId, walk(5))
+    let stolen: string | null = null
+    let settled = 0
+    const settle: Kv['settle'] = async (...args) => {
+      await rig.kv.settle(...args)
+      if (settled++ > 0) return
+      // As a process that was frozen: the lock expires before it can be renewed.
+      Bun.sleepSync(400)
+      stolen = await until(() => rig.kv.lock(name, 60_000), {
+        timeoutMs: 5_000,
+        what: 'the lock',
+        everyMs: 1,
+      })
+      await Bun.sleep(200)
+    }
+    const result = await rig.flush({ kv: { ...rig.kv, settle }, lockMs: 200, slicePoints: 5 })
+    expect(result).toMatchObject({ failures: 1 })
+    expect(rig.complaints).toMatchObject([{ level: 'error', error: 'the flush lock was lost' }])
+    expect(await rig.kv.lock(name, 1)).toBeNull()
+    expect(await rig.db.sql`SELECT FROM flushes WHERE partition = 0`).toHaveLength(0)
+    await rig.kv.unlock(name, stolen!)
+    await rig.flush()
+    expect(await rig.storedPoints()).toBe(60)
+    expect(await rig.pending()).toEqual([])
+    await expectProjections(rig.db, rig.calendar)
+  })
+
+  test('a process that is to end finishes its slices, leaves the rest, and waits for nobody', async () => {
+    await fill(rig)
+    const stopping = new AbortController()
+    const settle: Kv['settle'] = async (...args) => {
+      await rig.kv.settle(...args)
+      stopping.abort()
+    }
+    const result = await rig.flush({ kv: { ...rig.kv, settle }, slicePoints: 5, stopping: stopping.signal })
+    expect(result).toMatchObject({ failures: 0, skipped: rig.kv.partitions })
+    expect(result.stored).toBeGreaterThan(0)
+    expect(await rig.pending()).toHaveLength(POINTS - result.stored)
+    expect(await rig.db.sql`SELECT FROM flushes WHERE succeeded`).toHaveLength(0)
+    await expectProjections(rig.db, rig.calendar)
+
+    await rig.kv.lock('flush:0', 60_000)
+    const waiting = new AbortController()
+    setTimeout(() => waiting.abort(), 50)
+    expect(await rig.flush({ stopping: waiting.signal }, 60_000)).toMatchObject({ stored: 0 })
+  })
+})
+
+/** Ids of pilgrims in partition 0. */
+function pilgrimsOf(rig: Rig, count: number): string[] {
+  const ids = Array.from({ length: 1_000 }, (_, i) => `pilgrim-${i}`)
+  return ids.filter((id) => partitionOf(id, rig.kv.partitions) === 0).slice(0, count)
+}

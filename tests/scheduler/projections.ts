@@ -1,0 +1,117 @@
+/** What the flush keeps beside the points, read from its tables, and computed plainly from all points there are. */
+import { expect } from 'bun:test'
+import type { Database } from '#shared/db/db.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import type { FoldPoint } from '#shared/rules/fold.ts'
+import { recompute } from '#tests/rules/plain-fold.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Every projection, each row under its key; rows that say nothing are left out. */
+interface Projections {
+  readonly totals: Record<string, object>
+  readonly days: Record<string, object>
+  readonly eventHours: Record<string, object>
+  readonly eventDays: Record<string, number>
+  readonly eventModes: Record<string, object>
+}
+
+/** Expects every projection to be what the points in the table come to, to the last digit. */
+export async function expectProjections(db: Database, calendar: Calendar): Promise<void> {
+  expect(await readProjections(db)).toEqual(await recomputeProjections(db, calendar))
+}
+
+const keyed = <Row extends { key: string }, Value>(rows: readonly Row[], value: (row: Row) => Value) =>
+  Object.fromEntries(rows.map((row) => [row.key, value(row)]))
+
+const withoutKey = <Row extends { key: string }>({ key: _, ...rest }: Row): object => rest
+
+async function readProjections({ sql }: Database): Promise<Projections> {
+  const totals = await sql<{ key: string }[]>`
+    SELECT user_id AS key, points, checkins, distance_mm::float8 AS mm, carbon_mg::float8 AS mg,
+           (extract(epoch FROM first_seen) * 1000)::float8 AS first, last_lat AS lat, last_lng AS lng,
+           (extract(epoch FROM last_seen) * 1000)::float8 AS last
+    FROM pilgrim_totals`
+  const days = await sql<{ key: string }[]>`
+    SELECT user_id || ' ' || day AS key, points, checkins, distance_mm::float8 AS mm, carbon_mg::float8 AS mg, hours,
+           json_build_array(anchor_lat, anchor_lng, (extract(epoch FROM anchor_at) * 1000)::float8) AS anchor,
+           CASE WHEN before_at IS NOT NULL THEN
+             json_build_array(before_lat, before_lng, (extract(epoch FROM before_at) * 1000)::float8) END AS before
+    FROM pilgrim_days`
+  const eventHours = await sql<{ key: string }[]>`
+    SELECT (extract(epoch FROM hour) * 1000)::bigint::text AS key, points, checkins, pilgrims,
+           distance_mm::float8 AS mm, carbon_mg::float8 AS mg
+    FROM event_hours`
+  const eventDays = await sql<
+    { key: string; pilgrims: number }[]
+  >`SELECT day::text AS key, pilgrims FROM event_days`
+  const eventModes = await sql<{ key: string }[]>`
+    SELECT day || ' ' || mode AS key, distance_mm::float8 AS mm, carbon_mg::float8 AS mg FROM event_modes
+    WHERE distance_mm <> 0 OR carbon_mg <> 0`
+  return {
+    totals: keyed(totals, withoutKey),
+    days: keyed(days, withoutKey),
+    eventHours: keyed(eventHours, withoutKey),
+    eventDays: keyed(eventDays, ({ pilgrims }) => pilgrims),
+    eventModes: keyed(eventModes, withoutKey),
+  }
+}
+
+type Row = FoldPoint & { readonly user_id: string; readonly in_range: boolean }
+
+async function recomputeProjections({ sql }: Database, calendar: Calendar): Promise<Projections> {
+  const rows = await sql<Row[]>`
+    SELECT user_id, kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
+           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, in_range
+    FROM gps_points`
+  const all: Projections = { totals: {}, days: {}, eventHours: {}, eventDays: {}, eventModes: {} }
+  for (const [userId, points] of Map.groupBy(rows, ({ user_id }) => user_id))
+    addPilgrim(
+      all,
+      userId,
+      points.filter(({ in_range }) => in_range),
+      calendar,
+    )
+  return all
+}
+
+const plus = (row: object | undefined, more: Record<string, number>): Record<string, number> => {
+  const sums = { ...(row as Record<string, number> | undefined) }
+  for (const [name, figure] of Object.entries(more)) sums[name] = (sums[name] ?? 0) + figure
+  return sums
+}
+
+function addPilgrim(
+  all: Projections,
+  userId: string,
+  points: readonly FoldPoint[],
+  calendar: Calendar,
+): void {
+  const books = recompute(points, calendar)
+  let total: Record<string, number> = { points: 0, checkins: 0, mm: 0, mg: 0 }
+  for (const [day, { points, checkins, distanceMm: mm, carbonMg: mg, end }] of Object.entries(books.days)) {
+    const [startMs] = calendar.span(day)
+    let hours = 0
+    for (const hour of Object.keys(books.hours).map(Number))
+      if (calendar.day(hour) === day) hours += 2 ** ((hour - startMs) / HOUR_MS)
+    const [anchor, before] = [end.anchor, end.before].map((fix) => (fix ? [fix.lat, fix.lng, fix.t] : null))
+    all.days[`${userId} ${day}`] = { points, checkins, mm, mg, hours, anchor, before }
+    all.eventDays[day] = (all.eventDays[day] ?? 0) + 1
+    total = plus(total, { points, checkins, mm, mg })
+  }
+  all.totals[userId] = { ...total, ...seen(points) }
+  for (const [hour, { points, checkins, distanceMm: mm, carbonMg: mg }] of Object.entries(books.hours))
+    all.eventHours[hour] = plus(all.eventHours[hour], { points, checkins, pilgrims: 1, mm, mg })
+  for (const [key, { distanceMm: mm, carbonMg: mg }] of Object.entries(books.modes))
+    all.eventModes[key] = plus(all.eventModes[key], { mm, mg })
+}
+
+/** First and last instant, and the place at the last: the check-in's where a track point shares it. */
+function seen(points: readonly FoldPoint[]): object {
+  if (points.length === 0) return { first: null, last: null, lat: null, lng: null }
+  const first = Math.min(...points.map(({ t }) => t))
+  const last = Math.max(...points.map(({ t }) => t))
+  const there = points.filter(({ t }) => t === last)
+  const { lat, lng } = there.find(({ kind }) => kind === 'c') ?? there[0]!
+  return { first, last, lat, lng }
+}

@@ -1,0 +1,83 @@
+/** Points of pilgrims, by the minute or as chance has it. */
+import type { Point } from '#shared/buffer/point.ts'
+import { NOON } from './rig.ts'
+
+const DAY_MS = 86_400_000
+const METRES_PER_DEGREE = 111_195
+
+/** A track point at noon in the area, or what `more` makes of it. */
+export function point(more: Partial<Point> = {}): Point {
+  const sentMs = more.sentMs ?? more.recordedMs ?? NOON
+  return {
+    kind: 't',
+    sentMs,
+    recordedMs: sentMs,
+    receivedMs: sentMs + 1_000,
+    lat: 24.15,
+    lng: 120.67,
+    accuracy: null,
+    altitude: null,
+    speed: null,
+    mode: null,
+    source: null,
+    inRange: true,
+    ...more,
+  }
+}
+
+/** A walk northward from noon on: `minutes` points, one a minute, 80 m apart. */
+export const walk = (minutes: number, fromMs = NOON, more: Partial<Point> = {}): Point[] =>
+  Array.from({ length: minutes }, (_, i) =>
+    point({ sentMs: fromMs + i * 60_000, lat: 24.15 + (i * 80) / METRES_PER_DEGREE, ...more }),
+  )
+
+export type Random = () => number
+
+/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
+export function randomBy(seed: number): Random {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+const MODES = [null, null, null, 'walk', 'bike', 'car', 'submarine']
+
+/**
+ * What one pilgrim's phone records over some days: walking, resting, riding, wrong fixes far away, check-ins at
+ * the instant of a track point, a clock that runs ahead, excursions out of the area. In order of time.
+ */
+export function wander(random: Random, count: number, fromMs: number, days: number): Point[] {
+  const points: Point[] = []
+  const meanMs = (days * DAY_MS) / count
+  let { lat, lng } = { lat: 24 + random(), lng: 120.5 + random() / 2 }
+  let t = fromMs + Math.floor(random() * 60_000)
+  while (points.length < count) {
+    const pauseMs = Math.ceil(random() < 0.3 ? random() * 30_000 : random() * 2.5 * meanMs)
+    t += pauseMs
+    const kmh = random() < 0.2 ? 20 + random() * 80 : random() * 5
+    const metres = random() < 0.1 ? 0 : Math.min(kmh * (pauseMs / 3_600_000), 40) * 1_000
+    lat += ((random() - 0.5) * metres) / METRES_PER_DEGREE
+    lng += ((random() - 0.5) * metres) / METRES_PER_DEGREE
+    const isStray = random() < 0.02
+    const place = { lat: isStray ? lat + 9 : lat, lng }
+    const mode = MODES[Math.floor(random() * MODES.length)]!
+    const more = { mode, source: random() < 0.5 ? 'phone' : null, inRange: random() > 0.03 }
+    const kind = random() < 0.1 ? 'c' : 't'
+    const aheadMs = kind === 'c' && random() < 0.2 ? Math.ceil(random() * DAY_MS) : 0
+    points.push(point({ ...place, ...more, kind, sentMs: t + aheadMs, recordedMs: t }))
+    if (kind === 'c' && random() < 0.3)
+      points.push(point({ ...place, ...more, lat: place.lat + 1e-4, sentMs: t }))
+  }
+  return points.slice(0, count)
+}
+
+/** Mostly in order: some come late by up to `reach` places. */
+export const jumbled = <T>(random: Random, list: readonly T[], reach: number): T[] =>
+  list
+    .map((item, i) => ({ item, order: i + (random() < 0.2 ? random() * reach : 0) }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ item }) => item)

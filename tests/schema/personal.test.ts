@@ -1,0 +1,14 @@
+/** No table holds a pilgrim's rows without being in the list that exports and erasures go through. */
+import { expect, test } from 'bun:test'
+import { is } from 'drizzle-orm'
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
+import { PERSONAL_TABLES } from '#shared/schema/personal.ts'
+import * as schema from '#shared/schema/schema.ts'
+
+test('every table with a user_id is listed as personal, and no other', () => {
+  const tables = Object.values<unknown>(schema)
+    .filter((value): value is PgTable => is(value, PgTable))
+    .map(getTableConfig)
+  const personal = tables.filter(({ columns }) => columns.some(({ name }) => name === 'user_id'))
+  expect(personal.map(({ name }) => name).sort()).toEqual([...PERSONAL_TABLES].sort())
+})

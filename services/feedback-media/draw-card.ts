@@ -7,11 +7,9 @@ import { isUserId } from '#shared/contracts/fields.ts'
 import { notFound } from '#shared/errors.ts'
 import type { StoredObject } from '#shared/objects/objects.ts'
 import { shareCards } from '#shared/schema/cards.ts'
+import { cardKey } from '#shared/objects/pictures.ts'
 import { cardOf } from './cards/card.ts'
 import { readPortrait, readTrack } from './cards/read-facts.ts'
-
-/** Where a pilgrim's card is stored. */
-export const cardKey = (userId: string): string => `cards/${userId}.png`
 
 type Row = typeof shareCards.$inferInsert
 

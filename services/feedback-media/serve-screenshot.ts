@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/context.ts'
 import { notFound } from '#shared/errors.ts'
 import { answerPng } from './png-answer.ts'
-import { screenshotKey } from './upload-screenshot.ts'
+import { screenshotKey } from '#shared/objects/pictures.ts'
 
 /** A name is never used twice. */
 const FOR_EVER = 'public, max-age=31536000, immutable'

@@ -70,10 +70,6 @@ async function asPng(
   }
 }
 
-/** Key of a screenshot; null for a name that none can have. */
-export const screenshotKey = (file: string): string | null =>
-  /^[0-9a-f]{32}\.png$/.test(file) ? `screenshots/${file}` : null
-
 /**
  * Stores a screenshot under a name that nobody can guess.
  * @param decoding bounds how many are decoded at once: a small file may hold a large picture

@@ -38,7 +38,7 @@ async function announce(
   await planMessage(tx, { ...announcement, audience: { audience }, selected, configured, nowMs: now() })
 }
 
-const text = (content: string): Message[] => [{ type: 'text', text: content } as Message]
+const text = (content: string): Message[] => [{ type: 'text', text: content }]
 
 /** Tells the volunteers that the event is paused. */
 export async function notifyVolunteers(

@@ -3,8 +3,9 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/context.ts'
 import type { LineEvent } from '#shared/contracts/bot.ts'
 import type { Line, Message } from '#shared/line/line.ts'
+import { outbox } from '#shared/schema/events.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
-import { applyEvent, isOneToOne, senderOf } from './apply-event.ts'
+import { applyEvent, isForBot, mentionsOf, senderOf } from './apply-event.ts'
 import { actionOfPostback, actionOfText } from './bot/keywords.ts'
 import { languageOf } from './bot/language.ts'
 import { menu, personOnly, photoTaken, replyTo, welcome } from './bot/replies.ts'
@@ -14,12 +15,24 @@ import { readFigures, readPilgrim } from './know-pilgrim.ts'
 /** A reply token is good for about a minute ("Send reply message"); what is older waits for nobody. */
 const TOKEN_MS = 60_000
 
-/** @throws when LINE did not decide; the event comes again */
-export async function answerEvent(
+/**
+ * Acts on an event, and then keeps nothing of what was said.
+ * @throws when LINE did not decide; the event comes again
+ */
+export async function handleEvent(
   context: ServiceContext,
   line: Line | null,
-  event: LineEvent,
+  { id, payload: event }: { readonly id: number; readonly payload: LineEvent },
 ): Promise<void> {
+  await answerEvent(context, line, event)
+  const { type, webhookEventId, timestamp } = event
+  await context.db.orm
+    .update(outbox)
+    .set({ payload: { type, webhookEventId, timestamp } satisfies LineEvent })
+    .where(eq(outbox.id, id))
+}
+
+async function answerEvent(context: ServiceContext, line: Line | null, event: LineEvent): Promise<void> {
   await applyEvent(context, event)
   if (line === null || !wantsAnswer(event) || context.now() - event.timestamp > TOKEN_MS) return
   if (await isAnswered(context, event)) return
@@ -35,19 +48,16 @@ export async function answerEvent(
     .where(eq(lineEvents.webhookEventId, event.webhookEventId))
 }
 
-/** One-to-one, or in a group when the bot is mentioned; in standby another module of the account answers. */
+/** In standby another module of the account answers. */
 function wantsAnswer(event: LineEvent): boolean {
   if (event.replyToken === undefined || event.mode === 'standby') return false
-  if (isOneToOne(event)) return true
-  return event.type === 'postback' || mentions(event).some(({ isSelf }) => isSelf === true)
+  return isForBot(event)
 }
-
-const mentions = ({ message }: LineEvent) => message?.mention?.mentionees ?? []
 
 /** What is said to the bot, without the mention of the bot itself. */
 function textOf(event: LineEvent): string {
   let text = event.message?.text ?? ''
-  for (const { index, length } of [...mentions(event)].sort((a, b) => b.index - a.index))
+  for (const { index, length } of [...mentionsOf(event)].sort((a, b) => b.index - a.index))
     text = text.slice(0, index) + text.slice(index + length)
   return text
 }

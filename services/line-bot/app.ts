@@ -1,7 +1,8 @@
 /** The LINE bot: what LINE delivers, what pilgrims ask, and every message that goes out. */
 import { createAlertWatch } from '#shared/alerts/watch.ts'
+import { openRenderer } from '#shared/cards/renderer.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
-import { webhookEndpoint } from '#shared/contracts/bot.ts'
+import { deployMenuEndpoint, menuStatusEndpoint, webhookEndpoint } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
 import {
   lineUsageEndpoint,
@@ -15,10 +16,11 @@ import { createLine, type Line } from '#shared/line/line.ts'
 import { errorFields } from '#shared/log.ts'
 import { readNotifications } from '#shared/notifications.ts'
 import { notifyVolunteers, sendNotification, sendSummary } from './announce.ts'
-import { answerEvent } from './answer-event.ts'
+import { handleEvent } from './answer-event.ts'
 import { readUsage } from './line-usage.ts'
 import { push } from './push.ts'
 import { readProgress } from './push-progress.ts'
+import { deployMenus, readMenus } from './rich-menu/deploy-menus.ts'
 import { createSender, type Sender } from './send-messages.ts'
 import { setNotifications } from './set-notifications.ts'
 import { watchSpool } from './spool.ts'
@@ -29,6 +31,7 @@ export function createLineBot(context: ServiceContext): Service {
   const line = createLine(config.line)
   const sender = line === null ? null : createSender(context, line)
   const watch = createAlertWatch(context)
+  const renderer = openRenderer({ timeoutMs: 20_000 })
   const router = createRouter(context)
   let stopSpool: () => Promise<void> = async () => undefined
 
@@ -41,6 +44,10 @@ export function createLineBot(context: ServiceContext): Service {
     return answer
   })
   serve(router, context, pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
+  serve(router, context, menuStatusEndpoint, () => readMenus(context, line))
+  serve(router, context, deployMenuEndpoint, ({ operator, requestId }) =>
+    deployMenus(context, line, renderer, operator!, requestId),
+  )
   serve(router, context, lineUsageEndpoint, () => readUsage(context, line))
   serve(router, context, notificationsEndpoint, () => db.read(() => readNotifications(db.orm)))
   serve(router, context, setNotificationsEndpoint, ({ operator, body, requestId }) =>
@@ -58,7 +65,7 @@ export function createLineBot(context: ServiceContext): Service {
       if (line !== null) void compareWebhook(context, line)
     },
     async stop() {
-      await Promise.all([watch.stop(), sender?.stop(), stopSpool()])
+      await Promise.all([watch.stop(), sender?.stop(), stopSpool(), renderer.close()])
     },
   }
 }
@@ -66,8 +73,8 @@ export function createLineBot(context: ServiceContext): Service {
 async function subscribe(context: ServiceContext, line: Line | null, sender: Sender | null): Promise<void> {
   const { outbox } = context
   const configured = line !== null
-  await outbox.on('line-bot.answer', ({ payload }) =>
-    answerEvent(context, line, payload as Payload<'event.line-bot.webhook.received'>),
+  await outbox.on('line-bot.answer', ({ id, payload }) =>
+    handleEvent(context, line, { id, payload: payload as Payload<'event.line-bot.webhook.received'> }),
   )
   await outbox.on('line-bot.notify-volunteers', async ({ payload }) => {
     await notifyVolunteers(context, configured, payload as Payload<'event.admin.status.paused'>)

@@ -16,6 +16,12 @@ export function senderOf({ source }: LineEvent): string | null {
 
 export const isOneToOne = ({ source }: LineEvent): boolean => source?.type === 'user'
 
+export const mentionsOf = ({ message }: LineEvent) => message?.mention?.mentionees ?? []
+
+/** What is said to the bot: one-to-one, or in a group by a button or with its name. The rest is not kept at all. */
+export const isForBot = (event: LineEvent): boolean =>
+  isOneToOne(event) || event.type === 'postback' || mentionsOf(event).some(({ isSelf }) => isSelf === true)
+
 /** Photos are those that are sent to the bot itself. */
 const isPhoto = (event: LineEvent): boolean =>
   event.type === 'message' && event.message?.type === 'image' && isOneToOne(event)
@@ -29,9 +35,10 @@ export async function applyEvent({ db, kv, now }: ServiceContext, event: LineEve
       .set({ appliedAt: new Date(now()) })
       .where(and(eq(lineEvents.webhookEventId, event.webhookEventId), isNull(lineEvents.appliedAt)))
       .returning({ id: lineEvents.webhookEventId })
-    if (fresh.length === 0 || userId === null) return null
+    // A group's members are no pilgrims for having talked there.
+    if (fresh.length === 0 || userId === null || !isOneToOne(event)) return null
     if (event.type === 'follow' || event.type === 'unfollow') await noteReach(tx, event, userId)
-    else if (isOneToOne(event)) await noteReach(tx, { ...event, type: 'follow' }, userId)
+    else await noteReach(tx, { ...event, type: 'follow' }, userId)
     if (event.type === 'unfollow') return null
     return ensurePilgrim(tx, userId, isPhoto(event) ? 1 : 0, now())
   })

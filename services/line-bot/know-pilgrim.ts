@@ -12,6 +12,7 @@ import { noSums } from '#shared/rules/tally.ts'
 import { followers } from '#shared/schema/messages.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import type { Figures } from './bot/replies.ts'
+import { giveMenu } from './rich-menu/deploy-menus.ts'
 
 type Pilgrim = typeof pilgrims.$inferSelect
 
@@ -40,7 +41,9 @@ export async function readPilgrim(
     log.warn('LINE does not tell a profile', errorFields(error))
     return row.pilgrim
   }
-  return storeProfile(context, row.pilgrim, profile)
+  const known = await storeProfile(context, row.pilgrim, profile)
+  await giveMenu(context, line, userId, row.pilgrim.language, known.language)
+  return known
 }
 
 async function storeProfile({ db, now }: ServiceContext, held: Pilgrim, profile: Profile): Promise<Pilgrim> {

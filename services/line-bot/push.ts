@@ -102,8 +102,7 @@ function contentOf({ title, text, image_url: image }: PushRequest): Message[] {
   if (title != null)
     return [card({ title, contents: [paragraph(text!)], ...(image == null ? {} : { imageUrl: image }) })]
   const messages: Message[] = []
-  if (image != null)
-    messages.push({ type: 'image', originalContentUrl: image, previewImageUrl: image } as Message)
-  if (text != null) messages.push({ type: 'text', text } as Message)
+  if (image != null) messages.push({ type: 'image', originalContentUrl: image, previewImageUrl: image })
+  if (text != null) messages.push({ type: 'text', text })
   return messages
 }

@@ -43,7 +43,7 @@ export function createSender(context: ServiceContext, line: Line): Sender {
     if (lock === null) return
     try {
       while (open && (await sendNext(context, line)))
-        if (lock !== '' && (await kv.renewLock(LOCK, lock, LOCK_MS).catch(() => true)) === false) return
+        if (lock !== '' && !(await kv.renewLock(LOCK, lock, LOCK_MS).catch(() => true))) return
     } finally {
       if (lock !== '') await kv.unlock(LOCK, lock).catch(() => undefined)
     }
@@ -88,7 +88,10 @@ async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
     .limit(1)
   if (row === undefined) return false
   const { chunk, forced } = row
-  if (chunk.triedAt !== null && now() - chunk.triedAt.getTime() > RETRY_KEY_MS)
+  // Erased people are taken out of the ledger.
+  if (chunk.recipients.length === 0)
+    await settle(context, chunk, { state: 'failed', detail: 'nobody is left' })
+  else if (chunk.triedAt !== null && now() - chunk.triedAt.getTime() > RETRY_KEY_MS)
     await settle(context, chunk, { state: 'failed', detail: `not confirmed within a day; ${chunk.detail}` })
   else if (forced || chunk.attempts > 0 || (await fits(context, line, chunk)))
     await call(context, line, chunk)
@@ -170,7 +173,8 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
       log.warn('LINE refuses a call', { message_id: chunk.messageId, recipients: chunk.size, detail })
       const at = new Date(now())
       await db.orm.transaction(async (tx) => {
-        if (delivery.fault === 'recipients' && chunk.size > 1) return splitChunk(tx, chunk, detail, at)
+        if (delivery.fault === 'recipients' && chunk.recipients.length > 1)
+          return splitChunk(tx, chunk, detail, at)
         if (namesRecipient(detail)) await noteRefusal(tx, chunk.recipients[0]!, at)
         return settleChunk(tx, chunk, { state: 'failed', detail }, at)
       })

@@ -36,7 +36,7 @@ export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Da
     .where(and(eq(messageChunks.id, held.id), eq(messageChunks.state, 'waiting')))
     .returning({ id: messageChunks.id })
   if (split.length === 0) return
-  const middle = held.size >> 1
+  const middle = held.recipients.length >> 1
   const halves = [held.recipients.slice(0, middle), held.recipients.slice(middle)]
   await tx
     .insert(messageChunks)

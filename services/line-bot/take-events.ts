@@ -9,6 +9,7 @@ import type { Event } from '#shared/contracts/events.ts'
 import { invalid, unauthorized, unavailable } from '#shared/errors.ts'
 import { errorFields } from '#shared/log.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
+import { isForBot } from './apply-event.ts'
 import { spoolEvents } from './spool.ts'
 
 /** LINE counts an answer after 2 s as none; both stores together stay below one. */
@@ -55,7 +56,7 @@ function readEvents({ log }: ServiceContext, bytes: Uint8Array): LineEvent[] {
   if (!envelope.success) throw invalid('events: must be a list')
   return envelope.data.events.flatMap((given) => {
     const event = LineEvent.safeParse(given)
-    if (event.success) return [event.data]
+    if (event.success) return isForBot(event.data) ? [event.data] : []
     log.warn('an event of LINE is not understood', {
       faults: event.error.issues.map(({ message }) => message),
     })

@@ -56,7 +56,8 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
 
   return async () => {
     const down = await database()
-    const others = [flush(), disk(context), down === null ? countDeadLetters(context) : null]
+    const others = [flush(), disk(context)]
+    if (down === null) others.push(countDeadLetters(context))
     return [down, ...(await Promise.all(others))].filter((cause) => cause !== null)
   }
 }

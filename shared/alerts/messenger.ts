@@ -64,7 +64,7 @@ export function createMessenger(context: ServiceContext, line: Line | null): Mes
         await write({ ...entry, state: 'skipped', detail: 'no LINE credentials, or no EVENT_ALERT_USER_ID' })
         return true
       }
-      const message = { type: 'text', text: `${config.eventName}\n${text}` } as Message
+      const message: Message = { type: 'text', text: `${config.eventName}\n${text}` }
       const delivery = await line.push(config.alertUserId, [message], entry.retryKey)
       if (delivery.outcome === 'later') {
         log.warn('an alert is not delivered yet', errorFields(delivery.detail))

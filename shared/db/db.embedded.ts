@@ -21,14 +21,16 @@ export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
   const socketDir = mkdtempSync(join(tmpdir(), 'event-db-'))
   const socket = join(socketDir, '.s.PGSQL.5432')
   const worker = new Worker(new URL('./embedded-worker.ts', import.meta.url).href)
-  const answered = Promise.withResolvers<void>()
-  worker.onmessage = ({ data }: MessageEvent<string>) => {
-    if (data === 'ready') answered.resolve()
-    else answered.reject(new Error(`the embedded database does not start: ${data}`))
+  const end = () => {
+    worker.terminate()
+    rmSync(socketDir, { recursive: true, force: true })
   }
-  worker.onerror = (event) => answered.reject(new Error(event.message))
-  worker.postMessage({ dir: resolve(dir), socket } satisfies WorkerStart)
-  await answered.promise
+  try {
+    await started(worker, { dir: resolve(dir), socket })
+  } catch (error) {
+    end()
+    throw error
+  }
 
   const client = postgres({
     path: socket,
@@ -45,8 +47,19 @@ export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
       worker.onmessage = () => stopped.resolve()
       worker.postMessage('stop')
       await stopped.promise
-      worker.terminate()
-      rmSync(socketDir, { recursive: true, force: true })
+      end()
     },
   }
+}
+
+/** Resolves when the worker serves. */
+function started(worker: Worker, start: WorkerStart): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<string>) => {
+      if (data === 'ready') resolve()
+      else reject(new Error(`the embedded database does not start: ${data}`))
+    }
+    worker.onerror = (event) => reject(new Error(event.message))
+    worker.postMessage(start)
+  })
 }

@@ -11,8 +11,9 @@ export function openPostgres(url: string): Driver {
     connect_timeout: 3,
     idle_timeout: 60,
     max_lifetime: 1_800,
-    // Reconnect soon: a database that is back is wanted at once.
-    backoff: (attempt: number) => Math.min(0.1 * 2 ** attempt, 2),
+    // One that is down refuses at once, and one that is back is wanted at once. The library's own delay counts
+    // the failures of all connections together, so it is at its most at once.
+    backoff: () => 0.1,
     onnotice: () => undefined,
     connection: {
       application_name: 'event',

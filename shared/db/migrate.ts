@@ -21,6 +21,8 @@ export async function migrate(url: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  await migrate(readConfig(environment()).databaseUrl)
+  const { databaseUrl } = readConfig(environment())
+  if (databaseUrl === '') throw new Error('DATABASE_URL is not set; the embedded database migrates itself')
+  await migrate(databaseUrl)
   console.log('The database is at the schema of this release.')
 }

@@ -91,7 +91,7 @@ export function startLineServer(): LineServer {
 
   const reply = (body: Record<string, unknown>, key: string | null): Response => {
     if (key !== null) return fault(400, 'X-Line-Retry-Key is not supported here')
-    const token = String(body.replyToken ?? '')
+    const token = typeof body.replyToken === 'string' ? body.replyToken : ''
     if (token === '' || usedTokens.has(token)) return fault(400, 'Invalid reply token')
     const faults = messageFaults(body.messages)
     if (faults.length > 0) return fault(400, `The request body has ${faults.length} error(s)`, faults)

@@ -142,12 +142,16 @@ export async function journaled(world: RealWorld): Promise<number> {
 
 /** Resolves when all is well again after an outage, and no check-in waits in a journal. */
 export async function recovered(world: RealWorld): Promise<void> {
-  // What a flush that the outage has torn leaves behind would expire by itself, after 90 s.
-  const redis = new Redis(world.redisUrl)
-  await redis.del('lock:flush:0')
-  redis.disconnect()
+  await forgetTornFlush(world.redisUrl)
   await until(async () => (await healthOf(world)).status === 'ok' && (await journaled(world)) === 0, {
     timeoutMs: RECOVERY_MS,
     what: 'health, and empty journals',
   })
+}
+
+/** Frees the lock of a flush that an outage of the kv has torn: it would expire by itself, after 90 s. */
+export async function forgetTornFlush(redisUrl: string): Promise<void> {
+  const redis = new Redis(redisUrl)
+  await redis.del('lock:flush:0')
+  redis.disconnect()
 }

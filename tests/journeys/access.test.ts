@@ -33,7 +33,7 @@ const OWNER = [
   'GET /api/event/admin/users/:userId/export',
   'DELETE /api/event/admin/users/:userId',
 ]
-const OPTIONAL = ['GET /api/event/data', 'GET /api/event/feedback']
+const OPTIONAL = ['GET /api/event/data', 'GET /api/event/feedback', 'POST /api/event/og-image']
 const MANAGER_ELSEWHERE = ['PATCH /api/event/feedback/:id', 'POST /api/event/push', 'GET /api/event/push/:id']
 
 test('every endpoint has the access that the decisions give it', () => {

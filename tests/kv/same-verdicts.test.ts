@@ -9,6 +9,13 @@ type Step =
   | { readonly verb: 'admit' | 'restore'; readonly submissions: readonly Submission[] }
   | { readonly verb: 'settle'; readonly userId: string; readonly share: number; readonly spoil: boolean }
   | { readonly verb: 'setStatus'; readonly status: VersionedStatus }
+  | { readonly verb: 'hide'; readonly userId: string; readonly hidden: boolean }
+  | {
+      readonly verb: 'erase'
+      readonly userId: string
+      readonly generation: number
+      readonly erasedMs: number
+    }
 
 const RULES: AdmissionRules = rules({
   checkin: { max: 3, windowMs: 60_000 },
@@ -19,7 +26,7 @@ const RULES: AdmissionRules = rules({
 const userIds = fc.constantFrom('a', 'b:c', 'B@.')
 const times = fc.integer({ min: 1, max: 6 })
 const entriesOf = (kind: string) =>
-  fc.record({ field: times.map((t) => `${kind}${t}`), value: fc.constantFrom('[1]', '[2]') })
+  fc.record({ field: times.map((t) => `${kind}${t}`), value: times.map((t) => `[0,${t},25,121,1]`) })
 
 const submissions: fc.Arbitrary<Submission> = fc
   .record({
@@ -68,6 +75,19 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
+    arbitrary: fc.record({ verb: fc.constant('hide' as const), userId: userIds, hidden: fc.boolean() }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      verb: fc.constant('erase' as const),
+      userId: userIds,
+      generation: times,
+      erasedMs: times,
+    }),
+  },
+  {
+    weight: 1,
     arbitrary: fc.record({
       verb: fc.constant('setStatus' as const),
       status: fc.record({
@@ -100,6 +120,10 @@ async function take(kv: Kv, step: Step): Promise<unknown> {
       const entries = stored.map(({ field, value }) => ({ field, value: step.spoil ? `${value}!` : value }))
       return kv.settle(0, [{ userId: step.userId, entries }])
     }
+    case 'hide':
+      return kv.hide(step.userId, step.hidden)
+    case 'erase':
+      return kv.erase(step.userId, step)
     case 'setStatus':
       return kv.setStatus(step.status)
   }
@@ -112,7 +136,9 @@ async function seen(kv: Kv) {
     drained: await drained(kv),
     size: await kv.bufferSize(),
     waits: (await kv.oldestPending()) !== null,
-    books: (await kv.books()).map(({ admitted, duplicate }) => ({ admitted, duplicate })),
+    books: (await kv.books()).map((counts) => ({ ...counts, epoch: '' })),
+    hidden: new Set(await kv.hidden(0)),
+    erased: new Map((await kv.erased(0)).map(({ userHash, ...rest }) => [userHash, rest])),
     status: await kv.status(),
     places: new Map(moved.map(({ userId, t, lat, lng }) => [userId, { t, lat, lng }])),
   }
@@ -141,7 +167,7 @@ describeOnServers('the same verdicts', () => {
           expect(other).toEqual(one)
         })
         .afterEach(close),
-      { numRuns: 60 },
+      { numRuns: 100 },
     )
   })
 })

@@ -1,7 +1,8 @@
 /** What can not be stored is set aside with its reason, and nothing else is. */
 import { expect, test } from 'bun:test'
 import { pack } from '#shared/buffer/point.ts'
-import { describeRigs, NOON } from './rig.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { describeRigs, NOON, RETENTION_MS } from './rig.ts'
 import { expectProjections } from './projections.ts'
 import { point, walk } from './walks.ts'
 
@@ -77,12 +78,22 @@ describeRigs('dead letters', (rig) => {
 
   test('a fault that is not the points’ leaves them where they are', async () => {
     await rig.buffer('anna', walk(5))
+    const renewed: unknown[] = []
+    const renew: Kv['renew'] = (partition, userIds, retentionMs) => {
+      renewed.push([userIds, retentionMs])
+      return rig.kv.renew(partition, userIds, retentionMs)
+    }
     await rig.db.sql`ALTER TABLE pilgrim_days RENAME TO elsewhere`
     try {
-      expect(await rig.flush()).toMatchObject({ stored: 0, deadLetters: 0, failures: 1 })
+      expect(await rig.flush({ kv: { ...rig.kv, renew } })).toMatchObject({
+        stored: 0,
+        deadLetters: 0,
+        failures: 1,
+      })
     } finally {
       await rig.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
     }
+    expect(renewed).toEqual([[['anna'], RETENTION_MS]])
     expect(rig.complaints).toMatchObject([
       { level: 'error', error: expect.stringContaining('pilgrim_days') as string },
     ])

@@ -1,5 +1,5 @@
 /** A database and a kv to flush between, as they are together in the embedded run and on servers. */
-import { afterAll, beforeAll, beforeEach, describe } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flush, type FlushContext, type FlushResult } from '#services/scheduler/flush.ts'
@@ -29,9 +29,11 @@ export interface Line {
   readonly error?: string
 }
 
-export interface Opened {
+/** A database, and a kv that is made anew for each test. */
+interface Opened {
   readonly db: Database
-  readonly kv: Kv
+  readonly databaseUrl: string
+  openKv(): Promise<{ readonly kv: Kv; readonly redisUrl: string }>
   close(): Promise<void>
 }
 
@@ -39,6 +41,8 @@ export interface Opened {
 export class Rig {
   db!: Database
   kv!: Kv
+  /** Where both are, for another process; empty for the embedded ones. */
+  urls = { databaseUrl: '', redisUrl: '' }
   nowMs = NOON
   /** What was logged at `warn` and above. */
   complaints: Line[] = []
@@ -118,15 +122,17 @@ export class Rig {
   }
 }
 
-async function openEmbedded(): Promise<Opened & { freshKv(): Promise<Kv> }> {
+async function openEmbedded(): Promise<Opened> {
   const dir = await newDirectory('flush')
   const db = await openDatabase({ url: '', dir: join(dir, 'db') })
   await migrateDatabase(db)
-  const freshKv = () => openKv({ url: '', partitions: 1, path: join(dir, crypto.randomUUID()), onError })
   return {
     db,
-    kv: await freshKv(),
-    freshKv,
+    databaseUrl: '',
+    async openKv() {
+      const path = join(dir, crypto.randomUUID())
+      return { kv: await openKv({ url: '', partitions: 1, path, onError }), redisUrl: '' }
+    },
     async close() {
       await db.close()
       await rm(dir, { recursive: true, force: true })
@@ -134,14 +140,16 @@ async function openEmbedded(): Promise<Opened & { freshKv(): Promise<Kv> }> {
   }
 }
 
-async function openOnServers(partitions: number): Promise<Opened & { freshKv(): Promise<Kv> }> {
+async function openOnServers(partitions: number): Promise<Opened> {
   const database = await openTestDatabase()
   const db = await openDatabase({ url: database.url, dir: '' })
-  const freshKv = async () => openKv({ url: await testRedisUrl(), partitions, path: '', onError })
   return {
     db,
-    kv: await freshKv(),
-    freshKv,
+    databaseUrl: database.url,
+    async openKv() {
+      const redisUrl = await testRedisUrl()
+      return { kv: await openKv({ url: redisUrl, partitions, path: '', onError }), redisUrl }
+    },
     async close() {
       await db.close()
       await database.drop()
@@ -161,22 +169,20 @@ export const describeRigOnServers = (name: string, tests: (rig: Rig) => void, pa
   describeOnServers(name, () => tests(setUp(() => openOnServers(partitions))))
 
 /** A rig whose tables and kv are empty before each test. */
-function setUp(open: () => Promise<Opened & { freshKv(): Promise<Kv> }>): Rig {
+function setUp(open: () => Promise<Opened>): Rig {
   const rig = new Rig()
-  let opened: Awaited<ReturnType<typeof open>>
+  let opened: Opened
   beforeAll(async () => {
     opened = await open()
     rig.db = opened.db
-    rig.kv = opened.kv
   }, OPEN_MS)
   beforeEach(async () => {
-    await rig.kv.close()
-    rig.kv = await opened.freshKv()
+    const { kv, redisUrl } = await opened.openKv()
+    rig.kv = kv
+    rig.urls = { databaseUrl: opened.databaseUrl, redisUrl }
     await rig.empty()
   })
-  afterAll(async () => {
-    await rig.kv.close()
-    await opened.close()
-  }, OPEN_MS)
+  afterEach(() => rig.kv.close())
+  afterAll(() => opened.close(), OPEN_MS)
   return rig
 }

@@ -77,7 +77,7 @@ export function figures({ km, checkins, carbonSavedKg }: CardFacts, style: Style
   const rule = (): Element => box({ width: 1, height: 62, backgroundColor: GOLD, opacity: 0.4 })
   return box(
     { alignItems: 'center', justifyContent: 'space-between', ...style },
-    figure(amount(km), 'km', '步行里程', 'WALKED'),
+    figure(amount(km), 'km', '里程', 'DISTANCE'),
     rule(),
     figure(amount(checkins), '次', '打卡', 'CHECK-INS'),
     rule(),

@@ -10,7 +10,7 @@ type Action = messagingApi.Action
 
 const INK = '#3b2a20'
 const MUTED = '#8a7768'
-const ACCENT = '#b3261e'
+const ACCENT = '#b3231d'
 const PAPER = '#fdf8ef'
 /** LINE takes 1,500. */
 const ALT_TEXT_MAX = 1_500
@@ -96,6 +96,6 @@ export function card(options: {
 }
 
 function plainText(component: Component): string[] {
-  if (component.type === 'text') return [(component as messagingApi.FlexText).text ?? '']
-  return component.type === 'box' ? (component as messagingApi.FlexBox).contents.flatMap(plainText) : []
+  if (component.type === 'text') return [component.text ?? '']
+  return component.type === 'box' ? component.contents.flatMap(plainText) : []
 }

@@ -59,10 +59,7 @@ const answers: Readonly<Record<BotAction, Answer>> = {
   card: (words, places, figures) =>
     figures === null || places.card === null
       ? [text(words.nothingYet)]
-      : [
-          { type: 'image', originalContentUrl: places.card, previewImageUrl: places.card } as Message,
-          text(words.card),
-        ],
+      : [{ type: 'image', originalContentUrl: places.card, previewImageUrl: places.card }, text(words.card)],
   share: (words, { event, home }) => {
     const uri = `https://line.me/R/share?text=${encodeURIComponent(`${words.share(event)} ${home}`)}`
     return [
@@ -122,17 +119,15 @@ const carbonCard = (words: Words, { carbonKg, savedKg, km }: Figures): Message =
 
 /** To someone who has just followed. */
 export const welcome = (words: Words, event: string): Message[] => [
-  { ...text(words.welcome(event)), quickReply: quickReply(words) } as Message,
+  { ...text(words.welcome(event)), quickReply: quickReply(words) },
 ]
 
 /** To a text that names nothing the bot knows. */
-export const menu = (words: Words): Message[] => [
-  { ...text(words.unknown), quickReply: quickReply(words) } as Message,
-]
+export const menu = (words: Words): Message[] => [{ ...text(words.unknown), quickReply: quickReply(words) }]
 
 /** To a photo. @param count all of the pilgrim's photos */
 export const photoTaken = (words: Words, count: number): Message[] => [
-  { ...text(words.photo(count)), quickReply: quickReply(words) } as Message,
+  { ...text(words.photo(count)), quickReply: quickReply(words) },
 ]
 
 /** To someone in a group of whom LINE does not tell who they are. */

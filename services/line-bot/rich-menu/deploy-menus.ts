@@ -1,0 +1,126 @@
+/** Brings LINE to the rich menus of this release: unchanged ones stay, changed ones are set and the old deleted. */
+import { eq } from 'drizzle-orm'
+import { audit } from '#shared/audit.ts'
+import type { Operator } from '#shared/auth.ts'
+import type { Renderer } from '#shared/cards/renderer.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { Language, type MenuDeployment, type MenuStatus } from '#shared/contracts/bot.ts'
+import { time } from '#shared/contracts/fields.ts'
+import { conflict, unavailable } from '#shared/errors.ts'
+import { isLineUserId, type Line } from '#shared/line/line.ts'
+import { errorFields } from '#shared/log.ts'
+import { richMenus } from '#shared/schema/messages.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { languageOf } from '../bot/language.ts'
+import { designMenu, NAME_PREFIX, SIZE } from './design.ts'
+
+const LOCK = 'rich-menus'
+const LOCK_MS = 120_000
+
+/** What each language has at LINE, and whether that is what this release would deploy. */
+export async function readMenus({ db }: ServiceContext, line: Line | null): Promise<MenuStatus> {
+  const rows = await db.read(() => db.orm.select().from(richMenus))
+  const menus = Language.options.map((language) => {
+    const row = rows.find((one) => one.language === language)
+    return {
+      language,
+      menu_id: row?.menuId ?? null,
+      digest: row?.digest ?? null,
+      deployed_at: row === undefined ? null : time(row.deployedAt.getTime()),
+      current: row?.digest === designMenu(language).digest,
+    }
+  })
+  return { configured: line !== null, menus }
+}
+
+/**
+ * Deploys the menu of each language.
+ * @throws Refusal 409 while another deployment is under way; 503 when LINE does not take a menu: the next
+ * deployment goes on from there
+ */
+export async function deployMenus(
+  context: ServiceContext,
+  line: Line | null,
+  renderer: Renderer,
+  operator: Operator,
+  requestId: string,
+): Promise<MenuDeployment> {
+  const { db, kv, log, now } = context
+  if (line === null) return { skipped: true, menus: [] }
+  const lock = await kv.lock(LOCK, LOCK_MS)
+  if (lock === null)
+    throw conflict('A deployment of the rich menu is under way: ask for its status in a moment.')
+  try {
+    const menus = await deployAll(context, line, renderer)
+    await audit(db.orm, operator, 'deploy-richmenu', { menus }, requestId, now())
+    return { skipped: false, menus }
+  } catch (error) {
+    log.warn('the rich menu is not deployed', errorFields(error))
+    throw unavailable('The rich menu is not deployed to the end: please try again, it goes on from there.')
+  } finally {
+    await kv.unlock(LOCK, lock)
+  }
+}
+
+async function deployAll(context: ServiceContext, line: Line, renderer: Renderer) {
+  const listed = await line.menus.list()
+  const menus: MenuDeployment['menus'] = []
+  for (const language of Language.options)
+    menus.push(
+      await deployOne(context, line, renderer, language, new Set(listed.map((menu) => menu.richMenuId))),
+    )
+  const current = new Set(menus.map(({ menu_id }) => menu_id))
+  // The old ones, and what a deployment that was cut short has left behind.
+  for (const { richMenuId, name } of listed)
+    if (name.startsWith(NAME_PREFIX) && !current.has(richMenuId)) await line.menus.remove(richMenuId)
+  return menus
+}
+
+async function deployOne(
+  context: ServiceContext,
+  line: Line,
+  renderer: Renderer,
+  language: Language,
+  listed: ReadonlySet<string>,
+): Promise<MenuDeployment['menus'][number]> {
+  const { db, now } = context
+  const { request, picture, digest } = designMenu(language)
+  const [row] = await db.orm.select().from(richMenus).where(eq(richMenus.language, language))
+  if (row?.digest === digest && listed.has(row.menuId))
+    return { language, menu_id: row.menuId, changed: false }
+  const menuId = await line.menus.create(request, await renderer.renderPng(picture, SIZE))
+  if (language === Language.options[0]) await line.menus.setDefault(menuId)
+  else await line.menus.link(menuId, await readersOf(context, language))
+  const fields = { menuId, digest, deployedAt: new Date(now()) }
+  await db.orm
+    .insert(richMenus)
+    .values({ language, ...fields })
+    .onConflictDoUpdate({ target: richMenus.language, set: fields })
+  return { language, menu_id: menuId, changed: true }
+}
+
+async function readersOf({ db }: ServiceContext, language: Language): Promise<string[]> {
+  const rows = await db.orm.select({ userId: pilgrims.userId, language: pilgrims.language }).from(pilgrims)
+  return rows
+    .filter((row) => isLineUserId(row.userId) && languageOf(row.language) === language)
+    .map(({ userId }) => userId)
+}
+
+/** Gives someone whose language has become known the menu of that language. Never fails: it is an extra. */
+export async function giveMenu(
+  { db, log }: ServiceContext,
+  line: Line,
+  userId: string,
+  before: string | null,
+  after: string | null,
+): Promise<void> {
+  const language = languageOf(after)
+  // Who has none of their own sees the default, which is that of the first language.
+  if (languageOf(before) === language) return
+  try {
+    const [row] = await db.orm.select().from(richMenus).where(eq(richMenus.language, language))
+    if (row !== undefined) await line.menus.link(row.menuId, [userId])
+  } catch (error) {
+    log.warn('a pilgrim does not get the menu of their language', errorFields(error))
+  }
+}

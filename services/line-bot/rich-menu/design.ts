@@ -1,0 +1,100 @@
+/** The rich menu of a language: what it shows, and what a tap does. */
+import { createHash } from 'node:crypto'
+import type { messagingApi } from '@line/bot-sdk'
+import { box, type Element, words as text } from '#shared/cards/element.ts'
+import type { BotAction, Language } from '#shared/contracts/bot.ts'
+import { cut, postback } from '../bot/flex.ts'
+import { WORDS } from '../bot/words.ts'
+
+/** The larger of LINE's two recommended sizes, in pixels. */
+export const SIZE = { width: 2_500, height: 1_686 }
+const COLUMNS = 3
+const ROWS = 2
+const GAP = 24
+
+const GROUND = '#7a1712'
+const GOLD = '#f3d38a'
+const IVORY = '#fdf8ec'
+const SEAL = '#b3231d'
+const INK = '#3b2a20'
+
+/** By row; the first is what pilgrims do most. */
+const TILES: readonly (readonly [BotAction, icon: string])[] = [
+  ['checkin', '📍'],
+  ['level', '🏆'],
+  ['card', '🖼️'],
+  ['carbon', '🌱'],
+  ['survey', '📝'],
+  ['help', '💬'],
+]
+
+export interface MenuDesign {
+  readonly request: messagingApi.RichMenuRequest
+  readonly picture: Element
+  /** Of all that it shows and does: a menu with the same digest needs no deployment. */
+  readonly digest: string
+}
+
+/** LINE's names of our menus begin with this: others are somebody else's. */
+export const NAME_PREFIX = 'event:'
+
+export function designMenu(language: Language): MenuDesign {
+  const words = WORDS[language]
+  const picture = box(
+    { width: SIZE.width, height: SIZE.height, flexWrap: 'wrap', backgroundColor: GROUND, padding: GAP / 2 },
+    ...TILES.map(([action, icon]) => tile(action, icon, words.labels[action])),
+  )
+  const menu = {
+    size: SIZE,
+    selected: true,
+    chatBarText: cut(words.chatBar, 14),
+    areas: TILES.map(([action], i) => ({ bounds: boundsOf(i), action: postback(action, words) })),
+  }
+  const digest = createHash('sha256')
+    .update(JSON.stringify([menu, picture]))
+    .digest('hex')
+  return { request: { ...menu, name: `${NAME_PREFIX}${language}:${digest.slice(0, 12)}` }, picture, digest }
+}
+
+/** Whole pixels that cover the picture without a gap. */
+function boundsOf(index: number): messagingApi.RichMenuBounds {
+  const [column, row] = [index % COLUMNS, Math.floor(index / COLUMNS)]
+  const x = Math.round((column * SIZE.width) / COLUMNS)
+  const y = Math.round((row * SIZE.height) / ROWS)
+  return {
+    x,
+    y,
+    width: Math.round(((column + 1) * SIZE.width) / COLUMNS) - x,
+    height: Math.round(((row + 1) * SIZE.height) / ROWS) - y,
+  }
+}
+
+/** The check-in stands out: it is what the bot is for. */
+function tile(action: BotAction, icon: string, label: string): Element {
+  const first = action === 'checkin'
+  return box(
+    {
+      width: Math.floor((SIZE.width - GAP) / COLUMNS),
+      height: Math.floor((SIZE.height - GAP) / ROWS),
+      padding: GAP / 2,
+    },
+    box(
+      {
+        width: '100%',
+        height: '100%',
+        flexDirection: 'column',
+        alignItems: 'center',
+        justifyContent: 'center',
+        borderRadius: 48,
+        border: `10px solid ${GOLD}`,
+        backgroundColor: first ? SEAL : IVORY,
+      },
+      text({ fontSize: 300, lineHeight: 1.2 }, icon, '·'),
+      text(
+        { marginTop: 40, fontSize: 104, fontWeight: 700, color: first ? GOLD : INK, lineHeight: 1.3 },
+        label,
+        '·',
+      ),
+    ),
+  )
+}

@@ -1,0 +1,134 @@
+/** What a Postgres server can do to the database port: stopped, restarted, frozen, slow, late. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { type Database, DatabaseSilent, isDatabaseUnavailable, openDatabase } from '#shared/db/db.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { type Server, startPostgres } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const soon = (what: string) => ({ timeoutMs: 15_000, what })
+
+describeOnServers('a Postgres that fails', () => {
+  let server: Server
+  let db: Database
+  beforeAll(async () => {
+    server = await startPostgres()
+    db = await openDatabase({ url: server.url, dir: '' })
+    await db.sql`CREATE TABLE IF NOT EXISTS kept AS SELECT 1 AS value`
+  })
+  afterAll(async () => {
+    await db.close()
+    await server.close()
+  })
+  const ask = () => db.sql`SELECT value FROM kept`
+  /** As busy services do: every connection of the pool is open. */
+  const useThePool = () => Promise.all(Array.from({ length: 10 }, () => db.sql`SELECT pg_sleep(0.05)`))
+
+  test('stopped: queries, transactions and probes fail soon, as unavailable', async () => {
+    await useThePool()
+    const inTransaction = Promise.withResolvers<void>()
+    const cut = rejection(
+      db.sql.begin(async (tx) => {
+        await tx`SELECT 1`
+        inTransaction.resolve()
+        for (;;) await tx`SELECT pg_sleep(0.01)`
+      }),
+    )
+    await inTransaction.promise
+    await server.stop('SIGKILL')
+    expect(isDatabaseUnavailable(await cut)).toBe(true)
+    for (const call of [
+      () => db.sql`SELECT 1`,
+      () => db.orm.execute(sql`SELECT 1`),
+      () => db.orm.transaction((tx) => tx.execute(sql`SELECT 1`)),
+      () => db.read(() => ask()),
+      () => db.probe(),
+    ]) {
+      const startedAt = performance.now()
+      expect(isDatabaseUnavailable(await rejection(call() as Promise<unknown>))).toBe(true)
+      expect(performance.now() - startedAt).toBeLessThan(500)
+    }
+    await server.restart()
+    await until(() => db.probe().then(() => true), soon('the database to be back'))
+  })
+
+  test('a query in the moment of the loss does not spoil its connection', async () => {
+    for (const signal of ['SIGKILL', 'SIGINT'] as const) {
+      await useThePool()
+      await server.stop(signal)
+      // Written into connections that are closed, and not yet known to be.
+      await Promise.allSettled(Array.from({ length: 20 }, () => ask()))
+      await server.restart()
+      await until(() => db.probe().then(() => true), soon('the database to be back'))
+      const startedAt = performance.now()
+      await Promise.all(Array.from({ length: 30 }, () => db.read(() => db.sql`SELECT pg_sleep(0.02)`)))
+      expect(performance.now() - startedAt).toBeLessThan(1_000)
+    }
+  })
+
+  test.each([
+    ['an idle pool', 0],
+    ['a busy pool', 40],
+  ])('a connection that dies within a transaction takes it along whole, in %s', async (_, waiting) => {
+    const [other, rows] = [await openDatabase({ url: server.url, dir: '' }), () => db.sql`SELECT FROM kept`]
+    await useThePool()
+    let after: unknown = null
+    const cut = rejection(
+      db.sql.begin(async (tx) => {
+        const [backend] = await tx`SELECT pg_backend_pid() AS pid`
+        await tx`INSERT INTO kept VALUES (2)`
+        // The pool is waited for, so a connection that is lost is made anew at once.
+        const others = Array.from({ length: waiting }, () => db.sql`SELECT pg_sleep(0.02)`)
+        await other.sql`SELECT pg_terminate_backend(${backend!.pid as number})`
+        await Promise.allSettled(others)
+        await Bun.sleep(50)
+        after = await rejection(tx`INSERT INTO kept VALUES (3)`)
+      }),
+    )
+    expect(isDatabaseUnavailable(await cut)).toBe(true)
+    await until(() => after !== null, soon('the statement behind the loss'))
+    expect(isDatabaseUnavailable(after)).toBe(true)
+    expect(await rows()).toHaveLength(1)
+    await useThePool()
+    await other.close()
+  })
+
+  test('restarted between two requests: a read does not notice, though every connection is dead', async () => {
+    await useThePool()
+    await server.stop()
+    await server.restart()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => db.read(() => ask())))
+    for (const answer of answers) expect([...answer]).toEqual([{ value: 1 }])
+  })
+
+  test('frozen: the probe is bounded, and everything works when it goes on', async () => {
+    await useThePool()
+    server.pause()
+    const startedAt = performance.now()
+    try {
+      expect(await rejection(db.probe())).toBeInstanceOf(DatabaseSilent)
+      expect(performance.now() - startedAt).toBeLessThan(2_500)
+    } finally {
+      server.resume()
+    }
+    await db.probe()
+  })
+
+  test('a statement that takes too long is given up, as unavailable', async () => {
+    const slow = db.sql.begin(async (tx) => {
+      await tx`SET LOCAL statement_timeout = 50`
+      await tx`SELECT pg_sleep(5)`
+    })
+    expect(isDatabaseUnavailable(await rejection(slow))).toBe(true)
+  })
+
+  test('is not there at the start: calls fail until it is', async () => {
+    await server.stop()
+    const early = await openDatabase({ url: server.url, dir: '' })
+    expect(isDatabaseUnavailable(await rejection(early.probe()))).toBe(true)
+    await server.restart()
+    await until(() => early.probe().then(() => true), soon('the first connection'))
+    await early.close()
+  })
+})

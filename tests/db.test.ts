@@ -1,0 +1,179 @@
+/** One suite over both drivers of the database port, and what is the embedded one's own. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eq, sql } from 'drizzle-orm'
+import { type Database, isDatabaseUnavailable, openDatabase } from '#shared/db/db.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import { outbox } from '#shared/schema/events.ts'
+import { activity } from '#shared/schema/operations.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { type Server, startPostgres } from '#tests/helpers/servers.ts'
+import { embeddedOnly } from '#tests/helpers/suite.ts'
+
+let dir: string
+let server: Server
+beforeAll(async () => {
+  dir = await newDirectory('db')
+  if (!embeddedOnly) server = await startPostgres()
+})
+afterAll(async () => {
+  await server?.close()
+  await rm(dir, { recursive: true })
+})
+
+for (const [name, open] of [
+  ['embedded', () => openDatabase({ url: '', dir: join(dir, 'embedded') })],
+  ['Postgres', () => openDatabase({ url: server.url, dir: '' })],
+] as const)
+  describe.skipIf(embeddedOnly && name === 'Postgres')(`database: ${name}`, () => {
+    let db: Database
+    beforeAll(async () => {
+      db = await open()
+    })
+    afterAll(() => db.close())
+
+    const write = (subject: string, to: Pick<Database['orm'], 'insert'> = db.orm) =>
+      to.insert(outbox).values({ subject, payload: { subject }, createdAt: new Date(1_700_000_000_123) })
+    const written = async (subject: string) =>
+      (await db.orm.select().from(outbox).where(eq(outbox.subject, subject))).length
+
+    test('is migrated from nothing, and again without effect', async () => {
+      const schema = () => db.sql`
+        SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns
+        WHERE table_schema = 'public' ORDER BY table_name, ordinal_position`
+      expect(await schema()).toBeEmpty()
+      await migrateDatabase(db)
+      const once = [...(await schema())]
+      expect(once.map(({ table_name }) => table_name as string)).toContain('gps_points')
+      await migrateDatabase(db)
+      expect([...(await schema())]).toEqual(once)
+      expect(await db.orm.select().from(activity)).toMatchObject([{ status: 'active', version: 1 }])
+    })
+
+    test('a transaction holds whole or not at all', async () => {
+      await db.orm.transaction(async (tx) => {
+        await write('both', tx)
+        await write('both', tx)
+      })
+      expect(await written('both')).toBe(2)
+      const failure = await rejection(
+        db.orm.transaction(async (tx) => {
+          await write('none', tx)
+          throw new Error('no')
+        }),
+      )
+      expect(failure).toMatchObject({ message: 'no' })
+      await rejection(
+        db.sql.begin(async (tx) => {
+          await tx`INSERT INTO outbox (subject, payload, created_at) VALUES ('none', '{}', now())`
+          await tx`SELECT 1 / 0`
+        }),
+      )
+      expect(await written('none')).toBe(0)
+    })
+
+    test('transactions at once all come through', async () => {
+      const transactions = Array.from({ length: 20 }, (_, i) =>
+        db.orm.transaction(async (tx) => {
+          await write(`at-once-${i}`, tx)
+          const [row] = await tx
+            .select()
+            .from(outbox)
+            .where(eq(outbox.subject, `at-once-${i}`))
+          return row!.subject
+        }),
+      )
+      const answers = await Promise.all(transactions)
+      expect(answers).toEqual(Array.from({ length: 20 }, (_, i) => `at-once-${i}`))
+    })
+
+    test('times keep their milliseconds, JSON its shape, arrays their order', async () => {
+      await write('shape')
+      const [row] = await db.orm.select().from(outbox).where(eq(outbox.subject, 'shape'))
+      expect(row).toMatchObject({ payload: { subject: 'shape' }, createdAt: new Date(1_700_000_000_123) })
+      const [raw] = await db.sql<{ ms: number; names: string[] }[]>`
+        SELECT (extract(epoch FROM created_at) * 1000)::float8 AS ms,
+          (SELECT array_agg(name ORDER BY place) FROM unnest(${['b', 'a|"}', '雨']}::text[])
+            WITH ORDINALITY AS u (name, place)) AS names
+        FROM outbox WHERE subject = 'shape'`
+      expect(raw).toEqual({ ms: 1_700_000_000_123, names: ['b', 'a|"}', '雨'] })
+    })
+
+    test('points of a day go to its partition, others to the default one; their identity is one', async () => {
+      await db.sql`
+        CREATE TABLE gps_points_of_a_day PARTITION OF gps_points
+        FOR VALUES FROM ('2026-04-12T00:00:00Z') TO ('2026-04-13T00:00:00Z')`
+      const store = (sentAt: string) => db.sql<{ partition: string }[]>`
+        INSERT INTO gps_points
+          (user_id, kind, sent_at, recorded_at, received_at, lat, lng, in_range, clock_corrected)
+        VALUES ('U', 'c', ${sentAt}::text::timestamptz, now(), now(), 25, 121, true, false)
+        ON CONFLICT DO NOTHING RETURNING tableoid::regclass::text AS partition`
+      expect([...(await store('2026-04-12T23:59:59.999Z'))]).toEqual([{ partition: 'gps_points_of_a_day' }])
+      expect([...(await store('2026-04-13T00:00:00.000Z'))]).toEqual([{ partition: 'gps_points_default' }])
+      expect(await store('2026-04-12T23:59:59.999Z')).toBeEmpty()
+      expect(await store('2026-04-13T00:00:00.000Z')).toBeEmpty()
+    })
+
+    test('it answers; a wrong query is no outage', async () => {
+      await db.probe()
+      for (const wrong of [
+        () => db.sql`SELECT nothing`,
+        () => db.orm.execute(sql`SELECT 1 / 0`),
+        () => db.sql`INSERT INTO activity (id, status, version, changed_at) VALUES (1, '', 1, now())`,
+      ]) {
+        let asked = 0
+        const failure = await rejection(
+          db.read(async () => {
+            asked++
+            return wrong()
+          }),
+        )
+        expect(isDatabaseUnavailable(failure)).toBe(false)
+        expect(asked).toBe(1)
+      }
+      expect(isDatabaseUnavailable(new Error('else'))).toBe(false)
+      expect(isDatabaseUnavailable('text')).toBe(false)
+    })
+
+    test('long SQL does not stop this thread', async () => {
+      let lag = 0
+      let last = performance.now()
+      const timer = setInterval(() => {
+        lag = Math.max(lag, performance.now() - last)
+        last = performance.now()
+      }, 5)
+      const startedAt = performance.now()
+      await db.sql`SELECT count(*) FROM generate_series(1, 2000000)`
+      const took = performance.now() - startedAt
+      clearInterval(timer)
+      expect(took).toBeGreaterThan(50)
+      expect(lag).toBeLessThan(Math.max(100, took / 3))
+    })
+  })
+
+describe('the embedded database', () => {
+  test('keeps what was committed over a restart', async () => {
+    const open = () => openDatabase({ url: '', dir: join(dir, 'restarted') })
+    const first = await open()
+    await first.sql`CREATE TABLE kept AS SELECT 1 AS value`
+    await first.close()
+    const again = await open()
+    expect([...(await again.sql`SELECT value FROM kept`)]).toEqual([{ value: 1 }])
+    await again.close()
+  }, 30_000)
+
+  test('that cannot start says so, and leaves nothing running', async () => {
+    const broken = join(dir, 'broken')
+    await mkdir(broken)
+    writeFileSync(join(broken, 'PG_VERSION'), '99')
+    const sockets = () => readdirSync(tmpdir()).filter((name) => name.startsWith('event-db-'))
+    const before = sockets()
+    const failure = await rejection(openDatabase({ url: '', dir: broken }))
+    expect(String(failure)).toContain('the embedded database does not start')
+    expect(sockets()).toEqual(before)
+  }, 30_000)
+})

@@ -1,0 +1,156 @@
+/** Flushes that are killed at random moments, and several at once: every point once, every sum exact. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { fieldOf, type Point } from '#shared/buffer/point.ts'
+import { describeRigOnServers, NOON, type Rig } from '#tests/scheduler/rig.ts'
+import { expectProjections } from '#tests/scheduler/projections.ts'
+import { jumbled, randomBy, type Random, wander } from '#tests/scheduler/walks.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const KILLS = 20
+const PILGRIMS = 100
+const POINTS = 20_000
+const DAY_MS = 86_400_000
+/** A flush of one portion takes about this long; kills fall anywhere in it. */
+const WORK_MS = 250
+const TEST_MS = 240_000
+
+interface Arrival {
+  readonly userId: string
+  readonly point: Point
+}
+
+/** Points of three days as they come in: mostly in order, some hours and days late. */
+function arrivals(random: Random): Arrival[] {
+  const walks = Array.from({ length: PILGRIMS }, (_, i) =>
+    wander(random, POINTS / PILGRIMS, NOON - 3 * DAY_MS, 3).map((point) => ({
+      userId: `pilgrim-${i}`,
+      point,
+    })),
+  )
+  const byTime = walks.flat().sort((a, b) => a.point.recordedMs - b.point.recordedMs)
+  return jumbled(random, byTime, POINTS / 3)
+}
+
+async function feed(rig: Rig, portion: readonly Arrival[]): Promise<void> {
+  for (const [userId, mine] of Map.groupBy(portion, ({ userId }) => userId))
+    await rig.buffer(
+      userId,
+      mine.map(({ point }) => point),
+    )
+}
+
+/** A flush in a process of its own, and what it said last. */
+class Flusher {
+  last = ''
+  readonly complaints: string[] = []
+  readonly #child: Bun.Subprocess<'ignore', 'pipe', 'inherit'>
+
+  constructor(rig: Rig, locks: 'locked' | 'lockless') {
+    const { databaseUrl, redisUrl } = rig.urls
+    const script = join(import.meta.dir, 'flush-process.ts')
+    this.#child = Bun.spawn([process.execPath, script, databaseUrl, redisUrl, `${NOON}`, locks], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    void this.#listen()
+  }
+
+  async #listen(): Promise<void> {
+    const decoder = new TextDecoder()
+    let rest = ''
+    for await (const bytes of this.#child.stdout) {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
+      rest = lines.pop()!
+      for (const line of lines)
+        if (line.startsWith('{')) this.complaints.push(line)
+        else this.last = line
+    }
+  }
+
+  async kill(): Promise<void> {
+    expect(this.#child.exitCode).toBeNull()
+    this.#child.kill('SIGKILL')
+    await this.#child.exited
+  }
+}
+
+/** Expects each point in the table once, nothing in the buffer, and the sums to be what the points come to. */
+async function expectAllStored(rig: Rig, all: readonly Arrival[]): Promise<void> {
+  const rows = await rig.db.sql<{ id: string }[]>`
+    SELECT user_id || ' ' || kind || (extract(epoch FROM sent_at) * 1000)::bigint AS id FROM gps_points`
+  const distinct = new Set(all.map(({ userId, point }) => `${userId} ${fieldOf(point)}`))
+  expect(rows.length).toBe(distinct.size)
+  expect(new Set(rows.map(({ id }) => id))).toEqual(distinct)
+  expect(await rig.pending()).toEqual([])
+  expect(await rig.kv.bufferSize()).toBe(0)
+  expect([...(await rig.deadLetters())]).toEqual([])
+  await expectProjections(rig.db, rig.calendar)
+}
+
+const emptied = (rig: Rig) =>
+  until(async () => (await rig.kv.bufferSize()) === 0, {
+    timeoutMs: 60_000,
+    what: 'the buffer to be empty',
+    everyMs: 100,
+  })
+
+describeRigOnServers('flush under kill -9', (rig) => {
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
+
+  test(
+    `killed ${KILLS} times while another one waits, seed ${seed}`,
+    async () => {
+      const random = randomBy(seed)
+      const all = arrivals(random)
+      const flushers = [new Flusher(rig, 'locked'), new Flusher(rig, 'locked')]
+      const complaints: string[] = []
+      let fed = 0
+      try {
+        for (let kills = 0; kills < KILLS;) {
+          const portion = Math.ceil((all.length - fed) / (KILLS - kills + 2))
+          const feeding = feed(rig, all.slice(fed, fed + portion))
+          fed += portion
+          const working = await until(() => flushers.find(({ last }) => last === 'working'), {
+            timeoutMs: 30_000,
+            what: 'a flush to work',
+            everyMs: 1,
+          })
+          await Bun.sleep(random() * WORK_MS)
+          // One that is through already is left alone: a kill has to hit work.
+          if (working.last === 'working') {
+            await working.kill()
+            complaints.push(...working.complaints)
+            flushers[flushers.indexOf(working)] = new Flusher(rig, 'locked')
+            kills++
+          }
+          await feeding
+        }
+        await feed(rig, all.slice(fed))
+        await emptied(rig)
+      } finally {
+        for (const flusher of flushers) await flusher.kill()
+      }
+      expect(complaints.concat(...flushers.map((flusher) => flusher.complaints))).toEqual([])
+      await expectAllStored(rig, all)
+    },
+    TEST_MS,
+  )
+
+  test(
+    `three at once that all believe to hold the lock, seed ${seed}`,
+    async () => {
+      const random = randomBy(seed)
+      const all = arrivals(random)
+      const flushers = Array.from({ length: 3 }, () => new Flusher(rig, 'lockless'))
+      try {
+        for (let from = 0; from < all.length; from += 1_000) await feed(rig, all.slice(from, from + 1_000))
+        await emptied(rig)
+      } finally {
+        for (const flusher of flushers) await flusher.kill()
+      }
+      expect(flushers.flatMap(({ complaints }) => complaints)).toEqual([])
+      await expectAllStored(rig, all)
+    },
+    TEST_MS,
+  )
+})

@@ -1,0 +1,151 @@
+/** The flush when the database or the kv goes away: nothing is deleted, nothing expires, the next one completes. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import Redis from 'ioredis'
+import { openDatabase } from '#shared/db/db.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import { type Kv, openKv } from '#shared/kv/kv.ts'
+import { lastFlushMs, readLastFlush } from '#shared/last-flush.ts'
+import { type Server, startPostgres, startRedis } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { expectProjections } from '#tests/scheduler/projections.ts'
+import { NOON, RETENTION_MS, Rig } from '#tests/scheduler/rig.ts'
+import { walk } from '#tests/scheduler/walks.ts'
+
+const PARTITIONS = 4
+const PILGRIMS = 40
+const POINTS = PILGRIMS * 5
+const MINUTE_MS = 60_000
+const PATIENCE = { timeoutMs: 30_000, what: 'the server to be back' }
+
+describeOnServers('flush in an outage', () => {
+  const rig = new Rig()
+  let postgres: Server
+  let redis: Server
+
+  beforeAll(async () => {
+    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    rig.db = await openDatabase({ url: postgres.url, dir: '' })
+    rig.kv = await openKv({ url: redis.url, partitions: PARTITIONS, path: '', onError: () => undefined })
+    await migrateDatabase(rig.db)
+  })
+  afterAll(async () => {
+    await Promise.all([rig.kv.close(), rig.db.close()])
+    await Promise.all([postgres.close(), redis.close()])
+  })
+  /** One flush at noon of nothing; then points whose retention is short, five minutes later. */
+  beforeEach(async () => {
+    await rig.empty()
+    await rig.flush()
+    rig.nowMs += 5 * MINUTE_MS
+    for (let i = 0; i < PILGRIMS; i++) await rig.buffer(`pilgrim-${i}`, walk(5), MINUTE_MS)
+  })
+
+  /** A kv that stops a server when it has settled that many slices. */
+  const stopping = (server: Server, slices: number, signal?: NodeJS.Signals): Kv => {
+    let settled = 0
+    return {
+      ...rig.kv,
+      async settle(...args) {
+        await rig.kv.settle(...args)
+        if (++settled === slices) await server.stop(signal)
+      },
+    }
+  }
+
+  /** Asks Redis itself. */
+  async function redisSays<T>(ask: (client: Redis) => Promise<T>): Promise<T> {
+    const client = new Redis(redis.url)
+    try {
+      return await ask(client)
+    } finally {
+      client.disconnect()
+    }
+  }
+
+  /** How long the buffers live that still hold something, in milliseconds. */
+  const lives = (): Promise<number[]> =>
+    redisSays(async (client) => {
+      const keys = await client.keys('*:buf:*')
+      return Promise.all(keys.map((key) => client.pttl(key)))
+    })
+
+  async function expectComplete(stored: number, duplicates: number): Promise<void> {
+    rig.complaints = []
+    const result = await rig.flush()
+    expect(rig.complaints).toEqual([])
+    expect(result).toMatchObject({ stored, duplicates, failures: 0 })
+    expect(await rig.pending()).toEqual([])
+    expect(await rig.storedPoints()).toBe(POINTS)
+    expect(await lastFlushMs(rig.db, PARTITIONS)).toBe(NOON + 5 * MINUTE_MS)
+    await expectProjections(rig.db, rig.calendar)
+  }
+
+  for (const signal of ['SIGINT', 'SIGKILL'] as const)
+    test(`the database is ended by ${signal} after some slices`, async () => {
+      const result = await rig.flush({ kv: stopping(postgres, 3, signal), slicePoints: 10 })
+      // Two slices are on their way at a time.
+      expect(result.stored).toBeWithin(30, 50)
+      expect(result.failures).toBeGreaterThanOrEqual(PARTITIONS - 1)
+      expect(result.deadLetters).toBe(0)
+      const pending = await rig.pending()
+      expect(pending.length).toBeWithin(POINTS - 40, POINTS - 29)
+      const left = await lives()
+      expect(left).toHaveLength(new Set(pending.map((line) => line.split(' ')[0])).size)
+      expect(Math.min(...left)).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
+      expect(await readLastFlush(rig.db, rig.kv)).toBe(NOON)
+      await postgres.restart()
+      expect(await rig.storedPoints()).toBe(POINTS - pending.length)
+      await expectComplete(pending.length, 0)
+    })
+
+  test('the database is away from the start', async () => {
+    await postgres.stop()
+    expect(await rig.flush()).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
+    expect(await rig.pending()).toHaveLength(POINTS)
+    expect(Math.min(...(await lives()))).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
+    expect(await readLastFlush(rig.db, rig.kv)).toBe(NOON)
+    await postgres.restart()
+    await expectComplete(POINTS, 0)
+  })
+
+  test('the database is frozen for a while: the flush waits, and keeps its lock', async () => {
+    const frozen = Promise.withResolvers<void>()
+    let isFrozen = false
+    const settle: Kv['settle'] = async (...args) => {
+      await rig.kv.settle(...args)
+      if (isFrozen) return
+      isFrozen = true
+      postgres.pause()
+      frozen.resolve()
+    }
+    const flushing = rig.flush({ kv: { ...rig.kv, settle }, slicePoints: 10, lockMs: 300 })
+    await frozen.promise
+    // More than three times as long as an unattended lock lives.
+    await Bun.sleep(1_000)
+    const tokens = await Promise.all(
+      Array.from({ length: PARTITIONS }, (_, partition) => rig.kv.lock(`flush:${partition}`, 1)),
+    )
+    expect(tokens.filter((token) => token === null)).toHaveLength(1)
+    postgres.resume()
+    expect(await flushing).toMatchObject({ stored: POINTS, failures: 0 })
+    await expectProjections(rig.db, rig.calendar)
+  })
+
+  test('the kv is killed between the commit of a slice and its settling', async () => {
+    const settle: Kv['settle'] = async (...args) => {
+      await redis.stop('SIGKILL')
+      await rig.kv.settle(...args)
+    }
+    const result = await rig.flush({ kv: { ...rig.kv, settle }, slicePoints: 10 })
+    expect(result).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
+    const stored = await rig.storedPoints()
+    expect(stored).toBeWithin(10, 21)
+    expect(await lastFlushMs(rig.db, PARTITIONS)).toBe(NOON)
+    await redis.restart()
+    await until(async () => (await rig.kv.bufferSize()) === PILGRIMS, PATIENCE)
+    // Its lock died with nobody to release it.
+    await redisSays((client) => client.del('lock:flush:0'))
+    await expectComplete(POINTS - stored, stored)
+  })
+})

@@ -1,0 +1,43 @@
+/**
+ * A scheduler's flush in a process of its own, again and again until it is killed. Arguments: the database, the
+ * Redis, what time it is (epoch milliseconds), and `locked`, or `lockless` for one that believes to hold every
+ * lock. It says `working` when it has found something to flush under its lock, and `through` afterwards.
+ */
+import { writeSync } from 'node:fs'
+import { flush } from '#services/scheduler/flush.ts'
+import { openDatabase } from '#shared/db/db.ts'
+import { type Kv, openKv } from '#shared/kv/kv.ts'
+import { createLog } from '#shared/log.ts'
+import { createMetrics } from '#shared/metrics.ts'
+import { createCalendar } from '#shared/rules/calendar.ts'
+import { onError } from '#tests/kv/drivers.ts'
+
+const [databaseUrl, redisUrl, nowMs, locks] = process.argv.slice(2)
+const say = (line: string) => void writeSync(1, `${line}\n`)
+
+const db = await openDatabase({ url: databaseUrl!, dir: '' })
+const opened = await openKv({ url: redisUrl!, partitions: 1, path: '', onError })
+const pendingUsers: Kv['pendingUsers'] = async (partition) => {
+  const users = await opened.pendingUsers(partition)
+  if (users.length > 0) say('working')
+  return users
+}
+const lockless = { lock: async () => '', renewLock: async () => true, unlock: async () => undefined }
+const context = {
+  db,
+  kv: { ...opened, pendingUsers, ...(locks === 'lockless' ? lockless : {}) },
+  calendar: createCalendar('Asia/Taipei'),
+  now: () => Number(nowMs),
+  log: createLog({}, (line) => say(line)),
+  metrics: createMetrics('flush'),
+  retentionMs: 259_200_000,
+  lockMs: 1_000,
+  slicePoints: 100,
+  stopping: new AbortController().signal,
+}
+say('open')
+for (;;) {
+  await flush(context, 60_000)
+  say('through')
+  await Bun.sleep(10)
+}

@@ -1,0 +1,131 @@
+/** The bot while its stores are away, and the watch as the two services really run it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { webhookEndpoint } from '#shared/contracts/bot.ts'
+import { photoCountEndpoint } from '#shared/contracts/profile.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin } from '#tests/helpers/world.ts'
+import { type FragileWorld, openFragileWorld } from '#tests/helpers/world-real.ts'
+
+const OWNER = lineUser(0xb055)
+
+describeOnServers('the bot without its stores', () => {
+  const line = startLineServer()
+  let world: FragileWorld
+  beforeAll(async () => {
+    world = await openFragileWorld({ settings: { ...lineSettings(line), EVENT_ALERT_USER_ID: OWNER } })
+  }, 60_000)
+  afterAll(async () => {
+    await world.close()
+    await line.stop()
+  }, 60_000)
+
+  let person = 0xe000
+  const photo = () => lineEvent(lineUser(++person), { type: 'message', message: { type: 'image' } })
+  const senderOf = (event: Record<string, unknown>) => (event.source as { userId: string }).userId
+  const photosOf = async (event: Record<string, unknown>) =>
+    (
+      await dataOf(
+        await world.fetch(`/api/event/photos/count?user_id=${senderOf(event)}`),
+        photoCountEndpoint,
+      )
+    ).photo_count
+  const counted = (events: readonly Record<string, unknown>[]) =>
+    until(async () => (await Promise.all(events.map(photosOf))).every((count) => count === 1), {
+      timeoutMs: 60_000,
+      what: 'every photo to count once',
+      everyMs: 200,
+    })
+  const timed = async (events: readonly unknown[]) => {
+    const started = performance.now()
+    const response = await deliver(world, events)
+    expect(performance.now() - started).toBeLessThan(1_000)
+    return response
+  }
+  const alerts = () =>
+    line.sent.filter(({ to }) => to[0] === OWNER).map(({ messages }) => messages[0]!.text as string)
+
+  test('NATS stopped: events are taken at once, and acted on', async () => {
+    await world.nats.stop()
+    const events = [photo(), photo()]
+    expect(await dataOf(await timed(events), webhookEndpoint)).toEqual({ received: 2 })
+    await counted(events)
+    await world.nats.restart()
+  }, 90_000)
+
+  test('Postgres stopped, then frozen: events are taken within a second and count once afterwards', async () => {
+    const events = [photo(), photo(), photo(), photo()]
+    await world.postgres.stop()
+    expect((await timed(events.slice(0, 2))).status).toBe(200)
+    await world.postgres.restart()
+    world.postgres.pause()
+    expect((await timed(events.slice(1, 3))).status).toBe(200)
+    world.postgres.resume()
+    expect((await timed(events)).status).toBe(200)
+    await counted(events)
+  }, 120_000)
+
+  test('Redis stopped: the bot answers all the same', async () => {
+    await world.redis.stop()
+    const event = textEvent(lineUser(++person), 'help')
+    expect((await timed([event])).status).toBe(200)
+    await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), {
+      timeoutMs: 30_000,
+      what: 'the answer',
+    })
+    await world.redis.restart()
+  }, 60_000)
+
+  test('the line-bot stopped: 503, and what comes after its return is taken', async () => {
+    const bot = world.service('line-bot')
+    await bot.stop('SIGKILL')
+    const event = photo()
+    await sentenceOf(await deliver(world, [event]), 503, 'unavailable')
+    await bot.restart()
+    expect((await deliver(world, [event])).status).toBe(200)
+    await counted([event])
+  }, 90_000)
+
+  test('what was said is not kept once it is answered', async () => {
+    const sql = postgres(world.postgres.url, { max: 1 })
+    const event = textEvent(lineUser(++person), 'my secret help')
+    await deliver(world, [event])
+    await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), {
+      timeoutMs: 30_000,
+      what: 'the answer',
+    })
+    await until(
+      async () =>
+        (
+          await sql`SELECT FROM outbox WHERE payload::text LIKE '%secret%' OR payload::text LIKE ${`%${senderOf(event)}%`}`
+        ).length === 0,
+      { timeoutMs: 10_000, what: 'the words to be forgotten' },
+    )
+    await sql.end()
+  }, 60_000)
+
+  test('Postgres down and the scheduler dead: one alert of the two watchers, and one recovery', async () => {
+    await until(async () => (await world.fetch('/health')).status === 200, {
+      timeoutMs: 30_000,
+      what: 'health',
+    })
+    const before = alerts().length
+    await world.service('scheduler').stop('SIGKILL')
+    await world.postgres.stop()
+    await until(() => alerts().length > before, { timeoutMs: 60_000, what: 'the alert', everyMs: 100 })
+    expect(alerts().at(-1)).toContain('database does not answer')
+    await world.service('scheduler').restart()
+    await world.postgres.restart()
+    await until(() => alerts().length > before + 1, {
+      timeoutMs: 150_000,
+      what: 'the recovery',
+      everyMs: 200,
+    })
+    expect(alerts().slice(before + 1)).toEqual([expect.stringContaining('All is well')])
+    expect((await world.fetch('/api/event/line-usage', { headers: admin('volunteer') })).status).toBe(200)
+  }, 300_000)
+})

@@ -1,0 +1,172 @@
+/** The bot's pure parts. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { BotAction, Language } from '#shared/contracts/bot.ts'
+import { type Cause, decide, type Incident } from '#shared/alerts/incident.ts'
+import { LEVELS } from '#shared/rules/levels.ts'
+import { actionOfPostback, actionOfText, postbackData } from '#services/line-bot/bot/keywords.ts'
+import { cut } from '#services/line-bot/bot/flex.ts'
+import { languageOf } from '#services/line-bot/bot/language.ts'
+import { menu, photoTaken, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
+import { WORDS } from '#services/line-bot/bot/words.ts'
+import { backoffMs } from '#services/line-bot/send-messages.ts'
+import { messageFaults } from '#tests/helpers/line-rules.ts'
+
+describe('language', () => {
+  test.each([
+    [null, 'zh-Hant'],
+    ['', 'zh-Hant'],
+    ['zh', 'zh-Hant'],
+    ['zh-TW', 'zh-Hant'],
+    ['zh-Hant-HK', 'zh-Hant'],
+    ['zh-Hans', 'zh-Hans'],
+    ['zh_CN', 'zh-Hans'],
+    ['zh-Hant-CN', 'zh-Hant'],
+    ['EN-gb', 'en'],
+    ['ja', 'ja'],
+    ['th', 'zh-Hant'],
+  ] as const)('%p is %s', (tag, language) => expect(languageOf(tag)).toBe(language))
+})
+
+describe('keywords', () => {
+  test.each([
+    ['我要打卡', 'checkin'],
+    ['Check-in please', 'checkin'],
+    ['ＣＨＥＣＫ ＩＮ', 'checkin'],
+    ['チェックインしたい', 'checkin'],
+    ['我的等級？', 'level'],
+    ['等级', 'level'],
+    ['What is my LEVEL', 'level'],
+    ['碳足跡', 'carbon'],
+    ['CO2', 'carbon'],
+    ['my card', 'card'],
+    ['我的卡片', 'card'],
+    ['分享', 'share'],
+    ['アンケート', 'survey'],
+    ['about', 'about'],
+    ['使い方', 'help'],
+    ['help!', 'help'],
+    ['discard', null],
+    ['showing off', null],
+    ['hello', null],
+    ['', null],
+  ] as const)('%p asks for %p', (text, action) => expect(actionOfText(text)).toBe(action))
+
+  test('every label of a button is understood as a word, too', () => {
+    for (const language of Language.options)
+      for (const action of BotAction.options)
+        expect([language, action, actionOfText(WORDS[language].labels[action])]).toEqual([
+          language,
+          action,
+          action,
+        ])
+  })
+
+  test('buttons', () => {
+    for (const action of BotAction.options) expect(actionOfPostback(postbackData(action))).toBe(action)
+    for (const data of ['', 'action=', 'action=delete', 'x=level']) expect(actionOfPostback(data)).toBeNull()
+  })
+})
+
+test('all answers keep LINE’s limits, whatever the event is called and the figures are', () => {
+  const figures = fc.record({
+    level: fc.constantFrom(...LEVELS),
+    km: fc.double({ min: 0, max: 1e6, noNaN: true }),
+    checkins: fc.nat(),
+    next: fc.option(
+      fc.record({
+        level: fc.nat(9),
+        km_needed: fc.double({ min: 0, max: 1e6, noNaN: true }),
+        checkins_needed: fc.nat(),
+      }),
+    ),
+    carbonKg: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+    savedKg: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+    surveyCompleted: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...Language.options),
+      fc.constantFrom(...BotAction.options),
+      fc.string({ minLength: 1, maxLength: 300, unit: 'grapheme' }),
+      fc.option(figures),
+      (language, action, event, known) => {
+        const words = WORDS[language]
+        const home = 'https://event.example'
+        const card = known === null ? null : `${home}/api/event/og/U1.png`
+        const places = { event, home, checkin: home, survey: home, card }
+        for (const messages of [
+          replyTo(action, words, places, known),
+          welcome(words, event),
+          menu(words),
+          photoTaken(words, 3),
+        ])
+          expect(messageFaults(messages)).toEqual([])
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('a cut text keeps its characters whole', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 20 }), (text, max) => {
+      const short = cut(text, max)
+      expect(short.length).toBeLessThanOrEqual(max)
+      expect(short.isWellFormed()).toBe(true)
+      if (text.length <= max) expect(short).toBe(text)
+    }),
+  )
+})
+
+test('the back-off doubles from a second to a minute, half of it by chance', () => {
+  const ends = (random: number) =>
+    [1, 2, 3, 6, 7, 30].map((attempts) => backoffMs(attempts, () => random) / 1_000)
+  expect(ends(1)).toEqual([1, 2, 4, 32, 60, 60])
+  expect(ends(0)).toEqual([0.5, 1, 2, 16, 30, 30])
+})
+
+describe('an incident', () => {
+  const MINUTE = 60_000
+  const failure: Cause = { key: 'database', failure: true, text: 'x' }
+  const warning: Cause = { key: 'disk', failure: false, text: 'y' }
+  /** Minutes at which something is said. */
+  const run = (minutes: number, causesAt: (minute: number) => Cause[], everyMs = 15_000) => {
+    let incident: Incident | null = null
+    const said: string[] = []
+    for (let ms = 0; ms <= minutes * MINUTE; ms += everyMs) {
+      const decision = decide(incident, causesAt(ms / MINUTE), ms, `i${ms}`)
+      if (decision.say !== 'nothing') said.push(`${decision.say} ${ms / MINUTE}`)
+      incident = decision.next
+    }
+    return said
+  }
+
+  test('is told at once, then spaced, and every 240 min for ever after; recovery once', () => {
+    const alerts = [0, 10, 40, 100, 220, 460, 700, 940].map((minute) => `alert ${minute}`)
+    expect(run(1_200, (minute) => (minute < 1_000 ? [failure] : []))).toEqual([...alerts, 'recovery 1001'])
+  })
+
+  test('a joining cause does not restart the schedule, and one that goes does not end it', () => {
+    const causes = (minute: number) =>
+      minute < 30
+        ? [failure]
+        : minute < 50
+          ? [failure, { ...failure, key: 'flush' as const }]
+          : [{ ...failure, key: 'flush' as const }]
+    expect(run(110, causes)).toEqual(['alert 0', 'alert 10', 'alert 40', 'alert 100'])
+  })
+
+  test('trouble that comes and goes within a minute is one trouble', () => {
+    expect(run(9, (minute) => (minute % 1 < 0.5 ? [failure] : []))).toEqual(['alert 0'])
+  })
+
+  test('a failure that joins a warning is told at once, and the schedule goes on', () => {
+    expect(run(50, (minute) => (minute < 15 ? [warning] : [warning, failure]))).toEqual([
+      'alert 0',
+      'alert 10',
+      'alert 15',
+      'alert 40',
+    ])
+  })
+})

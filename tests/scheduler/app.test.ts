@@ -1,0 +1,198 @@
+/** The scheduler as a service: flushes at its start, by the clock, and when an event asks for one. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import { createScheduler } from '#services/scheduler/app.ts'
+import { pack } from '#shared/buffer/point.ts'
+import { type Environment, readConfig } from '#shared/config.ts'
+import type { Service, ServiceContext } from '#shared/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import { noteEnd, readEnding } from '#shared/ending.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { createLog } from '#shared/log.ts'
+import { createOutbox } from '#shared/outbox.ts'
+import { contextOf, openPorts } from '#shared/service.ts'
+import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { startNats } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { restore, sync } from '#tests/kv/drivers.ts'
+import { walk } from './walks.ts'
+
+/** Bound of a flush that something else sets off. */
+const patience = (what: string) => ({ timeoutMs: 20_000, what })
+interface Running {
+  readonly context: ServiceContext
+  readonly logged: string[]
+  /** How often a scheduler has tried to take a lock. */
+  readonly tries: () => number
+  /** A scheduler on these ports. */
+  create(settings?: Environment): Service
+  close(): Promise<void>
+}
+
+async function openRunning(settings: Environment, close: () => Promise<unknown>): Promise<Running> {
+  const dir = await newDirectory('scheduler')
+  const environment = { EVENT_FLUSH_SECONDS: '3600', EVENT_DATA_DIR: dir, ...settings }
+  const logged: string[] = []
+  const log = createLog({}, (line) => void logged.push(line))
+  const ports = await openPorts(readConfig(environment), log, Date.now, migrateDatabase)
+  let tries = 0
+  const lock: Kv['lock'] = (...args) => {
+    tries++
+    return ports.kv.lock(...args)
+  }
+  const contextNow = (): ServiceContext => ({
+    ...contextOf(ports, 'scheduler', log, { tls: false, addressOf: () => '127.0.0.1' }),
+    kv: { ...ports.kv, lock },
+    outbox,
+  })
+  const outbox = createOutbox(ports.db, ports.bus, Date.now, log, { everyMs: 100, afterMs: 0 })
+  return {
+    context: contextNow(),
+    logged,
+    tries: () => tries,
+    create: (more) => createScheduler({ ...contextNow(), config: readConfig({ ...environment, ...more }) }),
+    async close() {
+      await outbox.stop()
+      await ports.close()
+      await close()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+const openEmbedded = (): Promise<Running> => openRunning({}, async () => undefined)
+
+async function openOnServers(): Promise<Running> {
+  const [database, redisUrl, nats] = await Promise.all([openTestDatabase(), testRedisUrl(), startNats()])
+  const settings = { DATABASE_URL: database.url, REDIS_URL: redisUrl, NATS_URL: nats.url }
+  return openRunning(settings, () => Promise.all([database.drop(), nats.close()]))
+}
+
+const buffer = ({ kv }: ServiceContext, userId: string, count: number): Promise<void> =>
+  restore(kv, sync(userId, [], { entries: walk(count, Date.now()).map(pack) }))
+
+async function stored({ db }: ServiceContext, userId: string): Promise<number> {
+  const [row] = await db.sql<
+    [{ n: number }]
+  >`SELECT count(*)::int AS n FROM gps_points WHERE user_id = ${userId}`
+  return row.n
+}
+
+async function askForFlush({ db, outbox }: ServiceContext): Promise<number> {
+  const requested_at = time(Date.now())
+  const event = await outbox.add(db.orm, 'event.admin.flush.requested', { requested_at })
+  await outbox.ring(event)
+  return event.id
+}
+
+async function end({ db, outbox }: ServiceContext): Promise<number> {
+  const endedAt = new Date()
+  await noteEnd(db.orm, endedAt)
+  const changed = { status: 'ended', version: 2, message: null, changed_at: time(endedAt.getTime()) } as const
+  const event = await outbox.add(db.orm, 'event.admin.activity.ended', changed)
+  await outbox.ring(event)
+  return event.id
+}
+
+const isHandled = async ({ db }: ServiceContext, eventId: number): Promise<boolean> =>
+  (await db.sql`SELECT FROM handled WHERE subscriber = 'scheduler.flush' AND event_id = ${eventId}`).length >
+  0
+
+const flushes = async ({ db }: ServiceContext): Promise<number> => (await db.sql`SELECT FROM flushes`).length
+
+async function startsTest(open: () => Promise<Running>): Promise<void> {
+  const running = await open()
+  const { context } = running
+  const schedulers: Service[] = []
+  const start = async (seconds: number): Promise<Service> => {
+    const scheduler = running.create({ EVENT_FLUSH_SECONDS: `${seconds}` })
+    schedulers.push(scheduler)
+    await scheduler.start()
+    return scheduler
+  }
+  try {
+    await buffer(context, 'anna', 3)
+    const first = await start(3_600)
+    await until(() => flushes(context), patience('the flush at the start, as there was none before'))
+    expect(await stored(context, 'anna')).toBe(3)
+    await first.stop()
+
+    await buffer(context, 'ben', 3)
+    const second = await start(3_600)
+    // A flush that a start sets off takes the lock first of all.
+    const token = await context.kv.lock('flush:0', 60_000)
+    expect(token).not.toBeNull()
+    await second.stop()
+    await context.kv.unlock('flush:0', token!)
+    expect([await flushes(context), await stored(context, 'ben')]).toEqual([1, 0])
+
+    await start(1)
+    await until(async () => (await stored(context, 'ben')) === 3, patience('the flush by the clock'))
+    await buffer(context, 'cleo', 3)
+    await until(async () => (await stored(context, 'cleo')) === 3, patience('the next one'))
+  } finally {
+    for (const scheduler of schedulers) await scheduler.stop()
+    await running.close()
+  }
+}
+
+function eventTests(open: () => Promise<Running>): void {
+  let running: Running
+  let context: ServiceContext
+  let scheduler: Service
+  beforeAll(async () => {
+    running = await open()
+    context = running.context
+    scheduler = running.create()
+    await scheduler.start()
+    await until(() => flushes(context), patience('the first flush'))
+  })
+  afterAll(async () => {
+    await scheduler.stop()
+    await running.close()
+  })
+
+  test('flushes when an event asks for it', async () => {
+    await buffer(context, 'anna', 7)
+    const event = await askForFlush(context)
+    await until(async () => (await stored(context, 'anna')) === 7, patience('the flush on demand'))
+    await until(() => isHandled(context, event), patience('the event to be handled'))
+  })
+
+  test('an event whose flush fails is not handled; tried again, the end of the event is noted', async () => {
+    await buffer(context, 'ben', 4)
+    await context.db.sql`ALTER TABLE pilgrim_days RENAME TO elsewhere`
+    const event = await end(context)
+    const complaint = 'the flush on demand is not complete: 1 failures'
+    await until(() => running.logged.some((line) => line.includes(complaint)), patience('the failure'))
+    expect(await isHandled(context, event)).toBe(false)
+    expect(await readEnding(context.db.orm)).toMatchObject({ flush: 'running' })
+    await context.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
+    await until(() => isHandled(context, event), patience('the next try'))
+    expect(await readEnding(context.db.orm)).toMatchObject({ flush: 'done' })
+    expect(await stored(context, 'ben')).toBe(4)
+  })
+
+  test('stops although a flush on demand waits for someone else', async () => {
+    await context.kv.lock('flush:0', 60_000)
+    const before = running.tries()
+    const event = await askForFlush(context)
+    await until(() => running.tries() > before + 1, patience('the flush to wait for the lock'))
+    const startedAt = performance.now()
+    await scheduler.stop()
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(await isHandled(context, event)).toBe(false)
+  })
+}
+
+for (const [name, open, on] of [
+  ['embedded', openEmbedded, describe],
+  ['on servers', openOnServers, describeOnServers],
+] as const)
+  on(`scheduler, ${name}`, () => {
+    test('flushes at its start when none was for long, and by the clock', () => startsTest(open))
+    describe('events', () => eventTests(open))
+  })

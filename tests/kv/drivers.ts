@@ -37,10 +37,13 @@ class Embedded implements KvDriver {
 }
 
 class SingleRedis implements KvDriver {
-  readonly name = 'Redis'
+  readonly name: string
+  constructor(private readonly partitions: number) {
+    this.name = partitions === 1 ? 'Redis' : `Redis, ${partitions} partitions`
+  }
   async start() {}
   async open() {
-    return openKv({ url: await testRedisUrl(), partitions: 1, path: '', onError })
+    return openKv({ url: await testRedisUrl(), partitions: this.partitions, path: '', onError })
   }
   async stop() {}
 }
@@ -67,8 +70,16 @@ async function empty(url: string): Promise<void> {
 }
 
 /** Every driver that this run has servers for. */
-export const kvDrivers = (): KvDriver[] =>
-  embeddedOnly ? [new Embedded()] : [new Embedded(), new SingleRedis(), new Cluster()]
+export const kvDrivers = (): KvDriver[] => [
+  new Embedded(),
+  ...(embeddedOnly ? [] : [new SingleRedis(1), new Cluster()]),
+]
+
+/** For tests whose question is not the driver: one partition, and several. */
+export const quickKvDrivers = (): KvDriver[] => [
+  new Embedded(),
+  ...(embeddedOnly ? [] : [new SingleRedis(16)]),
+]
 
 /** The specification's rules, with windows that a test may wait for. */
 export const rules = (changes: Partial<AdmissionRules> = {}): AdmissionRules => ({

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe } from 'bun:test'
 import { admissionSuite } from './admission.suite.ts'
 import { bufferSuite } from './buffer.suite.ts'
 import { kvDrivers } from './drivers.ts'
+import { erasedSuite } from './erased.suite.ts'
 import { verbsSuite } from './verbs.suite.ts'
 
 for (const driver of kvDrivers())
@@ -11,5 +12,6 @@ for (const driver of kvDrivers())
     afterAll(() => driver.stop())
     admissionSuite(driver)
     bufferSuite(driver)
+    erasedSuite(driver)
     verbsSuite(driver)
   })

@@ -1,0 +1,95 @@
+/** Erased people, as every driver of the kv port forgets and remembers them. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { pack, type Point, unpack } from '#shared/buffer/point.ts'
+import { type Kv, partitionOf, userHash } from '#shared/kv/kv.ts'
+import { activate, admit, checkin, type KvDriver, restore } from './drivers.ts'
+
+const pointAt = (receivedMs: number): Point => ({
+  kind: 'c',
+  sentMs: receivedMs,
+  recordedMs: receivedMs,
+  receivedMs,
+  lat: 24,
+  lng: 120,
+  accuracy: null,
+  altitude: null,
+  speed: null,
+  mode: null,
+  source: null,
+  inRange: true,
+})
+
+export function erasedSuite(driver: KvDriver): void {
+  describe('erased people', () => {
+    let kv: Kv
+    const now = Date.now()
+    const one = (userId: string, receivedMs: number) =>
+      checkin({
+        userId,
+        entries: [pack(pointAt(receivedMs))],
+        position: { t: receivedMs, lat: 24, lng: 120 },
+      })
+    const erasedIn = (userId: string) => kv.erased(partitionOf(userId, kv.partitions))
+    const liveIn = async (userId: string) =>
+      (await kv.moved(partitionOf(userId, kv.partitions), 0, 1_000)).map((moved) => moved.userId)
+    const books = async () => {
+      const all = await kv.books()
+      return all.reduce(
+        (sum, { admitted, erased }) => ({ admitted: sum.admitted + admitted, erased: sum.erased + erased }),
+        {
+          admitted: 0,
+          erased: 0,
+        },
+      )
+    }
+
+    beforeEach(async () => {
+      kv = await driver.open()
+      await activate(kv)
+    })
+    afterEach(() => kv.close())
+
+    test('lose what waits, their place on the map and their being hidden; others keep theirs', async () => {
+      await admit(kv, one('gone', now))
+      await admit(kv, one('stays', now))
+      await kv.hide('gone', true)
+      expect(await kv.erase('gone', { generation: 1, erasedMs: now })).toBe(1)
+      expect(await kv.peek('gone')).toEqual([])
+      expect(await kv.peek('stays')).toHaveLength(1)
+      expect(await liveIn('gone')).not.toContain('gone')
+      expect(await liveIn('stays')).toContain('stays')
+      expect(await kv.hidden(partitionOf('gone', kv.partitions))).toEqual([])
+      expect(await kv.bufferSize()).toBe(1)
+      expect(await erasedIn('gone')).toContainEqual({
+        userHash: userHash('gone'),
+        generation: 1,
+        erasedMs: now,
+      })
+      expect(await books()).toEqual({ admitted: 2, erased: 1 })
+    })
+
+    test('begin anew: later points carry the generation', async () => {
+      await kv.erase('again', { generation: 3, erasedMs: now })
+      await admit(kv, one('again', now + 1))
+      const [entry] = await kv.peek('again')
+      expect(unpack(entry!)).toEqual({ ...pointAt(now + 1), generation: 3 })
+      expect(await liveIn('again')).toContain('again')
+    })
+
+    test('do not come back by a replay of what was received before; what was received after is kept', async () => {
+      await kv.erase('again', { generation: 1, erasedMs: now })
+      await restore(kv, one('again', now))
+      expect(await kv.peek('again')).toEqual([])
+      expect(await liveIn('again')).not.toContain('again')
+      await restore(kv, one('again', now + 1))
+      expect((await kv.peek('again')).map((entry) => unpack(entry).generation)).toEqual([1])
+      expect(await books()).toEqual({ admitted: 1, erased: 1 })
+    })
+
+    test('are remembered again in a store that has lost everything', async () => {
+      await kv.rememberErased([{ userHash: userHash('again'), generation: 2, erasedMs: now }])
+      await admit(kv, one('again', now + 1))
+      expect((await kv.peek('again')).map((entry) => unpack(entry).generation)).toEqual([2])
+    })
+  })
+}

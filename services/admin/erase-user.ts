@@ -84,4 +84,6 @@ async function forgetMentions(tx: Writer, userId: string): Promise<void> {
   await tx.execute(sql`
     UPDATE messages SET audience = jsonb_set(audience, '{user_ids}', (audience->'user_ids') - ${userId}::text)
     WHERE audience->'user_ids' ? ${userId}::text`)
+  // What they have written to the bot.
+  await tx.execute(sql`DELETE FROM outbox WHERE payload->'source'->>'userId' = ${userId}`)
 }

@@ -125,6 +125,42 @@ function resolveFiles(env: Environment, faults: string[]): Environment {
 
 const window = (max: number, seconds: number): Window => ({ max, windowMs: seconds * 1_000 })
 
+type Parsed = z.infer<typeof Settings>
+
+const bufferOf = (s: Parsed) => ({
+  partitions: s.EVENT_PARTITIONS,
+  admitMs: s.EVENT_ADMIT_MS,
+  retryMs: s.EVENT_ADMIT_RETRY_MS,
+  retentionMs: s.EVENT_BUFFER_SECONDS * 1_000,
+  duplicateMs: s.EVENT_DUPLICATE_SECONDS * 1_000,
+  pendingMax: s.EVENT_PENDING_MAX,
+  journalMax: s.EVENT_JOURNAL_MAX,
+})
+
+const limitsOf = (s: Parsed) => ({
+  checkin: window(s.EVENT_LIMIT_CHECKIN, s.EVENT_LIMIT_CHECKIN_SECONDS),
+  sync: window(s.EVENT_LIMIT_SYNC, s.EVENT_LIMIT_SYNC_SECONDS),
+  survey: window(s.EVENT_LIMIT_SURVEY, s.EVENT_LIMIT_SURVEY_SECONDS),
+  'user-write': window(s.EVENT_LIMIT_USER_WRITE, s.EVENT_LIMIT_USER_WRITE_SECONDS),
+  'address-write': window(s.EVENT_LIMIT_ADDRESS_WRITE, s.EVENT_LIMIT_ADDRESS_WRITE_SECONDS),
+  admin: window(s.EVENT_LIMIT_ADMIN, s.EVENT_LIMIT_ADMIN_SECONDS),
+})
+
+const s3Of = (s: Parsed) => ({
+  endpoint: s.S3_ENDPOINT,
+  region: s.S3_REGION,
+  accessKeyId: s.S3_ACCESS_KEY_ID,
+  secretAccessKey: s.S3_SECRET_ACCESS_KEY,
+})
+
+const lineOf = (s: Parsed) => ({
+  channelSecret: s.LINE_CHANNEL_SECRET,
+  accessToken: s.LINE_CHANNEL_ACCESS_TOKEN,
+  loginChannelId: s.LINE_LOGIN_CHANNEL_ID,
+  apiBaseUrl: s.LINE_API_BASE_URL,
+  dataApiBaseUrl: s.LINE_DATA_API_BASE_URL,
+})
+
 /**
  * Parses an environment into the configuration.
  * @throws ConfigError naming every fault
@@ -167,40 +203,14 @@ export function readConfig(env: Environment) {
     bodyBytes: s.EVENT_BODY_BYTES,
     area,
     tokens,
-    buffer: {
-      partitions: s.EVENT_PARTITIONS,
-      admitMs: s.EVENT_ADMIT_MS,
-      retryMs: s.EVENT_ADMIT_RETRY_MS,
-      retentionMs: s.EVENT_BUFFER_SECONDS * 1_000,
-      duplicateMs: s.EVENT_DUPLICATE_SECONDS * 1_000,
-      pendingMax: s.EVENT_PENDING_MAX,
-      journalMax: s.EVENT_JOURNAL_MAX,
-    },
-    limits: {
-      checkin: window(s.EVENT_LIMIT_CHECKIN, s.EVENT_LIMIT_CHECKIN_SECONDS),
-      sync: window(s.EVENT_LIMIT_SYNC, s.EVENT_LIMIT_SYNC_SECONDS),
-      survey: window(s.EVENT_LIMIT_SURVEY, s.EVENT_LIMIT_SURVEY_SECONDS),
-      'user-write': window(s.EVENT_LIMIT_USER_WRITE, s.EVENT_LIMIT_USER_WRITE_SECONDS),
-      'address-write': window(s.EVENT_LIMIT_ADDRESS_WRITE, s.EVENT_LIMIT_ADDRESS_WRITE_SECONDS),
-      admin: window(s.EVENT_LIMIT_ADMIN, s.EVENT_LIMIT_ADMIN_SECONDS),
-    },
+    buffer: bufferOf(s),
+    limits: limitsOf(s),
     databaseUrl: s.DATABASE_URL,
     redisUrl: s.REDIS_URL,
     natsUrl: s.NATS_URL,
     objectsUrl: s.OBJECTS_URL,
-    s3: {
-      endpoint: s.S3_ENDPOINT,
-      region: s.S3_REGION,
-      accessKeyId: s.S3_ACCESS_KEY_ID,
-      secretAccessKey: s.S3_SECRET_ACCESS_KEY,
-    },
-    line: {
-      channelSecret: s.LINE_CHANNEL_SECRET,
-      accessToken: s.LINE_CHANNEL_ACCESS_TOKEN,
-      loginChannelId: s.LINE_LOGIN_CHANNEL_ID,
-      apiBaseUrl: s.LINE_API_BASE_URL,
-      dataApiBaseUrl: s.LINE_DATA_API_BASE_URL,
-    },
+    s3: s3Of(s),
+    line: lineOf(s),
   }
 }
 

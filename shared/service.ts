@@ -44,6 +44,7 @@ export async function openPorts(
       url: config.redisUrl,
       partitions: config.buffer.partitions,
       path: join(config.dataDir, 'kv.sqlite'),
+      admitWithinMs: config.buffer.retryMs,
       onError: reported('kv'),
     }),
     openBus({ url: config.natsUrl, onError: reported('bus') }),

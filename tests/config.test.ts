@@ -26,11 +26,9 @@ describe('the configuration', () => {
       EVENT_TIMEZONE: 'Mars/Olympus',
       EVENT_IDENTITY: 'maybe',
     })
-    expect(faults.map((fault) => fault.split(':')[0]).sort()).toEqual([
-      'EVENT_IDENTITY',
-      'EVENT_PARTITIONS',
-      'EVENT_TIMEZONE',
-    ])
+    expect(new Set(faults.map((fault) => fault.split(':')[0]))).toEqual(
+      new Set(['EVENT_IDENTITY', 'EVENT_PARTITIONS', 'EVENT_TIMEZONE']),
+    )
   })
 
   test('production needs the channel secret; identity by LINE needs its channel', () => {
@@ -69,7 +67,7 @@ describe('the configuration', () => {
 
   test('the README lists every setting, with its default', () => {
     const defaults = Object.fromEntries(
-      [...readme.matchAll(/^\| `([A-Z0-9_]+)` \| (?:`([^`]*)`)? ?\|/gm)].map(([, name, value]) => [
+      [...readme.matchAll(/^\| `([A-Z0-9_]+)`\s*\| (?:`([^`]*)`)?\s*\|/gm)].map(([, name, value]) => [
         name!,
         value ?? '',
       ]),

@@ -21,7 +21,7 @@ import {
   usersEndpoint,
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
-import { createRouter, serve } from '#shared/http/router.ts'
+import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { assignRole, listRoles } from './assign-role.ts'
 import { readCarbon } from './carbon.ts'
 import { endActivity } from './end-activity.ts'
@@ -37,20 +37,8 @@ import { setUserStatus } from './set-user-status.ts'
 import { readTimeline } from './timeline.ts'
 import { readActivity, setStatus } from './status.ts'
 
-/** A page without scripts; its own style is all it may use. */
-const page = (html: string): Response =>
-  new Response(html, {
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    },
-  })
-
-export function createAdmin(context: ServiceContext): Service {
-  const { config, db, kv, outbox } = context
-  const health = createHealth(context)
-  const router = createRouter(context)
-
+/** What operators read and decide about the event. */
+function serveEvent(router: Router, context: ServiceContext): void {
   serve(router, context, roleEndpoint, ({ operator }) => {
     const { role, level, name } = operator!
     return { role, level, name }
@@ -62,6 +50,16 @@ export function createAdmin(context: ServiceContext): Service {
   serve(router, context, endActivityEndpoint, ({ operator, requestId }) =>
     endActivity(context, operator!, requestId),
   )
+  serve(router, context, surveysEndpoint, ({ query, request }) =>
+    request.headers.get('accept')?.includes('text/csv') ? surveysCsv(context) : listSurveys(context, query),
+  )
+  serve(router, context, carbonEndpoint, () => readCarbon(context))
+  serve(router, context, timelineEndpoint, () => readTimeline(context))
+  serve(router, context, auditEndpoint, ({ query }) => listAudit(context, query))
+}
+
+/** What operators read and decide about people. */
+function servePeople(router: Router, context: ServiceContext): void {
   serve(router, context, usersEndpoint, ({ query }) => listUsers(context, query))
   serve(router, context, userStatusEndpoint, ({ operator, params, body, requestId }) =>
     setUserStatus(context, operator!, params.userId, body, requestId),
@@ -72,16 +70,16 @@ export function createAdmin(context: ServiceContext): Service {
   serve(router, context, eraseUserEndpoint, ({ operator, params, requestId }) =>
     eraseUser(context, operator!, params.userId, requestId),
   )
-  serve(router, context, surveysEndpoint, ({ query, request }) =>
-    request.headers.get('accept')?.includes('text/csv') ? surveysCsv(context) : listSurveys(context, query),
-  )
-  serve(router, context, carbonEndpoint, () => readCarbon(context))
-  serve(router, context, timelineEndpoint, () => readTimeline(context))
   serve(router, context, rolesEndpoint, ({ query }) => listRoles(context, query))
   serve(router, context, assignRoleEndpoint, ({ operator, body, requestId }) =>
     assignRole(context, operator!, body, requestId),
   )
-  serve(router, context, auditEndpoint, ({ query }) => listAudit(context, query))
+}
+
+/** What anybody may read: health, and what this API is. */
+function servePublic(router: Router, context: ServiceContext): void {
+  const { config } = context
+  const health = createHealth(context)
   // Made by the first who asks, and then the same until the process ends.
   let description: string | undefined
   let docs: string | undefined
@@ -89,14 +87,30 @@ export function createAdmin(context: ServiceContext): Service {
     description ??= JSON.stringify(openApi(config.eventName, config.publicUrl))
     return new Response(description, { headers: { 'Content-Type': 'application/json' } })
   })
-  serve(router, context, docsEndpoint, () => page((docs ??= docsPage(config.eventName, config.publicUrl))))
+  serve(router, context, docsEndpoint, () => {
+    docs ??= docsPage(config.eventName, config.publicUrl)
+    return new Response(docs, { headers: DOCS_HEADERS })
+  })
   serve(router, context, healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'
     // Flat fields beside the envelope: uptime monitors read those.
     return Response.json({ ok: healthy, data: report, ...report }, { status: healthy ? 200 : 503 })
   })
+}
 
+/** The page has no scripts; its own style is all it may use. */
+const DOCS_HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+}
+
+export function createAdmin(context: ServiceContext): Service {
+  const { db, kv, outbox } = context
+  const router = createRouter(context)
+  serveEvent(router, context)
+  servePeople(router, context)
+  servePublic(router, context)
   return {
     name: 'admin',
     fetch: router.fetch,

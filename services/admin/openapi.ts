@@ -9,7 +9,7 @@ type Json = Record<string, unknown>
 
 /** A contract as JSON Schema; `input` for what clients send, `output` for what they get. */
 function schemaOf(contract: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema, ...schema } = z.toJSONSchema(contract, {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(contract, {
     io,
     unrepresentable: 'any',
     target: 'draft-2020-12',

@@ -1,19 +1,21 @@
 /** Acts on a webhook event: what it changes, and the answer to whoever sent it. Safe to repeat. */
 import { and, eq, isNull } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/context.ts'
-import type { LineEvent } from '#shared/contracts/bot.ts'
+import type { BotAction, LineEvent } from '#shared/contracts/bot.ts'
 import type { Line, Message } from '#shared/line/line.ts'
 import { outbox } from '#shared/schema/events.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
 import { applyEvent, isForBot, mentionsOf, senderOf } from './apply-event.ts'
 import { actionOfPostback, actionOfText } from './bot/keywords.ts'
 import { languageOf } from './bot/language.ts'
-import { menu, personOnly, photoTaken, replyTo, welcome } from './bot/replies.ts'
+import { type Figures, menu, personOnly, photoTaken, type Places, replyTo, welcome } from './bot/replies.ts'
 import { WORDS } from './bot/words.ts'
-import { readFigures, readPilgrim } from './know-pilgrim.ts'
+import { type Pilgrim, readFigures, readPilgrim } from './know-pilgrim.ts'
 
 /** A reply token is good for about a minute ("Send reply message"); what is older waits for nobody. */
 const TOKEN_MS = 60_000
+/** What is answered with the pilgrim's own figures; all else needs neither statistics nor the kv. */
+const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
 
 /**
  * Acts on an event, and then keeps nothing of what was said.
@@ -85,24 +87,23 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   if (isImage) return pilgrim === null ? null : photoTaken(words, pilgrim.photoCount)
   const action = isText ? actionOfText(textOf(event)) : actionOfPostback(event.postback?.data ?? '')
   if (action === null) return menu(words)
-  if (pilgrim === null && ['level', 'carbon', 'card'].includes(action)) return personOnly(words)
-  const figures = pilgrim === null ? null : await readFigures(context, pilgrim)
-  return replyTo(action, words, placesFor(context, pilgrim?.userId ?? null, figures), figures)
+  const needsFigures = FIGURES.includes(action)
+  if (pilgrim === null && needsFigures) return personOnly(words)
+  const figures = pilgrim === null || !needsFigures ? null : await readFigures(context, pilgrim)
+  return replyTo(action, words, placesFor(context, pilgrim, figures), figures)
 }
 
-function placesFor(
-  { config }: ServiceContext,
-  userId: string | null,
-  figures: { readonly km: number; readonly checkins: number } | null,
-) {
+function placesFor({ config }: ServiceContext, pilgrim: Pilgrim | null, figures: Figures | null): Places {
   // LINE keeps a picture by its address: other figures are another address.
   const version = figures === null ? '' : `?v=${figures.checkins}-${figures.km}`
+  const card = (userId: string) =>
+    `${config.publicUrl}/api/event/og/${encodeURIComponent(userId)}.png${version}`
   return {
     event: config.eventName,
     home: config.publicUrl,
     checkin: config.checkinUrl,
     survey: config.surveyUrl,
-    card:
-      userId === null ? null : `${config.publicUrl}/api/event/og/${encodeURIComponent(userId)}.png${version}`,
+    card: pilgrim === null ? null : card(pilgrim.userId),
+    surveyCompleted: pilgrim !== null && pilgrim.surveyCompletedAt !== null,
   }
 }

@@ -14,7 +14,7 @@ import { pilgrims } from '#shared/schema/profiles.ts'
 import type { Figures } from './bot/replies.ts'
 import { giveMenu } from './rich-menu/deploy-menus.ts'
 
-type Pilgrim = typeof pilgrims.$inferSelect
+export type Pilgrim = typeof pilgrims.$inferSelect
 
 /** Reads the pilgrim, with the profile fetched where it is missing; null for a stranger. */
 export async function readPilgrim(
@@ -78,6 +78,5 @@ export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Pr
     next: nextLevel(distanceMm, checkins),
     carbonKg: shownKg(mg + reported.carbonMg + consumptionMg(pilgrim.consumption)),
     savedKg: shownKg(carbonMg(distanceMm, 'bus') - mg + reported.savedMg),
-    surveyCompleted: pilgrim.surveyCompletedAt !== null,
   }
 }

@@ -15,8 +15,10 @@ const OCCUPIED = '23514'
 /** Makes the partitions around today that are missing. A day whose points came first stays in the default one. */
 export async function ensureDayPartitions(db: Database, nowMs: number, log: Log): Promise<void> {
   const today = Math.floor(nowMs / DAY_MS)
-  const rows = await db.sql<{ name: string }[]>`
-    SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'gps_points'::regclass`
+  const rows = await db.read(
+    () => db.sql<{ name: string }[]>`
+      SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'gps_points'::regclass`,
+  )
   const there = new Set(rows.map(({ name }) => name))
   for (let day = today - DAYS_BACK; day <= today + DAYS_AHEAD; day++) {
     const from = new Date(day * DAY_MS).toISOString()

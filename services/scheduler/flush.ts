@@ -135,7 +135,7 @@ async function flushLocked(
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   if (stopping.aborted) done.push({ skipped: 1 })
   const { stored, duplicates, deadLetters, failures, skipped } = sum(done)
-  await db.orm.insert(flushes).values({
+  const record = {
     partition,
     startedAt,
     finishedAt: new Date(now()),
@@ -143,7 +143,8 @@ async function flushLocked(
     duplicates,
     deadLetters,
     succeeded: failures === 0 && skipped === 0,
-  })
+  }
+  await db.read(() => db.orm.insert(flushes).values(record))
 }
 
 /** @throws when the database or the kv is away, so that the other slices need not try */
@@ -153,7 +154,8 @@ async function storeAndSettle(
   slice: readonly Pending[],
 ): Promise<Partial<FlushResult>> {
   try {
-    const result = await flushSlice(db, calendar, slice, now)
+    // Safe to repeat: what is stored by then is told apart.
+    const result = await db.read(() => flushSlice(db, calendar, slice, now))
     await kv.settle(partition, slice)
     return result
   } catch (error) {

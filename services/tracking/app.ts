@@ -1,22 +1,17 @@
 /** The tracking service: check-ins, tracks, and the live map. Its hot path touches the kv only. */
-import { inArray } from 'drizzle-orm'
 import { join } from 'node:path'
 import { primeKv, readStatus } from '#shared/activity.ts'
 import { createBuffer } from '#shared/buffer/buffer.ts'
 import { openJournal } from '#shared/buffer/journal.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { admissionRules } from '#shared/buffer/rules.ts'
 import { syncTrack } from '#shared/buffer/sync-track.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
 import { kvIsAway } from '#shared/kv/kv.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
 import { checkIn } from './check-in.ts'
-import { createLivePositions, liveMap } from './live-map.ts'
-
-/** The live map waits no longer than this for the names on it. */
-const NAMES_MS = 1_000
+import { displayNames } from './display-names.ts'
+import { LivePositions, liveMap } from './live-map.ts'
 
 export function createTracking(context: ServiceContext): Service {
   const { config, kv, db, calendar, now, log, metrics } = context
@@ -35,26 +30,11 @@ export function createTracking(context: ServiceContext): Service {
     now,
     log,
   })
-  const live = createLivePositions(kv, now, log)
+  const live = new LivePositions(kv, now, log)
   const accept = { calendar, area: config.area, maxAgeMs: config.maxAgeMs }
   const checkInRules = { ...accept, limit: config.limits.checkin }
   const syncRules = { ...accept, limit: config.limits.sync }
   metrics.gauge('journal_entries', 'Check-ins that wait in the journal for the kv', () => buffer.journaled())
-
-  const names = async (userIds: string[]): Promise<Map<string, string | null>> => {
-    const asked = db.orm
-      .select({ userId: pilgrims.userId, name: pilgrims.displayName })
-      .from(pilgrims)
-      .where(inArray(pilgrims.userId, userIds))
-    try {
-      // The map is worth more than the names on it.
-      const rows = await Promise.race([asked, Bun.sleep(NAMES_MS).then(() => [])])
-      return new Map(rows.map(({ userId, name }) => [userId, name]))
-    } catch (error) {
-      if (isDatabaseUnavailable(error)) return new Map()
-      throw error
-    }
-  }
 
   const router = createRouter(context)
   serve(router, context, checkInEndpoint, ({ body }) => checkIn(buffer, body, now(), checkInRules))
@@ -62,7 +42,13 @@ export function createTracking(context: ServiceContext): Service {
     syncTrack(buffer.admitTrack, body, now(), syncRules),
   )
   serve(router, context, dataEndpoint, async ({ query, operator }) => {
-    const shown = operator === null ? null : await names(live.read(query).map(({ userId }) => userId))
+    const shown =
+      operator === null
+        ? null
+        : await displayNames(
+            db,
+            live.read(query).map(({ userId }) => userId),
+          )
     return liveMap(live, query, now(), shown)
   })
 

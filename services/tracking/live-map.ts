@@ -19,36 +19,97 @@ const DAY_MS = 86_400_000
 const SECRET_KEY = 'live-map-secret'
 const SECRET_TTL_MS = 30 * DAY_MS
 
-export interface LivePositions {
-  start(): Promise<void>
-  stop(): Promise<void>
-  /** Latest positions, youngest first. @throws Refusal 503 when they are not current */
-  read(query: DataQuery): Moved[]
-  /** The name that the public sees in this hour instead of the pilgrim's id. */
-  publicId(userId: string): string
-}
-
-export function createLivePositions(kv: Kv, now: () => number, log: Log): LivePositions {
-  const positions = new Map<string, Moved>()
-  let hidden = new Set<string>()
+/** Keeps the latest position of everyone in memory. */
+export class LivePositions {
+  readonly #positions = new Map<string, Moved>()
+  /** Per partition, how far this replica has read (the kv's clock). */
+  readonly #through: number[]
   /** Of erased people, by hash: those that this replica has forgotten. */
-  const generations = new Map<string, number>()
-  const through: number[] = Array.from({ length: kv.partitions }, () => 0)
-  let secret = ''
-  let refreshedMs = 0
-  let sorted: Moved[] | null = null
-  let timer: Timer | undefined
-  let refreshing: Promise<void> | null = null
+  readonly #generations = new Map<string, number>()
+  #hidden = new Set<string>()
+  #secret = ''
+  #refreshedMs = 0
+  /** Youngest first; made when somebody asks. */
+  #sorted: Moved[] | null = null
+  #timer: Timer | undefined
+  #refreshing: Promise<void> | null = null
 
-  const pull = async (partition: number): Promise<void> => {
+  constructor(
+    private readonly kv: Kv,
+    private readonly now: () => number,
+    private readonly log: Log,
+  ) {
+    this.#through = Array.from({ length: kv.partitions }, () => 0)
+  }
+
+  async start(): Promise<void> {
+    await this.#tick()
+    this.#timer = setInterval(() => void this.#tick(), REFRESH_MS)
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#refreshing
+  }
+
+  /** Latest positions, youngest first. @throws Refusal 503 when they are not current */
+  read({ limit, since, bbox }: DataQuery): Moved[] {
+    if (this.now() - this.#refreshedMs > STALE_MS)
+      throw unavailable('The live positions are not current just now: please try again in a moment.')
+    this.#sorted ??= [...this.#positions.values()].sort((a, b) => b.t - a.t)
+    const sinceMs = since ?? this.now() - DAY_MS
+    const found: Moved[] = []
+    for (const position of this.#sorted) {
+      if (position.t < sinceMs || found.length === limit) break
+      if (this.#hidden.has(position.userId)) continue
+      if (bbox === undefined || inside(position, bbox)) found.push(position)
+    }
+    return found
+  }
+
+  /** The name that the public sees in this hour instead of the pilgrim's id. */
+  publicId(userId: string): string {
+    return createHmac('sha256', this.#secret)
+      .update(`${Math.floor(this.now() / HOUR_MS)}:${userId}`)
+      .digest('base64url')
+      .slice(0, 16)
+  }
+
+  #tick(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = null
+    })
+    return this.#refreshing
+  }
+
+  async #refresh(): Promise<void> {
+    const startedMs = this.now()
+    try {
+      if (this.#secret === '')
+        this.#secret = await this.kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS)
+      const off = await this.#everywhere((partition) => this.kv.hidden(partition))
+      this.#hidden = new Set(off.flat())
+      await this.#forgetErased()
+      await this.#everywhere((partition) => this.#pull(partition))
+      this.#refreshedMs = startedMs
+    } catch (error) {
+      if (!kvIsAway(error)) this.log.error('the live map is not refreshed', errorFields(error))
+    }
+  }
+
+  #everywhere<T>(ask: (partition: number) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.#through.map((_, partition) => ask(partition)))
+  }
+
+  async #pull(partition: number): Promise<void> {
     // Asked again on each refresh: what was written during the last one.
-    let since = Math.max(0, through[partition]! - OVERLAP_MS)
+    let since = Math.max(0, this.#through[partition]! - OVERLAP_MS)
     for (;;) {
-      const page = await kv.moved(partition, since, PAGE)
-      for (const moved of page) positions.set(moved.userId, moved)
-      if (page.length > 0) sorted = null
+      const page = await this.kv.moved(partition, since, PAGE)
+      for (const moved of page) this.#positions.set(moved.userId, moved)
+      if (page.length > 0) this.#sorted = null
       const last = page.at(-1)?.movedMs ?? since
-      through[partition] = Math.max(through[partition]!, last)
+      this.#through[partition] = Math.max(this.#through[partition]!, last)
       if (page.length < PAGE) return
       // A whole page of one millisecond must not be asked for ever.
       since = last === since ? last + 1 : last
@@ -56,58 +117,17 @@ export function createLivePositions(kv: Kv, now: () => number, log: Log): LivePo
   }
 
   /** Who was erased leaves this replica's memory too, once for each time. */
-  const forgetErased = async (): Promise<void> => {
-    const all = (await Promise.all(through.map((_, partition) => kv.erased(partition)))).flat()
-    const fresh = all.filter(({ userHash: hash, generation }) => (generations.get(hash) ?? 0) < generation)
+  async #forgetErased(): Promise<void> {
+    const all = (await this.#everywhere((partition) => this.kv.erased(partition))).flat()
+    const fresh = all.filter(
+      ({ userHash: hash, generation }) => (this.#generations.get(hash) ?? 0) < generation,
+    )
     if (fresh.length === 0) return
-    for (const { userHash: hash, generation } of fresh) generations.set(hash, generation)
+    for (const { userHash: hash, generation } of fresh) this.#generations.set(hash, generation)
     const gone = new Set(fresh.map(({ userHash: hash }) => hash))
-    for (const userId of positions.keys()) if (gone.has(userHash(userId))) positions.delete(userId)
-    sorted = null
-  }
-
-  const refresh = async (): Promise<void> => {
-    try {
-      if (secret === '') secret = await kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS)
-      const off = await Promise.all(through.map((_, partition) => kv.hidden(partition)))
-      hidden = new Set(off.flat())
-      await forgetErased()
-      await Promise.all(through.map((_, partition) => pull(partition)))
-      refreshedMs = now()
-    } catch (error) {
-      if (!kvIsAway(error)) log.error('the live map is not refreshed', errorFields(error))
-    }
-  }
-
-  const tick = (): Promise<void> => (refreshing ??= refresh().finally(() => (refreshing = null)))
-
-  return {
-    async start() {
-      await tick()
-      timer = setInterval(() => void tick(), REFRESH_MS)
-    },
-    async stop() {
-      clearInterval(timer)
-      await refreshing
-    },
-    read({ limit, since, bbox }) {
-      if (now() - refreshedMs > STALE_MS)
-        throw unavailable('The live positions are not current just now: please try again in a moment.')
-      sorted ??= [...positions.values()].sort((a, b) => b.t - a.t)
-      const sinceMs = since ?? now() - DAY_MS
-      const found: Moved[] = []
-      for (const position of sorted) {
-        if (position.t < sinceMs || found.length === limit) break
-        if (hidden.has(position.userId)) continue
-        if (bbox === undefined || inside(position, bbox)) found.push(position)
-      }
-      return found
-    },
-    publicId: (userId) =>
-      createHmac('sha256', secret)
-        .update(`${Math.floor(now() / HOUR_MS)}:${userId}`)
-        .digest('base64url')
-        .slice(0, 16),
+    for (const userId of this.#positions.keys())
+      if (gone.has(userHash(userId))) this.#positions.delete(userId)
+    this.#sorted = null
   }
 }
 

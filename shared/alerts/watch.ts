@@ -10,19 +10,12 @@ import { createChecks } from './causes.ts'
 import { type Cause, decide, type Incident } from './incident.ts'
 import { createMessenger } from './messenger.ts'
 import { createQuotaNotice } from './quota-notice.ts'
+import { createTold } from './told.ts'
 
 const LOOK_EVERY_MS = 15_000
-const STATE_KEY = 'alert-state'
 const LOCK = 'alert-watch'
 /** Above what a look takes with every dependency away. */
 const LOCK_MS = 30_000
-const STATE_MS = 30 * 86_400_000
-
-/** What the owner has been told, as of a moment. */
-interface State {
-  readonly incident: Incident | null
-  readonly atMs: number
-}
 
 export interface AlertWatch {
   /** Looks once, and tells the owner what is to be told. */
@@ -38,33 +31,20 @@ export function createAlertWatch(context: ServiceContext): AlertWatch {
   const messenger = createMessenger(context, line)
   const checks = createChecks(context)
   const lookAtQuota = line === null ? async () => undefined : createQuotaNotice(context, line, messenger)
-  let memory: State = { incident: null, atMs: -Infinity }
+  const told = createTold(context)
   let running: Promise<void> | null = null
   let timer: Timer | undefined
 
-  const remember = async (incident: Incident | null): Promise<void> => {
-    memory = { incident, atMs: now() }
-    await kv.cache(STATE_KEY, JSON.stringify(memory), STATE_MS).catch(() => undefined)
-  }
-
-  /** The younger of what the kv holds and what this watcher did while the kv was away. */
-  const recall = async (): Promise<Incident | null> => {
-    const held = await kv.cached(STATE_KEY).catch(() => null)
-    const shared = held === null ? null : (JSON.parse(held) as State)
-    return shared !== null && shared.atMs >= memory.atMs ? shared.incident : memory.incident
-  }
-
   const consider = async (causes: readonly Cause[]): Promise<void> => {
-    const incident = await recall()
+    const incident = await told.recall()
     const { say, next } = decide(incident, causes, now(), crypto.randomUUID())
     if (say !== 'nothing') {
       const about = incident ?? next!
-      const number = say === 'recovery' ? 'recovery' : `${next!.alerts}${next!.failure ? '' : '-warning'}`
-      const told = await messenger.tell(`${about.id}:${number}`, textOf(say, causes, about, now()))
+      const delivered = await messenger.tell(nameOf(about, next), textOf(say, causes, about, now()))
       // Not told is not remembered: the next look says it.
-      if (!told) return
+      if (!delivered) return
     }
-    if (JSON.stringify(next) !== JSON.stringify(incident)) await remember(next)
+    if (JSON.stringify(next) !== JSON.stringify(incident)) await told.remember(next)
   }
 
   const look = async (): Promise<void> => {
@@ -95,6 +75,10 @@ export function createAlertWatch(context: ServiceContext): AlertWatch {
     },
   }
 }
+
+/** The same for whoever says it, and for nothing else that is said of the incident. */
+const nameOf = ({ id }: Incident, next: Incident | null): string =>
+  `${id}:${next === null ? 'recovery' : `${next.alerts}${next.failure ? '' : '-warning'}`}`
 
 function textOf(
   say: 'alert' | 'recovery',

@@ -6,7 +6,7 @@ import { type Server, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { checkin, type KvDriver, kvDrivers, rules, sync } from '#tests/kv/drivers.ts'
+import { checkin, type KvDriver, quickKvDrivers, rules, sync } from '#tests/kv/drivers.ts'
 import { asked } from '#tests/kv/troubled.ts'
 import { ADMIT_MS, refusal, startReplica, timed } from './replica.ts'
 
@@ -50,7 +50,7 @@ function suite(driver: KvDriver): void {
     })
   })
 }
-for (const driver of kvDrivers()) suite(driver)
+for (const driver of quickKvDrivers()) suite(driver)
 
 describeOnServers('a buffer over a troubled Redis', () => {
   let server: Server

@@ -114,7 +114,7 @@ describeOnServers('a replay into a Redis Cluster', () => {
     const store = await openRedisKv({
       url: cluster.url,
       partitions: 16,
-      admitWithinMs: 1_500,
+      admitWithinMs: 500,
       onError: () => undefined,
     })
     await cluster.nodes[0]!.stop('SIGKILL')

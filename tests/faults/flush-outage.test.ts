@@ -70,11 +70,13 @@ describeOnServers('flush in an outage', () => {
       return Promise.all(keys.map((key) => client.pttl(key)))
     })
 
-  async function expectComplete(stored: number, duplicates: number): Promise<void> {
+  async function expectComplete(): Promise<void> {
+    const [pending, before] = [await rig.pending(), await rig.storedPoints()]
     rig.complaints = []
     const result = await rig.flush()
     expect(rig.complaints).toEqual([])
-    expect(result).toMatchObject({ stored, duplicates, failures: 0 })
+    const stored = POINTS - before
+    expect(result).toMatchObject({ stored, duplicates: pending.length - stored, deadLetters: 0, failures: 0 })
     expect(await rig.pending()).toEqual([])
     expect(await rig.storedPoints()).toBe(POINTS)
     expect(await lastFlushMs(rig.db, PARTITIONS)).toBe(NOON + 5 * MINUTE_MS)
@@ -84,8 +86,8 @@ describeOnServers('flush in an outage', () => {
   for (const signal of ['SIGINT', 'SIGKILL'] as const)
     test(`the database is ended by ${signal} after some slices`, async () => {
       const result = await rig.flush({ kv: stopping(postgres, 3, signal), slicePoints: 10 })
-      // Two slices are on their way at a time.
-      expect(result.stored).toBeWithin(30, 50)
+      // Two slices are on their way at a time; one may be committed without our having heard of it.
+      expect(result.stored + result.duplicates).toBeWithin(30, 50)
       expect(result.failures).toBeGreaterThanOrEqual(PARTITIONS - 1)
       expect(result.deadLetters).toBe(0)
       const pending = await rig.pending()
@@ -95,8 +97,7 @@ describeOnServers('flush in an outage', () => {
       expect(Math.min(...left)).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
       expect(await readLastFlush(rig.db, rig.kv)).toBe(NOON)
       await postgres.restart()
-      expect(await rig.storedPoints()).toBe(POINTS - pending.length)
-      await expectComplete(pending.length, 0)
+      await expectComplete()
     })
 
   test('the database is away from the start', async () => {
@@ -106,7 +107,7 @@ describeOnServers('flush in an outage', () => {
     expect(Math.min(...(await lives()))).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
     expect(await readLastFlush(rig.db, rig.kv)).toBe(NOON)
     await postgres.restart()
-    await expectComplete(POINTS, 0)
+    await expectComplete()
   })
 
   test('the database is frozen for a while: the flush waits, and keeps its lock', async () => {
@@ -139,13 +140,12 @@ describeOnServers('flush in an outage', () => {
     }
     const result = await rig.flush({ kv: { ...rig.kv, settle }, slicePoints: 10 })
     expect(result).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
-    const stored = await rig.storedPoints()
-    expect(stored).toBeWithin(10, 21)
+    expect(await rig.storedPoints()).toBeWithin(10, 21)
     expect(await lastFlushMs(rig.db, PARTITIONS)).toBe(NOON)
     await redis.restart()
     await until(async () => (await rig.kv.bufferSize()) === PILGRIMS, PATIENCE)
     // Its lock died with nobody to release it.
     await redisSays((client) => client.del('lock:flush:0'))
-    await expectComplete(POINTS - stored, stored)
+    await expectComplete()
   })
 })

@@ -15,7 +15,7 @@ export interface Phones {
 }
 
 const ABREAST = 8
-const BETWEEN_MS = 20
+const BETWEEN_MS = 40
 const PATIENCE_MS = 10_000
 
 /** @param urlNow where tracking is reached at the moment */

@@ -23,7 +23,14 @@ export async function startEmbedded(overrides: Environment = {}): Promise<Embedd
   const dataDir = overrides.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-embedded-'))
   const child = Bun.spawn([process.execPath, 'proxy/local.ts'], {
     cwd: join(import.meta.dir, '../..'),
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, EVENT_PORT: '0', ...overrides, EVENT_DATA_DIR: dataDir },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      TMPDIR: process.env.TMPDIR,
+      EVENT_PORT: '0',
+      ...overrides,
+      EVENT_DATA_DIR: dataDir,
+    },
     stdout: 'pipe',
     stderr: 'inherit',
   })

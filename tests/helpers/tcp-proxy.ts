@@ -6,7 +6,7 @@ export type Weather =
   | { readonly kind: 'clear' }
   /** Each way takes this much longer. */
   | { readonly kind: 'slow'; readonly toServerMs: number; readonly toClientMs: number }
-  /** Connections stay open, bytes vanish. */
+  /** Bytes vanish while connections stay open; no such connection says anything again, whatever the weather. */
   | { readonly kind: 'silent' }
   /** The server gets the first half of what comes next; then both sides are hung up on. */
   | { readonly kind: 'torn' }
@@ -24,12 +24,16 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
   let weather: Weather = { kind: 'clear' }
   const open = new Set<Socket>()
 
+  /** TCP never leaves out a part and goes on: what lost some bytes is lost. */
+  const lost = new WeakSet<Socket>()
+
   const forward = (from: Socket, to: Socket, way: 'toServerMs' | 'toClientMs') => {
     // Bytes keep their order, also when the weather clears up while some are late.
     const late: Buffer[] = []
     let lastMs = 0
     from.on('data', (chunk: Buffer) => {
-      if (weather.kind === 'silent') return
+      if (weather.kind === 'silent') for (const socket of [from, to]) lost.add(socket)
+      if (lost.has(from)) return
       if (weather.kind === 'torn') {
         if (way === 'toServerMs') to.write(chunk.subarray(0, chunk.length >> 1))
         to.end(() => from.destroy())

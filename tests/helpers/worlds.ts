@@ -1,6 +1,8 @@
 /** Opens a world, or describes the same in both. */
 import { afterAll, beforeAll, describe } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Environment } from '#shared/config.ts'
 import { startEmbedded } from './embedded.ts'
 import { describeOnServers } from './suite.ts'
@@ -10,9 +12,28 @@ import { openRealWorld } from './world-real.ts'
 /** Bound of opening a world, and of closing it. */
 export const WORLD_MS = 60_000
 
+/**
+ * A database that each world of a run gets a copy of: making one takes several times as long as starting on one.
+ * Null where the tests do not run by `bun run test`, whose directory it would stay in.
+ */
+async function migratedDatabase(): Promise<string | null> {
+  const directory = process.env.TEST_DIRECTORY
+  if (directory === undefined) return null
+  const database = join(directory, 'embedded-database')
+  if (existsSync(database)) return database
+  const run = await startEmbedded()
+  await run.stop()
+  cpSync(join(run.dataDir, 'db'), database, { recursive: true })
+  run.remove()
+  return database
+}
+
 /** Opens the embedded world. */
 export async function openEmbeddedWorld(settings: Environment = {}): Promise<World> {
-  const run = await startEmbedded({ ...SETTINGS, ...settings })
+  const dataDir = mkdtempSync(join(tmpdir(), 'event-world-'))
+  const database = await migratedDatabase()
+  if (database !== null) cpSync(database, join(dataDir, 'db'), { recursive: true })
+  const run = await startEmbedded({ ...SETTINGS, ...settings, EVENT_DATA_DIR: dataDir })
   const ca = readFileSync(run.caFile, 'utf8')
   const port = Number(new URL(run.url).port)
   return {

@@ -30,6 +30,7 @@ const VOLUNTEER = [
 ]
 const OWNER = [
   'GET /api/event/admin/audit',
+  'PUT /api/event/admin/notifications',
   'GET /api/event/admin/users/:userId/export',
   'DELETE /api/event/admin/users/:userId',
 ]

@@ -1,27 +1,14 @@
-/** Profiles, survey, consent and carbon as a phone client meets them. */
+/** Profiles and carbon as a phone client meets them. */
 import { describe, expect, test } from 'bun:test'
 import {
-  participantStatusEndpoint,
   phoneEndpoint,
   photoCountEndpoint,
-  privacyEndpoint,
   type Profile,
   profileEndpoint,
   userSyncEndpoint,
 } from '#shared/contracts/profile.ts'
-import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import {
-  admin,
-  checkIn,
-  flushed,
-  newPilgrim,
-  PLACE,
-  setStatus,
-  syncTrack,
-  type World,
-} from '#tests/helpers/world.ts'
-import { until } from '#tests/helpers/wait.ts'
+import { checkIn, flushed, newPilgrim, PLACE, syncTrack, type World } from '#tests/helpers/world.ts'
 import { describeWorlds } from '#tests/helpers/worlds.ts'
 
 const post = (world: World, path: string, body: object): Promise<Response> =>
@@ -139,160 +126,6 @@ describeWorlds('survey-profile', (world) => {
       expect(await phone({ phone: '' })).toBeNull()
       expect((await profileOf(world, userId)).phone).toBeNull()
       await sentenceOf(await post(world, 'user/phone', { user_id: userId }), 400, 'invalid-request')
-    })
-  })
-
-  describe('privacy', () => {
-    test('consent with a version and a time, and its withdrawal', async () => {
-      const userId = newPilgrim()
-      const given = await dataOf(
-        await post(world, 'privacy', { user_id: userId, version: '2026-04' }),
-        privacyEndpoint,
-      )
-      expect(given).toMatchObject({ privacy_agreed: true, version: '2026-04' })
-      expect(Math.abs(Date.now() - Date.parse(given.privacy_agreed_at!))).toBeLessThan(10_000)
-      expect(await profileOf(world, userId)).toMatchObject({
-        privacy_agreed: true,
-        privacy_agreed_at: given.privacy_agreed_at,
-      })
-      const taken = await dataOf(
-        await post(world, 'privacy', { user_id: userId, agreed: false }),
-        privacyEndpoint,
-      )
-      expect(taken).toMatchObject({ privacy_agreed: false, privacy_agreed_at: null })
-      expect(await profileOf(world, userId)).toMatchObject({ privacy_agreed: false, privacy_agreed_at: null })
-    })
-
-    test('who takes it back, or withdraws, leaves the live map; who returns is on it again', async () => {
-      const shown = async (userId: string) => {
-        const answer = await world.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
-        const { data } = (await answer.json()) as { data: { points: { userId: string }[] } }
-        return data.points.some((point) => point.userId === userId)
-      }
-      // Each replica of the tracking service learns it by itself, within its next refresh.
-      const becomes = (userId: string, there: boolean) =>
-        until(
-          async () =>
-            (await Promise.all([1, 2, 3, 4].map(() => shown(userId)))).every((seen) => seen === there),
-          { timeoutMs: 10_000, what: `a pilgrim to be ${there ? 'on' : 'off'} the live map` },
-        )
-      const [one, other] = [newPilgrim(), newPilgrim()]
-      await Promise.all([checkIn(world, one), checkIn(world, other)])
-      await becomes(one, true)
-      await becomes(other, true)
-      await post(world, 'privacy', { user_id: one, agreed: false })
-      await post(world, 'participant-status', { user_id: other, status: 'withdrawn' })
-      await becomes(one, false)
-      await becomes(other, false)
-      await post(world, 'privacy', { user_id: one })
-      await becomes(one, true)
-    }, 30_000)
-  })
-
-  describe('participant-status', () => {
-    const set = (userId: string, status: unknown) =>
-      post(world, 'participant-status', { user_id: userId, status })
-
-    test('active ↔ withdrawn, active → completed, and completed is final for the pilgrim', async () => {
-      const userId = newPilgrim()
-      for (const status of ['active', 'withdrawn', 'active', 'completed', 'completed'])
-        expect(await dataOf(await set(userId, status), participantStatusEndpoint)).toEqual({
-          userId,
-          participant_status: status as 'active',
-        })
-      for (const status of ['active', 'withdrawn'])
-        expect(await sentenceOf(await set(userId, status), 409, 'conflict')).toContain('final')
-      expect((await profileOf(world, userId)).participant_status).toBe('completed')
-    })
-
-    test('withdrawn → completed is 409; an unknown status 400; the alias works', async () => {
-      const userId = newPilgrim()
-      await set(userId, 'withdrawn')
-      await sentenceOf(await set(userId, 'completed'), 409, 'conflict')
-      await sentenceOf(await set(userId, 'gone'), 400, 'invalid-request')
-      const answer = await post(world, 'participant-status', {
-        user_id: userId,
-        participant_status: 'active',
-      })
-      expect((await dataOf(answer, participantStatusEndpoint)).participant_status).toBe('active')
-    })
-
-    test('an operator may set any', async () => {
-      const userId = newPilgrim()
-      await set(userId, 'completed')
-      const answer = await world.fetch(`/api/event/admin/users/${userId}/status`, {
-        method: 'PUT',
-        headers: admin('manager'),
-        body: JSON.stringify({ status: 'active' }),
-      })
-      expect(answer.status).toBe(200)
-      expect((await profileOf(world, userId)).participant_status).toBe('active')
-    })
-  })
-
-  describe('survey', () => {
-    test.each([
-      ['survey', { survey: { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false } }],
-      ['answers', { answers: { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false } }],
-      ['top level', { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false, other: 'ignored' }],
-    ])('answers as %s', async (_, form) => {
-      const userId = newPilgrim()
-      const answer = await dataOf(await post(world, 'submit', { user_id: userId, ...form }), submitEndpoint)
-      expect(answer).toMatchObject({ userId, answers: 4, revision: 1, track: null })
-      expect((await profileOf(world, userId)).survey_completed).toBe(1)
-    })
-
-    test('a re-submission replaces; both names share one limit of 2 in 600 s', async () => {
-      const userId = newPilgrim()
-      const submit = (path: string, q1: string) => post(world, path, { user_id: userId, survey: { q1 } })
-      await sentenceOf(await post(world, 'submit', { user_id: userId, survey: {} }), 400, 'invalid-request')
-      expect((await dataOf(await submit('submit', 'a'), submitEndpoint)).revision).toBe(1)
-      expect((await dataOf(await submit('survey', 'b'), surveyEndpoint)).revision).toBe(2)
-      const refused = await submit('submit', 'c')
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(590)
-      expect(refused.headers.get('ratelimit-policy')).toBe('"survey";q=2;w=600')
-      await sentenceOf(refused, 429, 'rate-limited')
-    })
-
-    test.each([
-      [{ survey: { q11: 'x' } }, 'q11'],
-      [{ survey: { q0: 'x' } }, 'q0'],
-      [{ survey: { extra: 'x' } }, 'extra'],
-      [{ survey: { q1: { deep: 1 } } }, 'q1'],
-      [{ survey: { q1: Array.from({ length: 51 }, () => 'x') } }, 'q1'],
-      [{ survey: { q1: ['x'.repeat(501)] } }, 'q1'],
-      [{ survey: { q1: 'x\u0000' } }, 'q1'],
-      [{ survey: [] }, 'survey'],
-      [{}, 'survey'],
-    ])('%j is 400 and names it', async (fields, named) => {
-      const answer = await post(world, 'submit', { user_id: newPilgrim(), ...fields })
-      expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(named)
-    })
-
-    test('an empty list is an answer; a valid phone is stored, another one ignored', async () => {
-      const [one, other] = [newPilgrim(), newPilgrim()]
-      await dataOf(await post(world, 'submit', { user_id: one, q1: [], phone: '0911222333' }), submitEndpoint)
-      expect((await profileOf(world, one)).phone).toBe('••••••••33')
-      await dataOf(await post(world, 'submit', { user_id: other, q1: 'x', phone: 'none' }), submitEndpoint)
-      expect((await profileOf(world, other)).phone).toBeNull()
-    })
-
-    test('gps_points are taken as a track; while paused the survey is stored and the answer says so', async () => {
-      const userId = newPilgrim()
-      const gps_points = walk(3, Date.now())
-      const taken = await dataOf(
-        await post(world, 'submit', { user_id: userId, q1: 'x', gps_points }),
-        submitEndpoint,
-      )
-      expect(taken.track).toMatchObject({ accepted: 3, duplicates: 0, rejected: [] })
-      expect((await profileOf(world, userId)).km).toBe(0.11)
-      await setStatus(world, { status: 'paused' })
-      const stored = await dataOf(
-        await post(world, 'submit', { user_id: userId, q1: 'y', gps_points }),
-        submitEndpoint,
-      )
-      await setStatus(world, { status: 'active' })
-      expect(stored).toMatchObject({ revision: 2, track: { refused: expect.stringContaining('paused') } })
     })
   })
 

@@ -9,6 +9,7 @@ import {
 } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack, type World } from '#tests/helpers/world.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { describeWorlds } from '#tests/helpers/worlds.ts'
 
 const MINUTE_MS = 60_000
@@ -141,20 +142,20 @@ describeWorlds('tracks', (world) => {
     const island = (n: number) => ({ lat: -40 - n, lng: 10 + n })
     const around = ({ lat, lng }: { lat: number; lng: number }) =>
       `bbox=${lng - 0.1},${lat - 0.1},${lng + 0.1},${lat + 0.1}`
-    const appears = async (query: string, headers: Record<string, string> = {}): Promise<LivePosition[]> => {
-      for (const endsAt = Date.now() + 5_000; ; await Bun.sleep(100)) {
-        // Each replica of the tracking service learns it by itself; Caddy asks them in turn.
-        const seen = await Promise.all([1, 2, 3, 4].map(() => positions(query, headers)))
-        if (seen.every((points) => points.length > 0) || Date.now() > endsAt) return seen[0]!
+    /** Each replica of tracking learns of moves by itself, and Caddy asks them in turn: waits for all of them. */
+    const shown = async (query: string, count = 1): Promise<LivePosition[]> => {
+      const asked = async () => {
+        const all = await Promise.all([1, 2, 3, 4].map(() => positions(query)))
+        return all.every((points) => points.length === count) && all[0]
       }
+      return until(asked, { timeoutMs: 5_000, what: `${count} positions on the map`, everyMs: 100 })
     }
 
     test('shows a new position within five seconds: to the public without a name, to operators with one', async () => {
       const userId = newPilgrim()
       const place = island(1)
       const { recorded_at } = await dataOf(await checkIn(world, userId, place), checkInEndpoint)
-      const [point, ...others] = await appears(`?${around(place)}`)
-      expect(others).toBeEmpty()
+      const [point] = await shown(`?${around(place)}`)
       expect(point).toEqual({ id: expect.stringMatching(/^[\w-]{16}$/), ...place, recorded_at })
       expect(JSON.stringify(point)).not.toContain(userId)
       for (const role of ['volunteer', 'manager', 'owner'] as const)
@@ -168,12 +169,11 @@ describeWorlds('tracks', (world) => {
       const place = island(2)
       const now = Date.now()
       await checkIn(world, early, { ...place, timestamp: now - 3 * MINUTE_MS })
-      await appears(`?${around(place)}`)
+      await shown(`?${around(place)}`)
       await syncTrack(world, early, [{ ...island(3), timestamp: now - 4 * MINUTE_MS }])
       await syncTrack(world, late, [{ ...place, timestamp: now - 2 * MINUTE_MS }])
       const query = `?${around(place)}`
-      for (const endsAt = Date.now() + 5_000; (await positions(query)).length < 2 && Date.now() < endsAt;)
-        await Bun.sleep(100)
+      await shown(query, 2)
       const times = async (more: string) =>
         (await positions(query + more)).map(({ recorded_at }) => recorded_at)
       expect(await times('')).toEqual([iso(now - 2 * MINUTE_MS), iso(now - 3 * MINUTE_MS)])
@@ -187,7 +187,7 @@ describeWorlds('tracks', (world) => {
       const place = island(4)
       const timestamp = Date.now() - DAY_MS - MINUTE_MS
       await checkIn(world, newPilgrim(), { ...place, timestamp })
-      expect(await appears(`?${around(place)}&since=${iso(timestamp)}`)).toHaveLength(1)
+      await shown(`?${around(place)}&since=${iso(timestamp)}`)
       expect(await positions(`?${around(place)}`)).toBeEmpty()
     })
   })

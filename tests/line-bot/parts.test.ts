@@ -82,7 +82,6 @@ test('all answers keep LINE’s limits, whatever the event is called and the fig
     ),
     carbonKg: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
     savedKg: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
-    surveyCompleted: fc.boolean(),
   })
   fc.assert(
     fc.property(
@@ -94,7 +93,7 @@ test('all answers keep LINE’s limits, whatever the event is called and the fig
         const words = WORDS[language]
         const home = 'https://event.example'
         const card = known === null ? null : `${home}/api/event/og/U1.png`
-        const places = { event, home, checkin: home, survey: home, card }
+        const places = { event, home, checkin: home, survey: home, card, surveyCompleted: known === null }
         for (const messages of [
           replyTo(action, words, places, known),
           welcome(words, event),

@@ -120,17 +120,22 @@ describeWorlds(
     })
 
     test('in a group it speaks when it is mentioned', async () => {
-      const userId = newUser('en')
+      const [userId, stranger] = [newUser('en'), newUser('en')]
+      const hello = textEvent(userId, 'hello')
+      await tell(hello)
+      await reply(hello)
       const group = { source: { type: 'group', groupId: 'C1', userId } }
-      const unasked = textEvent(userId, 'level', group)
+      const unasked = textEvent(stranger, 'level', { source: { ...group.source, userId: stranger } })
       const mention = { mentionees: [{ index: 0, length: 4, type: 'user', isSelf: true }] }
       const asked = textEvent(userId, '@bot help', {
         ...group,
         message: { type: 'text', id: '1', text: '@bot help', mention },
       })
-      await tell(unasked, asked)
+      expect(await tell(unasked, asked)).toEqual({ received: 1 })
       expect(json((await reply(asked)).messages)).toContain('Check in')
       expect(repliesTo(unasked)).toEqual([])
+      // Talking in a group makes nobody a pilgrim.
+      expect((await world.fetch(`/api/event/user/${stranger}`)).status).toBe(404)
     })
 
     test('a photo counts once, however often it is delivered', async () => {

@@ -104,7 +104,9 @@ export class Rig {
   }
 
   async storedPoints(): Promise<number> {
-    const [row] = await this.db.sql<[{ n: number }]>`SELECT count(*)::int AS n FROM gps_points`
+    const [row] = await this.db.read(
+      () => this.db.sql<[{ n: number }]>`SELECT count(*)::int AS n FROM gps_points`,
+    )
     return row.n
   }
 
@@ -115,8 +117,10 @@ export class Rig {
 
   /** Empties every table that a flush writes. */
   async empty(): Promise<void> {
-    await this.db.sql`TRUNCATE gps_points, pilgrims, pilgrim_totals, pilgrim_days, event_hours, event_days,
-      event_modes, flushes, dead_letters, outbox, handled`
+    await this.db.read(
+      () => this.db.sql`TRUNCATE gps_points, pilgrims, pilgrim_totals, pilgrim_days, event_hours, event_days,
+        event_modes, flushes, dead_letters, outbox, handled`,
+    )
     this.nowMs = NOON
     this.complaints = []
   }

@@ -16,10 +16,9 @@ export interface Figures {
   } | null
   readonly carbonKg: number
   readonly savedKg: number
-  readonly surveyCompleted: boolean
 }
 
-/** Where the bot's answers lead. */
+/** Where the bot's answers lead a pilgrim. */
 export interface Places {
   readonly event: string
   readonly home: string
@@ -27,9 +26,10 @@ export interface Places {
   readonly survey: string
   /** The pilgrim's share card, PNG; null where nobody knows the pilgrim. */
   readonly card: string | null
+  readonly surveyCompleted: boolean
 }
 
-/** Figures of someone of whom nothing is known are null. */
+/** @param figures null where the wish needs none, or nothing is known */
 export function replyTo(action: BotAction, words: Words, places: Places, figures: Figures | null): Message[] {
   const answer = answers[action](words, places, figures)
   return [...answer.slice(0, -1), { ...answer.at(-1)!, quickReply: quickReply(words) }]
@@ -71,10 +71,10 @@ const answers: Readonly<Record<BotAction, Answer>> = {
       }),
     ]
   },
-  survey: (words, { survey }, figures) => [
+  survey: (words, { survey, surveyCompleted }) => [
     card({
       title: words.labels.survey,
-      contents: [paragraph(figures?.surveyCompleted ? words.surveyDone : words.survey)],
+      contents: [paragraph(surveyCompleted ? words.surveyDone : words.survey)],
       buttons: [button(link(words.labels.survey, survey))],
     }),
   ],

@@ -1,0 +1,51 @@
+/** The network between tracking and its kv gets bad under a stream of check-ins; no process dies. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Server } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import type { Weather } from '#tests/helpers/tcp-proxy.ts'
+import { startPhones } from './phones.ts'
+import { openTrackingRig, type TrackingRig } from './tracking-rig.ts'
+
+const TEST_MS = 60_000
+const CHECK_INS = 2_000
+const FAIR_MS = 400
+const FOUL_MS = 1_500
+
+const WEATHERS: readonly [name: string, weather: Weather][] = [
+  ['is slow', { kind: 'slow', toServerMs: 300, toClientMs: 300 }],
+  ['swallows everything', { kind: 'silent' }],
+  ['tears requests in half', { kind: 'torn' }],
+  ['hangs up', { kind: 'closed' }],
+]
+
+describeOnServers('a kv whose network', () => {
+  let rig: TrackingRig
+  let tracking: Server
+  beforeAll(async () => {
+    rig = await openTrackingRig()
+    tracking = await rig.startTracking()
+  }, TEST_MS)
+  afterAll(async () => {
+    await tracking.close()
+    await rig.close()
+  }, TEST_MS)
+
+  test.each(WEATHERS)(
+    '%s: check-ins go on, and each is stored once',
+    async (name, weather) => {
+      const phones = startPhones(name.replaceAll(' ', '-'), () => tracking.url, CHECK_INS)
+      for (let spell = 0; spell < 2; spell++) {
+        await Bun.sleep(FAIR_MS)
+        rig.network.set(weather)
+        await Bun.sleep(FOUL_MS)
+        rig.network.set({ kind: 'clear' })
+      }
+      await phones.stop()
+      await rig.expectStoredOnce(phones.sent, tracking)
+      // Nobody was sent away: what the kv does not take, the journal does.
+      expect(new Set(phones.sent.flatMap(({ statuses }) => statuses))).toEqual(new Set([202]))
+      expect(phones.sent.length).toBeGreaterThan(200)
+    },
+    TEST_MS,
+  )
+})

@@ -1,0 +1,95 @@
+/** The survey as a phone client meets it. */
+import { describe, expect, test } from 'bun:test'
+import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
+import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { newPilgrim, PLACE, setStatus, type World } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const post = (world: World, path: string, body: object): Promise<Response> =>
+  world.fetch(`/api/event/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+const profileOf = async (world: World, userId: string): Promise<Profile> =>
+  dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+
+const MINUTE = 60_000
+
+/** A walk to the north: `count` points, a minute and about 55.6 m apart. */
+const walk = (count: number, endMs: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    lat: PLACE.lat + i * 0.0005,
+    lng: PLACE.lng,
+    timestamp: endMs - (count - 1 - i) * MINUTE,
+  }))
+
+describeWorlds('survey', (world) => {
+  describe('survey', () => {
+    test.each([
+      ['survey', { survey: { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false } }],
+      ['answers', { answers: { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false } }],
+      ['top level', { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false, other: 'ignored' }],
+    ])('answers as %s', async (_, form) => {
+      const userId = newPilgrim()
+      const answer = await dataOf(await post(world, 'submit', { user_id: userId, ...form }), submitEndpoint)
+      expect(answer).toMatchObject({ userId, answers: 4, revision: 1, track: null })
+      expect((await profileOf(world, userId)).survey_completed).toBe(1)
+    })
+
+    test('a re-submission replaces; both names share one limit of 2 in 600 s', async () => {
+      const userId = newPilgrim()
+      const submit = (path: string, q1: string) => post(world, path, { user_id: userId, survey: { q1 } })
+      await sentenceOf(await post(world, 'submit', { user_id: userId, survey: {} }), 400, 'invalid-request')
+      expect((await dataOf(await submit('submit', 'a'), submitEndpoint)).revision).toBe(1)
+      expect((await dataOf(await submit('survey', 'b'), surveyEndpoint)).revision).toBe(2)
+      const refused = await submit('submit', 'c')
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(590)
+      expect(refused.headers.get('ratelimit-policy')).toBe('"survey";q=2;w=600')
+      await sentenceOf(refused, 429, 'rate-limited')
+    })
+
+    test.each([
+      [{ survey: { q11: 'x' } }, 'q11'],
+      [{ survey: { q0: 'x' } }, 'q0'],
+      [{ survey: { extra: 'x' } }, 'extra'],
+      [{ survey: { q1: { deep: 1 } } }, 'q1'],
+      [{ survey: { q1: Array.from({ length: 51 }, () => 'x') } }, 'q1'],
+      [{ survey: { q1: ['x'.repeat(501)] } }, 'q1'],
+      [{ survey: { q1: 'x\u0000' } }, 'q1'],
+      [{ survey: [] }, 'survey'],
+      [{}, 'survey'],
+    ])('%j is 400 and names it', async (fields, named) => {
+      const answer = await post(world, 'submit', { user_id: newPilgrim(), ...fields })
+      expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(named)
+    })
+
+    test('an empty list is an answer; a valid phone is stored, another one ignored', async () => {
+      const [one, other] = [newPilgrim(), newPilgrim()]
+      await dataOf(await post(world, 'submit', { user_id: one, q1: [], phone: '0911222333' }), submitEndpoint)
+      expect((await profileOf(world, one)).phone).toBe('••••••••33')
+      await dataOf(await post(world, 'submit', { user_id: other, q1: 'x', phone: 'none' }), submitEndpoint)
+      expect((await profileOf(world, other)).phone).toBeNull()
+    })
+
+    test('gps_points are taken as a track; while paused the survey is stored and the answer says so', async () => {
+      const userId = newPilgrim()
+      const gps_points = walk(3, Date.now())
+      const taken = await dataOf(
+        await post(world, 'submit', { user_id: userId, q1: 'x', gps_points }),
+        submitEndpoint,
+      )
+      expect(taken.track).toMatchObject({ accepted: 3, duplicates: 0, rejected: [] })
+      expect((await profileOf(world, userId)).km).toBe(0.11)
+      await setStatus(world, { status: 'paused' })
+      const stored = await dataOf(
+        await post(world, 'submit', { user_id: userId, q1: 'y', gps_points }),
+        submitEndpoint,
+      )
+      await setStatus(world, { status: 'active' })
+      expect(stored).toMatchObject({ revision: 2, track: { refused: expect.stringContaining('paused') } })
+    })
+  })
+})

@@ -1,0 +1,153 @@
+/** What the bot announces by itself, and its rich menu, over both worlds. */
+import { afterAll, expect, test } from 'bun:test'
+import { deployMenuEndpoint, menuStatusEndpoint } from '#shared/contracts/bot.ts'
+import { notificationsEndpoint, setNotificationsEndpoint } from '#shared/contracts/messages.ts'
+import { endActivityEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
+import { assignRoleEndpoint } from '#shared/contracts/reports.ts'
+import { DEFAULT_SLOTS } from '#shared/notifications.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
+import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
+import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { checkIn, setStatus } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const line = startLineServer()
+afterAll(() => line.stop())
+
+describeWorlds(
+  'announcements',
+  (world) => {
+    test('the rich menu is deployed once per language; unchanged, nothing happens', async () => {
+      line.menus.clear()
+      const reader = newLineUser()
+      line.profiles.set(reader, { displayName: 'P', language: 'en' })
+      await deliver(world, [textEvent(reader, 'help')])
+      const before = await dataOf(
+        await callAs(world, 'manager', 'GET', '/api/event/admin/richmenu'),
+        menuStatusEndpoint,
+      )
+      expect(before.menus.map(({ current }) => current)).toEqual([false, false, false, false])
+      const deploy = async () =>
+        dataOf(await callAs(world, 'manager', 'POST', '/api/event/admin/richmenu'), deployMenuEndpoint)
+      const first = await deploy()
+      expect(first.menus.map(({ changed }) => changed)).toEqual([true, true, true, true])
+      expect(line.menus.size).toBe(4)
+      expect(
+        [...line.menus.values()].every(({ image }) => image?.width === 2_500 && image.height === 1_686),
+      ).toBe(true)
+      expect(line.linked.get('')).toBe(first.menus[0]!.menu_id)
+      const calls = line.calls.length
+      expect(await deploy()).toEqual({
+        skipped: false,
+        menus: first.menus.map((menu) => ({ ...menu, changed: false })),
+      })
+      expect(line.calls.slice(calls).map(({ path }) => path)).toEqual(['/v2/bot/richmenu/list'])
+      // One that somebody deleted, and one that a deployment left behind.
+      const english = first.menus.find(({ language }) => language === 'en')!.menu_id
+      line.menus.delete(english)
+      line.menus.set('left', {
+        ...line.menus.get(first.menus[0]!.menu_id)!,
+        richMenuId: 'left',
+        name: 'event:ja:0',
+      })
+      line.menus.set('other', { ...line.menus.get('left')!, richMenuId: 'other', name: 'somebody else’s' })
+      const second = await deploy()
+      expect(second.menus.filter(({ changed }) => changed).map(({ language }) => language)).toEqual(['en'])
+      expect([...line.menus.keys()].sort()).toEqual(
+        [...second.menus.map(({ menu_id }) => menu_id), 'other'].sort(),
+      )
+      expect(line.linked.get(reader)).toBe(second.menus.find(({ language }) => language === 'en')!.menu_id)
+      const newcomer = await follow(world, line, 'ja')
+      expect(line.linked.get(newcomer)).toBe(second.menus.find(({ language }) => language === 'ja')!.menu_id)
+      const after = await dataOf(
+        await callAs(world, 'manager', 'GET', '/api/event/admin/richmenu'),
+        menuStatusEndpoint,
+      )
+      expect(after.menus.every(({ current }) => current)).toBe(true)
+    }, 60_000)
+
+    test('notifications: defaults, edited by the owner only, sent once in the hour that is set', async () => {
+      const path = '/api/event/admin/notifications'
+      expect(await dataOf(await callAs(world, 'manager', 'GET', path), notificationsEndpoint)).toEqual({
+        slots: [...DEFAULT_SLOTS],
+        defaults: true,
+        changed_at: null,
+        changed_by: null,
+      })
+      const userId = await follow(world, line, 'ja')
+      const hours = [0, 1].map((ahead) => new Date(Date.now() + ahead * 60_000 + 8 * 3_600_000).getUTCHours())
+      const slots = [...new Set(hours)].map((hour) => ({
+        id: `now-${hour}`,
+        hour,
+        audience: 'all',
+        text: { 'zh-Hant': '現在', ja: 'いまです' },
+      }))
+      await sentenceOf(await callAs(world, 'manager', 'PUT', path, { slots }), 403, 'forbidden')
+      for (const wrong of [
+        { hour: 24 },
+        { id: 'A B' },
+        { text: {} },
+        { audience: 'nobody' },
+        { dates: ['2026-02-30'] },
+      ])
+        await sentenceOf(
+          await callAs(world, 'owner', 'PUT', path, { slots: [{ ...slots[0], ...wrong }] }),
+          400,
+          'invalid-request',
+        )
+      await sentenceOf(
+        await callAs(world, 'owner', 'PUT', path, { slots: [slots[0], slots[0]] }),
+        400,
+        'invalid-request',
+      )
+      const set = await dataOf(await callAs(world, 'owner', 'PUT', path, { slots }), setNotificationsEndpoint)
+      expect(set).toMatchObject({ defaults: false, slots: [{ enabled: true, dates: null }] })
+      await messageTo(line, userId, 'いまです')
+    }, 60_000)
+
+    test('a pause tells the volunteers, once; the end tells everyone in their language', async () => {
+      const volunteer = await follow(world, line, 'en')
+      const walker = await follow(world, line, 'zh-TW')
+      await checkIn(world, walker)
+      await dataOf(
+        await callAs(world, 'owner', 'POST', '/api/event/admin/roles', {
+          user_id: volunteer,
+          role: 'volunteer',
+        }),
+        assignRoleEndpoint,
+      )
+      await setStatus(world, { status: 'paused', message: 'Thunderstorm ahead' })
+      await setStatus(world, { status: 'paused', message: 'Thunderstorm ahead' })
+      const pause = await messageTo(line, volunteer, 'Thunderstorm ahead')
+      expect(pause.to).not.toContain(walker)
+      await dataOf(
+        await callAs(world, 'manager', 'POST', '/api/event/admin/end-activity'),
+        endActivityEndpoint,
+      )
+      await messageTo(line, walker, '圓滿結束')
+      await messageTo(line, volunteer, 'has come to its end')
+      await until(
+        async () => {
+          const { ending } = await dataOf(
+            await callAs(world, 'volunteer', 'GET', '/api/event/admin/status'),
+            readStatusEndpoint,
+          )
+          return ending?.summary === 'sent'
+        },
+        { timeoutMs: 20_000, what: 'the summary to be complete' },
+      )
+      for (const [userId, word] of [
+        [walker, '圓滿結束'],
+        [volunteer, 'Thunderstorm'],
+      ] as const)
+        expect(
+          line.sent.filter(
+            ({ to, messages }) => to.includes(userId) && JSON.stringify(messages).includes(word),
+          ),
+        ).toHaveLength(1)
+    }, 120_000)
+  },
+  lineSettings(line),
+)

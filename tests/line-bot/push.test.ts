@@ -1,0 +1,191 @@
+/** Push and quota as operators use them, over both worlds. */
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deployMenuEndpoint } from '#shared/contracts/bot.ts'
+import { lineUsageEndpoint, pushEndpoint, pushProgressEndpoint } from '#shared/contracts/messages.ts'
+import { openCertificate } from '#proxy/local/certificate.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
+import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { describeWorlds, openEmbeddedWorld } from '#tests/helpers/worlds.ts'
+
+const line = startLineServer()
+const certificates = mkdtempSync(join(tmpdir(), 'line-images-'))
+const certificate = await openCertificate(certificates)
+const images = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  tls: certificate,
+  fetch: async (request) => {
+    const path = new URL(request.url).pathname
+    if (path === '/page') return new Response('<html>')
+    if (path === '/large') return new Response(new Uint8Array(1_000_001))
+    if (path !== '/image.png') return new Response('none', { status: 404 })
+    // The smallest PNG there is.
+    return new Response(
+      Buffer.from(
+        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+        'base64',
+      ),
+    )
+  },
+})
+const imageUrl = (path: string) => `https://127.0.0.1:${images.port}${path}`
+afterAll(async () => {
+  await line.stop()
+  await images.stop(true)
+  rmSync(certificates, { recursive: true, force: true })
+})
+
+describeWorlds(
+  'push and quota',
+  (world) => {
+    test('push refuses what LINE would not show, naming the field', async () => {
+      const refused = async (body: object, field: string) => {
+        const sentence = await sentenceOf(
+          await callAs(world, 'manager', 'POST', '/api/event/push', body),
+          400,
+          'invalid-request',
+        )
+        expect(sentence).toContain(field)
+      }
+      await refused({ text: 'x' }, 'audience')
+      await refused({ audience: 'everyone', text: 'x' }, 'audience')
+      await refused({ audience: 'all', user_ids: ['a'], text: 'x' }, 'audience')
+      await refused({ audience: 'all' }, 'text')
+      await refused({ audience: 'all', text: ' ' }, 'text')
+      await refused({ audience: 'all', text: 'x'.repeat(5_001) }, 'text')
+      await refused({ audience: 'all', text: 'a\u0000b' }, 'text')
+      await refused({ audience: 'all', title: 'x' }, 'title')
+      await refused({ audience: 'inactive', text: 'x' }, 'hours')
+      await refused({ audience: 'all', hours: 3, text: 'x' }, 'hours')
+      await refused({ user_ids: [], text: 'x' }, 'user_ids')
+      await refused({ audience: 'all', image_url: 'http://a.example/x.png' }, 'image_url')
+      await refused({ audience: 'all', image_url: imageUrl('/page') }, 'neither JPEG nor PNG')
+      await refused({ audience: 'all', image_url: imageUrl('/large') }, 'larger than 1 MB')
+      await refused({ audience: 'all', image_url: imageUrl('/none') }, '404')
+      expect(
+        (await callAs(world, 'volunteer', 'POST', '/api/event/push', { audience: 'all', text: 'x' })).status,
+      ).toBe(403)
+      expect((await world.fetch('/api/event/push', { method: 'POST', body: '{}' })).status).toBe(401)
+    })
+
+    test('push reaches the given people and tells its progress', async () => {
+      const userId = newLineUser()
+      const body = {
+        user_ids: [userId, 'phone-client'],
+        text: 'hello there',
+        image_url: imageUrl('/image.png'),
+      }
+      const answer = await dataOf(
+        await callAs(world, 'manager', 'POST', '/api/event/push', body),
+        pushEndpoint,
+      )
+      expect(answer).toMatchObject({
+        recipients: 1,
+        cost: 1,
+        quota_remaining: null,
+        left_out: { no_line_id: 1 },
+      })
+      const sent = await messageTo(line, userId, 'hello there')
+      expect(sent.messages.map(({ type }) => type)).toEqual(['image', 'text'])
+      const path = `/api/event/push/${answer.id}`
+      const progress = await until(
+        async () => {
+          const read = await dataOf(await callAs(world, 'manager', 'GET', path), pushProgressEndpoint)
+          return read.state === 'sent' && read
+        },
+        { timeoutMs: 10_000, what: 'the push to be complete' },
+      )
+      expect(progress).toMatchObject({ cause: 'push', sent: 1, waiting: 0, failed: 0, attempts: 1 })
+      await sentenceOf(
+        await callAs(world, 'manager', 'GET', `/api/event/push/${crypto.randomUUID()}`),
+        404,
+        'not-found',
+      )
+      await sentenceOf(await callAs(world, 'manager', 'GET', '/api/event/push/1'), 400, 'invalid-request')
+    })
+
+    test('line-usage tells the quota to volunteers too, and 503 while LINE does not', async () => {
+      line.quota = 1_000
+      line.used = 250
+      const usage = await dataOf(
+        await callAs(world, 'volunteer', 'GET', '/api/event/line-usage'),
+        lineUsageEndpoint,
+      )
+      expect(usage).toMatchObject({
+        quota: { type: 'limited', value: 1_000 },
+        consumption: { total_usage: 250 },
+        remaining: 750,
+        usage_percent: 25,
+        configured: true,
+      })
+      line.mishap = () => 'before'
+      await sentenceOf(await callAs(world, 'volunteer', 'GET', '/api/event/line-usage'), 503, 'unavailable')
+      line.mishap = () => 'none'
+      line.quota = null
+    })
+
+    test('an unfollow makes people unreachable, a follow reachable again', async () => {
+      const userId = await follow(world, line, 'en')
+      const dryRun = async () =>
+        (
+          await dataOf(
+            await callAs(world, 'manager', 'POST', '/api/event/push', {
+              user_ids: [userId],
+              text: 'x',
+              dry_run: true,
+            }),
+            pushEndpoint,
+          )
+        ).recipients
+      const becomes = (count: number) =>
+        until(async () => (await dryRun()) === count, { timeoutMs: 10_000, what: `${count} recipients` })
+      await becomes(1)
+      const left = lineEvent(userId, { type: 'unfollow', replyToken: undefined })
+      const late = lineEvent(userId, { type: 'follow', timestamp: Number(left.timestamp) - 60_000 })
+      await deliver(world, [left, late])
+      await becomes(0)
+      await deliver(world, [lineEvent(userId, { type: 'follow' })])
+      await becomes(1)
+    })
+  },
+  { ...lineSettings(line), NODE_EXTRA_CA_CERTS: join(certificates, 'tls/cert.pem') },
+)
+
+test('without LINE credentials everything answers, and messages are written down as skipped', async () => {
+  const world = await openEmbeddedWorld()
+  try {
+    const body = { user_ids: [lineUser(1)], text: 'x' }
+    const { id } = await dataOf(await callAs(world, 'manager', 'POST', '/api/event/push', body), pushEndpoint)
+    const progress = await dataOf(
+      await callAs(world, 'manager', 'GET', `/api/event/push/${id}`),
+      pushProgressEndpoint,
+    )
+    expect(progress).toMatchObject({ state: 'skipped', skipped: 1, sent: 0 })
+    expect(
+      await dataOf(await callAs(world, 'volunteer', 'GET', '/api/event/line-usage'), lineUsageEndpoint),
+    ).toMatchObject({
+      remaining: null,
+      configured: false,
+    })
+    const deployed = await callAs(world, 'manager', 'POST', '/api/event/admin/richmenu')
+    expect(await dataOf(deployed, deployMenuEndpoint)).toEqual({ skipped: true, menus: [] })
+    // Without a channel secret unsigned deliveries are taken.
+    const photo = lineEvent(lineUser(2), { type: 'message', message: { type: 'image' } })
+    expect((await deliver(world, [photo], null)).status).toBe(200)
+    await until(
+      async () =>
+        JSON.stringify(
+          await (await world.fetch(`/api/event/photos/count?user_id=${lineUser(2)}`)).json(),
+        ).includes(':1}'),
+      { timeoutMs: 10_000, what: 'the photo to count' },
+    )
+  } finally {
+    await world.close()
+  }
+}, 60_000)

@@ -23,7 +23,8 @@ describeOnServers('a Postgres that fails', () => {
   })
   const ask = () => db.sql`SELECT value FROM kept`
   /** As busy services do: every connection of the pool is open. */
-  const useThePool = () => Promise.all(Array.from({ length: 10 }, () => db.sql`SELECT pg_sleep(0.05)`))
+  const useThePool = () =>
+    Promise.all(Array.from({ length: 10 }, () => db.read(() => db.sql`SELECT pg_sleep(0.05)`)))
 
   test('stopped: queries, transactions and probes fail soon, as unavailable', async () => {
     await useThePool()

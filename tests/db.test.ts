@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
 import { type Database, isDatabaseUnavailable, openDatabase } from '#shared/db/db.ts'
@@ -168,10 +167,16 @@ describe('the embedded database', () => {
     const broken = join(dir, 'broken')
     await mkdir(broken)
     writeFileSync(join(broken, 'PG_VERSION'), '99')
-    const sockets = () => readdirSync(tmpdir()).filter((name) => name.startsWith('event-db-'))
-    const before = sockets()
-    const failure = await rejection(openDatabase({ url: '', dir: broken }))
-    expect(String(failure)).toContain('the embedded database does not start')
-    expect(sockets()).toEqual(before)
+    const { TMPDIR } = process.env
+    process.env.TMPDIR = join(dir, 'temporary')
+    await mkdir(process.env.TMPDIR)
+    try {
+      const failure = await rejection(openDatabase({ url: '', dir: broken }))
+      expect(String(failure)).toContain('the embedded database does not start')
+      expect(readdirSync(join(dir, 'temporary'))).toEqual([])
+    } finally {
+      if (TMPDIR === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = TMPDIR
+    }
   }, 30_000)
 })

@@ -33,8 +33,9 @@ function noting(db: Database): { db: Database; statements: string[] } {
   const statements: string[] = []
   const noted = <Q extends Query>(query: Q): Q =>
     new Proxy(query, {
-      apply(target, self, args: [TemplateStringsArray | unknown]) {
-        if (Array.isArray(args[0]) && 'raw' in args[0]) statements.push(args[0].join('?'))
+      apply(target, self, args: readonly unknown[]) {
+        const [parts] = args
+        if (Array.isArray(parts) && 'raw' in parts) statements.push(parts.join('?'))
         return Reflect.apply(target as unknown as (...args: unknown[]) => unknown, self, args)
       },
       get(target, name) {

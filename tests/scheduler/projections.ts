@@ -24,7 +24,7 @@ export async function expectProjections(db: Database, calendar: Calendar): Promi
 const keyed = <Row extends { key: string }, Value>(rows: readonly Row[], value: (row: Row) => Value) =>
   Object.fromEntries(rows.map((row) => [row.key, value(row)]))
 
-const withoutKey = <Row extends { key: string }>({ key: _, ...rest }: Row): object => rest
+const withoutKey = ({ key: _key, ...rest }: { readonly key: string }): object => rest
 
 async function readProjections({ sql }: Database): Promise<Projections> {
   const totals = await sql<{ key: string }[]>`

@@ -22,25 +22,33 @@ export const byIdentity = (a: OwnedPoint, b: OwnedPoint): number =>
  */
 export async function storePoints(tx: Query, points: readonly OwnedPoint[]): Promise<readonly OwnedPoint[]> {
   const column = <T>(read: (point: BufferedPoint) => T): T[] => points.map(({ point }) => read(point))
-  // in_range travels as a number: postgres.js takes a list of booleans for a single one.
-  const stored = await tx<{ user_id: string; field: string }[]>`
-    INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, accuracy, altitude,
-                            speed, mode, source, in_range, clock_corrected)
-    SELECT user_id, kind, to_timestamp(sent / 1000), to_timestamp(recorded / 1000), to_timestamp(received / 1000),
-           lat, lng, accuracy, altitude, speed, mode, source, in_range = 1, recorded <> sent
-    FROM unnest(
-      ${points.map(({ userId }) => userId)}::text[], ${column((p) => p.kind)}::text[],
-      ${column((p) => p.sentMs)}::float8[], ${column((p) => p.recordedMs)}::float8[],
-      ${column((p) => p.receivedMs)}::float8[],
-      ${column((p) => p.lat)}::float8[], ${column((p) => p.lng)}::float8[],
-      ${column((p) => p.accuracy)}::float4[], ${column((p) => p.altitude)}::float4[],
-      ${column((p) => p.speed)}::float4[], ${column((p) => p.mode)}::text[],
-      ${column((p) => p.source)}::text[], ${column((p) => (p.inRange ? 1 : 0))}::int[]
-    ) AS p (user_id, kind, sent, recorded, received, lat, lng, accuracy, altitude, speed, mode, source, in_range)
-    ON CONFLICT DO NOTHING
-    RETURNING user_id, kind || (extract(epoch FROM sent_at) * 1000)::bigint AS field`
-  if (stored.length === points.length) return points
-  const fresh = new Set(stored.map(({ user_id, field }) => `${user_id} ${field}`))
+  // in_range travels as a number: postgres.js takes a list of booleans for a single one. What was new is told
+  // only where some of it was not, which is seldom: it costs as much as the points' own way here.
+  const [row] = await tx<[{ count: number; fresh: string[] | null }]>`
+    WITH inserted AS (
+      INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, accuracy, altitude,
+                              speed, mode, source, in_range, clock_corrected)
+      SELECT user_id, kind, to_timestamp(sent / 1000), to_timestamp(recorded / 1000), to_timestamp(received / 1000),
+             lat, lng, accuracy, altitude, speed, mode, source, in_range = 1, recorded <> sent
+      FROM unnest(
+        ${points.map(({ userId }) => userId)}::text[], ${column((p) => p.kind)}::text[],
+        ${column((p) => p.sentMs)}::float8[], ${column((p) => p.recordedMs)}::float8[],
+        ${column((p) => p.receivedMs)}::float8[],
+        ${column((p) => p.lat)}::float8[], ${column((p) => p.lng)}::float8[],
+        ${column((p) => p.accuracy)}::float4[], ${column((p) => p.altitude)}::float4[],
+        ${column((p) => p.speed)}::float4[], ${column((p) => p.mode)}::text[],
+        ${column((p) => p.source)}::text[], ${column((p) => (p.inRange ? 1 : 0))}::int[]
+      ) AS p (user_id, kind, sent, recorded, received, lat, lng, accuracy, altitude, speed, mode, source, in_range)
+      ON CONFLICT DO NOTHING
+      RETURNING user_id, kind, sent_at
+    ), counted AS (SELECT count(*)::int AS count FROM inserted)
+    SELECT count, (
+      SELECT array_agg(user_id || ' ' || kind || (extract(epoch FROM sent_at) * 1000)::bigint)
+      FROM inserted WHERE count < ${points.length}::int
+    ) AS fresh
+    FROM counted`
+  if (row.count === points.length) return points
+  const fresh = new Set(row.fresh)
   // Of two entries with one identity the first one is the row.
   return points.filter(({ userId, point }) => fresh.delete(`${userId} ${fieldOf(point)}`))
 }

@@ -1,0 +1,78 @@
+/** With `EVENT_IDENTITY=line` whoever writes in a pilgrim's name proves who they are; reading stays open. */
+import { afterAll, expect, test } from 'bun:test'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { checkInEndpoint } from '#shared/contracts/tracking.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { admin, newPilgrim, PLACE } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const CHANNEL = '1234567890'
+const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }
+/** Publishes keys as LINE does. */
+const line = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ keys: [jwk] }) })
+afterAll(() => line.stop(true))
+
+const tokenOf = (userId: string): Promise<string> =>
+  new SignJWT({})
+    .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+    .setIssuer('https://access.line.me')
+    .setAudience(CHANNEL)
+    .setSubject(userId)
+    .setExpirationTime('1h')
+    .sign(privateKey)
+
+/** Every write that is made in a pilgrim's name, with a body that is valid but for who sends it. */
+const WRITES: readonly (readonly [path: string, body: object])[] = [
+  ['checkin', PLACE],
+  ['track/sync', { points: [{ ...PLACE, timestamp: Date.now() }] }],
+  ['submit', { q1: 'x' }],
+  ['user/sync', { display_name: 'x' }],
+  ['user/phone', { phone: '0912345678' }],
+  ['privacy', {}],
+  ['participant-status', { status: 'active' }],
+]
+
+describeWorlds(
+  'identity by LINE',
+  (world) => {
+    const post = (path: string, body: object, authorization?: string) =>
+      world.fetch(`/api/event/${path}`, {
+        method: 'POST',
+        headers: authorization === undefined ? {} : { Authorization: authorization },
+        body: JSON.stringify(body),
+      })
+
+    test.each(WRITES)('%s wants the pilgrim’s own token', async (path, fields) => {
+      const userId = newPilgrim()
+      const body = { user_id: userId, ...fields }
+      await sentenceOf(await post(path, body), 401, 'unauthorized')
+      const stranger = `Bearer ${await tokenOf(newPilgrim())}`
+      await sentenceOf(await post(path, body, stranger), 403, 'forbidden')
+      expect((await world.fetch(`/api/event/user/${userId}`)).status).toBe(404)
+      const own = `Bearer ${await tokenOf(userId)}`
+      expect([200, 202]).toContain((await post(path, body, own)).status)
+    })
+
+    test('reading a profile and the map needs none; an operator’s write is not a pilgrim’s', async () => {
+      const userId = newPilgrim()
+      await dataOf(
+        await post('checkin', { user_id: userId, ...PLACE }, `Bearer ${await tokenOf(userId)}`),
+        checkInEndpoint,
+      )
+      expect((await world.fetch(`/api/event/user/${userId}`)).status).toBe(200)
+      expect((await world.fetch('/api/event/data')).status).toBe(200)
+      const role = await world.fetch('/api/event/admin/roles', {
+        method: 'POST',
+        headers: admin('owner'),
+        body: JSON.stringify({ user_id: userId, role: 'volunteer' }),
+      })
+      expect(role.status).toBe(200)
+    })
+  },
+  {
+    EVENT_IDENTITY: 'line',
+    LINE_LOGIN_CHANNEL_ID: CHANNEL,
+    LINE_API_BASE_URL: `http://127.0.0.1:${line.port}`,
+  },
+)

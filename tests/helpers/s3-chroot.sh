@@ -30,7 +30,7 @@ mkdir -p "$(dirname "$target")"
 # What a builder left that was killed outright.
 find "$(dirname "$target")" -maxdepth 1 -name "$(basename "$target").building.*" -mmin +60 \
   -exec rm -rf --one-file-system {} +
-debootstrap --variant=minbase trixie "$building" "${mirror:-http://deb.debian.org/debian}"
+debootstrap --variant=minbase trixie "$building" ${mirror:+"$mirror"}
 # Nothing is to start while packages are installed.
 printf '#!/bin/sh\nexit 101\n' >"$building/usr/sbin/policy-rc.d"
 chmod +x "$building/usr/sbin/policy-rc.d"

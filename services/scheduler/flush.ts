@@ -15,8 +15,8 @@ import { type FlushLock, takeFlushLock } from './flush-lock.ts'
 import { flushSlice } from './flush-slice.ts'
 import { slices } from './slices.ts'
 
-/** While the database stores one slice, this process reads, folds and settles another. */
-const ABREAST = 2
+/** Slices on their way at a time: while the database stores one, this process folds one, and the kv settles one. */
+const ABREAST = 3
 
 export interface FlushContext {
   readonly db: Database

@@ -88,12 +88,12 @@ describeOnServers('flush in an outage', () => {
   for (const signal of ['SIGINT', 'SIGKILL'] as const)
     test(`the database is ended by ${signal} after some slices`, async () => {
       const result = await rig.flush({ kv: stopping(postgres, 3, signal), slicePoints: 10 })
-      // Two slices are on their way at a time; one may be committed without our having heard of it.
-      expect(result.stored + result.duplicates).toBeWithin(30, 50)
+      // Three slices are on their way at a time; one may be committed without our having heard of it.
+      expect(result.stored + result.duplicates).toBeWithin(30, 51)
       expect(result.failures).toBeGreaterThanOrEqual(PARTITIONS - 1)
       expect(result.deadLetters).toBe(0)
       const pending = await rig.pending()
-      expect(pending.length).toBeWithin(POINTS - 40, POINTS - 29)
+      expect(pending.length).toBeWithin(POINTS - 50, POINTS - 29)
       const left = await lives()
       expect(left).toHaveLength(new Set(pending.map((line) => line.split(' ')[0])).size)
       expect(Math.min(...left)).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
@@ -142,7 +142,7 @@ describeOnServers('flush in an outage', () => {
     }
     const result = await rig.flush({ kv: { ...rig.kv, settle }, slicePoints: 10 })
     expect(result).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
-    expect(await rig.storedPoints()).toBeWithin(10, 21)
+    expect(await rig.storedPoints()).toBeWithin(10, 31)
     expect(await lastFlushMs(rig.db, PARTITIONS)).toBe(NOON)
     await redis.restart()
     await until(async () => (await rig.kv.bufferSize()) === PILGRIMS, PATIENCE)

@@ -9,7 +9,7 @@ import { migrateDatabase } from '#shared/db/migrate.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
 import { createLog, type Log } from '#shared/log.ts'
-import { contextOf, openPorts, stopSignal } from '#shared/service.ts'
+import { contextOf, openPorts, stopSignal, watchRejections } from '#shared/service.ts'
 import { createAdmin } from '#services/admin/app.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
 import { createLineBot } from '#services/line-bot/app.ts'
@@ -85,8 +85,8 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
     tokens: tokens.shown,
     async stop() {
       await server.stop()
-      for (const context of contexts.values()) await context.outbox.stop()
       for (const service of services.values()) await service.stop()
+      for (const context of contexts.values()) await context.outbox.stop()
       await ports.close()
       unlock()
     },
@@ -112,7 +112,9 @@ if (import.meta.main) {
   const dataDir = environment().EVENT_DATA_DIR?.trim() || './data'
   const stopping = stopSignal()
   try {
-    const local = await startLocal(environment(), createLog())
+    const log = createLog()
+    watchRejections(log)
+    const local = await startLocal(environment(), log)
     console.log(welcome(local, dataDir))
     await stopping
     console.log('Stopping: requests in flight are answered first.')

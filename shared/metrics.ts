@@ -41,7 +41,12 @@ export function createMetrics(service: string): Metrics {
         help,
         registers: [registry],
         async collect() {
-          this.set(await read())
+          try {
+            this.set(await read())
+          } catch {
+            // A figure that can not be had just now must not take the page with it.
+            this.set(Number.NaN)
+          }
         },
       })
     },

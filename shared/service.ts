@@ -3,7 +3,7 @@ import { createAuth } from '#shared/auth.ts'
 import { openBus } from '#shared/bus/bus.ts'
 import { type Config, environment, type Environment, readConfig } from '#shared/config.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
-import { type Database, openDatabase } from '#shared/db/db.ts'
+import { type Database, isDatabaseUnavailable, openDatabase } from '#shared/db/db.ts'
 import { createIdentity } from '#shared/identity.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { openKv } from '#shared/kv/kv.ts'
@@ -132,6 +132,7 @@ export async function runService(
   env: Environment = environment(),
 ): Promise<void> {
   const log = createLog()
+  watchRejections(log)
   const config = readConfig(env)
   const ports = await openPorts(config, log, Date.now)
   const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, PROXIED)
@@ -150,10 +151,26 @@ export async function runService(
   ready = false
   log.info('stopping', { service: service.name })
   await Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])
-  await context.outbox.stop()
+  // The service first: what it does for an event may be waiting for something that the stop breaks off.
   await service.stop()
+  await context.outbox.stop()
   await ports.close()
   process.exit(0)
+}
+
+/**
+ * postgres.js leaves a rejection to nobody when the server dies while a connection is opening. It says nothing
+ * that the queries do not say themselves, and is no reason to end; any other one is.
+ */
+export function watchRejections(log: Log): void {
+  process.on('unhandledRejection', (error) => {
+    if (isDatabaseUnavailable(error)) {
+      log.warn('a connection to the database broke while it was opening', errorFields(error))
+      return
+    }
+    log.error('a promise was rejected and nobody looked: ending', errorFields(error))
+    process.exit(1)
+  })
 }
 
 /** Resolves at the first SIGTERM or SIGINT. Under `bun run` each arrives twice: a second one means nothing. */

@@ -1,25 +1,11 @@
 /** Consent and the pilgrim's own status, and what follows from them. */
 import { describe, expect, test } from 'bun:test'
-import {
-  participantStatusEndpoint,
-  privacyEndpoint,
-  type Profile,
-  profileEndpoint,
-} from '#shared/contracts/profile.ts'
+import { participantStatusEndpoint, privacyEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, newPilgrim, type World } from '#tests/helpers/world.ts'
+import { admin, checkIn, newPilgrim } from '#tests/helpers/world.ts'
 import { until } from '#tests/helpers/wait.ts'
+import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeWorlds } from '#tests/helpers/worlds.ts'
-
-const post = (world: World, path: string, body: object): Promise<Response> =>
-  world.fetch(`/api/event/${path}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-
-const profileOf = async (world: World, userId: string): Promise<Profile> =>
-  dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
 
 describeWorlds('consent and status', (world) => {
   describe('privacy', () => {

@@ -1,35 +1,10 @@
 /** Profiles and carbon as a phone client meets them. */
 import { describe, expect, test } from 'bun:test'
-import {
-  phoneEndpoint,
-  photoCountEndpoint,
-  type Profile,
-  profileEndpoint,
-  userSyncEndpoint,
-} from '#shared/contracts/profile.ts'
+import { phoneEndpoint, photoCountEndpoint, userSyncEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { checkIn, flushed, newPilgrim, PLACE, syncTrack, type World } from '#tests/helpers/world.ts'
+import { checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/world.ts'
+import { MINUTE, post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
 import { describeWorlds } from '#tests/helpers/worlds.ts'
-
-const post = (world: World, path: string, body: object): Promise<Response> =>
-  world.fetch(`/api/event/${path}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-
-const profileOf = async (world: World, userId: string): Promise<Profile> =>
-  dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
-
-const MINUTE = 60_000
-
-/** A walk to the north: `count` points, a minute and about 55.6 m apart. */
-const walk = (count: number, endMs: number) =>
-  Array.from({ length: count }, (_, i) => ({
-    lat: PLACE.lat + i * 0.0005,
-    lng: PLACE.lng,
-    timestamp: endMs - (count - 1 - i) * MINUTE,
-  }))
 
 describeWorlds('survey-profile', (world) => {
   describe('user/sync', () => {

@@ -1,30 +1,10 @@
 /** The survey as a phone client meets it. */
 import { describe, expect, test } from 'bun:test'
-import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { newPilgrim, PLACE, setStatus, type World } from '#tests/helpers/world.ts'
+import { newPilgrim, setStatus } from '#tests/helpers/world.ts'
+import { post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
 import { describeWorlds } from '#tests/helpers/worlds.ts'
-
-const post = (world: World, path: string, body: object): Promise<Response> =>
-  world.fetch(`/api/event/${path}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-
-const profileOf = async (world: World, userId: string): Promise<Profile> =>
-  dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
-
-const MINUTE = 60_000
-
-/** A walk to the north: `count` points, a minute and about 55.6 m apart. */
-const walk = (count: number, endMs: number) =>
-  Array.from({ length: count }, (_, i) => ({
-    lat: PLACE.lat + i * 0.0005,
-    lng: PLACE.lng,
-    timestamp: endMs - (count - 1 - i) * MINUTE,
-  }))
 
 describeWorlds('survey', (world) => {
   describe('survey', () => {

@@ -1,0 +1,25 @@
+/** What a phone client does in a pilgrim's name, and what it reads back. */
+import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
+import { dataOf } from './answers.ts'
+import { PLACE, type World } from './world.ts'
+
+export const MINUTE = 60_000
+
+/** `POST` of JSON to a path of the API. */
+export const post = (world: World, path: string, body: object): Promise<Response> =>
+  world.fetch(`/api/event/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+export const profileOf = async (world: World, userId: string): Promise<Profile> =>
+  dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+
+/** A walk to the north: `count` points, a minute and about 55.6 m apart. */
+export const walk = (count: number, endMs: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    lat: PLACE.lat + i * 0.0005,
+    lng: PLACE.lng,
+    timestamp: endMs - (count - 1 - i) * MINUTE,
+  }))

@@ -1,9 +1,7 @@
 /** The API's documentation as one page without scripts, for people. */
+import { escapeMarkup } from '#shared/markup.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { openApi } from './openapi.ts'
-
-const escape = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 const STYLE = `
   body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
@@ -20,15 +18,15 @@ export function docsPage(name: string, url: string): string {
   const services = Map.groupBy(ENDPOINTS, ({ service }) => service)
   const sections = [...services].map(
     ([service, endpoints]) =>
-      `<h2>${escape(service)}</h2>${endpoints
+      `<h2>${escapeMarkup(service)}</h2>${endpoints
         .map(({ method, path, summary, access }) => {
           const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
-          return `<details><summary><span class="method">${method}</span> <code>${escape(path)}</code> <span class="tier">${access}</span><br>${escape(summary)}</summary><pre>${escape(JSON.stringify(operation, null, 2))}</pre></details>`
+          return `<details><summary><span class="method">${method}</span> <code>${escapeMarkup(path)}</code> <span class="tier">${access}</span><br>${escapeMarkup(summary)}</summary><pre>${escapeMarkup(JSON.stringify(operation, null, 2))}</pre></details>`
         })
         .join('')}`,
   )
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escape(name)}: API</title><style>${STYLE}</style>
-<h1>${escape(name)}: API</h1><p>Answers are <code>{"ok": true, "data": …}</code>, refusals <code>{"error": "…", "code": "…"}</code>.
+<title>${escapeMarkup(name)}: API</title><style>${STYLE}</style>
+<h1>${escapeMarkup(name)}: API</h1><p>Answers are <code>{"ok": true, "data": …}</code>, refusals <code>{"error": "…", "code": "…"}</code>.
 Machine-readable: <a href="/api/event/openapi.json">openapi.json</a></p>${sections.join('')}</html>`
 }

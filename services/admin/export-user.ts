@@ -1,4 +1,5 @@
 /** Everything that is stored about one pilgrim, for the pilgrim: as JSON, or their points as GPX. */
+import { escapeMarkup } from '#shared/markup.ts'
 import { unpack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -40,9 +41,6 @@ async function* json(context: ServiceContext, userId: string): AsyncGenerator<st
   yield `,"pending":${JSON.stringify(pending)}}`
 }
 
-const escape = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
-
 interface GpxPoint {
   readonly t: number
   readonly lat: number
@@ -70,7 +68,7 @@ async function* gpx({ db }: ServiceContext, userId: string): AsyncGenerator<stri
   }
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" creator="pilgrimage-event-tracking" xmlns="http://www.topografix.com/GPX/1/1">\n`
   for await (const point of pages(['c'])) yield gpxPoint('wpt', point, '<name>check-in</name>')
-  yield `<trk><name>${escape(userId)}</name><trkseg>\n`
+  yield `<trk><name>${escapeMarkup(userId)}</name><trkseg>\n`
   for await (const point of pages(['c', 't'])) yield gpxPoint('trkpt', point)
   yield '</trkseg></trk>\n</gpx>\n'
 }

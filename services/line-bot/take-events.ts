@@ -2,6 +2,7 @@
  * The webhook: whoever signs may speak. Events are put away durably and answered for at once; what they cause
  * happens behind.
  */
+import { failing, within } from '#shared/deadline.ts'
 import { validateSignature } from '@line/bot-sdk'
 import type { ServiceContext } from '#shared/context.ts'
 import { LineDelivery, LineEvent } from '#shared/contracts/bot.ts'
@@ -96,12 +97,9 @@ const storable = (event: LineEvent): LineEvent =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '') : value,
   ) as LineEvent
 
-async function soon<T>(work: Promise<T>): Promise<T> {
-  const timer = Promise.withResolvers<never>()
-  const handle = setTimeout(() => timer.reject(new Error(`not within ${STORE_MS} ms`)), STORE_MS)
-  try {
-    return await Promise.race([work, timer.promise])
-  } finally {
-    clearTimeout(handle)
-  }
-}
+const soon = <T>(work: Promise<T>): Promise<T> =>
+  within(
+    work,
+    STORE_MS,
+    failing(() => new Error(`not within ${STORE_MS} ms`)),
+  )

@@ -1,4 +1,5 @@
 /** What is wrong just now. No check needs another one's dependency, and none waits for long. */
+import { failing, within } from '#shared/deadline.ts'
 import { statfs } from 'node:fs/promises'
 import { count, gt } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/context.ts'
@@ -16,15 +17,12 @@ const FIRST_START_KEY = 'first-start'
 const FOR_EVER_MS = 10 * 365 * 86_400_000
 
 /** @throws when it takes longer than a check may */
-export async function soon<T>(work: Promise<T>): Promise<T> {
-  const timer = Promise.withResolvers<never>()
-  const handle = setTimeout(() => timer.reject(new Error(`no answer within ${CHECK_MS} ms`)), CHECK_MS)
-  try {
-    return await Promise.race([work, timer.promise])
-  } finally {
-    clearTimeout(handle)
-  }
-}
+export const soon = <T>(work: Promise<T>): Promise<T> =>
+  within(
+    work,
+    CHECK_MS,
+    failing(() => new Error(`no answer within ${CHECK_MS} ms`)),
+  )
 
 /** Answers what is wrong at the moment it is asked. */
 export function createChecks(context: ServiceContext): () => Promise<Cause[]> {

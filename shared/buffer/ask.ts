@@ -1,4 +1,5 @@
 /** Asking the kv to admit: by turns, with a status, and with patience for so long. */
+import { within } from '#shared/deadline.ts'
 import { unavailable } from '#shared/errors.ts'
 import {
   type AdmissionRules,
@@ -55,7 +56,7 @@ export function createAsk(
  */
 export async function answerWithin(asked: Promise<Verdict>, ms: number): Promise<Verdict | 'away' | 'late'> {
   try {
-    return await within(asked, ms)
+    return await within(asked, ms, () => 'late' as const)
   } catch (error) {
     if (error instanceof KvFull) throw storeFull()
     if (!kvIsAway(error)) throw error
@@ -68,15 +69,4 @@ export async function admitOrRefuse(ask: Ask, submission: Submission): Promise<V
   const answer = await answerWithin(ask(submission), REQUEST_PATIENCE_MS)
   if (answer === 'away' || answer === 'late') throw storeAway()
   return answer
-}
-
-/** Resolves to `late` when the promise has not settled in time; the promise goes on. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | 'late'> {
-  const timer = Promise.withResolvers<'late'>()
-  const handle = setTimeout(() => timer.resolve('late'), ms)
-  try {
-    return await Promise.race([promise, timer.promise])
-  } finally {
-    clearTimeout(handle)
-  }
 }

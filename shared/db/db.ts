@@ -6,6 +6,7 @@
  * connection, and the outer handle would wait for ever). In raw SQL pass times as ISO text and JSON as text,
  * and read times as epoch milliseconds (`ms(column)`): drizzle takes the client's own conversions off.
  */
+import { failing, within } from '#shared/deadline.ts'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'
 import { openEmbeddedPostgres } from './db.embedded.ts'
@@ -52,13 +53,11 @@ export async function openDatabase(options: {
       }
     },
     async probe() {
-      const timer = Promise.withResolvers<never>()
-      const handle = setTimeout(() => timer.reject(new DatabaseSilent()), PROBE_MS)
-      try {
-        await Promise.race([client`select 1`, timer.promise])
-      } finally {
-        clearTimeout(handle)
-      }
+      await within(
+        client`select 1`,
+        PROBE_MS,
+        failing(() => new DatabaseSilent()),
+      )
     },
     async close() {
       await client.end({ timeout: 5 })

@@ -1,4 +1,5 @@
 /** What a client reads when something goes wrong: a sentence, a code, and never an inner detail. */
+import { failing, within } from '#shared/deadline.ts'
 import type { z } from 'zod'
 import type { ServiceContext } from '#shared/context.ts'
 import type { ErrorBody } from '#shared/contracts/errors.ts'
@@ -13,18 +14,12 @@ import { allowedMethods } from './routes.ts'
 const REQUEST_PATIENCE_MS = 25_000
 
 /** Waits for an answer, but not for ever. @throws Refusal 503 */
-export async function within(answer: Promise<Response>): Promise<Response> {
-  const timer = Promise.withResolvers<never>()
-  const handle = setTimeout(
-    () => timer.reject(unavailable('The answer takes too long: please try again.')),
+export const patiently = (answer: Promise<Response>): Promise<Response> =>
+  within(
+    answer,
     REQUEST_PATIENCE_MS,
+    failing(() => unavailable('The answer takes too long: please try again.')),
   )
-  try {
-    return await Promise.race([answer, timer.promise])
-  } finally {
-    clearTimeout(handle)
-  }
-}
 
 const MAX_NAMED = 5
 

@@ -14,7 +14,7 @@ import { forbidden, notActive, unauthorized } from '#shared/errors.ts'
 import { charge } from '#shared/limits.ts'
 import { readBytes, readJson } from './body.ts'
 import { foldUserId } from './caller.ts'
-import { answerError, validationError, within } from './failures.ts'
+import { answerError, validationError, patiently } from './failures.ts'
 
 /** What a handler is given: everything checked. */
 export interface Call<P, Q, B> {
@@ -186,7 +186,7 @@ export function serve<E extends Endpoint>(
     async ({ request, params, set }) => {
       const started = performance.now()
       if (anyOrigin) delete set.headers.vary
-      const response = await within(answer(request, params, String(set.headers['x-request-id'])))
+      const response = await patiently(answer(request, params, String(set.headers['x-request-id'])))
       metrics.request(endpoint.path, endpoint.method, response.status, (performance.now() - started) / 1_000)
       return response
     },

@@ -17,7 +17,7 @@ import {
 } from './disk-files.ts'
 import { pathOfDirectory, pathOfKey, segmentOfDirectory, segmentOfFile } from './disk-name.ts'
 import type { ObjectInfo, Objects } from './objects.ts'
-import { ObjectsUnavailable, within } from './unavailable.ts'
+import { answeredWithin, ObjectsUnavailable } from './unavailable.ts'
 
 const TRAILER_BYTES = 256
 const PROBE_MS = 2_000
@@ -49,7 +49,7 @@ export async function openDiskObjects(root: string): Promise<Objects> {
     probe() {
       // A disk that hangs holds a thread per call, so probes share one.
       probing ??= attempt('probe', () => roundTrip(root)).finally(() => (probing = null))
-      return within(PROBE_MS, 'objects: probe', probing)
+      return answeredWithin(PROBE_MS, 'objects: probe', probing)
     },
     close: () => Promise.resolve(),
   }

@@ -113,6 +113,8 @@ export interface PartitionBooks {
   readonly epoch: string
   /** Points put in, each once. */
   readonly admitted: number
+  /** Those of them that are check-ins. */
+  readonly checkins: number
   /** Points that were already there. */
   readonly duplicate: number
   /** Points of erased people that were dropped. */

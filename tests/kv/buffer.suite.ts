@@ -123,7 +123,7 @@ export function bufferSuite(driver: KvDriver): void {
       expect(await kv.bufferSize()).toBe(0)
     })
 
-    test('keeps books: what was put in, what was known, and the store’s own name', async () => {
+    test('keeps books: what was put in, how many of it are check-ins, what was known, and the store’s own name', async () => {
       await admit(kv, sync('U', [1, 2, 3]))
       await admit(kv, sync('U', [3, 4]))
       const first = checkin({ userId: 'U' })
@@ -133,7 +133,7 @@ export function bufferSuite(driver: KvDriver): void {
       await settle('U', await drain('U'))
       const books = await kv.books()
       expect(books).toHaveLength(kv.partitions)
-      expect(books[partition('U')]).toMatchObject({ admitted: 5, duplicate: 3 })
+      expect(books[partition('U')]).toMatchObject({ admitted: 5, checkins: 1, duplicate: 3 })
       await activate(kv, 2)
       expect((await kv.books()).map(({ epoch }) => epoch)).toEqual(books.map(({ epoch }) => epoch))
       for (const { epoch } of books) expect(epoch).toMatch(/^[\da-f-]{36}$/)

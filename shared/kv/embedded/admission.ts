@@ -24,16 +24,20 @@ export function put(admission: Admission, submission: Submission, skip: number, 
   const stamp = erased === undefined ? '' : `${erased.generation}~`
   let known = 0
   let gone = 0
+  let checkins = 0
   let firstKnown = false
   for (const [i, { field, value }] of entries.entries()) {
     if (!bounded && erased !== undefined && receivedMs(value) <= erased.erasedMs) gone++
     else if (held()?.has(field)) {
       known++
       if (i === 0) firstKnown = true
-    } else change(['put', userId, field, stamp + value, nowMs, nowMs + rules.retentionMs])
+    } else {
+      change(['put', userId, field, stamp + value, nowMs, nowMs + rules.retentionMs])
+      if (field.startsWith('c')) checkins++
+    }
   }
   if (known > 0) change(['renew', userId, nowMs + rules.retentionMs])
-  if (entries.length > 0) change(['books', entries.length - known - gone, known, gone])
+  if (entries.length > 0) change(['books', entries.length - known - gone, known, gone, checkins])
   return { known, firstKnown, gone, pending: held()?.size ?? 0 }
 }
 

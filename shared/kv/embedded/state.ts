@@ -26,7 +26,7 @@ export type Change =
   | ['hide', userId: string, hidden: boolean]
   | ['erase', userId: string, erased: Erased]
   | ['erased', Erased]
-  | ['books', admitted: number, duplicate: number, erased: number]
+  | ['books', admitted: number, duplicate: number, erased: number, checkins?: number]
   | ['epoch', epoch: string]
   | ['status', VersionedStatus]
   | ['cache', key: string, value: string, expiresMs: number]
@@ -40,7 +40,7 @@ export interface State {
   /** By hash of the user id. */
   readonly erased: Map<string, Erased>
   readonly cache: Map<string, { value: string; expiresMs: number }>
-  books: { epoch: string; admitted: number; duplicate: number; erased: number }
+  books: { epoch: string; admitted: number; checkins: number; duplicate: number; erased: number }
   status: VersionedStatus | null
 }
 
@@ -51,7 +51,7 @@ export const createState = (): State => ({
   hidden: new Set(),
   erased: new Map(),
   cache: new Map(),
-  books: { epoch: '', admitted: 0, duplicate: 0, erased: 0 },
+  books: { epoch: '', admitted: 0, checkins: 0, duplicate: 0, erased: 0 },
   status: null,
 })
 
@@ -96,6 +96,7 @@ export function apply(state: State, change: Change): void {
       state.books.admitted += change[1]
       state.books.duplicate += change[2]
       state.books.erased += change[3]
+      state.books.checkins += change[4] ?? 0
       return
     case 'epoch':
       state.books.epoch = change[1]
@@ -153,6 +154,7 @@ export function* snapshot(state: State): Generator<Change> {
   for (const [key, { value, expiresMs }] of state.cache) yield ['cache', key, value, expiresMs]
   yield ['epoch', state.books.epoch]
   for (const erased of state.erased.values()) yield ['erased', erased]
-  yield ['books', state.books.admitted, state.books.duplicate, state.books.erased]
+  const { admitted, checkins, duplicate, erased: gone } = state.books
+  yield ['books', admitted, duplicate, gone, checkins]
   if (state.status !== null) yield ['status', state.status]
 }

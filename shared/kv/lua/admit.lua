@@ -47,7 +47,7 @@ local function writeWindow(key, window, keepMs)
   redis.call('SET', key, table.concat(parts), 'PX', keepMs)
 end
 
-local admitted, duplicate, gone = 0, 0, 0
+local admitted, checkins, duplicate, gone = 0, 0, 0, 0
 
 -- Who was erased: "generation|erased at (ms)" by SHA-1 of the user id. Mostly nobody was.
 local someErased = redis.call('HLEN', tag .. ':erased') > 0
@@ -65,6 +65,9 @@ local function receivedBefore(value, at)
   return at and tonumber(string.match(value, '^%[[^,]*,(%d+)')) <= at
 end
 
+-- What the identity of a check-in begins with: c.
+local CHECKIN = 99
+
 -- Puts entries ARGV[first …] into the pilgrim's buffer; answers how many were there already, whether the
 -- first was, how many points wait now, and how many were of somebody erased since.
 local function buffer(user, first, n)
@@ -81,6 +84,7 @@ local function buffer(user, first, n)
       late = late + 1
     elseif redis.call('HSETNX', key, ARGV[first + 2 * i], stamp .. value) == 1 then
       pending = pending + 1
+      if string.byte(ARGV[first + 2 * i]) == CHECKIN then checkins = checkins + 1 end
     else
       known = known + 1
       if i == 0 then firstKnown = 1 end
@@ -156,6 +160,7 @@ while at <= #ARGV do
   at = at + 7 + 2 * n
 end
 if admitted > 0 then redis.call('HINCRBY', tag .. ':books', 'admitted', admitted) end
+if checkins > 0 then redis.call('HINCRBY', tag .. ':books', 'checkins', checkins) end
 if duplicate > 0 then redis.call('HINCRBY', tag .. ':books', 'duplicate', duplicate) end
 if gone > 0 then redis.call('HINCRBY', tag .. ':books', 'erased', gone) end
 return verdicts

@@ -30,9 +30,10 @@ export function readingVerbs(
       const books = await Promise.all(
         tags.map((tag) => asked<Record<string, string>>(client.hgetall(`${tag}:books`))),
       )
-      return books.map(({ epoch = '', admitted = '0', duplicate = '0', erased = '0' }) => ({
+      return books.map(({ epoch = '', admitted = '0', checkins = '0', duplicate = '0', erased = '0' }) => ({
         epoch,
         admitted: Number(admitted),
+        checkins: Number(checkins),
         duplicate: Number(duplicate),
         erased: Number(erased),
       }))

@@ -58,7 +58,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   const tokens = openTokens(dataDir, env)
   const port = Number(env.EVENT_PORT?.trim() || 8443)
   const config = readConfig({ EVENT_PUBLIC_URL: `https://localhost:${port}`, ...env, ...tokens.env })
-  const ports = await openPorts(config, log, now, migrateDatabase)
+  const ports = await openPorts(config, log, now, (db) => migrateDatabase(db))
   let addressOf = (_request: Request): string => 'unknown'
   const contexts = new Map<ServiceName, ServiceContext>()
   const services = new Map<ServiceName, Service>()

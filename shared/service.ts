@@ -4,6 +4,7 @@ import { openBus } from '#shared/bus/bus.ts'
 import { type Config, environment, type Environment, readConfig } from '#shared/config.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
 import { type Database, isDatabaseUnavailable, openDatabase } from '#shared/db/db.ts'
+import { expectSchema } from '#shared/db/migrate.ts'
 import { createIdentity } from '#shared/identity.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { openKv } from '#shared/kv/kv.ts'
@@ -64,6 +65,28 @@ export async function openPorts(
       await bus.close()
       await Promise.all([kv.close(), db.close(), objects.close()])
     },
+  }
+}
+
+const ASK_AGAIN_MS = 5_000
+
+/**
+ * Refuses a database of another schema. One that is away does not keep a service from starting, and is asked when
+ * it is back.
+ * @throws OtherSchema
+ */
+async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
+  try {
+    await db.probe()
+    await expectSchema(db.sql)
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error
+    setTimeout(() => {
+      refuseOtherSchema(db, log).catch((refused: unknown) => {
+        log.error('the database is not for this release: ending', errorFields(refused))
+        process.exit(1)
+      })
+    }, ASK_AGAIN_MS).unref()
   }
 }
 
@@ -134,7 +157,7 @@ export async function runService(
   const log = createLog()
   watchRejections(log)
   const config = readConfig(env)
-  const ports = await openPorts(config, log, Date.now)
+  const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
   const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, PROXIED)
   const service = create(context)
   // Only then: the proxy sends requests to whoever takes the connection.

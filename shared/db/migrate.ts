@@ -1,14 +1,118 @@
-/** Brings a database to the schema of this release. `bun shared/db/migrate.ts` is compose's migration job. */
-import { fileURLToPath } from 'node:url'
-import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator'
+/**
+ * Brings a database to the schema of this release, forward only. `bun shared/db/migrate.ts` is compose's
+ * migration job.
+ */
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
 import { environment, readConfig } from '#shared/config.ts'
-import { type Database, openDatabase } from './db.ts'
+import { type Database, openDatabase, type Query } from './db.ts'
 
-const MIGRATIONS = fileURLToPath(new URL('../schema/migrations', import.meta.url))
+const FOLDER = new URL('../schema/migrations/', import.meta.url)
+/** Any number that all releases agree on: two migration jobs take turns. */
+const TURN = 20_260_413
+/** A statement that waits for a table makes everyone after it wait too: it gives way after this time. */
+const LOCK_MS = 2_000
+const RETRY_MS = 1_000
+/** SQLSTATE of a lock that was not had in time. */
+const LOCKED = '55P03'
 
-/** Applies what is missing, in order; safe to call again. */
-export const migrateDatabase = (db: Database): Promise<void> =>
-  runMigrations(db.orm, { migrationsFolder: MIGRATIONS })
+export interface Migration {
+  readonly name: string
+  /** When it was made (epoch milliseconds): how the database knows it. */
+  readonly madeMs: number
+  readonly sql: string
+}
+
+/** Every migration of this release, oldest first. */
+export const MIGRATIONS: readonly Migration[] = z
+  .object({ entries: z.array(z.object({ tag: z.string(), when: z.number() })) })
+  .parse(JSON.parse(readFileSync(new URL('meta/_journal.json', FOLDER), 'utf8')))
+  .entries.map(({ tag, when }) => ({
+    name: tag,
+    madeMs: when,
+    sql: readFileSync(new URL(`${tag}.sql`, FOLDER), 'utf8'),
+  }))
+
+/** The database's schema is not the one that this release works with. */
+export class OtherSchema extends Error {
+  override name = 'OtherSchema'
+}
+
+/**
+ * Names of the migrations that a database has had, oldest first.
+ * @throws OtherSchema when a newer release has migrated it
+ */
+export async function readSchema(sql: Query, migrations = MIGRATIONS): Promise<string[]> {
+  const [there] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`
+  if (!there?.known) return []
+  const rows = await sql<{ made_ms: number }[]>`
+    SELECT created_at::float8 AS made_ms FROM drizzle.__drizzle_migrations ORDER BY created_at`
+  const names = new Map(migrations.map(({ name, madeMs }) => [madeMs, name]))
+  const unknown = rows.filter(({ made_ms }) => !names.has(made_ms)).length
+  if (unknown > 0)
+    throw new OtherSchema(
+      `The database has ${unknown} migration(s) that this release does not know: a newer release has ` +
+        'migrated it. Run that release, or restore a backup from before the upgrade into an empty database.',
+    )
+  return rows.map(({ made_ms }) => names.get(made_ms)!)
+}
+
+/** @throws OtherSchema unless the database has exactly the schema of this release */
+export async function expectSchema(sql: Query): Promise<void> {
+  const had = await readSchema(sql)
+  const missing = MIGRATIONS.filter(({ name }) => !had.includes(name))
+  if (missing.length > 0)
+    throw new OtherSchema(
+      `The database lacks ${missing.map(({ name }) => name).join(', ')}: run \`bun run migrate\` of this release first.`,
+    )
+}
+
+/** Applies migrations in the caller's transaction, and notes them as drizzle's own migrator does. */
+export async function applyMigrations(tx: Query, migrations: readonly Migration[]): Promise<void> {
+  await tx`CREATE SCHEMA IF NOT EXISTS drizzle`
+  await tx`
+    CREATE TABLE IF NOT EXISTS drizzle.__drizzle_migrations (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`
+  for (const { sql, madeMs } of migrations) {
+    for (const statement of sql.split('--> statement-breakpoint')) await tx.unsafe(statement)
+    const hash = new Bun.CryptoHasher('sha256').update(sql).digest('hex')
+    await tx`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`
+  }
+}
+
+/**
+ * Applies what is missing, each migration in a transaction of its own; safe to call again, and at the same time
+ * from elsewhere. On a live database a migration that does not get a table within two seconds gives way to those
+ * who use it and tries again.
+ * @param options.tries how often one is tried: five minutes' worth by default
+ * @throws OtherSchema when a newer release has migrated the database
+ */
+export async function migrateDatabase(
+  db: Database,
+  { migrations = MIGRATIONS, tries = 100 }: { migrations?: readonly Migration[]; tries?: number } = {},
+): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      while (await db.sql.begin((tx) => migrateOnce(tx, migrations))) attempt = 1
+      return
+    } catch (error) {
+      const locked = error instanceof Error && 'code' in error && error.code === LOCKED
+      if (!locked || attempt === tries) throw error
+      await Bun.sleep(RETRY_MS)
+    }
+}
+
+/** Applies the next migration. @returns whether there was one */
+async function migrateOnce(tx: Query, migrations: readonly Migration[]): Promise<boolean> {
+  // An index of a large table takes its time, and so does another job.
+  await tx`SET LOCAL statement_timeout = 0`
+  await tx`SELECT pg_advisory_xact_lock(${TURN})`
+  const had = await readSchema(tx, migrations)
+  const next = migrations.find(({ name }) => !had.includes(name))
+  if (next === undefined) return false
+  await tx.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS}`)
+  await applyMigrations(tx, [next])
+  return true
+}
 
 /** Opens the database at `url`, migrates it, closes it. */
 export async function migrate(url: string): Promise<void> {
@@ -23,6 +127,12 @@ export async function migrate(url: string): Promise<void> {
 if (import.meta.main) {
   const { databaseUrl } = readConfig(environment())
   if (databaseUrl === '') throw new Error('DATABASE_URL is not set; the embedded database migrates itself')
-  await migrate(databaseUrl)
-  console.log('The database is at the schema of this release.')
+  try {
+    await migrate(databaseUrl)
+    console.log('The database is at the schema of this release.')
+  } catch (error) {
+    if (!(error instanceof OtherSchema)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
 }

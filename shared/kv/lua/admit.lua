@@ -1,10 +1,11 @@
--- Decides and buffers the submissions of one partition, in order, in one atomic call.
+-- Decides and buffers the submissions of one partition, in order, in one atomic call. What all of them need is
+-- read at once before and written at once after: a call of a command costs more than what the command does.
 -- KEYS[1]  the partition's hash tag, such as {gps:0}; all keys are made from it, so all share its slot
 -- ARGV     mode (admit | restore), checkin max, checkin window ms, sync max, sync window ms, duplicate
---          window ms, retention s, most pending points, then per submission:
---          kind, user, request id, duplicate key, its place in time (ms), position (t,lat,lng or
---          empty), n, n × (field, value)
--- Answers  one array per submission: {outcome, …}
+--          window ms, retention s, most pending points, then per submission (some hundreds at most):
+--          kind|user|request id|duplicate key|its place in time (ms)|position (t,lat,lng or empty)|n,
+--          n × (field, value)
+-- Answers  per submission {outcome, …}; of one that is admitted whole only how many points wait now
 local tag = KEYS[1]
 local restoring = ARGV[1] == 'restore'
 local limits = {
@@ -14,37 +15,75 @@ local limits = {
 local duplicateMs, retentionS, pendingMax = tonumber(ARGV[6]), ARGV[7], tonumber(ARGV[8])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local nowText = string.format('%.0f', now)
 
-local status = redis.call('GET', tag .. ':status')
-local refused
-if not restoring then
-  if not status then
-    refused = { 'unknown' }
-  else
-    local name, message = string.match(status, '^%d+|(%a+)|(.*)$')
-    if name ~= 'active' then refused = { name, message } end
-  end
+local function refusal()
+  if restoring then return nil end
+  local status = redis.call('GET', tag .. ':status')
+  if not status then return { 'unknown' } end
+  local name, message = string.match(status, '^%d+|(%a+)|(.*)$')
+  if name ~= 'active' then return { name, message } end
+end
+local refused = refusal()
+
+local users, windowKeys, submissions = {}, {}, {}
+local at = 9
+while at <= #ARGV do
+  local kind, user, id, duplicateKey, recorded, position, n =
+    string.match(ARGV[at], '^(%a+)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|(%d+)$')
+  local i = #submissions + 1
+  users[i], windowKeys[i] = user, tag .. ':win:' .. kind .. ':' .. user
+  submissions[i] = { kind, user, id, duplicateKey, recorded, position, at + 1, tonumber(n), windowKeys[i] }
+  at = at + 1 + 2 * n
 end
 
--- A pilgrim's window: "ms|request id|duplicate key|place in time;" per charged call, oldest first.
-local function readWindow(key, keepMs)
-  local kept = {}
-  local raw = redis.call('GET', key)
-  if raw then
-    for ms, id, duplicate, recorded in string.gmatch(raw, '(%d+)|([^|;]*)|([^|;]*)|([^|;]*);') do
-      ms = tonumber(ms)
-      if ms > now - keepMs then kept[#kept + 1] = { ms, id, duplicate, recorded } end
+-- What the store holds under some names; false where it holds nothing.
+local function held(names, values)
+  local by = {}
+  for i, name in ipairs(names) do by[name] = values[i] end
+  return by
+end
+local places, windows = {}, {}
+if not refused and #users > 0 then
+  places = held(users, redis.call('HMGET', tag .. ':live', unpack(users)))
+  if not restoring then windows = held(windowKeys, redis.call('MGET', unpack(windowKeys))) end
+end
+
+-- A pilgrim's window is "ms|request id|duplicate key|place in time;" per charged call, oldest first.
+-- Answers the calls after `since` as text, and how many of them are younger than `from`.
+local function readWindow(key, since, from)
+  local raw = windows[key]
+  if not raw then return '', 0 end
+  local kept, young = nil, 0
+  for start, ms in string.gmatch(raw, '()(%d+)|[^;]*;') do
+    ms = tonumber(ms)
+    if ms > since then kept = kept or start end
+    if ms > from then young = young + 1 end
+  end
+  return kept and string.sub(raw, kept) or '', young
+end
+
+-- Until when the window of a length is full that holds so many calls too many.
+local function fullUntil(window, from, excess)
+  for ms in string.gmatch(window, '(%d+)|[^;]*;') do
+    if tonumber(ms) > from then
+      if excess == 0 then return tonumber(ms) end
+      excess = excess - 1
     end
   end
-  return kept
 end
 
-local function writeWindow(key, window, keepMs)
-  local parts = {}
-  for i, call in ipairs(window) do
-    parts[i] = string.format('%.0f', call[1]) .. '|' .. call[2] .. '|' .. call[3] .. '|' .. call[4] .. ';'
+-- The place in time of the first call in a window with the same key after `since`.
+local function placeOf(window, duplicateKey, since)
+  if duplicateKey == '' or not string.find(window, '|' .. duplicateKey .. '|', 1, true) then return nil end
+  for ms, key, recorded in string.gmatch(window, '(%d+)|[^|;]*|([^|;]*)|([^|;]*);') do
+    if key == duplicateKey and tonumber(ms) > since then return recorded end
   end
-  redis.call('SET', key, table.concat(parts), 'PX', keepMs)
+end
+
+local function charge(key, window, keepMs, id, duplicateKey, recorded)
+  windows[key] = window .. nowText .. '|' .. id .. '|' .. duplicateKey .. '|' .. recorded .. ';'
+  redis.call('SET', key, windows[key], 'PX', keepMs)
 end
 
 local admitted, checkins, duplicate, gone = 0, 0, 0, 0
@@ -67,30 +106,65 @@ end
 
 -- What the identity of a check-in begins with: c.
 local CHECKIN = 99
+local function count(field)
+  if string.byte(field) == CHECKIN then checkins = checkins + 1 end
+end
+
+-- Lua hands over some thousands of arguments at once, not more.
+local ENTRIES_A_CALL = 1000
+local waiting = {}
+
+-- Puts up to ENTRIES_A_CALL entries ARGV[first …] into a hash; answers how many were there already, whether the
+-- first was, and how many were of somebody erased since.
+local function put(key, isEmpty, first, n, stamp, erasedAt)
+  local known, firstKnown, late = 0, 0, 0
+  if n == 1 and not erasedAt then
+    if redis.call('HSETNX', key, ARGV[first], stamp .. ARGV[first + 1]) == 0 then return 1, 1, 0 end
+    count(ARGV[first])
+    return 0, 0, 0
+  end
+  local fields, fresh = {}, {}
+  for i = 1, n do fields[i] = ARGV[first + 2 * i - 2] end
+  local there = isEmpty and {} or held(fields, redis.call('HMGET', key, unpack(fields)))
+  for i, field in ipairs(fields) do
+    local value = ARGV[first + 2 * i - 1]
+    if restoring and receivedBefore(value, erasedAt) then
+      late = late + 1
+    elseif there[field] then
+      known = known + 1
+      if i == 1 then firstKnown = 1 end
+    else
+      there[field] = true
+      count(field)
+      fresh[#fresh + 1] = field
+      fresh[#fresh + 1] = stamp .. value
+    end
+  end
+  if #fresh > 0 then redis.call('HSET', key, unpack(fresh)) end
+  return known, firstKnown, late
+end
 
 -- Puts entries ARGV[first …] into the pilgrim's buffer; answers how many were there already, whether the
 -- first was, how many points wait now, and how many were of somebody erased since.
 local function buffer(user, first, n)
   local key = tag .. ':buf:' .. user
-  local known, firstKnown, late = 0, 0, 0
-  local pending = redis.call('HLEN', key)
-  if n == 0 then return 0, 0, pending, 0 end
-  if not restoring and pending + n > pendingMax then return nil end
-  local before = pending
+  local before = redis.call('HLEN', key)
+  if n == 0 then return 0, 0, before, 0 end
+  if not restoring and before + n > pendingMax then return nil end
   local stamp, erasedAt = generationOf(user)
-  for i = 0, n - 1 do
-    local value = ARGV[first + 2 * i + 1]
-    if restoring and receivedBefore(value, erasedAt) then
-      late = late + 1
-    elseif redis.call('HSETNX', key, ARGV[first + 2 * i], stamp .. value) == 1 then
-      pending = pending + 1
-      if string.byte(ARGV[first + 2 * i]) == CHECKIN then checkins = checkins + 1 end
-    else
-      known = known + 1
-      if i == 0 then firstKnown = 1 end
-    end
+  local known, firstKnown, late = 0, 0, 0
+  for from = 0, n - 1, ENTRIES_A_CALL do
+    local isEmpty = before == 0 and from == 0
+    local k, f, l =
+      put(key, isEmpty, first + 2 * from, math.min(ENTRIES_A_CALL, n - from), stamp, erasedAt)
+    known, late = known + k, late + l
+    if from == 0 then firstKnown = f end
   end
-  if before == 0 and pending > 0 then redis.call('ZADD', tag .. ':pending', now, user) end
+  local pending = before + n - known - late
+  if before == 0 and pending > 0 then
+    waiting[#waiting + 1] = nowText
+    waiting[#waiting + 1] = user
+  end
   redis.call('EXPIRE', key, retentionS)
   admitted = admitted + n - known - late
   gone = gone + late
@@ -98,43 +172,34 @@ local function buffer(user, first, n)
   return known, firstKnown, pending, late
 end
 
+local moved, movers = {}, {}
 local function move(user, position)
-  local t = tonumber(string.match(position, '^[^,]+'))
-  local last = redis.call('HGET', tag .. ':live', user)
-  if last and tonumber(string.match(last, '^[^,]+')) > t then return end
-  redis.call('HSET', tag .. ':live', user, position)
-  redis.call('ZADD', tag .. ':moved', now, user)
+  local last = places[user]
+  if last and tonumber(string.match(last, '^[^,]+')) > tonumber(string.match(position, '^[^,]+')) then return end
+  if not moved[user] then movers[#movers + 1] = user end
+  moved[user], places[user] = true, position
 end
 
-local function decide(kind, user, id, duplicateKey, recorded, position, first, n)
+local function decide(submission)
   if refused then return refused end
-  local window, windowKey, keepMs, charged
+  local kind, user, id, duplicateKey, recorded, position, first, n, windowKey = unpack(submission)
+  local window, keepMs, charged
   if not restoring then
-    local limit = limits[kind]
-    keepMs = limit[2]
-    if kind == 'checkin' and duplicateMs > keepMs then keepMs = duplicateMs end
-    windowKey = tag .. ':win:' .. kind .. ':' .. user
-    window = readWindow(windowKey, keepMs)
-    local charges, firstRecorded = {}, nil
-    for _, call in ipairs(window) do
-      if call[2] == id then charged = true end
-      if call[1] > now - limit[2] then charges[#charges + 1] = call[1] end
-      if duplicateKey ~= '' and call[3] == duplicateKey and call[1] > now - duplicateMs then
-        firstRecorded = firstRecorded or call[4]
-      end
+    local max, windowMs = unpack(limits[kind])
+    keepMs = kind == 'checkin' and math.max(windowMs, duplicateMs) or windowMs
+    local charges
+    window, charges = readWindow(windowKey, now - keepMs, now - windowMs)
+    charged = string.find(window, '|' .. id .. '|', 1, true)
+    if charges >= max and not charged then
+      return { 'limited', fullUntil(window, now - windowMs, charges - max) + windowMs - now }
     end
-    if #charges >= limit[1] and not charged then
-      return { 'limited', charges[#charges - limit[1] + 1] + limit[2] - now }
-    end
+    local firstRecorded = placeOf(window, duplicateKey, now - duplicateMs)
     if firstRecorded then
       -- The check-in is known; points that came with it are taken all the same.
       local known, _, pending = buffer(user, first + 2, n - 1)
       if not known then return { 'full' } end
       duplicate = duplicate + 1
-      if not charged then
-        window[#window + 1] = { now, id, duplicateKey, firstRecorded }
-        writeWindow(windowKey, window, keepMs)
-      end
+      if not charged then charge(windowKey, window, keepMs, id, duplicateKey, firstRecorded) end
       if n > 1 and position ~= '' then move(user, position) end
       return { 'admitted', known + 1, 1, pending, firstRecorded, '' }
     end
@@ -142,22 +207,24 @@ local function decide(kind, user, id, duplicateKey, recorded, position, first, n
   local known, firstKnown, pending, late = buffer(user, first, n)
   if not known then return { 'full' } end
   if position ~= '' and late == 0 then move(user, position) end
-  if window and not charged then
-    window[#window + 1] = { now, id, duplicateKey, recorded }
-    writeWindow(windowKey, window, keepMs)
-  end
+  if window and not charged then charge(windowKey, window, keepMs, id, duplicateKey, recorded) end
+  if known == 0 then return pending end
   local held = ''
   if firstKnown == 1 and kind == 'checkin' then held = redis.call('HGET', tag .. ':buf:' .. user, ARGV[first]) end
   return { 'admitted', known, firstKnown, pending, recorded, held }
 end
 
 local verdicts = {}
-local at = 9
-while at <= #ARGV do
-  local n = tonumber(ARGV[at + 6])
-  verdicts[#verdicts + 1] =
-    decide(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5], at + 7, n)
-  at = at + 7 + 2 * n
+for i, submission in ipairs(submissions) do verdicts[i] = decide(submission) end
+if #waiting > 0 then redis.call('ZADD', tag .. ':pending', unpack(waiting)) end
+if #movers > 0 then
+  local newPlaces, times = {}, {}
+  for i, user in ipairs(movers) do
+    newPlaces[2 * i - 1], newPlaces[2 * i] = user, places[user]
+    times[2 * i - 1], times[2 * i] = nowText, user
+  end
+  redis.call('HSET', tag .. ':live', unpack(newPlaces))
+  redis.call('ZADD', tag .. ':moved', unpack(times))
 end
 if admitted > 0 then redis.call('HINCRBY', tag .. ':books', 'admitted', admitted) end
 if checkins > 0 then redis.call('HINCRBY', tag .. ':books', 'checkins', checkins) end

@@ -2,15 +2,16 @@
 import type { AdmissionRules, Kv, Submission, Verdict } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
 
-/** A verdict as the script answers it. */
-type Reply = [string, ...(string | number)[]]
+/** A verdict as the script answers it: of a submission that is admitted whole, how many points wait. */
+type Reply = number | [string, ...(string | number)[]]
 
 /** @param client one that waits as long as an admission may take */
 export function admissionVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'admit' | 'restore'> {
   return {
     async admit(partition, submissions, rules) {
       const args = admitArguments('admit', submissions, rules)
-      return (await asked<Reply[]>(client.gpsAdmit(tags[partition]!, ...args))).map(verdictOf)
+      const replies = await asked<Reply[]>(client.gpsAdmit(tags[partition]!, ...args))
+      return replies.map((reply, i) => verdictOf(reply, submissions[i]!))
     },
     async restore(partition, submissions, rules) {
       await asked(client.gpsAdmit(tags[partition]!, ...admitArguments('restore', submissions, rules)))
@@ -34,14 +35,17 @@ function admitArguments(
     rules.pendingMax,
   ]
   for (const { kind, userId, id, duplicateKey, recordedMs, position, entries } of submissions) {
-    args.push(kind, userId, id, duplicateKey, recordedMs)
-    args.push(position === null ? '' : `${position.t},${position.lat},${position.lng}`, entries.length)
+    const place = position === null ? '' : `${position.t},${position.lat},${position.lng}`
+    args.push(`${kind}|${userId}|${id}|${duplicateKey}|${recordedMs}|${place}|${entries.length}`)
     for (const entry of entries) args.push(entry.field, entry.value)
   }
   return args
 }
 
-function verdictOf([outcome, ...rest]: Reply): Verdict {
+function verdictOf(reply: Reply, { recordedMs }: Submission): Verdict {
+  if (typeof reply === 'number')
+    return { outcome: 'admitted', duplicates: 0, duplicate: false, pending: reply, recordedMs, held: null }
+  const [outcome, ...rest] = reply
   switch (outcome) {
     case 'admitted':
       return {

@@ -11,10 +11,12 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killInside } from './helpers/process.ts'
 import { ensurePrograms } from './helpers/programs.ts'
-import { type Server, startNats, startPostgres, startRedis } from './helpers/servers.ts'
+import { type Server, startPostgres, startRedis } from './helpers/servers.ts'
 
 /** Bound of a test that sets none of its own. */
 const TEST_MS = 60_000
+/** Test files that run side by side: most of them wait most of the time. */
+const ABREAST = 2
 /** Time for a child that is told to end, before it is killed. */
 const GRACE_MS = 5_000
 const ROOT = join(import.meta.dir, '..')
@@ -56,11 +58,11 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** Starts the servers that test files share, puts each into `started`, and gives their addresses. */
 async function startServers(started: Server[]): Promise<Record<string, string>> {
-  const starts = await Promise.allSettled([startPostgres(), startRedis(), startNats()])
+  const starts = await Promise.allSettled([startPostgres(), startRedis()])
   for (const start of starts) if (start.status === 'fulfilled') started.push(start.value)
   for (const start of starts) if (start.status === 'rejected') throw start.reason
-  const [postgres, redis, nats] = started
-  return { TEST_POSTGRES_URL: postgres!.url, TEST_REDIS_URL: redis!.url, TEST_NATS_URL: nats!.url }
+  const [postgres, redis] = started
+  return { TEST_POSTGRES_URL: postgres!.url, TEST_REDIS_URL: redis!.url }
 }
 
 async function clean(servers: readonly Server[], directory: string): Promise<void> {
@@ -73,7 +75,13 @@ async function clean(servers: readonly Server[], directory: string): Promise<voi
 /** Runs bun test, prints the closing line, and gives bun test's exit code. */
 async function runTests(args: string[], env: Record<string, string>, report: string): Promise<number> {
   const reporter = ['--reporter=junit', `--reporter-outfile=${report}`]
-  const options = ['--no-env-file', '--no-orphans', `--timeout=${TEST_MS}`, ...reporter]
+  const options = [
+    '--no-env-file',
+    '--no-orphans',
+    `--parallel=${ABREAST}`,
+    `--timeout=${TEST_MS}`,
+    ...reporter,
+  ]
   const code = await run([process.execPath, 'test', ...options, ...args], env)
   if (interruptedBy !== undefined) return code
   const counts = await readCounts(report)

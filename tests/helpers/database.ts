@@ -1,4 +1,4 @@
-/** A database, a Redis and a NATS of its own for each test file, on the servers of the run. */
+/** A database and a Redis of its own for each test file, on the servers of the run. */
 import Redis from 'ioredis'
 import postgres from 'postgres'
 import { serverUrl } from './suite.ts'
@@ -79,11 +79,5 @@ export async function testRedisUrl(): Promise<string> {
     counting.disconnect()
   }
 }
-
-/** The run's NATS, and a prefix for subjects and streams that no other test file has. */
-export const testNats = (): { url: string; prefix: string } => ({
-  url: serverUrl('NATS'),
-  prefix: `test_${uniqueName()}`,
-})
 
 const uniqueName = (): string => crypto.randomUUID().replaceAll('-', '')

@@ -2,9 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Redis, { Cluster } from 'ioredis'
 import { connect } from 'nats'
 import postgres from 'postgres'
-import { openTestDatabase, testNats, testRedisUrl } from './database.ts'
+import { openTestDatabase, testRedisUrl } from './database.ts'
 import { rejection } from './rejection.ts'
-import { freePort, type RedisCluster, startPostgres, startRedis, startRedisCluster } from './servers.ts'
+import {
+  freePort,
+  type RedisCluster,
+  startNats,
+  startPostgres,
+  startRedis,
+  startRedisCluster,
+} from './servers.ts'
 import { describeOnServers } from './suite.ts'
 import { until } from './wait.ts'
 
@@ -28,13 +35,12 @@ describeOnServers('servers of the run', () => {
   })
 
   test('NATS has JetStream', async () => {
-    const { url, prefix } = testNats()
-    const connection = await connect({ servers: url })
+    await using server = await startNats()
+    const connection = await connect({ servers: server.url })
     const streams = (await connection.jetstreamManager()).streams
-    await streams.add({ name: prefix, subjects: [`${prefix}.>`] })
-    const { seq } = await connection.jetstream().publish(`${prefix}.subject`)
+    await streams.add({ name: 'stream', subjects: ['subject'] })
+    const { seq } = await connection.jetstream().publish('subject')
     expect(seq).toBe(1)
-    await streams.delete(prefix)
     await connection.close()
   })
 })

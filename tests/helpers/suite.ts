@@ -11,7 +11,7 @@ export const describeOnServers = describe.skipIf(embeddedOnly)
  * Address of a server of this run.
  * @throws Error when the tests were not started through `bun run test`
  */
-export function serverUrl(name: 'POSTGRES' | 'REDIS' | 'NATS'): string {
+export function serverUrl(name: 'POSTGRES' | 'REDIS'): string {
   const url = process.env[`TEST_${name}_URL`]
   if (url === undefined)
     throw new Error(

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Redis from 'ioredis'
 import type { Environment } from '#shared/config.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
-import { openTestDatabase, testNats, testRedisUrl } from './database.ts'
+import { openTestDatabase, testRedisUrl } from './database.ts'
 import { newDirectory, type Server, startServer } from './process.ts'
 import { freePort, startCaddy, startNats, startPostgres, startRedis } from './servers.ts'
 import { until } from './wait.ts'
@@ -41,14 +41,14 @@ export interface RealOptions {
   readonly replicas?: number
 }
 
-/** On the run's servers, with a database and a kv of its own. */
+/** On the run's Postgres and Redis, with a database and a kv of its own, and a NATS that nobody else has. */
 export async function openRealWorld(options: RealOptions = {}): Promise<RealWorld> {
-  const [database, redisUrl] = await Promise.all([openTestDatabase(), testRedisUrl()])
+  const [database, redisUrl, nats] = await Promise.all([openTestDatabase(), testRedisUrl(), startNats()])
   return openOn(options, {
     databaseUrl: database.url,
     redisUrl,
-    natsUrl: testNats().url,
-    close: () => database.drop(),
+    natsUrl: nats.url,
+    close: async () => void (await Promise.all([database.drop(), nats.close()])),
   })
 }
 

@@ -1,6 +1,6 @@
 /** Opens a world, or describes the same in both. */
 import { afterAll, beforeAll, describe } from 'bun:test'
-import { cpSync, existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Environment } from '#shared/config.ts'
@@ -23,7 +23,15 @@ async function migratedDatabase(): Promise<string | null> {
   if (existsSync(database)) return database
   const run = await startEmbedded()
   await run.stop()
-  cpSync(join(run.dataDir, 'db'), database, { recursive: true })
+  // Test files run side by side: it bears its name only once it is complete, and the first one is kept.
+  const copy = mkdtempSync(`${database}-`)
+  cpSync(join(run.dataDir, 'db'), copy, { recursive: true })
+  try {
+    renameSync(copy, database)
+  } catch (error) {
+    if (!existsSync(database)) throw error
+    rmSync(copy, { recursive: true })
+  }
   run.remove()
   return database
 }

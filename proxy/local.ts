@@ -9,7 +9,7 @@ import { migrateDatabase } from '#shared/db/migrate.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
 import { createLog, type Log } from '#shared/log.ts'
-import { contextOf, openPorts, stopSignal, watchRejections } from '#shared/service.ts'
+import { contextOf, drain, openPorts, stopSignal, watchRejections } from '#shared/service.ts'
 import { createAdmin } from '#services/admin/app.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
 import { createLineBot } from '#services/line-bot/app.ts'
@@ -60,10 +60,17 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   const config = readConfig({ EVENT_PUBLIC_URL: `https://localhost:${port}`, ...env, ...tokens.env })
   const ports = await openPorts(config, log, now, (db) => migrateDatabase(db))
   let addressOf = (_request: Request): string => 'unknown'
+  let idleAfter: ServiceContext['idleAfter'] = () => undefined
+  const stopping = new AbortController()
   const contexts = new Map<ServiceName, ServiceContext>()
   const services = new Map<ServiceName, Service>()
   for (const [name, create] of Object.entries(SERVICES) as [ServiceName, (typeof SERVICES)[ServiceName]][]) {
-    const context = contextOf(ports, name, log, { tls: true, addressOf: (request) => addressOf(request) })
+    const context = contextOf(ports, name, log, {
+      tls: true,
+      stopping: stopping.signal,
+      addressOf: (request) => addressOf(request),
+      idleAfter: (request, seconds) => idleAfter(request, seconds),
+    })
     contexts.set(name, context)
     services.set(name, create(context))
   }
@@ -79,12 +86,14 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
     error: (error) => answerUnexpected(log, error),
   })
   addressOf = (request) => server.requestIP(request)?.address ?? 'unknown'
+  idleAfter = (request, seconds) => server.timeout(request, seconds)
 
   return {
     url: `https://localhost:${server.port}`,
     tokens: tokens.shown,
     async stop() {
-      await server.stop()
+      stopping.abort()
+      await drain(server)
       for (const service of services.values()) await service.stop()
       for (const context of contexts.values()) await context.outbox.stop()
       await ports.close()

@@ -30,6 +30,10 @@ export interface ServiceContext {
   readonly tls: boolean
   /** A client's address as our own proxy states it. */
   readonly addressOf: (request: Request) => string
+  /** Aborted when the process begins to end: an answer without an end of its own ends then. */
+  readonly stopping: AbortSignal
+  /** Closes a request's connection after so many seconds without a byte from the client; 0: never. */
+  readonly idleAfter: (request: Request, seconds: number) => void
 }
 
 /** A service: its routes, and what runs beside them. Creating it does nothing. */

@@ -1,6 +1,7 @@
 /** One service in one process: its ports opened, its routes served, and a clean end. */
 import { createAuth } from '#shared/auth.ts'
 import { openBus } from '#shared/bus/bus.ts'
+import { within } from '#shared/deadline.ts'
 import { type Config, environment, type Environment, readConfig } from '#shared/config.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
 import { type Database, isDatabaseUnavailable, openDatabase } from '#shared/db/db.ts'
@@ -13,6 +14,7 @@ import { createMetrics } from '#shared/metrics.ts'
 import { openObjects } from '#shared/objects/objects.ts'
 import { createOutbox } from '#shared/outbox.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
+import type { Server } from 'bun'
 import { join } from 'node:path'
 
 /** Above the two minutes that a proxy may keep a connection: a request on a closing one would be lost. */
@@ -110,7 +112,7 @@ export function contextOf(
   ports: Ports,
   name: string,
   log: Log,
-  client: Pick<ServiceContext, 'tls' | 'addressOf'>,
+  client: Pick<ServiceContext, 'tls' | 'addressOf'> & Partial<Pick<ServiceContext, 'stopping' | 'idleAfter'>>,
 ): ServiceContext {
   const mine = log.with({ service: name })
   const metrics = createMetrics(name)
@@ -119,6 +121,8 @@ export function contextOf(
     outbox: createOutbox(ports.db, ports.bus, ports.now, mine),
     log: mine,
     metrics,
+    stopping: new AbortController().signal,
+    idleAfter: () => undefined,
     ...client,
   }
 }
@@ -158,7 +162,12 @@ export async function runService(
   watchRejections(log)
   const config = readConfig(env)
   const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
-  const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, PROXIED)
+  const stopping = new AbortController()
+  const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, {
+    ...PROXIED,
+    stopping: stopping.signal,
+    idleAfter: (request, seconds) => server.timeout(request, seconds),
+  })
   const service = create(context)
   // Only then: the proxy sends requests to whoever takes the connection.
   await service.start()
@@ -173,12 +182,18 @@ export async function runService(
   await stopSignal()
   ready = false
   log.info('stopping', { service: service.name })
-  await Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])
+  stopping.abort()
+  await drain(server)
   // The service first: what it does for an event may be waiting for something that the stop breaks off.
   await service.stop()
   await context.outbox.stop()
   await ports.close()
   process.exit(0)
+}
+
+/** Ends a server when its requests are answered, and in any case soon. */
+export async function drain(server: Server<undefined>): Promise<void> {
+  await within(server.stop(), DRAIN_MS, () => server.stop(true))
 }
 
 /**

@@ -21,6 +21,7 @@ import {
   usersEndpoint,
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
+import { streamEndpoint } from '#shared/contracts/stream.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { assignRole, listRoles } from './assign-role.ts'
 import { readCarbon } from './carbon.ts'
@@ -34,6 +35,7 @@ import { listAudit } from './list-audit.ts'
 import { listSurveys, surveysCsv } from './list-surveys.ts'
 import { listUsers } from './list-users.ts'
 import { setUserStatus } from './set-user-status.ts'
+import { createStream } from './stream.ts'
 import { readTimeline } from './timeline.ts'
 import { readActivity, setStatus } from './status.ts'
 
@@ -56,6 +58,8 @@ function serveEvent(router: Router, context: ServiceContext): void {
   serve(router, context, carbonEndpoint, () => readCarbon(context))
   serve(router, context, timelineEndpoint, () => readTimeline(context))
   serve(router, context, auditEndpoint, ({ query }) => listAudit(context, query))
+  const stream = createStream(context)
+  serve(router, context, streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))
 }
 
 /** What operators read and decide about people. */

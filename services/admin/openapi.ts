@@ -49,6 +49,11 @@ const errorAnswer = (status: number): Json => ({
 })
 
 function successAnswer({ data, media }: Endpoint): Json {
+  if (media === 'text/event-stream')
+    return {
+      description: 'Events, until the client or the service ends it; data of each event by its name',
+      content: { [media]: { schema: { type: 'string' }, 'x-events': schemaOf(data, 'output').properties } },
+    }
   if (media !== null && media !== 'application/json')
     return { description: 'Success', content: { [media]: { schema: { type: 'string', format: 'binary' } } } }
   const body = schemaOf(data, 'output')

@@ -8,6 +8,7 @@ import * as messages from './messages.ts'
 import * as operations from './operations.ts'
 import * as profile from './profile.ts'
 import * as reports from './reports.ts'
+import * as stream from './stream.ts'
 import * as survey from './survey.ts'
 import * as tracking from './tracking.ts'
 
@@ -23,6 +24,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   cards,
   operations,
   reports,
+  stream,
   bot,
   messages,
   documentation,

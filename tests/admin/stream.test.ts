@@ -1,0 +1,178 @@
+/** The stream's own promises, in one process: it costs by events and not by readers, and nothing outlives them. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import { createStream, type Stream } from '#services/admin/stream.ts'
+import { createTold } from '#shared/alerts/told.ts'
+import { readConfig } from '#shared/config.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import { createLog } from '#shared/log.ts'
+import { Refusal } from '#shared/errors.ts'
+import { contextOf, openPorts, type Ports } from '#shared/service.ts'
+import { type EventStream, readEvents } from '#tests/helpers/event-stream.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { activate, admit, checkin } from '#tests/kv/drivers.ts'
+
+const soon = (what: string) => ({ timeoutMs: 10_000, what })
+
+let dir: string
+let ports: Ports
+let context: ServiceContext
+let stopping: AbortController
+/** Looks at the kv's books, and connections whose silence was cut short. */
+let looks = 0
+let cut = 0
+const faults: string[] = []
+
+beforeAll(async () => {
+  dir = await newDirectory('stream')
+  const log = createLog({}, (line) => void faults.push(line))
+  ports = await openPorts(readConfig({ EVENT_DATA_DIR: dir }), log, Date.now, migrateDatabase)
+  await activate(ports.kv)
+}, 60_000)
+afterAll(async () => {
+  await ports.close()
+  await rm(dir, { recursive: true, force: true })
+})
+beforeEach(() => {
+  stopping = new AbortController()
+  looks = 0
+  cut = 0
+  const log = createLog({}, (line) => void faults.push(line))
+  const books = () => {
+    looks++
+    return ports.kv.books()
+  }
+  context = {
+    ...contextOf(ports, 'admin', log, {
+      tls: false,
+      addressOf: () => 'test',
+      stopping: stopping.signal,
+      idleAfter: (_request, seconds) => void (cut += seconds === 0 ? 0 : 1),
+    }),
+    kv: { ...ports.kv, books },
+  }
+})
+
+const ask = (headers: Record<string, string> = {}) => new Request('http://test/stream', { headers })
+const listen = (stream: Stream, zoom = 10): EventStream => readEvents(stream.open(ask(), zoom).body!)
+const allHave = (readers: readonly EventStream[], name: 'snapshot' | 'counts') =>
+  until(() => readers.every((one) => one.all(name).length > 0), soon(`${name} for everyone`))
+
+test('two hundred readers cost the stores one; nothing is looked at once they have left', async () => {
+  const stream = createStream(context, { heartbeatMs: 20 })
+  const readers = Array.from({ length: 200 }, (_, i) => listen(stream, 6 + (i % 13)))
+  await allHave(readers, 'snapshot')
+  const before = looks
+  await admit(ports.kv, checkin({ userId: 'walker' }))
+  await allHave(readers, 'counts')
+  expect(looks - before).toBeLessThan(5)
+  expect(new Set(readers.map((one) => JSON.stringify(one.all('counts')[0]))).size).toBe(1)
+  for (const [i, reader] of readers.entries()) {
+    await reader.next('cells')
+    expect(reader.all('cells').map(({ zoom }) => zoom)).toContain(6 + (i % 13))
+    expect(reader.heartbeats).toBeGreaterThan(0)
+  }
+  for (const reader of readers) reader.close()
+  await until(() => stream.size() === 0, soon('all to have left'))
+  // A look that was under way has ended by then.
+  await Bun.sleep(100)
+  const after = looks
+  await Bun.sleep(1_500)
+  expect(looks).toBe(after)
+  // And it begins again with the next one.
+  const next = listen(stream)
+  await next.next('snapshot')
+  expect(looks).toBeGreaterThan(after)
+  next.close()
+}, 30_000)
+
+test('one who does not read is let go, and the others do not notice', async () => {
+  const stream = createStream(context, { heartbeatMs: 1 })
+  const frozen = stream.open(ask(), 10)
+  const reader = listen(stream)
+  await reader.next('snapshot')
+  expect(stream.size()).toBe(2)
+  // Heartbeats of four bytes take too long to fill a quarter of a megabyte: long messages do it.
+  const message = 'm'.repeat(120_000)
+  for (let i = 1; i <= 3; i++) {
+    await createTold(context).remember({
+      id: `${i}${message}`,
+      openedMs: 0,
+      alerts: 1,
+      lastAlertMs: 0,
+      failure: true,
+      calmSinceMs: null,
+    })
+    await reader.next('alert', ({ incident }) => incident.id.startsWith(`${i}m`))
+  }
+  expect(stream.size()).toBe(1)
+  expect(cut).toBe(1)
+  // What was queued can still be read, and then it is over.
+  const late = readEvents(frozen.body!)
+  await until(() => late.ended, soon('the end'))
+  expect(late.all('snapshot')).toHaveLength(1)
+  expect(reader.ended).toBe(false)
+  reader.close()
+}, 30_000)
+
+test('an incident is told when it opens, changes and is over', async () => {
+  const told = createTold(context)
+  await told.remember(null)
+  const stream = createStream(context)
+  const reader = listen(stream)
+  expect(await reader.next('snapshot')).toMatchObject({ incident: null })
+  const incident = { id: 'i', openedMs: 0, alerts: 1, lastAlertMs: 0, failure: true, calmSinceMs: null }
+  await told.remember(incident)
+  const seen = { id: 'i', opened_at: '1970-01-01T00:00:00.000Z', failure: true }
+  expect(await reader.next('alert')).toEqual({ state: 'opened', incident: { ...seen, alerts: 1 } })
+  await told.remember({ ...incident, alerts: 2 })
+  expect(await reader.next('alert', ({ state }) => state === 'changed')).toMatchObject({
+    incident: { alerts: 2 },
+  })
+  await told.remember(null)
+  await reader.next('alert', ({ state }) => state === 'recovered')
+  expect(reader.all('alert')).toHaveLength(3)
+  reader.close()
+}, 30_000)
+
+test('streams are bounded, and a stop ends all of them at once', async () => {
+  const stream = createStream(context, { maxReaders: 3 })
+  const readers = Array.from({ length: 3 }, () => listen(stream))
+  await allHave(readers, 'snapshot')
+  const refused = (): unknown => {
+    try {
+      return stream.open(ask(), 10)
+    } catch (error) {
+      return error
+    }
+  }
+  expect(refused()).toMatchObject({ httpStatus: 503, headers: { 'Retry-After': '30' } })
+  readers[0]!.close()
+  await until(() => stream.size() === 2, soon('one to have left'))
+  readers.push(listen(stream))
+  await readers.at(-1)!.next('snapshot')
+  const started = performance.now()
+  stopping.abort()
+  await until(() => readers.slice(1).every((one) => one.ended), soon('the ends'))
+  expect(performance.now() - started).toBeLessThan(500)
+  expect(stream.size()).toBe(0)
+  expect(refused()).toBeInstanceOf(Refusal)
+}, 30_000)
+
+test('a kv that is away is told of by nothing but silence, and then it goes on', async () => {
+  let away = true
+  const { KvUnavailable } = await import('#shared/kv/kv.ts')
+  const books = async () => {
+    if (away) throw new KvUnavailable('away')
+    return ports.kv.books()
+  }
+  const stream = createStream({ ...context, kv: { ...ports.kv, books } })
+  const reader = listen(stream)
+  expect(await reader.next('snapshot')).toMatchObject({ counts: null, status: { status: 'active' } })
+  away = false
+  await reader.next('counts')
+  reader.close()
+  expect(faults.filter((line) => line.includes('"error"'))).toEqual([])
+}, 30_000)

@@ -1,0 +1,132 @@
+/** The event as operators see it while it happens, through the proxy and embedded. */
+import { expect, test } from 'bun:test'
+import { connect } from 'node:http2'
+import { cellAt, cellName } from '#shared/rules/cells.ts'
+import { sentenceOf } from '#tests/helpers/answers.ts'
+import { type EventStream, readEvents } from '#tests/helpers/event-stream.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin, checkIn, newPilgrim, PLACE, setStatus, syncTrack, type World } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const PATH = '/api/event/admin/stream'
+
+async function open(world: World, headers: Record<string, string> = {}, query = ''): Promise<EventStream> {
+  const answer = await world.fetch(`${PATH}${query}`, { headers: { ...admin('manager'), ...headers } })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+  return readEvents(answer.body!)
+}
+
+const sum = (stream: EventStream, name: 'checkins' | 'points' | 'duplicates'): number =>
+  stream.all('counts').reduce((total, counts) => total + counts[name], 0)
+
+describeWorlds('the stream', (world) => {
+  test('tells what stands, then what is admitted by all replicas, and where', async () => {
+    const stream = await open(world, {}, '?zoom=14')
+    const snapshot = await stream.next('snapshot')
+    expect(snapshot).toMatchObject({
+      resumed: false,
+      status: { status: 'active' },
+      ending: null,
+      incident: null,
+    })
+    expect(stream.events[0]!.event).toBe('snapshot')
+    const pilgrims = Array.from({ length: 6 }, newPilgrim)
+    const points = [1, 2, 3].map((i) => ({ ...PLACE, timestamp: Date.now() - i * 1_000 }))
+    for (const userId of pilgrims) expect((await checkIn(world, userId)).status).toBe(202)
+    expect((await syncTrack(world, pilgrims[0]!, points)).status).toBe(200)
+    expect((await syncTrack(world, pilgrims[0]!, points)).status).toBe(200)
+    await until(() => sum(stream, 'points') >= 9 && sum(stream, 'duplicates') >= 3, {
+      timeoutMs: 10_000,
+      what: 'the counts',
+    })
+    expect([sum(stream, 'checkins'), sum(stream, 'points'), sum(stream, 'duplicates')]).toEqual([6, 9, 3])
+    const { totals } = stream.all('counts').at(-1)!
+    expect(totals.points - (snapshot.counts?.totals.points ?? NaN)).toBe(9)
+    const place = cellName(cellAt(PLACE.lat, PLACE.lng, 14))
+    const seen = () => stream.all('cells').flatMap(({ cells }) => cells.filter(({ cell }) => cell === place))
+    await until(() => seen().reduce((total, { pilgrims: n }) => total + n, 0) >= 6, {
+      timeoutMs: 10_000,
+      what: 'six pilgrims in the cell',
+    })
+    stream.close()
+  }, 60_000)
+
+  test('tells changes of the status, and after a break those that were missed', async () => {
+    const stream = await open(world)
+    await stream.next('snapshot')
+    await setStatus(world, { status: 'paused', message: 'Storm' })
+    expect(await stream.next('status')).toMatchObject({ status: 'paused', message: 'Storm' })
+    const { lastId } = stream
+    stream.close()
+
+    await setStatus(world, { status: 'active' })
+    await checkIn(world, newPilgrim(), { lat: 23.5 })
+    await setStatus(world, { status: 'paused', message: 'Again' })
+    const again = await open(world, { 'Last-Event-ID': lastId })
+    expect(await again.next('snapshot')).toMatchObject({ resumed: true, status: { status: 'paused' } })
+    expect(again.events.map(({ event }) => event).slice(0, 4)).toEqual([
+      'status',
+      'status',
+      'cells',
+      'snapshot',
+    ])
+    expect(again.all('status').map(({ status, message }) => [status, message])).toEqual([
+      ['active', null],
+      ['paused', 'Again'],
+    ])
+    const place = cellName(cellAt(23.5, PLACE.lng, 10))
+    expect(again.all('cells')[0]!.cells.map(({ cell }) => cell)).toContain(place)
+    again.close()
+    await setStatus(world, { status: 'active' })
+
+    for (const foreign of ['nonsense', '999999999.1', '1.99999999999999'])
+      expect(await (await open(world, { 'Last-Event-ID': foreign })).next('snapshot')).toMatchObject({
+        resumed: false,
+        status: { status: 'active' },
+      })
+  }, 60_000)
+
+  test('refuses a zoom that there is not; a HEAD opens nothing', async () => {
+    for (const zoom of ['5', '19', '', '1e1', '10.5'])
+      await sentenceOf(
+        await world.fetch(`${PATH}?zoom=${zoom}`, { headers: admin('manager') }),
+        400,
+        'invalid-request',
+      )
+    const head = await world.fetch(PATH, { method: 'HEAD', headers: admin('manager') })
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+  })
+
+  test('comes at once over HTTP/2 too', async () => {
+    if (world.kind === 'embedded') return
+    const session = connect(`https://localhost:${world.port}`, { ca: world.ca })
+    try {
+      const request = session.request({ ':path': PATH, ...admin('manager') })
+      let text = ''
+      request.setEncoding('utf8')
+      request.on('data', (chunk: string) => (text += chunk))
+      await until(() => text.includes('event: snapshot'), { timeoutMs: 5_000, what: 'the snapshot' })
+      const started = performance.now()
+      await setStatus(world, { status: 'paused' })
+      await until(() => text.includes('event: status'), { timeoutMs: 5_000, what: 'the change' })
+      expect(performance.now() - started).toBeLessThan(3_000)
+      await setStatus(world, { status: 'active' })
+    } finally {
+      session.destroy()
+    }
+  }, 30_000)
+
+  // The last one: nothing opens an ended event again.
+  test('shows the end', async () => {
+    const stream = await open(world)
+    await stream.next('snapshot')
+    await world.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
+    expect(await stream.next('status', ({ status }) => status === 'ended')).toMatchObject({ message: null })
+    await stream.next('ending', ({ flush }) => flush === 'done')
+    await stream.next('ending', ({ cards }) => cards.total === 0)
+    stream.close()
+  }, 60_000)
+})

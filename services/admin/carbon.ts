@@ -3,65 +3,66 @@ import type { ServiceContext } from '#shared/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Carbon } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/last-flush.ts'
-import { carbonMg, KG_PER_UNIT, modeNamed } from '#shared/rules/carbon.ts'
+import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
 import { shownKg, shownKm } from '#shared/rules/shown.ts'
 import { entryOf, type ModeSums } from '#shared/rules/tally.ts'
 
+interface Sums {
+  segments: [day: string, mode: string, mm: number, mg: number][]
+  reported: [name: string, amount: number, mg: number][]
+  pilgrims: number
+}
+
 const noAmount = (): ModeSums => ({ distanceMm: 0, carbonMg: 0 })
-const add = (into: ModeSums, sums: ModeSums) => {
-  into.distanceMm += sums.distanceMm
-  into.carbonMg += sums.carbonMg
+const add = (into: ModeSums, distanceMm: number, carbonMg: number) => {
+  into.distanceMm += distanceMm
+  into.carbonMg += carbonMg
 }
 const shown = ({ distanceMm, carbonMg: mg }: ModeSums) => ({ km: shownKm(distanceMm), kg: shownKg(mg) })
 
+/** Everything in one statement, so that what is shown together was true together. */
+async function readSums({ db }: ServiceContext): Promise<Sums> {
+  const [row] = await db.read(
+    () => db.sql<[{ sums: string }]>`
+      SELECT json_build_object(
+        'segments', (SELECT coalesce(json_agg(json_build_array(day, mode, distance_mm, carbon_mg) ORDER BY day), '[]')
+                     FROM event_modes),
+        'reported', (SELECT coalesce(json_agg(json_build_array(name, amount, mg)), '[]') FROM (
+                       SELECT name, sum(amount) AS amount, sum(carbon_mg) AS mg FROM reported_sums GROUP BY name) r),
+        'pilgrims', (SELECT count(*) FROM pilgrim_totals WHERE points > 0)
+                  + (SELECT coalesce(sum(walked), 0) FROM erasures)
+      )::text AS sums`,
+  )
+  return JSON.parse(row.sums) as Sums
+}
+
 /** Total = sum over modes (self-reported kilometres included) + consumption. Reports have no day. */
-export async function readCarbon({ db, kv }: ServiceContext): Promise<Carbon> {
-  const [segments, transport, [reported], lastFlush] = await Promise.all([
-    db.read(
-      () => db.sql<{ day: string; mode: string; mm: number; mg: number }[]>`
-        SELECT day::text AS day, mode, distance_mm::float8 AS mm, carbon_mg::float8 AS mg
-        FROM event_modes ORDER BY day, mode`,
-    ),
-    db.read(
-      () => db.sql<{ mode: string; mm: number }[]>`
-        SELECT e.key AS mode, sum(round(e.value::numeric * 1000000))::float8 AS mm
-        FROM pilgrims, jsonb_each_text(transport) e WHERE transport <> '{}' GROUP BY e.key`,
-    ),
-    db.read(
-      () => db.sql<{ pilgrims: number; water: number; recycle: number; hotel: number }[]>`
-        SELECT count(*)::int AS pilgrims, coalesce(sum((consumption->>'water')::int), 0)::float8 AS water,
-               coalesce(sum((consumption->>'recycle')::int), 0)::float8 AS recycle,
-               coalesce(sum((consumption->>'hotel')::int), 0)::float8 AS hotel
-        FROM pilgrims`,
-    ),
-    readLastFlush(db, kv),
-  ])
+export async function readCarbon(context: ServiceContext): Promise<Carbon> {
+  const [sums, lastFlush] = await Promise.all([readSums(context), readLastFlush(context.db, context.kv)])
   const byMode = new Map<string, ModeSums>()
   const byDay = new Map<string, ModeSums>()
   const all = noAmount()
-  for (const { day, mode, mm, mg } of segments)
+  const pieces = { water: 0, recycle: 0, hotel: 0 }
+  let consumedMg = 0
+  for (const [day, mode, mm, mg] of sums.segments)
     for (const into of [entryOf(byMode, mode, noAmount), entryOf(byDay, day, noAmount), all])
-      add(into, { distanceMm: mm, carbonMg: mg })
-  for (const { mode: name, mm } of transport) {
-    const mode = modeNamed(name)
-    for (const into of [entryOf(byMode, mode, noAmount), all])
-      add(into, { distanceMm: mm, carbonMg: carbonMg(mm, mode) })
-  }
-  const { pilgrims, water, recycle, hotel } = reported!
-  const consumedMg = Math.round(
-    (water * KG_PER_UNIT.water + recycle * KG_PER_UNIT.recycle + hotel * KG_PER_UNIT.hotel) * 1e6,
-  )
+      add(into, mm, mg)
+  for (const [name, amount, mg] of sums.reported)
+    if (Object.hasOwn(KG_PER_UNIT, name)) {
+      pieces[name as keyof typeof pieces] = amount
+      consumedMg += mg
+    } else for (const into of [entryOf(byMode, name, noAmount), all]) add(into, amount, mg)
   const totalMg = all.carbonMg + consumedMg
   return {
     total_kg: shownKg(totalMg),
-    mean_kg: pilgrims === 0 ? 0 : shownKg(totalMg / pilgrims),
-    saved_kg: shownKg(carbonMg(all.distanceMm, 'bus') - all.carbonMg),
-    pilgrims,
+    mean_kg: sums.pilgrims === 0 ? 0 : shownKg(totalMg / sums.pilgrims),
+    saved_kg: shownKg(savedMg(all.distanceMm, all.carbonMg)),
+    pilgrims: sums.pilgrims,
     by_mode: Object.fromEntries(
-      [...byMode].sort(([a], [b]) => (a < b ? -1 : 1)).map(([mode, sums]) => [mode, shown(sums)]),
+      [...byMode].sort(([a], [b]) => (a < b ? -1 : 1)).map(([mode, amount]) => [mode, shown(amount)]),
     ),
-    by_day: [...byDay].map(([day, sums]) => ({ day, ...shown(sums) })),
-    consumption: { water, recycle, hotel, kg: shownKg(consumedMg) },
+    by_day: [...byDay].map(([day, amount]) => ({ day, ...shown(amount) })),
+    consumption: { ...pieces, kg: shownKg(consumedMg) },
     as_of: lastFlush === null ? null : time(lastFlush),
   }
 }

@@ -1,5 +1,5 @@
 /** Erasing a pilgrim: rows, buffer, live map, caches and pictures go; what they added to the event's sums stays. */
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { audit } from '#shared/audit.ts'
 import type { Operator } from '#shared/auth.ts'
 import type { ServiceContext } from '#shared/context.ts'
@@ -10,6 +10,10 @@ import { userHash } from '#shared/kv/kv.ts'
 import { deletePictures } from '#shared/objects/pictures.ts'
 import type { Writer } from '#shared/outbox.ts'
 import { photoCountKey } from '#shared/photo-count.ts'
+import { bookErased } from '#shared/reported-sums.ts'
+import { pilgrims, surveys } from '#shared/schema/profiles.ts'
+import { Answers } from '#shared/contracts/survey.ts'
+import { bookSurvey } from '#shared/survey-counts.ts'
 import { erasures } from '#shared/schema/operations.ts'
 import { PERSONAL_TABLES } from '#shared/schema/personal.ts'
 import { keepOffsets } from './keep-offsets.ts'
@@ -31,7 +35,7 @@ export async function eraseUser(
   const waiting = (await kv.peek(userId)).length
   const { erased, generation } = await db.orm.transaction(async (tx) => {
     await lock(tx, userId)
-    await keepOffsets(tx, userId, context.calendar)
+    const walked = await keepOffsets(tx, userId, context.calendar)
     const rows = await emptyTables(tx, userId)
     if (Object.values(rows).every((count) => count === 0) && pictures + waiting === 0)
       throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
@@ -39,10 +43,14 @@ export async function eraseUser(
     const hash = userHash(userId)
     const [row] = await tx
       .insert(erasures)
-      .values({ userHash: hash, generation: 1, erasedAt })
+      .values({ userHash: hash, generation: 1, erasedAt, walked: Number(walked) })
       .onConflictDoUpdate({
         target: erasures.userHash,
-        set: { generation: sql`${erasures.generation} + 1`, erasedAt },
+        set: {
+          generation: sql`${erasures.generation} + 1`,
+          erasedAt,
+          walked: sql`${erasures.walked} + ${Number(walked)}`,
+        },
       })
       .returning({ generation: erasures.generation })
     await audit(tx, operator, 'erase-user', { user_hash: hash }, requestId, now())
@@ -62,6 +70,10 @@ async function lock(tx: Writer, userId: string): Promise<void> {
 async function emptyTables(tx: Writer, userId: string): Promise<Record<string, number>> {
   const rows: Record<string, number> = {}
   for (const table of PERSONAL_TABLES) {
+    if (table === 'pilgrims' || table === 'surveys') {
+      rows[table] = await unbook[table](tx, userId)
+      continue
+    }
     // The lock's own row is not a row of the person.
     const own = table === 'pilgrim_totals' ? sql`AND points > 0` : sql``
     const [counted] = await tx.execute<{ n: number }>(
@@ -71,6 +83,20 @@ async function emptyTables(tx: Writer, userId: string): Promise<Record<string, n
     await tx.execute(sql`DELETE FROM ${sql.identifier(table)} WHERE user_id = ${userId}`)
   }
   return rows
+}
+
+/** Rows that sums are kept over: what was reported stays as nobody's; a survey is counted no more, as none is listed. */
+const unbook = {
+  async pilgrims(tx: Writer, userId: string): Promise<number> {
+    const gone = await tx.delete(pilgrims).where(eq(pilgrims.userId, userId)).returning()
+    for (const pilgrim of gone) await bookErased(tx, pilgrim)
+    return gone.length
+  },
+  async surveys(tx: Writer, userId: string): Promise<number> {
+    const gone = await tx.delete(surveys).where(eq(surveys.userId, userId)).returning()
+    for (const { answers } of gone) await bookSurvey(tx, Answers.parse(answers), null)
+    return gone.length
+  },
 }
 
 /** Where others' rows name the pilgrim: the audit log and the ledger of messages keep what happened, not to whom. */

@@ -5,8 +5,11 @@ import type { Calendar } from '#shared/rules/calendar.ts'
 import type { FoldPoint } from '#shared/rules/fold.ts'
 import { refold } from '#shared/rules/refold.ts'
 
-/** Reads all the pilgrim's points in the area, folds them once more, and books what they gave as nobody's. */
-export async function keepOffsets(tx: Writer, userId: string, calendar: Calendar): Promise<void> {
+/**
+ * Reads all the pilgrim's points in the area, folds them once more, and books what they gave as nobody's.
+ * @returns whether there were any
+ */
+export async function keepOffsets(tx: Writer, userId: string, calendar: Calendar): Promise<boolean> {
   const points = await tx.execute<
     { kind: 'c' | 't'; sent_ms: number; t: number } & Record<string, unknown>
   >(sql`
@@ -37,4 +40,5 @@ export async function keepOffsets(tx: Writer, userId: string, calendar: Calendar
         ON CONFLICT (day, mode) DO UPDATE SET
           distance_mm = m.distance_mm + excluded.distance_mm, carbon_mg = m.carbon_mg + excluded.carbon_mg`)
   }
+  return points.length > 0
 }

@@ -16,6 +16,8 @@ interface Row {
 }
 
 const LIST = 'surveys'
+/** Answers of one question that are shown with their counts: a choice has fewer, remarks have no end. */
+const MOST_ANSWERS = 100
 /** Rows of a CSV are read this many at a time. */
 const CSV_PAGE = 1_000
 
@@ -25,27 +27,33 @@ const readRows = ({ db }: ServiceContext, after: string, limit: number) =>
       SELECT s.user_id, p.display_name, s.answers::text AS answers, s.revision,
              (extract(epoch FROM s.submitted_at) * 1000)::float8 AS submitted_ms
       FROM surveys s LEFT JOIN pilgrims p ON p.user_id = s.user_id
-      WHERE s.user_id > ${after} ORDER BY s.user_id LIMIT ${limit}`,
+      WHERE s.user_id > ${after} ORDER BY s.user_id LIMIT ${limit}::int`,
   )
+
+const countsOf = (answers: string): Record<string, number> =>
+  Object.fromEntries(JSON.parse(answers) as [answer: string, count: number][])
 
 const answersOf = (row: Row): Answers => JSON.parse(row.answers) as Answers
 
+/** Questions with their responses, and the commonest answers of each; under the empty name all surveys. */
+function readCounts({ db }: ServiceContext) {
+  return db.read(
+    () => db.sql<{ question: string; responses: number; answers: string }[]>`
+      SELECT question, responses, (
+        SELECT coalesce(json_agg(json_build_array(answer, count)), '[]') FROM (
+          SELECT answer, count FROM survey_counts c WHERE c.question = q.question
+          ORDER BY count DESC NULLS LAST, answer LIMIT ${MOST_ANSWERS}::int) a
+      )::text AS answers
+      FROM survey_questions q WHERE responses > 0 ORDER BY question`,
+  )
+}
+
 /** A page by user id, with how often each answer of each question was given by everybody. */
 export async function listSurveys(context: ServiceContext, { limit, cursor }: PageQuery): Promise<Surveys> {
-  const { db } = context
   const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([z.string()]))[0]
-  const rows = await readRows(context, after, limit + 1)
-  const counted = await db.read(
-    () => db.sql<{ question: string; answer: string; n: number }[]>`
-      SELECT e.key AS question, a.answer, count(*)::int AS n
-      FROM surveys s, jsonb_each(s.answers) e,
-        LATERAL jsonb_array_elements_text(
-          CASE jsonb_typeof(e.value) WHEN 'array' THEN e.value ELSE jsonb_build_array(e.value) END) a (answer)
-      WHERE length(a.answer) <= 100 GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2 LIMIT 2000`,
-  )
-  const [all] = await db.read(() => db.sql<{ n: number }[]>`SELECT count(*)::int AS n FROM surveys`)
-  const counts: Record<string, Record<string, number>> = {}
-  for (const { question, answer, n } of counted) (counts[question] ??= {})[answer] = n
+  const [rows, questions] = await Promise.all([readRows(context, after, limit + 1), readCounts(context)])
+  const total = questions.find(({ question }) => question === '')?.responses ?? 0
+  const asked = questions.filter(({ question }) => question !== '')
   const page = pageOf(
     rows,
     limit,
@@ -58,7 +66,12 @@ export async function listSurveys(context: ServiceContext, { limit, cursor }: Pa
     }),
     (row) => encodeCursor(LIST, [row.user_id]),
   )
-  return { ...page, counts, total: all!.n }
+  return {
+    ...page,
+    total,
+    responses: Object.fromEntries(asked.map(({ question, responses }) => [question, responses])),
+    counts: Object.fromEntries(asked.map(({ question, answers }) => [question, countsOf(answers)])),
+  }
 }
 
 /** Quoted; what a spreadsheet would take for a formula is kept text by an apostrophe. */

@@ -25,18 +25,19 @@ interface Row {
   sort_key: string
 }
 
-/** What each order sorts by; a pilgrim without points counts as zero, and as seen at the beginning of time. */
-const SORT_KEYS: Record<UserSort, string> = {
-  userId: 'p.user_id',
-  km: 'coalesce(t.distance_mm, 0)',
-  checkins: 'coalesce(t.checkins, 0)',
-  last_seen: "coalesce(t.last_seen, 'epoch')",
+interface Sorting {
+  /** Column of the totals; none: by id alone. */
+  readonly column: string | null
+  readonly type: string
+  /** What a pilgrim without points counts as. */
+  readonly nothing: string
 }
-const KEY_TYPES: Record<UserSort, string> = {
-  userId: 'text',
-  km: 'bigint',
-  checkins: 'int',
-  last_seen: 'timestamptz',
+
+const SORTINGS: Record<UserSort, Sorting> = {
+  userId: { column: null, type: 'text', nothing: "''" },
+  km: { column: 'distance_mm', type: 'bigint', nothing: '0' },
+  checkins: { column: 'checkins', type: 'int', nothing: '0' },
+  last_seen: { column: 'last_seen', type: 'timestamptz', nothing: "'epoch'" },
 }
 const Position = z.tuple([z.string().max(200), z.string().max(128)])
 
@@ -45,7 +46,7 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const { sort, order = sort === 'userId' ? 'asc' : 'desc', limit, cursor, search } = query
   const list = `users:${sort}:${order}`
   const after = cursor === undefined ? null : decodeCursor(list, cursor, Position)
-  const rows = await readRows(context, { sort, order, limit, search: search ?? null, after })
+  const rows = await readRows(context, { sort, order, limit: limit + 1, search: search ?? null, after })
   const { items, next_cursor } = pageOf(rows, limit, shown, (row) =>
     encodeCursor(list, [row.sort_key, row.user_id]),
   )
@@ -63,29 +64,57 @@ interface Page {
   readonly after: readonly [key: string, userId: string] | null
 }
 
-/** The order and its key come from the tables above; everything a client sends is a parameter. */
-async function readRows({ db }: ServiceContext, { sort, order, limit, search, after }: Page): Promise<Row[]> {
-  const key = SORT_KEYS[sort]
-  const type = KEY_TYPES[sort]
+/**
+ * A page of rows. Ordered by a figure, those who have it come from the totals alone, which are small, and the rest
+ * (all equal) only where the page reaches them.
+ */
+async function readRows(context: ServiceContext, page: Page): Promise<Row[]> {
+  const { column } = SORTINGS[page.sort]
+  if (column === null || page.search !== null) return readChosen(context, page, 'everybody')
+  const [first, second] = page.order === 'desc' ? (['some', 'none'] as const) : (['none', 'some'] as const)
+  const rows = await readChosen(context, page, first)
+  if (rows.length === page.limit) return rows
+  return [...rows, ...(await readChosen(context, { ...page, limit: page.limit - rows.length }, second))]
+}
+
+/** What a client sends is a parameter; everything else comes from the tables above. */
+function chosen({ sort, order }: Page, who: 'everybody' | 'some' | 'none'): string {
+  const { column, type, nothing } = SORTINGS[sort]
   const beyond = order === 'asc' ? '>' : '<'
+  const figure =
+    who === 'some' ? `t.${column}` : column === null ? 'p.user_id' : `coalesce(t.${column}, ${nothing})`
+  const id = who === 'some' ? 't.user_id' : 'p.user_id'
+  const from =
+    who === 'some' ? 'pilgrim_totals t' : 'pilgrims p LEFT JOIN pilgrim_totals t ON t.user_id = p.user_id'
+  const which = { everybody: 'true', some: `t.${column} > ${nothing}`, none: `${figure} = ${nothing}` }[who]
+  return `SELECT ${id} AS user_id, ${figure} AS key FROM ${from}
+    WHERE ${which} ${who === 'everybody' ? 'AND ($4::text IS NULL OR p.searchable LIKE lower($4))' : 'AND $4::text IS NULL'}
+      AND ($1::text IS NULL OR (${figure}, ${id}) ${beyond} ($1::${type}, $2::text))
+    ORDER BY ${figure} ${order}, ${id} ${order} LIMIT $3::int`
+}
+
+function readChosen({ db }: ServiceContext, page: Page, who: 'everybody' | 'some' | 'none'): Promise<Row[]> {
+  const { order, limit, search, after } = page
   return db.read(() =>
     db.sql.unsafe<Row[]>(
       `SELECT p.user_id, p.display_name, p.participant_status, p.survey_completed_at IS NOT NULL AS surveyed,
               p.consumption::text AS consumption, p.transport::text AS transport, r.role,
               coalesce(t.checkins, 0) AS checkins, coalesce(t.distance_mm, 0)::float8 AS mm,
               coalesce(t.carbon_mg, 0)::float8 AS mg, (extract(epoch FROM t.last_seen) * 1000)::float8 AS last_ms,
-              (${key})::text AS sort_key
-       FROM pilgrims p
-       LEFT JOIN pilgrim_totals t ON t.user_id = p.user_id
-       LEFT JOIN role_assignments r ON r.user_id = p.user_id
-       WHERE ($1::text IS NULL OR strpos(lower(p.user_id), lower($1)) > 0 OR strpos(lower(p.display_name), lower($1)) > 0)
-         AND ($2::text IS NULL OR (${key}, p.user_id) ${beyond} ($2::${type}, $3::text))
-       ORDER BY ${key} ${order}, p.user_id ${order}
-       LIMIT $4::int`,
-      [search, after?.[0] ?? null, after?.[1] ?? null, limit + 1],
+              c.key::text AS sort_key
+       FROM (${chosen(page, who)}) c
+       JOIN pilgrims p ON p.user_id = c.user_id
+       LEFT JOIN pilgrim_totals t ON t.user_id = c.user_id
+       LEFT JOIN role_assignments r ON r.user_id = c.user_id
+       ORDER BY c.key ${order}, c.user_id ${order}`,
+      [after?.[0] ?? null, after?.[1] ?? null, limit, pattern(search)],
     ),
   )
 }
+
+/** `LIKE` for a part of it, taken literally. */
+const pattern = (search: string | null): string | null =>
+  search === null ? null : `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
 function shown(row: Row): UserRow {
   const reported = transportSums(JSON.parse(row.transport))

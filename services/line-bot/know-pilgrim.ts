@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/context.ts'
 import { readStatistics } from '#shared/fold/statistics.ts'
 import type { Line, Profile } from '#shared/line/line.ts'
 import { errorFields } from '#shared/log.ts'
-import { carbonMg } from '#shared/rules/carbon.ts'
+import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
 import { shownKg, shownKm } from '#shared/rules/shown.ts'
@@ -77,6 +77,6 @@ export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Pr
     checkins,
     next: nextLevel(distanceMm, checkins),
     carbonKg: shownKg(mg + reported.carbonMg + consumptionMg(pilgrim.consumption)),
-    savedKg: shownKg(carbonMg(distanceMm, 'bus') - mg + reported.savedMg),
+    savedKg: shownKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
   }
 }

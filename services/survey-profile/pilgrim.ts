@@ -1,6 +1,8 @@
 /** Writing a pilgrim's row: it is made when need be, and nothing that was not sent is touched. */
-import { sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Writer } from '#shared/outbox.ts'
+import { bookReported } from '#shared/reported-sums.ts'
+import type { Reported } from '#shared/rules/reported-carbon.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 type Row = typeof pilgrims.$inferSelect
@@ -22,15 +24,10 @@ export async function upsertPilgrim(
   return row!
 }
 
-/** Adds counters to the stored ones; each given one replaces its namesake. */
-export async function mergeReported(
-  tx: Writer,
-  userId: string,
-  reported: { readonly consumption: Record<string, number>; readonly transport: Record<string, number> },
-): Promise<void> {
-  await tx.execute(sql`
-    UPDATE pilgrims SET
-      consumption = consumption || ${JSON.stringify(reported.consumption)}::text::jsonb,
-      transport = transport || ${JSON.stringify(reported.transport)}::text::jsonb
-    WHERE user_id = ${userId}`)
+/** Adds counters to those of a pilgrim whose row the transaction holds; each given one replaces its namesake. */
+export async function mergeReported(tx: Writer, held: Row, given: Reported): Promise<void> {
+  const consumption = { ...held.consumption, ...given.consumption }
+  const transport = { ...held.transport, ...given.transport }
+  await tx.update(pilgrims).set({ consumption, transport }).where(eq(pilgrims.userId, held.userId))
+  await bookReported(tx, held, { consumption, transport })
 }

@@ -6,7 +6,7 @@ import type { Profile } from '#shared/contracts/profile.ts'
 import { notFound } from '#shared/errors.ts'
 import { readStatistics } from '#shared/fold/statistics.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
-import { carbonMg } from '#shared/rules/carbon.ts'
+import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
 import { shownKg, shownKm } from '#shared/rules/shown.ts'
@@ -47,7 +47,7 @@ export async function readProfile(context: ServiceContext, userId: string): Prom
     checkins,
     next_level: nextLevel(distanceMm, checkins),
     carbon_kg: shownKg(mg + reported.carbonMg + consumptionMg(pilgrim?.consumption ?? {})),
-    carbon_saved_kg: shownKg(carbonMg(distanceMm, 'bus') - mg + reported.savedMg),
+    carbon_saved_kg: shownKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
     phone: phone === null ? null : maskPhone(phone),
     survey_completed: surveyCompleted ? 1 : 0,
     privacy_agreed: pilgrim?.privacyAgreed ?? false,

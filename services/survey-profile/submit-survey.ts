@@ -1,12 +1,13 @@
 /** A survey: the answers that hold, and the history of those before them, in one transaction. */
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Verdict, Submission } from '#shared/kv/kv.ts'
 import { syncTrack, type SyncRules } from '#shared/buffer/sync-track.ts'
 import type { ServiceContext } from '#shared/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import type { SubmitAnswer, SubmitRequest } from '#shared/contracts/survey.ts'
+import { Answers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'
 import { Refusal } from '#shared/errors.ts'
 import { surveyHistory, surveys } from '#shared/schema/profiles.ts'
+import { bookSurvey } from '#shared/survey-counts.ts'
 import { upsertPilgrim } from './pilgrim.ts'
 
 /** Takes a track, as `track/sync` does. */
@@ -25,6 +26,7 @@ export async function submitSurvey(
   const submittedAt = new Date(now())
   const revision = await db.orm.transaction(async (tx) => {
     await upsertPilgrim(tx, userId, { surveyCompletedAt: submittedAt, ...(phone ? { phone } : {}) }, now())
+    const [before] = await tx.select().from(surveys).where(eq(surveys.userId, userId))
     const [row] = await tx
       .insert(surveys)
       .values({ userId, answers, revision: 1, submittedAt })
@@ -34,6 +36,7 @@ export async function submitSurvey(
       })
       .returning({ revision: surveys.revision })
     await tx.insert(surveyHistory).values({ userId, answers, revision: row!.revision, submittedAt })
+    await bookSurvey(tx, before === undefined ? null : Answers.parse(before.answers), answers)
     return row!.revision
   })
   return {

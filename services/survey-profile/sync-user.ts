@@ -26,8 +26,9 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
   const consumption = given(request.consumption)
   const transport = given(request.transport)
   await db.orm.transaction(async (tx) => {
-    await upsertPilgrim(tx, userId, fields, now())
-    await mergeReported(tx, userId, { consumption, transport })
+    const held = await upsertPilgrim(tx, userId, fields, now())
+    if (Object.keys({ ...consumption, ...transport }).length > 0)
+      await mergeReported(tx, held, { consumption, transport })
   })
   return readProfile(context, userId)
 }

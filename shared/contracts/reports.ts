@@ -39,12 +39,13 @@ export const SurveyRow = z.object({
 export type SurveyRow = z.infer<typeof SurveyRow>
 
 export const Surveys = page(SurveyRow).extend({
+  total: z.int().describe('All surveys'),
+  responses: z.record(z.string(), z.int()).describe('Per question how many surveys answer it'),
   counts: z
     .record(z.string(), z.record(z.string(), z.int()))
     .describe(
-      'Per question how often each answer was given; texts longer than 100 characters are not counted',
+      'Per question how often each of its 100 commonest answers was given; texts longer than 100 characters are not counted',
     ),
-  total: z.int(),
 })
 export type Surveys = z.infer<typeof Surveys>
 
@@ -52,9 +53,9 @@ const Amount = z.object({ km: z.number(), kg: z.number() })
 
 export const Carbon = z.object({
   total_kg: z.number(),
-  mean_kg: z.number().describe('Per pilgrim with a point or a report'),
+  mean_kg: z.number().describe('Per pilgrim with a point'),
   saved_kg: z.number().describe('Against the same distance by bus'),
-  pilgrims: z.int(),
+  pilgrims: z.int().describe('With a point that counts; erased ones included, as in every sum'),
   by_mode: z.record(z.string(), Amount),
   by_day: z.array(Amount.extend({ day: z.string() })),
   consumption: z.object({ water: z.int(), recycle: z.int(), hotel: z.int(), kg: z.number() }),

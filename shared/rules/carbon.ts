@@ -33,3 +33,6 @@ export const modeBySpeed = (distanceMm: number, elapsedMs: number): Mode =>
 
 /** Carbon of a distance in whole milligrams (1 kg/km is 1 mg/mm), rounded once. */
 export const carbonMg = (distanceMm: number, mode: Mode): number => Math.round(distanceMm * KG_PER_KM[mode])
+
+/** What a distance saved against going by bus, in whole milligrams; reported kilometres are part of both figures. */
+export const savedMg = (distanceMm: number, spentMg: number): number => carbonMg(distanceMm, 'bus') - spentMg

@@ -1,5 +1,6 @@
 /** Carbon of what pilgrims report of themselves. */
-import { carbonMg, type Consumable, KG_PER_UNIT, modeNamed } from './carbon.ts'
+import { carbonMg, type Consumable, KG_PER_UNIT, type Mode, modeNamed } from './carbon.ts'
+import { entryOf } from './tally.ts'
 
 /** Counts of water, recycle and hotel, and kilometres by mode; a mode the table does not know is a bus. */
 export interface Reported {
@@ -7,25 +8,51 @@ export interface Reported {
   readonly transport: Readonly<Record<string, number>>
 }
 
+/** How much of one thing: pieces, or whole millimetres; and its carbon, whole milligrams, credits negative. */
+export interface Amount {
+  amount: number
+  carbonMg: number
+}
+
 const CONSUMABLES = Object.keys(KG_PER_UNIT) as Consumable[]
+
+const pieces = (count: number, name: Consumable): Amount => ({
+  amount: count,
+  carbonMg: Math.round(count * KG_PER_UNIT[name] * 1e6),
+})
+
+/** Rounded once per pilgrim and name, so that it comes to the same whoever adds it up. */
+function kilometres(km: number, mode: Mode): Amount {
+  const amount = Math.round(km * 1e6)
+  return { amount, carbonMg: carbonMg(amount, mode) }
+}
+
+/** What a pilgrim reports, by consumable and mode. */
+export function reportedAmounts({ consumption, transport }: Reported): Map<Consumable | Mode, Amount> {
+  const amounts = new Map<Consumable | Mode, Amount>()
+  const add = (name: Consumable | Mode, { amount, carbonMg: mg }: Amount): void => {
+    const sum = entryOf(amounts, name, () => ({ amount: 0, carbonMg: 0 }))
+    sum.amount += amount
+    sum.carbonMg += mg
+  }
+  for (const name of CONSUMABLES) if (consumption[name]) add(name, pieces(consumption[name], name))
+  for (const [name, km] of Object.entries(transport)) add(modeNamed(name), kilometres(km, modeNamed(name)))
+  return amounts
+}
 
 /** Whole milligrams, credits negative. */
 export const consumptionMg = (consumption: Reported['consumption']): number =>
-  CONSUMABLES.reduce((sum, name) => sum + Math.round((consumption[name] ?? 0) * KG_PER_UNIT[name] * 1e6), 0)
+  CONSUMABLES.reduce((sum, name) => sum + pieces(consumption[name] ?? 0, name).carbonMg, 0)
 
-/** Self-reported kilometres as whole millimetres, their carbon, and what they save against the bus. */
+/** Self-reported kilometres as whole millimetres, and their carbon. */
 export function transportSums(transport: Reported['transport']): {
   readonly distanceMm: number
   readonly carbonMg: number
-  readonly savedMg: number
 } {
-  const sums = { distanceMm: 0, carbonMg: 0, savedMg: 0 }
-  for (const [name, km] of Object.entries(transport)) {
-    const mm = Math.round(km * 1e6)
-    const mg = carbonMg(mm, modeNamed(name))
-    sums.distanceMm += mm
+  const sums = { distanceMm: 0, carbonMg: 0 }
+  for (const { amount, carbonMg: mg } of reportedAmounts({ consumption: {}, transport }).values()) {
+    sums.distanceMm += amount
     sums.carbonMg += mg
-    sums.savedMg += carbonMg(mm, 'bus') - mg
   }
   return sums
 }

@@ -1,4 +1,5 @@
 /** Who the pilgrims are, and what they have said of themselves. */
+import { sql } from 'drizzle-orm'
 import { bigserial, boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
@@ -21,6 +22,10 @@ export const pilgrims = pgTable('pilgrims', {
   transport: jsonb('transport').$type<Record<string, number>>().notNull().default({}),
   createdAt: instant('created_at').notNull(),
   updatedAt: instant('updated_at').notNull(),
+  /** What operators search in, in lower case. */
+  searchable: text('searchable').generatedAlwaysAs(
+    sql`lower(user_id || chr(10) || coalesce(display_name, ''))`,
+  ),
 })
 
 /** The answers that hold; earlier ones are in the history. */

@@ -1,4 +1,5 @@
 /** Every table, by the service that owns it. */
+export * from './answers.ts'
 export * from './cards.ts'
 export * from './events.ts'
 export * from './feedback.ts'

@@ -2,7 +2,7 @@
 import { date, doublePrecision, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { exact, instant } from './columns.ts'
 
-/** Per pilgrim: sums, and where they were last. */
+/** Per pilgrim: sums, and where they were last. Its migration leaves half of each page free for updates. */
 export const pilgrimTotals = pgTable('pilgrim_totals', {
   userId: text('user_id').primaryKey(),
   points: integer('points').notNull().default(0),

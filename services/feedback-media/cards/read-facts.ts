@@ -4,7 +4,7 @@ import { unpack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/context.ts'
 import { readStatistics } from '#shared/fold/statistics.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
-import { carbonMg } from '#shared/rules/carbon.ts'
+import { savedMg } from '#shared/rules/carbon.ts'
 import { type Level, LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { transportSums } from '#shared/rules/reported-carbon.ts'
 import { shownKg, shownKm } from '#shared/rules/shown.ts'
@@ -49,6 +49,7 @@ export async function readPortrait(context: ServiceContext, userId: string): Pro
   ])
   if (statistics === null && pilgrim === undefined) return null
   const { distanceMm, checkins, carbonMg: mg, points } = statistics ?? noSums()
+  const reported = transportSums(pilgrim?.transport ?? {})
   const level = levelOf(distanceMm, checkins)
   const next = LEVELS[level.level] ?? null
   const needed = nextLevel(distanceMm, checkins)
@@ -62,9 +63,7 @@ export async function readPortrait(context: ServiceContext, userId: string): Pro
     next,
     km: shownKm(distanceMm),
     checkins,
-    carbonSavedKg: shownKg(
-      carbonMg(distanceMm, 'bus') - mg + transportSums(pilgrim?.transport ?? {}).savedMg,
-    ),
+    carbonSavedKg: shownKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
     progress: progressOf(level, next, distanceMm, checkins),
     kmNeeded: needed?.km_needed ?? 0,
     checkinsNeeded: needed?.checkins_needed ?? 0,

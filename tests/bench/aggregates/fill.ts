@@ -1,0 +1,94 @@
+/** A database as an event leaves it: pilgrims with profiles, surveys and points, stored by the real flush. */
+import { flushSlice } from '#services/scheduler/flush-slice.ts'
+import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
+import { pack } from '#shared/buffer/point.ts'
+import type { Database } from '#shared/db/db.ts'
+import type { Pending } from '#shared/kv/kv.ts'
+import { createLog } from '#shared/log.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+const DAYS = 4
+/** Points of one transaction, as the scheduler takes them. */
+const SLICE = 5_000
+const MODES = [null, null, null, null, 'walk', 'bus', 'car']
+
+export const walkerId = (i: number): string => `walker-${String(i).padStart(6, '0')}`
+
+/** Points of one pilgrim in one flush: minutes apart, northward. */
+function entriesOf(i: number, startMs: number, count: number) {
+  const fromMs = startMs + (i % 240) * MINUTE_MS + (i % 59) * 1_000
+  return Array.from({ length: count }, (_, n) =>
+    pack({
+      kind: n === 0 && i % 3 === 0 ? 'c' : 't',
+      sentMs: fromMs + n * 2 * MINUTE_MS,
+      recordedMs: fromMs + n * 2 * MINUTE_MS,
+      receivedMs: fromMs + n * 2 * MINUTE_MS + 500,
+      lat: 24 + (i % 997) / 1_000 + ((startMs / DAY_MS) % 5) / 10 + n * 0.001,
+      lng: 120.5 + (i % 89) / 100,
+      accuracy: 8,
+      altitude: null,
+      speed: null,
+      mode: MODES[i % MODES.length]!,
+      source: null,
+      inRange: true,
+    }),
+  )
+}
+
+/**
+ * Stores `perPilgrim` points of each of `pilgrims`, over four days that end with the one of `nowMs`, in
+ * `rounds` flushes; then what they say of themselves.
+ */
+export async function fill(
+  db: Database,
+  calendar: Calendar,
+  { pilgrims, perPilgrim, rounds, nowMs }: Record<'pilgrims' | 'perPilgrim' | 'rounds' | 'nowMs', number>,
+): Promise<void> {
+  const now = () => nowMs
+  const firstDayMs = calendar.span(calendar.day(nowMs - (DAYS - 1) * DAY_MS))[0]
+  for (let day = 0; day < DAYS; day++)
+    await ensureDayPartitions(
+      db,
+      firstDayMs + day * DAY_MS,
+      createLog({}, () => undefined),
+    )
+  const count = perPilgrim / rounds
+  for (let round = 0; round < rounds; round++) {
+    const part = (round * DAYS) / rounds
+    const startMs = firstDayMs + Math.floor(part) * DAY_MS + (part % 1) * 12 * 3_600_000 + 5 * 3_600_000
+    const users = Math.ceil(SLICE / count)
+    const slices = Array.from({ length: Math.ceil(pilgrims / users) }, (_, slice) => slice * users)
+    // Three on their way, as in the flush.
+    const worker = async () => {
+      for (let from = slices.shift(); from !== undefined; from = slices.shift()) {
+        const pending: Pending[] = []
+        for (let i = from; i < Math.min(from + users, pilgrims); i++)
+          pending.push({ userId: walkerId(i), entries: entriesOf(i, startMs, count) })
+        await flushSlice(db, calendar, pending, now)
+      }
+    }
+    await Promise.all([worker(), worker(), worker()])
+  }
+  await describePilgrims(db)
+}
+
+/** Names for most, reports of every third, surveys of every second. */
+async function describePilgrims({ sql }: Database): Promise<void> {
+  await sql`
+    UPDATE pilgrims SET
+      display_name = CASE WHEN n % 5 > 0 THEN chr(19968 + n % 500) || chr(20968 + n % 700) || ' ' || n END,
+      consumption = CASE WHEN n % 3 = 0 THEN jsonb_build_object('water', n % 9, 'hotel', n % 4) ELSE '{}' END,
+      transport = CASE WHEN n % 3 = 0 THEN jsonb_build_object('car', (n % 90) / 4.0, 'hsr', n % 200) ELSE '{}' END,
+      survey_completed_at = CASE WHEN n % 2 = 0 THEN updated_at END
+    FROM (SELECT user_id AS id, right(user_id, 6)::int AS n FROM pilgrims) u WHERE id = user_id`
+  await sql`
+    INSERT INTO surveys (user_id, answers, revision, submitted_at)
+    SELECT user_id, jsonb_build_object('q1', 'choice ' || n % 5, 'q2', n % 10, 'q3', n % 3 = 0,
+      'q4', jsonb_build_array('a' || n % 4, 'b' || n % 7), 'q5', 'choice ' || n % 6, 'q6', n % 100,
+      'q7', 'choice ' || n % 3, 'q8', 'choice ' || n % 4, 'q9', 'a remark of ' || n, 'q10', 'another one ' || n * 7),
+      1, updated_at
+    FROM (SELECT *, right(user_id, 6)::int AS n FROM pilgrims) p WHERE n % 2 = 0`
+  await sql`VACUUM ANALYZE`
+}

@@ -1,11 +1,6 @@
 /** Answering with a picture that clients and proxies may keep. */
 
-/** Whether `If-None-Match` names this tag (RFC 9110, 13.1.2: a weak comparison, a list, or `*`). */
-function matches(header: string | null, tag: string): boolean {
-  if (header === null) return false
-  if (header.trim() === '*') return true
-  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
-}
+import { hasTag } from '#shared/http/etag.ts'
 
 /**
  * 200 with the picture, or 304 when the client has it. A HEAD is answered like a GET, without the bytes.
@@ -18,7 +13,7 @@ export function answerPng(
 ): Response {
   const tag = `"${etag}"`
   const headers = { ETag: tag, 'Cache-Control': cacheControl }
-  if (matches(request.headers.get('if-none-match'), tag)) return new Response(null, { status: 304, headers })
+  if (hasTag(request, tag)) return new Response(null, { status: 304, headers })
   return new Response(bytes, {
     headers: {
       ...headers,

@@ -10,8 +10,8 @@ import { type Kv, kvIsAway, type Moved, userHash } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/log.ts'
 
 const REFRESH_MS = 2_000
-/** What the map shows is at most this old. */
-const STALE_MS = 5_000
+/** Positions older than this are not shown. An answer is kept for another second: 5 s in all. */
+const STALE_MS = 4_000
 const OVERLAP_MS = 2_000
 const PAGE = 5_000
 const HOUR_MS = 3_600_000

@@ -55,6 +55,11 @@ export interface Endpoint<
   readonly data: Data
   /** Media type of a success that is not the JSON envelope, or a JSON document without envelope. */
   readonly media: string | null
+  /**
+   * How long an answer may be kept and given to others, in milliseconds; 0: not at all. The answer must depend on
+   * nothing but path, query and the caller's role. It carries an ETag, and 304 is an answer too.
+   */
+  readonly keepMs: number
   /** Refusals beyond those that follow from the fields above. */
   readonly errors: readonly number[]
 }
@@ -89,6 +94,7 @@ export function endpoint<
     body: Nothing as unknown as B,
     bodyKind: given.body === undefined ? 'none' : 'json',
     media: null,
+    keepMs: 0,
     errors: [],
     ...given,
   }

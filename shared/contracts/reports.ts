@@ -189,6 +189,7 @@ export const carbonEndpoint = endpoint({
   summary: 'Carbon footprint of the event: in total, by mode, by day, and what was reported',
   access: 'manager',
   data: Carbon,
+  keepMs: 1_000,
   errors: [503],
 })
 
@@ -199,6 +200,7 @@ export const timelineEndpoint = endpoint({
   summary: 'The event by day and hour of its time zone, by the time of the points',
   access: 'volunteer',
   data: Timeline,
+  keepMs: 1_000,
   errors: [503],
 })
 

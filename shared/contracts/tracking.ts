@@ -170,5 +170,6 @@ export const dataEndpoint = endpoint({
   limit: null,
   query: DataQuery,
   data: LiveMap,
+  keepMs: 1_000,
   errors: [503],
 })

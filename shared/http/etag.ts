@@ -1,0 +1,9 @@
+/** Entity tags: whether a client has already what it asks for. */
+
+/** Whether `If-None-Match` names this tag (RFC 9110, 13.1.2: a weak comparison, a list, or `*`). */
+export function hasTag(request: Request, tag: string): boolean {
+  const header = request.headers.get('if-none-match')
+  if (header === null) return false
+  if (header.trim() === '*') return true
+  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
+}

@@ -63,7 +63,8 @@ describeWorlds('kept answers', (world) => {
     const headers = admin('owner')
     const read = () => world.fetch('/api/event/admin/timeline', { headers })
     const answers = await Promise.all(Array.from({ length: 31 }, read))
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(30).fill(200), 429])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)
     await sentenceOf(await world.fetch('/api/event/admin/timeline'), 401, 'unauthorized')
     await sentenceOf(
       await world.fetch('/api/event/admin/carbon', { headers: admin('volunteer') }),

@@ -1,21 +1,80 @@
 /** Waiting for something, but not for ever. */
 
-const DUE = Symbol('due')
+interface Wait {
+  readonly dueMs: number
+  readonly give: () => void
+}
+
+/** Waits of one length end in the order in which they began, so one timer serves all of them. */
+class Line {
+  readonly #waits = new Set<Wait>()
+  #timer: Timer | undefined
+
+  constructor(private readonly ms: number) {}
+
+  add(give: () => void): Wait {
+    const wait = { dueMs: performance.now() + this.ms, give }
+    this.#waits.add(wait)
+    this.#timer ??= setTimeout(this.#look, this.ms)
+    return wait
+  }
+
+  remove(wait: Wait): void {
+    if (!this.#waits.delete(wait) || this.#waits.size > 0) return
+    clearTimeout(this.#timer)
+    lines.delete(this.ms)
+  }
+
+  readonly #look = (): void => {
+    for (const wait of this.#waits) {
+      const leftMs = wait.dueMs - performance.now()
+      if (leftMs > 0) {
+        this.#timer = setTimeout(this.#look, Math.ceil(leftMs))
+        return
+      }
+      wait.give()
+      this.remove(wait)
+    }
+  }
+}
+
+/** By length in milliseconds. */
+const lines = new Map<number, Line>()
+
+function lineOf(ms: number): Line {
+  const known = lines.get(ms)
+  if (known !== undefined) return known
+  const line = new Line(ms)
+  lines.set(ms, line)
+  return line
+}
 
 /**
  * The outcome of some work, or of `late` when the work has not settled within `ms` milliseconds. Late work is
  * abandoned, not stopped.
  * @param late answers instead, or throws
  */
-export async function within<T, L>(work: PromiseLike<T>, ms: number, late: () => L): Promise<T | L> {
-  const due = Promise.withResolvers<typeof DUE>()
-  const timer = setTimeout(() => due.resolve(DUE), ms)
-  try {
-    const settled = await Promise.race([work, due.promise])
-    return settled === DUE ? late() : settled
-  } finally {
-    clearTimeout(timer)
-  }
+export function within<T, L>(work: PromiseLike<T>, ms: number, late: () => L): Promise<T | L> {
+  return new Promise((resolve, reject) => {
+    const line = lineOf(ms)
+    const wait = line.add(() => {
+      try {
+        resolve(late())
+      } catch (error) {
+        reject(error)
+      }
+    })
+    const settle = async (): Promise<void> => {
+      try {
+        resolve(await work)
+      } catch (error) {
+        reject(error)
+      } finally {
+        line.remove(wait)
+      }
+    }
+    void settle()
+  })
 }
 
 /** For `within`: a lateness that is an error. */

@@ -1,5 +1,6 @@
 /** Counters of one service, in the Prometheus text format. */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
+import { createDurations } from './metrics/durations.ts'
 
 export interface Metrics {
   /** Counts an answered request. @param seconds time to the answer */
@@ -15,17 +16,15 @@ export interface Metrics {
 export function createMetrics(service: string): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ service })
-  const requests = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time to the answer, by route and status',
-    labelNames: ['route', 'method', 'status'],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.25, 1, 5],
-    registers: [registry],
-  })
+  const requests = createDurations(
+    'http_request_duration_seconds',
+    'Time to the answer, by route and status',
+    service,
+  )
   const counters = new Map<string, Counter>()
   return {
     request(route, method, status, seconds) {
-      requests.observe({ route, method, status }, seconds)
+      requests.observe(route, method, status, seconds)
     },
     count(name, help, labels = {}, by = 1) {
       let counter = counters.get(name)
@@ -50,6 +49,6 @@ export function createMetrics(service: string): Metrics {
         },
       })
     },
-    page: () => registry.metrics(),
+    page: async () => `${await registry.metrics()}\n${requests.text()}`,
   }
 }

@@ -128,24 +128,15 @@ export function contextOf(
 }
 
 /** Routes that only the operator's own network sees; the proxy does not forward them. */
-async function operations(
-  request: Request,
+const operations = (
   context: ServiceContext,
   ready: () => boolean,
-): Promise<Response | null> {
-  switch (new URL(request.url).pathname) {
-    case '/livez':
-      return new Response('alive')
-    case '/readyz':
-      return ready() ? new Response('ready') : new Response('stopping', { status: 503 })
-    case '/metrics':
-      return new Response(await context.metrics.page(), {
-        headers: { 'Content-Type': 'text/plain; version=0.0.4' },
-      })
-    default:
-      return null
-  }
-}
+): Record<string, () => Promise<Response>> => ({
+  '/livez': async () => new Response('alive'),
+  '/readyz': async () => (ready() ? new Response('ready') : new Response('stopping', { status: 503 })),
+  '/metrics': async () =>
+    new Response(await context.metrics.page(), { headers: { 'Content-Type': 'text/plain; version=0.0.4' } }),
+})
 
 /** The address that our own proxy states; it overwrites whatever a client sends. */
 const PROXIED = {
@@ -175,7 +166,8 @@ export async function runService(
   const server = Bun.serve({
     port: config.servicePort,
     idleTimeout: IDLE_S,
-    fetch: async (request) => (await operations(request, context, () => ready)) ?? service.fetch(request),
+    routes: operations(context, () => ready),
+    fetch: service.fetch,
     error: (error) => answerUnexpected(log, error),
   })
   log.info('listening', { service: service.name, port: server.port })

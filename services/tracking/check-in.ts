@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { acceptCheckIn, acceptTrack, type AcceptRules, latestPosition } from '#shared/buffer/accept.ts'
 import type { Buffer } from '#shared/buffer/buffer.ts'
-import { pack, type Point, unpack } from '#shared/buffer/point.ts'
+import { fieldOf, pack, type Point, unpack } from '#shared/buffer/point.ts'
 import type { Window } from '#shared/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer, CheckInRequest } from '#shared/contracts/tracking.ts'
@@ -44,9 +44,10 @@ export async function checkIn(
     position: latestPosition([point, ...track]),
   })
   if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'checkin', rules.limit)
-  const { field } = pack(point)
   const recordedMs =
-    verdict.held === null ? verdict.recordedMs : unpack({ field, value: verdict.held }).recordedMs
+    verdict.held === null
+      ? verdict.recordedMs
+      : unpack({ field: fieldOf(point), value: verdict.held }).recordedMs
   return {
     userId: request.user_id,
     recorded_at: time(recordedMs),

@@ -1,5 +1,6 @@
 /** Which points are taken, and where in time they stand. */
 import type { InArea } from '#shared/config/area.ts'
+import { quickGpsPoint } from '#shared/contracts/quick-check.ts'
 import { foldPointAliases, GpsPoint, type PointFault } from '#shared/contracts/tracking.ts'
 import { invalid } from '#shared/errors.ts'
 import type { Position } from '#shared/kv/kv.ts'
@@ -91,19 +92,24 @@ function acceptTrackPoint(
   receivedMs: number,
   { calendar, area, maxAgeMs }: AcceptRules,
 ): Point | PointFault {
-  const folded = foldPointAliases(value)
-  if (typeof folded !== 'object' || folded === null || Array.isArray(folded)) return 'not-an-object'
-  // Before what else is wrong with it: a point without a time is what phones get wrong most.
-  if (((folded as GpsPoint).timestamp ?? null) === null) return 'no-timestamp'
-  const parsed = GpsPoint.safeParse(folded)
-  if (!parsed.success) return faultOf(parsed.error.issues[0]!)
-  const given = parsed.data
+  const given = quickGpsPoint(value) ?? checkGpsPoint(value)
+  if (typeof given === 'string') return given
   if (given.timestamp === undefined || given.timestamp === null) return 'no-timestamp'
   const sentMs = parseSentTime(given.timestamp, calendar)
   if (sentMs === null) return 'invalid-timestamp'
   if (sentMs > receivedMs + TRACK_AHEAD_MS) return 'in-the-future'
   if (sentMs < receivedMs - maxAgeMs) return 'too-old'
   return pointOf(given, 't', sentMs, sentMs, receivedMs, area)
+}
+
+/** A point by its contract, or what is wrong with it. */
+function checkGpsPoint(value: unknown): GpsPoint | PointFault {
+  const folded = foldPointAliases(value)
+  if (typeof folded !== 'object' || folded === null || Array.isArray(folded)) return 'not-an-object'
+  // Before what else is wrong with it: a point without a time is what phones get wrong most.
+  if (((folded as GpsPoint).timestamp ?? null) === null) return 'no-timestamp'
+  const parsed = GpsPoint.safeParse(folded)
+  return parsed.success ? parsed.data : faultOf(parsed.error.issues[0]!)
 }
 
 function faultOf({

@@ -45,20 +45,15 @@ type Packed = [
 
 /** Packs a point as a compact JSON array without its trailing absences. */
 export function pack(point: Point): Entry {
-  const packed: Packed = [
-    point.recordedMs - point.sentMs,
-    point.receivedMs,
-    point.lat,
-    point.lng,
-    point.inRange ? 1 : 0,
-    point.accuracy,
-    point.altitude,
-    point.speed,
-    point.mode,
-    point.source,
-  ]
-  while (packed.at(-1) === null) packed.pop()
-  return { field: fieldOf(point), value: JSON.stringify(packed) }
+  const { recordedMs, sentMs, receivedMs, lat, lng, inRange, accuracy, altitude, speed, mode, source } = point
+  // Of finite numbers JSON is what a template writes, several times faster.
+  let value = `[${recordedMs - sentMs},${receivedMs},${lat},${lng},${inRange ? 1 : 0}`
+  if (source !== null || mode !== null) value += `,${accuracy},${altitude},${speed},${JSON.stringify(mode)}`
+  else if (speed !== null) value += `,${accuracy},${altitude},${speed}`
+  else if (altitude !== null) value += `,${accuracy},${altitude}`
+  else if (accuracy !== null) value += `,${accuracy}`
+  if (source !== null) value += `,${JSON.stringify(source)}`
+  return { field: fieldOf(point), value: `${value}]` }
 }
 
 /**

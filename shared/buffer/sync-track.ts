@@ -1,10 +1,10 @@
 /** A batch of track points: each is taken or rejected by itself, and the phone learns what it may delete. */
 import { acceptTrack, type AcceptRules, latestPosition } from './accept.ts'
-import { fieldOf, pack, type Point } from './point.ts'
+import { pack, type Point } from './point.ts'
 import type { Window } from '#shared/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { TrackSyncAnswer, TrackSyncRequest } from '#shared/contracts/tracking.ts'
-import type { Submission, Verdict } from '#shared/kv/kv.ts'
+import type { Entry, Submission, Verdict } from '#shared/kv/kv.ts'
 import { refusedVerdict } from './refused-verdict.ts'
 
 export interface SyncRules extends AcceptRules {
@@ -23,25 +23,24 @@ export async function syncTrack(
 ): Promise<TrackSyncAnswer> {
   const { points, rejected } = acceptTrack(request.points, receivedMs, rules)
   // Of points with one identity in a batch the first counts.
-  const byIdentity = new Map<string, Point>()
+  const distinct = new Map<string, Entry>()
   for (const point of points) {
-    const field = fieldOf(point)
-    if (!byIdentity.has(field)) byIdentity.set(field, point)
+    const entry = pack(point)
+    if (!distinct.has(entry.field)) distinct.set(entry.field, entry)
   }
-  const distinct = [...byIdentity.values()]
   const verdict = await admitTrack({
     id: crypto.randomUUID(),
     userId: request.user_id,
     kind: 'sync',
-    entries: distinct.map(pack),
+    entries: [...distinct.values()],
     duplicateKey: '',
     recordedMs: receivedMs,
-    position: latestPosition(distinct),
+    position: latestPosition(points),
   })
   if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'sync', rules.limit)
-  const repeated = points.length - distinct.length
+  const repeated = points.length - distinct.size
   return {
-    accepted: distinct.length - verdict.duplicates,
+    accepted: distinct.size - verdict.duplicates,
     duplicates: verdict.duplicates + repeated,
     rejected: [...rejected],
     durable_through: points.length === 0 ? null : time(latestMs(points)),

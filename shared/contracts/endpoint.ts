@@ -51,6 +51,10 @@ export interface Endpoint<
   /** JSON body; `raw` bodies are read by the handler itself within the same limit of bytes. */
   readonly body: Body
   readonly bodyKind: 'none' | 'json' | 'raw'
+  /** The plain form of a body, checked by hand where that matters; null: ask the contract. */
+  quickBody?(given: unknown): z.infer<Body> | null
+  /** What the contract names of an answer, picked by hand where that matters. */
+  quickData?(data: z.infer<Data>): z.infer<Data>
   /** What stands under `data` of the envelope; for other media types a description. */
   readonly data: Data
   /** Media type of a success that is not the JSON envelope, or a JSON document without envelope. */
@@ -70,7 +74,8 @@ type Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D exte
 > &
   Partial<Endpoint<P, Q, B, D>>
 
-const Nothing = z.object({})
+/** No fields; what is there is not looked at. */
+export const Nothing = z.object({})
 type Nothing = typeof Nothing
 
 /**

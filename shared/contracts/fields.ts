@@ -39,6 +39,9 @@ export const Longitude = z.number().min(-180).max(180)
 /** What a client may measure beside the position: any finite number that a float4 column holds. */
 export const Measure = z.number().min(-1e9).max(1e9)
 
+/** Most points one request may carry; the body limit stops honest clients before this. */
+export const MAX_POINTS = 5_000
+
 export const ParticipantStatus = z.enum(['active', 'completed', 'withdrawn'])
 export type ParticipantStatus = z.infer<typeof ParticipantStatus>
 

@@ -1,9 +1,9 @@
 /** The survey, questions Q1 to Q10. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { text, Time, UserId } from './fields.ts'
+import { MAX_POINTS, text, Time, UserId } from './fields.ts'
 import { Phone } from './profile.ts'
-import { MAX_POINTS, TrackSyncAnswer } from './tracking.ts'
+import { TrackSyncAnswer } from './tracking.ts'
 
 /** A key names its question: `q1`, `Q10`, `q3_reason`. */
 const QUESTION = /^q(10|[1-9])(_|$)/i

@@ -1,14 +1,12 @@
 /** Check-ins, tracks and the live map. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Latitude, Longitude, Measure, text, Time, UserId } from './fields.ts'
+import { quickCheckIn, quickTrackSync } from './quick-check.ts'
+import { Latitude, MAX_POINTS, Longitude, Measure, text, Time, UserId } from './fields.ts'
 
 /** As clients send it: ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */
 export const SentTime = z.union([z.number(), z.string().max(64)])
 export type SentTime = z.infer<typeof SentTime>
-
-/** Most points one request may carry; the body limit stops honest clients before this. */
-export const MAX_POINTS = 5_000
 
 /** A GPS point as phones send it, its alias names already folded (`foldPointAliases`). */
 export const GpsPoint = z.object({
@@ -146,6 +144,14 @@ export const checkInEndpoint = endpoint({
   caller: 'body',
   body: CheckInRequest,
   data: CheckInAnswer,
+  quickBody: quickCheckIn,
+  quickData: ({ userId, recorded_at, duplicate, pending, in_range }) => ({
+    userId,
+    recorded_at,
+    duplicate,
+    pending,
+    in_range,
+  }),
   errors: [403, 503],
 })
 
@@ -158,6 +164,13 @@ export const trackSyncEndpoint = endpoint({
   caller: 'body',
   body: TrackSyncRequest,
   data: TrackSyncAnswer,
+  quickBody: quickTrackSync,
+  quickData: ({ accepted, duplicates, rejected, durable_through }) => ({
+    accepted,
+    duplicates,
+    rejected: rejected.map(({ index, reason }) => ({ index, reason })),
+    durable_through,
+  }),
   errors: [403, 503],
 })
 

@@ -1,6 +1,8 @@
 /** Reading a request's body: counted while it is read, whatever Content-Length says. */
 import { invalid, Refusal } from '#shared/errors.ts'
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
 const tooLarge = (max: number) =>
   new Refusal(413, 'too-large', `The body is larger than ${max} bytes: send less in one request.`)
 
@@ -27,7 +29,7 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
 export async function readJson(request: Request, max: number): Promise<unknown> {
   const bytes = await readBytes(request, max)
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return JSON.parse(UTF8.decode(bytes))
   } catch {
     throw invalid('body: is not valid JSON in UTF-8')
   }

@@ -29,12 +29,21 @@ const inRange = (ms: number): number | null => (ms >= MIN_MS && ms < MAX_MS ? ms
  */
 export function parseSentTime(value: number | string, calendar: Calendar): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? inRange(Math.floor(value)) : null
+  const written = parseWritten(value)
+  if (written !== null) return inRange(written)
   const iso = ISO.exec(value)
   if (iso !== null) return parseIso(iso)
   const exif = EXIF.exec(value)?.slice(1).map(Number) as
     | [number, number, number, number, number, number]
     | undefined
   return exif !== undefined && exists(...exif) ? inRange(calendar.instant(...exif)) : null
+}
+
+/** The form in which computers write a time themselves, `2026-04-12T04:00:00.000Z`: most of all that comes. */
+function parseWritten(value: string): number | null {
+  if (value.length !== 24) return null
+  const date = new Date(value)
+  return !Number.isNaN(date.getTime()) && date.toISOString() === value ? date.getTime() : null
 }
 
 function parseIso(match: RegExpExecArray): number | null {

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { isUserId } from '#shared/contracts/fields.ts'
-import { MAX_POINTS } from '#shared/contracts/tracking.ts'
+import { MAX_POINTS } from '#shared/contracts/fields.ts'
 import { ReplayFault } from './fault.ts'
 
 export const USAGE = `Sends a recorded GPX track as a pilgrim's phone would: a check-in at its start, then track points.

@@ -28,7 +28,10 @@ export function createOwnAdmission(rules: AdmissionRules, now: () => number): Ow
         prune(state, nowMs)
         pruneAtMs = nowMs + rules.checkin.windowMs
       }
-      const verdict = admit({ state, nowMs, rules, change: (change) => apply(state, change) }, submission)
+      const verdict = admit(
+        { state, nowMs, rules, caller: '', change: (change) => apply(state, change) },
+        submission,
+      )
       // Points are the journal's; only windows stay here.
       state.buffers.clear()
       state.live.clear()

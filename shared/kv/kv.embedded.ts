@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { admit, move, put } from './embedded/admission.ts'
-import { bufferOf, prune } from './embedded/state.ts'
+import { booksOf, bufferOf, prune } from './embedded/state.ts'
 import { openStore, type Store } from './embedded/store.ts'
-import { type Kv, userHash } from './kv.ts'
+import { type Kv, type Receipt, userHash } from './kv.ts'
 
 /** Turns after which the log is rewritten when the buffer has just been emptied. */
 const COMPACT_AFTER = 20_000
@@ -22,9 +22,11 @@ export async function openEmbeddedKv(options: {
   const { path, onError, now = Date.now, compactAfter = COMPACT_AFTER } = options
   mkdirSync(dirname(path), { recursive: true })
   const store = openStore(path, now, compactAfter, onError)
+  const caller = crypto.randomUUID()
   return {
     partitions: 1,
-    ...admissionVerbs(store),
+    caller,
+    ...admissionVerbs(store, caller),
     ...readingVerbs(store),
     ...flushVerbs(store),
     ...liveMapVerbs(store),
@@ -41,21 +43,40 @@ export async function openEmbeddedKv(options: {
   }
 }
 
-function admissionVerbs({ state, now, change, committed }: Store): Pick<Kv, 'admit' | 'restore'> {
+function admissionVerbs(
+  { state, now, change, committed }: Store,
+  caller: string,
+): Pick<Kv, 'admit' | 'restore' | 'onReceipt'> {
+  const listeners: ((receipt: Receipt) => void)[] = []
+  const total = () => state.books.callers.get(caller) ?? 0
+
+  /** Puts in, waits for the disk, and tells. */
+  const counted = async <T>(putIn: () => T): Promise<T> => {
+    const before = total()
+    const result = putIn()
+    const receipt = { partition: 0, epoch: state.books.epoch, points: total() - before, total: total() }
+    await committed()
+    if (receipt.points > 0) for (const listener of listeners) listener(receipt)
+    return result
+  }
+
   return {
-    async admit(_partition, submissions, rules) {
-      const admission = { state, nowMs: now(), rules, change }
-      const verdicts = submissions.map((submission) => admit(admission, submission))
-      await committed()
-      return verdicts
-    },
-    async restore(_partition, submissions, rules) {
-      const admission = { state, nowMs: now(), rules, change }
-      for (const submission of submissions) {
-        // Of somebody erased since there is no place to show.
-        if (put(admission, submission, 0, false)?.gone === 0) move(admission, submission)
-      }
-      await committed()
+    admit: (_partition, submissions, rules) =>
+      counted(() => {
+        const admission = { state, nowMs: now(), rules, caller, change }
+        return submissions.map((submission) => admit(admission, submission))
+      }),
+    restore: (_partition, submissions, rules) =>
+      counted(() => {
+        if (state.books.epoch === '') change(['epoch', crypto.randomUUID()])
+        const admission = { state, nowMs: now(), rules, caller, change }
+        for (const submission of submissions) {
+          // Of somebody erased since there is no place to show.
+          if (put(admission, submission, 0, false)?.gone === 0) move(admission, submission)
+        }
+      }),
+    onReceipt(listener) {
+      listeners.push(listener)
     },
   }
 }
@@ -73,7 +94,7 @@ function readingVerbs(store: Store): Pick<Kv, 'peek' | 'bufferSize' | 'oldestPen
       for (const { sinceMs } of state.buffers.values()) oldest = Math.min(oldest ?? sinceMs, sinceMs)
       return oldest
     },
-    books: async () => [{ ...state.books }],
+    books: async () => [booksOf(state, store.now())],
   }
 }
 
@@ -108,16 +129,18 @@ function liveMapVerbs({
   }
 }
 
-function flushVerbs(store: Store): Pick<Kv, 'pendingUsers' | 'drain' | 'settle' | 'renew'> {
+function flushVerbs(store: Store): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'settle' | 'renew'> {
   const { state, now, change, committed } = store
   return {
+    epoch: async () => state.books.epoch,
     async pendingUsers() {
       prune(state, now())
       return [...state.buffers].sort(([, a], [, b]) => a.sinceMs - b.sinceMs).map(([userId]) => userId)
     },
     drain: async (_partition, userIds) =>
       userIds.map((userId) => ({ userId, entries: entriesOf(store, userId) })),
-    async settle(_partition, stored) {
+    async settle(_partition, stored, epoch = '') {
+      if (epoch !== '' && epoch !== state.books.epoch) return
       for (const { userId, entries } of stored) {
         const held = state.buffers.get(userId)?.entries
         const same = entries.filter(({ field, value }) => held?.get(field) === value)

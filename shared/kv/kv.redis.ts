@@ -55,9 +55,11 @@ export async function openRedisKv(options: {
   client.on('ready', () => void claim().catch(onError))
 
   const tags = Array.from({ length: partitions }, (_, p) => `{gps:${p}}`)
+  const caller = crypto.randomUUID()
   return {
     partitions,
-    ...admissionVerbs(admission, tags),
+    caller,
+    ...admissionVerbs(admission, tags, caller),
     ...readingVerbs(client, tags),
     ...flushVerbs(bulk, tags),
     ...liveMapVerbs(bulk, tags),
@@ -102,7 +104,7 @@ async function claimPartitions(client: Client, partitions: number): Promise<void
 }
 
 const parseStatus = (held: string): VersionedStatus => {
-  const [version, status, ...message] = held.split('|')
+  const [version, status, _epoch, ...message] = held.split('|')
   return { version: Number(version), status: status as ActivityStatus, message: message.join('|') || null }
 }
 

@@ -108,17 +108,38 @@ export interface LimitVerdict {
   readonly retryAfterMs: number
 }
 
-/** What a partition has counted since it was made. `epoch` names the store's life: a lost one starts anew. */
+/**
+ * What a partition has counted since its books began. `epoch` names the store's life: one that came back empty
+ * begins anew. At any moment admitted = settled + erased + expired + what waits.
+ */
 export interface PartitionBooks {
   readonly epoch: string
   /** Points put in, each once. */
   readonly admitted: number
-  /** Those of them that are check-ins. */
+  /** The same by who put them in (`Kv.caller`); `before`: what waited already when the books began. */
+  readonly callers: Readonly<Record<string, number>>
+  /** Those of the points put in that are check-ins. */
   readonly checkins: number
   /** Points that were already there. */
   readonly duplicate: number
-  /** Points of erased people that were dropped. */
+  /** Points of erased people that were not let in again. */
+  readonly dropped: number
+  /** Points that left because they are stored. */
+  readonly settled: number
+  /** Points that left because their pilgrim was erased. */
   readonly erased: number
+  /** Points that left because nobody stored them within their retention; Redis notices with the next flush. */
+  readonly expired: number
+}
+
+/** That the store holds new points of ours, and of how many it knows by now. */
+export interface Receipt {
+  readonly partition: number
+  readonly epoch: string
+  /** New points of this call. */
+  readonly points: number
+  /** All that this caller ever put into this epoch of the partition, this call included. */
+  readonly total: number
 }
 
 /** That someone was erased, under a name that does not tell who: SHA-1 of the user id, in hex. */
@@ -134,6 +155,8 @@ export const userHash = (userId: string): string => new Bun.CryptoHasher('sha1')
 
 export interface Kv {
   readonly partitions: number
+  /** Under which name this opened store is counted in the books. */
+  readonly caller: string
 
   /** Decides and buffers submissions of one partition, in order, in one atomic call. */
   admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<Verdict[]>
@@ -146,8 +169,11 @@ export interface Kv {
   pendingUsers(partition: number): Promise<string[]>
   /** Pending points of some pilgrims of one partition. */
   drain(partition: number, userIds: readonly string[]): Promise<Pending[]>
-  /** Deletes exactly these entries, if their values are still the same. */
-  settle(partition: number, stored: readonly Pending[]): Promise<void>
+  /**
+   * Deletes exactly these entries, if their values are still the same.
+   * @param epoch where the store has another one by now, nothing is deleted
+   */
+  settle(partition: number, stored: readonly Pending[], epoch?: string): Promise<void>
   /** Renews the retention of pilgrims whose points could not be stored. */
   renew(partition: number, userIds: readonly string[], retentionMs: number): Promise<void>
   /** Number of pilgrims with pending points, over all partitions. */
@@ -158,6 +184,10 @@ export interface Kv {
    */
   oldestPending(): Promise<number | null>
   books(): Promise<PartitionBooks[]>
+  /** The partition's epoch; empty before its books began. */
+  epoch(partition: number): Promise<string>
+  /** Called with what `admit` and `restore` put in, before they resolve. */
+  onReceipt(listener: (receipt: Receipt) => void): void
 
   /** The status as the partitions hold it: null when any of them has none. */
   status(): Promise<VersionedStatus | null>

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe } from 'bun:test'
 import { admissionSuite } from './admission.suite.ts'
 import { bufferSuite } from './buffer.suite.ts'
 import { kvDrivers } from './drivers.ts'
+import { booksSuite } from './books.suite.ts'
 import { erasedSuite } from './erased.suite.ts'
 import { verbsSuite } from './verbs.suite.ts'
 
@@ -12,6 +13,7 @@ for (const driver of kvDrivers())
     afterAll(() => driver.stop())
     admissionSuite(driver)
     bufferSuite(driver)
+    booksSuite(driver)
     erasedSuite(driver)
     verbsSuite(driver)
   })

@@ -136,7 +136,11 @@ async function seen(kv: Kv) {
     drained: await drained(kv),
     size: await kv.bufferSize(),
     waits: (await kv.oldestPending()) !== null,
-    books: (await kv.books()).map((counts) => ({ ...counts, epoch: '' })),
+    books: (await kv.books()).map((counts) => ({
+      ...counts,
+      epoch: '',
+      callers: Object.values(counts.callers),
+    })),
     hidden: new Set(await kv.hidden(0)),
     erased: new Map((await kv.erased(0)).map(({ userHash, ...rest }) => [userHash, rest])),
     status: await kv.status(),

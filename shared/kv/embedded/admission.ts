@@ -6,6 +6,8 @@ export interface Admission {
   readonly state: State
   readonly nowMs: number
   readonly rules: AdmissionRules
+  /** Who is counted for what comes in. */
+  readonly caller: string
   /** Applies a change and remembers it. */
   readonly change: (change: Change) => void
 }
@@ -15,7 +17,7 @@ const receivedMs = (value: string): number => (JSON.parse(value) as number[])[1]
 
 /** Puts entries into a pilgrim's buffer, whatever status and limits say; null when the buffer is full. */
 export function put(admission: Admission, submission: Submission, skip: number, bounded: boolean) {
-  const { state, nowMs, rules, change } = admission
+  const { state, nowMs, rules, caller, change } = admission
   const { userId } = submission
   const entries = submission.entries.slice(skip)
   const held = () => bufferOf(state, userId, nowMs)?.entries
@@ -37,7 +39,7 @@ export function put(admission: Admission, submission: Submission, skip: number, 
     }
   }
   if (known > 0) change(['renew', userId, nowMs + rules.retentionMs])
-  if (entries.length > 0) change(['books', entries.length - known - gone, known, gone, checkins])
+  if (entries.length > 0) change(['entered', caller, entries.length - known - gone, known, gone, checkins])
   return { known, firstKnown, gone, pending: held()?.size ?? 0 }
 }
 
@@ -49,7 +51,7 @@ export function move({ state, nowMs, change }: Admission, { userId, position }: 
 
 /** Decides one submission and buffers it. */
 export function admit(admission: Admission, submission: Submission): Verdict {
-  const { state, nowMs, rules, change } = admission
+  const { state, nowMs, rules, caller, change } = admission
   const { status } = state
   if (status === null) return { outcome: 'unknown' }
   if (status.status !== 'active')
@@ -76,7 +78,7 @@ export function admit(admission: Admission, submission: Submission): Verdict {
   const recordedMs = first?.recordedMs ?? submission.recordedMs
   const done = put(admission, submission, first === undefined ? 0 : 1, true)
   if (done === null) return { outcome: 'full' }
-  if (first !== undefined) change(['books', 0, 1, 0])
+  if (first !== undefined) change(['entered', caller, 0, 1, 0, 0])
   if (first === undefined || entries.length > 1) move(admission, submission)
   if (!charged) {
     const call: Call = { ms: nowMs, id, duplicateKey, recordedMs }

@@ -1,5 +1,5 @@
 /** The embedded kv's memory, and the changes by which it is told and replayed. */
-import type { Erased, Position, VersionedStatus } from '../kv.ts'
+import type { Erased, PartitionBooks, Position, VersionedStatus } from '../kv.ts'
 
 /** A charged call in a pilgrim's window. */
 export interface Call {
@@ -26,7 +26,8 @@ export type Change =
   | ['hide', userId: string, hidden: boolean]
   | ['erase', userId: string, erased: Erased]
   | ['erased', Erased]
-  | ['books', admitted: number, duplicate: number, erased: number, checkins?: number]
+  | ['entered', caller: string, admitted: number, duplicate: number, dropped: number, checkins: number]
+  | ['left', settled: number, erased: number]
   | ['epoch', epoch: string]
   | ['status', VersionedStatus]
   | ['cache', key: string, value: string, expiresMs: number]
@@ -40,7 +41,16 @@ export interface State {
   /** By hash of the user id. */
   readonly erased: Map<string, Erased>
   readonly cache: Map<string, { value: string; expiresMs: number }>
-  books: { epoch: string; admitted: number; checkins: number; duplicate: number; erased: number }
+  /** Who has put how much in, and what became of it; what expired is not counted, it is missing. */
+  readonly books: {
+    epoch: string
+    callers: Map<string, number>
+    checkins: number
+    duplicate: number
+    dropped: number
+    settled: number
+    erased: number
+  }
   status: VersionedStatus | null
 }
 
@@ -51,7 +61,7 @@ export const createState = (): State => ({
   hidden: new Set(),
   erased: new Map(),
   cache: new Map(),
-  books: { epoch: '', admitted: 0, checkins: 0, duplicate: 0, erased: 0 },
+  books: { epoch: '', callers: new Map(), checkins: 0, duplicate: 0, dropped: 0, settled: 0, erased: 0 },
   status: null,
 })
 
@@ -92,11 +102,12 @@ export function apply(state: State, change: Change): void {
     case 'erased':
       state.erased.set(change[1].userHash, change[1])
       return
-    case 'books':
-      state.books.admitted += change[1]
-      state.books.duplicate += change[2]
-      state.books.erased += change[3]
-      state.books.checkins += change[4] ?? 0
+    case 'entered':
+      enter(state, change)
+      return
+    case 'left':
+      state.books.settled += change[1]
+      state.books.erased += change[2]
       return
     case 'epoch':
       state.books.epoch = change[1]
@@ -110,6 +121,16 @@ export function apply(state: State, change: Change): void {
     case 'forget':
       state.cache.delete(change[1])
   }
+}
+
+function enter(
+  { books }: State,
+  [, caller, admitted, duplicate, dropped, checkins]: Extract<Change, ['entered', ...unknown[]]>,
+): void {
+  if (admitted > 0) books.callers.set(caller, (books.callers.get(caller) ?? 0) + admitted)
+  books.duplicate += duplicate
+  books.dropped += dropped
+  books.checkins += checkins
 }
 
 function forget(state: State, userId: string): void {
@@ -133,9 +154,24 @@ function hold(
 function drop(state: State, userId: string, fields: readonly string[], nowMs: number): void {
   const buffer = state.buffers.get(userId)
   if (buffer === undefined) return
-  for (const field of fields) buffer.entries.delete(field)
+  for (const field of fields) if (buffer.entries.delete(field)) state.books.settled++
   buffer.sinceMs = nowMs
   if (buffer.entries.size === 0) state.buffers.delete(userId)
+}
+
+/** The books, as a caller of the port reads them. */
+export function booksOf(state: State, nowMs: number): PartitionBooks {
+  const { callers, ...books } = state.books
+  let admitted = 0
+  for (const points of callers.values()) admitted += points
+  let pending = 0
+  for (const { entries, expiresMs } of state.buffers.values()) if (expiresMs > nowMs) pending += entries.size
+  return {
+    ...books,
+    callers: Object.fromEntries(callers),
+    admitted,
+    expired: admitted - pending - books.settled - books.erased,
+  }
 }
 
 /** Forgets what has expired. */
@@ -154,7 +190,9 @@ export function* snapshot(state: State): Generator<Change> {
   for (const [key, { value, expiresMs }] of state.cache) yield ['cache', key, value, expiresMs]
   yield ['epoch', state.books.epoch]
   for (const erased of state.erased.values()) yield ['erased', erased]
-  const { admitted, checkins, duplicate, erased: gone } = state.books
-  yield ['books', admitted, duplicate, gone, checkins]
+  const { callers, checkins, duplicate, dropped, settled, erased } = state.books
+  for (const [caller, points] of callers) yield ['entered', caller, points, 0, 0, 0]
+  yield ['entered', '', 0, duplicate, dropped, checkins]
+  yield ['left', settled, erased]
   if (state.status !== null) yield ['status', state.status]
 }

@@ -1,6 +1,6 @@
 /** The embedded kv's memory and log under one handle. */
 import { openChangeLog } from './log.ts'
-import { apply, type Change, createState, prune, snapshot, type State } from './state.ts'
+import { apply, booksOf, type Change, createState, prune, snapshot, type State } from './state.ts'
 
 export interface Store {
   readonly state: State
@@ -37,14 +37,18 @@ export function openStore(
       onError(error)
     }
   }
+  const change = (change: Change) => {
+    log.append(change)
+    apply(state, change)
+  }
+  // A log from before there were books: what it left behind has been put in by somebody.
+  const unbooked = -booksOf(state, now()).expired
+  if (unbooked > 0) change(['entered', 'before', unbooked, 0, 0, 0])
   if (log.length > 0) compact()
   return {
     state,
     now,
-    change(change) {
-      log.append(change)
-      apply(state, change)
-    },
+    change,
     committed: () => log.committed(),
     tidy() {
       if (log.length > compactAfter) compact()

@@ -1,33 +1,37 @@
 -- Decides and buffers the submissions of one partition, in order, in one atomic call. What all of them need is
 -- read at once before and written at once after: a call of a command costs more than what the command does.
 -- KEYS[1]  the partition's hash tag, such as {gps:0}; all keys are made from it, so all share its slot
--- ARGV     mode (admit | restore), checkin max, checkin window ms, sync max, sync window ms, duplicate
---          window ms, retention s, most pending points, then per submission (some hundreds at most):
---          kind|user|request id|duplicate key|its place in time (ms)|position (t,lat,lng or empty)|n,
---          n × (field, value)
--- Answers  per submission {outcome, …}; of one that is admitted whole only how many points wait now
+-- ARGV     caller, epoch for a store without one (empty: admit, otherwise: restore), checkin max, checkin
+--          window ms, sync max, sync window ms, duplicate window ms, retention s, most pending points, then
+--          per submission (some hundreds at most): kind|user|request id|duplicate key|its place in time
+--          (ms)|position (t,lat,lng or empty)|n, n × (field, value)
+-- Answers  {per submission {outcome, …}, of one that is admitted whole only how many points wait now; new
+--          points; the caller's points so far; epoch}
 local tag = KEYS[1]
-local restoring = ARGV[1] == 'restore'
+local restoring = ARGV[2] ~= ''
 local limits = {
-  checkin = { tonumber(ARGV[2]), tonumber(ARGV[3]) },
-  sync = { tonumber(ARGV[4]), tonumber(ARGV[5]) },
+  checkin = { tonumber(ARGV[3]), tonumber(ARGV[4]) },
+  sync = { tonumber(ARGV[5]), tonumber(ARGV[6]) },
 }
-local duplicateMs, retentionS, pendingMax = tonumber(ARGV[6]), ARGV[7], tonumber(ARGV[8])
+local duplicateMs, retentionS, pendingMax = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local nowText = string.format('%.0f', now)
 
+-- Why nothing is admitted, and the epoch. The status tells it, so that admission need not ask for it.
 local function refusal()
-  if restoring then return nil end
+  if restoring then return nil, beginBooks(tag, ARGV[2]) end
   local status = redis.call('GET', tag .. ':status')
   if not status then return { 'unknown' } end
-  local name, message = string.match(status, '^%d+|(%a+)|(.*)$')
+  local name, epoch, message = string.match(status, '^%d+|(%a+)|([^|]*)|(.*)$')
+  if not name then return { 'unknown' } end
   if name ~= 'active' then return { name, message } end
+  return nil, epoch
 end
-local refused = refusal()
+local refused, epoch = refusal()
 
 local users, windowKeys, submissions = {}, {}, {}
-local at = 9
+local at = 10
 while at <= #ARGV do
   local kind, user, id, duplicateKey, recorded, position, n =
     string.match(ARGV[at], '^(%a+)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|(%d+)$')
@@ -216,7 +220,10 @@ end
 
 local verdicts = {}
 for i, submission in ipairs(submissions) do verdicts[i] = decide(submission) end
-if #waiting > 0 then redis.call('ZADD', tag .. ':pending', unpack(waiting)) end
+if #waiting > 0 and redis.call('ZADD', tag .. ':pending', unpack(waiting)) < #waiting / 2 then
+  -- On the list, and yet nothing was there: what waited has expired.
+  redis.call('HSET', tag .. ':ledger', 'recount', 1)
+end
 if #movers > 0 then
   local newPlaces, times = {}, {}
   for i, user in ipairs(movers) do
@@ -226,8 +233,9 @@ if #movers > 0 then
   redis.call('HSET', tag .. ':live', unpack(newPlaces))
   redis.call('ZADD', tag .. ':moved', unpack(times))
 end
-if admitted > 0 then redis.call('HINCRBY', tag .. ':books', 'admitted', admitted) end
-if checkins > 0 then redis.call('HINCRBY', tag .. ':books', 'checkins', checkins) end
-if duplicate > 0 then redis.call('HINCRBY', tag .. ':books', 'duplicate', duplicate) end
-if gone > 0 then redis.call('HINCRBY', tag .. ':books', 'erased', gone) end
-return verdicts
+local total = 0
+if admitted > 0 then total = redis.call('HINCRBY', tag .. ':ledger', 'caller:' .. ARGV[1], admitted) end
+if checkins > 0 then redis.call('HINCRBY', tag .. ':ledger', 'checkins', checkins) end
+if duplicate > 0 then redis.call('HINCRBY', tag .. ':ledger', 'duplicate', duplicate) end
+if gone > 0 then redis.call('HINCRBY', tag .. ':ledger', 'dropped', gone) end
+return { verdicts, admitted, total, epoch or '' }

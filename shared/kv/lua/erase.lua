@@ -10,5 +10,5 @@ redis.call('HDEL', tag .. ':live', user)
 redis.call('ZREM', tag .. ':moved', user)
 redis.call('SREM', tag .. ':hidden', user)
 redis.call('HSET', tag .. ':erased', redis.sha1hex(user), ARGV[2] .. '|' .. ARGV[3])
-if pending > 0 then redis.call('HINCRBY', tag .. ':books', 'erased', pending) end
+if pending > 0 then redis.call('HINCRBY', tag .. ':ledger', 'erased', pending) end
 return pending

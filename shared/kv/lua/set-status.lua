@@ -1,9 +1,9 @@
 -- Sets the activity's status unless a newer one stands there; names the store's life when it has none.
 -- KEYS[1] the partition's hash tag; ARGV version, status, message, an epoch for a new store
 local tag = KEYS[1]
+local epoch = beginBooks(tag, ARGV[4])
 local held = redis.call('GET', tag .. ':status')
 if not held or tonumber(string.match(held, '^%d+')) <= tonumber(ARGV[1]) then
-  redis.call('SET', tag .. ':status', ARGV[1] .. '|' .. ARGV[2] .. '|' .. ARGV[3])
+  redis.call('SET', tag .. ':status', ARGV[1] .. '|' .. ARGV[2] .. '|' .. epoch .. '|' .. ARGV[3])
 end
-redis.call('HSETNX', tag .. ':books', 'epoch', ARGV[4])
 return redis.call('GET', tag .. ':status')

@@ -1,31 +1,49 @@
 /** How submissions and verdicts travel to and from `admit.lua`. */
-import type { AdmissionRules, Kv, Submission, Verdict } from '../kv.ts'
+import type { AdmissionRules, Kv, Receipt, Submission, Verdict } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
 
 /** A verdict as the script answers it: of a submission that is admitted whole, how many points wait. */
 type Reply = number | [string, ...(string | number)[]]
 
 /** @param client one that waits as long as an admission may take */
-export function admissionVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'admit' | 'restore'> {
+export function admissionVerbs(
+  client: Client,
+  tags: readonly string[],
+  caller: string,
+): Pick<Kv, 'admit' | 'restore' | 'onReceipt'> {
+  const listeners: ((receipt: Receipt) => void)[] = []
+
+  /** @param epoch for a store without one, which only a restore may find; empty: admission */
+  const call = async (
+    partition: number,
+    epoch: string,
+    submissions: readonly Submission[],
+    rules: AdmissionRules,
+  ): Promise<Reply[]> => {
+    const args = admitArguments(submissions, rules)
+    const [replies, points, total, held] = await asked<[Reply[], number, number, string]>(
+      client.gpsAdmit(tags[partition]!, caller, epoch, ...args),
+    )
+    if (points > 0) for (const listener of listeners) listener({ partition, epoch: held, points, total })
+    return replies
+  }
+
   return {
     async admit(partition, submissions, rules) {
-      const args = admitArguments('admit', submissions, rules)
-      const replies = await asked<Reply[]>(client.gpsAdmit(tags[partition]!, ...args))
+      const replies = await call(partition, '', submissions, rules)
       return replies.map((reply, i) => verdictOf(reply, submissions[i]!))
     },
     async restore(partition, submissions, rules) {
-      await asked(client.gpsAdmit(tags[partition]!, ...admitArguments('restore', submissions, rules)))
+      await call(partition, crypto.randomUUID(), submissions, rules)
+    },
+    onReceipt(listener) {
+      listeners.push(listener)
     },
   }
 }
 
-function admitArguments(
-  mode: 'admit' | 'restore',
-  submissions: readonly Submission[],
-  rules: AdmissionRules,
-): (string | number)[] {
+function admitArguments(submissions: readonly Submission[], rules: AdmissionRules): (string | number)[] {
   const args: (string | number)[] = [
-    mode,
     rules.checkin.max,
     rules.checkin.windowMs,
     rules.sync.max,

@@ -5,10 +5,12 @@ import { KvFull, KvUnavailable } from '../kv.ts'
 
 const lua = (name: string): string => readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8')
 
+const books = lua('books')
+
 const SCRIPTS = {
-  gpsAdmit: lua('admit'),
-  gpsSettle: lua('settle'),
-  gpsSetStatus: lua('set-status'),
+  gpsAdmit: books + lua('admit'),
+  gpsSettle: books + lua('settle'),
+  gpsSetStatus: books + lua('set-status'),
   gpsErase: lua('erase'),
   windowLimit: lua('limit'),
   lockOwner: lua('unlock'),

@@ -10,8 +10,10 @@ const PAGE = 10_000
 export function flushVerbs(
   client: Client,
   tags: readonly string[],
-): Pick<Kv, 'pendingUsers' | 'drain' | 'settle' | 'renew'> {
+): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'settle' | 'renew'> {
   return {
+    epoch: async (partition) =>
+      (await asked<string | null>(client.hget(`${tags[partition]}:ledger`, 'epoch'))) ?? '',
     async pendingUsers(partition) {
       const users: string[] = []
       for (;;) {
@@ -28,13 +30,13 @@ export function flushVerbs(
       const hashes = await allOf<Record<string, string>>(pipeline)
       return hashes.map((hash, i) => ({ userId: userIds[i]!, entries: entriesOf(hash) }))
     },
-    async settle(partition, stored) {
+    async settle(partition, stored, epoch = '') {
       const args = stored.flatMap(({ userId, entries }) => [
         userId,
         entries.length,
         ...entries.flatMap(({ field, value }) => [field, value]),
       ])
-      if (args.length > 0) await asked(client.gpsSettle(tags[partition]!, ...args))
+      if (args.length > 0) await asked(client.gpsSettle(tags[partition]!, epoch, ...args))
     },
     async renew(partition, userIds, retentionMs) {
       const pipeline = client.pipeline()

@@ -1,5 +1,5 @@
 /** What readers ask of the buffer: a profile, the health report, the metrics. */
-import { type Entry, type Kv, partitionOf } from '../kv.ts'
+import { type Entry, type Kv, type PartitionBooks, partitionOf } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
 
 /** A pilgrim's hash as entries, in no order. */
@@ -27,16 +27,32 @@ export function readingVerbs(
       return times.length === 0 ? null : Math.min(...times)
     },
     async books() {
-      const books = await Promise.all(
-        tags.map((tag) => asked<Record<string, string>>(client.hgetall(`${tag}:books`))),
+      const held = await Promise.all(
+        tags.map((tag) => asked<Record<string, string>>(client.hgetall(`${tag}:ledger`))),
       )
-      return books.map(({ epoch = '', admitted = '0', checkins = '0', duplicate = '0', erased = '0' }) => ({
-        epoch,
-        admitted: Number(admitted),
-        checkins: Number(checkins),
-        duplicate: Number(duplicate),
-        erased: Number(erased),
-      }))
+      return held.map(booksOf)
     },
+  }
+}
+
+const CALLER = 'caller:'
+
+function booksOf({ epoch = '', ...counts }: Record<string, string>): PartitionBooks {
+  const count = (name: string) => Number(counts[name] ?? 0)
+  const callers = Object.fromEntries(
+    Object.entries(counts)
+      .filter(([name]) => name.startsWith(CALLER))
+      .map(([name, points]) => [name.slice(CALLER.length), Number(points)]),
+  )
+  return {
+    epoch,
+    admitted: Object.values(callers).reduce((sum, points) => sum + points, 0),
+    callers,
+    checkins: count('checkins'),
+    duplicate: count('duplicate'),
+    dropped: count('dropped'),
+    settled: count('settled'),
+    erased: count('erased'),
+    expired: count('expired'),
   }
 }

@@ -1,0 +1,93 @@
+/** The books of a partition, as every driver of the kv port keeps them. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { type Kv, partitionOf, type Receipt } from '#shared/kv/kv.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { activate, admit, checkin, type KvDriver, restore, rules, sync } from './drivers.ts'
+
+export function booksSuite(driver: KvDriver): void {
+  describe('books', () => {
+    let kv: Kv
+    const booksOf = async (userId: string) => (await kv.books())[partitionOf(userId, kv.partitions)]!
+    const settle = async (userId: string, count = Infinity, epoch?: string) => {
+      const entries = (await kv.peek(userId)).slice(0, count)
+      await kv.settle(partitionOf(userId, kv.partitions), [{ userId, entries }], epoch)
+    }
+
+    beforeEach(async () => {
+      kv = await driver.open()
+      await activate(kv)
+    })
+    afterEach(() => kv.close())
+
+    test('tell what came in, by whom, and what became of it', async () => {
+      await admit(kv, sync('U', [1, 2, 3, 4, 5]))
+      await restore(kv, sync('U', [5, 6]))
+      await settle('U', 2)
+      expect(await booksOf('U')).toMatchObject({
+        admitted: 6,
+        callers: { [kv.caller]: 6 },
+        duplicate: 1,
+        settled: 2,
+        erased: 0,
+      })
+      await kv.erase('U', { generation: 1, erasedMs: 10 })
+      await restore(kv, sync('U', [7]))
+      await settle('U')
+      expect(await booksOf('U')).toMatchObject({ admitted: 6, settled: 2, erased: 4, dropped: 1, expired: 0 })
+    })
+
+    test('count once what is settled twice, and nothing that was not there as it was stored', async () => {
+      await admit(kv, sync('U', [1, 2]))
+      const entries = await kv.peek('U')
+      const stored = [{ userId: 'U', entries: [...entries, { field: 't9', value: '' }] }]
+      const partition = partitionOf('U', kv.partitions)
+      await kv.settle(partition, [{ userId: 'U', entries: [{ field: 't1', value: 'another' }] }])
+      expect(await booksOf('U')).toMatchObject({ settled: 0 })
+      await Promise.all([kv.settle(partition, stored), kv.settle(partition, stored)])
+      expect(await booksOf('U')).toMatchObject({ admitted: 2, settled: 2, expired: 0 })
+    })
+
+    test('a settlement of another life of the store deletes nothing', async () => {
+      await admit(kv, sync('U', [1]))
+      const epoch = await kv.epoch(partitionOf('U', kv.partitions))
+      expect(epoch).toBe((await booksOf('U')).epoch)
+      await settle('U', Infinity, 'another life')
+      expect(await kv.peek('U')).toHaveLength(1)
+      await settle('U', Infinity, epoch)
+      expect(await booksOf('U')).toMatchObject({ admitted: 1, settled: 1 })
+    })
+
+    test('tell each caller how many of its points the store knows', async () => {
+      const receipts: Receipt[] = []
+      kv.onReceipt((receipt) => receipts.push(receipt))
+      const partition = partitionOf('U', kv.partitions)
+      await admit(kv, sync('U', [1, 2]))
+      await admit(kv, sync('U', [1, 2]))
+      await restore(kv, checkin({ userId: 'U' }))
+      const { epoch } = await booksOf('U')
+      expect(receipts).toEqual([
+        { partition, epoch, points: 2, total: 2 },
+        { partition, epoch, points: 1, total: 3 },
+      ])
+    })
+
+    test('show what expired, with the next flush at the latest', async () => {
+      const short = rules({ retentionMs: 1_000 })
+      await admit(kv, sync('left', [1, 2, 3]), short)
+      await admit(kv, sync('back', [1, 2]), short)
+      await admit(kv, sync('other', [1, 2]))
+      await until(async () => (await kv.peek('left')).length + (await kv.peek('back')).length === 0, {
+        timeoutMs: 3_000,
+        what: 'the points to expire',
+      })
+      // Who comes back with new points is on the list still.
+      await admit(kv, sync('back', [3]))
+      for (const userId of ['left', 'back', 'other']) await settle(userId, 1)
+      const sum =
+        (name: 'admitted' | 'settled' | 'expired') => (books: readonly Record<typeof name, number>[]) =>
+          books.reduce((total, one) => total + one[name], 0)
+      const books = await kv.books()
+      expect([sum('admitted')(books), sum('settled')(books), sum('expired')(books)]).toEqual([8, 2, 5])
+    })
+  })
+}

@@ -13,10 +13,11 @@ export const LAST_FLUSH_TTL_MS = 86_400_000
 export async function lastFlushMs(db: Database, partitions: number): Promise<number | null> {
   const [row] = await db.read(
     () => db.sql<{ partitions: number; last_ms: number | null }[]>`
-      SELECT count(*)::int AS partitions, (extract(epoch FROM min(last)) * 1000)::float8 AS last_ms FROM (
-        SELECT max(finished_at) AS last FROM flushes
-        WHERE succeeded AND partition < ${partitions}::int GROUP BY partition
-      ) p`,
+      SELECT count(last)::int AS partitions, (extract(epoch FROM min(last)) * 1000)::float8 AS last_ms FROM (
+        SELECT (
+          SELECT finished_at FROM flushes WHERE partition = p AND succeeded ORDER BY finished_at DESC LIMIT 1
+        ) AS last FROM generate_series(0, ${partitions - 1}::int) p
+      ) each`,
   )
   return row === undefined || row.partitions < partitions ? null : row.last_ms
 }

@@ -22,6 +22,7 @@ import {
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
 import { streamEndpoint } from '#shared/contracts/stream.ts'
+import { ledgerEndpoint } from '#shared/contracts/ledger.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { assignRole, listRoles } from './assign-role.ts'
 import { readCarbon } from './carbon.ts'
@@ -32,6 +33,7 @@ import { createHealth } from './health.ts'
 import { eraseUser } from './erase-user.ts'
 import { exportUser } from './export-user.ts'
 import { listAudit } from './list-audit.ts'
+import { showLedger } from './show-ledger.ts'
 import { listSurveys, surveysCsv } from './list-surveys.ts'
 import { listUsers } from './list-users.ts'
 import { setUserStatus } from './set-user-status.ts'
@@ -80,6 +82,11 @@ function servePeople(router: Router, context: ServiceContext): void {
   )
 }
 
+/** What became of the points, and what operators do about those that are stuck. */
+function serveLedger(router: Router, context: ServiceContext): void {
+  serve(router, context, ledgerEndpoint, () => showLedger(context))
+}
+
 /** What anybody may read: health, and what this API is. */
 function servePublic(router: Router, context: ServiceContext): void {
   const { config } = context
@@ -114,6 +121,7 @@ export function createAdmin(context: ServiceContext): Service {
   const router = createRouter(context)
   serveEvent(router, context)
   servePeople(router, context)
+  serveLedger(router, context)
   servePublic(router, context)
   return {
     name: 'admin',

@@ -1,10 +1,12 @@
 /** A slice of pending points, in one transaction: stored, folded, summed. What the database refuses is set aside. */
 import { type BufferedPoint, unpack } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
-import { type Entry, type Pending, userHash } from '#shared/kv/kv.ts'
+import { type Entry, userHash } from '#shared/kv/kv.ts'
+import { type Book, bookSlice } from '#shared/ledger/books.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import postgres from 'postgres'
 import { foldPoints } from './fold-points.ts'
+import type { Slice } from './slices.ts'
 import { byIdentity, type OwnedPoint, storePoints } from './store-points.ts'
 import { writeChanges } from './write-changes.ts'
 
@@ -20,6 +22,15 @@ export interface SliceResult {
 /** A pilgrim's point as it stood in the buffer. */
 interface OwnedEntry extends Entry {
   readonly userId: string
+}
+
+/** What storing a slice needs, and where it is booked. */
+interface Storing {
+  readonly db: Database
+  readonly calendar: Calendar
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  readonly book: Book
 }
 
 const NOTHING: SliceResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
@@ -38,19 +49,20 @@ const sum = (a: SliceResult, b: SliceResult): SliceResult => ({
 export async function flushSlice(
   db: Database,
   calendar: Calendar,
-  slice: readonly Pending[],
+  slice: Slice,
   now: () => number,
 ): Promise<SliceResult> {
+  const storing: Storing = { db, calendar, now, book: slice }
   const points: OwnedPoint[] = []
   let result = NOTHING
-  for (const { userId, entries } of slice)
+  for (const { userId, entries } of slice.pending)
     for (const entry of entries)
       try {
         points.push({ userId, entry, point: readPoint(entry) })
       } catch (error) {
-        result = sum(result, await setAside(db, { userId, ...entry }, error, now()))
+        result = sum(result, await setAside(storing, { userId, ...entry }, error))
       }
-  return sum(result, await storeOrHalve(db, calendar, points.sort(byIdentity), now))
+  return sum(result, await storeOrHalve(storing, points.sort(byIdentity)))
 }
 
 /** @throws for an entry that is no point, or of no time that a calendar knows */
@@ -60,22 +72,17 @@ function readPoint(entry: Entry): BufferedPoint {
   return point
 }
 
-async function storeOrHalve(
-  db: Database,
-  calendar: Calendar,
-  points: readonly OwnedPoint[],
-  now: () => number,
-): Promise<SliceResult> {
+async function storeOrHalve(storing: Storing, points: readonly OwnedPoint[]): Promise<SliceResult> {
   const [first] = points
   if (first === undefined) return NOTHING
   try {
-    return await store(db, calendar, points, now)
+    return await store(storing, points)
   } catch (error) {
     if (!isRefusal(error)) throw error
-    if (points.length === 1) return setAside(db, { userId: first.userId, ...first.entry }, error, now())
+    if (points.length === 1) return setAside(storing, { userId: first.userId, ...first.entry }, error)
     const half = Math.ceil(points.length / 2)
-    const left = await storeOrHalve(db, calendar, points.slice(0, half), now)
-    return sum(left, await storeOrHalve(db, calendar, points.slice(half), now))
+    const left = await storeOrHalve(storing, points.slice(0, half))
+    return sum(left, await storeOrHalve(storing, points.slice(half)))
   }
 }
 
@@ -87,10 +94,8 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code)
 
 async function store(
-  db: Database,
-  calendar: Calendar,
+  { db, calendar, now, book }: Storing,
   points: readonly OwnedPoint[],
-  now: () => number,
 ): Promise<SliceResult> {
   return db.sql.begin(async (tx) => {
     const userIds = [...new Set(points.map(({ userId }) => userId))]
@@ -101,7 +106,9 @@ async function store(
     const fresh = await storePoints(tx, kept)
     await writeChanges(tx, await foldPoints(tx, fresh, calendar), calendar)
     const stored = fresh.length
-    return { stored, duplicates: kept.length - stored, deadLetters: 0, erased: points.length - kept.length }
+    const [duplicates, erased] = [kept.length - stored, points.length - kept.length]
+    await bookSlice(tx, book, { stored, repeated: duplicates, erased })
+    return { stored, duplicates, deadLetters: 0, erased }
   })
 }
 
@@ -146,18 +153,30 @@ async function makePilgrims(tx: Query, kept: string[], locked: string[], nowMs: 
  * flush dies before the buffer is settled.
  */
 async function setAside(
-  db: Database,
+  { db, now, book: { epoch, partition } }: Storing,
   { userId, field, value }: OwnedEntry,
   error: unknown,
-  nowMs: number,
 ): Promise<SliceResult> {
   const reason = error instanceof Error ? error.message : String(error)
   const letter = [userId, field, value, reason].map(storable)
   await db.sql`
-    INSERT INTO dead_letters (user_id, field, value, reason, created_at)
-    SELECT l[1], l[2], l[3], l[4], to_timestamp(${nowMs}::float8 / 1000)
-    FROM (SELECT ${letter}::text[]) AS letter (l)
-    WHERE NOT EXISTS (SELECT FROM dead_letters d WHERE d.user_id = l[1] AND d.field = l[2] AND d.value = l[3])`
+    WITH letter AS (
+      SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,
+             to_timestamp(${now()}::float8 / 1000) AS at
+      FROM (SELECT ${letter}::text[]) AS given (l)
+    ), again AS (
+      UPDATE dead_letters d SET reason = letter.reason, created_at = at, refusals = refusals + 1 FROM letter
+      WHERE d.user_id = letter.user_id AND d.field = letter.field AND d.value = letter.value
+      RETURNING d.id
+    ), fresh AS (
+      INSERT INTO dead_letters (user_id, field, value, reason, created_at)
+      SELECT user_id, field, value, reason, at FROM letter WHERE NOT EXISTS (SELECT FROM again)
+      RETURNING id
+    )
+    INSERT INTO ledger_books AS b (epoch, partition, dead_letters, repeated)
+    SELECT ${epoch}, ${partition}::int, (SELECT count(*) FROM fresh), 1 - (SELECT count(*) FROM fresh)
+    ON CONFLICT (epoch, partition) DO UPDATE SET
+      dead_letters = b.dead_letters + excluded.dead_letters, repeated = b.repeated + excluded.repeated`
   return { ...NOTHING, deadLetters: 1 }
 }
 

@@ -4,8 +4,9 @@
  * happened, after it the next flush finds the points stored and deletes them.
  */
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
-import { type Kv, kvIsAway, type Pending } from '#shared/kv/kv.ts'
+import { type Kv, kvIsAway } from '#shared/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/last-flush.ts'
+import { noteBooks } from '#shared/ledger/books.ts'
 import { errorFields, type Log } from '#shared/log.ts'
 import type { Metrics } from '#shared/metrics.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -13,7 +14,7 @@ import { flushes } from '#shared/schema/flushing.ts'
 import { ensureDayPartitions } from './day-partitions.ts'
 import { type FlushLock, takeFlushLock } from './flush-lock.ts'
 import { flushSlice } from './flush-slice.ts'
-import { slices } from './slices.ts'
+import { type Slice, slices } from './slices.ts'
 
 /** Slices on their way at a time: while the database stores one, this process folds one, and the kv settles one. */
 const ABREAST = 3
@@ -63,18 +64,29 @@ function sum(results: readonly Partial<FlushResult>[]): FlushResult {
  * @param waitMs how long to wait, all in all, for partitions that someone else is flushing; 0: leave them be
  */
 export async function flush(context: FlushContext, waitMs = 0): Promise<FlushResult> {
-  const { db, kv, log } = context
+  const { kv } = context
   const waitUntil = performance.now() + waitMs
   const results: FlushResult[] = []
   for (let partition = 0; partition < kv.partitions; partition++)
     results.push(await flushPartition(context, partition, waitUntil))
+  await tell(context, results)
+  return sum(results)
+}
+
+/** Passes on when the flush was, and what the kv's books say after it. */
+async function tell({ db, kv, log }: FlushContext, results: readonly FlushResult[]): Promise<void> {
   try {
     const flushedMs = await lastFlushMs(db, kv.partitions)
     if (flushedMs !== null) await kv.cache(LAST_FLUSH_KEY, String(flushedMs), LAST_FLUSH_TTL_MS)
   } catch (error) {
     log.warn('the time of the last flush is not passed on', errorFields(error))
   }
-  return sum(results)
+  try {
+    const calm = results.flatMap(({ failures, skipped }, p) => (failures + skipped === 0 ? [p] : []))
+    await noteBooks(db, kv, new Set(calm))
+  } catch (error) {
+    log.warn('the books of the buffer are not noted', errorFields(error))
+  }
 }
 
 async function flushPartition(
@@ -128,7 +140,7 @@ async function flushLocked(
       // Someone else flushes now; storing on would be safe, but twice the work.
       if (lock.lost()) throw new Error('the flush lock was lost')
       if (stopping.aborted) break
-      done.push(await storeAndSettle(context, partition, slice))
+      done.push(await storeAndSettle(context, slice))
     }
   }
   const ends = await Promise.allSettled(Array.from({ length: ABREAST }, worker))
@@ -150,22 +162,21 @@ async function flushLocked(
 /** @throws when the database or the kv is away, so that the other slices need not try */
 async function storeAndSettle(
   { db, kv, calendar, now, log, retentionMs }: FlushContext,
-  partition: number,
-  slice: readonly Pending[],
+  slice: Slice,
 ): Promise<Partial<FlushResult>> {
   try {
     // Safe to repeat: what is stored by then is told apart.
     const result = await db.read(() => flushSlice(db, calendar, slice, now))
-    await kv.settle(partition, slice)
+    await kv.settle(slice.partition, slice.pending, slice.epoch)
     return result
   } catch (error) {
     if (isDatabaseUnavailable(error) || kvIsAway(error)) throw error
     log.error('a slice is not flushed; its points wait for the next flush', {
-      partition,
+      partition: slice.partition,
       ...errorFields(error),
     })
-    const userIds = slice.map(({ userId }) => userId)
-    await kv.renew(partition, userIds, retentionMs)
+    const userIds = slice.pending.map(({ userId }) => userId)
+    await kv.renew(slice.partition, userIds, retentionMs)
     return { failures: 1 }
   }
 }

@@ -1,35 +1,49 @@
 /** Cuts a partition's pending points into slices for one transaction each. */
 import type { Entry, Kv, Pending } from '#shared/kv/kv.ts'
+import type { Book } from '#shared/ledger/books.ts'
 
 /** Pilgrims in the first call of the kv; the following ones ask for as many as fill a slice. */
 const FIRST_READ = 50
 const LONGEST_READ = 1_000
 
+/** Points of one transaction, and the life of the partition that they were read from. */
+export interface Slice extends Book {
+  readonly pending: readonly Pending[]
+}
+
 /** Yields a partition's pending points, longest waiting pilgrims first; one with many points is cut. */
-export async function* slices(kv: Kv, partition: number, slicePoints: number): AsyncGenerator<Pending[]> {
+export async function* slices(kv: Kv, partition: number, slicePoints: number): AsyncGenerator<Slice> {
   const users = await kv.pendingUsers(partition)
-  let slice: Pending[] = []
+  let pending: Pending[] = []
   let size = 0
+  let epoch = ''
   let reading = FIRST_READ
   for (let i = 0; i < users.length;) {
     const asked = users.slice(i, i + reading)
     i += asked.length
-    const read = await kv.drain(partition, asked)
+    // Asked before what it names: points of a new life under the old name would be missing there.
+    const [held, read] = await Promise.all([kv.epoch(partition), kv.drain(partition, asked)])
+    if (held !== epoch && pending.length > 0) {
+      yield { epoch, partition, pending }
+      pending = []
+      size = 0
+    }
+    epoch = held
     let points = 0
     for (const { userId, entries } of read)
       for (const part of parts(entries, slicePoints)) {
-        slice.push({ userId, entries: part })
+        pending.push({ userId, entries: part })
         size += part.length
         points += part.length
         if (size < slicePoints) continue
-        yield slice
-        slice = []
+        yield { epoch, partition, pending }
+        pending = []
         size = 0
       }
     const fitting = Math.round((slicePoints * asked.length) / Math.max(points, 1))
     reading = Math.min(Math.max(fitting, 1), LONGEST_READ)
   }
-  if (slice.length > 0) yield slice
+  if (pending.length > 0) yield { epoch, partition, pending }
 }
 
 /** One part, mostly. An empty buffer has one, too: settling it takes its pilgrim off the list. */

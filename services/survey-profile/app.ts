@@ -12,6 +12,7 @@ import {
   userSyncEndpoint,
 } from '#shared/contracts/profile.ts'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
+import { openTally } from '#shared/ledger/tally.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
 import { countPhotos } from './count-photos.ts'
 import { readProfile } from './read-profile.ts'
@@ -22,10 +23,18 @@ import { submitSurvey, type TrackDoor } from './submit-survey.ts'
 import { syncUser } from './sync-user.ts'
 
 export function createSurveyProfile(context: ServiceContext): Service {
-  const { config, db, kv, calendar } = context
+  const { config, db, kv, calendar, log } = context
+  // This service keeps no files: what it knows of the kv is as safe as the database.
+  const tally = openTally({ kv, db, log, journalPath: null, journaled: () => 0 })
   const door: TrackDoor = {
-    admitTrack: createTrackDoor({ kv, rules: admissionRules(config), prime: () => primeKv(db, kv) }),
-    rules: { calendar, area: config.area, maxAgeMs: config.maxAgeMs, limit: config.limits.sync },
+    admitTrack: createTrackDoor({ kv, rules: admissionRules(config), tally, prime: () => primeKv(db, kv) }),
+    rules: {
+      calendar,
+      area: config.area,
+      maxAgeMs: config.maxAgeMs,
+      limit: config.limits.sync,
+      count: tally.count,
+    },
   }
   const router = createRouter(context)
   for (const endpoint of [submitEndpoint, surveyEndpoint])
@@ -39,7 +48,9 @@ export function createSurveyProfile(context: ServiceContext): Service {
   return {
     name: 'survey-profile',
     fetch: router.fetch,
-    async start() {},
-    async stop() {},
+    async start() {
+      tally.start()
+    },
+    stop: () => tally.stop(),
   }
 }

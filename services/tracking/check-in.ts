@@ -7,11 +7,15 @@ import type { Window } from '#shared/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer, CheckInRequest } from '#shared/contracts/tracking.ts'
 import { refusedVerdict } from '#shared/buffer/refused-verdict.ts'
+import { countRejected } from '#shared/buffer/sync-track.ts'
+import type { Count } from '#shared/ledger/tally.ts'
 
 /** Points that may come with a check-in; the rest of a longer list is left for track/sync. */
 const MAX_ATTACHED = 1_000
 
 export interface CheckInRules extends AcceptRules {
+  /** Told which of the attached points are not taken. */
+  readonly count: Count
   readonly limit: Window
 }
 
@@ -26,14 +30,14 @@ const duplicateKey = (request: CheckInRequest, point: Point): string =>
  * @throws Refusal 400, 403 paused or ended, 429, 503
  */
 export async function checkIn(
-  buffer: Buffer,
+  buffer: Pick<Buffer, 'admitCheckIn'>,
   request: CheckInRequest,
   receivedMs: number,
   rules: CheckInRules,
 ): Promise<z.infer<typeof CheckInAnswer>> {
   const point = acceptCheckIn(request, receivedMs, rules)
   const attached = request.track_points?.slice(0, MAX_ATTACHED) ?? []
-  const track = acceptTrack(attached, receivedMs, rules).points
+  const { points: track, rejected } = acceptTrack(attached, receivedMs, rules)
   const verdict = await buffer.admitCheckIn({
     id: crypto.randomUUID(),
     userId: request.user_id,
@@ -44,6 +48,7 @@ export async function checkIn(
     position: latestPosition([point, ...track]),
   })
   if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'checkin', rules.limit)
+  countRejected(rules.count, rejected)
   const recordedMs =
     verdict.held === null
       ? verdict.recordedMs

@@ -12,6 +12,8 @@ import {
   type VersionedStatus,
 } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/log.ts'
+import { tallied } from '#shared/ledger/tallied.ts'
+import type { Tally } from '#shared/ledger/tally.ts'
 import { admitOrRefuse, answerWithin, createAsk, storeFull } from './ask.ts'
 import type { Journal } from './journal.ts'
 import { createJournalDoor } from './journal-door.ts'
@@ -42,6 +44,8 @@ export interface Buffer {
 export interface BufferOptions {
   readonly kv: Kv
   readonly journal: Journal
+  /** Counts what is turned away here. */
+  readonly tally: Pick<Tally, 'count'>
   readonly rules: AdmissionRules
   /** How long a check-in waits for the kv before it goes to the journal. */
   readonly admitMs: number
@@ -51,10 +55,11 @@ export interface BufferOptions {
   readonly log: Log
 }
 
-export function createBuffer({ kv, journal, rules, admitMs, prime, now, log }: BufferOptions): Buffer {
+export function createBuffer(options: BufferOptions): Buffer {
+  const { kv, journal, tally, rules, admitMs, prime, now, log } = options
   const own = createOwnAdmission(rules, now)
   const replay = createReplay({ kv, journal, rules, log })
-  const toJournal = createJournalDoor(own, replay, log)
+  const toJournal = createJournalDoor(own, replay, tally.count, log)
   const ask = createAsk(kv, rules, prime, own.learn)
   const memory = watchMemory(kv, log)
   const late = rememberLateness(kv.partitions)
@@ -68,7 +73,7 @@ export function createBuffer({ kv, journal, rules, admitMs, prime, now, log }: B
   }
 
   return {
-    async admitCheckIn(submission) {
+    admitCheckIn: tallied(tally.count, async (submission) => {
       if (memory.isFull()) throw storeFull()
       const partition = partitionOf(submission.userId, kv.partitions)
       if (late.isLate(partition)) return toJournal(submission, null)
@@ -78,11 +83,11 @@ export function createBuffer({ kv, journal, rules, admitMs, prime, now, log }: B
       if (answer !== 'late') return answer
       late.remember(partition)
       return toJournal(submission, asked)
-    },
-    async admitTrack(submission) {
+    }),
+    admitTrack: tallied(tally.count, async (submission) => {
       if (memory.isFull()) throw storeFull()
       return admitOrRefuse(ask, submission)
-    },
+    }),
     journaled: () => journal.size(),
     async start() {
       kv.onReconnect(() => void learn())

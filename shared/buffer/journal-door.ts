@@ -2,6 +2,7 @@
 import { unavailable } from '#shared/errors.ts'
 import type { Submission, Verdict } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/log.ts'
+import type { Count } from '#shared/ledger/tally.ts'
 import { storeAway } from './ask.ts'
 import type { OwnAdmission } from './own-admission.ts'
 import type { Replay } from './replay.ts'
@@ -11,7 +12,7 @@ import type { Replay } from './replay.ts'
  * @param asked the call of the kv that is still under way, if there is one
  * @throws Refusal 503 when the journal does not take it, or no status was ever known
  */
-export function createJournalDoor(own: OwnAdmission, replay: Replay, log: Log) {
+export function createJournalDoor(own: OwnAdmission, replay: Replay, count: Count, log: Log) {
   /** Check-ins on their way to the disk, by pilgrim and duplicate key. */
   const writing = new Map<string, Promise<void>>()
 
@@ -41,6 +42,7 @@ export function createJournalDoor(own: OwnAdmission, replay: Replay, log: Log) {
   /** It is as durable as the check-in that it repeats; the points that came with it are new. */
   const writeAgain = async (submission: Submission, asked: Promise<Verdict> | null): Promise<void> => {
     await writing.get(`${submission.userId} ${submission.duplicateKey}`)
+    count('duplicate', 1)
     const entries = submission.entries.slice(1)
     if (entries.length > 0) await write({ ...submission, entries }, asked)
   }

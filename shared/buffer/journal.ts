@@ -3,10 +3,11 @@
  * in a directory that the replicas share; SQLite's exclusive lock falls with its process, so a file that can
  * be locked belongs to nobody, and another replica adopts it.
  */
-import { Database, type SQLiteError } from 'bun:sqlite'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import type { Database } from 'bun:sqlite'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Submission } from '#shared/kv/kv.ts'
+import { openAbandoned, openOwnFile, type OwnFile, type StoredRow, SUFFIX } from './journal-file.ts'
 
 /** The journal has no room: what it holds is kept, the new check-in must be refused. */
 export class JournalFull extends Error {
@@ -27,6 +28,8 @@ export interface Adoption {
 }
 
 export interface Journal {
+  /** Its file. */
+  readonly path: string
   /** Resolves when the submission is on disk. @throws JournalFull; or SQLite's error for a full disk */
   append(submission: Submission): Promise<void>
   /** Takes out what the kv has confirmed. */
@@ -35,13 +38,13 @@ export interface Journal {
   after(place: number, count: number): Journaled[]
   /** Entries that wait. */
   size(): number
+  /** Points that wait in them. */
+  points(): number
   /** Takes over the entries of files that nobody holds. */
   adopt(): Adoption
   /** Gives the file up: where entries wait in it, another replica or the next start adopts it. */
   close(): void
 }
-
-const SUFFIX = '.journal'
 
 /** Opens a new journal file in `dir`; it holds `max` check-ins, and adopted ones beyond that. */
 export function openJournal(dir: string, max: number): Journal {
@@ -49,18 +52,25 @@ export function openJournal(dir: string, max: number): Journal {
   return new JournalFile(dir, max, openOwnFile(dir))
 }
 
-interface Row {
-  readonly id: string
-  readonly submission: string
+interface Row extends StoredRow {
+  readonly points: number
 }
 
+const rowOf = (submission: Submission): Row => ({
+  id: submission.id,
+  submission: JSON.stringify(submission),
+  points: submission.entries.length,
+})
+
 class JournalFile implements Journal {
-  readonly #path: string
+  readonly path: string
   readonly #db: Database
   readonly #insert
   readonly #delete
   readonly #after
   #size = 0
+  /** Points of entries that have more than one, by id. */
+  readonly #tracks = new Map<string, number>()
   /** Of this turn of the event loop: one commit for all of them. */
   #turn: Submission[] = []
   #commit: Promise<void> | null = null
@@ -70,7 +80,7 @@ class JournalFile implements Journal {
     private readonly max: number,
     { db, path }: OwnFile,
   ) {
-    this.#path = path
+    this.path = path
     this.#db = db
     this.#insert = db.query('INSERT OR IGNORE INTO journal (id, submission) VALUES (?, ?)')
     this.#delete = db.query('DELETE FROM journal WHERE id = ?')
@@ -85,7 +95,7 @@ class JournalFile implements Journal {
     this.#turn.push(submission)
     this.#commit ??= new Promise((resolve, reject) => {
       setImmediate(() => {
-        const rows = this.#turn.map((one) => ({ id: one.id, submission: JSON.stringify(one) }))
+        const rows = this.#turn.map(rowOf)
         this.#turn = []
         this.#commit = null
         try {
@@ -106,6 +116,7 @@ class JournalFile implements Journal {
         for (const id of ids) removed += this.#delete.run(id).changes
       })
       .immediate()
+    for (const id of ids) this.#tracks.delete(id)
     this.#size -= removed
   }
 
@@ -120,12 +131,18 @@ class JournalFile implements Journal {
     return this.#size + this.#turn.length
   }
 
+  points(): number {
+    let points = this.size()
+    for (const more of this.#tracks.values()) points += more - 1
+    return points
+  }
+
   adopt(): Adoption {
     const faults: Error[] = []
     let entries = 0
     for (const name of readdirSync(this.dir)) {
       const file = join(this.dir, name)
-      if (!name.endsWith(SUFFIX) || file === this.#path) continue
+      if (!name.endsWith(SUFFIX) || file === this.path) continue
       try {
         entries += this.#adoptFile(file)
       } catch (error) {
@@ -139,7 +156,7 @@ class JournalFile implements Journal {
     const abandoned = openAbandoned(file)
     if (abandoned === null) return 0
     try {
-      this.#write(abandoned.rows)
+      this.#write(abandoned.rows.map(({ submission }) => rowOf(JSON.parse(submission) as Submission)))
       // Only now that its entries are in ours, and while its lock is held.
       rmSync(file, { force: true })
       return abandoned.rows.length
@@ -156,76 +173,12 @@ class JournalFile implements Journal {
         for (const { id, submission } of rows) written += this.#insert.run(id, submission).changes
       })
       .immediate()
+    for (const { id, points } of rows) if (points > 1) this.#tracks.set(id, points)
     this.#size += written
   }
 
   close(): void {
     this.#db.close()
-    if (this.#size === 0) rmSync(this.#path, { force: true })
+    if (this.#size === 0) rmSync(this.path, { force: true })
   }
-}
-
-interface OwnFile {
-  readonly db: Database
-  readonly path: string
-}
-
-/** Makes this process's file. Another replica may adopt it before it is locked; then there is a next one. */
-function openOwnFile(dir: string): OwnFile {
-  for (let attempt = 1; ; attempt++) {
-    const path = join(dir, `${crypto.randomUUID()}${SUFFIX}`)
-    try {
-      const db = openFile(path, { create: true })
-      if (existsSync(path)) return { db, path }
-      db.close()
-    } catch (error) {
-      if (attempt === 10) throw error
-    }
-  }
-}
-
-/**
- * Opens a file and locks it until it is closed or its process ends.
- * @param mode who adopts must not create: the name of a file that is gone meanwhile would come back empty
- * @throws SQLiteError SQLITE_BUSY when another process holds it
- */
-function openFile(path: string, mode: { readonly create: true } | { readonly readwrite: true }): Database {
-  const db = new Database(path, { ...mode, strict: true })
-  try {
-    db.run('PRAGMA busy_timeout = 0')
-    db.run('PRAGMA locking_mode = EXCLUSIVE')
-    db.run('PRAGMA journal_mode = DELETE')
-    db.run('PRAGMA synchronous = FULL')
-    // In this locking mode a lock that was taken is kept.
-    db.run('BEGIN EXCLUSIVE')
-    db.run('CREATE TABLE IF NOT EXISTS journal (id TEXT PRIMARY KEY, submission TEXT NOT NULL) STRICT')
-    db.run('COMMIT')
-    return db
-  } catch (error) {
-    db.close()
-    throw error
-  }
-}
-
-/**
- * Locks and reads a file that nobody holds; null when its process lives and replays it itself, or when another
- * replica has adopted it meanwhile.
- * @throws SQLiteError for a file that cannot be read; a damaged one is set aside
- */
-function openAbandoned(file: string): { db: Database; rows: Row[] } | null {
-  let db: Database | null = null
-  try {
-    db = openFile(file, { readwrite: true })
-    // Opened before another replica adopted and deleted it, locked after that.
-    if (existsSync(file))
-      return { db, rows: db.query<Row, []>('SELECT id, submission FROM journal ORDER BY rowid').all() }
-  } catch (error) {
-    db?.close()
-    const { code } = error as SQLiteError
-    if (code === 'SQLITE_BUSY' || !existsSync(file)) return null
-    if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB') renameSync(file, `${file}.damaged`)
-    throw error
-  }
-  db.close()
-  return null
 }

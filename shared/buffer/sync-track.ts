@@ -3,11 +3,14 @@ import { acceptTrack, type AcceptRules, latestPosition } from './accept.ts'
 import { pack, type Point } from './point.ts'
 import type { Window } from '#shared/config.ts'
 import { time } from '#shared/contracts/fields.ts'
-import type { TrackSyncAnswer, TrackSyncRequest } from '#shared/contracts/tracking.ts'
+import type { PointFault, TrackSyncAnswer, TrackSyncRequest } from '#shared/contracts/tracking.ts'
 import type { Entry, Submission, Verdict } from '#shared/kv/kv.ts'
+import type { Count } from '#shared/ledger/tally.ts'
 import { refusedVerdict } from './refused-verdict.ts'
 
 export interface SyncRules extends AcceptRules {
+  /** Told what of a batch does not go into the buffer. */
+  readonly count: Count
   readonly limit: Window
 }
 
@@ -39,12 +42,20 @@ export async function syncTrack(
   })
   if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'sync', rules.limit)
   const repeated = points.length - distinct.size
+  rules.count('duplicate', repeated)
+  countRejected(rules.count, rejected)
   return {
     accepted: distinct.size - verdict.duplicates,
     duplicates: verdict.duplicates + repeated,
     rejected: [...rejected],
     durable_through: points.length === 0 ? null : time(latestMs(points)),
   }
+}
+
+/** Counts the points that were rejected, reason by reason. */
+export function countRejected(count: Count, rejected: readonly { readonly reason: PointFault }[]): void {
+  for (const [reason, points] of Map.groupBy(rejected, (one) => one.reason))
+    count(`rejected:${reason}`, points.length)
 }
 
 const latestMs = (points: readonly Point[]): number =>

@@ -4,6 +4,7 @@ import * as bot from './bot.ts'
 import * as cards from './cards.ts'
 import * as documentation from './documentation.ts'
 import * as feedback from './feedback.ts'
+import * as ledger from './ledger.ts'
 import * as messages from './messages.ts'
 import * as operations from './operations.ts'
 import * as profile from './profile.ts'
@@ -25,6 +26,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   operations,
   reports,
   stream,
+  ledger,
   bot,
   messages,
   documentation,

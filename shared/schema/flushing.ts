@@ -15,7 +15,7 @@ export const flushes = pgTable(
     deadLetters: integer('dead_letters').notNull(),
     succeeded: boolean('succeeded').notNull(),
   },
-  (table) => [index().on(table.succeeded, table.finishedAt)],
+  (table) => [index().on(table.partition, table.succeeded, table.finishedAt), index().on(table.finishedAt)],
 )
 
 /** Points that the database refuses, with the reason; an operator replays or drops them. */
@@ -25,5 +25,7 @@ export const deadLetters = pgTable('dead_letters', {
   field: text('field').notNull(),
   value: text('value').notNull(),
   reason: text('reason').notNull(),
+  /** How often the database has refused it. */
+  refusals: integer('refusals').notNull().default(1),
   createdAt: instant('created_at').notNull(),
 })

@@ -33,7 +33,7 @@ describeRigs('erased pilgrims', (rig) => {
     await rig.db.sql`TRUNCATE erasures`
     await rig.buffer('gone', walk(10))
     await rig.buffer('stays', walk(10))
-    const slice = await drained(rig)
+    const slice = { epoch: 'one', partition: 0, pending: await drained(rig) }
     await erase(rig, 'gone', 1)
     expect(await flushSlice(rig.db, rig.calendar, slice, () => rig.nowMs)).toEqual({
       stored: 10,

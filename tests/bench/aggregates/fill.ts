@@ -66,7 +66,7 @@ export async function fill(
         const pending: Pending[] = []
         for (let i = from; i < Math.min(from + users, pilgrims); i++)
           pending.push({ userId: walkerId(i), entries: entriesOf(i, startMs, count) })
-        await flushSlice(db, calendar, pending, now)
+        await flushSlice(db, calendar, { epoch: 'bench', partition: 0, pending }, now)
       }
     }
     await Promise.all([worker(), worker(), worker()])

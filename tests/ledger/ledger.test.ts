@@ -1,0 +1,73 @@
+/** The ledger at rest: whatever happened to points, each stands in exactly one column. */
+import { expect, test } from 'bun:test'
+import { openTally, type Tally } from '#shared/ledger/tally.ts'
+import { type Ledger, readLedger } from '#shared/ledger/read-ledger.ts'
+import { createLog } from '#shared/log.ts'
+import { describeRigs, NOON, type Rig } from '#tests/scheduler/rig.ts'
+import { walk } from '#tests/scheduler/walks.ts'
+
+const tallyOf = (rig: Rig): Tally =>
+  openTally({
+    kv: rig.kv,
+    db: rig.db,
+    log: createLog({}, () => undefined),
+    journalPath: null,
+    journaled: () => 0,
+  })
+
+/** The columns that are not 0. */
+async function columns(rig: Rig): Promise<Partial<Ledger>> {
+  const { losses: _, ...ledger } = await readLedger(rig.db, rig.kv)
+  return Object.fromEntries(
+    Object.entries(ledger).filter(([name, points]) =>
+      name === 'rejected' ? Object.keys(points as object).length > 0 : points !== 0,
+    ),
+  )
+}
+
+describeRigs('the ledger', (rig) => {
+  test('is empty before anything came', async () => {
+    expect(await columns(rig)).toEqual({})
+  })
+
+  test('follows points from the buffer to the table', async () => {
+    await rig.buffer('anna', walk(10))
+    await rig.buffer('anna', walk(12))
+    expect(await columns(rig)).toEqual({ received: 22, pending: 12, duplicate: 10 })
+    await rig.flush()
+    expect(await columns(rig)).toEqual({ received: 22, stored: 12, duplicate: 10 })
+    // Known to the table only.
+    await rig.buffer('anna', walk(5))
+    await rig.flush()
+    expect(await columns(rig)).toEqual({ received: 27, stored: 12, duplicate: 15 })
+  })
+
+  test('a slice that is stored and not settled is counted once, however often it is flushed', async () => {
+    await rig.buffer('anna', walk(10))
+    await rig.flush()
+    await rig.buffer('anna', walk(14))
+    for (let i = 0; i < 3; i++) await rig.flush({ kv: { ...rig.kv, settle: async () => undefined } })
+    await rig.flush()
+    expect(await columns(rig)).toEqual({ received: 24, stored: 14, duplicate: 10 })
+  })
+
+  test('a dead letter is counted once, however often it is refused', async () => {
+    await rig.buffer('anna', walk(3))
+    await rig.bufferEntries('anna', [{ field: `t${NOON - 1}`, value: 'nonsense' }])
+    await rig.flush({ kv: { ...rig.kv, settle: async () => undefined } })
+    await rig.flush()
+    expect(await columns(rig)).toEqual({ received: 4, stored: 3, deadLetter: 1 })
+  })
+
+  test('what was turned away is counted by its reason', async () => {
+    const tally = tallyOf(rig)
+    tally.count('rejected:too-old', 2)
+    tally.count('rejected:paused', 3)
+    tally.count('rejected:too-old', 5)
+    tally.count('duplicate', 1)
+    await tally.sync()
+    await tally.sync()
+    expect(await columns(rig)).toEqual({ received: 11, duplicate: 1, rejected: { 'too-old': 7, paused: 3 } })
+    await tally.stop()
+  })
+})

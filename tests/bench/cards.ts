@@ -5,42 +5,10 @@
 import { readFileSync } from 'node:fs'
 import { openRenderer } from '#shared/cards/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { LEVELS } from '#shared/rules/levels.ts'
 import { cardOf } from '#services/feedback-media/cards/card.ts'
-import type { CardFacts, Fix } from '#services/feedback-media/cards/card-facts.ts'
+import { factsOf, trackOf } from './cards/sample.ts'
 
 const LIMIT_BYTES = 400_000_000
-const SCRIPTS = ['一', 'あ', '가', 'ก', 'a', 'Α', 'Б'].map((first) => first.codePointAt(0)!)
-
-/** A name of eight letters of one script, another one for each card. */
-const nameOf = (i: number): string =>
-  Array.from({ length: 8 }, (_, k) =>
-    String.fromCodePoint(SCRIPTS[i % SCRIPTS.length]! + ((i * 7 + k * 13) % (i % 7 === 0 ? 6_000 : 24))),
-  ).join('')
-
-const factsOf = (i: number): CardFacts => {
-  const level = LEVELS[i % 9]!
-  return {
-    eventName: '白沙屯媽祖徒步進香 2026',
-    displayName: nameOf(i),
-    language: 'zh-TW',
-    level,
-    next: LEVELS[level.level] ?? null,
-    km: i / 10,
-    checkins: i % 50,
-    carbonSavedKg: i / 20,
-    progress: (i % 100) / 100,
-    kmNeeded: 3.2,
-    checkinsNeeded: 1,
-    unlocked: true,
-  }
-}
-
-const trackOf = (i: number): Fix[] =>
-  Array.from({ length: 1_200 }, (_, k) => ({
-    lat: 24.5 - k * 0.0009 + Math.sin(k / (9 + (i % 5))) * 0.006,
-    lng: 120.7 + Math.sin(k / 60) * 0.07,
-  }))
 
 const residentBytes = (pid: number): number => {
   try {

@@ -43,15 +43,15 @@ export function commandPath(command: string): string {
   return path
 }
 
-const missingPrograms = (): Program[] =>
-  PROGRAMS.filter((program) => program.commands.some((command) => find(command) === null))
+const missingOf = (programs: readonly Program[]): Program[] =>
+  programs.filter((program) => program.commands.some((command) => find(command) === null))
 
 /**
  * Puts what is missing onto the machine: by apt on Debian and Ubuntu, as root or through sudo.
  * @throws Error with the line to type where that is not possible or does not succeed
  */
-export async function ensurePrograms(): Promise<void> {
-  const missing = missingPrograms()
+export async function ensurePrograms(programs: readonly Program[] = PROGRAMS): Promise<void> {
+  const missing = missingOf(programs)
   if (missing.length === 0) return
   const packages = missing.map((program) => program.debian)
   if (!hasApt() || (!isRoot && Bun.which('sudo') === null)) throw new Error(instructions(missing))
@@ -61,7 +61,7 @@ export async function ensurePrograms(): Promise<void> {
   console.log(`The tests need ${missingCommands(missing)}; apt installs them, without starting a service:`)
   console.log(`  ${aptLine(packages, sudo)}`)
   await Bun.spawn([...asRoot, ...script], { stdio: ['inherit', 'inherit', 'inherit'] }).exited
-  const stillMissing = missingPrograms()
+  const stillMissing = missingOf(programs)
   if (stillMissing.length > 0) throw new Error(instructions(stillMissing))
 }
 

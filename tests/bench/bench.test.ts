@@ -1,0 +1,91 @@
+/** Every row of the benchmark that is not slow does its work, at a tiny size; how fast is not asked here. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { describeOnServers, embeddedOnly } from '#tests/helpers/suite.ts'
+import { type Measured, measureRow, median, SCALES, spread } from './measure.ts'
+import { installPeers } from './peers/install.ts'
+import { chart } from './report/chart.ts'
+import { compare, Run } from './report/compare.ts'
+import { markdown, rowText } from './report/table.ts'
+import { ROWS } from './rows/rows.ts'
+
+const ROW_MS = 60_000
+const missing: string[] = []
+if (Bun.which('wrk') === null) missing.push('wrk')
+
+/** Peers are not of the product: without a package registry the rest is run all the same. */
+const peers =
+  !embeddedOnly &&
+  missing.length === 0 &&
+  (await installPeers().then(
+    () => true,
+    () => false,
+  ))
+if (!peers && !embeddedOnly) missing.push('packages of the peers')
+if (missing.length > 0 && !embeddedOnly)
+  console.warn(
+    `\n!!! The benchmark is not run whole: without ${missing.join(', ')}; "bun run bench" installs them\n`,
+  )
+
+describeOnServers('the benchmark', () => {
+  for (const row of ROWS.filter(({ slow }) => slow !== true))
+    test.skipIf(missing.includes('wrk') || (row.peers === true && !peers))(
+      row.id,
+      async () => {
+        const { figures, goals } = await measureRow(row, SCALES.smoke)
+        expect(figures[0]?.role).toBe('ours')
+        expect(goals.length).toBeGreaterThan(0)
+        for (const { samples } of figures) for (const sample of samples) expect(sample).toBeGreaterThan(0)
+      },
+      ROW_MS,
+    )
+})
+
+describe('a report', () => {
+  let row: Measured
+  beforeAll(() => {
+    row = {
+      id: 'a',
+      title: 'a & b',
+      unit: 'answers/s',
+      figures: [
+        { name: 'ours', role: 'ours', samples: [900, 1_000, 1_100] },
+        { name: 'bare', role: 'limit', samples: [2_000, 2_000, 2_000] },
+      ],
+      goals: [{ of: 'bare', atLeast: 0.6, ratios: [0.45, 0.5, 0.55], met: false }],
+    }
+  })
+
+  test('gives medians and their spread, and says what is missed', () => {
+    expect(median([3, 1, 2])).toBe(2)
+    expect(median([4, 1, 2, 3])).toBe(2.5)
+    expect(spread([1, 2, 10])).toBe(1)
+    expect(rowText(row)).toMatch(/1,000 ± 100 [^]*MISSED 0\.50 \(0\.45 – 0\.55\), goal ≥ 0\.6 × bare/)
+    expect(markdown([row]).split('\n').at(-1)).toBe(
+      '| a & b | 1,000 answers/s | bare: 2,000 | 0.50 (0.45 – 0.55) | ≥ 0.6 | ✗ |',
+    )
+  })
+
+  test('draws every figure', () => {
+    const svg = chart([row], 'today')
+    expect(svg).toContain('a &amp; b')
+    expect(svg.match(/<rect x="330"/g)).toHaveLength(2)
+  })
+
+  test('tells what became slower by more than the noise, where less is better too', () => {
+    const now = (unit: string, ...ratios: number[]): Measured => ({
+      ...row,
+      unit,
+      goals: [{ of: 'bare', ratios, met: true }],
+    })
+    const before = (unit: string) =>
+      Run.parse({ at: '', scale: 'full', machine: '', rows: [now(unit, 0.5, 0.51, 0.52)] }).rows
+    const slower = (unit: string, ...ratios: number[]) =>
+      compare(before(unit), [now(unit, ...ratios)]).map((difference) => difference.slower)
+    expect(slower('answers/s', 0.29, 0.3, 0.31)).toEqual([true])
+    expect(slower('answers/s', 0.5, 0.5, 0.51)).toEqual([false])
+    expect(slower('answers/s', 0.8, 0.8, 0.8)).toEqual([false])
+    expect(slower('answers/s', 0.1, 0.4, 0.9)).toEqual([false])
+    expect(slower('s', 0.8, 0.8, 0.8)).toEqual([true])
+    expect(slower('s', 0.29, 0.3, 0.31)).toEqual([false])
+  })
+})

@@ -1,0 +1,78 @@
+/** The load generator: wrk, on a core of its own where there are two. */
+import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
+import { commandPath, type Program } from '#tests/helpers/programs.ts'
+
+export const WRK: Program = { commands: ['wrk'], debian: 'wrk', brew: 'wrk' }
+
+/** The core that the load generator has to itself, and the one of what is measured. */
+export const LOAD_CORE = 1
+export const SERVED_CORE = 0
+
+export interface Load {
+  /** `check-in`, `sync` or `read`: the script beside this file that makes the requests. */
+  readonly script: 'check-in' | 'sync' | 'read'
+  /** http:// or https://, without a path. */
+  readonly url: string
+  /** What the script is given: the path, then its own. */
+  readonly args: readonly (string | number)[]
+  readonly seconds: number
+  readonly connections?: number
+}
+
+export interface Loaded {
+  readonly requests: number
+  readonly seconds: number
+  readonly p50_ms: number
+  readonly p99_ms: number
+}
+
+/** What is measured for less than this is measured for longer when nothing was answered. */
+const LONGEST_TRY_S = 4
+
+const canPin = Bun.which('taskset') !== null && availableParallelism() > 1
+
+/** What stands before a command so that it runs on one core; nothing where that cannot be. */
+export const onCore = (core: number): string[] => (canPin ? ['taskset', '-c', `${core}`] : [])
+
+/** Puts a process that runs already, with all its threads, on one core. */
+export function moveToCore(core: number, pid: number): void {
+  if (canPin) Bun.spawnSync(['taskset', '-a', '-c', '-p', `${core}`, `${pid}`])
+}
+
+/**
+ * Sends as many requests as a server takes, for so many seconds.
+ * @throws Error when any of them is not answered with success: its figure would say nothing
+ */
+export async function load(wanted: Load): Promise<Loaded> {
+  const { script, url, args, seconds, connections = seconds < 1 ? 4 : 64 } = wanted
+  // wrk counts in whole seconds; what is shorter is ended by hand.
+  const whole = Math.max(1, Math.round(seconds))
+  const scripts = join(import.meta.dir, 'load')
+  const file = join(scripts, `${script}.lua`)
+  const command = [
+    commandPath('wrk'),
+    '-t1',
+    `-c${connections}`,
+    `-d${whole}s`,
+    '--timeout',
+    '10s',
+    '-s',
+    file,
+  ]
+  const child = Bun.spawn([...onCore(LOAD_CORE), ...command, url, '--', ...args.map(String)], {
+    cwd: scripts,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const stop = seconds < 1 ? setTimeout(() => child.kill('SIGINT'), seconds * 1_000) : undefined
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  clearTimeout(stop)
+  const line = out.trimEnd().split('\n').at(-1) ?? ''
+  if (!line.startsWith('{')) throw new Error(`wrk gave no figures:\n${out}${err}`)
+  const { failed, ...loaded } = JSON.parse(line) as Loaded & { readonly failed: number }
+  // A moment is too short on a busy machine.
+  if (loaded.requests === 0 && seconds < LONGEST_TRY_S) return load({ ...wanted, seconds: 4 * seconds })
+  if (failed > 0 || loaded.requests === 0)
+    throw new Error(`${failed} of ${loaded.requests} requests to ${url}${args[0]} failed`)
+  return loaded
+}

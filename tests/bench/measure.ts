@@ -1,0 +1,115 @@
+/** Measuring contenders in turn, so that what else the machine does meets all of them alike. */
+
+/** How much is measured: `full` for the table, `quick` for a look, `smoke` so that the tests run every line of it. */
+export interface Scale {
+  readonly name: 'full' | 'quick' | 'smoke'
+  readonly rounds: number
+  /** Seconds of load per contender and round. */
+  readonly seconds: number
+  /** Of a row's counts (points, pilgrims, cards), the share that is used. */
+  readonly share: number
+}
+
+export const SCALES: Record<Scale['name'], Scale> = {
+  full: { name: 'full', rounds: 5, seconds: 4, share: 1 },
+  quick: { name: 'quick', rounds: 3, seconds: 1, share: 0.1 },
+  smoke: { name: 'smoke', rounds: 1, seconds: 0.2, share: 0.001 },
+}
+
+export interface Contender {
+  readonly name: string
+  /** The product, what nothing can be faster than, or what people would pick instead. */
+  readonly role: 'ours' | 'limit' | 'peer'
+  /** One figure, in the row's unit. @throws when what was measured did not do its work */
+  measure(): Promise<number>
+}
+
+/** A goal of the first contender: its figure divided by that of `of`, or the figure itself where `of` is null. */
+export interface Goal {
+  readonly of: string | null
+  readonly atLeast?: number
+  readonly atMost?: number
+}
+
+export interface Opened {
+  readonly contenders: readonly Contender[]
+  readonly goals: readonly Goal[]
+  close(): Promise<void>
+}
+
+/** A line of the table. */
+export interface Row {
+  readonly id: string
+  readonly title: string
+  readonly unit: string
+  /** Whether it needs what `peers/install.ts` installs from the package registry. */
+  readonly peers?: true
+  /** Takes too long for the tests at any size. */
+  readonly slow?: true
+  /** Fewer rounds, where one takes long. */
+  readonly rounds?: number
+  open(scale: Scale): Promise<Opened>
+}
+
+export interface Figure {
+  readonly name: string
+  readonly role: Contender['role']
+  /** One a round. */
+  readonly samples: readonly number[]
+}
+
+export interface Judged extends Goal {
+  /** One a round. */
+  readonly ratios: readonly number[]
+  readonly met: boolean
+}
+
+export interface Measured {
+  readonly id: string
+  readonly title: string
+  readonly unit: string
+  readonly figures: readonly Figure[]
+  readonly goals: readonly Judged[]
+}
+
+export function median(samples: readonly number[]): number {
+  const sorted = [...samples].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** Median distance from the median. */
+export const spread = (samples: readonly number[]): number => {
+  const centre = median(samples)
+  return median(samples.map((sample) => Math.abs(sample - centre)))
+}
+
+function judge({ of, atLeast = -Infinity, atMost = Infinity }: Goal, figures: readonly Figure[]): Judged {
+  const [ours] = figures
+  const other = figures.find(({ name }) => name === of)
+  if (ours === undefined || (of !== null && other === undefined)) throw new Error(`a goal of nothing: ${of}`)
+  const ratios = ours.samples.map((sample, i) => sample / (other?.samples[i] ?? 1))
+  const ratio = median(ratios)
+  return { of, atLeast, atMost, ratios, met: ratio >= atLeast && ratio <= atMost }
+}
+
+/** Measures a row: every contender once a round, A B C A B C …. */
+export async function measureRow(row: Row, scale: Scale): Promise<Measured> {
+  const { contenders, goals, close } = await row.open(scale)
+  try {
+    const samples = contenders.map((): number[] => [])
+    const rounds = Math.min(scale.rounds, row.rounds ?? scale.rounds)
+    for (let round = 0; round < rounds; round++)
+      for (const [i, contender] of contenders.entries()) samples[i]!.push(await contender.measure())
+    const figures = contenders.map(({ name, role }, i) => ({ name, role, samples: samples[i]! }))
+    return {
+      id: row.id,
+      title: row.title,
+      unit: row.unit,
+      figures,
+      goals: goals.map((goal) => judge(goal, figures)),
+    }
+  } finally {
+    await close()
+  }
+}

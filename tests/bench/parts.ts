@@ -1,0 +1,87 @@
+/** What is measured: processes of the product and of its peers, and what the kernel counts of them. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Environment } from '#shared/config.ts'
+import type { ServiceName } from '#shared/contracts/endpoint.ts'
+import { openTestDatabase } from '#tests/helpers/database.ts'
+import { newDirectory, type Server, startServer } from '#tests/helpers/process.ts'
+import { freePort, startRedis } from '#tests/helpers/servers.ts'
+import { startService } from '#tests/helpers/world-real.ts'
+import { LOAD_CORE, moveToCore, SERVED_CORE } from './load.ts'
+
+/** Limits that a load generator does not meet; each pilgrim is asked for seldom, as in life. */
+export const UNLIMITED: Environment = {
+  EVENT_LIMIT_CHECKIN: '1000000',
+  EVENT_LIMIT_SYNC: '1000000',
+  EVENT_LIMIT_ADMIN: '1000000',
+  EVENT_PENDING_MAX: '10000000',
+  // A flush that starts while something else is measured would be measured with it.
+  EVENT_FLUSH_SECONDS: '86400',
+}
+
+export interface Opened extends AsyncDisposable {
+  readonly url: string
+}
+
+/** A database with this release's schema, on the run's Postgres. */
+export async function startDatabase(): Promise<Opened> {
+  const { url, drop } = await openTestDatabase()
+  return { url, [Symbol.asyncDispose]: drop }
+}
+
+/** Redis with one of its ways to sync; on the core of the load generator, away from what is measured. */
+export async function startStore(appendfsync: 'everysec' | 'always'): Promise<Server> {
+  const redis = await startRedis({ args: ['--appendfsync', appendfsync] })
+  moveToCore(LOAD_CORE, redis.pid)
+  return redis
+}
+
+/** A service of the product as a process of its own, on the core of what is measured. */
+export async function startPinned(name: ServiceName, env: Environment): Promise<Server> {
+  const server = await startService(name, { ...UNLIMITED, ...env })
+  moveToCore(SERVED_CORE, server.pid)
+  return server
+}
+
+/** Another program that serves HTTP on the port that it is given, on the same core. */
+export async function startPeer(
+  name: string,
+  command: (port: number) => readonly string[],
+  env: Record<string, string> = {},
+): Promise<Server> {
+  const port = freePort()
+  const url = `http://127.0.0.1:${port}`
+  const server = await startServer({
+    name,
+    command: command(port),
+    dir: await newDirectory(name),
+    port,
+    url,
+    env,
+    ready: async () => (await fetch(url)).status > 0,
+  })
+  moveToCore(SERVED_CORE, server.pid)
+  return server
+}
+
+/** `bare.ts`, answering `what`. */
+export const startBare = (...what: readonly string[]): Promise<Server> =>
+  startPeer('bare', (port) => [process.execPath, join(import.meta.dir, 'peers/bare.ts'), `${port}`, ...what])
+
+/** Closes all of them, and tells the first fault. */
+export async function closeAll(servers: readonly AsyncDisposable[]): Promise<void> {
+  const ends = await Promise.allSettled(servers.map((server) => server[Symbol.asyncDispose]()))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+const CLOCK_TICKS = 100
+
+/** CPU seconds that a process has used (Linux). */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS
+}
+
+/** Memory of a process in MB, its pages that others share included (Linux). */
+export const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_000

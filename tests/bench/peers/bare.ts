@@ -1,0 +1,38 @@
+/**
+ * `bun bare.ts <port> <what> [argument]`: what nothing on Bun can be faster than.
+ * check-in: parses the JSON and answers 202. track: parses and checks a batch by the product's own check.
+ * bytes: answers a file's bytes from memory. select: one SELECT 1 of the database that is named.
+ */
+import { readFileSync } from 'node:fs'
+import postgres from 'postgres'
+import { acceptTrack } from '#shared/buffer/accept.ts'
+import { quickTrackSync } from '#shared/contracts/quick-check.ts'
+import { createCalendar } from '#shared/rules/calendar.ts'
+
+type Fetch = (request: Request) => Response | Promise<Response>
+
+const answers: Record<string, (argument: string) => Fetch> = {
+  'check-in': () => async (request) => {
+    const { user_id } = (await request.json()) as { user_id: string }
+    return Response.json({ ok: true, data: { user_id } }, { status: 202 })
+  },
+  track() {
+    const rules = { calendar: createCalendar('Asia/Taipei'), area: () => true, maxAgeMs: 30 * 86_400_000 }
+    return async (request) => {
+      const batch = quickTrackSync(await request.json())
+      if (batch === null) return new Response('', { status: 400 })
+      return Response.json({ accepted: acceptTrack(batch.points, Date.now(), rules).points.length })
+    }
+  },
+  bytes(file) {
+    const bytes = readFileSync(file)
+    return () => new Response(bytes, { headers: { 'Content-Type': 'application/json' } })
+  },
+  select(url) {
+    const sql = postgres(url, { max: 10, onnotice: () => undefined })
+    return async () => Response.json({ ok: true, data: (await sql`SELECT 1 AS one`)[0] })
+  },
+}
+
+const [port, what, argument = ''] = process.argv.slice(2)
+Bun.serve({ port: Number(port), hostname: '127.0.0.1', fetch: answers[what!]!(argument) })

@@ -1,0 +1,27 @@
+/** `bun querying.ts <port> <what> <Postgres URL>`: what the product reads from sums, by a query over all points. */
+import postgres from 'postgres'
+
+const [port, what, url] = process.argv.slice(2)
+const sql = postgres(url!, { max: 4, onnotice: () => undefined })
+
+const answers: Record<string, () => Promise<unknown>> = {
+  latest: () => sql`
+    SELECT * FROM (
+      SELECT DISTINCT ON (user_id) user_id, lat, lng, recorded_at FROM gps_points
+      WHERE in_range ORDER BY user_id, recorded_at DESC
+    ) AS latest ORDER BY recorded_at DESC LIMIT 1000`,
+  cells: () => sql`
+    SELECT floor(lng / 0.0125) AS x, floor(lat / 0.0125) AS y, count(*) AS count, count(DISTINCT user_id) AS users
+    FROM gps_points WHERE in_range GROUP BY x, y`,
+}
+
+Bun.serve({
+  port: Number(port),
+  hostname: '127.0.0.1',
+  idleTimeout: 60,
+  // The first question, whether it is there, must not cost a query.
+  fetch: async (request) =>
+    new URL(request.url).pathname === '/'
+      ? new Response('')
+      : Response.json({ ok: true, data: await answers[what!]!() }),
+})

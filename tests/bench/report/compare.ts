@@ -1,0 +1,56 @@
+/** Two runs, perhaps on different machines: ratios are compared, so that only the product can have become slower. */
+import { z } from 'zod'
+import { type Measured, median, spread } from '../measure.ts'
+
+const Figure = z.object({
+  name: z.string(),
+  role: z.enum(['ours', 'limit', 'peer']),
+  samples: z.array(z.number()),
+})
+const Judged = z.object({ of: z.string().nullable(), ratios: z.array(z.number()), met: z.boolean() })
+const Row = z.object({
+  id: z.string(),
+  title: z.string(),
+  unit: z.string(),
+  figures: z.array(Figure),
+  goals: z.array(Judged),
+})
+
+/** A run as `--json` writes it. */
+export const Run = z.object({ at: z.string(), scale: z.string(), machine: z.string(), rows: z.array(Row) })
+export type Run = z.infer<typeof Run>
+
+/** What two runs may differ by without anything having changed, at least. */
+const LEAST_NOISE = 0.05
+/** A normal distribution's deviation is 1.48 times the median distance; three of them are seldom left. */
+const DEVIATIONS = 3 * 1.48
+
+export interface Difference {
+  readonly what: string
+  readonly before: number
+  readonly after: number
+  /** Share of `before` that may be noise. */
+  readonly noise: number
+  readonly slower: boolean
+}
+
+/** Where less is better the ratio grows when it becomes worse. */
+const isLess = (unit: string): boolean => ['s', 'MB', 'µs'].includes(unit)
+
+/** Every ratio that both runs have. */
+export function compare(before: Run['rows'], after: readonly Measured[]): Difference[] {
+  return after.flatMap(({ id, title, unit, goals }) =>
+    goals.flatMap(({ of, ratios }): Difference[] => {
+      const old = before.find((row) => row.id === id)?.goals.find((goal) => goal.of === of)
+      if (old === undefined) return []
+      const [was, is] = [median(old.ratios), median(ratios)]
+      const noise = Math.max(LEAST_NOISE, (DEVIATIONS * (spread(old.ratios) + spread(ratios))) / was)
+      const worse = isLess(unit) ? is / was - 1 : 1 - is / was
+      const what = of === null ? title : `${title}, beside ${of}`
+      return [{ what, before: was, after: is, noise, slower: worse > noise }]
+    }),
+  )
+}
+
+export const differenceText = ({ what, before, after, noise, slower }: Difference): string =>
+  `${slower ? 'SLOWER' : '      '} ${before.toFixed(3)} → ${after.toFixed(3)} (noise ${(noise * 100).toFixed(0)} %)  ${what}`

@@ -1,0 +1,42 @@
+/** A check-in through Caddy with TLS, beside the same Caddy before a bare server. */
+import { join } from 'node:path'
+import { type CaddyServer, startCaddy } from '#tests/helpers/servers.ts'
+import type { Server } from '#tests/helpers/process.ts'
+import type { Row } from '../measure.ts'
+import { closeAll, startBare, startDatabase, startPinned, startStore } from '../parts.ts'
+import { checkIns, contender } from './check-in.ts'
+
+/** The product's own Caddyfile before replicas of tracking, or what stands in for them. */
+export const startProxy = (upstreams: readonly Server[]): Promise<CaddyServer> =>
+  startCaddy({
+    caddyfile: join(import.meta.dir, '../../../Caddyfile'),
+    env: {
+      PRIMARY_HOST: 'localhost',
+      ALIAS_HOST: '127.0.0.1',
+      TRACKING_DISCOVERY: 'list',
+      TRACKING_UPSTREAM: upstreams.map(({ port }) => `127.0.0.1:${port}`).join(' '),
+    },
+  })
+
+export const throughCaddy: Row = {
+  id: 'caddy',
+  title: 'check-in through Caddy with TLS',
+  unit: 'check-ins/s',
+  async open(scale) {
+    const [database, redis] = await Promise.all([startDatabase(), startStore('always')])
+    const [tracking, bare] = await Promise.all([
+      startPinned('tracking', { DATABASE_URL: database.url, REDIS_URL: redis.url }),
+      startBare('check-in'),
+    ])
+    const [ours, limit] = await Promise.all([startProxy([tracking]), startProxy([bare])])
+    await checkIns(ours.url, scale)
+    return {
+      contenders: [
+        contender('tracking behind Caddy', 'ours', ours.url, scale),
+        contender('bare Bun.serve behind Caddy', 'limit', limit.url, scale),
+      ],
+      goals: [{ of: 'bare Bun.serve behind Caddy', atLeast: 0.85 }],
+      close: () => closeAll([ours, limit, tracking, bare, database, redis]),
+    }
+  },
+}

@@ -1,0 +1,97 @@
+/** Share cards, beside the pixels alone and @vercel/og. */
+import { join } from 'node:path'
+import { Resvg } from '@resvg/resvg-js'
+import satori from 'satori'
+import { cardOf } from '#services/feedback-media/cards/card.ts'
+import { openRenderer } from '#shared/cards/renderer.ts'
+import { typeset } from '#shared/cards/typesetting.ts'
+import { CARD_SIZE } from '#shared/contracts/cards.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { factsOf, trackOf } from '../cards/sample.ts'
+import type { Row } from '../measure.ts'
+import { installPeers } from '../peers/install.ts'
+
+const CARDS = 20
+
+async function perSecond(times: number, draw: (i: number) => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  for (let i = 0; i < times; i++) await draw(i)
+  return (1_000 * times) / (performance.now() - started)
+}
+
+/** The card that all draw. Emoji are left out of the peer's: it fetches them from the internet. */
+const card = () => cardOf({ ...factsOf(4), displayName: 'Walker' }, trackOf(4))
+const EMOJI = /\p{Extended_Pictographic}\ufe0f?/gu
+const withoutEmoji = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_, held: unknown) =>
+      typeof held === 'string' ? held.replaceAll(EMOJI, '') : held,
+    ),
+  )
+
+async function writePeersOrder(): Promise<string> {
+  const { element, fonts } = typeset(card())
+  const order = {
+    element: withoutEmoji(element),
+    ...CARD_SIZE,
+    fonts: fonts.map((font) => ({ ...font, data: Buffer.from(font.data).toString('base64') })),
+  }
+  const file = join(await newDirectory('card'), 'order.json')
+  await Bun.write(file, JSON.stringify(order))
+  return file
+}
+
+export const shareCards: Row = {
+  id: 'share-card',
+  title: 'share cards',
+  unit: 'cards/s',
+  peers: true,
+  async open(scale) {
+    const times = Math.max(1, Math.round(CARDS * scale.share))
+    const renderer = openRenderer()
+    const { element, fonts, graphemeImages } = typeset(card())
+    const options = { ...CARD_SIZE, fonts: [...fonts], graphemeImages }
+    const svg = await satori(element as Parameters<typeof satori>[0], options)
+    const [dir, order] = await Promise.all([installPeers(), writePeersOrder()])
+    await renderer.renderPng(card(), CARD_SIZE)
+    const node = Bun.which('node') ?? process.execPath
+    return {
+      contenders: [
+        {
+          name: 'renderer',
+          role: 'ours',
+          measure: () => perSecond(times, () => renderer.renderPng(card(), CARD_SIZE)),
+        },
+        {
+          name: 'resvg alone, the same SVG',
+          role: 'limit',
+          measure: () =>
+            perSecond(times, async () =>
+              new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng(),
+            ),
+        },
+        {
+          name: '@vercel/og on Node',
+          role: 'peer',
+          async measure() {
+            const child = Bun.spawn([node, join(dir, 'og.mjs'), order, `${times}`], {
+              cwd: dir,
+              stdio: ['ignore', 'pipe', 'pipe'],
+            })
+            const [out, err] = await Promise.all([
+              new Response(child.stdout).text(),
+              new Response(child.stderr).text(),
+            ])
+            if ((await child.exited) !== 0) throw new Error(`@vercel/og failed:\n${err}`)
+            return (JSON.parse(out.trim().split('\n').at(-1)!) as { perSecond: number }).perSecond
+          },
+        },
+      ],
+      goals: [
+        { of: 'resvg alone, the same SVG', atLeast: 0.75 },
+        { of: '@vercel/og on Node', atLeast: 1 },
+      ],
+      close: () => renderer.close(),
+    }
+  },
+}

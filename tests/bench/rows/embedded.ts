@@ -1,0 +1,30 @@
+/** A check-in of the embedded run over TLS, beside a bare server over plain HTTP. */
+import { startEmbedded } from '#tests/helpers/embedded.ts'
+import { moveToCore, SERVED_CORE } from '../load.ts'
+import type { Row } from '../measure.ts'
+import { closeAll, startBare, UNLIMITED } from '../parts.ts'
+import { checkIns, contender } from './check-in.ts'
+
+export const embedded: Row = {
+  id: 'embedded',
+  title: 'check-in, embedded run over TLS',
+  unit: 'check-ins/s',
+  async open(scale) {
+    const run = await startEmbedded(UNLIMITED)
+    moveToCore(SERVED_CORE, run.pid)
+    const bare = await startBare('check-in')
+    const url = run.url
+    await checkIns(url, scale)
+    return {
+      contenders: [
+        contender('embedded over TLS', 'ours', url, scale),
+        contender('bare Bun.serve over plain HTTP', 'limit', bare.url, scale),
+      ],
+      goals: [{ of: 'bare Bun.serve over plain HTTP', atLeast: 0.25 }],
+      async close() {
+        await Promise.all([run.stop(), closeAll([bare])])
+        run.remove()
+      },
+    }
+  },
+}

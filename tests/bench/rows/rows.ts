@@ -1,0 +1,30 @@
+/** The lines of the table, in its order. */
+import type { Row } from '../measure.ts'
+import { throughCaddy } from './caddy.ts'
+import { shareCards } from './cards.ts'
+import { checkInAlways, checkInEverysec } from './check-in.ts'
+import { embedded } from './embedded.ts'
+import { flushOfMany, flushOfMost } from './flush.ts'
+import { coldProfile, liveMap, warmProfile } from './reading.ts'
+import { scaling } from './scaling.ts'
+import { memoryOfEmbedded, memoryOfService, startOfEmbedded, startOfService } from './start.ts'
+import { trackSync } from './track-sync.ts'
+
+export const ROWS: readonly Row[] = [
+  checkInEverysec,
+  checkInAlways,
+  throughCaddy,
+  trackSync,
+  flushOfMany,
+  flushOfMost,
+  liveMap,
+  warmProfile,
+  coldProfile,
+  shareCards,
+  embedded,
+  scaling,
+  startOfEmbedded,
+  startOfService,
+  memoryOfService,
+  memoryOfEmbedded,
+]

@@ -1,0 +1,141 @@
+/** How long a start takes, and how much memory is held afterwards. */
+import { startEmbedded } from '#tests/helpers/embedded.ts'
+import { load } from '../load.ts'
+import type { Row, Scale } from '../measure.ts'
+import { closeAll, residentMb, startDatabase, startPinned, startStore, UNLIMITED } from '../parts.ts'
+
+const CHECK_INS = 100_000
+let seed = Date.now() % 1_000_000
+
+const since = (started: number): number => (performance.now() - started) / 1_000
+
+async function firstCheckIn(fetch: (path: string, init: RequestInit) => Promise<Response>): Promise<void> {
+  const body = JSON.stringify({ user_id: crypto.randomUUID(), lat: 24.15, lng: 120.67 })
+  const { status } = await fetch('/api/event/checkin', { method: 'POST', body })
+  if (status !== 202) throw new Error(`the first check-in was answered ${status}`)
+}
+
+/** Sends until so many check-ins were taken. */
+async function takeMany(url: string, scale: Scale): Promise<void> {
+  for (let taken = 0; taken < CHECK_INS * scale.share;)
+    taken += (
+      await load({
+        script: 'check-in',
+        url,
+        args: ['/api/event/checkin', CHECK_INS, seed++],
+        seconds: scale.seconds,
+      })
+    ).requests
+}
+
+export const startOfEmbedded: Row = {
+  id: 'start-embedded',
+  slow: true,
+  title: 'start of the embedded run on its own data, to the first 202',
+  unit: 's',
+  async open() {
+    const first = await startEmbedded()
+    await first.stop()
+    return {
+      contenders: [
+        {
+          name: 'embedded',
+          role: 'ours',
+          async measure() {
+            const started = performance.now()
+            const run = await startEmbedded({ EVENT_DATA_DIR: first.dataDir })
+            await firstCheckIn(run.fetch)
+            const seconds = since(started)
+            await run.stop()
+            return seconds
+          },
+        },
+      ],
+      goals: [{ of: null, atMost: 4 }],
+      close: async () => first.remove(),
+    }
+  },
+}
+
+export const startOfService: Row = {
+  id: 'start-service',
+  title: 'start of a service (tracking), to its readiness',
+  unit: 's',
+  async open() {
+    const [database, redis] = await Promise.all([startDatabase(), startStore('always')])
+    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url }
+    return {
+      contenders: [
+        {
+          name: 'tracking',
+          role: 'ours',
+          async measure() {
+            const started = performance.now()
+            const service = await startPinned('tracking', env)
+            const seconds = since(started)
+            await service.close()
+            return seconds
+          },
+        },
+      ],
+      goals: [{ of: null, atMost: 1 }],
+      close: () => closeAll([database, redis]),
+    }
+  },
+}
+
+export const memoryOfService: Row = {
+  id: 'memory-service',
+  title: 'memory of a service (tracking) after 100,000 check-ins',
+  unit: 'MB',
+  rounds: 2,
+  async open(scale) {
+    const [database, redis] = await Promise.all([startDatabase(), startStore('everysec')])
+    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url }
+    return {
+      contenders: [
+        {
+          name: 'tracking',
+          role: 'ours',
+          async measure() {
+            const service = await startPinned('tracking', env)
+            await takeMany(service.url, scale)
+            const megabytes = residentMb(service.pid)
+            await service.close()
+            return megabytes
+          },
+        },
+      ],
+      goals: [{ of: null, atMost: 120 }],
+      close: () => closeAll([database, redis]),
+    }
+  },
+}
+
+export const memoryOfEmbedded: Row = {
+  id: 'memory-embedded',
+  slow: true,
+  title: 'memory of the embedded run after 100,000 check-ins',
+  unit: 'MB',
+  rounds: 1,
+  async open(scale) {
+    const run = await startEmbedded(UNLIMITED)
+    return {
+      contenders: [
+        {
+          name: 'embedded',
+          role: 'ours',
+          async measure() {
+            await takeMany(run.url, scale)
+            return residentMb(run.pid)
+          },
+        },
+      ],
+      goals: [{ of: null, atMost: 1_000 }],
+      async close() {
+        await run.stop()
+        run.remove()
+      },
+    }
+  },
+}

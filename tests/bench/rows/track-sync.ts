@@ -1,0 +1,46 @@
+/** Tracks of 100 points a batch, beside parsing and checking alone, and one multi-row insert a batch. */
+import { load } from '../load.ts'
+import type { Contender, Row } from '../measure.ts'
+import { closeAll, startBare, startDatabase, startPinned, startStore } from '../parts.ts'
+import { startFastify } from './check-in.ts'
+
+const POINTS = 100
+const PILGRIMS = 20_000
+let seed = Date.now() % 1_000_000
+
+export const trackSync: Row = {
+  id: 'track-sync',
+  title: `track/sync, ${POINTS} points a batch, Redis appendfsync everysec`,
+  unit: 'points/s',
+  peers: true,
+  async open(scale) {
+    const [database, redis] = await Promise.all([startDatabase(), startStore('everysec')])
+    const servers = await Promise.all([
+      startPinned('tracking', { DATABASE_URL: database.url, REDIS_URL: redis.url }),
+      startBare('track'),
+      startFastify(database.url),
+    ])
+    const contender = (name: string, role: Contender['role'], url: string): Contender => ({
+      name,
+      role,
+      async measure() {
+        const args = ['/api/event/track/sync', PILGRIMS, seed++, POINTS]
+        const { requests, seconds } = await load({ script: 'sync', url, args, seconds: scale.seconds })
+        return (requests * POINTS) / seconds
+      },
+    })
+    const [tracking, bare, fastify] = servers
+    return {
+      contenders: [
+        contender('tracking', 'ours', tracking.url),
+        contender('JSON.parse + check only', 'limit', bare.url),
+        contender('Fastify on Node + pg, a multi-row insert each', 'peer', fastify.url),
+      ],
+      goals: [
+        { of: 'JSON.parse + check only', atLeast: 0.5 },
+        { of: 'Fastify on Node + pg, a multi-row insert each', atLeast: 5 },
+      ],
+      close: () => closeAll([...servers, database, redis]),
+    }
+  },
+}

@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newDirectory, runToEnd } from '#tests/helpers/process.ts'
 
-const PACKAGES = ['fastify@5.12.8', 'pg@8.23.1', 'hono@4.13.19', 'ioredis@6.0.0', '@vercel/og@1.0.3']
+const PACKAGES = ['fastify@5.12.8', 'pg@8.23.1', 'hono@4.13.19', 'ioredis@6.0.0', '@vercel/og@0.11.1']
 const FILES = ['fastify-pg.mjs', 'hono-redis.mjs', 'og.mjs']
 
 let installed: Promise<string> | undefined

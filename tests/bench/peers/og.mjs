@@ -1,13 +1,7 @@
-// @vercel/og: draws a tree as often as asked, and tells how many a second. Arguments: file with the tree and fonts, times
+// @vercel/og: draws a tree as often as asked, and tells how many a second.
+// Arguments: file with the tree and fonts, times
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-// Its bundle asks for names that a module does not have.
-globalThis.require = createRequire(import.meta.url)
-globalThis.__dirname = dirname(fileURLToPath(import.meta.resolve('@vercel/og')))
-const { ImageResponse } = await import('@vercel/og')
+import { ImageResponse } from '@vercel/og'
 
 const [file, times] = process.argv.slice(2)
 const { element, width, height, fonts } = JSON.parse(readFileSync(file, 'utf8'))

@@ -6,6 +6,7 @@ import { environment, type Environment, readConfig, ConfigError } from '#shared/
 import type { Service, ServiceContext } from '#shared/context.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
+import { withBrowserHeaders } from '#shared/http/browser-headers.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
 import { createLog, type Log } from '#shared/log.ts'
@@ -79,11 +80,12 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   const server = await listen({
     port: config.port,
     tls: await openCertificate(dataDir),
-    fetch: (given) => {
+    fetch: async (given) => {
       const request = withHost(given)
-      return services.get(serviceOf(new URL(request.url).pathname, request.method))!.fetch(request)
+      const service = services.get(serviceOf(new URL(request.url).pathname, request.method))!
+      return withBrowserHeaders(await service.fetch(request))
     },
-    error: (error) => answerUnexpected(log, error),
+    error: (error) => withBrowserHeaders(answerUnexpected(log, error)),
   })
   addressOf = (request) => server.requestIP(request)?.address ?? 'unknown'
   idleAfter = (request, seconds) => server.timeout(request, seconds)

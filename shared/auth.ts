@@ -27,6 +27,9 @@ const MAX_DELAY_MS = 2_000
 const FORGET_AFTER_MS = 600_000
 const MAX_ADDRESSES = 10_000
 
+/** Is told of wrong tokens: at the first, second, fourth, eighth … in a row from one address. */
+export type OnGuess = (address: string, guesses: number) => void
+
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
 
 export interface Auth {
@@ -35,7 +38,12 @@ export interface Auth {
 }
 
 /** Compares in constant time with every configured token. No token configured: nobody is admitted. */
-export function createAuth(tokens: readonly Token[], now: () => number, sleep = Bun.sleep): Auth {
+export function createAuth(
+  tokens: readonly Token[],
+  now: () => number,
+  onGuess: OnGuess = () => undefined,
+  sleep: (ms: number) => Promise<void> = Bun.sleep,
+): Auth {
   const known = tokens.map(({ name, role, value }) => {
     const hash = digest(value)
     const fingerprint = hash.toString('hex').slice(0, 12)
@@ -46,8 +54,11 @@ export function createAuth(tokens: readonly Token[], now: () => number, sleep = 
   const delay = (address: string): number => {
     const last = guesses.get(address)
     const count = last !== undefined && now() - last.ms < FORGET_AFTER_MS ? last.count + 1 : 1
-    if (guesses.size >= MAX_ADDRESSES && last === undefined) guesses.clear()
+    // Taken out and put in again it is the youngest; the one that has been quiet for longest makes room.
+    guesses.delete(address)
+    if (guesses.size >= MAX_ADDRESSES) guesses.delete(guesses.keys().next().value!)
     guesses.set(address, { count, ms: now() })
+    if (Number.isInteger(Math.log2(count))) onGuess(address, count)
     return count <= 2 ? 0 : Math.min(50 * 2 ** (count - 3), MAX_DELAY_MS)
   }
 

@@ -28,7 +28,7 @@ export interface ServiceContext {
   readonly now: () => number
   /** Whether requests come by TLS to this process itself, and not from the proxy. */
   readonly tls: boolean
-  /** A client's address as our own proxy states it. */
+  /** A client's address as our own proxy states it, or the IPv6 network (/64) that it lies in. */
   readonly addressOf: (request: Request) => string
   /** Aborted when the process begins to end: an answer without an end of its own ends then. */
   readonly stopping: AbortSignal

@@ -17,6 +17,11 @@ export const errorFields = (error: unknown): LogFields =>
     ? { error: error.message, error_type: error.name, stack: error.stack }
     : { error: String(error) }
 
+/** Characters that JSON leaves as they are, and that move a terminal's cursor, break its lines or turn them round. */
+// oxlint-disable-next-line no-control-regex
+const UNPRINTABLE = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g
+const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /**
  * A log that writes JSON lines.
  * @param write receives each finished line
@@ -26,7 +31,12 @@ export function createLog(
   write: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),
 ): Log {
   const line = (level: LogLevel, message: string, more: LogFields = {}) =>
-    write(JSON.stringify({ at: new Date().toISOString(), level, message, ...fields, ...more }))
+    write(
+      JSON.stringify({ at: new Date().toISOString(), level, message, ...fields, ...more }).replaceAll(
+        UNPRINTABLE,
+        escaped,
+      ),
+    )
   return {
     info: (message, more) => line('info', message, more),
     warn: (message, more) => line('warn', message, more),

@@ -8,6 +8,7 @@ import { type Database, isDatabaseUnavailable, openDatabase } from '#shared/db/d
 import { expectSchema } from '#shared/db/migrate.ts'
 import { createIdentity } from '#shared/identity.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
+import { networkOf } from '#shared/http/network.ts'
 import { openKv } from '#shared/kv/kv.ts'
 import { createLog, errorFields, type Log } from '#shared/log.ts'
 import { createMetrics } from '#shared/metrics.ts'
@@ -59,7 +60,9 @@ export async function openPorts(
     kv,
     bus,
     objects,
-    auth: createAuth(config.tokens, now),
+    auth: createAuth(config.tokens, now, (address, guesses) =>
+      log.warn('somebody guesses at admin tokens', { address, guesses }),
+    ),
     calendar: createCalendar(config.timeZone),
     checkIdentity: createIdentity(config),
     now,
@@ -124,6 +127,7 @@ export function contextOf(
     stopping: new AbortController().signal,
     idleAfter: () => undefined,
     ...client,
+    addressOf: (request) => networkOf(client.addressOf(request)),
   }
 }
 

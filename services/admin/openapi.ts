@@ -22,6 +22,7 @@ const MEANINGS: Record<number, string> = {
   401: 'The token is missing or not valid',
   403: 'Not allowed just now, or not with this token; see code',
   404: 'There is no such thing',
+  408: 'The body did not arrive within 25 s',
   409: 'Not possible in the present state',
   413: 'The body is larger than 102,400 bytes',
   429: 'Too many requests; Retry-After says when',
@@ -36,7 +37,7 @@ function refusalsOf(endpoint: Endpoint): number[] {
   if (access !== 'public') refusals.add(401)
   if (ACCESS_LEVEL[access] > 0 || closedAtEnd) refusals.add(403)
   if (limit !== null) refusals.add(429)
-  if (bodyKind !== 'none') refusals.add(413)
+  if (bodyKind !== 'none') refusals.add(408).add(413)
   return [...refusals].sort((a, b) => a - b)
 }
 

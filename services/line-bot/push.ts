@@ -15,7 +15,7 @@ import { lockLedger, type Planned, planMessage, undecided } from './plan-message
 
 /**
  * Plans a push, or with `dry_run` tells what it would be.
- * @throws Refusal 400 for an image that LINE would not show; 409 beyond the quota unless forced; 503 when
+ * @throws Refusal 400 for a picture of ours that LINE would not show; 409 beyond the quota unless forced; 503 when
  * LINE does not tell the quota
  */
 export async function push(
@@ -26,7 +26,7 @@ export async function push(
   requestId: string,
 ): Promise<PushAnswer> {
   const { db, now } = context
-  if (request.image_url != null) await checkImage(request.image_url)
+  if (request.image_url != null) await checkImage(context, request.image_url)
   const quota = line === null ? null : await readQuota(context, line, request.force === true)
   const audience = recipientsOf(request)
   return db.orm.transaction(async (tx) => {

@@ -8,6 +8,7 @@ import type { ServiceContext } from '#shared/context.ts'
 import { LineDelivery, LineEvent } from '#shared/contracts/bot.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import { invalid, unauthorized, unavailable } from '#shared/errors.ts'
+import { parseJson } from '#shared/http/body.ts'
 import { errorFields } from '#shared/log.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
 import { isForBot } from './apply-event.ts'
@@ -47,13 +48,7 @@ export async function takeEvents(
 }
 
 function readEvents({ log }: ServiceContext, bytes: Uint8Array): LineEvent[] {
-  let delivery: unknown
-  try {
-    delivery = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    throw invalid('body: is not valid JSON in UTF-8')
-  }
-  const envelope = LineDelivery.safeParse(delivery)
+  const envelope = LineDelivery.safeParse(parseJson(bytes))
   if (!envelope.success) throw invalid('events: must be a list')
   return envelope.data.events.flatMap((given) => {
     const event = LineEvent.safeParse(given)

@@ -12,6 +12,10 @@ export interface OwnedPoint {
 
 const compare = <T extends string | number>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 
+/** As a float4 column holds it: Postgres refuses a number that is too small for one, instead of taking it for 0. */
+const single = (value: number | null): number | null =>
+  value !== null && Math.fround(value) === 0 ? 0 : value
+
 /** The order in which every flush inserts points, so that two with the same ones can not deadlock. */
 export const byIdentity = (a: OwnedPoint, b: OwnedPoint): number =>
   compare(a.userId, b.userId) || compare(a.point.kind, b.point.kind) || a.point.sentMs - b.point.sentMs
@@ -35,8 +39,8 @@ export async function storePoints(tx: Query, points: readonly OwnedPoint[]): Pro
         ${column((p) => p.sentMs)}::float8[], ${column((p) => p.recordedMs)}::float8[],
         ${column((p) => p.receivedMs)}::float8[],
         ${column((p) => p.lat)}::float8[], ${column((p) => p.lng)}::float8[],
-        ${column((p) => p.accuracy)}::float4[], ${column((p) => p.altitude)}::float4[],
-        ${column((p) => p.speed)}::float4[], ${column((p) => p.mode)}::text[],
+        ${column((p) => single(p.accuracy))}::float4[], ${column((p) => single(p.altitude))}::float4[],
+        ${column((p) => single(p.speed))}::float4[], ${column((p) => p.mode)}::text[],
         ${column((p) => p.source)}::text[], ${column((p) => (p.inRange ? 1 : 0))}::int[]
       ) AS p (user_id, kind, sent, recorded, received, lat, lng, accuracy, altitude, speed, mode, source, in_range)
       ON CONFLICT DO NOTHING

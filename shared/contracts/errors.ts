@@ -19,6 +19,7 @@ export const ErrorCode = z.enum([
   'method-not-allowed',
   'conflict',
   'too-large',
+  'too-slow',
   'rate-limited',
   'internal',
   'unavailable',

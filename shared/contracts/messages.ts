@@ -42,7 +42,9 @@ export const PushRequest = z
       .refine((given) => given.trim() !== '', { error: 'must not be blank' })
       .nullish()
       .describe('Makes text (and image) a card under this title'),
-    image_url: ImageUrl.nullish().describe('JPEG or PNG of at most 1 MB; fetched once to check it'),
+    image_url: ImageUrl.nullish().describe(
+      'JPEG or PNG of at most 1 MB, or LINE shows nothing; checked where it is a screenshot or card of ours, and never fetched',
+    ),
     dry_run: z.boolean().nullish().describe('Only tells who would get it, and what it costs'),
     force: z.boolean().nullish().describe('Sends beyond the monthly quota'),
   })

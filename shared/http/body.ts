@@ -6,15 +6,33 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const tooLarge = (max: number) =>
   new Refusal(413, 'too-large', `The body is larger than ${max} bytes: send less in one request.`)
 
+const arriving = new WeakSet<Request>()
+
+/** Whether the body of a request is still on its way: then it is the client who is slow. */
+export const isArriving = (request: Request): boolean => arriving.has(request)
+
 /** @throws Refusal 413 beyond `max` bytes */
 export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
-  const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > max) throw tooLarge(max)
+  if (Number(request.headers.get('content-length') ?? 0) > max) throw tooLarge(max)
   if (request.body === null) return new Uint8Array()
+  arriving.add(request)
+  try {
+    return await readArriving(request, max)
+  } catch (error) {
+    // The client has left; the answer is for the books alone.
+    if (error instanceof Error && error.name === 'AbortError') throw invalid('body: broke off')
+    throw error
+  } finally {
+    arriving.delete(request)
+  }
+}
+
+async function readArriving(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
+  const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > 0) return new Uint8Array(await request.arrayBuffer())
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body) {
+  for await (const chunk of request.body!) {
     size += chunk.byteLength
     if (size > max) throw tooLarge(max)
     chunks.push(chunk)
@@ -22,15 +40,37 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   return Buffer.concat(chunks)
 }
 
-/**
- * Reads JSON, whatever the Content-Type says (page-hide beacons send text/plain).
- * @throws Refusal 400 for what is not JSON in UTF-8, 413 beyond `max` bytes
- */
-export async function readJson(request: Request, max: number): Promise<unknown> {
-  const bytes = await readBytes(request, max)
+/** Beyond this depth, walking a value overflows the stack; the bytes below which nothing is so deep. */
+const MAX_DEPTH = 5_000
+const DEEP_BYTES = 2 * MAX_DEPTH
+
+/** Whether so many brackets are open at once, those in strings included. */
+function isTooDeep(bytes: Uint8Array): boolean {
+  let depth = 0
+  for (const byte of bytes) {
+    // [ and {, ] and } differ by one bit.
+    const bracket = byte | 0x20
+    if (bracket === 0x7b) {
+      if (++depth > MAX_DEPTH) return true
+    } else if (bracket === 0x7d) depth--
+  }
+  return false
+}
+
+/** @throws Refusal 400 for what is not JSON in UTF-8, or nested deeper than anything can be walked through */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length > DEEP_BYTES && isTooDeep(bytes)) throw invalid('body: is nested too deep')
   try {
     return JSON.parse(UTF8.decode(bytes))
   } catch {
     throw invalid('body: is not valid JSON in UTF-8')
   }
+}
+
+/**
+ * Reads JSON, whatever the Content-Type says (page-hide beacons send text/plain).
+ * @throws Refusal 400 for what is not JSON in UTF-8, 413 beyond `max` bytes
+ */
+export async function readJson(request: Request, max: number): Promise<unknown> {
+  return parseJson(await readBytes(request, max))
 }

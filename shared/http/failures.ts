@@ -8,17 +8,24 @@ import { invalid, Refusal, unavailable } from '#shared/errors.ts'
 import { kvIsAway } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { isArriving } from './body.ts'
 import { allowedMethods } from './routes.ts'
 
 /** A dependency that hangs must not hang the client. */
 const REQUEST_PATIENCE_MS = 25_000
 
-/** Waits for an answer, but not for ever. @throws Refusal 503 */
-export const patiently = (answer: Promise<Response>): Promise<Response> =>
+/** Waits for an answer, but not for ever. @throws Refusal 408 when the client is late, 503 when we are */
+export const patiently = (request: Request, answer: Promise<Response>): Promise<Response> =>
   within(
     answer,
     REQUEST_PATIENCE_MS,
-    failing(() => unavailable('The answer takes too long: please try again.')),
+    failing(() =>
+      isArriving(request)
+        ? new Refusal(408, 'too-slow', 'The body does not arrive: please send it again.', {
+            Connection: 'close',
+          })
+        : unavailable('The answer takes too long: please try again.'),
+    ),
   )
 
 const MAX_NAMED = 5

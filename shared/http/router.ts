@@ -77,7 +77,7 @@ export function serve<E extends Endpoint>(
     const found = request.headers.has('x-admin-token') ? null : openly?.find(request, null)
     if (found) return common.stamp(found, request, requestId)
     try {
-      return await patiently(answer(request, params, requestId))
+      return await patiently(request, answer(request, params, requestId))
     } catch (error) {
       return common.stamp(answerError(context, error, request, requestId), request, requestId)
     }

@@ -44,7 +44,7 @@ test('every reference points somewhere', () => {
 
 test('a check-in is described with its fields and refusals', () => {
   const operation = paths['/api/event/checkin']!.post!
-  expect(Object.keys(operation.responses)).toEqual(['202', '400', '403', '413', '429', '500', '503'])
+  expect(Object.keys(operation.responses)).toEqual(['202', '400', '403', '408', '413', '429', '500', '503'])
   expect(JSON.stringify(operation)).toContain('"user_id"')
 })
 

@@ -3,11 +3,16 @@ import { expect } from 'bun:test'
 import { z } from 'zod'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ErrorBody, ErrorCode } from '#shared/contracts/errors.ts'
+import { BROWSER_HEADERS } from '#shared/http/browser-headers.ts'
 
 type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? z.infer<D> : never
 
 /** What every answer carries, whoever made it. */
 export function expectCommonHeaders({ headers }: { readonly headers: Headers }): void {
+  for (const [name, value] of Object.entries(BROWSER_HEADERS)) expect(headers.get(name)).toBe(value)
+  expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  expect(headers.get('server')).toBeNull()
   expect(headers.get('x-request-id')).toMatch(/^[\w.:-]{1,64}$/)
   expect(headers.get('access-control-allow-origin')).toBe('*')
   for (const name of ['Retry-After', 'X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag'])

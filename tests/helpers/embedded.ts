@@ -9,6 +9,8 @@ export interface Embedded {
   readonly caFile: string
   readonly dataDir: string
   readonly pid: number
+  /** What it has printed since it listens. */
+  log(): string
   /** Ends the process and waits for it; SIGTERM by default. The data directory stays until `remove`. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   /** `fetch` of a path, trusting the run's own certificate. */
@@ -34,7 +36,7 @@ export async function startEmbedded(overrides: Environment = {}): Promise<Embedd
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  const url = await readUrl(child.stdout)
+  const { url, log } = await readUrl(child.stdout)
   const caFile = join(dataDir, 'tls/cert.pem')
   const ca = readFileSync(caFile, 'utf8')
   return {
@@ -42,6 +44,7 @@ export async function startEmbedded(overrides: Environment = {}): Promise<Embedd
     caFile,
     dataDir,
     pid: child.pid,
+    log,
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
       await child.exited
@@ -52,8 +55,8 @@ export async function startEmbedded(overrides: Environment = {}): Promise<Embedd
   }
 }
 
-/** Reads the output until the address is printed, then drains it in the background. */
-async function readUrl(output: ReadableStream<Uint8Array>): Promise<string> {
+/** Reads the output until the address is printed, then goes on in the background. */
+async function readUrl(output: ReadableStream<Uint8Array>): Promise<{ url: string; log: () => string }> {
   const reader = output.getReader()
   const decoder = new TextDecoder()
   let seen = ''
@@ -65,9 +68,14 @@ async function readUrl(output: ReadableStream<Uint8Array>): Promise<string> {
     const url = /listens on (https:\S+)/.exec(seen)?.[1]
     if (url === undefined) continue
     clearTimeout(timer)
+    const log: string[] = []
     void (async () => {
-      while (!(await reader.read()).done);
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done) return
+        log.push(decoder.decode(value, { stream: true }))
+      }
     })()
-    return url
+    return { url, log: () => log.join('') }
   }
 }

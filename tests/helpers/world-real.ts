@@ -8,7 +8,7 @@ import { openTestDatabase, testRedisUrl } from './database.ts'
 import { newDirectory, type Server, startServer } from './process.ts'
 import { freePort, startCaddy, startNats, startPostgres, startRedis } from './servers.ts'
 import { until } from './wait.ts'
-import { healthOf, SETTINGS, type World } from './world.ts'
+import { complaintsIn, healthOf, SETTINGS, type World } from './world.ts'
 
 const RECOVERY_MS = 30_000
 const ROOT = join(import.meta.dir, '../..')
@@ -111,6 +111,8 @@ async function openOn({ settings = {}, replicas = 2 }: RealOptions, stores: Stor
     service,
     fetch: (path, init, host = 'localhost') =>
       fetch(`https://${host}:${caddy.port}${path}`, { ...init, tls: { ca } }),
+    complaints: () =>
+      started.flatMap((one) => complaintsIn(readFileSync(join(one.process.dir, 'server.log'), 'utf8'))),
     async close() {
       await Promise.all([caddy, ...started.map((one) => one.process)].map((server) => server.close()))
       await stores.close()

@@ -14,10 +14,18 @@ export interface World {
   readonly ca: string
   /** `fetch` of a path, by the service's first name or by its second one. */
   fetch(path: string, init?: RequestInit, host?: Host): Promise<Response>
+  /** Lines of what its services have logged that tell of an error, or are no log lines. */
+  complaints(): string[]
   close(): Promise<void>
 }
 
 export type Host = 'localhost' | '127.0.0.1'
+
+/** Lines of a log that nothing should have caused. */
+export const complaintsIn = (log: string): string[] =>
+  log
+    .split('\n')
+    .filter((line) => line.includes('"level":"error"') || /^(error|panic|\S*Error)\b/i.test(line))
 
 const FLUSH_MS = 30_000
 

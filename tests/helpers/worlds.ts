@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Environment } from '#shared/config.ts'
 import { startEmbedded } from './embedded.ts'
 import { describeOnServers } from './suite.ts'
-import { SETTINGS, type World } from './world.ts'
+import { complaintsIn, SETTINGS, type World } from './world.ts'
 import { openRealWorld } from './world-real.ts'
 
 /** Bound of opening a world, and of closing it. */
@@ -50,6 +50,7 @@ export async function openEmbeddedWorld(settings: Environment = {}): Promise<Wor
     ca,
     fetch: (path, init, host = 'localhost') =>
       fetch(`https://${host}:${port}${path}`, { ...init, tls: { ca } }),
+    complaints: () => complaintsIn(run.log()),
     async close() {
       await run.stop()
       run.remove()
@@ -94,6 +95,7 @@ function lazily(kind: World['kind'], opened: () => World | undefined): World {
       return now().ca
     },
     fetch: (...args) => now().fetch(...args),
+    complaints: () => now().complaints(),
     close: () => now().close(),
   }
 }

@@ -57,6 +57,14 @@ describeRigs('dead letters', (rig) => {
     expect(await rig.kv.cached('last-flush')).toBe(String(rig.nowMs))
   })
 
+  test('a measure too small for its column is stored as zero', async () => {
+    const tiny = { accuracy: 5e-324, altitude: -1e-145, speed: 1e-46 }
+    await rig.buffer('anna', [point(tiny)])
+    expect(await rig.flush()).toMatchObject({ stored: 1, deadLetters: 0 })
+    const [row] = await rig.db.sql`SELECT accuracy, altitude, speed FROM gps_points`
+    expect(row).toEqual({ accuracy: 0, altitude: 0, speed: 0 })
+  })
+
   test('text that Postgres can not hold at all is kept as near as can be', async () => {
     await rig.bufferEntries('anna', [{ field: 't\0', value: 'a\0b' }])
     expect(await rig.flush()).toMatchObject({ deadLetters: 1, failures: 0 })

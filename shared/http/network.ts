@@ -1,0 +1,20 @@
+/** Whom a client's address stands for. */
+
+const GROUPS = 8
+
+/**
+ * The network that one subscriber holds: an IPv4 address is one by itself, of an IPv6 address it is the first
+ * half, for the other half is the subscriber's to choose. What is no address stays as it is.
+ */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!/^[\da-f:]+(%\S+)?$/i.test(address) || !address.includes(':')) return address
+  const [head = '', tail] = address.split('%')[0]!.toLowerCase().split('::')
+  const groups = (part: string) => (part === '' ? [] : part.split(':'))
+  const before = groups(head)
+  const after = tail === undefined ? [] : groups(tail)
+  const zeros = Array<string>(Math.max(0, GROUPS - before.length - after.length)).fill('0')
+  const whole = [...before, ...zeros, ...after].map((group) => group.replace(/^0+(?=.)/, ''))
+  return `${whole.slice(0, GROUPS / 2).join(':')}::/64`
+}

@@ -1,0 +1,47 @@
+/** No request, however wrong, gets more than a refusal. `bun run test:fuzz` sends many more. */
+import { expect, test } from 'bun:test'
+import { flushed, healthOf } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { fuzz, UNLIMITED } from './fuzz.ts'
+
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 3_000)
+const SEED = Number(process.env.FUZZ_SEED ?? 1)
+const MINUTES = 60_000
+
+describeWorlds(
+  'fuzzing',
+  (world) => {
+    test(
+      'no 5xx, no hang, no inner detail, and nothing stored half',
+      async () => {
+        const started = performance.now()
+        const report = await fuzz(world, {
+          requests: REQUESTS / 2,
+          seed: SEED,
+          onProgress: (sent, findings) => {
+            if (sent % 5_000 === 0)
+              console.log(
+                `${world.kind}: ${sent} requests, ${findings} findings, ${Math.round((performance.now() - started) / 1_000)} s`,
+              )
+          },
+        })
+        for (const { operation, fault, answer, seed, line } of report.findings)
+          console.error(`\n${operation}: ${fault}\n  ${answer}\n  --seed ${seed}\n  ${line}`)
+        console.log(
+          `${world.kind}: ${report.sent} requests, slowest ${Math.round(report.slowestMs)} ms;`,
+          [...report.statuses]
+            .sort(([a], [b]) => a.localeCompare(b))
+            .map(([status, n]) => `${status}: ${n}`)
+            .join(', '),
+        )
+        expect(report.findings.map(({ operation, fault }) => `${operation}: ${fault}`)).toEqual([])
+        // Nor has anything reached the database that it would not take: the owner would be told of it.
+        expect(world.complaints()).toEqual([])
+        await flushed(world)
+        expect(await healthOf(world)).toMatchObject({ status: 'ok', db: 'ok', kv: 'ok', objects: 'ok' })
+      },
+      10 * MINUTES,
+    )
+  },
+  UNLIMITED,
+)

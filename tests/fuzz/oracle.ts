@@ -1,0 +1,94 @@
+/** What is right whatever was asked: which answers a request may get, and what no answer may tell. */
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { ErrorBody } from '#shared/contracts/errors.ts'
+import { UNFINISHED } from './framing.ts'
+import type { Description, FuzzRequest } from './requests.ts'
+import type { Answer, Outcome } from './wire.ts'
+
+/** Inner detail: stacks, code, SQL, paths, and what this is made of. */
+const LEAKS = [
+  /\bat (async )?\S+ \(?[^)\s]*:\d+:\d+/,
+  /node_modules|\.[jt]s:\d+|file:\/\/\/|\/(tmp|home|root|usr|var|etc|app)\//,
+  /\b(SELECT|INSERT|UPDATE|DELETE) .*\b(FROM|INTO|SET|WHERE)\b|syntax error|violates|PostgresError|relation "/,
+  /\b(postgres|redis|ioredis|nats|drizzle|pglite|elysia|sqlite|satori|resvg)\b/i,
+  /\b(TypeError|RangeError|SyntaxError|ReferenceError|ZodError|ECONN\w+|ENOENT|EPIPE)\b/,
+]
+
+/** What a request that is not HTTP, or whose method or target were bent, may be answered with beside its own. */
+const REFUSED = [400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 417, 421, 429, 431]
+const NO_HTTP = [...REFUSED, 501, 505]
+
+const pathOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
+const byOperation = new Map(
+  ENDPOINTS.map((endpoint) => [`${endpoint.method} ${pathOf(endpoint.path)}`, endpoint]),
+)
+
+function statusFault(request: FuzzRequest, { status }: Answer, declared: readonly number[]): string | null {
+  if (declared.includes(status) && status < 500) return null
+  // The webhook answers within a second, or not at all: on a busy machine both of its stores can be late.
+  if (status === 503 && request.operation.endsWith('/webhook')) return null
+  if (!request.sound && (NO_HTTP.includes(status) || status < 300)) return null
+  if (request.bent && (REFUSED.includes(status) || status === 501 || status < 300 || status === 304))
+    return null
+  if (status === 404 && request.target.includes('%')) return null
+  return `status ${status} is not declared`
+}
+
+/** A refusal is a sentence in the one envelope. */
+function envelopeFault(request: FuzzRequest, { status, headers, body }: Answer): string | null {
+  if (status < 400 || request.method === 'HEAD' || !request.sound) return null
+  const text = body.toString()
+  try {
+    const { error, code } = ErrorBody.strict().parse(JSON.parse(text))
+    // What operators leave for pilgrims is theirs to word.
+    if (code !== 'paused' && !/^[A-Z]?.{10,}/s.test(error)) return 'the error is no sentence'
+  } catch {
+    return `the refusal has no envelope: ${text.slice(0, 200)}`
+  }
+  return headers.get('x-request-id') === null ? 'no X-Request-Id' : null
+}
+
+/** A success has the data that the contract names, and nothing besides. */
+function dataFault(request: FuzzRequest, { status, headers, body }: Answer): string | null {
+  const endpoint = byOperation.get(request.operation)
+  if (status >= 300 || request.bent || !request.sound || endpoint === undefined) return null
+  if (endpoint.media !== null || headers.get('content-type') !== 'application/json;charset=utf-8') return null
+  const { data } = JSON.parse(body.toString()) as { data: unknown }
+  const parsed = endpoint.data.safeParse(data)
+  if (!parsed.success) return `the data are not what is declared: ${parsed.error.issues[0]?.message}`
+  return Bun.deepEquals(parsed.data, data) ? null : 'the data hold more than is declared'
+}
+
+function leakFault({ status, headers, body }: Answer): string | null {
+  const told = [
+    status >= 400 ? body.toString() : '',
+    ...[...headers].map(([name, value]) => `${name}: ${value}`),
+  ]
+  for (const leak of LEAKS) {
+    const found = told.map((text) => leak.exec(text)?.[0]).find(Boolean)
+    if (found !== undefined) return `an answer tells ${JSON.stringify(found)}`
+  }
+  if (headers.has('server') || headers.has('x-powered-by')) return 'an answer names its server'
+  return null
+}
+
+/** The statuses that the document declares for an operation. */
+export const declaredBy = (document: Description, operation: string): number[] => {
+  const [method, path] = operation.split(' ')
+  const found = document.paths[path!]?.[method!.toLowerCase()] as
+    | { responses: Record<string, unknown> }
+    | undefined
+  return Object.keys(found?.responses ?? {}).map(Number)
+}
+
+/** What is wrong about an outcome; null when nothing is. */
+export function faultOf(request: FuzzRequest, outcome: Outcome, declared: readonly number[]): string | null {
+  if (outcome === 'silent') return UNFINISHED.includes(request.framing) ? null : 'no answer in time'
+  if (outcome === 'closed') return request.sound && !request.bent ? 'hung up without an answer' : null
+  return (
+    leakFault(outcome) ??
+    statusFault(request, outcome, declared) ??
+    envelopeFault(request, outcome) ??
+    dataFault(request, outcome)
+  )
+}

@@ -1,0 +1,228 @@
+/** Requests of every endpoint, from the API's own description: mostly right, and wrong somewhere. */
+import fc from 'fast-check'
+import { hostileText, mutate, mutation, writeJson } from './json.ts'
+import { multipart, picture } from './pictures.ts'
+import { fromSchema, parameter, type Schema, userId } from './schema.ts'
+import { type Framing, framed, framing, isSound } from './framing.ts'
+
+export interface FuzzRequest {
+  /** Operation it began as: `POST /api/event/checkin`. */
+  readonly operation: string
+  readonly method: string
+  readonly target: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: Buffer
+  readonly framing: Framing
+  /** Whether method or target were bent, so that the answer is no longer the operation's own. */
+  readonly bent: boolean
+  /** Whether it is HTTP at all; what is not may be hung up on. */
+  readonly sound: boolean
+  /** Pilgrim in whose name a body is sent, where it still names one. */
+  readonly userId: string | null
+}
+
+interface Operation {
+  readonly parameters: readonly { name: string; in: 'path' | 'query'; required: boolean; schema: Schema }[]
+  readonly requestBody?: { content: Record<string, { schema: Schema }> }
+}
+export interface Description {
+  readonly paths: Record<string, Record<string, Operation>>
+}
+
+/** What ends the event for everything that comes after. */
+const LEFT_OUT = ['POST /api/event/admin/end-activity']
+
+const LISTS = [
+  'surveys',
+  'audit',
+  'roles',
+  'feedback',
+  'board',
+  'users:userId:asc',
+  'users:km:desc',
+  'users:last_seen:desc',
+]
+/** Cursors as somebody forges them who has decoded one. */
+const cursor = fc
+  .tuple(
+    fc.constantFrom(...LISTS),
+    fc.array(fc.oneof(hostileText, fc.integer(), fc.double()), { maxLength: 3 }),
+  )
+  .map((parts) => Buffer.from(JSON.stringify(parts.flat())).toString('base64url'))
+
+const percent = (text: string): string =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
+/** A value in a URL: properly encoded, byte by byte, or as bytes that are no UTF-8. */
+const inUrl = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.oneof(
+    { weight: 12, arbitrary: value.map(encoded) },
+    { weight: 3, arbitrary: hostileText.map(encoded) },
+    { weight: 1, arbitrary: hostileText.map((text) => percent(text.slice(0, 300))) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        '%',
+        '%zz',
+        '%ff',
+        '%00',
+        '%c0%af',
+        '%ed%a0%80',
+        '%u0041',
+        '+',
+        '%2f',
+        '%5c',
+      ),
+    },
+  )
+
+const file = fc.oneof(
+  userId.map((id) => `${id}.png`),
+  fc.constantFrom(
+    `${'a'.repeat(32)}.png`,
+    '.png',
+    'x',
+    '..png',
+    'x.PNG',
+    'x.png.png',
+    'x.png%00.jpg',
+    '%2e%2e.png',
+  ),
+)
+
+const optional = (name: string, value: fc.Arbitrary<string>) =>
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant('') },
+    { weight: 5, arbitrary: value.map((one) => `${name}=${one}`) },
+    { weight: 1, arbitrary: value.map((one) => `${name}=${one}&${name}=2`) },
+    { weight: 1, arbitrary: value.map((one) => `${name}[]=${one}&${name}.a=1`) },
+  )
+
+function targetOf(path: string, { parameters }: Operation): fc.Arbitrary<string> {
+  const value = ({ name, schema }: Operation['parameters'][number]) =>
+    inUrl(name === 'cursor' ? cursor : name === 'file' ? file : parameter(name, schema))
+  const inPath = parameters.filter((one) => one.in === 'path')
+  const query = parameters.filter((one) => one.in === 'query')
+  return fc
+    .tuple(fc.tuple(...inPath.map(value)), fc.tuple(...query.map((one) => optional(one.name, value(one)))))
+    .map(([values, pairs]) => {
+      const filled = inPath.reduce((at, { name }, i) => at.replace(`{${name}}`, () => values[i] || '_'), path)
+      const asked = pairs.filter(Boolean).join('&')
+      return asked === '' ? filled : `${filled}?${asked}`
+    })
+}
+
+const lineEvents = fc
+  .array(
+    fc.record(
+      {
+        type: fc.constantFrom('message', 'follow', 'unfollow', 'postback', 'join', 'x'),
+        webhookEventId: fc.uuid(),
+        timestamp: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+        source: fc.record({ type: fc.constantFrom('user', 'group'), userId }),
+        replyToken: fc.string(),
+        message: fc.record({ type: fc.constantFrom('text', 'image'), id: fc.string(), text: hostileText }),
+        postback: fc.record({ data: fc.constantFrom('action=level', 'action=__proto__', 'x') }),
+      },
+      { requiredKeys: ['type', 'webhookEventId', 'timestamp'] },
+    ),
+    { maxLength: 3 },
+  )
+  .map((events) => ({ destination: 'U0', events }))
+
+const changes = fc.oneof(
+  { weight: 2, arbitrary: fc.constant([]) },
+  { weight: 3, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 3 }) },
+)
+const json = (value: fc.Arbitrary<unknown>): fc.Arbitrary<Buffer> =>
+  fc.tuple(value, changes).map(([document, list]) => Buffer.from(writeJson(mutate(document, list))))
+
+interface Body {
+  readonly bytes: Buffer
+  readonly type: string
+}
+const typed = (type: string, bytes: fc.Arbitrary<Buffer>): fc.Arbitrary<Body> =>
+  bytes.map((one) => ({ bytes: one, type }))
+
+const TYPES = [
+  'text/plain',
+  'application/json; charset=utf-16',
+  'multipart/form-data',
+  'application/x-www-form-urlencoded',
+  'x',
+  '',
+  '*/*',
+  'application/json;;=',
+]
+
+function bodyOf(operation: string, { requestBody }: Operation): fc.Arbitrary<Body> {
+  const schema = requestBody?.content['application/json']?.schema
+  const known =
+    schema !== undefined
+      ? typed('application/json', json(fromSchema(schema)))
+      : operation.endsWith('/webhook')
+        ? typed('application/json', json(lineEvents))
+        : requestBody !== undefined
+          ? fc.oneof(
+              typed('image/png', picture),
+              multipart,
+              typed(
+                'application/json',
+                picture.map((bytes) => Buffer.from(JSON.stringify({ image: bytes.toString('base64') }))),
+              ),
+            )
+          : typed('', fc.constant(Buffer.alloc(0)))
+  return fc.oneof(
+    { weight: 14, arbitrary: known },
+    { weight: 1, arbitrary: typed('application/json', json(fc.constant({}))) },
+    {
+      weight: 1,
+      arbitrary: typed(
+        'application/octet-stream',
+        fc.uint8Array({ maxLength: 500 }).map((bytes) => Buffer.from(bytes)),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(known, fc.constantFrom(...TYPES)).map(([{ bytes }, type]) => ({ bytes, type })),
+    },
+  )
+}
+
+/** Every kind of request to one operation. @param tokens valid ones */
+function requestTo(method: string, path: string, operation: Operation, tokens: readonly string[]) {
+  const name = `${method} ${path}`
+  return fc
+    .record({
+      target: targetOf(path, operation),
+      body: bodyOf(name, operation),
+      how: framing(tokens, operation.requestBody !== undefined),
+    })
+    .map(({ target, body, how }): FuzzRequest => {
+      const { method: sent, target: where, headers } = framed(method, target, body.type, how)
+      const id = /"(?:user_id|userId)":"(fuzz-[0-9a-z]+)"/.exec(body.bytes.toString('latin1'))?.[1] ?? null
+      return {
+        operation: name,
+        method: sent,
+        target: where,
+        headers,
+        body: operation.requestBody === undefined && how.kind === 'length' ? Buffer.alloc(0) : body.bytes,
+        framing: how.kind,
+        bent: sent !== method || where !== target,
+        sound: isSound(how) && /^(\/|https?:)([^%]|%[\da-f]{2})*$/i.test(where),
+        userId: id,
+      }
+    })
+}
+
+/** Requests to every operation of the document, each as likely as any other. */
+export function requests(document: Description, tokens: readonly string[]): fc.Arbitrary<FuzzRequest> {
+  const all = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => [method.toUpperCase(), path, operation] as const),
+  )
+  return fc.oneof(
+    ...all
+      .filter(([method, path]) => !LEFT_OUT.includes(`${method} ${path}`))
+      .map(([method, path, operation]) => requestTo(method, path, operation, tokens)),
+  )
+}

@@ -1,0 +1,126 @@
+/** Values that a JSON Schema allows, so that hostile ones reach beyond the first check. */
+import fc from 'fast-check'
+import { hostile } from './json.ts'
+
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly anyOf?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly propertyNames?: Schema
+  readonly additionalProperties?: Schema | boolean
+  readonly items?: Schema
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly pattern?: string
+  readonly format?: string
+}
+
+/** Mostly a pilgrim of the request's own (`fuzz-…`), whom nobody knows before; sometimes one that many write to. */
+export const userId = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc
+      .noShrink(fc.noBias(fc.bigInt({ min: 0n, max: 2n ** 90n })))
+      .map((n) => `fuzz-${n.toString(36)}`),
+  },
+  { weight: 1, arbitrary: fc.nat(30).map((n) => `shared-${n}`) },
+)
+
+const someTime = fc
+  .integer({ min: -40 * 86_400, max: 2 * 86_400 })
+  .map((s) => new Date(Date.now() + s * 1_000))
+const point = fc.record(
+  {
+    lat: fc.double({ min: -90, max: 90, noNaN: true }),
+    lng: fc.double({ min: -180, max: 180, noNaN: true }),
+    timestamp: fc.oneof(
+      someTime.map((at) => at.toISOString()),
+      someTime.map(Number),
+    ),
+    mode: fc.constantFrom('walk', 'bus', 'constructor', 'rocket'),
+    accuracy: fc.double({ min: 0, max: 100, noNaN: true }),
+  },
+  { requiredKeys: ['lat', 'lng', 'timestamp'] },
+)
+const points = fc.array(fc.oneof({ weight: 3, arbitrary: point }, { weight: 1, arbitrary: hostile }), {
+  minLength: 1,
+  maxLength: 20,
+})
+
+/** What a schema cannot say, by the field's name. */
+const NAMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  user_id: userId,
+  userId,
+  user_ids: fc.array(userId, { minLength: 1, maxLength: 5 }),
+  timestamp: fc.oneof(
+    someTime.map((at) => at.toISOString()),
+    someTime.map(Number),
+  ),
+  points,
+  track_points: points,
+  gps_points: points,
+  phone: fc.constantFrom('+886 912 345 678', '0912345678', null, ''),
+  bbox: fc.constantFrom('120,22,122,25', '-180,-90,180,90', '0,0,0,0'),
+  limit: fc.constantFrom('1', '2', '50', '200'),
+}
+
+const ofType: Readonly<Record<string, (schema: Schema) => fc.Arbitrary<unknown>>> = {
+  null: () => fc.constant(null),
+  boolean: () => fc.boolean(),
+  integer: ({ minimum = -1_000, maximum = 1_000 }) =>
+    fc.integer({ min: Math.max(minimum, -(2 ** 31)), max: Math.min(maximum, 2 ** 31 - 1) }),
+  number: ({ minimum = -1e9, maximum = 1e9 }) => fc.double({ min: minimum, max: maximum, noNaN: true }),
+  string: stringOf,
+  array: ({ items = {}, minItems = 0, maxItems = 6 }) =>
+    fc.array(fromSchema(items), { minLength: minItems, maxLength: Math.min(maxItems, minItems + 5) }),
+  object: objectOf,
+}
+
+function stringOf({ format, pattern, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
+  if (format === 'date-time') return someTime.map((at) => at.toISOString())
+  if (format === 'date') return someTime.map((at) => at.toISOString().slice(0, 10))
+  if (format === 'uuid') return fc.uuid()
+  if (format === 'uri') return fc.webUrl({ validSchemes: ['https'] })
+  if (pattern !== undefined)
+    return fc.stringMatching(new RegExp(pattern), { maxLength: Math.min(maxLength, 12) })
+  return fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 40) })
+}
+
+function objectOf({
+  properties,
+  required = [],
+  propertyNames,
+  additionalProperties,
+}: Schema): fc.Arbitrary<unknown> {
+  if (properties === undefined)
+    return fc.dictionary(
+      fromSchema(propertyNames ?? { type: 'string' }) as fc.Arbitrary<string>,
+      typeof additionalProperties === 'object' ? fromSchema(additionalProperties) : hostile,
+      { maxKeys: 5 },
+    )
+  const fields = Object.entries(properties).map(([name, schema]) => [name, NAMED[name] ?? fromSchema(schema)])
+  return fc.record(Object.fromEntries(fields) as Record<string, fc.Arbitrary<unknown>>, {
+    requiredKeys: [...required],
+  })
+}
+
+/** Values that the schema allows; where it allows anything, anything. */
+export function fromSchema(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.const !== undefined) return fc.constant(schema.const)
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
+  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(fromSchema))
+  const types = typeof schema.type === 'string' ? [schema.type] : schema.type
+  if (types === undefined) return hostile
+  return fc.oneof(...types.map((type) => ofType[type]!(schema)))
+}
+
+/** Values of a parameter of the path or the query. */
+export const parameter = (name: string, schema: Schema): fc.Arbitrary<string> =>
+  (NAMED[name] ?? fromSchema(schema)).map(String)

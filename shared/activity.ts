@@ -16,30 +16,27 @@ export async function readStatus(db: Database): Promise<VersionedStatus> {
   return { status: ActivityStatus.parse(row.status), version: row.version, message: row.message }
 }
 
-/** Brings every partition of the kv to the status that Postgres holds; an older one never replaces a newer. */
+/**
+ * Brings every partition of the kv to the status that Postgres holds; an older one never replaces a newer. A kv
+ * that has lost everything learns first who is off the live map and who was erased: the status opens it.
+ */
 export async function spreadStatus(db: Database, kv: Kv): Promise<VersionedStatus> {
+  if ((await kv.status()) === null) await refill(db, kv)
   const status = await readStatus(db)
   await kv.setStatus(status)
   return status
 }
 
-/**
- * Brings a kv that has lost everything back: who is off the live map and who was erased
- * first, then the status that opens it.
- */
-export async function primeKv(db: Database, kv: Kv): Promise<VersionedStatus> {
-  if ((await kv.status()) === null) {
-    const rows = await db.read(() =>
-      db.orm
-        .select({ userId: pilgrims.userId })
-        .from(pilgrims)
-        .where(or(eq(pilgrims.participantStatus, 'withdrawn'), eq(pilgrims.consentWithdrawn, true))),
-    )
-    for (const { userId } of rows) await kv.hide(userId, true)
-    const erased = await db.read(() => db.orm.select().from(erasures))
-    await kv.rememberErased(
-      erased.map(({ erasedAt, ...erasure }) => ({ ...erasure, erasedMs: erasedAt.getTime() })),
-    )
-  }
-  return spreadStatus(db, kv)
+async function refill(db: Database, kv: Kv): Promise<void> {
+  const rows = await db.read(() =>
+    db.orm
+      .select({ userId: pilgrims.userId })
+      .from(pilgrims)
+      .where(or(eq(pilgrims.participantStatus, 'withdrawn'), eq(pilgrims.consentWithdrawn, true))),
+  )
+  for (const { userId } of rows) await kv.hide(userId, true)
+  const erased = await db.read(() => db.orm.select().from(erasures))
+  await kv.rememberErased(
+    erased.map(({ erasedAt, ...erasure }) => ({ ...erasure, erasedMs: erasedAt.getTime() })),
+  )
 }

@@ -1,11 +1,13 @@
 /** Progress of the event's end: each part of it is noted by the service that does it, and read by operators. */
 import { eq } from 'drizzle-orm'
 import { Ending } from '#shared/contracts/operations.ts'
+import type { Database } from '#shared/db/db.ts'
 import type { Writer } from '#shared/outbox.ts'
 import { ending } from '#shared/schema/operations.ts'
 
 /** The one row of the table. */
 const ENDING_ID = 1
+const POLL_MS = 250
 
 /** Notes that the event has ended; what was noted already stays. */
 export async function noteEnd(tx: Writer, endedAt: Date): Promise<void> {
@@ -36,4 +38,21 @@ export async function readEnding(tx: Writer): Promise<Ending | null> {
     cards: { done: row.cardsDone, total: row.cardsTotal },
     summary: row.summary,
   })
+}
+
+/**
+ * Waits for the final flush, for so many milliseconds at most.
+ * @returns whether what follows it may begin: it is through, or the event has not ended
+ */
+export async function untilFlushed(
+  db: Database,
+  patienceMs: number,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  const until = performance.now() + patienceMs
+  for (;;) {
+    if ((await db.read(() => readEnding(db.orm)))?.flush !== 'running') return true
+    if (stopping.aborted || performance.now() >= until) return false
+    await Bun.sleep(POLL_MS)
+  }
 }

@@ -23,6 +23,7 @@ import {
 } from '#shared/contracts/reports.ts'
 import { streamEndpoint } from '#shared/contracts/stream.ts'
 import { ledgerEndpoint } from '#shared/contracts/ledger.ts'
+import { errorFields } from '#shared/log.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { assignRole, listRoles } from './assign-role.ts'
 import { readCarbon } from './carbon.ts'
@@ -117,7 +118,7 @@ const DOCS_HEADERS = {
 }
 
 export function createAdmin(context: ServiceContext): Service {
-  const { db, kv, outbox } = context
+  const { db, kv, log, outbox } = context
   const router = createRouter(context)
   serveEvent(router, context)
   servePeople(router, context)
@@ -127,6 +128,10 @@ export function createAdmin(context: ServiceContext): Service {
     name: 'admin',
     fetch: router.fetch,
     async start() {
+      // A change may have been stored by a process that died before it had passed it on.
+      await spreadStatus(db, kv).catch((error: unknown) =>
+        log.warn('the status is not passed on yet', errorFields(error)),
+      )
       await outbox.on('admin.spread-status', async () => {
         await spreadStatus(db, kv)
       })

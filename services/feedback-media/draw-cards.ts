@@ -6,7 +6,7 @@
 import { readStatus } from '#shared/activity.ts'
 import { RenderFailed } from '#shared/cards/renderer.ts'
 import type { ServiceContext } from '#shared/context.ts'
-import { noteCards, readEnding } from '#shared/ending.ts'
+import { noteCards, untilFlushed } from '#shared/ending.ts'
 import { Refusal } from '#shared/errors.ts'
 import { errorFields } from '#shared/log.ts'
 import { shareCards } from '#shared/schema/cards.ts'
@@ -21,7 +21,6 @@ const PAGE = 100
 const SWEEP_MS = 20_000
 /** The final flush may be under way: a card drawn before it would be drawn twice. */
 const FLUSH_WAIT_MS = 60_000
-const POLL_MS = 250
 const NOTE_EVERY = 10
 
 export interface CardDrawing {
@@ -29,15 +28,6 @@ export interface CardDrawing {
   drawAll(): Promise<void>
   start(): void
   stop(): Promise<void>
-}
-
-async function untilFlushed({ db }: ServiceContext, stopping: AbortSignal): Promise<void> {
-  const until = performance.now() + FLUSH_WAIT_MS
-  while (!stopping.aborted && performance.now() < until) {
-    const ending = await db.read(() => readEnding(db.orm))
-    if (ending === null || ending.flush === 'done') return
-    await Bun.sleep(POLL_MS)
-  }
 }
 
 /** Draws one card. One that cannot be drawn costs only itself: it is noted, and tried again later. */
@@ -69,7 +59,7 @@ async function drawDue(
 ): Promise<void> {
   const { db, kv, log } = context
   const note = async () => noteCards(db.orm, await countCards(context))
-  await untilFlushed(context, stopping)
+  await untilFlushed(db, FLUSH_WAIT_MS, stopping)
   await note()
   let renewed = performance.now()
   let looked = 0

@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
 import type { Audience, Cause, Texts } from '#shared/contracts/messages.ts'
-import { noteSummary, readEnding } from '#shared/ending.ts'
+import { noteSummary, untilFlushed } from '#shared/ending.ts'
 import type { Message } from '#shared/line/line.ts'
 import { carbonMg } from '#shared/rules/carbon.ts'
 import { shownKg, shownKm } from '#shared/rules/shown.ts'
@@ -19,6 +19,8 @@ import { planMessage } from './plan-message.ts'
 
 /** The summary waits for the final flush, whose points it counts; not for ever. */
 const FLUSH_PATIENCE_MS = 600_000
+/** And so long at a time. */
+const FLUSH_WAIT_MS = 20_000
 
 interface Announcement {
   readonly cause: Cause
@@ -79,11 +81,11 @@ const textIn = (texts: Texts, language: Language): string => texts[language] ?? 
  * @throws while the final flush still runs: the event comes again
  */
 export async function sendSummary(context: ServiceContext, configured: boolean): Promise<void> {
-  const { config, db, now } = context
+  const { config, db, now, stopping } = context
+  const flushed = await untilFlushed(db, FLUSH_WAIT_MS, stopping)
   const [row] = await db.read(() => db.orm.select().from(ending))
   const since = now() - (row?.endedAt.getTime() ?? now())
-  if ((await readEnding(db.orm))?.flush !== 'done' && since < FLUSH_PATIENCE_MS)
-    throw new Error('the final summary waits for the final flush')
+  if (!flushed && since < FLUSH_PATIENCE_MS) throw new Error('the final summary waits for the final flush')
   await db.orm.transaction(async (tx) => {
     const figures = await readFigures(tx)
     await announce(context, tx, configured, {

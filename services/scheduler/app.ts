@@ -1,6 +1,8 @@
 /** The scheduler: the flush every few minutes and on demand. It has no public route. */
+import { spreadStatus } from '#shared/activity.ts'
 import { createAlertWatch } from '#shared/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
+import type { Subject } from '#shared/contracts/events.ts'
 import { noteFlush } from '#shared/ending.ts'
 import { createRouter } from '#shared/http/router.ts'
 import { readLastFlush } from '#shared/last-flush.ts'
@@ -49,12 +51,7 @@ export function createScheduler(context: ServiceContext): Service {
     async start() {
       watch.start()
       stopNotifications = startNotifications(context)
-      await outbox.on('scheduler.flush', async ({ subject }) => {
-        const { failures, skipped } = await run(WAIT_MS)
-        if (failures + skipped > 0)
-          throw new Error(`the flush on demand is not complete: ${failures} failures, ${skipped} skipped`)
-        if (subject === 'event.admin.activity.ended') await noteFlush(db.orm, new Date(now()))
-      })
+      await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
       timer = setInterval(tick, config.flushMs)
       const lastMs = await readLastFlush(db, kv).catch(() => null)
       if (lastMs === null || now() - lastMs >= config.flushMs) tick()
@@ -65,4 +62,18 @@ export function createScheduler(context: ServiceContext): Service {
       await Promise.allSettled([...underWay, watch.stop(), stopNotifications()])
     },
   }
+}
+
+async function flushOnDemand(
+  { db, kv, now }: ServiceContext,
+  subject: Subject,
+  run: (waitMs: number) => Promise<FlushResult>,
+): Promise<void> {
+  const isFinal = subject === 'event.admin.activity.ended'
+  // Whoever has ended it may be dead: from here on nothing is admitted that this flush would not see.
+  if (isFinal) await spreadStatus(db, kv)
+  const { failures, skipped } = await run(WAIT_MS)
+  if (failures + skipped > 0)
+    throw new Error(`the flush on demand is not complete: ${failures} failures, ${skipped} skipped`)
+  if (isFinal) await noteFlush(db.orm, new Date(now()))
 }

@@ -1,5 +1,5 @@
 /** The survey-profile service: who the pilgrims are, and what they have walked. */
-import { primeKv } from '#shared/activity.ts'
+import { spreadStatus } from '#shared/activity.ts'
 import { createTrackDoor } from '#shared/buffer/track-door.ts'
 import { admissionRules } from '#shared/buffer/rules.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
@@ -27,7 +27,12 @@ export function createSurveyProfile(context: ServiceContext): Service {
   // This service keeps no files: what it knows of the kv is as safe as the database.
   const tally = openTally({ kv, db, log, journalPath: null, journaled: () => 0 })
   const door: TrackDoor = {
-    admitTrack: createTrackDoor({ kv, rules: admissionRules(config), tally, prime: () => primeKv(db, kv) }),
+    admitTrack: createTrackDoor({
+      kv,
+      rules: admissionRules(config),
+      tally,
+      prime: () => spreadStatus(db, kv),
+    }),
     rules: {
       calendar,
       area: config.area,

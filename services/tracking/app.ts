@@ -1,6 +1,6 @@
 /** The tracking service: check-ins, tracks, and the live map. Its hot path touches the kv only. */
 import { join } from 'node:path'
-import { primeKv, readStatus } from '#shared/activity.ts'
+import { spreadStatus, readStatus } from '#shared/activity.ts'
 import { type Buffer, createBuffer } from '#shared/buffer/buffer.ts'
 import { openJournal } from '#shared/buffer/journal.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
@@ -25,7 +25,7 @@ export function createTracking(context: ServiceContext): Service {
     rules: admissionRules(config),
     admitMs: config.buffer.admitMs,
     prime: () =>
-      primeKv(db, kv).catch((error: unknown) => {
+      spreadStatus(db, kv).catch((error: unknown) => {
         if (!kvIsAway(error)) throw error
         // A replica that starts while the kv is away still knows what to do with a check-in.
         return readStatus(db)

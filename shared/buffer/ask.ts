@@ -27,19 +27,20 @@ export const storeFull = () =>
 
 /**
  * @param prime reads the status from the database and brings it to the kv; called when the kv has none
- * @param learn told the status that each answer implies
+ * @param learn told the status that each answer implies; null: the kv has lost it, and nobody may go by an older one
  */
 export function createAsk(
   kv: Kv,
   rules: AdmissionRules,
   prime: () => Promise<VersionedStatus>,
-  learn: (status: VersionedStatus) => void = () => undefined,
+  learn: (status: VersionedStatus | null) => void = () => undefined,
 ): Ask {
   const submit = createTurn(kv, rules)
   let priming: Promise<VersionedStatus> | null = null
   return async (submission) => {
     let verdict = await submit(submission)
     if (verdict.outcome === 'unknown') {
+      learn(null)
       priming ??= prime().finally(() => (priming = null))
       learn(await priming)
       verdict = await submit(submission)

@@ -7,9 +7,9 @@ import { apply, createState, prune } from '#shared/kv/embedded/state.ts'
 import type { AdmissionRules, Submission, Verdict, VersionedStatus } from '#shared/kv/kv.ts'
 
 export interface OwnAdmission {
-  /** Remembers the status as the kv or the database last told it. */
-  learn(status: VersionedStatus): void
-  /** `unknown` while no status was ever known. */
+  /** Remembers the status as the kv or the database last told it; null: that the kv has none any more. */
+  learn(status: VersionedStatus | null): void
+  /** `unknown` while no status is known. */
   decide(submission: Submission): Verdict
   /** Forgets a check-in that could not be stored, and its duplicates, so that it may come again. */
   takeBack(submission: Submission): void

@@ -1,0 +1,209 @@
+/** The event's states: every row of their table, in any order and at the same time, and after every loss. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import Redis from 'ioredis'
+import postgres from 'postgres'
+import {
+  type Activity,
+  endActivityEndpoint,
+  readStatusEndpoint,
+  setStatusEndpoint,
+} from '#shared/contracts/operations.ts'
+import { auditEndpoint } from '#shared/contracts/reports.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin, checkIn, healthOf, newPilgrim, setStatus, type World } from '#tests/helpers/world.ts'
+import { type FragileWorld, openFragileWorld } from '#tests/helpers/world-real.ts'
+import { describeWorlds, WORLD_MS } from '#tests/helpers/worlds.ts'
+
+const endActivity = (world: World): Promise<Response> =>
+  world.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
+const read = async (world: World): Promise<Activity> =>
+  dataOf(await world.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
+
+describeWorlds('the states', (world) => {
+  const put = (status: unknown) => setStatus(world, { status })
+  /** What is no transition changes nothing. */
+  const expectNone = async (status: unknown, answer: 200 | 400 | 409) => {
+    const before = await read(world)
+    const given = await put(status)
+    expect({ status, answer: given.status }).toEqual({ status, answer })
+    expect(await read(world)).toEqual(before)
+  }
+
+  test('follow their table, and an ended event stays ended', async () => {
+    const walker = newPilgrim()
+    for (const state of ['active', 'paused', 'active', 'paused'] as const) {
+      if ((await read(world)).status !== state)
+        expect(await dataOf(await put(state), setStatusEndpoint)).toMatchObject({ status: state })
+      const answer = await checkIn(world, walker)
+      expect({ state, answer: answer.status }).toEqual({ state, answer: state === 'active' ? 202 : 403 })
+      await expectNone(state, 200)
+      for (const no of ['ended', 'Active', '', null, 1]) await expectNone(no, 400)
+    }
+    const ended = await dataOf(await endActivity(world), endActivityEndpoint)
+    expect(ended).toMatchObject({ status: 'ended', message: null, ending: { flush: 'done' } })
+    for (const status of ['active', 'paused']) await expectNone(status, 409)
+    await expectNone('ended', 400)
+    await sentenceOf(await checkIn(world, walker), 403, 'ended')
+    // Ending it again, also many times at once, answers the state of the first.
+    const again = await Promise.all(Array.from({ length: 8 }, () => endActivity(world)))
+    for (const answer of again)
+      expect(await dataOf(answer, endActivityEndpoint)).toMatchObject({
+        status: 'ended',
+        changed_at: ended.changed_at,
+        changed_by: ended.changed_by,
+      })
+    expect((await healthOf(world)).status).toBe('ended')
+    const audit = await world.fetch('/api/event/admin/audit', { headers: admin('owner') })
+    const { items } = await dataOf(audit, auditEndpoint)
+    expect(items.map(({ action, details }) => details.status ?? action).reverse()).toEqual([
+      ...['paused', 'active', 'paused'],
+      'end-activity',
+    ])
+  }, 60_000)
+})
+
+describeOnServers('the status', () => {
+  let world: FragileWorld
+  let sql: postgres.Sql
+  beforeAll(async () => {
+    world = await openFragileWorld()
+    sql = postgres(world.databaseUrl, { max: 1, onnotice: () => undefined })
+  }, WORLD_MS)
+  afterAll(async () => {
+    await sql.end({ timeout: 1 })
+    await world.close()
+  }, WORLD_MS)
+
+  /** What each replica answers to a check-in, not through the proxy. */
+  const asked = (): Promise<string[]> =>
+    Promise.all(
+      [0, 1].map(async (replica) => {
+        const { url } = world.service('tracking', replica)
+        const fetch: World['fetch'] = (path, init) => globalThis.fetch(`${url}${path}`, init)
+        const answer = await checkIn({ fetch } as World, newPilgrim())
+        const { code = 'admitted' } = (await answer.json()) as { code?: string }
+        return code
+      }),
+    )
+
+  /** As a new disk in its place. */
+  const emptyRedis = async () => {
+    await world.redis.stop('SIGKILL')
+    await rm(join(world.redis.dir, 'appendonlydir'), { recursive: true })
+    await world.redis.restart()
+  }
+  const losses: readonly (readonly [string, () => Promise<void>])[] = [
+    ['Redis', () => world.redis.restart()],
+    ['Redis, with an empty disk', emptyRedis],
+    ['Postgres', () => world.postgres.restart()],
+    ['NATS', () => world.nats.restart()],
+    ['admin', () => world.service('admin').restart()],
+    [
+      'tracking',
+      async () => void (await Promise.all([0, 1].map((i) => world.service('tracking', i).restart()))),
+    ],
+    ['scheduler', () => world.service('scheduler').restart()],
+  ]
+
+  /** From a loss on nobody is admitted, and soon everybody is refused with the right word. */
+  const expectKept = async (status: 'paused' | 'ended', loss: () => Promise<void>) => {
+    const seen = new Set<string>()
+    let lost = false
+    const watching = (async () => {
+      while (!lost) for (const code of await asked().catch(() => [])) seen.add(code)
+    })()
+    await loss()
+    lost = true
+    await watching
+    await until(async () => (await asked()).every((code) => (seen.add(code), code === status)), {
+      timeoutMs: 15_000,
+      what: `both replicas to refuse as ${status}`,
+    })
+    expect([...seen].filter((code) => code !== status && code !== 'unavailable')).toEqual([])
+  }
+
+  test('holds for the very next request on every replica, and through the loss of every part', async () => {
+    for (let i = 0; i < 5; i++) {
+      await setStatus(world, { status: 'paused' })
+      expect(await asked()).toEqual(['paused', 'paused'])
+      await setStatus(world, { status: 'active' })
+      expect(await asked()).toEqual(['admitted', 'admitted'])
+    }
+    await setStatus(world, { status: 'paused' })
+    for (const [, loss] of losses) await expectKept('paused', loss)
+  }, 120_000)
+
+  test('is not guessed: with an empty kv and no database nobody is admitted', async () => {
+    await setStatus(world, { status: 'active' })
+    expect(await asked()).toEqual(['admitted', 'admitted'])
+    const redis = new Redis(world.redisUrl)
+    for (const away of ['silent', 'gone'] as const) {
+      if (away === 'silent') world.postgres.pause()
+      else await world.postgres.stop('SIGKILL')
+      await redis.flushall()
+      for (let i = 0; i < 3; i++) expect(await asked()).toEqual(['unavailable', 'unavailable'])
+      await world.postgres.restart()
+      await until(async () => (await asked()).every((code) => code === 'admitted'), {
+        timeoutMs: 30_000,
+        what: 'check-ins to be admitted again',
+      })
+    }
+    redis.disconnect()
+  }, 120_000)
+
+  test('comes out the same whatever pause and end do to each other', async () => {
+    const redis = new Redis(world.redisUrl)
+    const ROUNDS = 12
+    for (let round = 0; round < ROUNDS; round++) {
+      // Only a test opens an ended event again.
+      await sql`UPDATE activity SET status = 'active', version = version + 1`
+      await sql`TRUNCATE ending, audit_log, outbox, handled`
+      const calls = [
+        () => setStatus(world, { status: 'paused', message: `${round}` }),
+        () => endActivity(world),
+        () => setStatus(world, { status: 'active' }),
+        () => endActivity(world),
+      ]
+      if (round % 2 === 1) calls.reverse()
+      const answers = await Promise.all(
+        calls.map(async (call, i) => {
+          await Bun.sleep((i * round) % 7)
+          return (await call()).status
+        }),
+      )
+      for (const [i, status] of answers.entries()) expect([i, [200, 409].includes(status)]).toEqual([i, true])
+      const [held] = await sql<{ status: string; version: number }[]>`SELECT status, version FROM activity`
+      expect(held!.status).toBe('ended')
+      expect(await redis.get('{gps:0}:status')).toBe(`${held!.version}|ended|`)
+      const audit = await sql<{ what: string }[]>`
+        SELECT coalesce(details->>'status', action) AS what FROM audit_log ORDER BY id`
+      const events = await sql<{ what: string; version: number }[]>`
+        SELECT CASE subject WHEN 'event.admin.activity.ended' THEN 'end-activity' ELSE payload->>'status' END AS what,
+          (payload->>'version')::int AS version FROM outbox ORDER BY id`
+      // Each change once, the end once and last; the events tell of the same changes in the same order.
+      expect(audit.filter(({ what }) => what === 'end-activity')).toHaveLength(1)
+      expect(audit.at(-1)!.what).toBe('end-activity')
+      expect(events.map(({ what }) => what)).toEqual(audit.map(({ what }) => what))
+      const first = held!.version - events.length + 1
+      expect(events.map(({ version }) => version)).toEqual(events.map((_, i) => first + i))
+      expect(answers.filter((status) => status === 200).length).toBeGreaterThanOrEqual(1 + audit.length)
+    }
+    redis.disconnect()
+  }, 120_000)
+
+  // The last one: the event has ended.
+  test('ended, it is that through the loss of the kv, the database and tracking', async () => {
+    expect((await read(world)).status).toBe('ended')
+    expect(await asked()).toEqual(['ended', 'ended'])
+    for (const [name, loss] of losses)
+      if (/Redis|Postgres|tracking/.test(name)) await expectKept('ended', loss)
+    await until(async () => (await healthOf(world)).status === 'ended', {
+      timeoutMs: 10_000,
+      what: 'the report',
+    })
+  }, 120_000)
+})

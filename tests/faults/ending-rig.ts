@@ -103,9 +103,9 @@ export async function openEndingRig(): Promise<EndingRig> {
   const reopen = async (): Promise<void> => {
     await sql`TRUNCATE ending, outbox, handled, messages, message_chunks, share_cards, pilgrims, surveys,
       survey_history, gps_points, pilgrim_totals, pilgrim_days, followers`
-    const [row] = await sql<{ version: number }[]>`
-      UPDATE activity SET status = 'active', version = version + 1 RETURNING version`
-    await redis.set('{gps:0}:status', `${row!.version}|active|`)
+    await sql`UPDATE activity SET status = 'active', version = version + 1`
+    // The next request asks the database.
+    await redis.del('{gps:0}:status')
     await Bun.$`rm -rf ${join(objects, 'cards')}`.quiet()
     line.received.clear()
   }

@@ -27,10 +27,11 @@ describeWorlds('the states', (world) => {
   const put = (status: unknown) => setStatus(world, { status })
   /** What is no transition changes nothing. */
   const expectNone = async (status: unknown, answer: 200 | 400 | 409) => {
-    const before = await read(world)
+    const { ending: _, ...before } = await read(world)
     const given = await put(status)
     expect({ status, answer: given.status }).toEqual({ status, answer })
-    expect(await read(world)).toEqual(before)
+    // The end may have come further meanwhile.
+    expect(await read(world)).toMatchObject(before)
   }
 
   test('follow their table, and an ended event stays ended', async () => {
@@ -178,7 +179,7 @@ describeOnServers('the status', () => {
       for (const [i, status] of answers.entries()) expect([i, [200, 409].includes(status)]).toEqual([i, true])
       const [held] = await sql<{ status: string; version: number }[]>`SELECT status, version FROM activity`
       expect(held!.status).toBe('ended')
-      expect(await redis.get('{gps:0}:status')).toBe(`${held!.version}|ended|`)
+      expect(await redis.get('{gps:0}:status')).toStartWith(`${held!.version}|ended|`)
       const audit = await sql<{ what: string }[]>`
         SELECT coalesce(details->>'status', action) AS what FROM audit_log ORDER BY id`
       const events = await sql<{ what: string; version: number }[]>`

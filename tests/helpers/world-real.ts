@@ -17,6 +17,7 @@ export interface RealWorld extends World {
   readonly kind: 'real'
   /** Processes of a service: kill -9, freeze, restart. */
   service(name: ServiceName, replica?: number): Server
+  readonly caddy: Server
   readonly databaseUrl: string
   readonly redisUrl: string
 }
@@ -28,7 +29,8 @@ export interface FragileWorld extends RealWorld {
   readonly nats: Server
 }
 
-interface Stores {
+/** Where a world keeps its data. */
+export interface Stores {
   readonly databaseUrl: string
   readonly redisUrl: string
   readonly natsUrl: string
@@ -37,6 +39,8 @@ interface Stores {
 
 export interface RealOptions {
   readonly settings?: Environment
+  /** Settings of one process, over those of all. */
+  readonly settingsOf?: (name: ServiceName, replica: number) => Environment
   /** Processes of the tracking service, 2 if not said; Caddy sends to all of them. */
   readonly replicas?: number
 }
@@ -44,7 +48,7 @@ export interface RealOptions {
 /** On the run's Postgres and Redis, with a database and a kv of its own, and a NATS that nobody else has. */
 export async function openRealWorld(options: RealOptions = {}): Promise<RealWorld> {
   const [database, redisUrl, nats] = await Promise.all([openTestDatabase(), testRedisUrl(), startNats()])
-  return openOn(options, {
+  return openWorldOn(options, {
     databaseUrl: database.url,
     redisUrl,
     natsUrl: nats.url,
@@ -61,10 +65,14 @@ export async function openFragileWorld(options: RealOptions = {}): Promise<Fragi
   }
   await migrate(postgres.url)
   const stores = { databaseUrl: postgres.url, redisUrl: redis.url, natsUrl: nats.url, close }
-  return Object.assign(await openOn(options, stores), { postgres, redis, nats })
+  return Object.assign(await openWorldOn(options, stores), { postgres, redis, nats })
 }
 
-async function openOn({ settings = {}, replicas = 2 }: RealOptions, stores: Stores): Promise<RealWorld> {
+/** On stores that are migrated; closing the world closes them. */
+export async function openWorldOn(
+  { settings = {}, settingsOf = () => ({}), replicas = 2 }: RealOptions,
+  stores: Stores,
+): Promise<RealWorld> {
   const data = await newDirectory('world')
   const env = {
     ...SETTINGS,
@@ -76,7 +84,10 @@ async function openOn({ settings = {}, replicas = 2 }: RealOptions, stores: Stor
   }
   const names = [...ServiceName.options, ...Array<ServiceName>(replicas - 1).fill('tracking')]
   const started = await Promise.all(
-    names.map(async (name) => ({ name, process: await startService(name, env) })),
+    names.map(async (name, i) => {
+      const own = settingsOf(name, Math.max(0, i - ServiceName.options.length + 1))
+      return { name, process: await startService(name, { ...env, ...own }) }
+    }),
   )
   const service = (name: ServiceName, replica = 0): Server => {
     const found = started.filter((one) => one.name === name)[replica]
@@ -109,6 +120,7 @@ async function openOn({ settings = {}, replicas = 2 }: RealOptions, stores: Stor
     databaseUrl: stores.databaseUrl,
     redisUrl: stores.redisUrl,
     service,
+    caddy,
     fetch: (path, init, host = 'localhost') =>
       fetch(`https://${host}:${caddy.port}${path}`, { ...init, tls: { ca } }),
     complaints: () =>

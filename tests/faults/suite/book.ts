@@ -1,0 +1,98 @@
+/** What the phones and operators of one bout remember: all that was asked, and what was answered with success. */
+
+/** A check-in that says no time: known by its place alone. */
+export interface Timeless {
+  readonly userId: string
+  readonly lat: number
+  readonly lng: number
+  answered: boolean
+}
+
+/** A message that an operator caused. `certain`: it was answered with success, so each gets it once. */
+export interface Caused {
+  readonly text: string
+  readonly recipients: readonly string[]
+  readonly certain: boolean
+}
+
+export class Book {
+  requests = 0
+  /** How often each status was answered; `none` where there was no answer. */
+  readonly statuses = new Map<string, number>()
+  /** Identities of points that were answered with success, by pilgrim. */
+  readonly points = new Map<string, Set<string>>()
+  readonly timeless: Timeless[] = []
+  readonly surveys = new Map<string, object>()
+  readonly phoneNumbers = new Map<string, string>()
+  readonly messages: Caused[] = []
+  /** Photos that the bot was told of with success, by sender. */
+  readonly photos = new Map<string, number>()
+  /** What must not happen whatever breaks, each kind once with its first example. */
+  readonly complaints = new Map<string, string>()
+  /** Set from the moment when a pause was confirmed until the resume is sent; each pause is another object. */
+  paused: object | null = null
+
+  constructor(readonly name: string) {}
+
+  get answered(): number {
+    const timed = [...this.points.values()].reduce((sum, fields) => sum + fields.size, 0)
+    return timed + this.timeless.filter(({ answered }) => answered).length
+  }
+
+  promise(userId: string, fields: readonly string[]): void {
+    const known = this.points.get(userId) ?? new Set()
+    for (const field of fields) known.add(field)
+    this.points.set(userId, known)
+  }
+
+  complain(kind: string, example: string): void {
+    if (!this.complaints.has(kind)) this.complaints.set(kind, example.slice(0, 300))
+  }
+}
+
+/** An answer, or none. */
+export interface Reply {
+  readonly status: number
+  readonly text: string
+  /** Seconds. */
+  readonly retryAfter: number
+}
+
+const PATIENCE_MS = 10_000
+const NO_REPLY: Reply = { status: 0, text: '', retryAfter: 0 }
+
+export type Fetch = (path: string, init?: RequestInit) => Promise<Response>
+
+/** Sends a request as a phone does, and writes down how it was answered. */
+export async function send(fetch: Fetch, book: Book, path: string, init: RequestInit): Promise<Reply> {
+  book.requests++
+  const { paused } = book
+  const reply = await ask(fetch, path, init)
+  const name = reply.status === 0 ? 'none' : `${reply.status}`
+  book.statuses.set(name, (book.statuses.get(name) ?? 0) + 1)
+  const about = `${path} ${reply.text}`
+  if (reply.status >= 500 && reply.status !== 503) book.complain(`answers ${reply.status}`, about)
+  if (reply.status === 503 && reply.retryAfter === 0) book.complain('503 without Retry-After', about)
+  if (reply.status === 429) book.complain('429 within the limit', about)
+  const isTaken = reply.status === 202 || (reply.status === 200 && path.endsWith('/sync'))
+  if (isTaken && paused !== null && book.paused === paused) book.complain('taken while paused', about)
+  if ([400, 404, 405, 413].includes(reply.status)) book.complain(`answers ${reply.status}`, about)
+  return reply
+}
+
+async function ask(fetch: Fetch, path: string, init: RequestInit): Promise<Reply> {
+  try {
+    const response = await fetch(path, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) })
+    const text = await response.text()
+    return { status: response.status, text, retryAfter: Number(response.headers.get('retry-after') ?? 0) }
+  } catch {
+    // Nobody listened, or the connection broke: what became of the request is not known.
+    return NO_REPLY
+  }
+}
+
+export const json = (body: object, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})

@@ -1,0 +1,208 @@
+/** What goes wrong, one thing at a time. */
+import Redis from 'ioredis'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Weather } from '#tests/helpers/tcp-proxy.ts'
+import { type Arena, type Part, PARTS, type Road } from './arena.ts'
+import { CLOCK_NOTICED_MS } from './clocks.ts'
+
+export type Group = 'kill' | 'freeze' | 'disk' | 'cut' | 'clock' | 'other' | 'pair' | 'loss'
+
+export interface Fault {
+  readonly name: string
+  readonly group: Group
+  /** One of the few that every run of the tests has. */
+  readonly short?: boolean
+  /** Whether this machine lets it happen. */
+  readonly possible?: (arena: Arena) => boolean
+  /** Breaks something; the run goes on with it for a while. */
+  strike(arena: Arena, bout: string): Promise<void> | void
+  /** What a supervisor, or whoever looks after machines, does about it; the service heals by itself. */
+  mend(arena: Arena): Promise<void> | void
+  /** Brings back, when all is looked at, what the fault took for good. */
+  readonly after?: (arena: Arena) => Promise<void>
+  /** The store itself loses what it held: then points may be missing, and must be counted as lost. */
+  readonly loses?: boolean
+  /** Points that it makes the database refuse. */
+  readonly deadLetters?: number
+}
+
+const kill = (arena: Arena, parts: readonly Part[]) =>
+  Promise.all(parts.map((part) => arena.part(part).stop('SIGKILL')))
+const restart = async (arena: Arena, parts: readonly Part[]): Promise<void> => {
+  await Promise.all(parts.map((part) => arena.part(part).restart()))
+}
+
+/** kill -9, and a supervisor that starts it again. */
+const killing = (name: string, group: Group, parts: readonly Part[], short = false): Fault => ({
+  name,
+  group,
+  short,
+  strike: async (arena) => void (await kill(arena, parts)),
+  mend: (arena) => restart(arena, parts),
+})
+
+const freezing = (part: Part, short = false): Fault => ({
+  name: `freeze ${part}`,
+  group: 'freeze',
+  short,
+  strike: (arena) => arena.part(part).pause(),
+  mend: (arena) => arena.part(part).resume(),
+})
+
+const cutting = (road: Road, weather: Weather, short = false): Fault => ({
+  name: `cut ${road}, ${weather.kind}`,
+  group: 'cut',
+  short,
+  strike: (arena) => arena.road(road).set(weather),
+  mend: (arena) => arena.road(road).set({ kind: 'clear' }),
+})
+
+const turning = (part: Part, offsetS: number): Fault => ({
+  name: `clock of ${part} ${offsetS > 0 ? '+' : '−'}${Math.abs(offsetS) / 60} min`,
+  group: 'clock',
+  possible: (arena) => arena.clocks !== null,
+  async strike(arena) {
+    arena.clocks!.set(part, offsetS)
+    await Bun.sleep(CLOCK_NOTICED_MS)
+  },
+  async mend(arena) {
+    arena.clocks!.set(part, 0)
+    await Bun.sleep(CLOCK_NOTICED_MS)
+  },
+})
+
+const fullDiskOfRedis: Fault = {
+  name: 'full disk under redis',
+  group: 'disk',
+  possible: (arena) => arena.redisDisk !== null,
+  strike: (arena) => arena.redisDisk!.fill(),
+  async mend(arena) {
+    await arena.redisDisk!.free()
+    // It ends by itself when it can not write what it has answered for.
+    await restart(arena, ['redis'])
+  },
+}
+
+const fullDiskOfJournal: Fault = {
+  name: 'full disk under the journals, redis away',
+  group: 'disk',
+  possible: (arena) => arena.journalDisk !== null,
+  async strike(arena) {
+    await arena.journalDisk!.fill()
+    await kill(arena, ['redis'])
+  },
+  async mend(arena) {
+    await arena.journalDisk!.free()
+    await restart(arena, ['redis'])
+  },
+}
+
+/** Its journal holds check-ins when it goes; the other replica has to find them. */
+const replicaRemoved: Fault = {
+  name: 'replica of tracking removed for good',
+  group: 'other',
+  async strike(arena) {
+    arena.part('redis').pause()
+    await Bun.sleep(2_500)
+    await kill(arena, ['tracking-2'])
+    arena.part('redis').resume()
+  },
+  mend: () => undefined,
+  after: (arena) => restart(arena, ['tracking-2']),
+}
+
+const poisonRow: Fault = {
+  name: 'poison row in the buffer',
+  group: 'other',
+  deadLetters: 1,
+  async strike(arena, bout) {
+    const redis = new Redis(arena.part('redis').url)
+    const user = `${bout}.0`
+    const sentMs = Date.now() - 3_600_000
+    await redis
+      .multi()
+      .hset(`{gps:0}:buf:${user}`, `t${sentMs}`, `[0,${sentMs},24,120.5,1,1e308]`)
+      .zadd('{gps:0}:pending', Date.now(), user)
+      .hincrby('{gps:0}:books', 'admitted', 1)
+      .exec()
+    redis.disconnect()
+  },
+  mend: () => undefined,
+}
+
+/** Redis comes back with nothing at all, while points wait in it for the flush. */
+const emptyRedis: Fault = {
+  name: 'redis restarted with an empty disk',
+  group: 'loss',
+  loses: true,
+  async strike(arena) {
+    arena.part('scheduler').pause()
+    await Bun.sleep(1_500)
+    const redis = arena.part('redis')
+    await redis.stop('SIGKILL')
+    for (const name of await readdir(redis.dir))
+      if (name !== 'server.log') await rm(join(redis.dir, name), { recursive: true })
+    await redis.restart()
+  },
+  mend: (arena) => arena.part('scheduler').resume(),
+}
+
+const pair = (...parts: readonly [Part, ...Part[]]): Fault =>
+  killing(`kill ${parts.join(' and ')}`, 'pair', parts)
+
+/** Points are in journals only when those who hold them are killed. */
+const frozenThenKilled: Fault = {
+  name: 'freeze redis, kill both tracking',
+  group: 'pair',
+  async strike(arena) {
+    arena.part('redis').pause()
+    await Bun.sleep(1_500)
+    await kill(arena, ['tracking', 'tracking-2'])
+  },
+  async mend(arena) {
+    arena.part('redis').resume()
+    await restart(arena, ['tracking', 'tracking-2'])
+  },
+}
+
+const SHORT_KILLS: readonly Part[] = ['redis', 'scheduler']
+
+export const FAULTS: readonly Fault[] = [
+  ...PARTS.map((part) => killing(`kill ${part}`, 'kill', [part], SHORT_KILLS.includes(part))),
+  killing('kill both tracking', 'kill', ['tracking', 'tracking-2'], true),
+  ...PARTS.filter((part) => part !== 'tracking-2').map((part) => freezing(part, part === 'postgres')),
+  fullDiskOfRedis,
+  fullDiskOfJournal,
+  cutting('tracking-2→redis', { kind: 'closed' }),
+  cutting('tracking-2→redis', { kind: 'torn' }),
+  cutting('tracking-2→redis', { kind: 'silent' }),
+  cutting('tracking-2→redis', { kind: 'slow', toServerMs: 200, toClientMs: 300 }),
+  cutting('scheduler→redis', { kind: 'torn' }),
+  cutting('scheduler→postgres', { kind: 'torn' }, true),
+  cutting('scheduler→postgres', { kind: 'silent' }),
+  cutting('admin→redis', { kind: 'closed' }),
+  cutting('survey-profile→postgres', { kind: 'torn' }),
+  cutting('line-bot→postgres', { kind: 'silent' }),
+  cutting('line-bot→nats', { kind: 'torn' }),
+  turning('tracking-2', 3_600),
+  turning('scheduler', 3_600),
+  turning('scheduler', -3_600),
+  turning('line-bot', 3_600),
+  replicaRemoved,
+  poisonRow,
+  pair('redis', 'tracking'),
+  pair('postgres', 'scheduler'),
+  pair('nats', 'line-bot'),
+  pair('redis', 'scheduler'),
+  pair('redis', 'postgres'),
+  pair('postgres', 'admin'),
+  pair('redis', 'admin'),
+  pair('nats', 'admin'),
+  pair('caddy', 'tracking'),
+  pair('postgres', 'line-bot'),
+  pair('postgres', 'survey-profile'),
+  pair('redis', 'postgres', 'nats'),
+  frozenThenKilled,
+  emptyRedis,
+]

@@ -1,0 +1,96 @@
+/** What operators and LINE do meanwhile: messages, a pause that is taken back, photos sent to the bot. */
+import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
+import { lineUser } from '#tests/helpers/line-server.ts'
+import { admin } from '#tests/helpers/world.ts'
+import type { Random } from '#tests/scheduler/walks.ts'
+import { type Arena, VOLUNTEERS } from './arena.ts'
+import { type Book, json, send } from './book.ts'
+
+const BETWEEN_MS = 500
+const PAUSE_MS = 600
+
+export interface Operators {
+  /** Resolves when what they began is through, or patience is at its end. */
+  finish(patienceMs: number): Promise<void>
+}
+
+/** Roles that the messages of all bouts go to. */
+export async function assignVolunteers(arena: Arena): Promise<void> {
+  for (const user_id of VOLUNTEERS) {
+    const init = json({ user_id, role: 'volunteer' }, admin('owner'))
+    const response = await arena.world.fetch('/api/event/admin/roles', init)
+    if (!response.ok) throw new Error(`no role is assigned: ${await response.text()}`)
+  }
+}
+
+/** @param forMs how long the bout is about to take: the pause falls somewhere in it */
+export function startOperators(arena: Arena, book: Book, random: Random, forMs: number): Operators {
+  let endsAt = Infinity
+  const isPatient = () => performance.now() < endsAt
+  const { fetch } = arena.world
+  let person = Number.parseInt(book.name.slice(1), 10) * 1_000
+
+  /** Asks for a message once: whoever gets no answer looks up what became of it, and does not ask again. */
+  const push = async (n: number) => {
+    const text = `message ${n} of ${book.name};`
+    const recipients = Array.from({ length: 4 }, () => lineUser(0x10_0000 + ++person))
+    const reply = await send(
+      fetch,
+      book,
+      '/api/event/push',
+      json({ user_ids: recipients, text }, admin('manager')),
+    )
+    book.messages.push({ text, recipients, certain: reply.status === 200 })
+  }
+
+  /** LINE repeats a delivery until it is answered with success, and now and then once more. */
+  const photo = async () => {
+    const sender = lineUser(0x20_0000 + ++person)
+    const event = lineEvent(sender, { type: 'message', message: { type: 'image', id: '1' } })
+    const repeats = random() < 0.5 ? 2 : 1
+    let taken = 0
+    while (taken < repeats && isPatient()) {
+      const status = await deliver(arena.world, [event]).then(
+        (answer) => answer.status,
+        () => 0,
+      )
+      if (status === 200) taken++
+      else await Bun.sleep(BETWEEN_MS)
+    }
+    if (taken > 0) book.photos.set(sender, 1)
+  }
+
+  const setStatus = async (status: string, message: string): Promise<boolean> => {
+    const init = { ...json({ status, message }, admin('manager')), method: 'PUT' }
+    while (isPatient()) {
+      if ((await send(fetch, book, '/api/event/admin/status', init)).status === 200) return true
+      await Bun.sleep(BETWEEN_MS)
+    }
+    book.complain('an operator could not change the status', status)
+    return false
+  }
+
+  const pauseAndResume = async () => {
+    const text = `pause of ${book.name};`
+    const certain = await setStatus('paused', text)
+    book.messages.push({ text, recipients: VOLUNTEERS, certain })
+    if (certain) book.paused = {}
+    await Bun.sleep(PAUSE_MS)
+    book.paused = null
+    await setStatus('active', '')
+  }
+
+  const work = async () => {
+    await Promise.all([push(1), photo()])
+    await Bun.sleep(forMs * (0.2 + random() * 0.4))
+    await Promise.all([push(2), photo(), pauseAndResume()])
+    await Promise.all([push(3), photo()])
+  }
+  const working = work()
+  return {
+    async finish(patienceMs) {
+      endsAt = performance.now() + patienceMs
+      await working
+    },
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Phones that behave like phones: they record while they are offline, send late, repeat, shuffle, wait as long as
+ * they are told, and have clocks of their own.
+ */
+import type { Random } from '#tests/scheduler/walks.ts'
+import { randomBy } from '#tests/scheduler/walks.ts'
+import { Book, type Fetch, json, type Reply, send } from './book.ts'
+
+/** A limit's window, and what a late charge may add to it. */
+const WINDOW_MS = 75_000
+const SYNCS = 10
+const CHECK_INS = 5
+const BATCH = 200
+const FIRST_BACKOFF_MS = 300
+const LONGEST_BACKOFF_MS = 5_000
+/** How soon a phone sees that the walk is over. */
+const LOOK_MS = 50
+const HOUR_MS = 3_600_000
+/** By how much clocks are wrong: mostly not at all, else minutes behind, hours behind, or ahead. */
+const SKEWS_MS = [0, 0, 0, 0, 0, -7 * 60_000, -5 * HOUR_MS, 2 * 60_000]
+
+interface Recorded {
+  readonly lat: number
+  readonly lng: number
+  readonly timestamp: number
+  readonly mode?: string
+}
+
+export interface Phones {
+  /** They record nothing new from now on; resolves when all that waits has been answered with success. */
+  finish(patienceMs: number): Promise<void>
+}
+
+export interface PhonesOptions {
+  readonly fetch: Fetch
+  readonly book: Book
+  readonly seed: number
+  readonly count: number
+  /** How long they are about to walk: what limits allow them is spread over it. */
+  readonly forMs: number
+}
+
+export function startPhones({ fetch, book, seed, count, forMs }: PhonesOptions): Phones {
+  const phones = Array.from(
+    { length: count },
+    (_, n) => new Phone(fetch, book, `${book.name}.${n}`, randomBy(seed + n * 7_919), n),
+  )
+  let walking = true
+  const walks = phones.map((phone) => phone.walk(() => walking, forMs))
+  return {
+    async finish(patienceMs) {
+      walking = false
+      await Promise.all(walks)
+      const endsAt = performance.now() + patienceMs
+      await Promise.all(phones.map((phone) => phone.deliverAll(endsAt)))
+    },
+  }
+}
+
+/** When something was tried, so that the phone stays within a limit by itself. */
+class Allowance {
+  readonly #tried: number[] = []
+  constructor(readonly max: number) {}
+  /** Milliseconds until one more is allowed. */
+  get waitMs(): number {
+    const oldest = this.#tried.at(-this.max)
+    return oldest === undefined ? 0 : Math.max(0, oldest + WINDOW_MS - performance.now())
+  }
+  take(): void {
+    this.#tried.push(performance.now())
+  }
+}
+
+class Phone {
+  #queue: Recorded[] = []
+  #sent: Recorded[] = []
+  #checkIns: { readonly body: object; readonly done: () => void }[] = []
+  #clockMs: number
+  #lat: number
+  #lng: number
+  #failures = 0
+  #notBeforeMs = 0
+  readonly #syncs = new Allowance(SYNCS)
+  readonly #visits = new Allowance(CHECK_INS)
+
+  constructor(
+    readonly fetch: Fetch,
+    readonly book: Book,
+    readonly userId: string,
+    readonly random: Random,
+    readonly n: number,
+  ) {
+    this.#clockMs = Date.now() - 3 * HOUR_MS + SKEWS_MS[n % SKEWS_MS.length]! + Math.floor(random() * 60_000)
+    this.#lat = 23.5 + random()
+    this.#lng = 120.4 + random() / 2
+  }
+
+  async walk(isWalking: () => boolean, forMs: number): Promise<void> {
+    // Of the ten syncs a minute half are for the road, half for what goes wrong.
+    const paceMs = forMs / 4
+    let checkIns = 0
+    await Bun.sleep(this.random() * Math.min(paceMs, 2_000))
+    while (isWalking()) {
+      this.#record(4 + Math.floor(this.random() * 12))
+      if (checkIns < 2 && this.random() < 0.4) {
+        this.#arrive()
+        checkIns++
+      }
+      const isOffline = this.random() < 0.25
+      if (!isOffline && performance.now() >= this.#notBeforeMs) await this.#deliver()
+      if (this.n % 9 === 0) await this.#tellOfThemselves()
+      const untilMs = performance.now() + paceMs * (0.5 + this.random())
+      while (isWalking() && performance.now() < untilMs) await Bun.sleep(LOOK_MS)
+    }
+  }
+
+  async deliverAll(endsAt: number): Promise<void> {
+    while (this.#queue.length + this.#checkIns.length > 0 && performance.now() < endsAt) {
+      const waitMs = Math.max(
+        this.#notBeforeMs - performance.now(),
+        this.#queue.length > 0 ? this.#syncs.waitMs : 0,
+        this.#checkIns.length > 0 ? this.#visits.waitMs : 0,
+      )
+      await Bun.sleep(Math.max(0, waitMs) + this.random() * 50)
+      await this.#deliver()
+    }
+    if (this.#queue.length + this.#checkIns.length > 0)
+      this.book.complain('a phone could not deliver in the end', this.userId)
+  }
+
+  /** Some minutes of walking, about a point a minute. */
+  #record(count: number): void {
+    for (let i = 0; i < count; i++) {
+      this.#step()
+      const mode = this.random() < 0.05 ? { mode: 'bike' } : {}
+      this.#queue.push({ lat: this.#lat, lng: this.#lng, timestamp: this.#clockMs, ...mode })
+    }
+  }
+
+  #step(): void {
+    this.#clockMs += 40_000 + Math.floor(this.random() * 40_000)
+    this.#lat += (this.random() - 0.3) / 1_000
+    this.#lng += (this.random() - 0.5) / 1_000
+  }
+
+  /** A check-in: mostly with its time, some with the last points along, some ahead of all clocks. */
+  #arrive(): void {
+    this.#step()
+    const place = { user_id: this.userId, lat: this.#lat, lng: this.#lng }
+    const chance = this.random()
+    if (chance < 0.15) {
+      const visit = { userId: this.userId, lat: this.#lat, lng: this.#lng, answered: false }
+      this.book.timeless.push(visit)
+      this.#checkIns.push({ body: place, done: () => (visit.answered = true) })
+      return
+    }
+    const timestamp = chance < 0.25 ? Date.now() + 10 * HOUR_MS + this.n : this.#clockMs
+    const track_points = chance > 0.7 ? this.#queue.slice(-3) : []
+    const fields = [`c${timestamp}`, ...track_points.map((point) => `t${point.timestamp}`)]
+    this.#checkIns.push({
+      body: { ...place, timestamp, ...(track_points.length > 0 ? { track_points } : {}) },
+      done: () => this.book.promise(this.userId, fields),
+    })
+  }
+
+  async #deliver(): Promise<void> {
+    const [checkIn] = this.#checkIns
+    if (checkIn !== undefined && this.#visits.waitMs === 0) {
+      this.#visits.take()
+      const reply = await this.#post('/api/event/checkin', checkIn.body)
+      if (reply.status === 202) {
+        checkIn.done()
+        this.#checkIns.shift()
+      }
+    }
+    if (this.#queue.length > 0 && this.#syncs.waitMs === 0 && performance.now() >= this.#notBeforeMs)
+      await this.#sync()
+  }
+
+  async #sync(): Promise<void> {
+    const fresh = this.#queue.slice(0, BATCH)
+    const repeated = this.random() < 0.2 ? this.#sent.slice(-5) : []
+    const batch = [...repeated, ...fresh]
+    if (this.random() < 0.3) batch.sort(() => this.random() - 0.5)
+    this.#syncs.take()
+    const reply = await this.#post('/api/event/track/sync', { user_id: this.userId, points: batch })
+    if (reply.status !== 200) return
+    const { rejected } = (JSON.parse(reply.text) as { data: { rejected: { index: number }[] } }).data
+    const left = new Set(rejected.map(({ index }) => batch[index]))
+    const taken = batch.filter((point) => !left.has(point))
+    this.book.promise(
+      this.userId,
+      taken.map(({ timestamp }) => `t${timestamp}`),
+    )
+    this.#queue = this.#queue.filter((point) => !batch.includes(point))
+    this.#sent = fresh
+  }
+
+  /** Backs off as it is told, or longer each time. */
+  async #post(path: string, body: object): Promise<Reply> {
+    const reply = await send(this.fetch, this.book, path, json(body))
+    if (reply.status === 200 || reply.status === 202) this.#failures = 0
+    else {
+      const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** this.#failures++, LONGEST_BACKOFF_MS)
+      const waitMs = Math.max(reply.retryAfter * 1_000, backoff * (0.5 + this.random()))
+      this.#notBeforeMs = performance.now() + waitMs
+    }
+    return reply
+  }
+
+  /** A survey once, and a phone number; both as often as it takes, but no more often than limits allow. */
+  async #tellOfThemselves(): Promise<void> {
+    const { book, userId } = this
+    if (!book.surveys.has(userId) && this.#surveys++ < 2) {
+      const survey = { q1: 'yes', q2: this.n, q3: ['bus', 'train'] }
+      const reply = await send(this.fetch, book, '/api/event/submit', json({ user_id: userId, survey }))
+      if (reply.status === 200) book.surveys.set(userId, survey)
+    }
+    const phone = `+8869${String(10_000_000 + this.n)}`
+    if (book.phoneNumbers.has(userId)) return
+    const reply = await send(this.fetch, book, '/api/event/user/phone', json({ user_id: userId, phone }))
+    if (reply.status === 200) book.phoneNumbers.set(userId, phone)
+  }
+  #surveys = 0
+}

@@ -1,0 +1,93 @@
+/**
+ * `bun run test:faults`: breaks one part after another under a stream of requests, and looks whether the books
+ * balance. Ends with 1 when they do not.
+ *
+ *   --core          every kill -9, and nothing else
+ *   --only <part>   faults whose name holds this; may be given several times
+ *   --seed <n>      repeats a run's phones and operators
+ *   --phones <n>    phones a fault, 40 if not said
+ *   --json <file>   writes the table there too
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { killInside } from '#tests/helpers/process.ts'
+import { ensurePrograms } from '#tests/helpers/programs.ts'
+import { openArena } from './arena.ts'
+import { bout, type Outcome, type Timing } from './bout.ts'
+import { type Fault, FAULTS } from './faults.ts'
+import { assignVolunteers } from './operators.ts'
+import { complaints, isGood, table } from './report.ts'
+
+const { values } = parseArgs({
+  options: {
+    core: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+    seed: { type: 'string', default: `${Math.floor(Math.random() * 1e9)}` },
+    phones: { type: 'string', default: '40' },
+    json: { type: 'string' },
+  },
+})
+const seed = Number(values.seed)
+const timing: Timing = { phones: Number(values.phones), calmMs: 2_000, holdMs: 2_000, freezeMs: 20_000 }
+
+let isInterrupted = false
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => (isInterrupted = true))
+
+const isChosen = ({ name, group }: Fault): boolean => {
+  if (values.only.length > 0) return values.only.some((part) => name.includes(part))
+  return !values.core || group === 'kill'
+}
+
+async function runAll(faults: readonly Fault[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  const arena = await openArena()
+  try {
+    await assignVolunteers(arena)
+    for (const [i, fault] of faults.entries()) {
+      if (isInterrupted) break
+      if (fault.possible?.(arena) === false) {
+        console.warn(`SKIPPED here: ${fault.name}`)
+        continue
+      }
+      const outcome = await bout(arena, fault, i, seed, timing)
+      outcomes.push(outcome)
+      console.log(`${isGood(outcome) ? 'good' : 'BAD '} ${progress(outcome)}`)
+      for (const line of complaints([outcome])) console.log(line)
+    }
+  } finally {
+    await arena.close()
+  }
+  return outcomes
+}
+
+const progress = ({ fault, requests, lost, doubled, servingS, settledS, statuses }: Outcome): string =>
+  `${fault}: ${requests} requests ${JSON.stringify(statuses)}, ${lost} lost, ${doubled} doubled, ` +
+  `serves after ${servingS} s, settled after ${settledS} s`
+
+async function main(): Promise<boolean> {
+  await ensurePrograms()
+  const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-faults-'))
+  // Postgres may run as another user than the one whose directory this is.
+  await chmod(directory, 0o711)
+  process.env.TEST_DIRECTORY = directory
+  const startedMs = performance.now()
+  console.log(`bun run test:faults --seed ${seed}`)
+  try {
+    const outcomes = await runAll(FAULTS.filter(isChosen))
+    const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1)
+    console.log(`\n${table(outcomes)}\n\n${outcomes.length} faults in ${minutes} min, seed ${seed}`)
+    if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(outcomes, null, 2)}\n`)
+    const bad = outcomes.filter((outcome) => !isGood(outcome))
+    for (const line of complaints(bad)) console.log(line)
+    console.log(bad.length === 0 ? 'The books balance.' : `${bad.length} faults were not got over.`)
+    return outcomes.length > 0 && bad.length === 0
+  } finally {
+    killInside(directory)
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+process.exit((await main()) ? 0 : 1)

@@ -3,11 +3,16 @@ import { errorFields } from '#shared/log.ts'
 import type { FlushContext } from './flush.ts'
 
 const POLL_MS = 200
+/**
+ * Who has not renewed its lock for this part of its life, ten seconds, is gone: killed, or cut off from the kv.
+ * Should it live all the same, two flushes at once store nothing twice.
+ */
+const SILENT_PART = 1 / 9
 
 export interface FlushLock {
   /** Whether someone else may be flushing by now. */
   readonly lost: () => boolean
-  /** Stops the renewal and lets the next flush in; a kv that is away lets the lock expire instead. */
+  /** Stops the renewal and lets the next flush in; while the kv is away the lock is left to be found silent. */
   release(): Promise<void>
 }
 
@@ -22,12 +27,13 @@ export async function takeFlushLock(
   waitUntil: number,
 ): Promise<FlushLock | null> {
   const name = `flush:${partition}`
-  let token = stopping.aborted ? null : await kv.lock(name, lockMs)
+  const silenceMs = lockMs * SILENT_PART
+  let token = stopping.aborted ? null : await kv.lock(name, lockMs, silenceMs)
   while (token === null && !stopping.aborted) {
     const leftMs = waitUntil - performance.now()
     if (leftMs <= 0) return null
     await Bun.sleep(Math.min(POLL_MS, leftMs))
-    token = await kv.lock(name, lockMs)
+    token = await kv.lock(name, lockMs, silenceMs)
   }
   if (token === null) return null
   const held = token
@@ -37,7 +43,7 @@ export async function takeFlushLock(
       (ours) => (lost ||= !ours),
       (error: unknown) => log.warn('the flush lock is not renewed', { partition, ...errorFields(error) }),
     )
-  }, lockMs / 3)
+  }, silenceMs / 4)
   return {
     lost: () => lost,
     async release() {
@@ -45,7 +51,7 @@ export async function takeFlushLock(
       await kv
         .unlock(name, held)
         .catch((error: unknown) =>
-          log.warn('the flush lock is left to expire', { partition, ...errorFields(error) }),
+          log.warn('the flush lock is left behind', { partition, ...errorFields(error) }),
         )
     },
   }

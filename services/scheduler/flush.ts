@@ -29,7 +29,7 @@ export interface FlushContext {
   readonly metrics: Metrics
   /** How long points survive in the buffer, renewed when they can not be stored. */
   readonly retentionMs: number
-  /** How long a partition stays locked when its flush dies; renewed while the flush works. */
+  /** How long a partition stays locked at most when its flush dies; renewed while the flush works. */
   readonly lockMs: number
   /** Points in one transaction; less than twice as many at most. */
   readonly slicePoints: number

@@ -230,9 +230,9 @@ function lockVerbs(now: () => number): Pick<Kv, 'lock' | 'renewLock' | 'unlock'>
     return lock?.token === token && lock.expiresMs > now() ? lock : null
   }
   return {
-    async lock(name, ttlMs) {
+    async lock(name, ttlMs, silenceMs = ttlMs) {
       const lock = locks.get(name)
-      if (lock !== undefined && lock.expiresMs > now()) return null
+      if (lock !== undefined && lock.expiresMs - now() > ttlMs - silenceMs) return null
       const token = crypto.randomUUID()
       locks.set(name, { token, expiresMs: now() + ttlMs })
       return token

@@ -158,10 +158,10 @@ function cacheVerbs(client: Client): Pick<Kv, 'cached' | 'cache' | 'cacheOnce' |
 
 function lockVerbs(client: Client): Pick<Kv, 'lock' | 'renewLock' | 'unlock'> {
   return {
-    async lock(name, ttlMs) {
+    async lock(name, ttlMs, silenceMs = ttlMs) {
       const token = crypto.randomUUID()
-      const taken = await asked<string | null>(client.set(`lock:${name}`, token, 'PX', ttlMs, 'NX'))
-      return taken === null ? null : token
+      const taken = await asked<number>(client.lockTake(`lock:${name}`, token, ttlMs, silenceMs))
+      return taken === 1 ? token : null
     },
     async renewLock(name, token, ttlMs) {
       return (await asked<number>(client.lockOwner(`lock:${name}`, token, ttlMs))) === 1

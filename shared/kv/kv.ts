@@ -191,8 +191,11 @@ export interface Kv {
   cacheOnce(key: string, value: string, ttlMs: number): Promise<string>
   forget(key: string): Promise<void>
 
-  /** Takes a lock for `ttlMs`; the token that releases it, or null when someone holds it. */
-  lock(name: string, ttlMs: number): Promise<string | null>
+  /**
+   * Takes a lock for `ttlMs`; the token that releases it, or null when someone holds it.
+   * @param silenceMs a holder who has not renewed it for so long is gone, and loses it; `ttlMs` if not said
+   */
+  lock(name: string, ttlMs: number, silenceMs?: number): Promise<string | null>
   /** Extends a lock that is still ours. */
   renewLock(name: string, token: string, ttlMs: number): Promise<boolean>
   /** Releases a lock that is still ours; someone else's stays. */

@@ -122,12 +122,12 @@ describeOnServers('flush in an outage', () => {
       postgres.pause()
       frozen.resolve()
     }
-    const flushing = rig.flush({ kv: { ...rig.kv, settle }, slicePoints: 10, lockMs: 300 })
+    const flushing = rig.flush({ kv: { ...rig.kv, settle }, slicePoints: 10, lockMs: 2_700 })
     await frozen.promise
-    // More than three times as long as an unattended lock lives.
+    // More than three times as long as an unattended lock is left alone.
     await Bun.sleep(1_000)
     const tokens = await Promise.all(
-      Array.from({ length: PARTITIONS }, (_, partition) => rig.kv.lock(`flush:${partition}`, 1)),
+      Array.from({ length: PARTITIONS }, (_, partition) => rig.kv.lock(`flush:${partition}`, 2_700, 300)),
     )
     expect(tokens.filter((token) => token === null)).toHaveLength(1)
     postgres.resume()

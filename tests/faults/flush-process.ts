@@ -31,7 +31,7 @@ const context = {
   log: createLog({}, (line) => say(line)),
   metrics: createMetrics('flush'),
   retentionMs: 259_200_000,
-  lockMs: 1_000,
+  lockMs: 9_000,
   slicePoints: 100,
   stopping: new AbortController().signal,
 }

@@ -5,7 +5,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Server } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { forgetTornFlush } from '#tests/helpers/world-real.ts'
 import { type Phones, startPhones } from './phones.ts'
 import { openTrackingRig, type TrackingRig } from './tracking-rig.ts'
 
@@ -116,7 +115,6 @@ describeOnServers('kill -9 of tracking', () => {
         await redis.stop('SIGKILL')
       })
       await redis.restart()
-      await forgetTornFlush(redis.url)
       await finish(killed)
     },
     TEST_MS,

@@ -1,7 +1,6 @@
 /** The real world: the services as processes of their own behind Caddy, on Postgres, Redis and NATS. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Redis from 'ioredis'
 import type { Environment } from '#shared/config.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { openTestDatabase, testRedisUrl } from './database.ts'
@@ -156,16 +155,8 @@ export async function journaled(world: RealWorld): Promise<number> {
 
 /** Resolves when all is well again after an outage, and no check-in waits in a journal. */
 export async function recovered(world: RealWorld): Promise<void> {
-  await forgetTornFlush(world.redisUrl)
   await until(async () => (await healthOf(world)).status === 'ok' && (await journaled(world)) === 0, {
     timeoutMs: RECOVERY_MS,
     what: 'health, and empty journals',
   })
-}
-
-/** Frees the lock of a flush that an outage of the kv has torn: it would expire by itself, after 90 s. */
-export async function forgetTornFlush(redisUrl: string): Promise<void> {
-  const redis = new Redis(redisUrl)
-  await redis.del('lock:flush:0')
-  redis.disconnect()
 }

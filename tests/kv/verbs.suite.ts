@@ -124,6 +124,18 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.renewLock('short', next, 60_000)).toBe(true)
     })
 
+    test('a lock is lost to who asks for it when its holder is silent for longer than that', async () => {
+      const old = (await kv.lock('silent', 60_000))!
+      expect(await kv.lock('silent', 60_000, 200)).toBeNull()
+      await Bun.sleep(120)
+      expect(await kv.renewLock('silent', old, 60_000)).toBe(true)
+      await Bun.sleep(120)
+      expect(await kv.lock('silent', 60_000, 200)).toBeNull()
+      const next = await until(() => kv.lock('silent', 60_000, 200), soon('the silence to be long enough'))
+      expect(await kv.renewLock('silent', old, 60_000)).toBe(false)
+      expect(await kv.renewLock('silent', next, 60_000)).toBe(true)
+    })
+
     test('it answers, and is not full', async () => {
       await kv.probe()
       expect(await kv.memoryUse()).toBe(0)

@@ -6,6 +6,8 @@ import { expectProjections } from './projections.ts'
 import { describeRigs, type Rig } from './rig.ts'
 import { walk } from './walks.ts'
 
+/** As the scheduler takes it. */
+const LOCK_MS = 90_000
 const PILGRIMS = 40
 const POINTS = PILGRIMS * 5
 
@@ -86,7 +88,7 @@ describeRigs('flush lock', (rig) => {
 
   test('waiting in vain, and not waiting at all, leave the partition alone', async () => {
     await fill(rig)
-    for (const name of locks(rig)) await rig.kv.lock(name, 60_000)
+    for (const name of locks(rig)) await rig.kv.lock(name, LOCK_MS)
     const partitions = rig.kv.partitions
     expect(await rig.flush()).toMatchObject({ stored: 0, skipped: partitions, failures: 0 })
     const startedAt = performance.now()
@@ -102,13 +104,21 @@ describeRigs('flush lock', (rig) => {
     expect(await rig.flush({}, 10_000)).toMatchObject({ stored: POINTS, skipped: 0 })
   })
 
+  test('that of a flush which was killed is taken over long before it expires', async () => {
+    await fill(rig)
+    for (const name of locks(rig)) await rig.kv.lock(name, 9_000)
+    const startedAt = performance.now()
+    expect(await rig.flush({ lockMs: 9_000 }, 60_000)).toMatchObject({ stored: POINTS, skipped: 0 })
+    expect(performance.now() - startedAt).toBeLessThan(7_000)
+  })
+
   test('is kept as long as the flush works', async () => {
     await rig.buffer('anna', walk(5))
     const first = holding(rig.kv)
-    const running = rig.flush({ kv: first.kv, lockMs: 200 })
+    const running = rig.flush({ kv: first.kv, lockMs: 1_800 })
     await first.reached
-    // Half a second is two and a half times as long as an unattended lock lives.
-    expect(await rig.flush({}, 500)).toMatchObject({ skipped: 1 })
+    // Half a second is two and a half times as long as an unattended lock is left alone.
+    expect(await rig.flush({ lockMs: 1_800 }, 500)).toMatchObject({ skipped: 1 })
     first.letGo()
     expect(await running).toMatchObject({ stored: 5, failures: 0 })
   })
@@ -124,7 +134,7 @@ describeRigs('flush lock', (rig) => {
       if (settled++ > 0) return
       // As a process that was frozen: the lock expires before it can be renewed.
       Bun.sleepSync(400)
-      stolen = await until(() => rig.kv.lock(name, 60_000), {
+      stolen = await until(() => rig.kv.lock(name, LOCK_MS), {
         timeoutMs: 5_000,
         what: 'the lock',
         everyMs: 1,
@@ -157,7 +167,7 @@ describeRigs('flush lock', (rig) => {
     expect(await rig.db.sql`SELECT FROM flushes WHERE succeeded`).toHaveLength(0)
     await expectProjections(rig.db, rig.calendar)
 
-    await rig.kv.lock('flush:0', 60_000)
+    await rig.kv.lock('flush:0', LOCK_MS)
     const waiting = new AbortController()
     setTimeout(() => waiting.abort(), 50)
     expect(await rig.flush({ stopping: waiting.signal }, 60_000)).toMatchObject({ stored: 0 })

@@ -14,6 +14,7 @@ const SCRIPTS = {
   gpsErase: lua('erase'),
   windowLimit: lua('limit'),
   lockOwner: lua('unlock'),
+  lockTake: lua('take-lock'),
 }
 
 type Script = (key: string, ...args: (string | number)[]) => Promise<unknown>

@@ -40,8 +40,8 @@ export async function missing(arena: Arena, book: Book): Promise<string[]> {
   ]
 }
 
-/** What subscribers and the sender of messages still have to do. */
-export async function unhandled({ sql }: Arena): Promise<string[]> {
+/** What subscribers and the sender of messages still have to do, and photos that wait outside the database. */
+export async function unhandled({ sql }: Arena, book: Book): Promise<string[]> {
   const pairs = Object.entries(SUBSCRIBERS).flatMap(([subscriber, subjects]) =>
     subjects.map((subject) => ({ subscriber, subject })),
   )
@@ -52,7 +52,10 @@ export async function unhandled({ sql }: Arena): Promise<string[]> {
     WHERE NOT EXISTS (SELECT FROM handled h WHERE h.event_id = o.id AND h.subscriber = s.subscriber)`
   const chunks = await sql<{ what: string }[]>`
     SELECT 'a message: ' || coalesce(detail, '') AS what FROM message_chunks WHERE state = 'waiting'`
-  return [...events, ...chunks].map(({ what }) => what)
+  const photos = await sql<{ what: string }[]>`
+    SELECT 'a photo of ' || user_id AS what FROM unnest(${[...book.photos.keys()]}::text[]) AS u (user_id)
+    WHERE NOT EXISTS (SELECT FROM pilgrims p WHERE p.user_id = u.user_id)`
+  return [...events, ...chunks, ...photos].map(({ what }) => what)
 }
 
 export interface Findings {

@@ -89,7 +89,7 @@ export async function bout(
     repeatedTimeless: findings.repeatedTimeless,
     servingS,
     settledS,
-    statuses: Object.fromEntries([...book.statuses].sort()),
+    statuses: Object.fromEntries(book.statuses),
     complaints: [...book.complaints].map(([kind, example]) => `${kind}: ${example}`),
     loses: fault.loses === true,
   }
@@ -127,7 +127,7 @@ async function settle(arena: Arena, book: Book, fault: Fault, mendedMs: number):
   const running = SERVICES.filter((part) => isRunning(arena, part))
   const isSettled = async () => {
     if (fault.after === undefined && (await journaled(arena.world)) > 0) return false
-    if ((await unhandled(arena)).length > 0) return false
+    if ((await unhandled(arena, book)).length > 0) return false
     if (fault.loses !== true && (await missing(arena, book)).length > 0) return false
     const health = await healthOf(arena.world)
     return (
@@ -138,7 +138,7 @@ async function settle(arena: Arena, book: Book, fault: Fault, mendedMs: number):
   if (settledS === null)
     book.complain(
       'not settled',
-      `${(await missing(arena, book)).length} missing; ${(await unhandled(arena)).join(', ')}; ${JSON.stringify(await healthOf(arena.world).catch(String))}`,
+      `${(await missing(arena, book)).length} missing; ${(await unhandled(arena, book)).join(', ')}; ${JSON.stringify(await healthOf(arena.world).catch(String))}`,
     )
   // One more flush: what was on its way when the report was made.
   await Bun.sleep(REPORT_MS)

@@ -5,7 +5,7 @@
 import { environment, type Environment, readConfig, ConfigError } from '#shared/config.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
-import { migrateDatabase } from '#shared/db/migrate.ts'
+import { migrate, migrateDatabase } from '#shared/db/migrate.ts'
 import { withBrowserHeaders } from '#shared/http/browser-headers.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
@@ -59,7 +59,9 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   const tokens = openTokens(dataDir, env)
   const port = Number(env.EVENT_PORT?.trim() || 8443)
   const config = readConfig({ EVENT_PUBLIC_URL: `https://localhost:${port}`, ...env, ...tokens.env })
-  const ports = await openPorts(config, log, now, (db) => migrateDatabase(db))
+  const ports = await openPorts(config, log, now, (db) =>
+    config.databaseUrl === '' ? migrateDatabase(db) : migrate(config.databaseUrl),
+  )
   let addressOf = (_request: Request): string => 'unknown'
   let idleAfter: ServiceContext['idleAfter'] = () => undefined
   const stopping = new AbortController()

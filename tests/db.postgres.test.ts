@@ -1,10 +1,12 @@
 /** What a Postgres server can do to the database port: stopped, restarted, frozen, slow, late. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import postgres from 'postgres'
 import { type Database, DatabaseSilent, isDatabaseUnavailable, openDatabase } from '#shared/db/db.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { type Server, startPostgres } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
+import { openTcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const soon = (what: string) => ({ timeoutMs: 15_000, what })
@@ -122,6 +124,26 @@ describeOnServers('a Postgres that fails', () => {
       await tx`SELECT pg_sleep(5)`
     })
     expect(isDatabaseUnavailable(await rejection(slow))).toBe(true)
+  })
+
+  test('behind a network that swallows everything: given up soon after the server would have', async () => {
+    await using network = await openTcpProxy(server.port)
+    const url = new URL(server.url)
+    url.port = `${network.port}`
+    const client = postgres(url.href, { max: 1, connection: { statement_timeout: 500 } })
+    try {
+      await client`SELECT 1`
+      network.set({ kind: 'silent' })
+      const startedAt = performance.now()
+      expect(isDatabaseUnavailable(await rejection(client`SELECT 1`))).toBe(true)
+      expect(performance.now() - startedAt).toBeWithin(500, 3_000)
+      network.set({ kind: 'clear' })
+      await until(() => client`SELECT 1`, soon('another connection'))
+      // One that takes its time, but says so, is waited for.
+      await client`SELECT pg_sleep(0.4)`
+    } finally {
+      await client.end({ timeout: 1 })
+    }
   })
 
   test('is not there at the start: calls fail until it is', async () => {

@@ -5,7 +5,11 @@ import type { Driver } from './db.ts'
 /** Connections a service keeps at most; six services and their replicas share the server. */
 const POOL = 10
 
-export function openPostgres(url: string): Driver {
+/** A statement that takes longer is ended; the client gives up on a silent connection soon after that. */
+const STATEMENT_MS = 60_000
+
+/** @param statementMs 0: a statement takes as long as it takes */
+export function openPostgres(url: string, statementMs = STATEMENT_MS): Driver {
   const client = postgres(url, {
     max: POOL,
     connect_timeout: 3,
@@ -17,7 +21,7 @@ export function openPostgres(url: string): Driver {
     onnotice: () => undefined,
     connection: {
       application_name: 'event',
-      statement_timeout: 60_000,
+      statement_timeout: statementMs,
       // A transaction whose client was stopped must not hold its locks for ever.
       idle_in_transaction_session_timeout: 60_000,
     },

@@ -34,13 +34,19 @@ export interface Driver {
 
 const PROBE_MS = 2_000
 
-/** Opens the database that the URL names, or the embedded one in `dir`; migrations are the caller's. */
+/**
+ * Opens the database that the URL names, or the embedded one in `dir`; migrations are the caller's.
+ * @param options.statementMs bound of a statement on a server, a minute if not said; 0: none
+ */
 export async function openDatabase(options: {
   readonly url: string
   readonly dir: string
+  readonly statementMs?: number
 }): Promise<Database> {
   const { client, stop } =
-    options.url === '' ? await openEmbeddedPostgres(options.dir) : openPostgres(options.url)
+    options.url === ''
+      ? await openEmbeddedPostgres(options.dir)
+      : openPostgres(options.url, options.statementMs)
   return {
     sql: client,
     orm: drizzle(client),

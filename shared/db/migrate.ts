@@ -116,7 +116,7 @@ async function migrateOnce(tx: Query, migrations: readonly Migration[]): Promise
 
 /** Opens the database at `url`, migrates it, closes it. */
 export async function migrate(url: string): Promise<void> {
-  const db = await openDatabase({ url, dir: '' })
+  const db = await openDatabase({ url, dir: '', statementMs: 0 })
   try {
     await migrateDatabase(db)
   } finally {

@@ -32,40 +32,73 @@ const MEANINGS: Record<number, string> = {
 
 /** Refusals that follow from an endpoint's declaration, and those it names itself. */
 function refusalsOf(endpoint: Endpoint): number[] {
-  const { access, limit, bodyKind, closedAtEnd, errors } = endpoint
+  const { access, bodyKind, caller, limit, method, closedAtEnd, errors } = endpoint
   const refusals = new Set([...errors, 400, 500, 503])
-  if (access !== 'public') refusals.add(401)
-  if (ACCESS_LEVEL[access] > 0 || closedAtEnd) refusals.add(403)
+  // Where EVENT_IDENTITY asks who calls in a pilgrim's name, too.
+  const named = access === 'public' && caller === 'body'
+  if (access !== 'public' || named) refusals.add(401)
+  if (ACCESS_LEVEL[access] > 0 || closedAtEnd || named) refusals.add(403)
   if (limit !== null) refusals.add(429)
-  if (bodyKind !== 'none') refusals.add(408).add(413)
+  if (bodyKind !== 'none') refusals.add(408)
+  if (method !== 'GET') refusals.add(413)
   return [...refusals].sort((a, b) => a - b)
 }
 
-const errorAnswer = (status: number): Json => ({
-  description: MEANINGS[status] ?? 'Refused',
-  ...(status === 429 || status === 503
-    ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Whole seconds' } } }
-    : {}),
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-})
+const json = (schema: Json): Json => ({ 'application/json': { schema } })
+const BINARY = { schema: { type: 'string', format: 'binary' } }
 
-function successAnswer({ data, media }: Endpoint): Json {
-  if (media === 'text/event-stream')
-    return {
-      description: 'Events, until the client or the service ends it; data of each event by its name',
-      content: { [media]: { schema: { type: 'string' }, 'x-events': schemaOf(data, 'output').properties } },
-    }
-  if (media !== null && media !== 'application/json')
-    return { description: 'Success', content: { [media]: { schema: { type: 'string', format: 'binary' } } } }
-  const body = schemaOf(data, 'output')
-  const envelope = {
-    type: 'object',
-    required: ['ok', 'data'],
-    properties: { ok: { const: true }, data: body },
-  }
+function errorAnswer(status: number, { refusals }: Endpoint): Json {
+  const error = { $ref: '#/components/schemas/Error' }
+  const more = refusals[status]
   return {
-    description: 'Success',
-    content: { 'application/json': { schema: media === null ? envelope : body } },
+    description: MEANINGS[status] ?? 'Refused',
+    ...(status === 429 || status === 503
+      ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Whole seconds' } } }
+      : {}),
+    content: json(more === undefined ? error : { anyOf: [schemaOf(more, 'output'), error] }),
+  }
+}
+
+/** Whether an answer carries an ETag, so that 304 is one too. */
+const isTagged = ({ keepMs, media }: Endpoint): boolean => keepMs > 0 || media === 'image/png'
+
+function contentOf({ data, media, otherMedia }: Endpoint): Json {
+  const others = Object.fromEntries(otherMedia.map((other) => [other, BINARY]))
+  const body = () => schemaOf(data, 'output')
+  switch (media) {
+    case null:
+      return {
+        ...json({
+          type: 'object',
+          required: ['ok', 'data'],
+          properties: { ok: { const: true }, data: body() },
+        }),
+        ...others,
+      }
+    case 'application/json':
+      return { ...json(body()), ...others }
+    case 'text/event-stream':
+      return { [media]: { schema: { type: 'string' }, 'x-events': body().properties } }
+    default:
+      return { [media]: BINARY, ...others }
+  }
+}
+
+/** What an endpoint answers when nothing is wrong. */
+function successAnswers(endpoint: Endpoint): Json {
+  const events = endpoint.media === 'text/event-stream'
+  const headers = { ETag: { schema: { type: 'string' } } }
+  return {
+    [endpoint.success]: {
+      description: events
+        ? 'Events, until the client or the service ends it; data of each event by its name'
+        : 'Success',
+      ...(isTagged(endpoint) ? { headers } : {}),
+      content: contentOf(endpoint),
+    },
+    ...(isTagged(endpoint)
+      ? { 304: { description: 'The client has it already (If-None-Match)', headers } }
+      : {}),
   }
 }
 
@@ -104,8 +137,8 @@ const operationOf = (endpoint: Endpoint): Json => ({
     ? {}
     : { security: endpoint.access === 'optional' ? [{}, { adminToken: [] }] : [{ adminToken: [] }] }),
   responses: {
-    [endpoint.success]: successAnswer(endpoint),
-    ...Object.fromEntries(refusalsOf(endpoint).map((status) => [status, errorAnswer(status)])),
+    ...successAnswers(endpoint),
+    ...Object.fromEntries(refusalsOf(endpoint).map((status) => [status, errorAnswer(status, endpoint)])),
   },
 })
 

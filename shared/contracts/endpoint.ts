@@ -59,6 +59,8 @@ export interface Endpoint<
   readonly data: Data
   /** Media type of a success that is not the JSON envelope, or a JSON document without envelope. */
   readonly media: string | null
+  /** Media types that a client may ask for instead, by `Accept` or a parameter. */
+  readonly otherMedia: readonly string[]
   /**
    * How long an answer may be kept and given to others, in milliseconds; 0: not at all. The answer must depend on
    * nothing but path, query and the caller's role. It carries an ETag, and 304 is an answer too.
@@ -66,6 +68,8 @@ export interface Endpoint<
   readonly keepMs: number
   /** Refusals beyond those that follow from the fields above. */
   readonly errors: readonly number[]
+  /** Bodies of refusals, by status, that may be more than an error. */
+  readonly refusals: Readonly<Record<number, z.ZodType>>
 }
 
 type Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D extends z.ZodType> = Pick<
@@ -99,8 +103,10 @@ export function endpoint<
     body: Nothing as unknown as B,
     bodyKind: given.body === undefined ? 'none' : 'json',
     media: null,
+    otherMedia: [],
     keepMs: 0,
     errors: [],
+    refusals: {},
     ...given,
   }
 }

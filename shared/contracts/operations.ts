@@ -45,6 +45,10 @@ export const Health = z.object({
 })
 export type Health = z.infer<typeof Health>
 
+/** The report inside the envelope, and flat beside it, where uptime monitors look. */
+export const HealthAnswer = Health.extend({ ok: z.boolean(), data: Health })
+export type HealthAnswer = z.infer<typeof HealthAnswer>
+
 export const roleEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/auth/role',
@@ -90,6 +94,7 @@ export const healthEndpoint = endpoint({
   path: '/health',
   service: 'admin',
   summary: 'Health report, inside the envelope and flat beside it; 503 while db or kv is in error',
-  data: Health,
-  errors: [503],
+  media: 'application/json',
+  data: HealthAnswer,
+  refusals: { 503: HealthAnswer },
 })

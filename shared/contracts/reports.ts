@@ -150,6 +150,7 @@ export const exportUserEndpoint = endpoint({
   params: z.object({ userId: UserId }),
   query: z.object({ format: z.enum(['json', 'gpx']).default('json') }),
   media: 'application/json',
+  otherMedia: ['application/gpx+xml'],
   data: z.record(z.string(), z.unknown()),
   errors: [404, 503],
 })
@@ -179,6 +180,7 @@ export const surveysEndpoint = endpoint({
   access: 'manager',
   query: PageQuery,
   data: Surveys,
+  otherMedia: ['text/csv'],
   errors: [503],
 })
 

@@ -1,8 +1,12 @@
 /** The API's description: complete, and valid where it says what it describes. */
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { docsPage } from '#services/admin/docs-page.ts'
 import { openApi } from '#services/admin/openapi.ts'
+
+const CONTRACTS = join(import.meta.dir, '../../shared/contracts')
 
 interface Operation {
   readonly operationId: string
@@ -22,6 +26,18 @@ test('every endpoint is in it, with its success and its parameters', () => {
         expect.objectContaining({ name, in: 'path', required: true }),
       )
   }
+})
+
+test('an endpoint that any module of contracts declares is an endpoint of the table', async () => {
+  const modules = await Array.fromAsync(new Bun.Glob('*.ts').scan(CONTRACTS))
+  let declared = 0
+  for (const module of modules)
+    for (const value of Object.values((await import(join(CONTRACTS, module))) as Record<string, unknown>))
+      if (typeof value === 'object' && value !== null && 'path' in value && 'service' in value) {
+        declared++
+        expect(ENDPOINTS).toContain(value as Endpoint)
+      }
+  expect(declared).toBe(ENDPOINTS.length)
 })
 
 test('nothing is in it that is no endpoint, and no two operations share a name', () => {
@@ -44,7 +60,17 @@ test('every reference points somewhere', () => {
 
 test('a check-in is described with its fields and refusals', () => {
   const operation = paths['/api/event/checkin']!.post!
-  expect(Object.keys(operation.responses)).toEqual(['202', '400', '403', '408', '413', '429', '500', '503'])
+  expect(Object.keys(operation.responses)).toEqual([
+    '202',
+    '400',
+    '401',
+    '403',
+    '408',
+    '413',
+    '429',
+    '500',
+    '503',
+  ])
   expect(JSON.stringify(operation)).toContain('"user_id"')
 })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Environment } from '#shared/config.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { openTestDatabase, testRedisUrl } from './database.ts'
+import { described } from './described.ts'
 import { newDirectory, type Server, startServer } from './process.ts'
 import { freePort, startCaddy, startNats, startPostgres, startRedis } from './servers.ts'
 import { until } from './wait.ts'
@@ -120,8 +121,12 @@ export async function openWorldOn(
     redisUrl: stores.redisUrl,
     service,
     caddy,
-    fetch: (path, init, host = 'localhost') =>
-      fetch(`https://${host}:${caddy.port}${path}`, { ...init, tls: { ca } }),
+    fetch: async (path, init, host = 'localhost') =>
+      described(
+        path,
+        init?.method ?? 'GET',
+        await fetch(`https://${host}:${caddy.port}${path}`, { ...init, tls: { ca } }),
+      ),
     complaints: () =>
       started.flatMap((one) => complaintsIn(readFileSync(join(one.process.dir, 'server.log'), 'utf8'))),
     async close() {

@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Environment } from '#shared/config.ts'
+import { described } from './described.ts'
 import { startEmbedded } from './embedded.ts'
 import { describeOnServers } from './suite.ts'
 import { complaintsIn, SETTINGS, type World } from './world.ts'
@@ -48,8 +49,12 @@ export async function openEmbeddedWorld(settings: Environment = {}): Promise<Wor
     kind: 'embedded',
     port,
     ca,
-    fetch: (path, init, host = 'localhost') =>
-      fetch(`https://${host}:${port}${path}`, { ...init, tls: { ca } }),
+    fetch: async (path, init, host = 'localhost') =>
+      described(
+        path,
+        init?.method ?? 'GET',
+        await fetch(`https://${host}:${port}${path}`, { ...init, tls: { ca } }),
+      ),
     complaints: () => complaintsIn(run.log()),
     async close() {
       await run.stop()

@@ -35,5 +35,5 @@ export const cardEndpoint = endpoint({
   params: z.object({ file: z.string() }),
   data: z.string().describe('The picture'),
   media: 'image/png',
-  errors: [304, 404, 503],
+  errors: [404, 503],
 })

@@ -150,5 +150,5 @@ export const screenshotEndpoint = endpoint({
   params: z.object({ file: z.string() }),
   data: z.string().describe('The image'),
   media: 'image/png',
-  errors: [304, 404, 503],
+  errors: [404, 503],
 })

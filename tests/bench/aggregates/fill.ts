@@ -4,6 +4,8 @@ import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
 import { pack } from '#shared/buffer/point.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Pending } from '#shared/kv/kv.ts'
+import { recountReported } from '#shared/reported-sums.ts'
+import { recountSurveys } from '#shared/survey-counts.ts'
 import { createLog } from '#shared/log.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 
@@ -25,7 +27,8 @@ function entriesOf(i: number, startMs: number, count: number) {
       sentMs: fromMs + n * 2 * MINUTE_MS,
       recordedMs: fromMs + n * 2 * MINUTE_MS,
       receivedMs: fromMs + n * 2 * MINUTE_MS + 500,
-      lat: 24 + (i % 997) / 1_000 + ((startMs / DAY_MS) % 5) / 10 + n * 0.001,
+      // Everybody at their own pace.
+      lat: 24 + (i % 997) / 1_000 + ((startMs / DAY_MS) % 5) * (0.1 + (i % 7_919) / 1e6) + n * 0.001,
       lng: 120.5 + (i % 89) / 100,
       accuracy: 8,
       altitude: null,
@@ -90,5 +93,9 @@ async function describePilgrims({ sql }: Database): Promise<void> {
       'q7', 'choice ' || n % 3, 'q8', 'choice ' || n % 4, 'q9', 'a remark of ' || n, 'q10', 'another one ' || n * 7),
       1, updated_at
     FROM (SELECT *, right(user_id, 6)::int AS n FROM pilgrims) p WHERE n % 2 = 0`
+  await sql.begin(async (tx) => {
+    await recountReported(tx)
+    await recountSurveys(tx)
+  })
   await sql`VACUUM ANALYZE`
 }

@@ -1,0 +1,216 @@
+/** Times of every aggregate at two sizes of the event, beside `SELECT 1` through the same router. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { z } from 'zod'
+import { createAdmin } from '#services/admin/app.ts'
+import { createTracking } from '#services/tracking/app.ts'
+import { readConfig } from '#shared/config.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { endpoint } from '#shared/contracts/endpoint.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import { createRouter, serve } from '#shared/http/router.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { createLog } from '#shared/log.ts'
+import { contextOf, openPorts } from '#shared/service.ts'
+import { startPostgres, startRedis } from '#tests/helpers/servers.ts'
+import { rules } from '#tests/kv/drivers.ts'
+import { fill, walkerId } from './fill.ts'
+
+const ROUNDS = 41
+const WARMING = 3
+/** Rounds of flushes that the points came in, so that projections were updated as in an event. */
+const FLUSHES = 8
+const TOKEN = 'token-of-the-bench'
+const PER_PILGRIM = { small: 4, large: 40 } as const
+const SELECT_1 = 'SELECT 1'
+
+/** What is asked, each time in words that no kept answer knows. */
+const ASKED: Record<string, (round: number) => string> = {
+  carbon: () => '/api/event/admin/carbon',
+  timeline: () => '/api/event/admin/timeline',
+  users: () => '/api/event/admin/users',
+  'users by km': () => '/api/event/admin/users?sort=km',
+  'users by check-ins': () => '/api/event/admin/users?sort=checkins',
+  'users by last seen': () => '/api/event/admin/users?sort=last_seen',
+  'users, searched': (round) => `/api/event/admin/users?search=${4_000 + round}`,
+  surveys: () => '/api/event/admin/surveys',
+  'live map': (round) => `/api/event/data?limit=100&bbox=120,20,${121 + round / 1_000},26`,
+}
+
+export interface Aggregate {
+  readonly name: string
+  /** Medians at 4 and at 40 points of each pilgrim, milliseconds. */
+  readonly smallMs: number
+  readonly largeMs: number
+  /** `largeMs` over `smallMs`. */
+  readonly growth: number
+  /** `largeMs` over a bare `SELECT 1`. */
+  readonly overSelect1: number
+}
+
+export interface Measured {
+  readonly pilgrims: number
+  readonly select1Ms: number
+  readonly aggregates: readonly Aggregate[]
+}
+
+/** The services over one database, asked over HTTP on the loopback. */
+interface Side {
+  ask(path: string): Promise<number>
+  close(): Promise<void>
+}
+
+/**
+ * Fills two databases through the flush (half a minute and more) and reads them in turns.
+ * @param pilgrims how many; 4 and 40 points each
+ */
+export async function measureAggregates({ pilgrims }: { readonly pilgrims: number }): Promise<Measured> {
+  await using server = await startPostgres()
+  await using redis = await startRedis()
+  const dataDir = mkdtempSync(join(tmpdir(), 'event-aggregates-'))
+  try {
+    const open = (name: keyof typeof PER_PILGRIM) =>
+      openSide({ databaseUrl: server.url, name, redisUrl: redis.url, dataDir, pilgrims })
+    const small = await open('small')
+    const large = await open('large')
+    const times = await takeTurns({ small, large })
+    await Promise.all([small.close(), large.close()])
+    return summaryOf(pilgrims, times)
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+type Times = Map<string, number[]>
+
+async function takeTurns(sides: Record<'small' | 'large', Side>): Promise<Times> {
+  const times: Times = new Map()
+  const asked = Object.entries<(round: number) => string>({
+    ...ASKED,
+    [SELECT_1]: () => '/bench/select-1',
+  })
+  for (let round = -WARMING; round < ROUNDS; round++)
+    for (const [name, pathOf] of asked)
+      for (const size of round % 2 === 0 ? (['small', 'large'] as const) : (['large', 'small'] as const)) {
+        const ms = await sides[size].ask(pathOf(round))
+        if (round < 0) continue
+        const key = `${name} ${size}`
+        times.set(key, [...(times.get(key) ?? []), ms])
+      }
+  return times
+}
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
+
+function summaryOf(pilgrims: number, times: Times): Measured {
+  const of = (name: string, size: string) => median(times.get(`${name} ${size}`)!)
+  const select1Ms = of(SELECT_1, 'large')
+  const aggregates = Object.keys(ASKED).map((name): Aggregate => {
+    const [smallMs, largeMs] = [of(name, 'small'), of(name, 'large')]
+    return { name, smallMs, largeMs, growth: largeMs / smallMs, overSelect1: largeMs / select1Ms }
+  })
+  return { pilgrims, select1Ms, aggregates }
+}
+
+interface SideOptions {
+  readonly databaseUrl: string
+  readonly name: keyof typeof PER_PILGRIM
+  readonly redisUrl: string
+  readonly dataDir: string
+  readonly pilgrims: number
+}
+
+async function openSide({ databaseUrl, name, redisUrl, dataDir, pilgrims }: SideOptions): Promise<Side> {
+  const root = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
+  await root.unsafe(`CREATE DATABASE ${name}`)
+  await root.end()
+  const url = new URL(databaseUrl)
+  url.pathname = name
+  const config = readConfig({
+    DATABASE_URL: url.href,
+    REDIS_URL: `${redisUrl}/${name === 'small' ? 0 : 1}`,
+    EVENT_DATA_DIR: join(dataDir, name),
+    EVENT_MANAGER_TOKEN: TOKEN,
+    EVENT_LIMIT_ADMIN: '1000000',
+  })
+  const log = createLog({}, () => undefined)
+  const ports = await openPorts(config, log, Date.now, migrateDatabase)
+  const perPilgrim = PER_PILGRIM[name]
+  const rounds = Math.min(FLUSHES, perPilgrim)
+  await fill(ports.db, ports.calendar, { pilgrims, perPilgrim, rounds, nowMs: Date.now() })
+  await place(ports.kv, pilgrims)
+  const client = { tls: false, addressOf: () => 'the bench' }
+  // Past all that is kept: each answer is made anew.
+  let asks = 0
+  const later = () => Date.now() + asks * 120_000
+  const context = { ...contextOf(ports, 'admin', log, client), now: later }
+  const tracking = createTracking(contextOf(ports, 'tracking', log, client))
+  const admin = createAdmin(context)
+  const bare = createBare(context)
+  await tracking.start()
+  const http = Bun.serve({
+    port: 0,
+    fetch: (request) => {
+      const { pathname } = new URL(request.url)
+      const service =
+        pathname === '/bench/select-1' ? bare : pathname === '/api/event/data' ? tracking : admin
+      return service.fetch(request)
+    },
+  })
+  return {
+    async ask(path) {
+      asks++
+      const started = performance.now()
+      const answer = await fetch(new URL(path, http.url), { headers: { 'X-Admin-Token': TOKEN } })
+      const text = await answer.text()
+      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${text}`)
+      return performance.now() - started
+    },
+    async close() {
+      await http.stop(true)
+      await tracking.stop()
+      await ports.close()
+    },
+  }
+}
+
+/** Asks the database for nothing, behind the same token, limit and router as every aggregate. */
+function createBare(context: ServiceContext) {
+  const router = createRouter(context)
+  const one = endpoint({
+    method: 'GET',
+    path: '/bench/select-1',
+    service: 'admin',
+    summary: 'SELECT 1',
+    access: 'manager',
+    data: z.object({ one: z.int() }),
+  })
+  serve(router, context, one, async () => {
+    const [row] = await context.db.sql<[{ one: number }]>`SELECT 1 AS one`
+    return row
+  })
+  return router
+}
+
+/** Everybody somewhere on the live map. */
+async function place(kv: Kv, pilgrims: number): Promise<void> {
+  const t = Date.now()
+  for (let from = 0; from < pilgrims; from += 1_000) {
+    const submissions = Array.from({ length: Math.min(1_000, pilgrims - from) }, (_, n) => ({
+      id: crypto.randomUUID(),
+      userId: walkerId(from + n),
+      kind: 'sync' as const,
+      entries: [],
+      duplicateKey: '',
+      recordedMs: 0,
+      position: {
+        t: t - from - n,
+        lat: 24 + ((from + n) % 997) / 1_000,
+        lng: 120.5 + ((from + n) % 89) / 100,
+      },
+    }))
+    await kv.restore(0, submissions, rules())
+  }
+}

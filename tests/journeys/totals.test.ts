@@ -1,0 +1,224 @@
+/** Every endpoint that shows totals shows the same ones, to the last digit: those of a plain recomputation. */
+import { beforeAll, expect, test } from 'bun:test'
+import {
+  carbonEndpoint,
+  surveysEndpoint,
+  timelineEndpoint,
+  type UserRow,
+  usersEndpoint,
+} from '#shared/contracts/reports.ts'
+import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
+import { levelOf } from '#shared/rules/levels.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { post, profileOf } from '#tests/helpers/pilgrim.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin, checkIn, flushed, syncTrack } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { recompute } from '#tests/rules/plain-fold.ts'
+import { carbonOf, eventOf, type Figures, figuresOf, kg, km } from './plain-totals.ts'
+import { calendar, DAY, NOON, PEOPLE, type Person } from './totals-people.ts'
+
+const ERASED = PEOPLE[3]!
+const PRESENT = PEOPLE.filter((person) => person !== ERASED)
+
+const booksOf = ({ batches }: Person) => recompute(batches.flat(), calendar)
+const expected = new Map(PEOPLE.map((person) => [person.id, figuresOf(booksOf(person))]))
+const mine = ({ id }: Person): Figures => expected.get(id)!
+/** Of everybody who ever walked. */
+const event = eventOf(PEOPLE.map(booksOf))
+
+describeWorlds('totals', (world) => {
+  const read = (path: string, headers = admin('owner')) => world.fetch(`/api/event/${path}`, { headers })
+  const send = async ({ id, batches }: Person, batch: number) => {
+    const points = batches[batch]!
+    for (const { kind, t, lat, lng, mode } of points)
+      if (kind === 'c')
+        await dataOf(await checkIn(world, id, { lat, lng, mode, timestamp: t }), checkInEndpoint)
+    const track = points
+      .filter(({ kind }) => kind === 't')
+      .map(({ lat, lng, t, mode }) => ({ lat, lng, mode, timestamp: t }))
+    if (track.length > 0)
+      expect(await dataOf(await syncTrack(world, id, track), trackSyncEndpoint)).toMatchObject({
+        accepted: track.length,
+      })
+  }
+
+  beforeAll(async () => {
+    for (const batch of [0, 1]) {
+      await Promise.all(PEOPLE.map((person) => send(person, batch)))
+      await flushed(world)
+    }
+    await Promise.all(
+      PEOPLE.map(async ({ id, name, reports, surveys }) => {
+        // What is reported twice counts as it was reported last.
+        await post(world, 'user/sync', {
+          user_id: id,
+          consumption: { water: 40 },
+          transport: { car: 99.95, hsr: 1 },
+        })
+        await post(world, 'user/sync', {
+          user_id: id,
+          display_name: name,
+          consumption: { water: 0, ...reports.consumption },
+          transport: { car: 0, hsr: 0, ...reports.transport },
+        })
+        for (const survey of surveys) await post(world, 'submit', { user_id: id, survey })
+      }),
+    )
+    const erased = await world.fetch(`/api/event/admin/users/${ERASED.id}`, {
+      method: 'DELETE',
+      headers: admin('owner'),
+    })
+    expect(erased.status).toBe(200)
+    await flushed(world)
+  }, 60_000)
+
+  test('a profile, the list of users, and an export', async () => {
+    const { items } = await dataOf(await read('admin/users'), usersEndpoint)
+    expect(items.map(({ userId }) => userId)).toEqual(PRESENT.map(({ id }) => id))
+    for (const [i, person] of PRESENT.entries()) {
+      const { mm, mg, points, checkins, lastMs } = mine(person)
+      const reported = carbonOf(person.reports)
+      const shown = {
+        km: km(mm),
+        checkins,
+        level: levelOf(mm, checkins).level,
+        carbon_kg: kg(mg + reported.mg),
+        last_seen: new Date(lastMs).toISOString(),
+      }
+      expect(items[i]).toMatchObject(shown)
+      expect(await profileOf(world, person.id)).toMatchObject({
+        ...shown,
+        carbon_saved_kg: kg(Math.round((mm + reported.mm) * 0.47515) - mg - reported.transportMg),
+      })
+      const all = (await (await read(`admin/users/${person.id}/export`)).json()) as Record<string, object[]>
+      expect(all.gps_points).toHaveLength(points)
+      expect(all.pilgrim_totals).toMatchObject([{ points, checkins, distance_mm: mm, carbon_mg: mg }])
+    }
+  })
+
+  test('carbon: of all that was walked and reported, by erased people too', async () => {
+    const reported = PEOPLE.map(({ reports }) => carbonOf(reports))
+    const sum = (figure: (one: (typeof reported)[number]) => number) =>
+      reported.reduce((n, one) => n + figure(one), 0)
+    const totalMg = event.mg + sum(({ mg }) => mg)
+    const modes = structuredClone(event.modes)
+    for (const { modes: more } of reported)
+      for (const [mode, { mm, mg }] of Object.entries(more)) {
+        const mode_ = (modes[mode] ??= { mm: 0, mg: 0 })
+        mode_.mm += mm
+        mode_.mg += mg
+      }
+    const walkedMg = event.mg + sum(({ transportMg }) => transportMg)
+    expect(await dataOf(await read('admin/carbon'), carbonEndpoint)).toEqual({
+      total_kg: kg(totalMg),
+      mean_kg: kg(totalMg / PEOPLE.length),
+      saved_kg: kg(Math.round((event.mm + sum(({ mm }) => mm)) * 0.47515) - walkedMg),
+      pilgrims: PEOPLE.length,
+      by_mode: Object.fromEntries(
+        Object.entries(modes).map(([mode, { mm, mg }]) => [mode, { km: km(mm), kg: kg(mg) }]),
+      ),
+      by_day: event.modeDays.map(({ day, mm, mg }) => ({ day, km: km(mm), kg: kg(mg) })),
+      consumption: { water: 9, recycle: 3, hotel: 3, kg: kg(sum(({ mg, transportMg }) => mg - transportMg)) },
+      as_of: expect.any(String),
+    })
+  })
+
+  test('the timeline, by day and by hour', async () => {
+    const { days, hours, time_zone } = await dataOf(await read('admin/timeline'), timelineEndpoint)
+    expect({ days, hours, time_zone }).toEqual({
+      days: event.days,
+      hours: event.hours,
+      time_zone: 'Asia/Taipei',
+    })
+    // What is shown adds up from the hours to the days, and to the carbon of the segments.
+    for (const figure of ['points', 'checkins'] as const)
+      expect(hours.reduce((n, hour) => n + hour[figure], 0)).toBe(days.reduce((n, day) => n + day[figure], 0))
+  })
+
+  test('the live map: everybody who is there, at the place of their last point', async () => {
+    const since = new Date(NOON - 5 * DAY).toISOString()
+    // Each replica forgets an erased pilgrim by itself.
+    const points = await until(
+      async () => {
+        const map = await dataOf(await read(`data?limit=5000&since=${since}`), dataEndpoint)
+        return map.points.length === PRESENT.length && map.points
+      },
+      { timeoutMs: 10_000, what: 'three people on the map', everyMs: 100 },
+    )
+    const byId = new Map(points.map((point) => [point.userId, point]))
+    for (const person of PRESENT) {
+      const last = person.batches.flat().reduce((a, b) => (b.t > a.t ? b : a))
+      expect(byId.get(person.id)).toMatchObject({
+        lat: last.lat,
+        lng: last.lng,
+        recorded_at: new Date(last.t).toISOString(),
+      })
+    }
+  })
+
+  test('surveys: counts, list and CSV tell of the same answers', async () => {
+    const surveys = await dataOf(await read('admin/surveys'), surveysEndpoint)
+    const [ada, bo] = [PEOPLE[0]!.surveys.at(-1)!, PEOPLE[1]!.surveys[0]!]
+    expect(surveys).toMatchObject({
+      total: 2,
+      responses: { q1: 2, q2: 1, q3: 2, q4_why: 1 },
+      counts: { q1: { yes: 2 }, q2: { '2': 1 }, q3: { a: 1, b: 2 }, q4_why: { '=HYPERLINK("http://x")': 1 } },
+    })
+    expect(surveys.items.map(({ userId, answers }) => [userId, answers])).toEqual([
+      [PEOPLE[0]!.id, ada],
+      [PEOPLE[1]!.id, bo],
+    ])
+    const csv = await world.fetch('/api/event/admin/surveys', {
+      headers: { ...admin('manager'), Accept: 'text/csv' },
+    })
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const [at1, at2] = surveys.items.map(({ submitted_at }) => submitted_at)
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await csv.arrayBuffer())
+    expect(text.split('\r\n')).toEqual([
+      '\uFEFF"userId","display_name","submitted_at","revision","q1","q2","q3","q4_why"',
+      `"totals-ada","Ada %_\\ 100","${at1}","2","yes","2","a; b","'=HYPERLINK(""http://x"")"`,
+      `"totals-bo","Bo","${at2}","1","yes","","b",""`,
+      '',
+    ])
+  })
+
+  test('the list of users in every order, a page of one at a time, and searched', async () => {
+    const pageBy = async (query: string) => {
+      const found: UserRow[] = []
+      const headers = admin('manager')
+      for (let cursor = ''; ;) {
+        const page = await dataOf(await read(`admin/users?limit=1&${query}${cursor}`, headers), usersEndpoint)
+        found.push(...page.items)
+        if (page.next_cursor === null) return found.map(({ userId }) => userId)
+        cursor = `&cursor=${page.next_cursor}`
+      }
+    }
+    // Somebody without a point is nothing and nowhere, and listed all the same.
+    await post(world, 'user/sync', { user_id: 'totals-el', display_name: 'Éléonore' })
+    const everybody = [
+      ...PRESENT.map((person) => ({ id: person.id, ...mine(person) })),
+      { id: 'totals-el', mm: 0, checkins: 0, lastMs: 0 },
+    ]
+    for (const [sort, figure] of [
+      ['km', 'mm'],
+      ['checkins', 'checkins'],
+      ['last_seen', 'lastMs'],
+    ] as const) {
+      const ordered = everybody
+        .toSorted((a, b) => b[figure] - a[figure] || (a.id < b.id ? 1 : -1))
+        .map(({ id }) => id)
+      expect({ sort, ids: await pageBy(`sort=${sort}`) }).toEqual({ sort, ids: ordered })
+      expect({ sort, ids: await pageBy(`sort=${sort}&order=asc`) }).toEqual({
+        sort,
+        ids: ordered.toReversed(),
+      })
+    }
+    expect(await pageBy('sort=km&search=TOTALS-')).toHaveLength(4)
+    expect(await pageBy(`search=${encodeURIComponent('%_\\')}`)).toEqual(['totals-ada'])
+    expect(await pageBy(`search=${encodeURIComponent('ÉLÉ')}&sort=last_seen`)).toEqual(['totals-el'])
+    expect(await pageBy('search=totals-di')).toEqual([])
+    const { next_cursor } = await dataOf(await read('admin/users?limit=1&sort=km'), usersEndpoint)
+    await sentenceOf(await read(`admin/users?sort=checkins&cursor=${next_cursor}`), 400, 'invalid-request')
+  }, 30_000)
+})

@@ -105,9 +105,9 @@ describeWorlds('totals', (world) => {
     const modes = structuredClone(event.modes)
     for (const { modes: more } of reported)
       for (const [mode, { mm, mg }] of Object.entries(more)) {
-        const mode_ = (modes[mode] ??= { mm: 0, mg: 0 })
-        mode_.mm += mm
-        mode_.mg += mg
+        const sums = (modes[mode] ??= { mm: 0, mg: 0 })
+        sums.mm += mm
+        sums.mg += mg
       }
     const walkedMg = event.mg + sum(({ transportMg }) => transportMg)
     expect(await dataOf(await read('admin/carbon'), carbonEndpoint)).toEqual({

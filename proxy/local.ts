@@ -9,16 +9,17 @@ import { migrate, migrateDatabase } from '#shared/db/migrate.ts'
 import { withBrowserHeaders } from '#shared/http/browser-headers.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
+import { lockDataDirectory } from '#shared/data-lock.ts'
 import { createLog, type Log } from '#shared/log.ts'
 import { contextOf, drain, openPorts, stopSignal, watchRejections } from '#shared/service.ts'
 import { createAdmin } from '#services/admin/app.ts'
+import { openDoor } from '#services/admin/backup/door.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
 import { createLineBot } from '#services/line-bot/app.ts'
 import { createScheduler } from '#services/scheduler/app.ts'
 import { createSurveyProfile } from '#services/survey-profile/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
 import { openCertificate } from './local/certificate.ts'
-import { lockDataDirectory } from './local/data-lock.ts'
 import { listen } from './local/listen.ts'
 import { openTokens } from './local/tokens.ts'
 
@@ -89,6 +90,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
     },
     error: (error) => withBrowserHeaders(answerUnexpected(log, error)),
   })
+  const closeDoor = openDoor(ports, log)
   addressOf = (request) => server.requestIP(request)?.address ?? 'unknown'
   idleAfter = (request, seconds) => server.timeout(request, seconds)
 
@@ -98,6 +100,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
     async stop() {
       stopping.abort()
       await drain(server)
+      await closeDoor()
       for (const service of services.values()) await service.stop()
       for (const context of contexts.values()) await context.outbox.stop()
       await ports.close()

@@ -31,15 +31,14 @@ export type Ports = Pick<
   close(): Promise<void>
 }
 
-/** Opens every port that the configuration names. @param prepare what is to be done to the database first */
-export async function openPorts(
+/** Opens the stores that the configuration names. @param prepare what is to be done to the database first */
+export async function openStores(
   config: Config,
   log: Log,
-  now: () => number,
   prepare: (db: Database) => Promise<void> = async () => undefined,
-): Promise<Ports> {
+): Promise<Pick<Ports, 'db' | 'kv' | 'objects' | 'close'>> {
   const reported = reportChanges(log)
-  const [db, kv, bus, objects] = await Promise.all([
+  const [db, kv, objects] = await Promise.all([
     openDatabase({ url: config.databaseUrl, dir: join(config.dataDir, 'db') }).then(async (opened) => {
       await prepare(opened)
       return opened
@@ -51,15 +50,31 @@ export async function openPorts(
       admitWithinMs: config.buffer.retryMs,
       onError: reported('kv'),
     }),
-    openBus({ url: config.natsUrl, onError: reported('bus') }),
     openObjects(config.objectsUrl || `file:${join(config.dataDir, 'objects')}`, config.s3),
   ])
   return {
-    config,
     db,
     kv,
-    bus,
     objects,
+    close: async () => void (await Promise.all([kv.close(), db.close(), objects.close()])),
+  }
+}
+
+/** Opens every port that the configuration names. @param prepare what is to be done to the database first */
+export async function openPorts(
+  config: Config,
+  log: Log,
+  now: () => number,
+  prepare?: (db: Database) => Promise<void>,
+): Promise<Ports> {
+  const [stores, bus] = await Promise.all([
+    openStores(config, log, prepare),
+    openBus({ url: config.natsUrl, onError: reportChanges(log)('bus') }),
+  ])
+  return {
+    ...stores,
+    config,
+    bus,
     auth: createAuth(config.tokens, now, (address, guesses) =>
       log.warn('somebody guesses at admin tokens', { address, guesses }),
     ),
@@ -68,7 +83,7 @@ export async function openPorts(
     now,
     async close() {
       await bus.close()
-      await Promise.all([kv.close(), db.close(), objects.close()])
+      await stores.close()
     },
   }
 }

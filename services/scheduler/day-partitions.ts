@@ -1,4 +1,5 @@
 /** Partitions of the points' table by day, made ahead of the points. */
+import { dayPartition } from '#shared/db/day-partition.ts'
 import type { Database } from '#shared/db/db.ts'
 import { errorFields, type Log } from '#shared/log.ts'
 
@@ -21,19 +22,16 @@ export async function ensureDayPartitions(db: Database, nowMs: number, log: Log)
   )
   const there = new Set(rows.map(({ name }) => name))
   for (let day = today - DAYS_BACK; day <= today + DAYS_AHEAD; day++) {
-    const from = new Date(day * DAY_MS).toISOString()
-    const to = new Date((day + 1) * DAY_MS).toISOString()
-    const name = `gps_points_${from.slice(0, 10).replaceAll('-', '')}`
+    const date = new Date(day * DAY_MS).toISOString().slice(0, 10)
+    const { name, create } = dayPartition(date)
     if (there.has(name)) continue
     try {
-      await db.sql.unsafe(
-        `CREATE TABLE IF NOT EXISTS ${name} PARTITION OF gps_points FOR VALUES FROM ('${from}') TO ('${to}')`,
-      )
+      await db.sql.unsafe(create)
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       if (code === OCCUPIED)
         log.warn('a day keeps its points in the default partition', {
-          day: from.slice(0, 10),
+          day: date,
           ...errorFields(error),
         })
       else if (!EXISTS.includes(code)) throw error

@@ -6,7 +6,7 @@ import { type Book, bookSlice } from '#shared/ledger/books.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import postgres from 'postgres'
 import { foldPoints } from './fold-points.ts'
-import type { Slice } from './slices.ts'
+import type { Slice } from '#shared/buffer/slices.ts'
 import { byIdentity, type OwnedPoint, storePoints } from './store-points.ts'
 import { writeChanges } from './write-changes.ts'
 

@@ -3,6 +3,7 @@
  * stored leaves the buffer. Killed anywhere it loses and doubles nothing: before a slice's commit nothing
  * happened, after it the next flush finds the points stored and deletes them.
  */
+import { type Slice, slices } from '#shared/buffer/slices.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { type Kv, kvIsAway } from '#shared/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/last-flush.ts'
@@ -14,7 +15,6 @@ import { flushes } from '#shared/schema/flushing.ts'
 import { ensureDayPartitions } from './day-partitions.ts'
 import { type FlushLock, takeFlushLock } from './flush-lock.ts'
 import { flushSlice } from './flush-slice.ts'
-import { type Slice, slices } from './slices.ts'
 
 /** Slices on their way at a time: while the database stores one, this process folds one, and the kv settles one. */
 const ABREAST = 3

@@ -8,6 +8,7 @@ import {
   type Verdict,
 } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/log.ts'
+import { createHandOver } from './hand-over.ts'
 import type { Journal } from './journal.ts'
 
 const EVERY_MS = 1_000
@@ -41,6 +42,7 @@ export function createReplay(options: ReplayOptions): Replay {
   const { journal, log } = options
   const firstCalls = createFirstCalls(journal, log)
   const bring = createBringing(options, firstCalls.underWay)
+  const handOver = createHandOver(journal, log)
   const timers: Timer[] = []
   let round: Promise<void> | null = null
 
@@ -57,6 +59,7 @@ export function createReplay(options: ReplayOptions): Replay {
       adopt(journal, log)
       timers.push(
         setInterval(() => void tick(), EVERY_MS),
+        setInterval(() => void handOver(), EVERY_MS),
         setInterval(() => adopt(journal, log), ADOPT_EVERY_MS),
       )
     },

@@ -79,6 +79,10 @@ export async function applyMigrations(tx: Query, migrations: readonly Migration[
   }
 }
 
+/** Waits until no other migration or restore is under way, and keeps others waiting until the transaction ends. */
+export const awaitTurn = async (tx: Query): Promise<void> =>
+  void (await tx`SELECT pg_advisory_xact_lock(${TURN})`)
+
 /**
  * Applies what is missing, each migration in a transaction of its own; safe to call again, and at the same time
  * from elsewhere. On a live database a migration that does not get a table within two seconds gives way to those
@@ -105,7 +109,7 @@ export async function migrateDatabase(
 async function migrateOnce(tx: Query, migrations: readonly Migration[]): Promise<boolean> {
   // An index of a large table takes its time, and so does another job.
   await tx`SET LOCAL statement_timeout = 0`
-  await tx`SELECT pg_advisory_xact_lock(${TURN})`
+  await awaitTurn(tx)
   const had = await readSchema(tx, migrations)
   const next = migrations.find(({ name }) => !had.includes(name))
   if (next === undefined) return false

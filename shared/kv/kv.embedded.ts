@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { admit, move, put } from './embedded/admission.ts'
 import { booksOf, bufferOf, prune } from './embedded/state.ts'
 import { openStore, type Store } from './embedded/store.ts'
+import { slidingWindows } from './embedded/windows.ts'
 import { type Kv, type Receipt, userHash } from './kv.ts'
 
 /** Turns after which the log is rewritten when the buffer has just been emptied. */
@@ -34,6 +35,10 @@ export async function openEmbeddedKv(options: {
     limit: slidingWindows(now),
     ...cacheVerbs(store),
     ...lockVerbs(now),
+    async clear() {
+      store.change(['clear'])
+      await store.committed()
+    },
     // A log whose disk refuses is not there.
     probe: store.committed,
     memoryUse: async () => 0,
@@ -168,30 +173,6 @@ function statusVerbs({ state, change, committed }: Store): Pick<Kv, 'status' | '
     },
   }
 }
-
-/** Windows of the general limits. They live in memory only: a restart forgives. */
-function slidingWindows(now: () => number): Kv['limit'] {
-  const windows = new Map<string, { calls: { ms: number; id: string }[]; expiresMs: number }>()
-  let sweepAtMs = now() + SWEEP_MS
-  return async (key, id, { max, windowMs }) => {
-    const nowMs = now()
-    if (nowMs >= sweepAtMs) {
-      sweepAtMs = nowMs + SWEEP_MS
-      for (const [other, { expiresMs }] of windows) if (expiresMs <= nowMs) windows.delete(other)
-    }
-    const calls = (windows.get(key)?.calls ?? []).filter((call) => call.ms > nowMs - windowMs)
-    if (calls.some((call) => call.id === id))
-      return { allowed: true, remaining: max - calls.length, retryAfterMs: 0 }
-    if (calls.length >= max)
-      return { allowed: false, remaining: 0, retryAfterMs: calls[calls.length - max]!.ms + windowMs - nowMs }
-    calls.push({ ms: nowMs, id })
-    windows.set(key, { calls, expiresMs: nowMs + windowMs })
-    return { allowed: true, remaining: max - calls.length, retryAfterMs: 0 }
-  }
-}
-
-/** How often windows that nobody uses any more are forgotten. */
-const SWEEP_MS = 60_000
 
 function cacheVerbs({
   state,

@@ -201,6 +201,9 @@ export interface Kv {
   /** Releases a lock that is still ours; someone else's stays. */
   unlock(name: string, token: string): Promise<void>
 
+  /** Forgets everything there is, as a new store: for an installation that is set up anew, services stopped. */
+  clear(): Promise<void>
+
   /** Resolves when the store takes a write in every partition, within about a second. */
   probe(): Promise<void>
   /** Used memory as a fraction of the allowed, of the fullest node; 0 when unbounded. */

@@ -1,5 +1,5 @@
 /** Postgres's part of the books: what left the buffer, and what the kv's own books said last. */
-import type { Database, Query } from '#shared/db/db.ts'
+import type { Query } from '#shared/db/db.ts'
 import type { Kv, PartitionBooks } from '#shared/kv/kv.ts'
 import type { Writer } from '#shared/outbox.ts'
 import { sql } from 'drizzle-orm'
@@ -28,7 +28,11 @@ export async function bookSlice(
  * Writes down what the kv's books say, so that they are known when the kv has lost them.
  * @param calm the partitions in which no flush has anything in flight
  */
-export async function noteBooks(db: Database, kv: Kv, calm: ReadonlySet<number> = new Set()): Promise<void> {
+export async function noteBooks(
+  db: { readonly sql: Query },
+  kv: Pick<Kv, 'books'>,
+  calm: ReadonlySet<number> = new Set(),
+): Promise<void> {
   const books = (await kv.books()).map((one, partition) => ({ ...one, partition }))
   const begun = books.filter(({ epoch }) => epoch !== '')
   if (begun.length === 0) return
@@ -86,4 +90,23 @@ export async function countPoints(tx: Writer, name: Happening, points: number): 
   await tx.execute(sql`
     INSERT INTO ledger_counts AS c (caller, name, points) VALUES ('', ${name}, ${points})
     ON CONFLICT (caller, name) DO UPDATE SET points = c.points + excluded.points`)
+}
+
+/**
+ * Closes the books of a kv that has been restored from a backup: what waited then is counted by the new kv, and is
+ * not lost here.
+ * @param lives its books at that time
+ */
+export async function closeRestored(tx: Query, lives: readonly PartitionBooks[]): Promise<void> {
+  await noteBooks({ sql: tx }, { books: async () => [...lives] })
+  for (const [partition, { epoch, expired }] of lives.entries())
+    await tx`
+      INSERT INTO ledger_callers (epoch, partition, caller, acknowledged)
+      SELECT ${epoch}, ${partition}, 'restore', sum(points) + ${expired}::float8 FROM (
+        SELECT stored + dead_letters + erased_pending + greatest(0, repeated + erased - excess) FROM ledger_books
+          WHERE epoch = ${epoch} AND partition = ${partition}
+        UNION ALL SELECT lost - acknowledged FROM ledger_callers WHERE epoch = ${epoch} AND partition = ${partition}
+      ) AS entries (points) HAVING count(*) > 0
+      ON CONFLICT (epoch, partition, caller) DO UPDATE SET acknowledged = ledger_callers.acknowledged + excluded.acknowledged`
+  await tx`DELETE FROM ledger_counts WHERE name = 'journaled'`
 }

@@ -37,10 +37,10 @@ async function migratedDatabase(): Promise<string | null> {
   return database
 }
 
-/** Opens the embedded world. */
+/** Opens the embedded world, where the settings name no data directory on one of its own. */
 export async function openEmbeddedWorld(settings: Environment = {}): Promise<World> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'event-world-'))
-  const database = await migratedDatabase()
+  const dataDir = settings.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-world-'))
+  const database = existsSync(join(dataDir, 'db')) ? null : await migratedDatabase()
   if (database !== null) cpSync(database, join(dataDir, 'db'), { recursive: true })
   const run = await startEmbedded({ ...SETTINGS, ...settings, EVENT_DATA_DIR: dataDir })
   const ca = readFileSync(run.caFile, 'utf8')

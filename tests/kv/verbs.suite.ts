@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Kv } from '#shared/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { type KvDriver } from './drivers.ts'
+import { admit, checkin, type KvDriver } from './drivers.ts'
 
 const WINDOW_MS = 300
 const soon = (what: string) => ({ timeoutMs: 2_000, everyMs: 5, what })
@@ -139,6 +139,30 @@ export function verbsSuite(driver: KvDriver): void {
     test('it answers, and is not full', async () => {
       await kv.probe()
       expect(await kv.memoryUse()).toBe(0)
+    })
+
+    test('cleared, it is a new store, with another epoch', async () => {
+      await kv.setStatus({ status: 'active', version: 1_000, message: null })
+      const one = checkin()
+      await admit(kv, one)
+      await kv.hide(one.userId, true)
+      await kv.cache('key', 'value', 60_000)
+      const [before] = await kv.books()
+      await kv.clear()
+      expect(await kv.status()).toBeNull()
+      expect(await kv.peek(one.userId)).toEqual([])
+      expect(await kv.bufferSize()).toBe(0)
+      expect(await kv.oldestPending()).toBeNull()
+      expect(await kv.cached('key')).toBeNull()
+      for (let partition = 0; partition < kv.partitions; partition++) {
+        expect(await kv.hidden(partition)).toEqual([])
+        expect(await kv.moved(partition, 0, 10)).toEqual([])
+      }
+      await kv.setStatus({ status: 'paused', version: 1, message: null })
+      expect(await kv.status()).toMatchObject({ status: 'paused', version: 1 })
+      const [after] = await kv.books()
+      expect(after!.admitted).toBe(0)
+      expect(after!.epoch).not.toBe(before!.epoch)
     })
   })
 }

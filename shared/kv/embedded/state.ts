@@ -32,6 +32,7 @@ export type Change =
   | ['status', VersionedStatus]
   | ['cache', key: string, value: string, expiresMs: number]
   | ['forget', key: string]
+  | ['clear']
 
 export interface State {
   readonly buffers: Map<string, Buffer>
@@ -77,11 +78,9 @@ export function apply(state: State, change: Change): void {
     case 'put':
       hold(state, change)
       return
-    case 'renew': {
-      const buffer = state.buffers.get(change[1])
-      if (buffer !== undefined) buffer.expiresMs = change[2]
+    case 'renew':
+      renew(state.buffers.get(change[1]), change[2])
       return
-    }
     case 'drop':
       drop(state, change[1], change[2], change[3])
       return
@@ -92,8 +91,7 @@ export function apply(state: State, change: Change): void {
       state.live.set(change[1], { ...change[2], movedMs: change[3] })
       return
     case 'hide':
-      if (change[2]) state.hidden.add(change[1])
-      else state.hidden.delete(change[1])
+      state.hidden[change[2] ? 'add' : 'delete'](change[1])
       return
     case 'erase':
       forget(state, change[1])
@@ -120,6 +118,9 @@ export function apply(state: State, change: Change): void {
       return
     case 'forget':
       state.cache.delete(change[1])
+      return
+    case 'clear':
+      clear(state)
   }
 }
 
@@ -131,6 +132,16 @@ function enter(
   books.duplicate += duplicate
   books.dropped += dropped
   books.checkins += checkins
+}
+
+function renew(buffer: Buffer | undefined, expiresMs: number): void {
+  if (buffer !== undefined) buffer.expiresMs = expiresMs
+}
+
+function clear(state: State): void {
+  const { buffers, windows, live, hidden, erased, cache } = state
+  for (const held of [buffers, windows, live, hidden, erased, cache]) held.clear()
+  Object.assign(state, { books: createState().books, status: null })
 }
 
 function forget(state: State, userId: string): void {

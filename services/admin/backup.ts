@@ -1,0 +1,51 @@
+/** `bun run backup`: everything that an installation holds into one file, while its services run. */
+import { mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Config } from '#shared/config.ts'
+import { writeArchive } from './backup/archive.ts'
+import { runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
+import { takeThroughDoor } from './backup/door.ts'
+import { verifyBackup } from './backup/restore.ts'
+import { takeBackup } from './backup/take.ts'
+
+const USAGE = `Writes a backup of everything: the database, objects, points that wait, journals.
+
+  bun run backup [--to <folder or file>]
+
+  --to     where to: a folder (made if need be; the file is named by the time), or a file's name that ends in
+           .jsonl.zst (default: ./backups)
+  --help   this text
+
+It runs beside the services, with their settings. No token is in the file, but everything about people is.
+Exit codes: 0 the backup is whole and was read back, 1 refused or failed, 2 wrong command line.`
+
+const SUFFIX = '.jsonl.zst'
+
+/** @returns the path of the file */
+export async function backup(config: Config, to: string): Promise<string> {
+  const path = to.endsWith(SUFFIX) ? to : fileIn(to)
+  await writeArchive(path, (write) => {
+    const shown = showing(write)
+    return withInstallation(
+      config,
+      (installation) => takeBackup(installation, shown),
+      () => takeThroughDoor(config.dataDir, shown),
+    )
+  })
+  const { counts } = await verifyBackup(path)
+  screen.progress('')
+  screen.print(`${path}: ${summary(counts)}; ${(statSync(path).size / 1_000_000).toFixed(1)} MB`)
+  return path
+}
+
+function fileIn(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return join(folder, `event-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z${SUFFIX}`)
+}
+
+if (import.meta.main)
+  await runCommand(USAGE, async (config) => {
+    const { values } = parseArgs({ options: { to: { type: 'string', default: './backups' } } })
+    await backup(config, values.to)
+  })

@@ -1,0 +1,118 @@
+/** The database's part of a restore: one transaction, so that a database is restored whole or as it was. */
+import type { Sql } from 'postgres'
+import { dayPartition } from '#shared/db/day-partition.ts'
+import type { Query } from '#shared/db/db.ts'
+import { applyMigrations, awaitTurn, MIGRATIONS } from '#shared/db/migrate.ts'
+import { closeRestored } from '#shared/ledger/books.ts'
+import { BackupRefused, kindOf, readArchive, rowsOf } from './archive.ts'
+import type { Verified } from './restore.ts'
+import { TABLES } from './take.ts'
+
+/** A card that has another tag in the store that it was put into. */
+export interface ChangedTag {
+  readonly userId: string
+  readonly before: string
+  readonly after: string
+}
+
+/**
+ * Makes the tables anew as the backup's release had them, fills them, and brings them to this release's schema.
+ * @param options.paused an active event comes back paused
+ * @throws BackupRefused when the archive is not whole; the database is as before then
+ */
+export async function restoreDatabase(
+  sql: Sql,
+  backup: Verified,
+  options: { readonly paused: boolean; readonly etags: readonly ChangedTag[]; readonly nowMs: number },
+): Promise<void> {
+  const had = (name: string): boolean => backup.header.schema.includes(name)
+  await sql.begin(async (tx) => {
+    await tx.unsafe(`
+      SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'`)
+    await awaitTurn(tx)
+    await tx.unsafe(`DROP TABLE IF EXISTS ${TABLES.join(', ')}, drizzle.__drizzle_migrations CASCADE`)
+    const past = MIGRATIONS.filter(({ name }) => had(name))
+    await applyMigrations(tx, past)
+    await fill(tx, backup)
+    const since = MIGRATIONS.filter(({ name }) => !had(name))
+    await applyMigrations(tx, since)
+    await settle(tx, backup, options)
+  })
+  await sql.unsafe(`ANALYZE ${TABLES.join(', ')}`)
+}
+
+async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
+  const tables = Object.keys(counts.rows)
+  const unknown = tables.filter((table) => !TABLES.includes(table))
+  if (unknown.length > 0)
+    throw new BackupRefused(`The backup has tables that are not known: ${unknown.join(', ')}.`)
+  // Migrations bring rows of their own.
+  await tx.unsafe(`TRUNCATE ${tables.join(', ')}`)
+  const columns = await writtenColumns(tx)
+  const filled = Object.fromEntries(tables.map((table) => [table, 0]))
+  // To its end, which is where it turns out to be whole.
+  for await (const line of readArchive(path))
+    if (kindOf(line) === 'days') await makeDays(tx, (JSON.parse(line) as { days: string[] }).days)
+    else if (kindOf(line) === 'sequences')
+      await setSequences(tx, (JSON.parse(line) as { sequences: Record<string, number> }).sequences)
+    else if (kindOf(line) === 'rows') {
+      const { table, json } = rowsOf(line)
+      if (filled[table] === undefined)
+        throw new BackupRefused(`The backup does not count its table ${table}.`)
+      const { count } = await tx.unsafe(
+        `INSERT INTO ${table} (${columns[table]})
+          SELECT ${columns[table]} FROM json_populate_recordset(NULL::${table}, $1::text::json)`,
+        [json],
+      )
+      filled[table] += count
+    }
+  for (const table of tables)
+    if (filled[table] !== counts.rows[table])
+      throw new BackupRefused(
+        `The backup has ${filled[table]} rows of ${table}, and says that it has ${counts.rows[table]}.`,
+      )
+}
+
+/** Names of the columns that are written, by table: generated ones make themselves. */
+async function writtenColumns(tx: Query): Promise<Record<string, string>> {
+  const rows = await tx<{ table: string; columns: string }[]>`
+    SELECT table_name AS table, string_agg(quote_ident(column_name), ', ') AS columns
+    FROM information_schema.columns WHERE table_schema = 'public' AND is_generated = 'NEVER' GROUP BY 1`
+  return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]))
+}
+
+async function makeDays(tx: Query, days: readonly string[]): Promise<void> {
+  for (const day of days) if (/^\d{4}-\d\d-\d\d$/.test(day)) await tx.unsafe(dayPartition(day).create)
+}
+
+/** Numbers that were given are not given again. */
+async function setSequences(tx: Query, sequences: Readonly<Record<string, number>>): Promise<void> {
+  for (const [name, last] of Object.entries(sequences))
+    await tx`
+      SELECT setval(oid::regclass, ${last}::bigint) FROM pg_class
+      WHERE relkind = 'S' AND relname = ${name} AND relnamespace = 'public'::regnamespace`
+}
+
+/** What is different here, and now. */
+async function settle(
+  tx: Query,
+  { header, lives }: Verified,
+  { paused, etags, nowMs }: Parameters<typeof restoreDatabase>[2],
+): Promise<void> {
+  await tx`
+    UPDATE share_cards c SET etag = t.after
+    FROM unnest(${etags.map(({ userId }) => userId)}::text[], ${etags.map(({ before }) => before)}::text[],
+                ${etags.map(({ after }) => after)}::text[]) AS t (user_id, before, after)
+    WHERE c.user_id = t.user_id AND c.etag = t.before`
+  await closeRestored(tx, lives)
+  if (paused)
+    await tx`
+      UPDATE activity SET status = 'paused', version = version + 1, changed_by = 'restore',
+        changed_at = to_timestamp(${nowMs}::float8 / 1000)
+      WHERE status = 'active'`
+  const details = JSON.stringify({ made_at: header.made_at })
+  await tx`
+    INSERT INTO audit_log (at, role, token_name, token_fingerprint, action, details, request_id)
+    VALUES (to_timestamp(${nowMs}::float8 / 1000), 'owner', 'command line', '', 'restore',
+      ${details}::text::jsonb, ${crypto.randomUUID()})`
+}

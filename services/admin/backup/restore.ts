@@ -1,0 +1,203 @@
+/**
+ * Restoring a backup into an empty installation whose services are stopped: pictures, then what waits for the
+ * database, then the database in one transaction; so an installation with rows in it is a restored one.
+ */
+import { z } from 'zod'
+import { spreadStatus } from '#shared/activity.ts'
+import { admissionRules } from '#shared/buffer/rules.ts'
+import { collectJournals, deleteJournals } from '#shared/buffer/hand-over.ts'
+import type { ActivityStatus } from '#shared/contracts/fields.ts'
+import { MIGRATIONS } from '#shared/db/migrate.ts'
+import {
+  type Entry,
+  type Erased,
+  type PartitionBooks,
+  partitionOf,
+  type Position,
+  type Submission,
+  userHash,
+} from '#shared/kv/kv.ts'
+import { BackupRefused, type Counts, End, FORMAT, Header, kindOf, readArchive, rowsOf } from './archive.ts'
+import { type ChangedTag, restoreDatabase } from './restore-database.ts'
+import { expectStores, type Installation, journalsOf, TABLES } from './take.ts'
+
+/** What a new installation has by itself, or soon after its start. */
+const OF_ITSELF = ['activity', 'flushes', 'ledger_books', 'ledger_callers', 'ledger_counts', 'ledger_losses']
+
+/** An archive that has been read to its end, and is for this release. */
+export interface Verified {
+  readonly path: string
+  readonly header: Header
+  readonly counts: Counts
+  /** What the kv had counted. */
+  readonly lives: readonly PartitionBooks[]
+  /** Generations of erased people, by hash. */
+  readonly erased: readonly Erased[]
+}
+
+const ErasureRow = z.object({ user_hash: z.string(), generation: z.number(), erased_at: z.string() })
+
+/**
+ * Reads an archive through, and takes nothing from it.
+ * @throws BackupRefused when it is damaged, no backup, or of a newer release
+ */
+export async function verifyBackup(path: string): Promise<Verified> {
+  let header: Header | null = null
+  let counts: Counts | null = null
+  let lives: PartitionBooks[] = []
+  const erased: Erased[] = []
+  for await (const line of readArchive(path)) {
+    if (kindOf(line) === 'backup') header = Header.parse(JSON.parse(line))
+    if (kindOf(line) === 'lives') lives = (JSON.parse(line) as { lives: PartitionBooks[] }).lives
+    if (kindOf(line) === 'end') counts = End.parse(JSON.parse(line)).end
+    if (kindOf(line) !== 'rows' || rowsOf(line).table !== 'erasures') continue
+    for (const row of z.array(ErasureRow).parse(JSON.parse(rowsOf(line).json)))
+      erased.push({
+        userHash: row.user_hash,
+        generation: row.generation,
+        erasedMs: Date.parse(row.erased_at),
+      })
+  }
+  if (header === null || counts === null) throw new BackupRefused(`${path} is no backup of this service.`)
+  const known = MIGRATIONS.map(({ name }) => name)
+  const unknown = header.schema.filter((name) => !known.includes(name))
+  if (header.backup > FORMAT || unknown.length > 0)
+    throw new BackupRefused(
+      `${path} was made by a newer release (${unknown.join(', ') || `format ${header.backup}`}): restore it with that release.`,
+    )
+  return { path, header, counts, lives, erased }
+}
+
+const Place = z.object({ t: z.number(), lat: z.number(), lng: z.number() })
+const WaitingLine = z.object({
+  waiting: z.array(
+    z.object({
+      userId: z.string(),
+      entries: z.array(z.object({ field: z.string(), value: z.string() })),
+      position: Place.nullable(),
+    }),
+  ),
+})
+const LiveLine = z.object({ live: z.array(Place.extend({ userId: z.string() })) })
+const StoredLine = z.object({ object: z.string(), type: z.string(), etag: z.string(), base64: z.string() })
+
+/** What of an installation is not empty, in words; none: it may take a backup. */
+async function contentsOf(installation: Installation): Promise<string[]> {
+  const { db, kv, objects } = installation
+  const found: string[] = []
+  for (const table of TABLES.filter((name) => !OF_ITSELF.includes(name))) {
+    const [there] = await db.sql`SELECT to_regclass(${table}) IS NOT NULL AS known`
+    if (!there?.known) continue
+    const [row] = await db.sql.unsafe<{ some: boolean }[]>(`SELECT EXISTS (SELECT FROM ${table}) AS some`)
+    if (row!.some) found.push(`rows in ${table}`)
+  }
+  const pending = await kv.bufferSize()
+  if (pending > 0) found.push(`points of ${pending} pilgrims that wait`)
+  let journaled = 0
+  for await (const entries of collectJournals(journalsOf(installation), 0)) journaled += entries.length
+  if (journaled > 0) found.push(`${journaled} journaled check-ins`)
+  for await (const key of objects.list('')) {
+    found.push(`objects such as ${key}`)
+    break
+  }
+  return found
+}
+
+/**
+ * Restores a verified backup.
+ * @param options.replace what the installation holds is deleted first
+ * @param options.paused an active event comes back paused
+ * @returns the activity's status
+ * @throws BackupRefused when the installation is not empty or its services run; nothing is changed then
+ */
+export async function restoreBackup(
+  installation: Installation,
+  backup: Verified,
+  options: { readonly replace: boolean; readonly paused: boolean },
+): Promise<ActivityStatus> {
+  const { db, kv } = installation
+  await expectStores(installation)
+  await expectStopped(installation)
+  const contents = await contentsOf(installation)
+  if (contents.length > 0 && !options.replace)
+    throw new BackupRefused(
+      `The installation is not empty: it has ${contents.join(', ')}. Restore into an empty one; ` +
+        'with --replace everything in this one is deleted first.',
+    )
+  if (options.replace) await empty(installation)
+  // What an empty kv still has (a status, windows, markers) is of another life of the event.
+  await kv.clear()
+  const etags = await restoreObjects(installation, backup)
+  await restoreWaiting(installation, backup)
+  await restoreDatabase(db.sql, backup, { ...options, etags, nowMs: installation.now() })
+  return (await spreadStatus(db, kv)).status
+}
+
+/** @throws BackupRefused while services use the stores */
+async function expectStopped({ config, db }: Installation): Promise<void> {
+  // The embedded database has one client, and the data directory a lock.
+  if (config.databaseUrl === '') return
+  const [others] = await db.sql<{ n: number }[]>`
+    SELECT count(*)::int AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'event' AND pid <> pg_backend_pid()`
+  if (others!.n > 0)
+    throw new BackupRefused(
+      `Services are connected to the database (${others!.n} connections): stop them first.`,
+    )
+}
+
+/** Deletes what `restoreDatabase` does not replace. */
+async function empty(installation: Installation): Promise<void> {
+  const { objects } = installation
+  await deleteJournals(journalsOf(installation))
+  const keys = await Array.fromAsync(objects.list(''))
+  for (const key of keys) await objects.delete(key)
+}
+
+/** @returns tags of cards that are other ones in this store, by user id and the tag of before */
+async function restoreObjects({ objects }: Installation, { path }: Verified): Promise<ChangedTag[]> {
+  const changed: ChangedTag[] = []
+  for await (const line of readArchive(path)) {
+    if (kindOf(line) !== 'object') continue
+    const { object: key, type, etag: before, base64 } = StoredLine.parse(JSON.parse(line))
+    const { etag: after } = await objects.put(key, new Uint8Array(Buffer.from(base64, 'base64')), {
+      contentType: type,
+    })
+    const userId = /^cards\/(.*)\.png$/.exec(key)?.[1]
+    if (userId !== undefined && before !== after) changed.push({ userId, before, after })
+  }
+  return changed
+}
+
+/** Brings points that wait back into the buffer, as a journal's replay does, and the live map. */
+async function restoreWaiting({ kv, config }: Installation, { path, erased }: Verified): Promise<void> {
+  await kv.rememberErased(erased)
+  const rules = admissionRules(config)
+  const erasedMs = new Map(erased.map((one) => [one.userHash, one.erasedMs]))
+  for await (const line of readArchive(path)) {
+    const waiting = kindOf(line) === 'waiting' ? WaitingLine.parse(JSON.parse(line)).waiting : []
+    const live = kindOf(line) === 'live' ? LiveLine.parse(JSON.parse(line)).live : []
+    const submissions = [
+      ...waiting.map(({ userId, entries, position }) => submissionOf(userId, entries, position)),
+      ...live
+        // Seen by the backup just before an erasure that it saw, too.
+        .filter(({ userId, t }) => t > (erasedMs.get(userHash(userId)) ?? -Infinity))
+        .map(({ userId, ...position }) => submissionOf(userId, [], position)),
+    ]
+    for (const [partition, own] of Map.groupBy(submissions, ({ userId }) =>
+      partitionOf(userId, kv.partitions),
+    ))
+      await kv.restore(partition, own, rules)
+  }
+}
+
+const submissionOf = (userId: string, entries: readonly Entry[], position: Position | null): Submission => ({
+  id: crypto.randomUUID(),
+  userId,
+  kind: 'sync',
+  // The kv drops what was received before an erasure, and stamps the rest anew.
+  entries: entries.map(({ field, value }) => ({ field, value: value.replace(/^\d+~/, '') })),
+  duplicateKey: '',
+  recordedMs: 0,
+  position,
+})

@@ -1,0 +1,57 @@
+/** `bun run restore`: a backup into an empty installation. */
+import { parseArgs } from 'node:util'
+import type { Config } from '#shared/config.ts'
+import type { ActivityStatus } from '#shared/contracts/fields.ts'
+import { BackupRefused } from './backup/archive.ts'
+import { runCommand, screen, summary, withInstallation, WrongCommandLine } from './backup/command.ts'
+import { restoreBackup, verifyBackup } from './backup/restore.ts'
+
+const USAGE = `Restores a backup into an empty installation whose services are stopped.
+
+  bun run restore --from <file> [--replace] [--paused]
+
+  --from      the backup; it is read to its end and checked before anything is written
+  --replace   everything that the installation holds is deleted first
+  --paused    an event that was active comes back paused
+  --help      this text
+
+Exit codes: 0 restored, 1 refused or failed, 2 wrong command line.`
+
+export interface RestoreOptions {
+  readonly replace: boolean
+  readonly paused: boolean
+}
+
+/** @returns the activity's status */
+export async function restore(
+  config: Config,
+  from: string,
+  options: RestoreOptions,
+): Promise<ActivityStatus> {
+  screen.progress(`${from} is read and checked`)
+  const backup = await verifyBackup(from)
+  screen.progress(`${from} is restored`)
+  const status = await withInstallation(
+    config,
+    (installation) => restoreBackup(installation, backup, options),
+    async (error) => {
+      throw new BackupRefused(error.message, { cause: error })
+    },
+  )
+  screen.progress('')
+  screen.print(`Restored as of ${backup.header.made_at}: ${summary(backup.counts)}. The event is ${status}.`)
+  return status
+}
+
+if (import.meta.main)
+  await runCommand(USAGE, async (config) => {
+    const { values } = parseArgs({
+      options: {
+        from: { type: 'string' },
+        replace: { type: 'boolean', default: false },
+        paused: { type: 'boolean', default: false },
+      },
+    })
+    if (values.from === undefined) throw new WrongCommandLine('Name the backup: --from <file>.')
+    await restore(config, values.from, values)
+  })

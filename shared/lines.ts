@@ -1,0 +1,14 @@
+/** Lines of a stream of bytes, without their newlines; what follows the last newline is a line, too. */
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let begun: Uint8Array[] = []
+  for await (const chunk of bytes) {
+    let from = 0
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+      yield Buffer.concat([...begun, chunk.subarray(from, at)])
+      begun = []
+      from = at + 1
+    }
+    if (from < chunk.length) begun.push(chunk.subarray(from))
+  }
+  if (begun.length > 0) yield Buffer.concat(begun)
+}

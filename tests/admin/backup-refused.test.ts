@@ -1,0 +1,191 @@
+/** Backups that are not taken, and ones that are not restored as they are: damaged, newer, older, onto what is not empty. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { BackupRefused, kindOf, readArchive, rowsOf, writeArchive } from '#services/admin/backup/archive.ts'
+import { restoreBackup, verifyBackup } from '#services/admin/backup/restore.ts'
+import { takeBackup } from '#services/admin/backup/take.ts'
+import { openDatabase } from '#shared/db/db.ts'
+import { MIGRATIONS, readSchema } from '#shared/db/migrate.ts'
+import { embeddedOnly } from '#tests/helpers/suite.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { walk } from '#tests/scheduler/walks.ts'
+import {
+  backUp,
+  contents,
+  fill,
+  journaled,
+  leaveJournal,
+  type Opened,
+  openInstallation,
+} from './backup-rig.ts'
+
+const OPEN_MS = 60_000
+const PLAIN = { replace: false, paused: false }
+const REPLACE = { ...PLAIN, replace: true }
+
+const linesOf = async (path: string): Promise<string[]> => Array.fromAsync(readArchive(path))
+
+describe('a backup that is not taken, or not restored', () => {
+  const kind = embeddedOnly ? 'embedded' : 'real'
+  let source: Opened
+  let target: Opened
+  let path: string
+  beforeAll(async () => {
+    ;[source, target] = [await openInstallation(kind), await openInstallation(kind)]
+    await fill(source)
+    path = await backUp(source)
+  }, 2 * OPEN_MS)
+  afterAll(async () => {
+    await source.close()
+    await target.close()
+  }, OPEN_MS)
+
+  /** The archive with other lines, sealed again. */
+  async function altered(change: (lines: string[]) => string[]): Promise<string> {
+    const other = join(target.dir, `${crypto.randomUUID()}.jsonl.zst`)
+    const lines = change(await linesOf(path))
+    await writeArchive(other, async (write) => {
+      for (const line of lines) await write(line)
+    })
+    return other
+  }
+  const refusal = async (call: Promise<unknown>): Promise<string> => {
+    const error = await rejection(call)
+    expect(error).toBeInstanceOf(BackupRefused)
+    return (error as Error).message
+  }
+
+  test('a damaged one is refused before anything is written, wherever the damage is', async () => {
+    const bytes = readFileSync(path)
+    const text = zstdDecompressSync(bytes).toString()
+    const file = join(target.dir, 'damaged')
+    const damages = [
+      bytes.subarray(0, bytes.length >> 1),
+      bytes.subarray(0, -20),
+      Buffer.concat([bytes, bytes]),
+      Buffer.from('no backup at all'),
+      zstdCompressSync(Buffer.from(text.replace('"paused"', '"active"'))),
+      zstdCompressSync(Buffer.from(text.split('\n').slice(0, -2).join('\n'))),
+      ...[0.2, 0.5, 0.8].map((part) => {
+        const flipped = Buffer.from(bytes)
+        flipped[Math.floor(bytes.length * part)]! ^= 0x10
+        return flipped
+      }),
+    ]
+    for (const damage of damages) {
+      writeFileSync(file, damage)
+      expect(await refusal(verifyBackup(file))).toMatch(
+        /is damaged: it is cut off, or its bytes have changed/,
+      )
+    }
+    expect(await refusal(verifyBackup(join(target.dir, 'nothing')))).toMatch(/can not be read: ENOENT/)
+    expect(await refusal(verifyBackup(await altered((lines) => lines.slice(1))))).toMatch(/is no backup/)
+  })
+
+  test('one of a newer release is refused', async () => {
+    const newer = await altered(([header, ...rest]) => [
+      header!.replace('"0000_init"', '"0000_init","9999_next"'),
+      ...rest,
+    ])
+    expect(await refusal(verifyBackup(newer))).toMatch(/made by a newer release \(9999_next\)/)
+    const format = await altered(([header, ...rest]) => [
+      header!.replace('"backup":1', '"backup":2'),
+      ...rest,
+    ])
+    expect(await refusal(verifyBackup(format))).toMatch(/made by a newer release \(format 2\)/)
+  })
+
+  test('one that lacks rows is not restored: the database stays as it was', async () => {
+    const { installation } = target
+    const before = await contents(target)
+    const lacking = await altered((lines) => lines.filter((line) => !line.startsWith('{"rows":"feedback"')))
+    const call = restoreBackup(installation, await verifyBackup(lacking), REPLACE)
+    expect(await refusal(call)).toBe('The backup has 0 rows of feedback, and says that it has 1.')
+    expect((await contents(target)).tables).toEqual(before.tables)
+  })
+
+  test('an installation that is not empty is refused; with --replace nothing of it is left', async () => {
+    const { installation, rig } = target
+    await rig.buffer('somebody', walk(3))
+    await leaveJournal(installation, [journaled('somebody', walk(1))])
+    await installation.objects.put('cards/somebody.png', new Uint8Array([1]), { contentType: 'image/png' })
+    await installation.db.sql`INSERT INTO consents (user_id, agreed, at) VALUES ('somebody', true, now())`
+    await installation.kv.setStatus({ status: 'active', version: 99, message: null })
+    const backup = await verifyBackup(path)
+    expect(await refusal(restoreBackup(installation, backup, PLAIN))).toMatch(
+      /not empty: it has .*rows in consents, .*points of \d+ pilgrims that wait, 1 journaled check-ins, objects such as cards/,
+    )
+    expect(await restoreBackup(installation, backup, REPLACE)).toBe('paused')
+    expect(JSON.stringify(await contents(target))).not.toContain('somebody')
+    expect(await installation.kv.status()).toMatchObject({ status: 'paused', version: 5 })
+    await rig.flush()
+    expect(JSON.stringify(await contents(target))).not.toContain('somebody')
+  })
+
+  test.skipIf(embeddedOnly)('services that are connected are to be stopped first', async () => {
+    const { installation } = target
+    const service = await openDatabase({ url: installation.config.databaseUrl, dir: '' })
+    await service.probe()
+    expect(await refusal(restoreBackup(installation, await verifyBackup(path), REPLACE))).toMatch(
+      /^Services are connected to the database \(1 connections\): stop them first/,
+    )
+    await service.close()
+  })
+
+  test('an active event comes back as it was, or paused where that is asked for', async () => {
+    const { installation } = target
+    await source.installation.db.sql`UPDATE activity SET status = 'active', version = 6`
+    const active = await verifyBackup(await backUp(source))
+    expect(await restoreBackup(installation, active, REPLACE)).toBe('active')
+    expect(await restoreBackup(installation, active, { ...REPLACE, paused: true })).toBe('paused')
+    expect(await installation.kv.status()).toMatchObject({ status: 'paused', version: 7 })
+  })
+
+  test('a backup of an older release is brought to this one’s schema', async () => {
+    const { installation } = target
+    // As release 0002 wrote it: without the tables and columns of later ones.
+    const had = MIGRATIONS.slice(0, 3).map(({ name }) => name)
+    const tables = ['activity', 'pilgrims', 'gps_points', 'audit_log']
+    const older = await altered((lines) =>
+      lines.flatMap((line) => {
+        if (kindOf(line) === 'backup') return [JSON.stringify({ ...JSON.parse(line), schema: had })]
+        if (kindOf(line) === 'rows') return tables.includes(rowsOf(line).table) ? [line] : []
+        if (kindOf(line) !== 'end') return [line]
+        const { end } = JSON.parse(line) as { end: { rows: Record<string, number> } }
+        const rows = Object.fromEntries(tables.map((table) => [table, end.rows[table]]))
+        return [JSON.stringify({ end: { ...end, rows } })]
+      }),
+    )
+    await restoreBackup(installation, await verifyBackup(older), REPLACE)
+    expect(await readSchema(installation.db.sql)).toEqual(MIGRATIONS.map(({ name }) => name))
+    const [row] = await installation.db.sql<{ n: number }[]>`SELECT count(*)::int AS n FROM pilgrims`
+    expect(row!.n).toBeGreaterThan(5)
+  })
+
+  test('a file that is there is not replaced, and a backup that fails leaves none', async () => {
+    expect(await refusal(writeArchive(path, (write) => takeBackup(source.installation, write)))).toMatch(
+      /is there already/,
+    )
+    const failing = join(source.dir, 'failing.jsonl.zst')
+    const { kv } = source.installation
+    const away = {
+      ...source.installation,
+      kv: { ...kv, moved: () => Promise.reject(new Error('away')) },
+    }
+    expect(String(await rejection(writeArchive(failing, (write) => takeBackup(away, write))))).toContain(
+      'away',
+    )
+    expect(readdirSync(source.dir).filter((name) => name.includes('failing'))).toEqual([])
+  })
+
+  test('a store that does not answer is named', async () => {
+    const { kv } = source.installation
+    const away = {
+      ...source.installation,
+      kv: { ...kv, probe: () => Promise.reject(new Error('refused')) },
+    }
+    expect(await refusal(takeBackup(away, async () => undefined))).toMatch(/The kv \(Redis\) does not answer/)
+  })
+})

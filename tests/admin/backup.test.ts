@@ -1,0 +1,177 @@
+/** Backup and restore, rehearsed: over both drivers and from one to the other, under load, damaged, refused. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { kindOf, readArchive, rowsOf } from '#services/admin/backup/archive.ts'
+import { restoreBackup, verifyBackup } from '#services/admin/backup/restore.ts'
+import { openJournal } from '#shared/buffer/journal.ts'
+import { createReplay } from '#shared/buffer/replay.ts'
+import { userHash } from '#shared/kv/kv.ts'
+import { readLedger } from '#shared/ledger/read-ledger.ts'
+import { createLog } from '#shared/log.ts'
+import { embeddedOnly } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { rules } from '#tests/kv/drivers.ts'
+import { expectProjections } from '#tests/scheduler/projections.ts'
+import { NOON } from '#tests/scheduler/rig.ts'
+import { point } from '#tests/scheduler/walks.ts'
+import { backUp, contents, fill, journaled, type Kind, type Opened, openInstallation } from './backup-rig.ts'
+
+const OPEN_MS = 60_000
+const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']
+const PLAIN = { replace: false, paused: false }
+
+const REPLACE = { ...PLAIN, replace: true }
+
+/** Installations of this file: its tests leave the sources as they are, and replace what a target holds. */
+const sources = {} as Record<Kind, Opened>
+const targets = {} as Record<Kind, Opened>
+beforeAll(async () => {
+  for (const kind of KINDS) {
+    for (const group of [sources, targets]) group[kind] = await openInstallation(kind)
+    await fill(sources[kind])
+  }
+}, 3 * OPEN_MS)
+afterAll(async () => {
+  for (const group of [sources, targets]) for (const one of Object.values(group)) await one.close()
+}, OPEN_MS)
+
+/** Closes the pool's idle connections: a restore takes more than one for services that run. */
+async function leaveOneConnection({ installation: { db } }: Opened): Promise<void> {
+  await db.sql`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()`
+  await until(() => db.probe().then(() => true), { timeoutMs: 5_000, what: 'the pool to notice' })
+}
+
+const linesOf = async (path: string): Promise<string[]> => Array.fromAsync(readArchive(path))
+
+/** Identities of all points in a backup, wherever they stood. */
+async function pointsIn(path: string): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (const line of await linesOf(path))
+    if (kindOf(line) === 'waiting') {
+      const { waiting } = JSON.parse(line) as { waiting: { userId: string; entries: { field: string }[] }[] }
+      for (const { userId, entries } of waiting)
+        for (const { field } of entries) found.add(`${userId} ${field}`)
+    } else if (kindOf(line) === 'rows' && rowsOf(line).table === 'gps_points') {
+      const rows = JSON.parse(rowsOf(line).json) as { user_id: string; kind: string; sent_at: string }[]
+      for (const { user_id, kind, sent_at } of rows) found.add(`${user_id} ${kind}${Date.parse(sent_at)}`)
+    }
+  return found
+}
+
+for (const kind of KINDS)
+  describe(`under load, ${kind}`, () => {
+    test(
+      'what was answered before is in the backup, and the projections are those of its points',
+      async () => {
+        const { installation, rig } = targets[kind]
+        const { kv } = installation
+        // A replica whose process lives, with a kv that refuses what is replayed now and then.
+        const journal = openJournal(join(installation.config.dataDir, 'journal'), 100_000)
+        let refusing = true
+        const troubled = {
+          ...kv,
+          restore: (...args: Parameters<typeof kv.restore>) =>
+            refusing ? Promise.reject(new Error('not now')) : kv.restore(...args),
+        }
+        const replay = createReplay({
+          kv: troubled,
+          journal,
+          rules: rules(),
+          log: createLog({}, () => undefined),
+        })
+        replay.start()
+        const answered = new Set<string>()
+        let stopped = false
+        let at = NOON
+        const phone = async (userId: string): Promise<void> => {
+          while (!stopped) {
+            const sentMs = (at += 1_000)
+            const own = point({ kind: 'c', sentMs, lat: 24 + (sentMs % 7_919) / 1e5 })
+            if (sentMs % 3_000 === 0) await replay.journal(journaled(userId, [own]), null)
+            else await rig.buffer(userId, [own])
+            answered.add(`${userId} c${sentMs}`)
+            await Bun.sleep(1)
+          }
+        }
+        const flushing = async (): Promise<void> => {
+          while (!stopped) await rig.flush()
+        }
+        const toggling = async (): Promise<void> => {
+          while (!stopped) {
+            refusing = !refusing
+            await Bun.sleep(700)
+          }
+        }
+        const load = [...['a', 'b', 'c'].map(phone), flushing(), toggling()]
+        await Bun.sleep(500)
+        const promised = [...answered]
+        expect(promised.length).toBeGreaterThan(20)
+        const path = await backUp(targets[kind])
+        stopped = true
+        await Promise.all(load)
+        await replay.stop()
+        journal.close()
+
+        const held = await pointsIn(path)
+        expect(promised.filter((one) => !held.has(one))).toEqual([])
+        if (kind === 'real') await leaveOneConnection(targets[kind])
+        await restoreBackup(installation, await verifyBackup(path), REPLACE)
+        await expectProjections(installation.db, rig.calendar)
+        await rig.flush()
+        await expectProjections(installation.db, rig.calendar)
+        expect(await rig.storedPoints()).toBe(held.size)
+      },
+      OPEN_MS,
+    )
+  })
+
+for (const [from, to] of [
+  ['embedded', 'embedded'],
+  ['real', 'real'],
+  ['embedded', 'real'],
+] as const)
+  test.skipIf(embeddedOnly && to === 'real')(
+    `everything comes back and goes on, ${from} to ${to}`,
+    async () => {
+      const target = targets[to]
+      const { installation, rig } = target
+      const before = await contents(sources[from])
+      const books = await readLedger(sources[from].installation.db, sources[from].installation.kv)
+      expect(books).toMatchObject({ lost: 0, journaled: 0, inFlight: 0, pending: 40 })
+      const path = await backUp(sources[from])
+      expect(statSync(path).mode & 0o777).toBe(0o600)
+      rig.nowMs = sources[from].rig.nowMs
+      expect(await restoreBackup(installation, await verifyBackup(path), REPLACE)).toBe('paused')
+      const after = await contents(target)
+      // What was in a journal waits in the buffer now, and shows on the map; the erased one's is dropped.
+      const journaled = ['walker-2', 'only-journaled']
+      const pending = [...before.pending, ...journaled.map((userId) => `${userId} c${rig.nowMs + 1}`)].sort()
+      expect(after.live.map(({ userId }) => userId)).toEqual(
+        [...before.live.map(({ userId }) => userId), 'walker-1', ...journaled].sort(),
+      )
+      expect(after.live).toEqual(expect.arrayContaining(before.live))
+      expect({ ...after, live: [] }).toEqual({ ...before, pending, live: [] })
+      expect(await installation.kv.status()).toEqual({ status: 'paused', version: 5, message: 'rest' })
+      expect(await installation.kv.hidden(0)).toEqual(['walker-0'])
+      expect((await installation.kv.erased(0)).map((one) => one.userHash)).toContain(userHash('gone'))
+
+      // The ledger knows what waited in journals as pending, and misses nothing.
+      const { db, kv } = installation
+      const { received, erased, duplicate, stored } = books
+      const more = { pending: 42, received: received + 4, erased: erased + 1, duplicate: duplicate + 1 }
+      expect(await readLedger(db, kv)).toEqual({ ...books, ...more })
+
+      // The flush stores what waited, once, and numbers that were given are not given again.
+      const [row] = await installation.db.sql<{ id: number }[]>`
+      INSERT INTO outbox (subject, payload, created_at) VALUES ('s', '{}', now()) RETURNING id`
+      expect(row!.id).toBe(3)
+      expect(await rig.flush()).toMatchObject({ stored: 42, duplicates: 0, failures: 0, deadLetters: 0 })
+      expect(await rig.pending()).toEqual([])
+      expect(await readLedger(db, kv)).toEqual({ ...books, ...more, stored: stored + 42, pending: 0 })
+      expect(await installation.db.sql`SELECT FROM pilgrims WHERE user_id = 'gone'`).toBeEmpty()
+    },
+    OPEN_MS,
+  )

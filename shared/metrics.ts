@@ -9,9 +9,13 @@ export interface Metrics {
   count(name: string, help: string, labels?: Record<string, string>, by?: number): void
   /** A figure that is read when somebody asks. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void
+  /** Several figures that are read at once, each under its own value of a label. */
+  figures(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void
   /** The page that `/metrics` answers. */
   page(): Promise<string>
 }
+
+type Figures = Readonly<Record<string, number>>
 
 export function createMetrics(service: string): Metrics {
   const registry = new Registry()
@@ -35,20 +39,33 @@ export function createMetrics(service: string): Metrics {
       counter.inc(labels, by)
     },
     gauge(name, help, read) {
-      new Gauge({
-        name,
-        help,
-        registers: [registry],
-        async collect() {
-          try {
-            this.set(await read())
-          } catch {
-            // A figure that can not be had just now must not take the page with it.
-            this.set(Number.NaN)
-          }
-        },
+      addGauge(registry, name, help, [], async (gauge) => gauge.set(await read()))
+    },
+    figures(name, help, label, read) {
+      addGauge(registry, name, help, [label], async (gauge) => {
+        for (const [value, figure] of Object.entries(await read())) gauge.set({ [label]: value }, figure)
       })
     },
     page: async () => `${await registry.metrics()}\n${requests.text()}`,
   }
+}
+
+/** A gauge that is set when the page is read. What can not be had just now must not take the page with it. */
+function addGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: string[],
+  set: (gauge: Gauge) => Promise<void>,
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    async collect() {
+      this.reset()
+      await set(this).catch(() => (labelNames.length === 0 ? this.set(Number.NaN) : undefined))
+    },
+  })
 }

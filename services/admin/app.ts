@@ -22,7 +22,14 @@ import {
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
 import { streamEndpoint } from '#shared/contracts/stream.ts'
-import { ledgerEndpoint } from '#shared/contracts/ledger.ts'
+import {
+  deadLetterEndpoint,
+  deadLettersEndpoint,
+  dropDeadLetterEndpoint,
+  forceFlushEndpoint,
+  ledgerEndpoint,
+  replayDeadLetterEndpoint,
+} from '#shared/contracts/ledger.ts'
 import { errorFields } from '#shared/log.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { assignRole, listRoles } from './assign-role.ts'
@@ -33,7 +40,10 @@ import { openApi } from './openapi.ts'
 import { createHealth } from './health.ts'
 import { eraseUser } from './erase-user.ts'
 import { exportUser } from './export-user.ts'
+import { forceFlush } from './force-flush.ts'
 import { listAudit } from './list-audit.ts'
+import { listDeadLetters, readDeadLetter } from './list-dead-letters.ts'
+import { dropDeadLetter, replayDeadLetter } from './replay-dead-letter.ts'
 import { showLedger } from './show-ledger.ts'
 import { listSurveys, surveysCsv } from './list-surveys.ts'
 import { listUsers } from './list-users.ts'
@@ -86,6 +96,17 @@ function servePeople(router: Router, context: ServiceContext): void {
 /** What became of the points, and what operators do about those that are stuck. */
 function serveLedger(router: Router, context: ServiceContext): void {
   serve(router, context, ledgerEndpoint, () => showLedger(context))
+  serve(router, context, deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
+  serve(router, context, deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
+  serve(router, context, replayDeadLetterEndpoint, ({ operator, params, requestId }) =>
+    replayDeadLetter(context, operator!, params.id, requestId),
+  )
+  serve(router, context, dropDeadLetterEndpoint, ({ operator, params, requestId }) =>
+    dropDeadLetter(context, operator!, params.id, requestId),
+  )
+  serve(router, context, forceFlushEndpoint, ({ operator, requestId }) =>
+    forceFlush(context, operator!, requestId),
+  )
 }
 
 /** What anybody may read: health, and what this API is. */

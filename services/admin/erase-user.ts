@@ -7,6 +7,7 @@ import { time } from '#shared/contracts/fields.ts'
 import type { Erasure } from '#shared/contracts/reports.ts'
 import { notFound } from '#shared/errors.ts'
 import { userHash } from '#shared/kv/kv.ts'
+import { countPoints, noteBooks } from '#shared/ledger/books.ts'
 import { deletePictures } from '#shared/objects/pictures.ts'
 import type { Writer } from '#shared/outbox.ts'
 import { photoCountKey } from '#shared/photo-count.ts'
@@ -15,7 +16,7 @@ import { pilgrims, surveys } from '#shared/schema/profiles.ts'
 import { Answers } from '#shared/contracts/survey.ts'
 import { bookSurvey } from '#shared/survey-counts.ts'
 import { erasures } from '#shared/schema/operations.ts'
-import { PERSONAL_TABLES } from '#shared/schema/personal.ts'
+import { PERSONAL_TABLES, type PersonalTable } from '#shared/schema/personal.ts'
 import { keepOffsets } from './keep-offsets.ts'
 
 /**
@@ -54,10 +55,13 @@ export async function eraseUser(
       })
       .returning({ generation: erasures.generation })
     await audit(tx, operator, 'erase-user', { user_hash: hash }, requestId, now())
+    await countPoints(tx, 'points-erased', rows.gps_points)
+    await countPoints(tx, 'letters-erased', rows.dead_letters)
     return { erased: rows, generation: row!.generation }
   })
   const pending = await kv.erase(userId, { generation, erasedMs: erasedAt.getTime() })
   await kv.forget(photoCountKey(userId))
+  await noteBooks(db, kv)
   return { erased: { ...erased, pending, pictures }, erased_at: time(erasedAt.getTime()) }
 }
 
@@ -67,20 +71,19 @@ async function lock(tx: Writer, userId: string): Promise<void> {
   await tx.execute(sql`SELECT FROM pilgrim_totals WHERE user_id = ${userId} FOR UPDATE`)
 }
 
-async function emptyTables(tx: Writer, userId: string): Promise<Record<string, number>> {
-  const rows: Record<string, number> = {}
+async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalTable, number>> {
+  const rows = {} as Record<PersonalTable, number>
   for (const table of PERSONAL_TABLES) {
     if (table === 'pilgrims' || table === 'surveys') {
       rows[table] = await unbook[table](tx, userId)
       continue
     }
     // The lock's own row is not a row of the person.
-    const own = table === 'pilgrim_totals' ? sql`AND points > 0` : sql``
-    const [counted] = await tx.execute<{ n: number }>(
-      sql`SELECT count(*)::int AS n FROM ${sql.identifier(table)} WHERE user_id = ${userId} ${own}`,
-    )
+    const own = table === 'pilgrim_totals' ? sql`WHERE points > 0` : sql``
+    const [counted] = await tx.execute<{ n: number }>(sql`
+      WITH gone AS (DELETE FROM ${sql.identifier(table)} WHERE user_id = ${userId} RETURNING *)
+      SELECT count(*)::int AS n FROM gone ${own}`)
     rows[table] = counted!.n
-    await tx.execute(sql`DELETE FROM ${sql.identifier(table)} WHERE user_id = ${userId}`)
   }
   return rows
 }

@@ -11,6 +11,7 @@ import { invalid, unauthorized, unavailable } from '#shared/errors.ts'
 import { parseJson } from '#shared/http/body.ts'
 import { errorFields } from '#shared/log.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
+import { REMEMBERED_MS } from '#shared/line/remembered.ts'
 import { isForBot } from './apply-event.ts'
 import { spoolEvents } from './spool.ts'
 
@@ -47,12 +48,15 @@ export async function takeEvents(
   }
 }
 
-function readEvents({ log }: ServiceContext, bytes: Uint8Array): LineEvent[] {
+function readEvents({ log, now }: ServiceContext, bytes: Uint8Array): LineEvent[] {
   const envelope = LineDelivery.safeParse(parseJson(bytes))
   if (!envelope.success) throw invalid('events: must be a list')
   return envelope.data.events.flatMap((given) => {
     const event = LineEvent.safeParse(given)
-    if (event.success) return isForBot(event.data) ? [event.data] : []
+    if (event.success) {
+      const isFresh = event.data.timestamp > now() - REMEMBERED_MS
+      return isFresh && isForBot(event.data) ? [event.data] : []
+    }
     log.warn('an event of LINE is not understood', {
       faults: event.error.issues.map(({ message }) => message),
     })

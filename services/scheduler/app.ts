@@ -9,6 +9,7 @@ import { readLastFlush } from '#shared/last-flush.ts'
 import { errorFields } from '#shared/log.ts'
 import { startNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushContext, type FlushResult } from './flush.ts'
+import { createUpkeep } from './upkeep.ts'
 
 /** A flush on demand waits for one that is under way: that one may have begun before the points came. */
 const WAIT_MS = 300_000
@@ -30,6 +31,7 @@ export function createScheduler(context: ServiceContext): Service {
   const underWay = new Set<Promise<FlushResult>>()
   const watch = createAlertWatch(context)
   let stopNotifications: () => Promise<void> = async () => undefined
+  const upkeep = createUpkeep(context)
   let timer: Timer | undefined
   metrics.gauge('buffer_users', 'Pilgrims with points that wait for the flush', () => kv.bufferSize())
 
@@ -39,10 +41,9 @@ export function createScheduler(context: ServiceContext): Service {
     return flushed
   }
   const tick = () => {
-    run(0).then(
-      (result) => log.info('flushed', { ...result }),
-      (error: unknown) => log.error('the flush failed', errorFields(error)),
-    )
+    run(0)
+      .then((result) => log.info('flushed', { ...result }))
+      .catch((error: unknown) => log.error('the flush failed', errorFields(error)))
   }
 
   return {
@@ -50,6 +51,7 @@ export function createScheduler(context: ServiceContext): Service {
     fetch: createRouter(context).fetch,
     async start() {
       watch.start()
+      upkeep.start()
       stopNotifications = startNotifications(context)
       await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
       timer = setInterval(tick, config.flushMs)
@@ -59,7 +61,7 @@ export function createScheduler(context: ServiceContext): Service {
     async stop() {
       clearInterval(timer)
       stopping.abort()
-      await Promise.allSettled([...underWay, watch.stop(), stopNotifications()])
+      await Promise.allSettled([...underWay, watch.stop(), upkeep.stop(), stopNotifications()])
     },
   }
 }

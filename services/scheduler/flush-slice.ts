@@ -159,7 +159,8 @@ async function setAside(
 ): Promise<SliceResult> {
   const reason = error instanceof Error ? error.message : String(error)
   const letter = [userId, field, value, reason].map(storable)
-  await db.sql`
+  const generation = Number(/^(\d+)~/.exec(value)?.[1] ?? 0)
+  const [row] = await db.sql<[{ fresh: number; again: number }]>`
     WITH letter AS (
       SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,
              to_timestamp(${now()}::float8 / 1000) AS at
@@ -171,13 +172,20 @@ async function setAside(
     ), fresh AS (
       INSERT INTO dead_letters (user_id, field, value, reason, created_at)
       SELECT user_id, field, value, reason, at FROM letter WHERE NOT EXISTS (SELECT FROM again)
+        -- Of somebody who was erased nothing is kept, least of all what nobody understands.
+        AND NOT EXISTS (SELECT FROM erasures WHERE user_hash = ${userHash(userId)} AND generation > ${generation}::int)
       RETURNING id
+    ), counted AS (
+      SELECT (SELECT count(*)::int FROM fresh) AS fresh, (SELECT count(*)::int FROM again) AS again
     )
-    INSERT INTO ledger_books AS b (epoch, partition, dead_letters, repeated)
-    SELECT ${epoch}, ${partition}::int, (SELECT count(*) FROM fresh), 1 - (SELECT count(*) FROM fresh)
+    INSERT INTO ledger_books AS b (epoch, partition, dead_letters, repeated, erased)
+    SELECT ${epoch}, ${partition}::int, fresh, least(again, 1), CASE WHEN fresh + again = 0 THEN 1 ELSE 0 END
+    FROM counted
     ON CONFLICT (epoch, partition) DO UPDATE SET
-      dead_letters = b.dead_letters + excluded.dead_letters, repeated = b.repeated + excluded.repeated`
-  return { ...NOTHING, deadLetters: 1 }
+      dead_letters = b.dead_letters + excluded.dead_letters, repeated = b.repeated + excluded.repeated,
+      erased = b.erased + excluded.erased
+    RETURNING (SELECT fresh FROM counted) AS fresh, (SELECT again FROM counted) AS again`
+  return row.fresh + row.again === 0 ? { ...NOTHING, erased: 1 } : { ...NOTHING, deadLetters: 1 }
 }
 
 /** Text that Postgres takes, whatever it is: without its one forbidden character. */

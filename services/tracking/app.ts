@@ -36,6 +36,8 @@ export function createTracking(context: ServiceContext): Service {
   const live = new LivePositions(kv, now, log)
   metrics.gauge('journal_entries', 'Check-ins that wait in the journal for the kv', () => buffer.journaled())
 
+  metrics.figures('points_rejected', 'Points that were turned away here, by reason', 'reason', tally.rejected)
+
   const router = createRouter(context)
   servePoints(router, context, buffer, tally.count)
   serveMap(router, context, live)

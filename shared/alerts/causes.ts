@@ -1,17 +1,19 @@
 /** What is wrong just now. No check needs another one's dependency, and none waits for long. */
 import { failing, within } from '#shared/deadline.ts'
 import { statfs } from 'node:fs/promises'
-import { count, gt } from 'drizzle-orm'
+import { count, gt, sum } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/context.ts'
 import { readLastFlush } from '#shared/last-flush.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
+import { ledgerLosses } from '#shared/schema/ledger.ts'
 import type { Cause } from './incident.ts'
 
 /** Specification, "Limits": stale-flush alert threshold. */
 const STALE_MS = 30 * 60_000
 /** Less room than this and journals may soon find none. */
 const FREE_BYTES = 512 * 1_024 * 1_024
-const DEAD_LETTERS_MS = 86_400_000
+/** How long what can not be undone is told of. */
+const TOLD_FOR_MS = 86_400_000
 const CHECK_MS = 3_000
 const FIRST_START_KEY = 'first-start'
 const FOR_EVER_MS = 10 * 365 * 86_400_000
@@ -55,7 +57,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
   return async () => {
     const down = await database()
     const others = [flush(), disk(context)]
-    if (down === null) others.push(countDeadLetters(context))
+    if (down === null) others.push(countDeadLetters(context), countLost(context))
     return [down, ...(await Promise.all(others))].filter((cause) => cause !== null)
   }
 }
@@ -76,10 +78,27 @@ async function disk({ config }: ServiceContext): Promise<Cause | null> {
 
 /** Points that the database refused in the last day. */
 async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | null> {
-  const since = new Date(now() - DEAD_LETTERS_MS)
+  const since = new Date(now() - TOLD_FOR_MS)
   const query = db.orm.select({ count: count() }).from(deadLetters).where(gt(deadLetters.createdAt, since))
   const [row] = await soon(query.execute()).catch(() => [])
   if (row === undefined || row.count === 0) return null
   const text = `有 ${row.count} 筆定位無法寫入 · ${row.count} points could not be stored`
   return { key: 'dead-letters', failure: false, text }
+}
+
+/** Points that were found to be lost in the last day. */
+async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
+  const since = new Date(now() - TOLD_FOR_MS)
+  const query = db.orm
+    .select({ lost: sum(ledgerLosses.points) })
+    .from(ledgerLosses)
+    .where(gt(ledgerLosses.at, since))
+  const [row] = await soon(query.execute()).catch(() => [])
+  const lost = Number(row?.lost ?? 0)
+  if (lost <= 0) return null
+  return {
+    key: 'lost',
+    failure: true,
+    text: `遺失了 ${lost} 筆定位 · ${lost} points are lost: see admin/ledger`,
+  }
 }

@@ -7,7 +7,7 @@ const CALM_MS = 60_000
 
 /** What may be wrong. A failure stops the event's data; a warning says that it soon may. */
 export interface Cause {
-  readonly key: 'database' | 'flush' | 'disk' | 'dead-letters'
+  readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost'
   readonly failure: boolean
   readonly text: string
 }

@@ -82,6 +82,14 @@ async function readRows(db: Database): Promise<Rows> {
   return typeof row.rows === 'string' ? (JSON.parse(row.rows) as Rows) : row.rows
 }
 
+/** The ledger as flat figures: for each reason of a rejection one of its own. */
+export function statesOf(ledger: Ledger): Record<string, number> {
+  const states: Record<string, number> = {}
+  for (const [name, points] of Object.entries(ledger)) if (typeof points === 'number') states[name] = points
+  for (const [reason, points] of Object.entries(ledger.rejected)) states[`rejected_${reason}`] = points
+  return states
+}
+
 const keyOf = ({ epoch, partition }: Book): string => `${epoch} ${partition}`
 const total = <T>(list: Iterable<T>, read: (one: T) => number): number => {
   let sum = 0

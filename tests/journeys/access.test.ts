@@ -33,6 +33,7 @@ const OWNER = [
   'PUT /api/event/admin/notifications',
   'GET /api/event/admin/users/:userId/export',
   'DELETE /api/event/admin/users/:userId',
+  'DELETE /api/event/admin/dead-letters/:id',
 ]
 const OPTIONAL = ['GET /api/event/data', 'GET /api/event/feedback', 'POST /api/event/og-image']
 const MANAGER_ELSEWHERE = ['PATCH /api/event/feedback/:id', 'POST /api/event/push', 'GET /api/event/push/:id']

@@ -105,7 +105,8 @@ end
 
 -- Of a packed point the second number is its time of receipt.
 local function receivedBefore(value, at)
-  return at and tonumber(string.match(value, '^%[[^,]*,(%d+)')) <= at
+  local received = at and tonumber(string.match(value, '^%[[^,]*,(%d+)'))
+  return received and received <= at
 end
 
 -- What the identity of a check-in begins with: c.

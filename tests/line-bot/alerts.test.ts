@@ -183,6 +183,15 @@ describeOnServers('alerts', () => {
     await ports.db.sql`DELETE FROM dead_letters`
   }, 60_000)
 
+  test('points that are lost are told of', async () => {
+    const at = new Date(START).toISOString()
+    await ports.db.sql`INSERT INTO ledger_losses (at, epoch, partition, points)
+      VALUES (${at}::timestamptz, 'e', 0, 9), (${at}::timestamptz, 'e', 1, 5), (${at}::timestamptz, 'e', 0, -2)`
+    await lookAt([0, 1], [watcher('line-bot')])
+    expect(said.map(({ text }) => text)).toEqual([expect.stringContaining('12 points are lost')])
+    await ports.db.sql`DELETE FROM ledger_losses`
+  }, 60_000)
+
   test('the quota is told at 80 and at 95 %, each once a month', async () => {
     const watchers = [watcher('scheduler'), watcher('line-bot')]
     line.quota = 1_000

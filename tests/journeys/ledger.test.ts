@@ -1,0 +1,79 @@
+/** What operators see of points, and the flush that they may force. */
+import { expect, test } from 'bun:test'
+import {
+  deadLettersEndpoint,
+  dropDeadLetterEndpoint,
+  forceFlushEndpoint,
+  type Ledger,
+  ledgerEndpoint,
+  replayDeadLetterEndpoint,
+} from '#shared/contracts/ledger.ts'
+import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin, checkIn, newPilgrim, PLACE, setStatus, syncTrack, type World } from '#tests/helpers/world.ts'
+import { describeWorlds } from '#tests/helpers/worlds.ts'
+
+const ledgerOf = async (world: World): Promise<Ledger> =>
+  dataOf(await world.fetch('/api/event/admin/ledger', { headers: admin('manager') }), ledgerEndpoint)
+
+const sumOf = ({ rejected, losses: _losses, as_of: _asOf, received, ...others }: Ledger): number =>
+  [...Object.values(others), ...Object.values(rejected)].reduce((sum, points) => sum + points, 0) - received
+
+describeWorlds(
+  'the ledger',
+  (world) => {
+    test('counts what was taken, what was known and what was turned away, and a flush is forced', async () => {
+      const userId = newPilgrim()
+      const now = Date.now()
+      const points = Array.from({ length: 10 }, (_, i) => ({ ...PLACE, timestamp: now - i * 60_000 }))
+      const bad = [{ ...PLACE }, { ...PLACE, timestamp: 1 }, { ...PLACE, lat: 91, timestamp: now }]
+      await dataOf(await syncTrack(world, userId, [...points, ...bad, points[0]]), trackSyncEndpoint)
+      await dataOf(await syncTrack(world, userId, points.slice(0, 4)), trackSyncEndpoint)
+      expect((await checkIn(world, userId)).status).toBe(202)
+      for (let i = 0; i < 5; i++) await checkIn(world, userId, { timestamp: now - i * 1_000 })
+      expect((await setStatus(world, { status: 'paused' })).status).toBe(200)
+      expect((await syncTrack(world, userId, points.slice(0, 2))).status).toBe(403)
+      expect((await setStatus(world, { status: 'active' })).status).toBe(200)
+
+      const taken = {
+        received: 27,
+        duplicate: 5,
+        pending: 15,
+        rejected: {
+          'no-timestamp': 1,
+          'too-old': 1,
+          'out-of-bounds': 1,
+          'rate-limited': 1,
+          paused: 2,
+        },
+      }
+      // What a process turns away is known everywhere a moment later.
+      await until(async () => Object.keys((await ledgerOf(world)).rejected).length === 5, {
+        timeoutMs: 10_000,
+        what: 'the rejected points to be counted',
+        everyMs: 500,
+      })
+      const before = await ledgerOf(world)
+      expect(before).toMatchObject({ ...taken, stored: 0, lost: 0, in_flight: 0 })
+      expect(sumOf(before)).toBe(0)
+
+      const force = () => world.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('manager') })
+      const flushed = await Promise.all([force(), force()])
+      for (const answer of flushed) expect((await dataOf(answer, forceFlushEndpoint)).finished).toBe(true)
+      const after = await ledgerOf(world)
+      expect(after).toMatchObject({ ...taken, pending: 0, stored: 15, lost: 0, in_flight: 0, dead_letter: 0 })
+    }, 60_000)
+
+    test('of dead letters that are not there says so', async () => {
+      const list = await world.fetch('/api/event/admin/dead-letters', { headers: admin('manager') })
+      expect((await dataOf(list, deadLettersEndpoint)).items).toEqual([])
+      for (const { method, path } of [replayDeadLetterEndpoint, dropDeadLetterEndpoint]) {
+        const call = (id: string) => world.fetch(path.replace(':id', id), { method, headers: admin('owner') })
+        await sentenceOf(await call('7'), 404, 'not-found')
+        await sentenceOf(await call('x'), 400, 'invalid-request')
+      }
+    })
+  },
+  { EVENT_FLUSH_SECONDS: '3600', EVENT_LIMIT_CHECKIN: '5' },
+)

@@ -1,0 +1,154 @@
+/** Whatever happens in whatever order, the ledger balances, and says what the tables and the buffer hold. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { dropDeadLetter, replayDeadLetter } from '#services/admin/replay-dead-letter.ts'
+import { eraseUser } from '#services/admin/erase-user.ts'
+import type { Operator } from '#shared/auth.ts'
+import { readConfig } from '#shared/config.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { Refusal } from '#shared/errors.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { type Ledger, readLedger } from '#shared/ledger/read-ledger.ts'
+import { openTally, type Tally } from '#shared/ledger/tally.ts'
+import { createLog } from '#shared/log.ts'
+import { openObjects } from '#shared/objects/objects.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { activate, admit, sync } from '#tests/kv/drivers.ts'
+import { describeRigs, NOON, type Rig } from '#tests/scheduler/rig.ts'
+
+const OPERATOR: Operator = { role: 'owner', level: 3, name: 'test', fingerprint: 'test' }
+const RUNS = 8
+
+const users = fc.constantFrom('anna', 'ben', 'cleo')
+const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 6 })
+const steps = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ verb: fc.constantFrom('admit', 'restore'), user: users, minutes }) },
+  { weight: 2, arbitrary: fc.record({ verb: fc.constant('poison'), user: users, minutes }) },
+  // Killed before, between and after the commits and settlements of a flush.
+  { weight: 4, arbitrary: fc.record({ verb: fc.constant('flush'), settles: fc.constantFrom(0, 1, 99) }) },
+  { weight: 2, arbitrary: fc.record({ verb: fc.constantFrom('replay', 'drop'), which: fc.nat(5) }) },
+  { weight: 1, arbitrary: fc.record({ verb: fc.constant('erase'), user: users }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ verb: fc.constant('reject'), points: fc.integer({ min: 1, max: 9 }) }),
+  },
+)
+type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never
+
+/** One run, on what the runs before it have left: a rig, and what an operator and a replica have of it. */
+async function openRun(rig: Rig) {
+  const objects = await openObjects(`file:${await newDirectory('balance')}`, readConfig({}).s3)
+  const context = { ...rig.context(), config: readConfig({}), objects } as unknown as ServiceContext
+  const log = createLog({}, () => undefined)
+  const tally = openTally({ kv: rig.kv, db: rig.db, log, journalPath: null, journaled: () => 0 })
+  return { context, tally }
+}
+
+/** An operator's act; what is not there (any more) is refused. */
+const unlessRefused = async (act: Promise<unknown>): Promise<void> => {
+  await act.catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error
+  })
+}
+
+async function letterAt(rig: Rig, which: number): Promise<number> {
+  const rows = await rig.db.sql<{ id: number }[]>`SELECT id FROM dead_letters ORDER BY id`
+  return rows[which % Math.max(rows.length, 1)]?.id ?? 0
+}
+
+async function take(rig: Rig, context: ServiceContext, tally: Tally, step: Step): Promise<void> {
+  rig.nowMs += 1_000
+  switch (step.verb) {
+    case 'admit':
+      await admit(
+        rig.kv,
+        received(
+          rig,
+          sync(
+            step.user,
+            step.minutes.map((m) => NOON + m * 60_000),
+          ),
+        ),
+      )
+      return
+    case 'restore':
+      await rig.bufferEntries(
+        step.user,
+        received(
+          rig,
+          sync(
+            step.user,
+            step.minutes.map((m) => NOON + m * 60_000),
+          ),
+        ).entries,
+      )
+      return
+    case 'poison':
+      await rig.bufferEntries(
+        step.user,
+        step.minutes.map((m) => ({ field: `t${m}`, value: `[0,${rig.nowMs},"north",120,1]` })),
+      )
+      return
+    case 'flush': {
+      let left = step.settles
+      const settle: Kv['settle'] = async (...args) => (left-- > 0 ? rig.kv.settle(...args) : undefined)
+      await rig.flush({ slicePoints: 4, kv: { ...rig.kv, settle } })
+      return
+    }
+    case 'replay':
+      return unlessRefused(replayDeadLetter(context, OPERATOR, await letterAt(rig, step.which), 'test'))
+    case 'drop':
+      return unlessRefused(dropDeadLetter(context, OPERATOR, await letterAt(rig, step.which), 'test'))
+    case 'erase':
+      return unlessRefused(eraseUser(context, OPERATOR, step.user, 'test'))
+    case 'reject':
+      tally.count('rejected:too-old', step.points)
+  }
+}
+
+/** The same points, received now. */
+const received = (rig: Rig, submission: ReturnType<typeof sync>) => ({
+  ...submission,
+  entries: submission.entries.map(({ field }) => ({ field, value: `[0,${rig.nowMs},25.03,121.5,1]` })),
+})
+
+/** What the stores themselves hold. */
+async function held(rig: Rig) {
+  return {
+    stored: await rig.storedPoints(),
+    pending: (await rig.pending()).length,
+    deadLetter: (await rig.deadLetters()).length,
+  }
+}
+
+const shown = ({ stored, pending, deadLetter }: Ledger) => ({ stored, pending, deadLetter })
+
+describeRigs('the balance', (rig) => {
+  test('holds through any sequence of what may happen', async () => {
+    await rig.db.sql`TRUNCATE erasures`
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 16 }), async (sequence) => {
+        const { context, tally } = await openRun(rig)
+        await activate(rig.kv)
+        const before = await readLedger(rig.db, rig.kv)
+        for (const step of sequence) {
+          await take(rig, context, tally, step)
+          await tally.sync()
+          const ledger = await readLedger(rig.db, rig.kv)
+          expect(ledger.lost).toBe(0)
+        }
+        await rig.flush()
+        const ledger = await readLedger(rig.db, rig.kv)
+        expect({ ...shown(ledger), inFlight: ledger.inFlight }).toEqual({ ...(await held(rig)), inFlight: 0 })
+        expect(ledger.pending).toBe(0)
+        const rejected = sequence.reduce((sum, step) => sum + ('points' in step ? step.points : 0), 0)
+        expect((ledger.rejected['too-old'] ?? 0) - (before.rejected['too-old'] ?? 0)).toBe(rejected)
+        for (const [name, points] of Object.entries(ledger))
+          if (typeof points === 'number')
+            expect({ name, negative: points < 0 }).toEqual({ name, negative: false })
+        await tally.stop()
+      }),
+      { numRuns: RUNS },
+    )
+  }, 60_000)
+})

@@ -1,0 +1,179 @@
+/** A Redis that comes back without its data, or without the last of them: the books show exactly what is missing. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { cpSync, rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { flush, type FlushContext } from '#services/scheduler/flush.ts'
+import { primeKv } from '#shared/activity.ts'
+import { openJournal } from '#shared/buffer/journal.ts'
+import { type Database, openDatabase } from '#shared/db/db.ts'
+import { type Kv, openKv } from '#shared/kv/kv.ts'
+import { createLossWatch } from '#shared/ledger/losses.ts'
+import { type Ledger, readLedger } from '#shared/ledger/read-ledger.ts'
+import { openTally, type Tally } from '#shared/ledger/tally.ts'
+import { createLog } from '#shared/log.ts'
+import { createMetrics } from '#shared/metrics.ts'
+import { createCalendar } from '#shared/rules/calendar.ts'
+import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { type Server, startRedis } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admit, sync } from '#tests/kv/drivers.ts'
+
+const log = createLog({}, () => undefined)
+const NOW = Date.parse('2026-04-12T04:00:00Z')
+const times = (from: number, count: number) =>
+  Array.from({ length: count }, (_, i) => NOW + (from + i) * 60_000)
+
+describeOnServers('points that the store has lost', () => {
+  let redis: Server
+  let database: TestDatabase
+  let db: Database
+  let dir = ''
+  const opened: { kv: Kv; tally: Tally }[] = []
+
+  /** A replica, as far as the ledger knows one. */
+  const openReplica = async (journalPath: string | null = null) => {
+    const kv = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
+    const tally = openTally({ kv, db, log, journalPath, journaled: () => 0 })
+    const replica = { kv, tally }
+    opened.push(replica)
+    return replica
+  }
+  const flushAll = (kv: Kv, changes: Partial<FlushContext> = {}) =>
+    flush({
+      ...{
+        db,
+        kv,
+        log,
+        calendar: createCalendar('Asia/Taipei'),
+        now: () => NOW,
+        metrics: createMetrics('test'),
+      },
+      ...{ retentionMs: 60_000, lockMs: 90_000, slicePoints: 3, stopping: new AbortController().signal },
+      ...changes,
+    })
+  const columns = async (kv: Kv): Promise<Partial<Ledger>> => {
+    for (const { tally } of opened) await tally.sync()
+    const { losses: _losses, rejected: _rejected, ...points } = await readLedger(db, kv)
+    return Object.fromEntries(Object.entries(points).filter(([, count]) => count !== 0))
+  }
+  /** Kills Redis, does something to its disk, and waits until the replicas have it back. */
+  const troubleDisk = async (trouble: (data: string) => void): Promise<void> => {
+    await redis.stop('SIGKILL')
+    trouble(join(redis.dir, 'appendonlydir'))
+    await redis.restart()
+    for (const { kv } of opened)
+      await until(() => kv.status().then(() => true), { timeoutMs: 10_000, what: 'the kv to be back' })
+  }
+
+  beforeEach(async () => {
+    ;[redis, database, dir] = await Promise.all([startRedis(), openTestDatabase(), newDirectory('lost')])
+    db = await openDatabase({ url: database.url, dir: '' })
+  })
+  afterEach(async () => {
+    for (const { kv, tally } of opened.splice(0)) {
+      await tally.stop()
+      await kv.close()
+    }
+    await db.close()
+    await Promise.all([redis.close(), database.drop(), rm(dir, { recursive: true })])
+  })
+
+  test('an empty disk: all that waited is lost, the status is unknown until it is read anew, and it goes on', async () => {
+    const [one, other] = [await openReplica(), await openReplica()]
+    await primeKv(db, one.kv)
+    await admit(one.kv, sync('anna', times(0, 7)))
+    await admit(other.kv, sync('ben', times(0, 5)))
+    // Three points of each partition are stored, and only some of them settled.
+    const settled: number[] = []
+    const settle: Kv['settle'] = async (partition, slice, epoch) => {
+      if (settled.push(partition) % 2 === 1) await one.kv.settle(partition, slice, epoch)
+    }
+    await flushAll(one.kv, { kv: { ...one.kv, settle } })
+    await admit(one.kv, sync('cleo', times(0, 4)))
+    await admit(other.kv, sync('anna', times(7, 2)))
+    expect(await columns(one.kv)).toMatchObject({ received: 18, stored: 12 })
+
+    await troubleDisk((data) => rmSync(data, { recursive: true }))
+    expect(await admit(one.kv, sync('anna', times(20, 1)))).toEqual({ outcome: 'unknown' })
+    expect(await columns(one.kv)).toEqual({ received: 18, stored: 12, lost: 6 })
+    await primeKv(db, one.kv)
+    await admit(other.kv, sync('anna', times(20, 3)))
+    expect(await columns(one.kv)).toEqual({ received: 21, stored: 12, pending: 3, lost: 6 })
+    await flushAll(one.kv)
+    expect(await columns(one.kv)).toEqual({ received: 21, stored: 15, lost: 6 })
+  }, 30_000)
+
+  test('a store that lost its last writes: what it had acknowledged is lost, but for what is stored already', async () => {
+    const [one, other] = [await openReplica(), await openReplica()]
+    await primeKv(db, one.kv)
+    await admit(one.kv, sync('anna', times(0, 4)))
+    await admit(other.kv, sync('ben', times(0, 3)))
+    cpSync(join(redis.dir, 'appendonlydir'), join(dir, 'copy'), { recursive: true })
+    await admit(one.kv, sync('anna', times(4, 2)))
+    // Of these five nobody will ever know but the table.
+    await flushAll(one.kv)
+    await admit(other.kv, sync('ben', times(3, 5)))
+    expect(await columns(one.kv)).toEqual({ received: 14, stored: 9, pending: 5 })
+
+    await troubleDisk((data) => {
+      rmSync(data, { recursive: true })
+      cpSync(join(dir, 'copy'), data, { recursive: true })
+    })
+    await admit(one.kv, sync('cleo', times(0, 6)))
+    await flushAll(one.kv)
+    expect(await columns(one.kv)).toEqual({ received: 20, stored: 15, lost: 5 })
+    await admit(other.kv, sync('ben', times(3, 5)))
+    await flushAll(one.kv)
+    expect(await columns(one.kv)).toEqual({ received: 25, stored: 20, lost: 5 })
+  }, 30_000)
+
+  test('what a replica knew that is gone is not forgotten', async () => {
+    const [mine, its] = [openJournal(dir, 10), openJournal(dir, 10)]
+    const survivor = await openReplica(mine.path)
+    const killed = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
+    // Never synced, never stopped: what is left of it is its file.
+    const silent = openTally({ kv: killed, db, log, journalPath: its.path, journaled: () => 0 })
+    await primeKv(db, survivor.kv)
+    await admit(killed, sync('anna', times(0, 6)))
+    silent.count('rejected:too-old', 4)
+    await killed.close()
+    await troubleDisk((data) => rmSync(data, { recursive: true }))
+    await primeKv(db, survivor.kv)
+    // Its journal is its own as long as it is locked.
+    mine.adopt()
+    expect(await columns(survivor.kv)).toEqual({})
+    its.close()
+    mine.adopt()
+    expect(await columns(survivor.kv)).toEqual({ received: 10, lost: 6 })
+    expect((await readLedger(db, survivor.kv)).rejected).toEqual({ 'too-old': 4 })
+    mine.close()
+  }, 30_000)
+
+  test('a loss is noted when it is found twice, once, and taken back when the points are found', async () => {
+    const { kv, tally } = await openReplica()
+    await primeKv(db, kv)
+    await admit(kv, sync('anna', times(0, 6)))
+    await tally.sync()
+    const look = createLossWatch({ db, kv, now: () => NOW })
+    const noted = async () =>
+      (await db.sql<{ points: number }[]>`SELECT points::int FROM ledger_losses ORDER BY id`).map(
+        (row) => row.points,
+      )
+    await look()
+    await look()
+    expect(await noted()).toEqual([])
+    await troubleDisk((data) => rmSync(data, { recursive: true }))
+    await primeKv(db, kv)
+    await look()
+    expect(await noted()).toEqual([])
+    for (let i = 0; i < 3; i++) await look()
+    expect((await noted()).reduce((sum, points) => sum + points, 0)).toBe(6)
+    await db.sql`
+      INSERT INTO ledger_books (epoch, partition, stored) SELECT epoch, partition, acknowledged FROM ledger_callers`
+    for (let i = 0; i < 3; i++) await look()
+    expect((await noted()).reduce((sum, points) => sum + points, 0)).toBe(0)
+  }, 30_000)
+})

@@ -24,6 +24,9 @@ describeWorlds(
   'the ledger',
   (world) => {
     test('counts what was taken, what was known and what was turned away, and a flush is forced', async () => {
+      const force = () => world.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('manager') })
+      // The flush at the start is over then, and no other is near.
+      expect((await dataOf(await force(), forceFlushEndpoint)).finished).toBe(true)
       const userId = newPilgrim()
       const now = Date.now()
       const points = Array.from({ length: 10 }, (_, i) => ({ ...PLACE, timestamp: now - i * 60_000 }))
@@ -37,9 +40,8 @@ describeWorlds(
       expect((await setStatus(world, { status: 'active' })).status).toBe(200)
 
       const taken = {
-        received: 27,
+        received: 26,
         duplicate: 5,
-        pending: 15,
         rejected: {
           'no-timestamp': 1,
           'too-old': 1,
@@ -55,10 +57,9 @@ describeWorlds(
         everyMs: 500,
       })
       const before = await ledgerOf(world)
-      expect(before).toMatchObject({ ...taken, stored: 0, lost: 0, in_flight: 0 })
+      expect(before).toMatchObject({ ...taken, pending: 15, stored: 0, lost: 0, in_flight: 0 })
       expect(sumOf(before)).toBe(0)
 
-      const force = () => world.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('manager') })
       const flushed = await Promise.all([force(), force()])
       for (const answer of flushed) expect((await dataOf(answer, forceFlushEndpoint)).finished).toBe(true)
       const after = await ledgerOf(world)

@@ -4,7 +4,7 @@ import { cpSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flush, type FlushContext } from '#services/scheduler/flush.ts'
-import { primeKv } from '#shared/activity.ts'
+import { spreadStatus } from '#shared/activity.ts'
 import { openJournal } from '#shared/buffer/journal.ts'
 import { type Database, openDatabase } from '#shared/db/db.ts'
 import { type Kv, openKv } from '#shared/kv/kv.ts'
@@ -83,7 +83,7 @@ describeOnServers('points that the store has lost', () => {
 
   test('an empty disk: all that waited is lost, the status is unknown until it is read anew, and it goes on', async () => {
     const [one, other] = [await openReplica(), await openReplica()]
-    await primeKv(db, one.kv)
+    await spreadStatus(db, one.kv)
     await admit(one.kv, sync('anna', times(0, 7)))
     await admit(other.kv, sync('ben', times(0, 5)))
     // Three points of each partition are stored, and only some of them settled.
@@ -99,7 +99,7 @@ describeOnServers('points that the store has lost', () => {
     await troubleDisk((data) => rmSync(data, { recursive: true }))
     expect(await admit(one.kv, sync('anna', times(20, 1)))).toEqual({ outcome: 'unknown' })
     expect(await columns(one.kv)).toEqual({ received: 18, stored: 12, lost: 6 })
-    await primeKv(db, one.kv)
+    await spreadStatus(db, one.kv)
     await admit(other.kv, sync('anna', times(20, 3)))
     expect(await columns(one.kv)).toEqual({ received: 21, stored: 12, pending: 3, lost: 6 })
     await flushAll(one.kv)
@@ -108,7 +108,7 @@ describeOnServers('points that the store has lost', () => {
 
   test('a store that lost its last writes: what it had acknowledged is lost, but for what is stored already', async () => {
     const [one, other] = [await openReplica(), await openReplica()]
-    await primeKv(db, one.kv)
+    await spreadStatus(db, one.kv)
     await admit(one.kv, sync('anna', times(0, 4)))
     await admit(other.kv, sync('ben', times(0, 3)))
     cpSync(join(redis.dir, 'appendonlydir'), join(dir, 'copy'), { recursive: true })
@@ -136,12 +136,12 @@ describeOnServers('points that the store has lost', () => {
     const killed = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
     // Never synced, never stopped: what is left of it is its file.
     const silent = openTally({ kv: killed, db, log, journalPath: its.path, journaled: () => 0 })
-    await primeKv(db, survivor.kv)
+    await spreadStatus(db, survivor.kv)
     await admit(killed, sync('anna', times(0, 6)))
     silent.count('rejected:too-old', 4)
     await killed.close()
     await troubleDisk((data) => rmSync(data, { recursive: true }))
-    await primeKv(db, survivor.kv)
+    await spreadStatus(db, survivor.kv)
     // Its journal is its own as long as it is locked.
     mine.adopt()
     expect(await columns(survivor.kv)).toEqual({})
@@ -154,7 +154,7 @@ describeOnServers('points that the store has lost', () => {
 
   test('a loss is noted when it is found twice, once, and taken back when the points are found', async () => {
     const { kv, tally } = await openReplica()
-    await primeKv(db, kv)
+    await spreadStatus(db, kv)
     await admit(kv, sync('anna', times(0, 6)))
     await tally.sync()
     const look = createLossWatch({ db, kv, now: () => NOW })
@@ -166,7 +166,7 @@ describeOnServers('points that the store has lost', () => {
     await look()
     expect(await noted()).toEqual([])
     await troubleDisk((data) => rmSync(data, { recursive: true }))
-    await primeKv(db, kv)
+    await spreadStatus(db, kv)
     await look()
     expect(await noted()).toEqual([])
     for (let i = 0; i < 3; i++) await look()

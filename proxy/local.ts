@@ -50,6 +50,15 @@ export interface Local {
   stop(): Promise<void>
 }
 
+/** Has each request answered by the service that its path belongs to. */
+const answering =
+  (services: ReadonlyMap<ServiceName, Service>) =>
+  async (given: Request): Promise<Response> => {
+    const request = withHost(given)
+    const service = services.get(serviceOf(new URL(request.url).pathname, request.method))!
+    return withBrowserHeaders(await service.fetch(request))
+  }
+
 /**
  * Starts the embedded run.
  * @throws ConfigError; or when another process keeps the data directory or the port for 30 s
@@ -83,11 +92,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   const server = await listen({
     port: config.port,
     tls: await openCertificate(dataDir),
-    fetch: async (given) => {
-      const request = withHost(given)
-      const service = services.get(serviceOf(new URL(request.url).pathname, request.method))!
-      return withBrowserHeaders(await service.fetch(request))
-    },
+    fetch: answering(services),
     error: (error) => withBrowserHeaders(answerUnexpected(log, error)),
   })
   const closeDoor = openDoor(ports, log)

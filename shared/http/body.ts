@@ -13,11 +13,13 @@ export const isArriving = (request: Request): boolean => arriving.has(request)
 
 /** @throws Refusal 413 beyond `max` bytes */
 export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
-  if (Number(request.headers.get('content-length') ?? 0) > max) throw tooLarge(max)
-  if (request.body === null) return new Uint8Array()
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  if (declared > max) throw tooLarge(max)
+  // To look at the body makes a stream of it, which costs more than to read it.
+  if (declared === 0 && request.body === null) return new Uint8Array()
   arriving.add(request)
   try {
-    return await readArriving(request, max)
+    return await (declared > 0 ? request.bytes() : readChunks(request.body!, max))
   } catch (error) {
     // The client has left; the answer is for the books alone.
     if (error instanceof Error && error.name === 'AbortError') throw invalid('body: broke off')
@@ -27,12 +29,10 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   }
 }
 
-async function readArriving(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
-  const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > 0) return new Uint8Array(await request.arrayBuffer())
+async function readChunks(body: ReadableStream<Uint8Array>, max: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body!) {
+  for await (const chunk of body) {
     size += chunk.byteLength
     if (size > max) throw tooLarge(max)
     chunks.push(chunk)
@@ -40,9 +40,18 @@ async function readArriving(request: Request, max: number): Promise<Uint8Array<A
   return Buffer.concat(chunks)
 }
 
-/** Beyond this depth, walking a value overflows the stack; the bytes below which nothing is so deep. */
+/** Beyond this depth, walking a value overflows the stack. */
 const MAX_DEPTH = 5_000
-const DEEP_BYTES = 2 * MAX_DEPTH
+const OPENING = ['[', '{'].map((bracket) => bracket.charCodeAt(0))
+
+/** Whether enough brackets open for any depth at all: to find one is quicker than to look at every byte. */
+function mayBeDeep(bytes: Uint8Array): boolean {
+  let opening = 0
+  for (const bracket of OPENING)
+    for (let at = bytes.indexOf(bracket); at >= 0; at = bytes.indexOf(bracket, at + 1))
+      if (++opening > MAX_DEPTH) return true
+  return false
+}
 
 /** Whether so many brackets are open at once, those in strings included. */
 function isTooDeep(bytes: Uint8Array): boolean {
@@ -59,7 +68,8 @@ function isTooDeep(bytes: Uint8Array): boolean {
 
 /** @throws Refusal 400 for what is not JSON in UTF-8, or nested deeper than anything can be walked through */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.length > DEEP_BYTES && isTooDeep(bytes)) throw invalid('body: is nested too deep')
+  const isLong = bytes.length > MAX_DEPTH
+  if (isLong && mayBeDeep(bytes) && isTooDeep(bytes)) throw invalid('body: is nested too deep')
   try {
     return JSON.parse(UTF8.decode(bytes))
   } catch {

@@ -27,7 +27,7 @@ export class KvFull extends Error {
 /** Whether an error says that the store is away or full, rather than that a call is wrong. */
 export const kvIsAway = (error: unknown): boolean => error instanceof KvUnavailable || error instanceof KvFull
 
-/** One point in a pilgrim's buffer: its identity (kind and time sent) and its packed value. */
+/** One point in a pilgrim's buffer: its identity (kind and time sent) and its packed value, each a single line. */
 export interface Entry {
   readonly field: string
   readonly value: string

@@ -39,11 +39,31 @@ export function parseSentTime(value: number | string, calendar: Calendar): numbe
   return exif !== undefined && exists(...exif) ? inRange(calendar.instant(...exif)) : null
 }
 
-/** The form in which computers write a time themselves, `2026-04-12T04:00:00.000Z`: most of all that comes. */
+const WRITTEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/**
+ * The form in which computers write a time themselves, `2026-04-12T04:00:00.000Z`: most of all that comes, and read
+ * several times faster by its places than by what an expression finds.
+ */
 function parseWritten(value: string): number | null {
-  if (value.length !== 24) return null
-  const date = new Date(value)
-  return !Number.isNaN(date.getTime()) && date.toISOString() === value ? date.getTime() : null
+  if (value.length !== 24 || !WRITTEN.test(value)) return null
+  const two = (at: number): number => 10 * value.charCodeAt(at) + value.charCodeAt(at + 1) - 528
+  const year = 100 * two(0) + two(2)
+  const [month, day, hour, minute, second] = [two(5), two(8), two(11), two(14), two(17)]
+  // All else, and what no calendar has, is looked at more closely.
+  if (
+    year < 1970 ||
+    month < 1 ||
+    month > 12 ||
+    day < 1 ||
+    day > 28 ||
+    hour > 23 ||
+    minute > 59 ||
+    second > 59
+  )
+    return null
+  const ms = 10 * two(20) + value.charCodeAt(22) - 48
+  return Date.UTC(year, month - 1, day, hour, minute, second, ms)
 }
 
 function parseIso(match: RegExpExecArray): number | null {

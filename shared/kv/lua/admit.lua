@@ -3,8 +3,8 @@
 -- KEYS[1]  the partition's hash tag, such as {gps:0}; all keys are made from it, so all share its slot
 -- ARGV     caller, epoch for a store without one (empty: admit, otherwise: restore), checkin max, checkin
 --          window ms, sync max, sync window ms, duplicate window ms, retention s, most pending points, then
---          per submission (some hundreds at most): kind|user|request id|duplicate key|its place in time
---          (ms)|position (t,lat,lng or empty)|n, n × (field, value)
+--          per submission (some hundreds at most) lines: kind|user|request id|duplicate key|its place in
+--          time (ms)|position (t,lat,lng or empty)|n, and n × (field, value)
 -- Answers  {per submission {outcome, …}, of one that is admitted whole only how many points wait now; new
 --          points; the caller's points so far; epoch}
 local tag = KEYS[1]
@@ -30,15 +30,24 @@ local function refusal()
 end
 local refused, epoch = refusal()
 
+-- Fields and values of all submissions, in turns.
+local entries = {}
+local function readEntries(lines, from, n)
+  for _ = 1, 2 * n do
+    local ends = string.find(lines, '\n', from, true) or #lines + 1
+    entries[#entries + 1] = string.sub(lines, from, ends - 1)
+    from = ends + 1
+  end
+end
+
 local users, windowKeys, submissions = {}, {}, {}
-local at = 10
-while at <= #ARGV do
-  local kind, user, id, duplicateKey, recorded, position, n =
-    string.match(ARGV[at], '^(%a+)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|(%d+)$')
-  local i = #submissions + 1
+for at = 10, #ARGV do
+  local kind, user, id, duplicateKey, recorded, position, n, from =
+    string.match(ARGV[at], '^(%a+)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|(%d+)\n?()')
+  local i = at - 9
   users[i], windowKeys[i] = user, tag .. ':win:' .. kind .. ':' .. user
-  submissions[i] = { kind, user, id, duplicateKey, recorded, position, at + 1, tonumber(n), windowKeys[i] }
-  at = at + 1 + 2 * n
+  submissions[i] = { kind, user, id, duplicateKey, recorded, position, #entries + 1, tonumber(n), windowKeys[i] }
+  readEntries(ARGV[at], from, submissions[i][8])
 end
 
 -- What the store holds under some names; false where it holds nothing.
@@ -119,20 +128,20 @@ end
 local ENTRIES_A_CALL = 1000
 local waiting = {}
 
--- Puts up to ENTRIES_A_CALL entries ARGV[first …] into a hash; answers how many were there already, whether the
+-- Puts up to ENTRIES_A_CALL entries[first …] into a hash; answers how many were there already, whether the
 -- first was, and how many were of somebody erased since.
 local function put(key, isEmpty, first, n, stamp, erasedAt)
   local known, firstKnown, late = 0, 0, 0
   if n == 1 and not erasedAt then
-    if redis.call('HSETNX', key, ARGV[first], stamp .. ARGV[first + 1]) == 0 then return 1, 1, 0 end
-    count(ARGV[first])
+    if redis.call('HSETNX', key, entries[first], stamp .. entries[first + 1]) == 0 then return 1, 1, 0 end
+    count(entries[first])
     return 0, 0, 0
   end
   local fields, fresh = {}, {}
-  for i = 1, n do fields[i] = ARGV[first + 2 * i - 2] end
+  for i = 1, n do fields[i] = entries[first + 2 * i - 2] end
   local there = isEmpty and {} or held(fields, redis.call('HMGET', key, unpack(fields)))
   for i, field in ipairs(fields) do
-    local value = ARGV[first + 2 * i - 1]
+    local value = entries[first + 2 * i - 1]
     if restoring and receivedBefore(value, erasedAt) then
       late = late + 1
     elseif there[field] then
@@ -149,7 +158,7 @@ local function put(key, isEmpty, first, n, stamp, erasedAt)
   return known, firstKnown, late
 end
 
--- Puts entries ARGV[first …] into the pilgrim's buffer; answers how many were there already, whether the
+-- Puts entries[first …] into the pilgrim's buffer; answers how many were there already, whether the
 -- first was, how many points wait now, and how many were of somebody erased since.
 local function buffer(user, first, n)
   local key = tag .. ':buf:' .. user
@@ -215,7 +224,7 @@ local function decide(submission)
   if window and not charged then charge(windowKey, window, keepMs, id, duplicateKey, recorded) end
   if known == 0 then return pending end
   local held = ''
-  if firstKnown == 1 and kind == 'checkin' then held = redis.call('HGET', tag .. ':buf:' .. user, ARGV[first]) end
+  if firstKnown == 1 and kind == 'checkin' then held = redis.call('HGET', tag .. ':buf:' .. user, entries[first]) end
   return { 'admitted', known, firstKnown, pending, recorded, held }
 end
 

@@ -8,6 +8,7 @@ import type { DataQuery, LiveMap, LivePosition } from '#shared/contracts/trackin
 import { unavailable } from '#shared/errors.ts'
 import { type Kv, kvIsAway, type Moved, userHash } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/log.ts'
+import { entryOf } from '#shared/rules/tally.ts'
 
 const REFRESH_MS = 2_000
 /** Positions older than this are not shown. An answer is kept for another second: 5 s in all. */
@@ -29,8 +30,14 @@ export class LivePositions {
   #hidden = new Set<string>()
   #secret = ''
   #refreshedMs = 0
-  /** Youngest first; made when somebody asks. */
-  #sorted: Moved[] | null = null
+  /** Youngest first. What has moved since waits until somebody asks. */
+  #sorted: readonly Moved[] = []
+  #moved: Moved[] = []
+  /** Positions that are nobody's latest any more. */
+  readonly #left = new Set<Moved>()
+  /** Public names of this hour, by user. */
+  readonly #names = new Map<string, string>()
+  #namesHour = 0
   #timer: Timer | undefined
   #refreshing: Promise<void> | null = null
 
@@ -43,8 +50,8 @@ export class LivePositions {
   }
 
   async start(): Promise<void> {
-    await this.#tick()
-    this.#timer = setInterval(() => void this.#tick(), REFRESH_MS)
+    await this.refresh()
+    this.#timer = setInterval(() => void this.refresh(), REFRESH_MS)
   }
 
   async stop(): Promise<void> {
@@ -56,7 +63,7 @@ export class LivePositions {
   read({ limit, since, bbox }: DataQuery): Moved[] {
     if (this.now() - this.#refreshedMs > STALE_MS)
       throw unavailable('The live positions are not current just now: please try again in a moment.')
-    this.#sorted ??= [...this.#positions.values()].sort((a, b) => b.t - a.t)
+    this.#order()
     const sinceMs = since ?? this.now() - DAY_MS
     const found: Moved[] = []
     for (const position of this.#sorted) {
@@ -69,13 +76,37 @@ export class LivePositions {
 
   /** The name that the public sees in this hour instead of the pilgrim's id. */
   publicId(userId: string): string {
-    return createHmac('sha256', this.#secret)
-      .update(`${Math.floor(this.now() / HOUR_MS)}:${userId}`)
-      .digest('base64url')
-      .slice(0, 16)
+    const hour = Math.floor(this.now() / HOUR_MS)
+    if (hour !== this.#namesHour) this.#names.clear()
+    this.#namesHour = hour
+    return entryOf(this.#names, userId, () =>
+      createHmac('sha256', this.#secret).update(`${hour}:${userId}`).digest('base64url').slice(0, 16),
+    )
   }
 
-  #tick(): Promise<void> {
+  /** Brings what has moved into the order: everybody else is in it already. */
+  #order(): void {
+    if (this.#moved.length === 0 && this.#left.size === 0) return
+    const isLatest = (position: Moved) => !this.#left.has(position)
+    this.#sorted = merged(
+      this.#sorted.filter(isLatest),
+      this.#moved.filter(isLatest).sort((a, b) => b.t - a.t),
+    )
+    this.#moved = []
+    this.#left.clear()
+  }
+
+  #place(moved: Moved): void {
+    const held = this.#positions.get(moved.userId)
+    // The last refresh is asked for once more, so much of what comes is known.
+    if (held?.t === moved.t && held.lat === moved.lat && held.lng === moved.lng) return
+    if (held !== undefined) this.#left.add(held)
+    this.#positions.set(moved.userId, moved)
+    this.#moved.push(moved)
+  }
+
+  /** Asks for what has moved; one time at a time. */
+  refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = null
     })
@@ -106,8 +137,7 @@ export class LivePositions {
     let since = Math.max(0, this.#through[partition]! - OVERLAP_MS)
     for (;;) {
       const page = await this.kv.moved(partition, since, PAGE)
-      for (const moved of page) this.#positions.set(moved.userId, moved)
-      if (page.length > 0) this.#sorted = null
+      for (const moved of page) this.#place(moved)
       const last = page.at(-1)?.movedMs ?? since
       this.#through[partition] = Math.max(this.#through[partition]!, last)
       if (page.length < PAGE) return
@@ -125,10 +155,24 @@ export class LivePositions {
     if (fresh.length === 0) return
     for (const { userHash: hash, generation } of fresh) this.#generations.set(hash, generation)
     const gone = new Set(fresh.map(({ userHash: hash }) => hash))
-    for (const userId of this.#positions.keys())
-      if (gone.has(userHash(userId))) this.#positions.delete(userId)
-    this.#sorted = null
+    for (const [userId, position] of this.#positions)
+      if (gone.has(userHash(userId))) {
+        this.#positions.delete(userId)
+        this.#left.add(position)
+      }
   }
+}
+
+/** Two lists, youngest first, as one. */
+function merged(old: readonly Moved[], moved: readonly Moved[]): readonly Moved[] {
+  if (moved.length === 0) return old
+  const all: Moved[] = []
+  let next = 0
+  for (const position of old) {
+    while (next < moved.length && moved[next]!.t >= position.t) all.push(moved[next++]!)
+    all.push(position)
+  }
+  return [...all, ...moved.slice(next)]
 }
 
 const inside = ({ lat, lng }: Moved, [west, south, east, north]: NonNullable<DataQuery['bbox']>): boolean =>

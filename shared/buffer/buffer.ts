@@ -17,7 +17,7 @@ import type { Tally } from '#shared/ledger/tally.ts'
 import { admitOrRefuse, answerWithin, createAsk, storeFull } from './ask.ts'
 import type { Journal } from './journal.ts'
 import { createJournalDoor } from './journal-door.ts'
-import { createOwnAdmission } from './own-admission.ts'
+import { createOwnAdmission, type OwnAdmission } from './own-admission.ts'
 import { createReplay } from './replay.ts'
 
 /** Above this share of its memory the kv takes no more points, so that it never has to refuse a flush. */
@@ -61,8 +61,9 @@ export function createBuffer(options: BufferOptions): Buffer {
   const replay = createReplay({ kv, journal, rules, log })
   const toJournal = createJournalDoor(own, replay, tally.count, log)
   const ask = createAsk(kv, rules, prime, own.learn)
-  const memory = watchMemory(kv, log)
+  const watch = watchKv(options, own.learn)
   const late = rememberLateness(kv.partitions)
+  let isOpen = true
 
   const learn = async (): Promise<void> => {
     try {
@@ -74,7 +75,7 @@ export function createBuffer(options: BufferOptions): Buffer {
 
   return {
     admitCheckIn: tallied(tally.count, async (submission) => {
-      if (memory.isFull()) throw storeFull()
+      if (watch.isFull()) throw storeFull()
       const partition = partitionOf(submission.userId, kv.partitions)
       if (late.isLate(partition)) return toJournal(submission, null)
       const asked = ask(submission)
@@ -85,18 +86,21 @@ export function createBuffer(options: BufferOptions): Buffer {
       return toJournal(submission, asked)
     }),
     admitTrack: tallied(tally.count, async (submission) => {
-      if (memory.isFull()) throw storeFull()
+      if (watch.isFull()) throw storeFull()
       return admitOrRefuse(ask, submission)
     }),
     journaled: () => journal.size(),
     async start() {
-      kv.onReconnect(() => void learn())
-      memory.start()
+      kv.onReconnect(() => {
+        if (isOpen) void learn()
+      })
+      watch.start()
       replay.start()
       await learn()
     },
     async stop() {
-      memory.stop()
+      isOpen = false
+      await watch.stop()
       await replay.stop()
     },
   }
@@ -113,21 +117,35 @@ function rememberLateness(partitions: number) {
   }
 }
 
-function watchMemory(kv: Kv, log: Log) {
+/**
+ * Looks at the kv once a second: how full it is, and whether the event is paused. A replica that no request has
+ * told of a pause must know of it when the kv is gone; then the database tells.
+ */
+function watchKv({ kv, prime, log }: BufferOptions, learn: OwnAdmission['learn']) {
   let full = false
   let timer: Timer | undefined
+  let looking: Promise<void> | null = null
   const look = async (): Promise<void> => {
     try {
-      full = (await kv.memoryUse()) >= MEMORY_CEILING
+      const [use, status] = await Promise.all([kv.memoryUse(), kv.status()])
+      full = use >= MEMORY_CEILING
+      if (status !== null) learn(status)
     } catch (error) {
       if (!kvIsAway(error)) log.error('the kv is not watched', errorFields(error))
+      // Where neither tells, what is known goes on counting.
+      await prime().then(learn, () => undefined)
     }
   }
   return {
     isFull: () => full,
     start() {
-      timer = setInterval(() => void look(), WATCH_MS)
+      timer = setInterval(() => {
+        looking ??= look().finally(() => (looking = null))
+      }, WATCH_MS)
     },
-    stop: () => clearInterval(timer),
+    async stop() {
+      clearInterval(timer)
+      await looking
+    },
   }
 }

@@ -1,10 +1,16 @@
 /** Whether the books balance: what was answered with success against what is stored, handled and sent. */
+import { ledgerEndpoint } from '#shared/contracts/ledger.ts'
 import { SUBSCRIBERS } from '#shared/contracts/events.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import type { FoldPoint } from '#shared/rules/fold.ts'
 import { recompute } from '#tests/rules/plain-fold.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin } from '#tests/helpers/world.ts'
 import type { Arena } from './arena.ts'
 import type { Book } from './book.ts'
+
+const LEDGER_MS = 30_000
 
 /** Of the tests' settings. */
 const calendar = createCalendar('Asia/Taipei')
@@ -56,6 +62,21 @@ export async function unhandled({ sql }: Arena, book: Book): Promise<string[]> {
     SELECT 'a photo of ' || user_id AS what FROM unnest(${[...book.photos.keys()]}::text[]) AS u (user_id)
     WHERE NOT EXISTS (SELECT FROM pilgrims p WHERE p.user_id = u.user_id)`
   return [...events, ...chunks, ...photos].map(({ what }) => what)
+}
+
+/** What the service says itself of the points that are nowhere any more, when nothing moves. */
+export async function lostByLedger({ world }: Arena): Promise<number> {
+  const read = async () => {
+    const headers = admin('manager')
+    return dataOf(await world.fetch('/api/event/admin/ledger', { headers }), ledgerEndpoint)
+  }
+  const patience = { timeoutMs: LEDGER_MS, what: 'a ledger with nothing in flight', everyMs: 200 }
+  const { lost } = await until(async () => {
+    const ledger = await read()
+    if (ledger.in_flight !== 0) throw new Error(JSON.stringify(ledger))
+    return ledger
+  }, patience)
+  return lost
 }
 
 export interface Findings {

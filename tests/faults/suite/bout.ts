@@ -7,7 +7,7 @@ import { healthOf } from '#tests/helpers/world.ts'
 import { journaled } from '#tests/helpers/world-real.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
 import { type Arena, type Part, PARTS, SERVICES } from './arena.ts'
-import { audit, missing, unhandled } from './books.ts'
+import { audit, lostByLedger, missing, unhandled } from './books.ts'
 import { Book, json, send } from './book.ts'
 import type { Fault } from './faults.ts'
 import { startOperators } from './operators.ts'
@@ -61,6 +61,7 @@ export async function bout(
   const holdMs = fault.group === 'freeze' ? timing.freezeMs : timing.holdMs
   const forMs = 2 * timing.calmMs + holdMs
   const logs = watchLogs(arena)
+  const lostBefore = await lostByLedger(arena)
   const { fetch } = arena.world
   const phones = startPhones({ fetch, book, seed: own, count: timing.phones, forMs })
   const operators = startOperators(arena, book, randomBy(own), forMs)
@@ -77,6 +78,7 @@ export async function bout(
   await Promise.all([phones.finish(BOUND_MS), operators.finish(BOUND_MS)])
   const settledS = await settle(arena, book, fault, mendedMs)
   const findings = await audit(arena, book, fault.deadLetters ?? 0)
+  await balance(arena, book, fault, lostBefore, findings.lost.length)
   logs.complain(book)
   await revive(arena, book, fault)
   return {
@@ -143,6 +145,18 @@ async function settle(arena: Arena, book: Book, fault: Fault, mendedMs: number):
   // One more flush: what was on its way when the report was made.
   await Bun.sleep(REPORT_MS)
   return settledS
+}
+
+/** The service's own ledger knows of every loss, and of no other. */
+async function balance(arena: Arena, book: Book, fault: Fault, before: number, lost: number): Promise<void> {
+  try {
+    const booked = (await lostByLedger(arena)) - before
+    // What was never answered may be lost as well; its phone sent it again.
+    if (fault.loses === true ? booked < lost : booked !== 0)
+      book.complain('the ledger', `${booked} are booked as lost, ${lost} are`)
+  } catch (error) {
+    book.complain('the ledger', String(error))
+  }
 }
 
 function isRunning(arena: Arena, part: Part): boolean {

@@ -8,6 +8,8 @@ import { type Book, json, send } from './book.ts'
 
 const BETWEEN_MS = 500
 const PAUSE_MS = 600
+/** Each replica looks at the status once a second. */
+const KNOWN_MS = 1_500
 
 export interface Operators {
   /** Resolves when what they began is through, or patience is at its end. */
@@ -74,6 +76,8 @@ export function startOperators(arena: Arena, book: Book, random: Random, forMs: 
     const text = `pause of ${book.name};`
     const certain = await setStatus('paused', text)
     book.messages.push({ text, recipients: VOLUNTEERS, certain })
+    // A replica whose kv goes away in the very moment of a pause may take a check-in for so long.
+    await Bun.sleep(KNOWN_MS)
     if (certain) book.paused = {}
     await Bun.sleep(PAUSE_MS)
     book.paused = null

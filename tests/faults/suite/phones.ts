@@ -69,6 +69,10 @@ class Allowance {
   take(): void {
     this.#tried.push(performance.now())
   }
+  /** The last one was not charged. */
+  giveBack(): void {
+    this.#tried.pop()
+  }
 }
 
 class Phone {
@@ -168,6 +172,7 @@ class Phone {
     if (checkIn !== undefined && this.#visits.waitMs === 0) {
       this.#visits.take()
       const reply = await this.#post('/api/event/checkin', checkIn.body)
+      if (reply.status === 403) this.#visits.giveBack()
       if (reply.status === 202) {
         checkIn.done()
         this.#checkIns.shift()
@@ -184,6 +189,7 @@ class Phone {
     if (this.random() < 0.3) batch.sort(() => this.random() - 0.5)
     this.#syncs.take()
     const reply = await this.#post('/api/event/track/sync', { user_id: this.userId, points: batch })
+    if (reply.status === 403) this.#syncs.giveBack()
     if (reply.status !== 200) return
     const { rejected } = (JSON.parse(reply.text) as { data: { rejected: { index: number }[] } }).data
     const left = new Set(rejected.map(({ index }) => batch[index]))

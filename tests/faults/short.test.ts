@@ -1,0 +1,37 @@
+/** A few of the faults of `bun run test:faults`, in every run of the tests: the books balance after each. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { type Arena, openArena } from './suite/arena.ts'
+import { bout, type Timing } from './suite/bout.ts'
+import { FAULTS } from './suite/faults.ts'
+import { assignVolunteers } from './suite/operators.ts'
+import { isGood } from './suite/report.ts'
+
+const OPEN_MS = 60_000
+/** Above the bound of a recovery. */
+const TEST_MS = 240_000
+const TIMING: Timing = { phones: 16, calmMs: 1_000, holdMs: 1_000, freezeMs: 3_000 }
+
+/** Repeats a run: TEST_SEED=… bun run test faults/short */
+const SEED = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
+
+describeOnServers(`faults, seed ${SEED}`, () => {
+  let arena: Arena
+  beforeAll(async () => {
+    arena = await openArena()
+    await assignVolunteers(arena)
+  }, OPEN_MS)
+  afterAll(() => arena.close(), OPEN_MS)
+
+  test.each(FAULTS.filter(({ short }) => short === true).map((fault, i) => [fault.name, fault, i] as const))(
+    '%s',
+    async (_name, fault, i) => {
+      const outcome = await bout(arena, fault, i, SEED, TIMING)
+      expect(outcome).toMatchObject({ lost: 0, doubled: 0, complaints: [] })
+      expect(isGood(outcome)).toBe(true)
+      // The phones were busy, and most of what they sent was taken.
+      expect(outcome.answered).toBeGreaterThan(100)
+    },
+    TEST_MS,
+  )
+})

@@ -5,6 +5,7 @@
 import { environment, type Environment, readConfig, ConfigError } from '#shared/config.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
+import type { Database } from '#shared/db/db.ts'
 import { migrate, migrateDatabase } from '#shared/db/migrate.ts'
 import { withBrowserHeaders } from '#shared/http/browser-headers.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
@@ -59,6 +60,9 @@ const answering =
     return withBrowserHeaders(await service.fetch(request))
   }
 
+/** A server's migrations take as long as they take, on a connection of their own. */
+const migrating = (url: string) => (db: Database) => (url === '' ? migrateDatabase(db) : migrate(url))
+
 /**
  * Starts the embedded run.
  * @throws ConfigError; or when another process keeps the data directory or the port for 30 s
@@ -69,9 +73,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   const tokens = openTokens(dataDir, env)
   const port = Number(env.EVENT_PORT?.trim() || 8443)
   const config = readConfig({ EVENT_PUBLIC_URL: `https://localhost:${port}`, ...env, ...tokens.env })
-  const ports = await openPorts(config, log, now, (db) =>
-    config.databaseUrl === '' ? migrateDatabase(db) : migrate(config.databaseUrl),
-  )
+  const ports = await openPorts(config, log, now, migrating(config.databaseUrl))
   let addressOf = (_request: Request): string => 'unknown'
   let idleAfter: ServiceContext['idleAfter'] = () => undefined
   const stopping = new AbortController()

@@ -164,18 +164,6 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await replica.admitTrack(sync('U', [9]))).toMatchObject({ outcome: 'admitted', pending: 6 })
   })
 
-  test('stopped after a pause that no request has met: it holds all the same', async () => {
-    await using replica = await startReplica(kv, { status: null })
-    await direct.setStatus({ status: 'paused', version: 2, message: null })
-    const refused = { outcome: 'refused', status: 'paused' }
-    // What the replica is told at most a second later, it has been told by nobody who asked for something.
-    await Bun.sleep(1_500)
-    await server.stop('SIGKILL')
-    expect(await replica.admitCheckIn(checkin())).toMatchObject(refused)
-    expect(replica.journaled()).toBe(0)
-    await server.restart()
-  })
-
   test('stopped before the start: the status of the database decides, and 503 where there is none', async () => {
     await server.stop()
     await using known = await startReplica(kv)

@@ -1,0 +1,29 @@
+/** What a replica knows of a pause that no request has met. */
+import { expect, test } from 'bun:test'
+import { openRedisKv } from '#shared/kv/kv.redis.ts'
+import { startRedis } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { checkin } from '#tests/kv/drivers.ts'
+import { startReplica } from './replica.ts'
+
+/** A replica looks once a second. */
+const KNOWN_MS = 1_500
+
+describeOnServers('a pause', () => {
+  test('holds when the kv goes away before anybody has asked for anything', async () => {
+    await using server = await startRedis()
+    const kv = await openRedisKv({ url: server.url, partitions: 1, onError: () => undefined })
+    try {
+      await kv.setStatus({ status: 'active', version: 1, message: null })
+      await using replica = await startReplica(kv, { status: null })
+      expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'admitted' })
+      await kv.setStatus({ status: 'paused', version: 2, message: null })
+      await Bun.sleep(KNOWN_MS)
+      await server.stop('SIGKILL')
+      expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'refused', status: 'paused' })
+      expect(replica.journaled()).toBe(0)
+    } finally {
+      await kv.close()
+    }
+  })
+})

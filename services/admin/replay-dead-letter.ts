@@ -4,6 +4,7 @@ import { audit } from '#shared/audit.ts'
 import type { Operator } from '#shared/auth.ts'
 import { admissionRules } from '#shared/buffer/rules.ts'
 import type { ServiceContext } from '#shared/context.ts'
+import { conflict } from '#shared/errors.ts'
 import type { Replayed } from '#shared/contracts/ledger.ts'
 import { type Kv, partitionOf, userHash } from '#shared/kv/kv.ts'
 import { countPoints } from '#shared/ledger/books.ts'
@@ -19,7 +20,7 @@ const STAMP = /^(\d+)~/
 /**
  * Replays a dead letter. Its row goes only when the buffer has the point; a flush that refuses it in between
  * renews the row, which then stays.
- * @throws Refusal 404; KvUnavailable, and the row stays
+ * @throws Refusal 404, or 409 for what no phone ever sent; KvUnavailable, and the row stays
  */
 export async function replayDeadLetter(
   context: ServiceContext,
@@ -29,6 +30,8 @@ export async function replayDeadLetter(
 ): Promise<Replayed> {
   const { db, kv, config, now } = context
   const letter = await readLetter(context, id)
+  if (!isEntry(letter))
+    throw conflict('This is no point at all: the buffer can not hold it. It can be dropped.')
   const erased = await isErased(context, letter)
   if (!erased) await putBack(kv, letter, admissionRules(config))
   return db.orm.transaction(async (tx) => {
@@ -75,6 +78,9 @@ async function isErased({ db }: ServiceContext, { userId, value }: Letter): Prom
   )
   return rows.length > 0
 }
+
+/** The buffer holds single lines. */
+const isEntry = ({ field, value }: Letter): boolean => !/\n/.test(field + value)
 
 /** The kv stamps it anew. */
 const putBack = (kv: Kv, { userId, field, value }: Letter, rules: ReturnType<typeof admissionRules>) =>

@@ -91,7 +91,7 @@ export const replayDeadLetterEndpoint = endpoint({
   access: 'manager',
   params: DeadLetterId,
   data: Replayed,
-  errors: [404, 503],
+  errors: [404, 409, 503],
 })
 
 export const dropDeadLetterEndpoint = endpoint({

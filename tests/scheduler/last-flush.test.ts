@@ -4,6 +4,7 @@ import { openDatabase } from '#shared/db/db.ts'
 import { type Kv, KvUnavailable, openKv } from '#shared/kv/kv.ts'
 import { LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/last-flush.ts'
 import { freePort } from '#tests/helpers/servers.ts'
+import { clearOut } from '#services/scheduler/upkeep.ts'
 import { describeRigs, NOON, type Rig } from './rig.ts'
 import { walk } from './walks.ts'
 
@@ -49,7 +50,7 @@ describeRigs('last flush', (rig) => {
   test('a partition that someone else is flushing holds it back', async () => {
     await rig.flush()
     const last = rig.kv.partitions - 1
-    const token = await rig.kv.lock(`flush:${last}`, 60_000)
+    const token = await rig.kv.lock(`flush:${last}`, 90_000)
     rig.nowMs += 5 * MINUTE_MS
     expect(await rig.flush()).toMatchObject({ skipped: 1, failures: 0 })
     expect(await lastFlush(rig)).toBe(NOON)
@@ -104,6 +105,30 @@ describeRigs('last flush', (rig) => {
     expect(lives).toEqual([86_400_000])
     await kv.forget(LAST_FLUSH_KEY)
     expect(await readLastFlush(rig.db, kv)).toBe(NOON)
+  })
+
+  test('old records are cleared out, and the time of the last success stays', async () => {
+    const MONTH_MS = 30 * 86_400_000
+    const last = rig.kv.partitions - 1
+    await rig.flush()
+    rig.nowMs += MINUTE_MS
+    await rig.flush()
+    const before = await lastFlush(rig)
+    rig.nowMs += MONTH_MS
+    const token = await rig.kv.lock(`flush:${last}`, 90_000)
+    await rig.flush()
+    await rig.kv.unlock(`flush:${last}`, token!)
+    const at = (ms: number) => new Date(rig.nowMs - ms).toISOString()
+    await rig.db.sql`
+      INSERT INTO line_events (webhook_event_id, received_at)
+      VALUES ('old', ${at(MONTH_MS + 1)}::timestamptz), ('young', ${at(MONTH_MS - 1)}::timestamptz)`
+    await clearOut(rig.db, rig.nowMs + 1)
+    expect(await lastFlushMs(rig.db, rig.kv.partitions)).toBe(before)
+    // The one that was locked out has its last success still, the others have only the one of today.
+    expect(await rig.db.sql`SELECT FROM flushes`).toHaveLength(rig.kv.partitions)
+    const ids = await rig.db.sql<{ id: string }[]>`SELECT webhook_event_id AS id FROM line_events`
+    expect(ids.map(({ id }) => id)).toEqual(['young'])
+    await rig.db.sql`TRUNCATE line_events`
   })
 
   test('is read without the database, and without the kv', async () => {

@@ -1,0 +1,123 @@
+/** What operators do about points that the database refuses. */
+import { expect, test } from 'bun:test'
+import { listDeadLetters, readDeadLetter } from '#services/admin/list-dead-letters.ts'
+import { dropDeadLetter, replayDeadLetter } from '#services/admin/replay-dead-letter.ts'
+import type { Operator } from '#shared/auth.ts'
+import { readConfig } from '#shared/config.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { Refusal } from '#shared/errors.ts'
+import { type Kv, KvUnavailable, userHash } from '#shared/kv/kv.ts'
+import { readLedger } from '#shared/ledger/read-ledger.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { describeRigs, NOON, type Rig } from '#tests/scheduler/rig.ts'
+
+const OPERATOR: Operator = { role: 'owner', level: 3, name: 'test', fingerprint: 'test' }
+const contextOf = (rig: Rig, kv: Kv = rig.kv) =>
+  ({ ...rig.context({ kv }), config: readConfig({}) }) as unknown as ServiceContext
+const replay = (rig: Rig, id: number, kv?: Kv) =>
+  replayDeadLetter(contextOf(rig, kv), OPERATOR, id, 'request')
+
+/** Points that a table refuses which takes only the northern hemisphere. */
+async function refuse(rig: Rig, userId: string, count: number): Promise<number[]> {
+  await rig.db.sql`TRUNCATE erasures, audit_log`
+  await rig.db.sql`ALTER TABLE gps_points ADD CONSTRAINT north CHECK (lat > 0)`
+  await rig.bufferEntries(
+    userId,
+    Array.from({ length: count }, (_, i) => ({
+      field: `t${NOON + i * 60_000}`,
+      value: `[0,${NOON},-1,120,1]`,
+    })),
+  )
+  await rig.flush()
+  const rows = await rig.db.sql<{ id: number }[]>`SELECT id FROM dead_letters ORDER BY id`
+  return rows.map(({ id }) => id)
+}
+const accept = (rig: Rig) => rig.db.sql`ALTER TABLE gps_points DROP CONSTRAINT IF EXISTS north`
+const points = async (rig: Rig) => {
+  const { received, stored, deadLetter, erased, duplicate, rejected, lost, inFlight } = await readLedger(
+    rig.db,
+    rig.kv,
+  )
+  return { received, stored, deadLetter, erased, duplicate, rejected, lost, inFlight }
+}
+const NONE = { stored: 0, deadLetter: 0, erased: 0, duplicate: 0, rejected: {}, lost: 0, inFlight: 0 }
+const audited = async (rig: Rig) =>
+  (await rig.db.sql<{ action: string }[]>`SELECT action FROM audit_log ORDER BY id`).map(
+    ({ action }) => action,
+  )
+
+describeRigs('dead letters in operators’ hands', (rig) => {
+  test('are listed page by page, and shown singly', async () => {
+    const ids = await refuse(rig, 'anna', 3)
+    await accept(rig)
+    const context = contextOf(rig)
+    const first = await listDeadLetters(context, { limit: 2 })
+    expect(first.items.map(({ id }) => id)).toEqual([ids[2]!, ids[1]!])
+    const rest = await listDeadLetters(context, { limit: 2, cursor: first.next_cursor! })
+    expect(rest).toMatchObject({ items: [{ id: ids[0] }], next_cursor: null })
+    expect(await readDeadLetter(context, ids[0]!)).toEqual({
+      id: ids[0]!,
+      userId: 'anna',
+      field: `t${NOON}`,
+      value: `[0,${NOON},-1,120,1]`,
+      reason: expect.stringContaining('north') as string,
+      refusals: 1,
+      refused_at: new Date(NOON).toISOString(),
+    })
+    expect((await rejection(readDeadLetter(context, 0))) as Refusal).toMatchObject({ httpStatus: 404 })
+  })
+
+  test('go back into the buffer and are stored; refused again, they return', async () => {
+    const [one, two] = await refuse(rig, 'anna', 2)
+    expect(await replay(rig, one!)).toEqual({ id: one!, outcome: 'replayed' })
+    expect(await rig.pending()).toHaveLength(1)
+    await rig.flush()
+    expect(await points(rig)).toEqual({ ...NONE, received: 2, deadLetter: 2 })
+    await accept(rig)
+    const [, again] = (await listDeadLetters(contextOf(rig), { limit: 5 })).items
+    expect(again!.id).toBe(two!)
+    for (const { id } of (await listDeadLetters(contextOf(rig), { limit: 5 })).items) await replay(rig, id)
+    await rig.flush()
+    expect(await points(rig)).toEqual({ ...NONE, received: 2, stored: 2 })
+    expect(await audited(rig)).toEqual(Array<string>(3).fill('replay-dead-letter'))
+  })
+
+  test('stay when the flush refuses them while they are replayed, or the buffer can not have them', async () => {
+    const [id] = await refuse(rig, 'anna', 1)
+    const away: Kv = { ...rig.kv, restore: () => Promise.reject(new KvUnavailable('away')) }
+    expect(await rejection(replay(rig, id!, away))).toBeInstanceOf(KvUnavailable)
+    const flushedAtOnce: Kv = {
+      ...rig.kv,
+      async restore(...args) {
+        await rig.kv.restore(...args)
+        await rig.flush()
+      },
+    }
+    expect(await replay(rig, id!, flushedAtOnce)).toEqual({ id: id!, outcome: 'refused' })
+    await accept(rig)
+    expect(await readDeadLetter(contextOf(rig), id!)).toMatchObject({ refusals: 2 })
+    expect(await points(rig)).toEqual({ ...NONE, received: 2, deadLetter: 1, duplicate: 1 })
+  })
+
+  test('of somebody erased since are dropped as erased', async () => {
+    const [id] = await refuse(rig, 'anna', 1)
+    await accept(rig)
+    const at = new Date(NOON).toISOString()
+    await rig.db.sql`
+      INSERT INTO erasures (user_hash, generation, erased_at) VALUES (${userHash('anna')}, 1, ${at}::timestamptz)`
+    expect(await replay(rig, id!)).toEqual({ id: id!, outcome: 'erased' })
+    expect(await rig.pending()).toEqual([])
+    expect(await points(rig)).toEqual({ ...NONE, received: 1, erased: 1 })
+    await rig.db.sql`TRUNCATE erasures`
+  })
+
+  test('are dropped for good, and counted', async () => {
+    const [id] = await refuse(rig, 'anna', 1)
+    await accept(rig)
+    const drop = () => dropDeadLetter(contextOf(rig), OPERATOR, id!, 'request')
+    expect(await drop()).toEqual({ id: id! })
+    expect((await rejection(drop())) as Refusal).toMatchObject({ httpStatus: 404 })
+    expect(await points(rig)).toEqual({ ...NONE, received: 1, rejected: { 'dropped-letter': 1 } })
+    expect(await audited(rig)).toEqual(['drop-dead-letter'])
+  })
+})

@@ -35,6 +35,8 @@ export async function openEmbeddedKv(options: {
     limit: slidingWindows(now),
     ...cacheVerbs(store),
     ...lockVerbs(now),
+    // Its file is one process's.
+    others: async () => 0,
     async clear() {
       store.change(['clear'])
       await store.committed()

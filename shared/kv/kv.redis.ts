@@ -6,7 +6,7 @@ import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Kv, VersionedStatus } from './kv.ts'
 import { admissionVerbs } from './redis/admission.ts'
 import { clear } from './redis/clear.ts'
-import { asked, type Client, connect, masters } from './redis/connection.ts'
+import { asked, type Client, connect, countOthers, masters } from './redis/connection.ts'
 import { flushVerbs } from './redis/flush.ts'
 import { liveMapVerbs } from './redis/live-map.ts'
 import { readingVerbs } from './redis/reading.ts'
@@ -33,9 +33,10 @@ export async function openRedisKv(options: {
   readonly onError: (error: unknown) => void
 }): Promise<Kv> {
   const { url, partitions, admitWithinMs = ADMIT_WITHIN_MS, onError } = options
-  const client = connect(url, REQUEST_PATIENCE_MS)
-  const admission = connect(url, admitWithinMs)
-  const bulk = connect(url, BULK_PATIENCE_MS)
+  const caller = crypto.randomUUID()
+  const client = connect(url, REQUEST_PATIENCE_MS, caller)
+  const admission = connect(url, admitWithinMs, caller)
+  const bulk = connect(url, BULK_PATIENCE_MS, caller)
   const clients = [client, admission, bulk]
   const disconnect = () => {
     for (const each of clients) each.disconnect()
@@ -56,7 +57,6 @@ export async function openRedisKv(options: {
   client.on('ready', () => void claim().catch(onError))
 
   const tags = Array.from({ length: partitions }, (_, p) => `{gps:${p}}`)
-  const caller = crypto.randomUUID()
   return {
     partitions,
     caller,
@@ -69,6 +69,7 @@ export async function openRedisKv(options: {
     ...cacheVerbs(client),
     ...lockVerbs(client),
     ...healthVerbs(client, tags),
+    others: () => countOthers(client, caller),
     clear: () => clear(bulk, partitions),
     close: async () => disconnect(),
   }

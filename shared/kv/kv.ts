@@ -201,6 +201,8 @@ export interface Kv {
   /** Releases a lock that is still ours; someone else's stays. */
   unlock(name: string, token: string): Promise<void>
 
+  /** Connections that other processes of this service have to the store. */
+  others(): Promise<number>
   /** Forgets everything there is, as a new store: for an installation that is set up anew, services stopped. */
   clear(): Promise<void>
 

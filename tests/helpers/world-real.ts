@@ -20,6 +20,8 @@ export interface RealWorld extends World {
   readonly caddy: Server
   readonly databaseUrl: string
   readonly redisUrl: string
+  /** What all its services were started with. */
+  readonly settings: Environment
 }
 
 /** A world whose stores are its own, so that they may be stopped. */
@@ -119,6 +121,7 @@ export async function openWorldOn(
     ca,
     databaseUrl: stores.databaseUrl,
     redisUrl: stores.redisUrl,
+    settings: env,
     service,
     caddy,
     fetch: async (path, init, host = 'localhost') =>

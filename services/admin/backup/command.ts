@@ -55,8 +55,15 @@ export class WrongCommandLine extends Error {
   override name = 'WrongCommandLine'
 }
 
-/** Runs a command to its end: exit code 0 done, 1 refused or failed, 2 wrong command line. */
-export async function runCommand(usage: string, run: (config: Config) => Promise<void>): Promise<void> {
+/**
+ * Runs a command to its end: exit code 0 done, 1 refused or failed, 2 wrong command line.
+ * @param refusals errors of its own whose message is for people
+ */
+export async function runCommand(
+  usage: string,
+  run: (config: Config) => Promise<void>,
+  refusals: readonly (new () => Error)[] = [],
+): Promise<void> {
   try {
     if (process.argv.includes('--help')) return screen.print(usage)
     await run(readConfig(environment()))
@@ -65,7 +72,9 @@ export async function runCommand(usage: string, run: (config: Config) => Promise
     const usageWrong =
       error instanceof WrongCommandLine ||
       String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
-    const told = [BackupRefused, OtherSchema, ConfigError].some((known) => error instanceof known)
+    const told = [BackupRefused, OtherSchema, ConfigError, ...refusals].some(
+      (known) => error instanceof known,
+    )
     if (!told && !usageWrong) throw error
     process.stderr.write(`${(error as Error).message}\n${usageWrong ? `\n${usage}\n` : ''}`)
     process.exitCode = usageWrong ? 2 : 1

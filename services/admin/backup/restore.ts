@@ -19,7 +19,7 @@ import {
 } from '#shared/kv/kv.ts'
 import { BackupRefused, type Counts, End, FORMAT, Header, kindOf, readArchive, rowsOf } from './archive.ts'
 import { type ChangedTag, restoreDatabase } from './restore-database.ts'
-import { expectStores, type Installation, journalsOf, TABLES } from './take.ts'
+import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './take.ts'
 
 /** What a new installation has by itself, or soon after its start. */
 const OF_ITSELF = ['activity', 'flushes', 'ledger_books', 'ledger_callers', 'ledger_counts', 'ledger_losses']
@@ -131,19 +131,6 @@ export async function restoreBackup(
   await restoreWaiting(installation, backup)
   await restoreDatabase(db.sql, backup, { ...options, etags, nowMs: installation.now() })
   return (await spreadStatus(db, kv)).status
-}
-
-/** @throws BackupRefused while services use the stores */
-async function expectStopped({ config, db }: Installation): Promise<void> {
-  // The embedded database has one client, and the data directory a lock.
-  if (config.databaseUrl === '') return
-  const [others] = await db.sql<{ n: number }[]>`
-    SELECT count(*)::int AS n FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name = 'event' AND pid <> pg_backend_pid()`
-  if (others!.n > 0)
-    throw new BackupRefused(
-      `Services are connected to the database (${others!.n} connections): stop them first.`,
-    )
 }
 
 /** Deletes what `restoreDatabase` does not replace. */

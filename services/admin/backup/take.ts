@@ -55,6 +55,19 @@ export async function expectStores({ db, kv, objects }: Installation): Promise<v
     }
 }
 
+/** @throws BackupRefused while services use the stores */
+export async function expectStopped({ config, db }: Installation): Promise<void> {
+  // The embedded database has one client, and the data directory a lock.
+  if (config.databaseUrl === '') return
+  const [others] = await db.sql<{ n: number }[]>`
+    SELECT count(*)::int AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'event' AND pid <> pg_backend_pid()`
+  if (others!.n > 0)
+    throw new BackupRefused(
+      `Services are connected to the database (${others!.n} connections): stop them first.`,
+    )
+}
+
 /**
  * Writes everything that the installation holds. Every point that was answered with success before the call is in
  * it, and the projections are those of the points in the database.

@@ -29,12 +29,16 @@ const OPTIONS = {
   retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
 }
 
+/** What the name of every connection of this service begins with. */
+const NAME = 'event:'
+
 /**
  * Connects; commands settle within `patienceMs`, and it reconnects for ever.
  * With ioredis's defaults a request waits 71 s while Redis is down, and for ever while it is frozen.
+ * @param caller names the process, so that others can be told from it
  */
-export function connect(url: string, patienceMs: number): Client {
-  const options = { ...OPTIONS, commandTimeout: patienceMs }
+export function connect(url: string, patienceMs: number, caller: string): Client {
+  const options = { ...OPTIONS, commandTimeout: patienceMs, connectionName: `${NAME}${caller}` }
   const urls = url.split(',').map((node) => node.trim())
   const client =
     urls.length === 1
@@ -64,3 +68,12 @@ export const asked = <T>(call: Promise<unknown>): Promise<T> => (call as Promise
 /** The servers that hold data: all masters of a Cluster that can be reached, or the one there is. */
 export const masters = (client: Client): Redis[] =>
   client instanceof Cluster ? client.nodes('master') : [client]
+
+/** Connections of other callers to the same data. */
+export async function countOthers(client: Client, caller: string): Promise<number> {
+  const lists = await Promise.all(masters(client).map((node) => asked<string>(node.client('LIST'))))
+  const all = lists.flatMap((list) => list.split('\n')).map((line) => ` ${line} `)
+  const isOurs = (line: string) => line.includes(` name=${NAME}${caller} `)
+  const place = / db=\d+ /.exec(all.find(isOurs) ?? '')?.[0] ?? ''
+  return all.filter((line) => line.includes(` name=${NAME}`) && !isOurs(line) && line.includes(place)).length
+}

@@ -1,0 +1,213 @@
+/** `bun run reset`: what a rehearsal leaves is cleared whole, before the event only, and whatever breaks on the way. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { journalsOf, type Installation } from '#services/admin/backup/take.ts'
+import { clearRehearsal } from '#services/admin/reset/clear.ts'
+import { CLEARED, expectRehearsal, readContents } from '#services/admin/reset/rehearsal.ts'
+import { auditEndpoint } from '#shared/contracts/reports.ts'
+import { openKv } from '#shared/kv/kv.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { embeddedOnly } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin, checkIn, flushed, newPilgrim, SETTINGS, setStatus, type World } from '#tests/helpers/world.ts'
+import { openRealWorld } from '#tests/helpers/world-real.ts'
+import { contents, fill, type Kind, type Opened, openInstallation } from './backup-rig.ts'
+
+const OPEN_MS = 60_000
+const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']
+const AHEAD = Date.now() + 3_600_000
+
+describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
+  let opened: Opened
+  let fresh: Awaited<ReturnType<typeof contents>>
+  let installation: Installation
+  beforeAll(async () => {
+    opened = await openInstallation(kind)
+    fresh = await contents(opened)
+    await fill(opened)
+    installation = before(AHEAD)
+  }, OPEN_MS)
+  afterAll(() => opened.close(), OPEN_MS)
+
+  /** With the event at this time; the services' pools of this process are no service. */
+  const before = (startsMs: number | null, now = Date.now): Installation => ({
+    ...opened.installation,
+    config: { ...opened.installation.config, startsMs },
+    now,
+  })
+  const refusal = async (of: Installation): Promise<string> =>
+    ((await rejection(expectRehearsal(of))) as Error).message
+
+  /** A restart's worth of connections: this pool's idle ones look like a service's. */
+  const leaveOneConnection = async () => {
+    if (kind === 'embedded') return
+    const { db } = opened.installation
+    await db.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()`
+    await until(() => db.probe().then(() => true), { timeoutMs: 5_000, what: 'the pool to notice' })
+  }
+
+  test('is refused once the event has begun by any clock, and where nobody can tell', async () => {
+    await leaveOneConnection()
+    expect(await refusal(before(null))).toContain('EVENT_STARTS_AT')
+    expect(await refusal(before(AHEAD, () => AHEAD))).toContain('began')
+    expect(await refusal(before(Date.now() - 1))).toContain('began')
+    // This machine's clock is behind the database's.
+    expect(await refusal(before(Date.now() - 1, () => 0))).toContain('began')
+    await expectRehearsal(before(AHEAD))
+  })
+
+  test('is refused while anybody else uses the stores', async () => {
+    // The embedded ones have a lock, and the command a test below.
+    if (kind === 'embedded') return
+    const { redisUrl } = opened.installation.config
+    const other = await openKv({ url: redisUrl, partitions: 1, path: '', onError: () => undefined })
+    expect(await refusal(installation)).toContain('connected to the kv (3 connections)')
+    await other.close()
+    await until(() => expectRehearsal(installation).then(() => true), {
+      timeoutMs: 5_000,
+      what: 'it to be gone',
+    })
+  })
+
+  test('goes on where it was broken off, and leaves what a new installation has, and what was set up', async () => {
+    await leaveOneConnection()
+    const held = await contents(opened)
+    const found = await readContents(installation)
+    expect(found).toMatchObject({
+      gps_points: expect.any(Number) as number,
+      pilgrims: 6,
+      pictures: 3,
+      messages: 1,
+    })
+    const broken = (): Promise<never> => Promise.reject(new Error('broken off'))
+    const { kv, objects } = installation
+    for (const breaking of [
+      { kv: { ...kv, clear: broken } },
+      { objects: { ...objects, delete: broken } },
+      { kv: { ...kv, setStatus: broken } },
+    ]) {
+      expect(await rejection(clearRehearsal({ ...installation, ...breaking }, found))).toMatchObject({
+        message: 'broken off',
+      })
+      // Nothing waits for a database that is clear already.
+      if ('objects' in breaking)
+        expect(await contents(opened)).toMatchObject({ pending: fresh.pending, live: [] })
+    }
+    await clearRehearsal(installation, found)
+
+    const left = await contents(opened)
+    for (const table of CLEARED.filter((name) => !name.startsWith('ledger_')))
+      expect({ table, rows: left.tables[table] }).toEqual({ table, rows: fresh.tables[table] })
+    for (const table of ['role_assignments', 'erasures', 'notification_plan', 'rich_menus', 'line_events'])
+      expect({ table, rows: left.tables[table] }).toEqual({ table, rows: held.tables[table] })
+    expect(left.tables.followers).toHaveLength(held.tables.followers!.length)
+    expect([left.live, left.pending]).toEqual([fresh.live, fresh.pending])
+    expect(Object.keys(left.stored)).toEqual(['webhooks/event-1'])
+    expect(readdirSync(journalsOf(installation))).toEqual([])
+    expect(await readContents(installation)).toEqual({})
+    expect(await kv.status()).toMatchObject({ status: 'active', message: null })
+    expect(await kv.erased(0)).toHaveLength(held.tables.erasures!.length)
+    const audit = left.tables.audit_log!.map((row) => JSON.parse(row) as { action: string; details: object })
+    const resets = audit.filter(({ action }) => action === 'reset')
+    expect(resets.filter(({ details }) => Bun.deepMatch({ state: 'done' }, details))).toHaveLength(2)
+    expect(resets).toHaveLength(6)
+  }, 60_000)
+})
+
+/** Runs the command; killed after so many milliseconds, if told so. */
+async function runReset(env: Record<string, string>, args: string[], killAfterMs?: number) {
+  const command = [process.execPath, 'services/admin/reset.ts', ...args]
+  const cwd = join(import.meta.dir, '../..')
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn(command, { cwd, env: { PATH, HOME, ...env }, stdout: 'pipe', stderr: 'pipe' })
+  if (killAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  return { code: await child.exited, text: out + err }
+}
+
+const EVENT = { EVENT_NAME: 'Mazu 2027', EVENT_STARTS_AT: new Date(AHEAD).toISOString() }
+const YES = ['--yes', 'Mazu 2027']
+
+const resetsOf = async (world: Pick<World, 'fetch'>): Promise<number> => {
+  const answer = await world.fetch('/api/event/admin/audit', { headers: admin('owner') })
+  const { items } = await dataOf(answer, auditEndpoint)
+  return items.filter(({ action }) => action === 'reset').length
+}
+const isKnown = async (world: Pick<World, 'fetch'>, userId: string): Promise<number> =>
+  (await world.fetch(`/api/event/user/${userId}`)).status
+
+describe('the command', () => {
+  test('on the embedded run: refused while it runs and without the name, and then everything is gone', async () => {
+    const settings = { ...SETTINGS, ...EVENT }
+    let run: Embedded = await startEmbedded(settings)
+    const env = { ...EVENT, EVENT_DATA_DIR: run.dataDir }
+    try {
+      const userId = newPilgrim()
+      expect((await checkIn(run as unknown as World, userId)).status).toBe(202)
+      expect(await runReset(env, YES)).toMatchObject({
+        code: 1,
+        text: expect.stringContaining('in use') as string,
+      })
+      await run.stop()
+      expect(await runReset(env, [])).toMatchObject({
+        code: 1,
+        text: expect.stringContaining('Nothing is') as string,
+      })
+      expect(await runReset(env, ['--yes', 'mazu'])).toMatchObject({ code: 1 })
+      expect(await runReset(env, ['--no'])).toMatchObject({ code: 2 })
+      expect(existsSync(join(run.dataDir, 'kv.sqlite'))).toBe(true)
+      expect(await runReset(env, YES)).toMatchObject({
+        code: 0,
+        text: expect.stringContaining('cleared') as string,
+      })
+      run = await startEmbedded({ ...settings, EVENT_DATA_DIR: run.dataDir })
+      expect(await isKnown(run, userId)).toBe(404)
+      expect(await resetsOf(run)).toBe(2)
+      expect((await checkIn(run as unknown as World, userId)).status).toBe(202)
+    } finally {
+      await run.stop('SIGKILL')
+      run.remove()
+    }
+  }, 120_000)
+
+  test.skipIf(embeddedOnly)(
+    'on real parts: killed on the way again and again, it gets there',
+    async () => {
+      const world = await openRealWorld({ settings: EVENT })
+      try {
+        const pilgrims = [newPilgrim(), newPilgrim()]
+        for (const userId of pilgrims) expect((await checkIn(world, userId)).status).toBe(202)
+        await flushed(world)
+        await setStatus(world, { status: 'paused', message: 'rehearsed' })
+        const env = { ...(world.settings as Record<string, string>) }
+        const refused = await runReset(env, YES)
+        expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('stop them first') as string })
+        const services = [
+          ...(['survey-profile', 'feedback-media', 'admin', 'line-bot', 'scheduler'] as const).map((name) =>
+            world.service(name),
+          ),
+          world.service('tracking', 0),
+          world.service('tracking', 1),
+        ]
+        await Promise.all(services.map((service) => service.stop()))
+        for (const afterMs of [250, 350, 450]) await runReset(env, YES, afterMs)
+        // The connections of the killed ones are noticed by their servers.
+        await until(async () => (await runReset(env, YES)).code === 0, {
+          timeoutMs: 20_000,
+          what: 'the reset',
+        })
+        await Promise.all(services.map((service) => service.restart()))
+        for (const userId of pilgrims) expect(await isKnown(world, userId)).toBe(404)
+        expect(await resetsOf(world)).toBeGreaterThanOrEqual(2)
+        expect((await checkIn(world, pilgrims[0]!)).status).toBe(202)
+      } finally {
+        await world.close()
+      }
+    },
+    120_000,
+  )
+})

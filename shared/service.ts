@@ -31,15 +31,24 @@ export type Ports = Pick<
   close(): Promise<void>
 }
 
-/** Opens the stores that the configuration names. @param prepare what is to be done to the database first */
+/**
+ * Opens the stores that the configuration names.
+ * @param prepare what is to be done to the database first
+ * @param statementMs bound of a statement, as `openDatabase` has it
+ */
 export async function openStores(
   config: Config,
   log: Log,
   prepare: (db: Database) => Promise<void> = async () => undefined,
+  statementMs?: number,
 ): Promise<Pick<Ports, 'db' | 'kv' | 'objects' | 'close'>> {
   const reported = reportChanges(log)
   const [db, kv, objects] = await Promise.all([
-    openDatabase({ url: config.databaseUrl, dir: join(config.dataDir, 'db') }).then(async (opened) => {
+    openDatabase({
+      url: config.databaseUrl,
+      dir: join(config.dataDir, 'db'),
+      ...(statementMs !== undefined && { statementMs }),
+    }).then(async (opened) => {
       await prepare(opened)
       return opened
     }),

@@ -40,7 +40,8 @@ export async function withInstallation<T>(
   }
   try {
     const log = createLog({}, (line) => void process.stderr.write(`${line}\n`))
-    const { close, ...stores } = await openStores(config, log)
+    // Old migrations of a restored database take as long as they take.
+    const { close, ...stores } = await openStores(config, log, undefined, 0)
     try {
       return await work({ ...stores, config, now: Date.now })
     } finally {

@@ -9,6 +9,7 @@ import type { AssignRoleAnswer, AssignRoleRequest } from '#shared/contracts/repo
 import { forbidden } from '#shared/errors.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/paging.ts'
 import { roleAssignments } from '#shared/schema/operations.ts'
+import { makePilgrim } from '#shared/make-pilgrim.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /**
@@ -30,7 +31,7 @@ export async function assignRole(
         throw forbidden(`A ${operator.role} can not give or take the role of ${one}.`)
     if (role === null) await tx.delete(roleAssignments).where(mine)
     else {
-      await tx.insert(pilgrims).values({ userId, createdAt: at, updatedAt: at }).onConflictDoNothing()
+      await makePilgrim(tx, userId, at.getTime())
       const fields = { role, assignedBy: operator.name, assignedAt: at }
       await tx
         .insert(roleAssignments)

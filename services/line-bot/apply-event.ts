@@ -6,6 +6,7 @@ import { isUserId } from '#shared/contracts/fields.ts'
 import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/photo-count.ts'
 import type { Writer } from '#shared/outbox.ts'
 import { followers, lineEvents } from '#shared/schema/messages.ts'
+import { makePilgrim } from '#shared/make-pilgrim.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /** The person an event comes from; null where LINE does not say. */
@@ -62,14 +63,11 @@ async function noteReach(tx: Writer, { type, timestamp }: LineEvent, userId: str
 
 /** @returns the pilgrim's photo count */
 async function ensurePilgrim(tx: Writer, userId: string, photos: number, nowMs: number): Promise<number> {
-  const at = new Date(nowMs)
+  await makePilgrim(tx, userId, nowMs)
   const [row] = await tx
-    .insert(pilgrims)
-    .values({ userId, photoCount: photos, createdAt: at, updatedAt: at })
-    .onConflictDoUpdate({
-      target: pilgrims.userId,
-      set: { photoCount: sql`${pilgrims.photoCount} + ${photos}`, updatedAt: at },
-    })
+    .update(pilgrims)
+    .set({ photoCount: sql`${pilgrims.photoCount} + ${photos}`, updatedAt: new Date(nowMs) })
+    .where(eq(pilgrims.userId, userId))
     .returning({ count: pilgrims.photoCount })
   return row!.count
 }

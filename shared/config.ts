@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { parseTokens } from './config/tokens.ts'
 import { readArea } from './config/area.ts'
+import { readRoute } from './config/route.ts'
 
 const flag = z.enum(['development', 'production']).default('development')
 const count = (fallback: number, min = 1, max = 2_147_483_647) =>
@@ -175,6 +176,7 @@ export function readConfig(env: Environment) {
   const s = parsed.data
   const tokens = parseTokens(s, faults)
   const area = readArea(s.EVENT_AREA, faults)
+  const route = readRoute(s.EVENT_ROUTE, faults)
   if (s.EVENT_ENV === 'production' && !s.LINE_CHANNEL_SECRET)
     faults.push('LINE_CHANNEL_SECRET: is needed in production, or anyone could send webhook events')
   if (s.EVENT_IDENTITY === 'line' && !s.LINE_LOGIN_CHANNEL_ID)
@@ -202,6 +204,7 @@ export function readConfig(env: Environment) {
     flushMs: s.EVENT_FLUSH_SECONDS * 1_000,
     bodyBytes: s.EVENT_BODY_BYTES,
     area,
+    route,
     tokens,
     buffer: bufferOf(s),
     limits: limitsOf(s),

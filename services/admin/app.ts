@@ -1,6 +1,7 @@
 /** The admin service: what operators read and decide, and the health report. */
 import { spreadStatus } from '#shared/activity.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
+import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { docsEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
 import {
   endActivityEndpoint,
@@ -34,6 +35,7 @@ import { errorFields } from '#shared/log.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { assignRole, listRoles } from './assign-role.ts'
 import { readCarbon } from './carbon.ts'
+import { readClusters } from './clusters.ts'
 import { endActivity } from './end-activity.ts'
 import { docsPage } from './docs-page.ts'
 import { openApi } from './openapi.ts'
@@ -70,6 +72,7 @@ function serveEvent(router: Router, context: ServiceContext): void {
   )
   serve(router, context, carbonEndpoint, () => readCarbon(context))
   serve(router, context, timelineEndpoint, () => readTimeline(context))
+  serve(router, context, clustersEndpoint, ({ query }) => readClusters(context, query))
   serve(router, context, auditEndpoint, ({ query }) => listAudit(context, query))
   const stream = createStream(context)
   serve(router, context, streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))

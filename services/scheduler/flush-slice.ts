@@ -4,8 +4,11 @@ import type { Database, Query } from '#shared/db/db.ts'
 import { type Entry, userHash } from '#shared/kv/kv.ts'
 import { type Book, bookSlice } from '#shared/ledger/books.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
+import type { Fix } from '#shared/rules/fold.ts'
 import postgres from 'postgres'
 import { foldPoints } from './fold-points.ts'
+import { latestMoves } from './latest-moves.ts'
+import { noteCells } from './note-cells.ts'
 import type { Slice } from '#shared/buffer/slices.ts'
 import { byIdentity, type OwnedPoint, storePoints } from './store-points.ts'
 import { writeChanges } from './write-changes.ts'
@@ -99,12 +102,15 @@ async function store(
 ): Promise<SliceResult> {
   return db.sql.begin(async (tx) => {
     const userIds = [...new Set(points.map(({ userId }) => userId))]
-    await lockPilgrims(tx, userIds)
+    const were = await lockPilgrims(tx, userIds)
     // Behind the lock: an erasure is either to be seen here, or waits for what is stored now.
     const kept = await withoutErased(tx, points, userIds)
     await makePilgrims(tx, [...new Set(kept.map(({ userId }) => userId))], userIds, now())
     const fresh = await storePoints(tx, kept)
-    await writeChanges(tx, await foldPoints(tx, fresh, calendar), calendar)
+    const changes = await foldPoints(tx, fresh, calendar)
+    const moves = await latestMoves(tx, changes, were)
+    await writeChanges(tx, changes, moves, calendar)
+    await noteCells(tx, fresh, moves, calendar)
     const stored = fresh.length
     const [duplicates, erased] = [kept.length - stored, points.length - kept.length]
     await bookSlice(tx, book, { stored, repeated: duplicates, erased })
@@ -112,13 +118,16 @@ async function store(
   })
 }
 
-/** Locks the pilgrims of a slice in the order that every flush keeps. */
-async function lockPilgrims(tx: Query, userIds: string[]): Promise<void> {
+/** Locks the pilgrims of a slice in the order that every flush keeps. @returns where those were who were anywhere */
+async function lockPilgrims(tx: Query, userIds: string[]): Promise<Map<string, Fix>> {
   await tx`
     INSERT INTO pilgrim_totals (user_id)
     SELECT user_id FROM unnest(${userIds}::text[]) AS u (user_id) ORDER BY user_id
     ON CONFLICT DO NOTHING`
-  await tx`SELECT FROM pilgrim_totals WHERE user_id = ANY(${userIds}::text[]) ORDER BY user_id FOR UPDATE`
+  const rows = await tx<(Fix & { user_id: string })[]>`
+    SELECT user_id, last_lat AS lat, last_lng AS lng, (extract(epoch FROM last_seen) * 1000)::float8 AS t
+    FROM pilgrim_totals WHERE user_id = ANY(${userIds}::text[]) ORDER BY user_id FOR UPDATE`
+  return new Map(rows.filter(({ t }) => t !== null).map(({ user_id, ...fix }) => [user_id, fix]))
 }
 
 /** Leaves out points that were admitted before their pilgrim was erased. */

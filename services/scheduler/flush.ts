@@ -15,6 +15,7 @@ import { flushes } from '#shared/schema/flushing.ts'
 import { ensureDayPartitions } from './day-partitions.ts'
 import { type FlushLock, takeFlushLock } from './flush-lock.ts'
 import { flushSlice } from './flush-slice.ts'
+import { rollUpCells } from './roll-up-cells.ts'
 
 /** Slices on their way at a time: while the database stores one, this process folds one, and the kv settles one. */
 const ABREAST = 3
@@ -49,6 +50,9 @@ export interface FlushResult {
   readonly skipped: number
 }
 
+/** A partition whose flush came to its end. */
+type FlushRecord = typeof flushes.$inferInsert
+
 const NOTHING: FlushResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0, failures: 0, skipped: 0 }
 
 function sum(results: readonly Partial<FlushResult>[]): FlushResult {
@@ -67,10 +71,12 @@ export async function flush(context: FlushContext, waitMs = 0): Promise<FlushRes
   const { kv } = context
   const waitUntil = performance.now() + waitMs
   const results: FlushResult[] = []
+  const records: FlushRecord[] = []
   for (let partition = 0; partition < kv.partitions; partition++)
-    results.push(await flushPartition(context, partition, waitUntil))
+    results.push(await flushPartition(context, partition, waitUntil, records))
+  const completed = records.length > 0 ? await complete(context, records) : NOTHING
   await tell(context, results)
-  return sum(results)
+  return sum([...results, completed])
 }
 
 /** Passes on when the flush was, and what the kv's books say after it. */
@@ -89,17 +95,33 @@ async function tell({ db, kv, log }: FlushContext, results: readonly FlushResult
   }
 }
 
+/** Brings the map up to what is stored now; only then the partitions are flushed. */
+async function complete(
+  { db, calendar, log }: FlushContext,
+  records: readonly FlushRecord[],
+): Promise<FlushResult> {
+  try {
+    await rollUpCells(db, calendar)
+    await db.read(() => db.orm.insert(flushes).values([...records]))
+    return NOTHING
+  } catch (error) {
+    log.error('a flush is stored, but not on the map: the next one brings it there', errorFields(error))
+    return { ...NOTHING, failures: 1 }
+  }
+}
+
 async function flushPartition(
   context: FlushContext,
   partition: number,
   waitUntil: number,
+  records: FlushRecord[],
 ): Promise<FlushResult> {
   const done: Partial<FlushResult>[] = []
   try {
     const lock = await takeFlushLock(context, partition, waitUntil)
     if (lock === null) return { ...NOTHING, skipped: 1 }
     try {
-      await flushLocked(context, partition, lock, done)
+      records.push(await flushLocked(context, partition, lock, done))
     } finally {
       await lock.release()
     }
@@ -129,7 +151,7 @@ async function flushLocked(
   partition: number,
   lock: FlushLock,
   done: Partial<FlushResult>[],
-): Promise<void> {
+): Promise<FlushRecord> {
   const { db, kv, now, log, slicePoints, stopping } = context
   const startedAt = new Date(now())
   await ensureDayPartitions(db, now(), log)
@@ -147,7 +169,7 @@ async function flushLocked(
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   if (stopping.aborted) done.push({ skipped: 1 })
   const { stored, duplicates, deadLetters, failures, skipped } = sum(done)
-  const record = {
+  return {
     partition,
     startedAt,
     finishedAt: new Date(now()),
@@ -156,7 +178,6 @@ async function flushLocked(
     deadLetters,
     succeeded: failures === 0 && skipped === 0,
   }
-  await db.read(() => db.orm.insert(flushes).values(record))
 }
 
 /** @throws when the database or the kv is away, so that the other slices need not try */

@@ -4,45 +4,51 @@ import type { Calendar } from '#shared/rules/calendar.ts'
 import type { DayChange } from '#shared/rules/refold.ts'
 import { addSums, noSums } from '#shared/rules/tally.ts'
 import type { PilgrimChange } from './fold-points.ts'
+import type { Move } from './latest-moves.ts'
 import { type News, writeEventSums } from './write-event-sums.ts'
 
 const HOUR_MS = 3_600_000
 
-/** @param changes of pilgrims whose rows this transaction has locked, in the order of their ids */
+/**
+ * @param changes of pilgrims whose rows this transaction has locked, in the order of their ids
+ * @param moves what becomes of their latest positions, in the same order
+ */
 export async function writeChanges(
   tx: Query,
   changes: readonly PilgrimChange[],
+  moves: readonly Move[],
   calendar: Calendar,
 ): Promise<void> {
   if (changes.length === 0) return
-  await writeTotals(tx, changes)
+  await writeTotals(tx, changes, moves)
   const news = await writeDays(tx, changes, calendar)
   await writeEventSums(tx, changes, news)
 }
 
-async function writeTotals(tx: Query, changes: readonly PilgrimChange[]): Promise<void> {
+async function writeTotals(
+  tx: Query,
+  changes: readonly PilgrimChange[],
+  moves: readonly Move[],
+): Promise<void> {
   const sums = changes.map(({ days }) => {
     const total = noSums()
     for (const { delta } of days) addSums(total, delta)
     return total
   })
-  const latest = changes.map((change) => change.latest)
+  const latest = moves.map(({ to }) => to)
   await tx`
     UPDATE pilgrim_totals t SET
       points = t.points + c.points, checkins = t.checkins + c.checkins,
       distance_mm = t.distance_mm + c.mm::bigint, carbon_mg = t.carbon_mg + c.mg::bigint,
       first_seen = least(t.first_seen, to_timestamp(c.first_ms / 1000)),
-      last_seen = greatest(t.last_seen, c.last_at),
-      -- Older points move nobody. At one instant a check-in is the place, not a track point.
-      last_lat = CASE WHEN (t.last_seen, c.kind) > (c.last_at, 'c') THEN t.last_lat ELSE c.lat END,
-      last_lng = CASE WHEN (t.last_seen, c.kind) > (c.last_at, 'c') THEN t.last_lng ELSE c.lng END
-    FROM (SELECT *, to_timestamp(last_ms / 1000) AS last_at FROM unnest(
+      last_seen = to_timestamp(c.last_ms / 1000), last_lat = c.lat, last_lng = c.lng
+    FROM unnest(
       ${changes.map(({ userId }) => userId)}::text[], ${sums.map((s) => s.points)}::int[],
       ${sums.map((s) => s.checkins)}::int[], ${sums.map((s) => s.distanceMm)}::float8[],
       ${sums.map((s) => s.carbonMg)}::float8[], ${changes.map(({ earliest }) => earliest.t)}::float8[],
-      ${latest.map(({ t }) => t)}::float8[], ${latest.map(({ kind }) => kind)}::text[],
-      ${latest.map(({ lat }) => lat)}::float8[], ${latest.map(({ lng }) => lng)}::float8[]
-    ) AS u (user_id, points, checkins, mm, mg, first_ms, last_ms, kind, lat, lng)) c
+      ${latest.map(({ t }) => t)}::float8[], ${latest.map(({ lat }) => lat)}::float8[],
+      ${latest.map(({ lng }) => lng)}::float8[]
+    ) AS c (user_id, points, checkins, mm, mg, first_ms, last_ms, lat, lng)
     WHERE t.user_id = c.user_id`
 }
 

@@ -2,6 +2,7 @@
 import type { Endpoint } from './endpoint.ts'
 import * as bot from './bot.ts'
 import * as cards from './cards.ts'
+import * as clusters from './clusters.ts'
 import * as documentation from './documentation.ts'
 import * as feedback from './feedback.ts'
 import * as ledger from './ledger.ts'
@@ -25,6 +26,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   cards,
   operations,
   reports,
+  clusters,
   stream,
   ledger,
   bot,

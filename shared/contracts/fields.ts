@@ -36,6 +36,12 @@ export const time = (ms: number): Time => new Date(ms).toISOString()
 export const Latitude = z.number().min(-90).max(90)
 export const Longitude = z.number().min(-180).max(180)
 
+/** Of the cells of a map: 0.2° wide at 6, half as wide with each zoom. */
+export const Zoom = z
+  .string()
+  .regex(/^([6-9]|1[0-8])$/, { error: 'must be a whole number from 6 to 18' })
+  .transform(Number)
+
 /** What a client may measure beside the position: any finite number that a float4 column holds. */
 export const Measure = z.number().min(-1e9).max(1e9)
 

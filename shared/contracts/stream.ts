@@ -1,13 +1,8 @@
 /** What operators see as it happens: server-sent events, each with a name and JSON of its contract. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { ActivityStatus, Time } from './fields.ts'
+import { ActivityStatus, Time, Zoom } from './fields.ts'
 import { Ending } from './operations.ts'
-
-const Zoom = z
-  .string()
-  .regex(/^([6-9]|1[0-8])$/, { error: 'must be a whole number from 6 to 18' })
-  .transform(Number)
 
 export const StreamQuery = z.object({ zoom: Zoom.default(10).describe('Of the cells; as in admin/clusters') })
 export type StreamQuery = z.infer<typeof StreamQuery>

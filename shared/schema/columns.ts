@@ -9,3 +9,6 @@ export const exact = (name: string) => bigint(name, { mode: 'number' })
 
 /** float4, for what phones measure. */
 export const measure = customType<{ data: number }>({ dataType: () => 'real' })
+
+/** Raw bytes; raw SQL writes them by `decode(…, 'base64')` and reads them by `encode`. */
+export const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })

@@ -1,6 +1,6 @@
 /** Projections that the flush keeps, so that no reader ever scans points. */
-import { date, doublePrecision, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import { exact, instant } from './columns.ts'
+import { bigserial, date, doublePrecision, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bytes, exact, instant } from './columns.ts'
 
 /** Per pilgrim: sums, and where they were last. Its migration leaves half of each page free for updates. */
 export const pilgrimTotals = pgTable('pilgrim_totals', {
@@ -92,4 +92,46 @@ export const eventModes = pgTable(
     carbonMg: exact('carbon_mg').notNull(),
   },
   (table) => [primaryKey({ columns: [table.day, table.mode] })],
+)
+
+/** What slices have changed in the cells and the roll-up has not added yet: `CellChanges`, packed. */
+export const cellChanges = pgTable('cell_changes', {
+  id: bigserial('id', { mode: 'number' }).primaryKey(),
+  changes: bytes('changes').notNull(),
+})
+
+/**
+ * Points and pilgrims by cell of the map, in tiles of 256 × 256 cells, so that a flush writes few rows however many
+ * cells its points touch. Written by the roll-up only, and by the rebuild.
+ */
+export const cellTiles = pgTable(
+  'cell_tiles',
+  {
+    /** Of the cells: 10, 14 or 18; the other zooms are sums of these. */
+    zoom: integer('zoom').notNull(),
+    /** `hour`, `day` or `all`: by the time of the point, and of a pilgrim's latest position. */
+    span: text('span').notNull(),
+    /** Start of the local hour or day; of `all` 1970. */
+    start: instant('start').notNull(),
+    x: integer('x').notNull(),
+    y: integer('y').notNull(),
+    /** Of the whole tile. */
+    points: exact('points').notNull(),
+    users: integer('users').notNull(),
+    /** By cell: `packTile`. */
+    counts: bytes('counts').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.zoom, table.span, table.start, table.y, table.x] })],
+)
+
+/** Points of erased people by hour and cell of zoom 18, as the other sums of theirs above. */
+export const erasedCells = pgTable(
+  'erased_cells',
+  {
+    hour: instant('hour').notNull(),
+    x: integer('x').notNull(),
+    y: integer('y').notNull(),
+    points: integer('points').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.hour, table.y, table.x] })],
 )

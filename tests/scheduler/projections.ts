@@ -4,6 +4,7 @@ import type { Database } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { FoldPoint } from '#shared/rules/fold.ts'
 import { recompute } from '#tests/rules/plain-fold.ts'
+import { type Cells, plainCells, readCells } from './plain-cells.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -14,6 +15,7 @@ interface Projections {
   readonly eventHours: Record<string, object>
   readonly eventDays: Record<string, number>
   readonly eventModes: Record<string, object>
+  readonly cells: Cells
 }
 
 /** Expects every projection to be what the points in the table come to, to the last digit. */
@@ -26,7 +28,8 @@ const keyed = <Row extends { key: string }, Value>(rows: readonly Row[], value: 
 
 const withoutKey = ({ key: _key, ...rest }: { readonly key: string }): object => rest
 
-async function readProjections({ sql }: Database): Promise<Projections> {
+async function readProjections(db: Database): Promise<Projections> {
+  const { sql } = db
   const totals = await sql<{ key: string }[]>`
     SELECT user_id AS key, points, checkins, distance_mm::float8 AS mm, carbon_mg::float8 AS mg,
            (extract(epoch FROM first_seen) * 1000)::float8 AS first, last_lat AS lat, last_lng AS lng,
@@ -54,6 +57,7 @@ async function readProjections({ sql }: Database): Promise<Projections> {
     eventHours: keyed(eventHours, withoutKey),
     eventDays: keyed(eventDays, ({ pilgrims }) => pilgrims),
     eventModes: keyed(eventModes, withoutKey),
+    cells: await readCells(db),
   }
 }
 
@@ -64,7 +68,9 @@ async function recomputeProjections({ sql }: Database, calendar: Calendar): Prom
     SELECT user_id, kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
            (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, in_range
     FROM gps_points`
-  const all: Projections = { totals: {}, days: {}, eventHours: {}, eventDays: {}, eventModes: {} }
+  const erased = await sql<{ hour: number; x: number; y: number; points: number }[]>`
+    SELECT (extract(epoch FROM hour) * 1000)::float8 AS hour, x, y, points FROM erased_cells`
+  const all: Projections = { totals: {}, days: {}, eventHours: {}, eventDays: {}, eventModes: {}, cells: {} }
   for (const [userId, points] of Map.groupBy(rows, ({ user_id }) => user_id))
     addPilgrim(
       all,
@@ -72,7 +78,16 @@ async function recomputeProjections({ sql }: Database, calendar: Calendar): Prom
       points.filter(({ in_range }) => in_range),
       calendar,
     )
-  return all
+  const latest = Object.values(
+    all.totals as Record<string, { lat: number; lng: number; last: number | null }>,
+  )
+  const cells = plainCells(
+    rows.filter(({ in_range }) => in_range),
+    latest.flatMap(({ lat, lng, last }) => (last === null ? [] : [{ t: last, lat, lng }])),
+    erased,
+    calendar,
+  )
+  return { ...all, cells }
 }
 
 const plus = (row: object | undefined, more: Record<string, number>): Record<string, number> => {
@@ -112,6 +127,8 @@ function seen(points: readonly FoldPoint[]): object {
   const first = Math.min(...points.map(({ t }) => t))
   const last = Math.max(...points.map(({ t }) => t))
   const there = points.filter(({ t }) => t === last)
-  const { lat, lng } = there.find(({ kind }) => kind === 'c') ?? there[0]!
+  // The fold's order: check-ins first, then by the time sent.
+  there.sort((a, b) => (a.kind === b.kind ? a.sentMs - b.sentMs : a.kind === 'c' ? -1 : 1))
+  const { lat, lng } = there[0]!
   return { first, last, lat, lng }
 }

@@ -1,0 +1,66 @@
+/** Reading tiles of the map: those of a box, from an hour on, one tile after the other with its hours summed. */
+import type { Query } from '#shared/db/db.ts'
+import { type TileRow, storedTile } from '#shared/fold/stored-tiles.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import { addCounts, type Counts, TILE_ZOOMS, untiled, zOrder } from '#shared/rules/cell-counts.ts'
+import { isKept } from '#shared/rules/cell-tiles.ts'
+import { type Cell, cellAt, MAX_ZOOM } from '#shared/rules/cells.ts'
+import { unpackCounts } from '#shared/rules/packed-counts.ts'
+
+/** West, south, east, north. */
+export type Box = readonly [west: number, south: number, east: number, north: number]
+export const EVERYWHERE: Box = [-180, -90, 180, 90]
+
+/** Rows that are read at a time: who has enough reads no more. */
+const PAGE = 100
+
+/** The cells of a zoom that a box touches: corners, both included. */
+export function cornersOf([west, south, east, north]: Box, zoom: number): readonly [low: Cell, high: Cell] {
+  return [cellAt(south, west, zoom), cellAt(north, east, zoom)]
+}
+
+/**
+ * Yields the counts of tile after tile, with Z-orders of the whole grid.
+ * @param zoom one of the kept ones
+ * @param sinceMs start of an hour; null: of all time
+ */
+export async function* readMap(
+  tx: Query,
+  calendar: Calendar,
+  { zoom, box, sinceMs }: { readonly zoom: number; readonly box: Box; readonly sinceMs: number | null },
+): AsyncGenerator<Counts> {
+  const [low, high] = cornersOf(box, MAX_ZOOM).map(({ x, y }) => {
+    const up = MAX_ZOOM - zoom + TILE_ZOOMS
+    return { x: x >> up, y: y >> up }
+  }) as [Cell, Cell]
+  let last = { x: -1, y: -1 }
+  let sum: Counts = []
+  for (let offset = 0; ; offset += PAGE) {
+    const rows = await tx<TileRow[]>`
+      SELECT zoom, span, (extract(epoch FROM start) * 1000)::float8 AS "startMs", x, y,
+             points::float8 AS points, users, encode(counts, 'base64') AS packed
+      FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar)}
+        AND y BETWEEN ${low.y} AND ${high.y} AND x BETWEEN ${low.x} AND ${high.x}
+      ORDER BY y, x, span, start LIMIT ${PAGE} OFFSET ${offset}`
+    for (const { x, y, packed } of rows.map(storedTile)) {
+      if (x !== last.x || y !== last.y) {
+        if (sum.length > 0) yield untiled(zOrder(last), sum)
+        last = { x, y }
+        sum = []
+      }
+      sum = addCounts(sum, unpackCounts(packed))
+    }
+    if (rows.length < PAGE) break
+  }
+  if (sum.length > 0) yield untiled(zOrder(last), sum)
+}
+
+/** The fewest tiles that make up a time: all of it, or whole hours until a day is full and then days. */
+function inTime(tx: Query, zoom: number, sinceMs: number | null, calendar: Calendar) {
+  if (sinceMs === null) return tx`span = 'all'`
+  const from = tx`to_timestamp(${sinceMs}::float8 / 1000)`
+  if (!isKept(zoom, 'day')) return tx`span = 'hour' AND start >= ${from}`
+  const [dayMs, nextMs] = calendar.span(calendar.day(sinceMs))
+  const days = tx`to_timestamp(${dayMs === sinceMs ? dayMs : nextMs}::float8 / 1000)`
+  return tx`((span = 'hour' AND start >= ${from} AND start < ${days}) OR (span = 'day' AND start >= ${days}))`
+}

@@ -1,0 +1,246 @@
+/** The map by cells, as volunteers read it: the same points at every zoom, and where the walk begins and ends. */
+import { beforeAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clusters, clustersEndpoint, MAX_CELLS } from '#shared/contracts/clusters.ts'
+import { timelineEndpoint } from '#shared/contracts/reports.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { admin, checkIn, flushed, newPilgrim, syncTrack, type World } from '#tests/helpers/world.ts'
+import { describeWorlds, WORLD_MS } from '#tests/helpers/worlds.ts'
+import { randomBy } from '#tests/scheduler/walks.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const ZOOMS = Array.from({ length: 13 }, (_, i) => 6 + i)
+
+interface Sent {
+  readonly userId: string
+  readonly lat: number
+  readonly lng: number
+  readonly timestamp: number
+}
+
+const read = async (world: World, query: string): Promise<Clusters> =>
+  dataOf(
+    await world.fetch(`/api/event/admin/clusters?${query}`, { headers: admin('volunteer') }),
+    clustersEndpoint,
+  )
+
+/** Points and pilgrims by cell, counted plainly. */
+function plain(sent: readonly Sent[], zoom: number, sinceMs = 0): Record<string, object> {
+  const cells: Record<string, { count: number; users: number }> = {}
+  const cellOf = ({ lat, lng }: Sent) => {
+    const perFifth = 2 ** (zoom - 6)
+    return (cells[
+      `${zoom}/${Math.floor((lng * 5 + 900) * perFifth)}/${Math.floor((lat * 5 + 450) * perFifth)}`
+    ] ??= {
+      count: 0,
+      users: 0,
+    })
+  }
+  const latest = new Map<string, Sent>()
+  for (const point of sent) {
+    if ((latest.get(point.userId)?.timestamp ?? 0) < point.timestamp) latest.set(point.userId, point)
+    if (point.timestamp >= sinceMs) cellOf(point).count++
+  }
+  for (const point of latest.values()) if (point.timestamp >= sinceMs) cellOf(point).users++
+  return cells
+}
+
+const byId = ({ features }: Clusters): Record<string, object> =>
+  Object.fromEntries(features.map(({ id, properties }) => [id, properties]))
+
+const totals = ({ features }: Clusters): { count: number; users: number } =>
+  features.reduce(
+    (sum, { properties: { count, users } }) => ({ count: sum.count + count, users: sum.users + users }),
+    { count: 0, users: 0 },
+  )
+
+/** Forty pilgrims on their way to the north, the faster ones ahead, within the last five hours. */
+function walkers(now: number): Sent[] {
+  const random = randomBy(14)
+  return Array.from({ length: 40 }, newPilgrim).flatMap((userId, i) =>
+    Array.from({ length: 30 }, (_, j) => ({
+      userId,
+      lat: 24 + (j * (20 + i)) / 15_000 + random() * 1e-4,
+      lng: 120.6 + random() * 1e-3,
+      timestamp: now - 5 * HOUR + j * 10 * MINUTE,
+    })),
+  )
+}
+
+async function send(world: World, sent: readonly Sent[]): Promise<void> {
+  for (const [userId, mine] of Map.groupBy(sent, (point) => point.userId))
+    for (let from = 0; from < mine.length; from += 900)
+      expect((await syncTrack(world, userId, mine.slice(from, from + 900))).status).toBe(200)
+  await flushed(world)
+}
+
+const route = join(await newDirectory('route'), 'route.json')
+writeFileSync(
+  route,
+  JSON.stringify({
+    type: 'FeatureCollection',
+    features: [
+      {
+        type: 'Feature',
+        geometry: {
+          type: 'LineString',
+          coordinates: [
+            [120.6, 24, 10],
+            [120.6, 24.1],
+          ],
+        },
+      },
+      {
+        type: 'Feature',
+        geometry: {
+          type: 'LineString',
+          coordinates: [
+            [120.6, 24.1],
+            [120.6, 24.5],
+          ],
+        },
+      },
+    ],
+  }),
+)
+
+describeWorlds(
+  'clusters',
+  (world) => {
+    const sent = walkers(Date.now())
+    beforeAll(async () => {
+      expect(await read(world, '')).toMatchObject({
+        features: [],
+        zoom: 10,
+        front: null,
+        tail: null,
+        spread_km: null,
+      })
+      await send(world, sent)
+    }, WORLD_MS)
+
+    test('at every zoom the cells are a plain count, and come to the points of the timeline', async () => {
+      const timeline = await dataOf(
+        await world.fetch('/api/event/admin/timeline', { headers: admin('volunteer') }),
+        timelineEndpoint,
+      )
+      const points = timeline.hours.reduce((sum, hour) => sum + hour.points, 0)
+      expect(points).toBe(sent.length)
+      for (const zoom of ZOOMS) {
+        const clusters = await read(world, `zoom=${zoom}`)
+        expect({ zoom, cells: byId(clusters) }).toEqual({ zoom, cells: plain(sent, zoom) })
+        expect(totals(clusters)).toEqual({ count: points, users: 40 })
+        expect(clusters).toMatchObject({ zoom, requested_zoom: zoom, since: null })
+      }
+    })
+
+    test('a cell is a square of GeoJSON', async () => {
+      const [cell] = (await read(world, 'zoom=6&bbox=120.61,24.01,120.62,24.02')).features
+      const ring = [
+        [120.6, 24],
+        [120.8, 24],
+        [120.8, 24.2],
+        [120.6, 24.2],
+        [120.6, 24],
+      ]
+      expect(cell).toMatchObject({ id: '6/1503/570', geometry: { type: 'Polygon', coordinates: [ring] } })
+    })
+
+    test('since begins with its hour, for points and for pilgrims', async () => {
+      const stopped = newPilgrim()
+      const early = { userId: stopped, lat: 24.3, lng: 120.7, timestamp: Date.now() - 30 * HOUR }
+      await send(world, [early])
+      const sinceMs = Date.now() - 2 * HOUR
+      const hour = Math.floor(sinceMs / HOUR) * HOUR
+      for (const zoom of [6, 10, 12, 14, 16, 18]) {
+        const clusters = await read(world, `zoom=${zoom}&since=${new Date(sinceMs).toISOString()}`)
+        expect(byId(clusters)).toEqual(plain(sent, zoom, hour))
+        expect(clusters.since).toBe(new Date(hour).toISOString())
+        const long = await read(world, `zoom=${zoom}&since=${new Date(early.timestamp).toISOString()}`)
+        expect(byId(long)).toEqual(plain([...sent, early], zoom))
+      }
+      sent.push(early)
+    })
+
+    test('a box, and k', async () => {
+      const inside = plain(sent, 13)
+      const box = await read(world, 'zoom=13&bbox=120.5,24.01,120.7,24.03')
+      // Rows of 0.2° / 128.
+      const rows = [Math.floor((24.01 + 90) * 640), Math.floor((24.03 + 90) * 640)] as const
+      const expected = Object.entries(inside).filter(([id]) => {
+        const y = Number(id.split('/')[2])
+        return y >= rows[0] && y <= rows[1]
+      })
+      expect(expected.length).toBeGreaterThan(3)
+      expect(byId(box)).toEqual(Object.fromEntries(expected))
+      expect((await read(world, 'zoom=13&bbox=10,24.01,11,24.03')).features).toEqual([])
+
+      const crowded = (await read(world, 'zoom=10&k=3')).features
+      const of = Object.values(plain(sent, 10)) as { users: number }[]
+      expect(crowded).toHaveLength(of.filter(({ users }) => users >= 3).length)
+      expect(crowded.length).toBeWithin(1, of.length)
+      expect(Math.min(...crowded.map(({ properties }) => properties.users))).toBeGreaterThanOrEqual(3)
+      expect((await read(world, 'zoom=10&k=999')).front).toBeNull()
+    })
+
+    test('what makes no sense is refused, with the field named', async () => {
+      for (const [query, field] of [
+        ['zoom=5', 'zoom'],
+        ['zoom=19', 'zoom'],
+        ['zoom=10.5', 'zoom'],
+        ['bbox=1,2,3', 'bbox'],
+        ['bbox=121,24,120,25', 'bbox'],
+        ['bbox=120,25,121,24', 'bbox'],
+        ['bbox=179,24,181,25', 'bbox'],
+        ['bbox=a,b,c,d', 'bbox'],
+        ['since=yesterday', 'since'],
+        ['k=-1', 'k'],
+        ['k=two', 'k'],
+      ] as const) {
+        const answer = await world.fetch(`/api/event/admin/clusters?${query}`, {
+          headers: admin('volunteer'),
+        })
+        expect(await sentenceOf(answer, 400, 'invalid-request')).toStartWith(`${field}: `)
+      }
+    })
+
+    test('the front and the tail are without the foremost and the last twentieth, along the route', async () => {
+      const { front, tail, spread_km } = await read(world, '')
+      // Two of forty are left out at each end; cells are 90 m high. Who was seen the day before does not walk.
+      const speeds = Array.from({ length: 40 }, (_, i) => ((29 * (20 + i)) / 15_000) * 111.195)
+      expect(tail!.route_km).toBeWithin(speeds[2]! - 0.1, speeds[2]! + 0.1)
+      expect(front!.route_km).toBeWithin(speeds[37]! - 0.1, speeds[37]! + 0.1)
+      expect(spread_km).toBeWithin(
+        front!.route_km! - tail!.route_km! - 0.02,
+        front!.route_km! - tail!.route_km! + 0.02,
+      )
+      expect([front!.lng, tail!.lng]).toEqual([120.6, 120.6])
+    })
+
+    test('more cells than a map can show are shown at the next zoom that fits', async () => {
+      const userId = newPilgrim()
+      const from = Date.now() - 4 * HOUR
+      // A grid of 72 × 72 places, each in a cell of its own at zoom 18, and four to a cell at 17.
+      const grid = Array.from({ length: 72 * 72 }, (_, i) => ({
+        userId,
+        lat: 24.6 + ((i % 72) + 0.5) / 20_480,
+        lng: 120.6 + (Math.floor(i / 72) + 0.5) / 20_480,
+        timestamp: from + i * 1_000,
+      }))
+      await send(world, grid)
+      await checkIn(world, userId)
+      const box = 'bbox=120.6,24.6,120.65,24.65'
+      const clusters = await read(world, `zoom=18&${box}`)
+      expect(clusters).toMatchObject({ zoom: 17, requested_zoom: 18 })
+      expect(clusters.features).toHaveLength(36 * 36)
+      expect(new Set(clusters.features.map(({ properties }) => properties.count))).toEqual(new Set([4]))
+      const part = await read(world, 'zoom=18&bbox=120.6,24.6,120.601,24.601')
+      expect(part.zoom).toBe(18)
+      expect(part.features.length).toBeLessThan(MAX_CELLS)
+    }, 60_000)
+  },
+  { EVENT_ROUTE: route },
+)

@@ -1,0 +1,94 @@
+/** The cells of the map as they are stored, and as a plain count of points and latest positions has them. */
+import type { Database } from '#shared/db/db.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import { cellOf, untiled } from '#shared/rules/cell-counts.ts'
+import { unpackCounts } from '#shared/rules/packed-counts.ts'
+
+/** By `zoom span start column/row`: points and pilgrims. */
+export type Cells = Record<string, readonly [points: number, users: number]>
+
+/** A point, or a latest position, in the area. */
+export interface Placed {
+  readonly t: number
+  readonly lat: number
+  readonly lng: number
+}
+
+/** What the tiles hold, with the sums that stand beside each tile checked. */
+export async function readCells({ sql }: Database): Promise<Cells> {
+  const rows = await sql<
+    { zoom: number; key: string; x: number; y: number; points: number; users: number; packed: string }[]
+  >`
+    SELECT zoom, zoom || ' ' || span || ' ' || (extract(epoch FROM start) * 1000)::bigint AS key, x, y,
+           points::float8 AS points, users, encode(counts, 'base64') AS packed
+    FROM cell_tiles`
+  const cells: Record<string, [number, number]> = {}
+  for (const { zoom, key, x, y, points, users, packed } of rows) {
+    const counts = untiled(tileNumber(x, y), unpackCounts(Uint8Array.fromBase64(packed)))
+    let [allPoints, allUsers] = [0, 0]
+    for (let i = 0; i < counts.length; i += 3) {
+      const [mine, people] = [counts[i + 1]!, counts[i + 2]!]
+      const cell = cellOf(counts[i]!, zoom)
+      cells[`${key} ${cell.x}/${cell.y}`] = [mine, people]
+      allPoints += mine
+      allUsers += people
+    }
+    if (allPoints !== points || allUsers !== users)
+      throw new Error(`tile ${key} ${x}/${y} says ${points}, ${users} and holds ${allPoints}, ${allUsers}`)
+  }
+  return cells
+}
+
+/** Bits of row and column in turn, the row's first. */
+const tileNumber = (x: number, y: number): number => {
+  const bits = (value: number) => value.toString(2).padStart(24, '0').split('')
+  const rows = bits(y)
+  return parseInt(
+    bits(x)
+      .map((bit, i) => `${rows[i]}${bit}`)
+      .join(''),
+    2,
+  )
+}
+
+/** @param erased points of erased people: cells of zoom 18 by hour */
+export function plainCells(
+  points: readonly Placed[],
+  latest: readonly Placed[],
+  erased: readonly { hour: number; x: number; y: number; points: number }[],
+  calendar: Calendar,
+): Cells {
+  const cells: Record<string, [number, number]> = {}
+  const add = (t: number, zoom: number, x: number, y: number, count: number, users: number) => {
+    const spans = [`hour ${calendar.hourStart(t)}`, `day ${calendar.span(calendar.day(t))[0]}`, 'all 0']
+    for (const span of spans) {
+      // Days are not kept at the finest zoom.
+      if (zoom === 18 && span.startsWith('day')) continue
+      const cell = (cells[`${zoom} ${span} ${x}/${y}`] ??= [0, 0])
+      cell[0] += count
+      cell[1] += users
+    }
+  }
+  const place = ({ t, lat, lng }: Placed, count: number, users: number) => {
+    // 0.2 degrees at zoom 6, halving.
+    for (const zoom of [10, 14, 18]) {
+      const perFifth = 2 ** (zoom - 6)
+      add(
+        t,
+        zoom,
+        Math.floor((lng * 5 + 900) * perFifth),
+        Math.floor((lat * 5 + 450) * perFifth),
+        count,
+        users,
+      )
+    }
+  }
+  for (const point of points) place(point, 1, 0)
+  for (const position of latest) place(position, 0, 1)
+  for (const { hour, x, y, points: count } of erased)
+    for (const zoom of [10, 14, 18]) {
+      const width = 2 ** (18 - zoom)
+      add(hour, zoom, Math.floor(x / width), Math.floor(y / width), count, 0)
+    }
+  return cells
+}

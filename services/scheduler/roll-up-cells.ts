@@ -13,7 +13,13 @@ const NOTES = 64
 
 /** Adds everything that is committed by now. */
 export async function rollUpCells(db: Database, calendar: Calendar): Promise<void> {
-  while ((await db.read(() => db.sql.begin((tx) => rollUpNotes(tx, calendar)))) === NOTES);
+  const some = (tx: Query) => rollUpNotes(tx, calendar)
+  while ((await db.read(() => db.sql.begin(some))) === NOTES);
+}
+
+/** The same within a transaction. */
+export async function rollUpAll(tx: Query, calendar: Calendar): Promise<void> {
+  while ((await rollUpNotes(tx, calendar)) === NOTES);
 }
 
 /** Adds the oldest notes. @returns how many; less than `NOTES` when these were all */

@@ -45,6 +45,12 @@ function cut(finest: Counts): Pick<Tile, 'zoom' | 'x' | 'y' | 'counts'>[] {
   })
 }
 
+/** The tiles of one span, from its counts at the finest zoom. */
+export const tilesAt = (span: Span, startMs: number, finest: Counts): Tile[] =>
+  cut(finest)
+    .filter(({ zoom }) => isKept(zoom, span))
+    .map((piece) => ({ ...piece, span, startMs }))
+
 /** The tiles of all spans, from counts at the finest zoom by start of the hour. */
 export function tilesOfHours(hours: ReadonlyMap<number, Counts>, calendar: Calendar): Tile[] {
   const days = new Map<number, Counts>()

@@ -118,7 +118,7 @@ export const cellTiles = pgTable(
     /** Of the whole tile. */
     points: exact('points').notNull(),
     users: integer('users').notNull(),
-    /** By cell: `packTile`. */
+    /** By cell: `packCounts`. */
     counts: bytes('counts').notNull(),
   },
   (table) => [primaryKey({ columns: [table.zoom, table.span, table.start, table.y, table.x] })],

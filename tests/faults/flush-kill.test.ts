@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fieldOf, type Point } from '#shared/buffer/point.ts'
 import { describeRigOnServers, NOON, type Rig } from '#tests/scheduler/rig.ts'
-import { expectProjections } from '#tests/scheduler/projections.ts'
+import { expectNothingToRebuild, expectProjections } from '#tests/scheduler/projections.ts'
 import { jumbled, randomBy, type Random, wander } from '#tests/scheduler/walks.ts'
 import { until } from '#tests/helpers/wait.ts'
 
@@ -87,6 +87,7 @@ async function expectAllStored(rig: Rig, all: readonly Arrival[]): Promise<void>
   expect(await rig.kv.bufferSize()).toBe(0)
   expect([...(await rig.deadLetters())]).toEqual([])
   await expectProjections(rig.db, rig.calendar)
+  await expectNothingToRebuild(rig)
 }
 
 const emptied = (rig: Rig) =>

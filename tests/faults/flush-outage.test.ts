@@ -8,7 +8,7 @@ import { lastFlushMs, readLastFlush } from '#shared/last-flush.ts'
 import { type Server, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { expectProjections } from '#tests/scheduler/projections.ts'
+import { expectNothingToRebuild, expectProjections } from '#tests/scheduler/projections.ts'
 import { NOON, RETENTION_MS, Rig } from '#tests/scheduler/rig.ts'
 import { walk } from '#tests/scheduler/walks.ts'
 
@@ -83,6 +83,7 @@ describeOnServers('flush in an outage', () => {
     expect(await rig.storedPoints()).toBe(POINTS)
     expect(await lastFlushMs(rig.db, PARTITIONS)).toBe(NOON + 5 * MINUTE_MS)
     await expectProjections(rig.db, rig.calendar)
+    await expectNothingToRebuild(rig)
   }
 
   for (const signal of ['SIGINT', 'SIGKILL'] as const)
@@ -133,6 +134,7 @@ describeOnServers('flush in an outage', () => {
     postgres.resume()
     expect(await flushing).toMatchObject({ stored: POINTS, failures: 0 })
     await expectProjections(rig.db, rig.calendar)
+    await expectNothingToRebuild(rig)
   })
 
   test('the kv is killed between the commit of a slice and its settling', async () => {

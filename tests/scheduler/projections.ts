@@ -1,5 +1,6 @@
 /** What the flush keeps beside the points, read from its tables, and computed plainly from all points there are. */
 import { expect } from 'bun:test'
+import { rebuild } from '#services/scheduler/rebuild.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { FoldPoint } from '#shared/rules/fold.ts'
@@ -21,6 +22,16 @@ interface Projections {
 /** Expects every projection to be what the points in the table come to, to the last digit. */
 export async function expectProjections(db: Database, calendar: Calendar): Promise<void> {
   expect(await readProjections(db)).toEqual(await recomputeProjections(db, calendar))
+}
+
+/** Expects the product's own rebuild to find the same. */
+export async function expectNothingToRebuild(rig: {
+  readonly db: Database
+  readonly calendar: Calendar
+}): Promise<void> {
+  const found: string[] = []
+  await rebuild(rig.db, rig.calendar, { check: true, tell: (line) => void found.push(line) })
+  expect(found).toEqual([])
 }
 
 const keyed = <Row extends { key: string }, Value>(rows: readonly Row[], value: (row: Row) => Value) =>

@@ -1,0 +1,92 @@
+/**
+ * `bun run rebuild`: computes every projection once more from the points, with what erased people had added, and puts
+ * right what is not what it should be. With `--check` it only tells.
+ */
+import { join } from 'node:path'
+import { ConfigError, environment, readConfig } from '#shared/config.ts'
+import { lockDataDirectory } from '#shared/data-lock.ts'
+import { type Database, openDatabase, type Query } from '#shared/db/db.ts'
+import { expectSchema } from '#shared/db/migrate.ts'
+import { lockTiles } from '#shared/fold/stored-tiles.ts'
+import { type Calendar, createCalendar } from '#shared/rules/calendar.ts'
+import { Differences } from './rebuild/differences.ts'
+import { settleMap } from './rebuild/map.ts'
+import { settlePilgrims } from './rebuild/pilgrims.ts'
+import { settleReported, TakenBack } from './rebuild/reported.ts'
+import { rollUpAll } from './roll-up-cells.ts'
+
+/** A run on the same data directory is not waited for: it ends when somebody ends it. */
+const WAIT_MS = 1_000
+
+const USAGE = `Usage: bun run rebuild [--check]
+
+Computes totals, days, hours, modes, the map's cells and the sums of reports and surveys once more from what they
+are made of, and puts right what differs. Exit code 0: all was well, or is now. With --check nothing is changed,
+and the exit code is 1 when something differs. Flushes wait meanwhile; check-ins do not.`
+
+/**
+ * Finds every difference between the projections and what they are made of, and unless told otherwise mends it:
+ * those of the points in one transaction, during which flushes and erasures wait.
+ * @param tell a line for each difference
+ * @returns how many there were
+ */
+export async function rebuild(
+  db: Database,
+  calendar: Calendar,
+  { check, tell }: { readonly check: boolean; readonly tell: (line: string) => void },
+): Promise<number> {
+  const differences = new Differences(tell)
+  try {
+    await db.sql.begin(async (tx) => {
+      await settleAll(tx, calendar, differences)
+      if (check) throw new TakenBack()
+    })
+  } catch (error) {
+    if (!(error instanceof TakenBack)) throw error
+  }
+  await settleReported(db, differences, !check)
+  return differences.count
+}
+
+async function settleAll(tx: Query, calendar: Calendar, differences: Differences): Promise<void> {
+  await tx`SET LOCAL statement_timeout = 0`
+  // Every flush and every erasure locks its pilgrims here before anything else; readers are not in the way.
+  await tx`LOCK TABLE pilgrim_totals IN EXCLUSIVE MODE`
+  await lockTiles(tx)
+  await rollUpAll(tx, calendar)
+  const sums = await settlePilgrims(tx, calendar, differences)
+  await sums.addErased(tx)
+  await sums.settle(tx, differences)
+  await settleMap(tx, calendar, differences)
+}
+
+/** The command. @returns its exit code */
+async function main(args: readonly string[]): Promise<number> {
+  if (args.some((arg) => arg !== '--check')) {
+    console.log(USAGE)
+    return args.includes('--help') ? 0 : 2
+  }
+  const check = args.includes('--check')
+  const config = readConfig(environment())
+  const unlock = config.databaseUrl === '' ? lockDataDirectory(config.dataDir, WAIT_MS) : () => undefined
+  const db = await openDatabase({ url: config.databaseUrl, dir: join(config.dataDir, 'db') })
+  try {
+    await expectSchema(db.sql)
+    const calendar = createCalendar(config.timeZone)
+    const count = await rebuild(db, calendar, { check, tell: (line) => console.log(line) })
+    console.log(count === 0 ? 'Nothing differs.' : `${count} differ${check ? '.' : ', and are put right.'}`)
+    return check && count > 0 ? 1 : 0
+  } finally {
+    await db.close()
+    unlock()
+  }
+}
+
+if (import.meta.main)
+  try {
+    process.exit(await main(process.argv.slice(2)))
+  } catch (error) {
+    if (error instanceof ConfigError) console.error(error.message)
+    else console.error(error instanceof Error ? error.message : String(error))
+    process.exit(2)
+  }

@@ -1,0 +1,105 @@
+/** What a rebuild finds: each row that is not what it should be is told, and put right. */
+import type { Query } from '#shared/db/db.ts'
+
+/** How a column is compared, as numbers and texts, and written. */
+type Column = 'text' | 'day' | 'instant' | 'number' | 'whole'
+
+/** A table whose rows a rebuild settles. Instants are epoch milliseconds here. */
+export interface Table {
+  readonly name: string
+  readonly key: readonly string[]
+  readonly columns: Readonly<Record<string, Column>>
+}
+
+export type Value = string | number | null
+export type Row = Readonly<Record<string, Value>>
+
+const READ: Record<Column, (column: string) => string> = {
+  text: (column) => column,
+  day: (column) => `${column}::text AS ${column}`,
+  instant: (column) => `(extract(epoch FROM ${column}) * 1000)::float8 AS ${column}`,
+  number: (column) => column,
+  whole: (column) => `${column}::float8 AS ${column}`,
+}
+const JSON_TYPE = { text: 'text', day: 'date', instant: 'float8', number: 'float8', whole: 'bigint' } as const
+
+/** The columns of a table for a SELECT. */
+export const readable = ({ columns }: Table): string =>
+  Object.entries(columns)
+    .map(([name, column]) => READ[column](name))
+    .join(', ')
+
+/** Finds differences, counts them, tells each in a line. */
+export class Differences {
+  count = 0
+
+  constructor(private readonly tell: (line: string) => void) {}
+
+  found(what: string): void {
+    this.count++
+    this.tell(what)
+  }
+
+  /** Makes the stored rows what is expected. A row in which nothing stands is as good as none. */
+  async settle(tx: Query, table: Table, expected: readonly Row[], stored: readonly Row[]): Promise<void> {
+    const keyOf = (row: Row) => table.key.map((name) => shown(row[name]!, table.columns[name]!)).join(' ')
+    const held = new Map(stored.map((row) => [keyOf(row), row]))
+    const wrong: Row[] = []
+    for (const row of expected) {
+      const key = keyOf(row)
+      const was = held.get(key)
+      held.delete(key)
+      const changes = Object.entries(table.columns)
+        .filter(([name]) => row[name] !== (was ?? NOTHING)[name])
+        .map(
+          ([name, column]) =>
+            `${name} ${was ? shown(was[name]!, column) : '-'} → ${shown(row[name]!, column)}`,
+        )
+      if (changes.length === 0 || (was === undefined && isEmpty(table, row))) continue
+      wrong.push(row)
+      this.found(`${table.name} ${key}: ${was ? changes.join(', ') : `missing (${changes.join(', ')})`}`)
+    }
+    await write(tx, table, wrong)
+    for (const [key, row] of held) {
+      if (isEmpty(table, row)) continue
+      this.found(`${table.name} ${key}: one too many`)
+      await remove(tx, table, row)
+    }
+  }
+}
+
+const NOTHING: Row = {}
+
+const isEmpty = ({ key, columns }: Table, row: Row): boolean =>
+  Object.keys(columns).every((name) => key.includes(name) || row[name] === 0 || row[name] === null)
+
+const shown = (value: Value, column: Column): string =>
+  column === 'instant' && typeof value === 'number' ? new Date(value).toISOString() : String(value)
+
+async function write(tx: Query, { name, key, columns }: Table, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return
+  const names = Object.keys(columns)
+  const values = names.map((column) =>
+    columns[column] === 'instant' ? `to_timestamp(${column} / 1000)` : column,
+  )
+  const types = names.map((column) => `${column} ${JSON_TYPE[columns[column]!]}`)
+  const changed = names.filter((column) => !key.includes(column))
+  await tx.unsafe(
+    `INSERT INTO ${name} (${names.join(', ')})
+     SELECT ${values.join(', ')} FROM jsonb_to_recordset($1::text::jsonb) AS r (${types.join(', ')})
+     ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${changed.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+    [JSON.stringify(rows)],
+  )
+}
+
+async function remove(tx: Query, { name, key, columns }: Table, row: Row): Promise<void> {
+  const conditions = key.map((column, i) =>
+    columns[column] === 'instant'
+      ? `${column} = to_timestamp($${i + 1}::float8 / 1000)`
+      : `${column} = $${i + 1}::${JSON_TYPE[columns[column]!]}`,
+  )
+  await tx.unsafe(
+    `DELETE FROM ${name} WHERE ${conditions.join(' AND ')}`,
+    key.map((column) => row[column]!),
+  )
+}

@@ -1,0 +1,190 @@
+/**
+ * The tiles of the map: hours from points and latest positions, days from hours, all time from days or hours. An hour,
+ * a day or a tile is in memory at a time.
+ */
+import type { Query } from '#shared/db/db.ts'
+import {
+  storedTile,
+  type StoredTile,
+  type TileRow,
+  tileToStore,
+  writeTiles,
+} from '#shared/fold/stored-tiles.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import { addCounts, type Counts, zOrder } from '#shared/rules/cell-counts.ts'
+import { isKept, KEPT_ZOOMS, type Span, type Tile, tileKey, tilesAt } from '#shared/rules/cell-tiles.ts'
+import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/rules/cells.ts'
+import { unpackCounts } from '#shared/rules/packed-counts.ts'
+import { portions } from './cursor.ts'
+import type { Differences } from './differences.ts'
+
+/** Offsets of time zones change on quarter hours only, so a quarter lies in one hour. */
+const QUARTER_S = 900
+const LAST = cellAt(90, 180, MAX_ZOOM)
+
+/** The same arithmetic as the rule's (`cellAt`). */
+const CELLS = `
+  SELECT quarter::float8 AS quarter, x::int AS x, y::int AS y, sum(points)::float8 AS points, sum(users)::float8 AS users
+  FROM (
+    SELECT floor(extract(epoch FROM at) / ${QUARTER_S}) AS quarter,
+           least(floor(lng * ${FINEST_PER_DEGREE} + ${180 * FINEST_PER_DEGREE}), ${LAST.x}) AS x,
+           least(floor(lat * ${FINEST_PER_DEGREE} + ${90 * FINEST_PER_DEGREE}), ${LAST.y}) AS y, points, users
+    FROM (
+      SELECT recorded_at AS at, lat, lng, 1 AS points, 0 AS users FROM gps_points WHERE in_range
+      UNION ALL
+      SELECT last_seen, last_lat, last_lng, 0, 1 FROM pilgrim_totals WHERE last_seen IS NOT NULL
+    ) places
+    UNION ALL
+    SELECT floor(extract(epoch FROM hour) / ${QUARTER_S}), x, y, points, 0 FROM erased_cells
+  ) cells
+  GROUP BY 1, 2, 3 ORDER BY 1`
+
+/** Settles every tile; the totals of pilgrims are settled already, and notes of flushes rolled up. */
+export async function settleMap(tx: Query, calendar: Calendar, differences: Differences): Promise<void> {
+  const hours = new Set<number>()
+  for await (const { hourMs, counts } of hoursOfPoints(tx, calendar)) {
+    hours.add(hourMs)
+    await settleTiles(tx, differences, tilesAt('hour', hourMs, counts), await spanTiles(tx, 'hour', hourMs))
+  }
+  for (const hourMs of await startsOf(tx, 'hour'))
+    if (!hours.has(hourMs)) await settleTiles(tx, differences, [], await spanTiles(tx, 'hour', hourMs))
+
+  const days = new Map<number, number[]>()
+  for (const day of await startsOf(tx, 'day')) days.set(day, [])
+  for (const [day, mine] of Map.groupBy(hours, (hourMs) => calendar.dayStart(hourMs))) days.set(day, mine)
+  for (const [dayMs, mine] of days) {
+    const sums = new Map<string, Tile>()
+    for (const hourMs of mine)
+      for (const tile of await spanTiles(tx, 'hour', hourMs))
+        if (isKept(tile.zoom, 'day')) addTile(sums, { ...tile, span: 'day', startMs: dayMs })
+    await settleTiles(tx, differences, [...sums.values()], await spanTiles(tx, 'day', dayMs))
+  }
+  for (const zoom of KEPT_ZOOMS) await settleAllTime(tx, differences, zoom)
+}
+
+interface CellRow {
+  readonly quarter: number
+  readonly x: number
+  readonly y: number
+  readonly points: number
+  readonly users: number
+}
+
+async function* hoursOfPoints(
+  tx: Query,
+  calendar: Calendar,
+): AsyncGenerator<{ hourMs: number; counts: Counts }> {
+  let cells: { z: number; points: number; users: number }[] = []
+  let hourMs = NaN
+  const hour = () => {
+    // Up to four quarters of an hour name the same cell.
+    const sorted = cells.sort((a, b) => a.z - b.z)
+    const counts: number[] = []
+    for (const { z, points, users } of sorted) {
+      if (counts.at(-3) !== z) counts.push(z, 0, 0)
+      counts[counts.length - 2]! += points
+      counts[counts.length - 1]! += users
+    }
+    cells = []
+    return { hourMs, counts }
+  }
+  for await (const some of portions<CellRow>(tx, 'cells', CELLS))
+    for (const { quarter, x, y, points, users } of some) {
+      const its = calendar.hourStart(quarter * QUARTER_S * 1_000)
+      if (cells.length > 0 && its !== hourMs) yield hour()
+      hourMs = its
+      cells.push({ z: zOrder({ x, y }), points, users })
+    }
+  if (cells.length > 0) yield hour()
+}
+
+function addTile(sums: Map<string, Tile>, { packed, ...tile }: StoredTile): void {
+  const key = tileKey(tile)
+  sums.set(key, { ...tile, counts: addCounts(sums.get(key)?.counts ?? [], unpackCounts(packed)) })
+}
+
+/** All time is the sum of days; at the finest zoom, which has none, of hours. */
+async function settleAllTime(tx: Query, differences: Differences, zoom: number): Promise<void> {
+  const span: Span = isKept(zoom, 'day') ? 'day' : 'hour'
+  const expected = new Set<string>()
+  let sums = new Map<string, Tile>()
+  const settle = async () => {
+    const tiles = [...sums.values()]
+    const [tile] = tiles
+    if (tile === undefined) return
+    expected.add(`${tile.y} ${tile.x}`)
+    const stored = await tx.unsafe<TileRow[]>(
+      `${TILES} WHERE zoom = ${zoom} AND span = 'all' AND y = ${tile.y} AND x = ${tile.x}`,
+    )
+    await settleTiles(tx, differences, tiles, stored.map(storedTile))
+    sums = new Map()
+  }
+  const select = `${TILES} WHERE zoom = ${zoom} AND span = '${span}' ORDER BY y, x`
+  for await (const rows of portions<TileRow>(tx, `all_${zoom}`, select, TILES_AT_ONCE))
+    for (const row of rows) {
+      const [last] = sums.values()
+      if (last !== undefined && (last.x !== row.x || last.y !== row.y)) await settle()
+      addTile(sums, { ...storedTile(row), span: 'all', startMs: 0 })
+    }
+  await settle()
+  const kept = await tx.unsafe<TileRow[]>(`${TILES} WHERE zoom = ${zoom} AND span = 'all'`)
+  const extra = kept.filter(({ x, y }) => !expected.has(`${y} ${x}`))
+  await settleTiles(tx, differences, [], extra.map(storedTile))
+}
+
+/** Tiles are up to some ten kilobytes each. */
+const TILES_AT_ONCE = 100
+
+const TILES = `
+  SELECT zoom, span, (extract(epoch FROM start) * 1000)::float8 AS "startMs", x, y, points::float8 AS points, users,
+         encode(counts, 'base64') AS packed
+  FROM cell_tiles`
+
+const spanTiles = async (tx: Query, span: Span, startMs: number): Promise<StoredTile[]> =>
+  (
+    await tx.unsafe<TileRow[]>(
+      `${TILES} WHERE span = '${span}' AND start = to_timestamp(${startMs}::float8 / 1000)`,
+    )
+  ).map(storedTile)
+
+const startsOf = async (tx: Query, span: Span): Promise<number[]> =>
+  (
+    await tx.unsafe<{ ms: number }[]>(
+      `SELECT DISTINCT (extract(epoch FROM start) * 1000)::float8 AS ms FROM cell_tiles WHERE span = '${span}'`,
+    )
+  ).map(({ ms }) => ms)
+
+async function settleTiles(
+  tx: Query,
+  differences: Differences,
+  expected: readonly Tile[],
+  stored: readonly StoredTile[],
+): Promise<void> {
+  const held = new Map(stored.map((tile) => [tileKey(tile), tile]))
+  const wrong: StoredTile[] = []
+  for (const tile of expected.map(tileToStore)) {
+    const was = held.get(tileKey(tile))
+    held.delete(tileKey(tile))
+    if (was !== undefined && isSame(was, tile)) continue
+    wrong.push(tile)
+    differences.found(
+      `cell_tiles ${named(tile)}: ` +
+        (was === undefined
+          ? `missing (points ${tile.points}, users ${tile.users})`
+          : `points ${was.points} → ${tile.points}, users ${was.users} → ${tile.users}, or cells of it`),
+    )
+  }
+  if (wrong.length > 0) await writeTiles(tx, wrong)
+  for (const tile of held.values()) {
+    differences.found(`cell_tiles ${named(tile)}: one too many`)
+    await tx`
+      DELETE FROM cell_tiles WHERE zoom = ${tile.zoom} AND span = ${tile.span} AND y = ${tile.y} AND x = ${tile.x}
+        AND start = to_timestamp(${tile.startMs}::float8 / 1000)`
+  }
+}
+
+const isSame = (a: StoredTile, b: StoredTile): boolean =>
+  a.points === b.points && a.users === b.users && Buffer.compare(a.packed, b.packed) === 0
+
+const named = ({ zoom, span, startMs, x, y }: StoredTile): string =>
+  `zoom ${zoom}, ${span === 'all' ? 'all time' : `${span} ${new Date(startMs).toISOString()}`}, tile ${x}/${y}`

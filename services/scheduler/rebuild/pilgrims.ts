@@ -1,0 +1,112 @@
+/** Every pilgrim's totals and days, folded once more from all their points. */
+import type { Query } from '#shared/db/db.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import { byInstant, type FoldPoint } from '#shared/rules/fold.ts'
+import { type DayChange, refold } from '#shared/rules/refold.ts'
+import { addSums, noSums } from '#shared/rules/tally.ts'
+import { portions } from './cursor.ts'
+import { type Differences, readable, type Row, type Table } from './differences.ts'
+import { EventSums, rowOf } from './event-sums.ts'
+import { DAYS, TOTALS } from './tables.ts'
+
+const HOUR_MS = 3_600_000
+/** Pilgrims whose rows are compared at once. */
+const BATCH = 500
+
+type StoredPoint = FoldPoint & { readonly userId: string }
+
+/**
+ * Settles the rows of all pilgrims, one after the other.
+ * @returns what they add up to
+ */
+export async function settlePilgrims(
+  tx: Query,
+  calendar: Calendar,
+  differences: Differences,
+): Promise<EventSums> {
+  const sums = new EventSums()
+  const batch = new Set<string>()
+  let rows: { totals: Row[]; days: Row[] } = { totals: [], days: [] }
+  const settle = async () => {
+    const userIds = [...batch]
+    await differences.settle(tx, TOTALS, rows.totals, await storedOf(tx, TOTALS, userIds))
+    await differences.settle(tx, DAYS, rows.days, await storedOf(tx, DAYS, userIds))
+    batch.clear()
+    rows = { totals: [], days: [] }
+  }
+  for await (const { userId, points } of pilgrims(tx)) {
+    const days = foldAll(points, calendar)
+    sums.add(days)
+    batch.add(userId)
+    rows.totals.push(totalsOf(userId, points, days))
+    rows.days.push(...days.map((day) => dayOf(userId, day, calendar)))
+    if (batch.size >= BATCH) await settle()
+  }
+  for await (const some of portions<{ user_id: string }>(tx, 'pointless', POINTLESS))
+    for (const { user_id } of some) batch.add(user_id)
+  await settle()
+  return sums
+}
+
+/** People of whom something is kept, but no point in the area. */
+const POINTLESS = `
+  SELECT user_id FROM (SELECT user_id FROM pilgrim_totals UNION SELECT user_id FROM pilgrim_days) kept
+  WHERE NOT EXISTS (SELECT FROM gps_points p WHERE p.user_id = kept.user_id AND p.in_range)`
+
+/** Yields all points in the area, a pilgrim at a time, in the fold's order. */
+async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: StoredPoint[] }> {
+  let points: StoredPoint[] = []
+  const select = `
+    SELECT user_id AS "userId", kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
+           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode
+    FROM gps_points WHERE in_range ORDER BY user_id`
+  for await (const some of portions<StoredPoint>(tx, 'points', select))
+    for (const point of some) {
+      const userId = points[0]?.userId
+      if (userId !== undefined && userId !== point.userId) {
+        yield { userId, points: points.sort(byInstant) }
+        points = []
+      }
+      points.push(point)
+    }
+  if (points.length > 0) yield { userId: points[0]!.userId, points: points.sort(byInstant) }
+}
+
+function foldAll(points: readonly FoldPoint[], calendar: Calendar): DayChange[] {
+  // Nothing is stored of somebody who begins anew: the plan asks for no day.
+  const { value: days } = refold([], points, calendar).next()
+  if (!Array.isArray(days)) throw new Error('a fold from the beginning asked for stored points')
+  return days
+}
+
+function totalsOf(userId: string, points: readonly FoldPoint[], days: readonly DayChange[]): Row {
+  const sums = noSums()
+  for (const { delta } of days) addSums(sums, delta)
+  const lastMs = points.at(-1)!.t
+  const { lat, lng } = points.find(({ t }) => t === lastMs)!
+  return {
+    ...{ user_id: userId, ...rowOf(sums), first_seen: points[0]!.t, last_seen: lastMs },
+    ...{ last_lat: lat, last_lng: lng },
+  }
+}
+
+function dayOf(userId: string, { day, delta, end }: DayChange, calendar: Calendar): Row {
+  const [startMs] = calendar.span(day)
+  let hours = 0
+  for (const [hour, { points }] of delta.hours)
+    if (points > 0) hours |= 1 << Math.round((hour - startMs) / HOUR_MS)
+  const { anchor, before } = end
+  return {
+    ...{ user_id: userId, day, ...rowOf(delta), hours },
+    ...{ anchor_lat: anchor!.lat, anchor_lng: anchor!.lng, anchor_at: anchor!.t },
+    ...{ before_lat: before?.lat ?? null, before_lng: before?.lng ?? null, before_at: before?.t ?? null },
+  }
+}
+
+const storedOf = async (tx: Query, table: Table, userIds: string[]): Promise<Row[]> => [
+  ...(await tx.unsafe<Row[]>(
+    `SELECT ${readable(table)} FROM ${table.name}
+     WHERE user_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`,
+    [JSON.stringify(userIds)],
+  )),
+]

@@ -1,0 +1,141 @@
+/** The rebuild: finds nothing where nothing is wrong, and every planted fault; mends it, and leaves the rest alone. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { keepOffsets } from '#services/admin/keep-offsets.ts'
+import { rebuild } from '#services/scheduler/rebuild.ts'
+import { describeRigs, NOON, type Rig } from './rig.ts'
+import { jumbled, point, randomBy, walk, wander } from './walks.ts'
+
+const DAY_MS = 86_400_000
+
+/** Runs a rebuild. @returns the lines it has told */
+async function run(rig: Rig, check: boolean): Promise<string[]> {
+  const lines: string[] = []
+  const count = await rebuild(rig.db, rig.calendar, { check, tell: (line) => void lines.push(line) })
+  expect(count).toBe(lines.length)
+  return lines
+}
+
+/** Erases somebody's points as an erasure does. */
+async function erase({ db, calendar }: Rig, userId: string): Promise<void> {
+  await db.orm.transaction(async (tx) => {
+    await keepOffsets(tx, userId, calendar)
+    for (const table of ['gps_points', 'pilgrim_totals', 'pilgrim_days', 'pilgrims'])
+      await tx.execute(`DELETE FROM ${table} WHERE user_id = '${userId}'`)
+  })
+}
+
+/** Random walks with late points over several flushes; a walk that stays outside, and somebody who was erased. */
+async function fill(rig: Rig, seed: number): Promise<void> {
+  const random = randomBy(seed)
+  const all = jumbled(
+    random,
+    Array.from({ length: 6 }, (_, i) =>
+      wander(random, 60, NOON - 2 * DAY_MS, 2).map((one) => ({ userId: `pilgrim-${i}`, point: one })),
+    ).flat(),
+    200,
+  )
+  for (let from = 0; from < all.length; from += 120) {
+    for (const [userId, mine] of Map.groupBy(all.slice(from, from + 120), (one) => one.userId))
+      await rig.buffer(
+        userId,
+        mine.map((one) => one.point),
+      )
+    await rig.flush({ slicePoints: 40 })
+    if (from === 120) await erase(rig, 'pilgrim-5')
+  }
+  await rig.buffer('outside', walk(5, NOON, { inRange: false }))
+  await rig.buffer('at-the-edge', [point({ lat: 90, lng: 180, sentMs: NOON })])
+  await rig.flush()
+}
+
+const FAULTS: readonly (readonly [projection: string, fault: string])[] = [
+  ['pilgrim_totals', `UPDATE pilgrim_totals SET points = points + 1 WHERE user_id = 'pilgrim-0'`],
+  ['pilgrim_totals', `UPDATE pilgrim_totals SET last_lat = last_lat + 1e-9 WHERE user_id = 'pilgrim-0'`],
+  ['pilgrim_totals', `UPDATE pilgrim_totals SET first_seen = NULL WHERE user_id = 'pilgrim-0'`],
+  ['pilgrim_totals', `DELETE FROM pilgrim_totals WHERE user_id = 'pilgrim-1'`],
+  ['pilgrim_totals', `INSERT INTO pilgrim_totals (user_id, points) VALUES ('nobody', 3)`],
+  ['pilgrim_days', `UPDATE pilgrim_days SET anchor_lng = 0 WHERE user_id = 'pilgrim-2'`],
+  ['pilgrim_days', `UPDATE pilgrim_days SET hours = hours # 1 WHERE user_id = 'pilgrim-2'`],
+  ['pilgrim_days', `DELETE FROM pilgrim_days WHERE user_id = 'pilgrim-3'`],
+  ['event_hours', `UPDATE event_hours SET distance_mm = distance_mm + 1`],
+  ['event_hours', `DELETE FROM event_hours WHERE hour = (SELECT min(hour) FROM event_hours)`],
+  ['event_days', `UPDATE event_days SET pilgrims = pilgrims - 1`],
+  ['event_days', `INSERT INTO event_days VALUES ('2020-01-01', 1)`],
+  ['event_modes', `UPDATE event_modes SET carbon_mg = carbon_mg + 1 WHERE mode = 'car'`],
+  ['cell_tiles', `UPDATE cell_tiles SET points = points + 1 WHERE zoom = 14 AND span = 'all'`],
+  ['cell_tiles', `UPDATE cell_tiles SET counts = set_byte(counts, 1, 20) WHERE zoom = 18 AND span = 'hour'`],
+  ['cell_tiles', `DELETE FROM cell_tiles WHERE zoom = 10 AND span = 'day'`],
+  ['cell_tiles', `UPDATE cell_tiles SET y = y + 1000 WHERE zoom = 18 AND span = 'all'`],
+  ['cell_tiles', `TRUNCATE cell_tiles`],
+  ['reported_sums', `INSERT INTO reported_sums VALUES (3, 'water', 5, 0)`],
+  ['survey_questions', `INSERT INTO survey_questions VALUES ('q1', 2)`],
+]
+
+describeRigs('rebuild', (rig) => {
+  test('finds nothing after flushes of late points and an erasure', async () => {
+    for (const seed of [1, 2]) {
+      await rig.empty()
+      await fill(rig, seed)
+      expect(await run(rig, true)).toEqual([])
+      // What a killed flush has left is not a difference.
+      await rig.buffer('pilgrim-0', walk(20, NOON))
+      await rig.flush({ stopping: AbortSignal.abort() })
+      expect(await run(rig, true)).toEqual([])
+    }
+  })
+
+  test('finds and mends each fault, and a check changes nothing', async () => {
+    await fill(rig, 3)
+    for (const [projection, fault] of FAULTS) {
+      await rig.db.sql.unsafe(fault)
+      const found = await run(rig, true)
+      expect({ fault, found: found.length > 0 }).toEqual({ fault, found: true })
+      expect({ fault, of: new Set(found.map((line) => line.split(' ')[0])) }).toEqual({
+        fault,
+        of: new Set([projection]),
+      })
+      expect({ fault, mended: await run(rig, false) }).toEqual({ fault, mended: found })
+    }
+    expect(await run(rig, true)).toEqual([])
+  }, 120_000)
+
+  test('beside flushes: nothing is lost, doubled or found', async () => {
+    await fill(rig, 4)
+    const random = randomBy(5)
+    const flushing = (async () => {
+      for (let i = 0; i < 10; i++) {
+        await rig.buffer(`pilgrim-${i % 4}`, wander(random, 30, NOON - DAY_MS, 1))
+        expect(await rig.flush({ slicePoints: 10 })).toMatchObject({ failures: 0 })
+      }
+    })()
+    for (let i = 0; i < 4; i++) expect(await run(rig, false)).toEqual([])
+    await flushing
+    expect(await run(rig, true)).toEqual([])
+  })
+})
+
+test('the command: help, and a directory that somebody uses', async () => {
+  const { lockDataDirectory } = await import('#shared/data-lock.ts')
+  const { newDirectory } = await import('#tests/helpers/process.ts')
+  const dir = await newDirectory('rebuild')
+  const command = (args: string[]) => {
+    const { PATH, HOME } = process.env
+    const script = join(import.meta.dir, '../../services/scheduler/rebuild.ts')
+    const child = Bun.spawnSync([process.execPath, script, ...args], {
+      env: { PATH, HOME, EVENT_DATA_DIR: dir },
+    })
+    return { code: child.exitCode, said: child.stdout.toString(), complained: child.stderr.toString() }
+  }
+  expect(command(['--help'])).toMatchObject({ code: 0, said: expect.stringContaining('--check') })
+  expect(command(['--chekc'])).toMatchObject({ code: 2, said: expect.stringContaining('--check') })
+  const unlock = lockDataDirectory(dir)
+  try {
+    expect(command(['--check'])).toMatchObject({
+      code: 2,
+      complained: expect.stringContaining('stop that one'),
+    })
+  } finally {
+    unlock()
+  }
+})

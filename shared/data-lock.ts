@@ -13,7 +13,6 @@ export class DataDirectoryInUse extends Error {
 
 /**
  * Locks a data directory; made when it is missing.
- * @param waitMs how long to wait for who keeps it
  * @returns what unlocks it
  * @throws DataDirectoryInUse when another process still keeps it after `waitMs`
  */

@@ -31,6 +31,36 @@ describe('the configuration', () => {
     )
   })
 
+  test('a route is a line; whatever else the file holds is a fault', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'event-route-'))
+    try {
+      const file = join(dir, 'route.json')
+      const withRoute = (content: string) => {
+        writeFileSync(file, content)
+        return { EVENT_ROUTE: file }
+      }
+      const line = {
+        type: 'LineString',
+        coordinates: [
+          [120, 24, 12.5],
+          [120, 24.1],
+        ],
+      }
+      const env = withRoute(JSON.stringify({ type: 'Feature', geometry: line }))
+      expect(readConfig(env).route!.project({ lat: 24.05, lng: 120.1 }).alongM).toBeWithin(5_500, 5_620)
+      expect(readConfig({}).route).toBeNull()
+      for (const content of [
+        '{',
+        '{"type":"Point","coordinates":[1,2]}',
+        JSON.stringify({ ...line, coordinates: [[120, 24]] }),
+      ])
+        expect(faultsOf(withRoute(content))).toEqual([expect.stringContaining('EVENT_ROUTE: ')])
+      expect(faultsOf({ EVENT_ROUTE: join(dir, 'nothing.json') })).toHaveLength(1)
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
+  })
+
   test('production needs the channel secret; identity by LINE needs its channel', () => {
     expect(faultsOf({ EVENT_ENV: 'production' })).toEqual([expect.stringContaining('LINE_CHANNEL_SECRET')])
     expect(faultsOf({ EVENT_IDENTITY: 'line' })).toEqual([expect.stringContaining('LINE_LOGIN_CHANNEL_ID')])

@@ -49,7 +49,6 @@ export async function rebuild(
 }
 
 async function settleAll(tx: Query, calendar: Calendar, differences: Differences): Promise<void> {
-  await tx`SET LOCAL statement_timeout = 0`
   // Every flush and every erasure locks its pilgrims here before anything else; readers are not in the way.
   await tx`LOCK TABLE pilgrim_totals IN EXCLUSIVE MODE`
   await lockTiles(tx)
@@ -69,7 +68,7 @@ async function main(args: readonly string[]): Promise<number> {
   const check = args.includes('--check')
   const config = readConfig(environment())
   const unlock = config.databaseUrl === '' ? lockDataDirectory(config.dataDir, WAIT_MS) : () => undefined
-  const db = await openDatabase({ url: config.databaseUrl, dir: join(config.dataDir, 'db') })
+  const db = await openDatabase({ url: config.databaseUrl, dir: join(config.dataDir, 'db'), statementMs: 0 })
   try {
     await expectSchema(db.sql)
     const calendar = createCalendar(config.timeZone)

@@ -69,6 +69,6 @@ export const clustersEndpoint = endpoint({
   access: 'volunteer',
   query: ClustersQuery,
   data: Clusters,
-  keepMs: 2_000,
+  keepMs: 1_000,
   errors: [503],
 })

@@ -30,7 +30,8 @@ const userOf = (i: number): string => `U${i.toString(16).padStart(32, '0')}`
 const pointOf = (i: number, n: number): Point =>
   point({ sentMs: NOON + n * MINUTE_MS + (i % 50_000), lat: 24 + (i % 997) / 1_000 + n * 7e-4, accuracy: 8 })
 
-async function buffer(kv: Kv, pilgrims: number, numbers: readonly number[]): Promise<void> {
+/** Puts the points with these numbers of so many pilgrims into the buffer. */
+export async function buffer(kv: Kv, pilgrims: number, numbers: readonly number[]): Promise<void> {
   for (let from = 0; from < pilgrims; from += AT_ONCE) {
     const submissions = Array.from({ length: Math.min(AT_ONCE, pilgrims - from) }, (_, k): Submission => ({
       id: `${from + k}`,
@@ -45,7 +46,7 @@ async function buffer(kv: Kv, pilgrims: number, numbers: readonly number[]): Pro
   }
 }
 
-const flushAll = (db: Database, kv: Kv) =>
+export const flushAll = (db: Database, kv: Kv) =>
   flush({
     db,
     kv,

@@ -37,6 +37,9 @@ const SERVICES: Record<ServiceName, (context: ServiceContext) => Service> = {
 const SHORTEST_HOST = 3
 const ORIGIN = 'https://localhost'
 
+/** A URL in which nothing has to be resolved: a host that is long enough, and its path. */
+const PLAIN_URL = /^https:\/\/[\w.:[\]-]{3,}(\/[\w/-]*)(?:\?|$)/
+
 /** A request without a Host comes with a path for a URL. */
 function withHost(request: Request): Request {
   if (URL.canParse(request.url) && new URL(request.url).host.length >= SHORTEST_HOST) return request
@@ -55,8 +58,10 @@ export interface Local {
 const answering =
   (services: ReadonlyMap<ServiceName, Service>) =>
   async (given: Request): Promise<Response> => {
-    const request = withHost(given)
-    const service = services.get(serviceOf(new URL(request.url).pathname, request.method))!
+    const plainPath = PLAIN_URL.exec(given.url)?.[1]
+    const request = plainPath === undefined ? withHost(given) : given
+    const path = plainPath ?? new URL(request.url).pathname
+    const service = services.get(serviceOf(path, request.method))!
     return withBrowserHeaders(await service.fetch(request))
   }
 

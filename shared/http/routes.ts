@@ -27,6 +27,9 @@ export function allowedMethods(path: string): string[] {
 
 /** The service that answers a path; paths that nobody has are the admin service's 404. */
 export function serviceOf(path: string, method: string): ServiceName {
+  // Fixed addresses come first anyway, and are most of what is asked.
+  const fixed = FIXED.get(path)?.find((endpoint) => endpoint.method === method)
+  if (fixed !== undefined) return fixed.service
   const endpoints = matching(path)
   const exact = endpoints.find((endpoint) => endpoint.method === method) ?? endpoints[0]
   return exact?.service ?? 'admin'

@@ -29,7 +29,7 @@ export const throughCaddy: Row = {
       startBare('check-in'),
     ])
     const [ours, limit] = await Promise.all([startProxy([tracking]), startProxy([bare])])
-    await checkIns(ours.url, scale)
+    for (const { url } of [ours, limit]) await checkIns(url, scale)
     return {
       contenders: [
         contender('tracking behind Caddy', 'ours', ours.url, scale),

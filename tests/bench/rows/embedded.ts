@@ -14,7 +14,7 @@ export const embedded: Row = {
     moveToCore(SERVED_CORE, run.pid)
     const bare = await startBare('check-in')
     const url = run.url
-    await checkIns(url, scale)
+    for (const each of [url, bare.url]) await checkIns(each, scale)
     return {
       contenders: [
         contender('embedded over TLS', 'ours', url, scale),

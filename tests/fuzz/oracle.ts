@@ -84,6 +84,7 @@ export const declaredBy = (document: Description, operation: string): number[] =
 /** What is wrong about an outcome; null when nothing is. */
 export function faultOf(request: FuzzRequest, outcome: Outcome, declared: readonly number[]): string | null {
   if (outcome === 'silent') return UNFINISHED.includes(request.framing) ? null : 'no answer in time'
+  if (outcome === 'garbled') return request.sound ? 'the answer is no HTTP' : null
   if (outcome === 'closed') return request.sound && !request.bent ? 'hung up without an answer' : null
   return (
     leakFault(outcome) ??

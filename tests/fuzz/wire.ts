@@ -7,8 +7,11 @@ export interface Answer {
   readonly body: Buffer
 }
 
-/** `closed`: the server hung up without an answer; `silent`: it did neither within the bound. */
-export type Outcome = Answer | 'closed' | 'silent'
+/**
+ * `closed`: the server hung up without an answer; `silent`: it did neither within the bound; `garbled`: what came is
+ * no HTTP, as when a request turns out to be broken while its answer is being written.
+ */
+export type Outcome = Answer | 'closed' | 'silent' | 'garbled'
 
 export interface Wire {
   /**
@@ -33,7 +36,8 @@ function readHead(received: Buffer): Head | null {
   if (end < 0) return null
   const [statusLine = '', ...lines] = received.subarray(0, end).toString('latin1').split(LINE_END)
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1])
-  if (Number.isNaN(status)) throw new Error(`not an HTTP answer: ${JSON.stringify(statusLine)}`)
+  if (Number.isNaN(status) || lines.some((line) => !/^[\w-]+:/.test(line)))
+    throw new Error('not an HTTP answer')
   const headers = new Headers()
   for (const line of lines) {
     const colon = line.indexOf(':')
@@ -84,7 +88,7 @@ export function openWire({ port, ca }: { readonly port: number; readonly ca: str
   let kept: TLSSocket | null = null
 
   const exchange = (socket: TLSSocket, bytes: Buffer, last: boolean, bodyless: boolean, withinMs: number) =>
-    new Promise<Outcome>((resolve, reject) => {
+    new Promise<Outcome>((resolve) => {
       const chunks: Buffer[] = []
       const settle = (outcome: Outcome) => {
         clearTimeout(timer)
@@ -100,9 +104,8 @@ export function openWire({ port, ca }: { readonly port: number; readonly ca: str
           const answer = readAnswer(Buffer.concat(chunks), bodyless, ended)
           if (answer !== null) settle(answer)
           else if (ended) settle('closed')
-        } catch (error) {
-          socket.destroy()
-          reject(error)
+        } catch {
+          settle('garbled')
         }
       }
       const timer = setTimeout(() => settle('silent'), withinMs)

@@ -1,0 +1,101 @@
+/** How the containers are shut in: read from the compose file and the image's own definition. */
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface Service {
+  readonly image?: string
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly cap_add?: readonly string[]
+  readonly security_opt?: readonly string[]
+  readonly privileged?: boolean
+  readonly user?: string
+  readonly networks?: readonly string[]
+  readonly network_mode?: string
+  readonly pid?: string
+  readonly ports?: readonly string[]
+  readonly volumes?: readonly string[]
+  readonly environment?: Readonly<Record<string, string | null>>
+}
+
+const ROOT = join(import.meta.dir, '../..')
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+const compose = Bun.YAML.parse(read('docker-compose.yml')) as {
+  readonly services: Readonly<Record<string, Service>>
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>
+}
+const services = Object.entries(compose.services)
+const OURS = 'pilgrimage-event-tracking'
+const STORES = ['postgres', 'redis', 'nats']
+
+/** What a container may do beyond nothing, and why. */
+const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
+  // Listens on 443.
+  caddy: ['NET_BIND_SERVICE'],
+  // Its start script hands the data directory to the user postgres, and becomes that user.
+  postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
+}
+
+describe.each(services)('%s', (name, service) => {
+  test('writes nowhere but to its volumes, and can not become more than it is', () => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    })
+    expect(service.cap_add ?? []).toEqual([...(CAPABILITIES[name] ?? [])])
+    expect(service.privileged ?? false).toBe(false)
+    expect([service.network_mode, service.pid]).toEqual([undefined, undefined])
+    expect(JSON.stringify(service.volumes ?? [])).not.toMatch(
+      /docker\.sock|"\/(etc|proc|sys|root|var\/run)?:/,
+    )
+  })
+
+  test('is reached from outside only if it is Caddy, on 443', () => {
+    if (name !== 'caddy') expect(service.ports ?? []).toEqual([])
+    else expect(service.ports).toEqual(['${HTTPS_PORT:-443}:443'])
+  })
+
+  test('stands in the nets that it needs', () => {
+    const nets =
+      name === 'caddy'
+        ? ['proxied']
+        : STORES.includes(name) || name === 'migrate'
+          ? ['stores']
+          : ['proxied', 'stores']
+    expect(service.networks).toEqual(nets)
+  })
+
+  test('holds no secret of its own: each comes from the environment', () => {
+    for (const [variable, value] of Object.entries(service.environment ?? {}))
+      if (/TOKEN|SECRET|PASSWORD|_KEY(_ID)?$/.test(variable)) expect(value ?? '${').toMatch(/^\$\{/)
+  })
+})
+
+test('the stores’ net leads nowhere else', () => {
+  expect(compose.networks.stores).toMatchObject({ internal: true })
+})
+
+test('only Caddy is given the names, certificates and nothing of the services’ secrets', () => {
+  const given = Object.keys(compose.services.caddy?.environment ?? {})
+  expect(given.filter((variable) => /TOKEN|SECRET|PASSWORD|DATABASE|REDIS|S3_/.test(variable))).toEqual([])
+})
+
+test('our image runs as a user without rights, as process 1, with nothing of the build’s', () => {
+  const lines = read('services/Dockerfile').split('\n')
+  const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')))
+  const user = last.findLastIndex((line) => line.startsWith('USER '))
+  expect(last[user]).toBe('USER bun')
+  // What comes after would run as it, what comes before must not give it the code.
+  expect(last.slice(user + 1).filter((line) => /^(RUN|COPY|ADD|USER)/.test(line))).toEqual([])
+  expect(last.filter((line) => /^COPY .*--chown/.test(line))).toEqual([])
+  expect(last).toContain('ENTRYPOINT ["bun"]')
+  expect(read('services/Dockerfile')).not.toMatch(/^(ARG|ENV) .*(TOKEN|SECRET|PASSWORD)/m)
+  expect(read('.dockerignore').split('\n')).toContain('*')
+})
+
+test('nobody runs our image as another user, and Redis is not root either', () => {
+  for (const [, service] of services) if (service.image === OURS) expect(service.user).toBeUndefined()
+  expect(compose.services.redis?.user).toBe('redis')
+})

@@ -29,6 +29,8 @@ export const patiently = (request: Request, answer: Promise<Response>): Promise<
   )
 
 const MAX_NAMED = 5
+/** Keys are the client's own words, and may be long. */
+const MAX_PATH = 200
 
 /** Of a key that is not allowed its own rule; of everything else the message. */
 const messageOf = (issue: z.core.$ZodIssue): string =>
@@ -38,7 +40,7 @@ const messageOf = (issue: z.core.$ZodIssue): string =>
 export function validationError(error: z.ZodError): Refusal {
   const named = error.issues
     .slice(0, MAX_NAMED)
-    .map((issue) => `${issue.path.join('.') || 'body'}: ${messageOf(issue)}`)
+    .map((issue) => `${issue.path.join('.').slice(0, MAX_PATH) || 'body'}: ${messageOf(issue)}`)
   const more = error.issues.length - named.length
   return invalid(named.join('; ') + (more > 0 ? `; and ${more} more` : ''))
 }

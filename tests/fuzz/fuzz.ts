@@ -81,6 +81,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
   const arbitrary = requests(document, tokens)
   const found = new Map<string, Finding>()
   const statuses = new Map<string, number>()
+  const traceFault = createTrace(world)
   let sent = 0
   let slowestMs = 0
 
@@ -103,7 +104,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
       await setStatus(world, { status: 'active' })
     const fault =
       faultOf(request, outcome, declaredBy(document, request.operation)) ??
-      (await traceFault(world, request, outcome))
+      (await traceFault(request, outcome))
     if (fault !== null && !found.has(kindOf(request, fault))) throw new Failure(request, outcome, fault)
   }
 
@@ -133,16 +134,18 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
 
 /** Every so many refused writes it is looked whether they left a pilgrim behind. */
 const TRACED = 10
-let refused = 0
 
 /** A request that is refused leaves nothing behind, not even the pilgrim in whose name it was sent. */
-async function traceFault(
-  world: World,
-  { userId, sound }: FuzzRequest,
-  outcome: Outcome,
-): Promise<string | null> {
-  if (!sound || typeof outcome === 'string' || ![400, 413].includes(outcome.status)) return null
-  if (userId === null || ++refused % TRACED !== 0) return null
-  const { status } = await world.fetch(`/api/event/user/${userId}`)
-  return status === 404 ? null : `refused with ${outcome.status}, and yet the pilgrim is known (${status})`
+function createTrace(world: World) {
+  let refused = 0
+  // While a request is made smaller, a form of it may be accepted.
+  const accepted = new Set<string>()
+  return async ({ userId, sound }: FuzzRequest, outcome: Outcome): Promise<string | null> => {
+    if (userId === null || typeof outcome === 'string') return null
+    if (outcome.status < 300) accepted.add(userId)
+    if (!sound || ![400, 413].includes(outcome.status) || accepted.has(userId)) return null
+    if (++refused % TRACED !== 0) return null
+    const { status } = await world.fetch(`/api/event/user/${userId}`)
+    return status === 404 ? null : `refused with ${outcome.status}, and yet the pilgrim is known (${status})`
+  }
 }

@@ -59,14 +59,16 @@ function dataFault(request: FuzzRequest, { status, headers, body }: Answer): str
   return Bun.deepEquals(parsed.data, data) ? null : 'the data hold more than is declared'
 }
 
-function leakFault({ status, headers, body }: Answer): string | null {
+/** What a client has sent itself it may read again. */
+function leakFault(request: FuzzRequest, { status, headers, body }: Answer): string | null {
+  const sent = `${request.body.toString()} ${request.target} ${request.headers.flat().join(' ')}`
   const told = [
     status >= 400 ? body.toString() : '',
     ...[...headers].map(([name, value]) => `${name}: ${value}`),
   ]
   for (const leak of LEAKS) {
     const found = told.map((text) => leak.exec(text)?.[0]).find(Boolean)
-    if (found !== undefined) return `an answer tells ${JSON.stringify(found)}`
+    if (found !== undefined && !sent.includes(found)) return `an answer tells ${JSON.stringify(found)}`
   }
   if (headers.has('server') || headers.has('x-powered-by')) return 'an answer names its server'
   return null
@@ -87,7 +89,7 @@ export function faultOf(request: FuzzRequest, outcome: Outcome, declared: readon
   if (outcome === 'garbled') return request.sound ? 'the answer is no HTTP' : null
   if (outcome === 'closed') return request.sound && !request.bent ? 'hung up without an answer' : null
   return (
-    leakFault(outcome) ??
+    leakFault(request, outcome) ??
     statusFault(request, outcome, declared) ??
     envelopeFault(request, outcome) ??
     dataFault(request, outcome)

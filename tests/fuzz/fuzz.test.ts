@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { flushed, healthOf } from '#tests/helpers/world.ts'
 import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { injections } from './injection.suite.ts'
 import { fuzz, UNLIMITED } from './fuzz.ts'
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 3_000)
@@ -11,6 +12,8 @@ const MINUTES = 60_000
 describeWorlds(
   'fuzzing',
   (world) => {
+    injections(world)
+
     test(
       'no 5xx, no hang, no inner detail, and nothing stored half',
       async () => {

@@ -55,6 +55,38 @@ describeWorlds(
       expect((await post('{"events":[{"type":"new-kind"},null,7]}')).status).toBe(200)
     })
 
+    test('a delivery that is replayed is taken once, one that is altered never', async () => {
+      const event = lineEvent(newUser('en'), {
+        type: 'message',
+        message: { type: 'image' },
+        // Signed long ago: LINE delivers again what it could not, so that age is no reason.
+        timestamp: Date.now() - 86_400_000,
+      })
+      const body = JSON.stringify({ destination: 'U0', events: [event] })
+      const send = (text: string, signature: string) =>
+        world.fetch('/api/event/webhook', {
+          method: 'POST',
+          body: text,
+          headers: { 'X-Line-Signature': signature },
+        })
+      const signature = signatureOf(body)
+      const replays = await Promise.all(Array.from({ length: 8 }, () => send(body, signature)))
+      const received = await Promise.all(
+        replays.map(async (answer) => (await dataOf(answer, webhookEndpoint)).received),
+      )
+      expect(received.reduce((sum, n) => sum + n, 0)).toBe(1)
+      for (const altered of [`${body} `, body.replace('image', 'imagf'), body.replace('"U0"', '"U1"')])
+        await sentenceOf(await send(altered, signature), 401, 'unauthorized')
+      const wrong = [
+        signature.slice(0, -2),
+        `${signature}A`,
+        signature.toLowerCase(),
+        `A${signature.slice(1)}`,
+      ]
+      for (const other of [...wrong, '=', signatureOf(body, 'another secret'), signatureOf(body, '')])
+        await sentenceOf(await send(body, other), 401, 'unauthorized')
+    })
+
     test('each language gets its words, and a stranger Traditional Chinese', async () => {
       for (const [language, words] of [
         ['zh-TW', '等級'],

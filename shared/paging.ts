@@ -1,6 +1,9 @@
 /** Cursors of lists: opaque to clients, and good for the one list and order that gave them. */
-import type { z } from 'zod'
+import { z } from 'zod'
 import { invalid } from '#shared/errors.ts'
+
+/** An id of a serial column, in a cursor: anybody may write one, and the database refuses what is no such id. */
+export const RowId = z.int().min(0).max(2_147_483_647)
 
 /** Packs where a page ended. @param list name of the list and its order */
 export const encodeCursor = (list: string, position: readonly unknown[]): string =>

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { audit } from '#shared/audit.ts'
 import { type Operator, ROLE_LEVEL } from '#shared/auth.ts'
 import type { ServiceContext } from '#shared/context.ts'
-import { type PageQuery, Role, time } from '#shared/contracts/fields.ts'
+import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
 import type { AssignRoleAnswer, AssignRoleRequest } from '#shared/contracts/reports.ts'
 import { forbidden } from '#shared/errors.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/paging.ts'
@@ -54,7 +54,7 @@ const LIST = 'roles'
 
 /** A page of assignments, by user id. */
 export async function listRoles({ db }: ServiceContext, { limit, cursor }: PageQuery) {
-  const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([z.string()]))[0]
+  const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([UserId]))[0]
   const rows = await db.read(() =>
     db.orm
       .select({ assignment: roleAssignments, displayName: pilgrims.displayName })

@@ -5,7 +5,7 @@ import type { ServiceContext } from '#shared/context.ts'
 import { type PageQuery, time } from '#shared/contracts/fields.ts'
 import type { DeadLetter } from '#shared/contracts/ledger.ts'
 import { notFound } from '#shared/errors.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/paging.ts'
+import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/paging.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
 
 const LIST = 'dead-letters'
@@ -16,7 +16,7 @@ const shown = ({ createdAt, ...letter }: typeof deadLetters.$inferSelect): DeadL
 })
 
 export async function listDeadLetters({ db }: ServiceContext, { limit, cursor }: PageQuery) {
-  const before = cursor === undefined ? null : decodeCursor(LIST, cursor, z.tuple([z.int()]))[0]
+  const before = cursor === undefined ? null : decodeCursor(LIST, cursor, z.tuple([RowId]))[0]
   const rows = await db.read(() =>
     db.orm
       .select()

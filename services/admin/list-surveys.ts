@@ -1,7 +1,7 @@
 /** Survey responses: a page of them with counts per question, or all of them as CSV. */
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/context.ts'
-import { type PageQuery, time } from '#shared/contracts/fields.ts'
+import { type PageQuery, time, UserId } from '#shared/contracts/fields.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
 import type { Answer, Answers } from '#shared/contracts/survey.ts'
 import { streamed } from './streamed.ts'
@@ -50,7 +50,7 @@ function readCounts({ db }: ServiceContext) {
 
 /** A page by user id, with how often each answer of each question was given by everybody. */
 export async function listSurveys(context: ServiceContext, { limit, cursor }: PageQuery): Promise<Surveys> {
-  const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([z.string()]))[0]
+  const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([UserId]))[0]
   const [rows, questions] = await Promise.all([readRows(context, after, limit + 1), readCounts(context)])
   const total = questions.find(({ question }) => question === '')?.responses ?? 0
   const asked = questions.filter(({ question }) => question !== '')
@@ -77,7 +77,7 @@ export async function listSurveys(context: ServiceContext, { limit, cursor }: Pa
 /** Quoted; what a spreadsheet would take for a formula is kept text by an apostrophe. */
 export function csvCell(value: Answer | null | undefined): string {
   const text = Array.isArray(value) ? value.join('; ') : String(value ?? '')
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const safe = /^(\s*[=+\-@＝＋－＠]|[\t\r\n])/.test(text) ? `'${text}` : text
   return `"${safe.replaceAll('"', '""')}"`
 }
 

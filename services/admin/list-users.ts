@@ -1,7 +1,7 @@
 /** All pilgrims with their statistics, a page at a time. */
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/context.ts'
-import { ParticipantStatus, Role, time } from '#shared/contracts/fields.ts'
+import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
 import type { UserRow, UsersQuery, UserSort } from '#shared/contracts/reports.ts'
 import { readStatistics } from '#shared/fold/statistics.ts'
 import { partitionOf } from '#shared/kv/kv.ts'
@@ -39,16 +39,22 @@ const SORTINGS: Record<UserSort, Sorting> = {
   checkins: { column: 'checkins', type: 'int', nothing: '0' },
   last_seen: { column: 'last_seen', type: 'timestamptz', nothing: "'epoch'" },
 }
-const Position = z.tuple([z.string().max(200), z.string().max(128)])
+/** A figure as a cursor carries it: whatever else stands there was never given, and the database would refuse it. */
+const KEYS: Record<UserSort, z.ZodType<string>> = {
+  userId: UserId,
+  km: z.string().regex(/^\d{1,18}$/),
+  checkins: z.string().regex(/^\d{1,9}$/),
+  last_seen: Time,
+}
 
 /** A page of pilgrims; those on it are shown with their points in the buffer. */
 export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const { sort, order = sort === 'userId' ? 'asc' : 'desc', limit, cursor, search } = query
   const list = `users:${sort}:${order}`
-  const after = cursor === undefined ? null : decodeCursor(list, cursor, Position)
+  const after = cursor === undefined ? null : decodeCursor(list, cursor, z.tuple([KEYS[sort], UserId]))
   const rows = await readRows(context, { sort, order, limit: limit + 1, search: search ?? null, after })
   const { items, next_cursor } = pageOf(rows, limit, shown, (row) =>
-    encodeCursor(list, [row.sort_key, row.user_id]),
+    encodeCursor(list, [sort === 'last_seen' ? time(row.last_ms ?? 0) : row.sort_key, row.user_id]),
   )
   return {
     items: await withPending(context, items, new Map(rows.map((row) => [row.user_id, row]))),

@@ -9,7 +9,7 @@ import {
   FeedbackStatus,
 } from '#shared/contracts/feedback.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/paging.ts'
+import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/paging.ts'
 import { feedback } from '#shared/schema/feedback.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
@@ -47,7 +47,7 @@ async function readPage<Item>(
   { limit, cursor, status, category }: FeedbackQuery,
   item: (row: FeedbackRow) => Item,
 ) {
-  const before = cursor === undefined ? undefined : decodeCursor(list, cursor, z.tuple([z.int()]))[0]
+  const before = cursor === undefined ? undefined : decodeCursor(list, cursor, z.tuple([RowId]))[0]
   const rows = await db.read(() =>
     db.orm
       .select(FEEDBACK_ROW)

@@ -19,6 +19,7 @@ const CURSORS: readonly (readonly [path: string, list: string])[] = [
   ['admin/surveys?', 'surveys'],
   ['admin/roles?', 'roles'],
   ['admin/audit?', 'audit'],
+  ['admin/dead-letters?', 'dead-letters'],
   ['feedback?', 'feedback'],
   ['feedback/status?', 'board'],
 ]

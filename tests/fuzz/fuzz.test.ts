@@ -31,7 +31,7 @@ describeWorlds(
         for (const { operation, fault, answer, seed, line } of report.findings)
           console.error(`\n${operation}: ${fault}\n  ${answer}\n  --seed ${seed}\n  ${line}`)
         console.log(
-          `${world.kind}: ${report.sent} requests, slowest ${Math.round(report.slowestMs)} ms;`,
+          `${world.kind}: ${report.sent} requests, slowest ${Math.round(report.slowest.ms)} ms (${report.slowest.operation});`,
           [...report.statuses]
             .sort(([a], [b]) => a.localeCompare(b))
             .map(([status, n]) => `${status}: ${n}`)

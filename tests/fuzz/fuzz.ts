@@ -34,7 +34,7 @@ export interface Report {
   readonly sent: number
   readonly statuses: ReadonlyMap<string, number>
   readonly findings: readonly Finding[]
-  readonly slowestMs: number
+  readonly slowest: { readonly ms: number; readonly operation: string }
 }
 
 export interface Options {
@@ -83,7 +83,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
   const statuses = new Map<string, number>()
   const traceFault = createTrace(world)
   let sent = 0
-  let slowestMs = 0
+  let slowest = { ms: 0, operation: '' }
 
   const judge = async (wire: Wire, request: FuzzRequest) => {
     const started = performance.now()
@@ -92,7 +92,8 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
       bodyless: request.method === 'HEAD',
       withinMs: UNFINISHED.includes(request.framing) ? UNFINISHED_MS : ANSWER_MS,
     })
-    slowestMs = Math.max(slowestMs, performance.now() - started)
+    const ms = performance.now() - started
+    if (ms > slowest.ms) slowest = { ms, operation: request.operation }
     const label = typeof outcome === 'string' ? outcome : String(outcome.status)
     statuses.set(label, (statuses.get(label) ?? 0) + 1)
     if (++sent % 1_000 === 0) onProgress?.(sent, found.size)
@@ -129,7 +130,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
     wire.close()
   }
   await Promise.all(Array.from({ length: WORKERS }, (_, worker) => work(worker)))
-  return { sent, statuses, findings: [...found.values()], slowestMs }
+  return { sent, statuses, findings: [...found.values()], slowest }
 }
 
 /** Every so many refused writes it is looked whether they left a pilgrim behind. */

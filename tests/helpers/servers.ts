@@ -105,16 +105,17 @@ export interface RedisCluster extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** A Redis Cluster of masters without replicas, all slots served. */
-export async function startRedisCluster(nodes = 3): Promise<RedisCluster> {
-  const started = await Promise.all(Array.from({ length: nodes }, startClusterNode))
+/** A Redis Cluster, all slots served: the first nodes are masters, each with so many of the others for replicas. */
+export async function startRedisCluster(masters = 3, replicas = 0): Promise<RedisCluster> {
+  const started = await Promise.all(Array.from({ length: masters * (1 + replicas) }, startClusterNode))
   const close = async () => void (await Promise.all(started.map((node) => node.close())))
   try {
     const addresses = started.map((node) => `127.0.0.1:${node.port}`)
-    const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '0', '--cluster-yes']
+    const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', `${replicas}`, '--cluster-yes']
     await runToEnd([commandPath('redis-cli'), ...create])
     const isOk = async (node: Server) =>
-      (await ask(node.port, 'CLUSTER INFO\r\n')).includes('cluster_state:ok')
+      (await ask(node.port, 'CLUSTER INFO\r\n')).includes('cluster_state:ok') &&
+      !(await ask(node.port, 'INFO replication\r\n')).includes('master_link_status:down')
     await until(async () => (await Promise.all(started.map(isOk))).every(Boolean), {
       timeoutMs: CLUSTER_MS,
       what: 'all nodes of the Redis Cluster to report cluster_state:ok',

@@ -6,7 +6,9 @@ import type { Weather } from '#tests/helpers/tcp-proxy.ts'
 import { type Arena, type Part, PARTS, type Road } from './arena.ts'
 import { CLOCK_NOTICED_MS } from './clocks.ts'
 
-export type Group = 'kill' | 'freeze' | 'disk' | 'cut' | 'clock' | 'other' | 'pair' | 'loss'
+const FAILOVER_MS = 5_000
+
+export type Group = 'kill' | 'freeze' | 'disk' | 'cut' | 'clock' | 'other' | 'pair' | 'loss' | 'cluster'
 
 export interface Fault {
   readonly name: string
@@ -148,6 +150,19 @@ const emptyRedis: Fault = {
   mend: (arena) => arena.part('scheduler').resume(),
 }
 
+/** A replica takes the place of a master that is killed; what it had not got yet is lost. */
+const clusterFailover: Fault = {
+  name: 'kill a master of a Redis Cluster',
+  group: 'cluster',
+  loses: true,
+  async strike(arena) {
+    await kill(arena, ['redis'])
+    // Longer than the nodes take to agree on the next master.
+    await Bun.sleep(FAILOVER_MS)
+  },
+  mend: (arena) => restart(arena, ['redis']),
+}
+
 const pair = (...parts: readonly [Part, ...Part[]]): Fault =>
   killing(`kill ${parts.join(' and ')}`, 'pair', parts)
 
@@ -205,4 +220,5 @@ export const FAULTS: readonly Fault[] = [
   pair('redis', 'postgres', 'nats'),
   frozenThenKilled,
   emptyRedis,
+  clusterFailover,
 ]

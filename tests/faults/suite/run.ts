@@ -8,14 +8,11 @@
  *   --phones <n>    phones a fault, 40 if not said
  *   --json <file>   writes the table there too
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { killInside } from '#tests/helpers/process.ts'
-import { ensurePrograms } from '#tests/helpers/programs.ts'
-import { openArena } from './arena.ts'
+import { inDirectory } from '#tests/helpers/in-directory.ts'
+import { type Arena, openArena } from './arena.ts'
 import { bout, type Outcome, type Timing } from './bout.ts'
+import { openClusterArena } from './cluster.ts'
 import { type Fault, FAULTS } from './faults.ts'
 import { assignVolunteers } from './operators.ts'
 import { complaints, isGood, table } from './report.ts'
@@ -41,18 +38,19 @@ const isChosen = ({ name, group }: Fault): boolean => {
   return !values.core || group === 'kill'
 }
 
-async function runAll(faults: readonly Fault[]): Promise<Outcome[]> {
+async function runAll(faults: readonly Fault[], open: () => Promise<Arena>): Promise<Outcome[]> {
+  if (faults.length === 0) return []
   const outcomes: Outcome[] = []
-  const arena = await openArena()
+  const arena = await open()
   try {
     await assignVolunteers(arena)
-    for (const [i, fault] of faults.entries()) {
+    for (const fault of faults) {
       if (isInterrupted) break
       if (fault.possible?.(arena) === false) {
         console.warn(`SKIPPED here: ${fault.name}`)
         continue
       }
-      const outcome = await bout(arena, fault, i, seed, timing)
+      const outcome = await bout(arena, fault, FAULTS.indexOf(fault), seed, timing)
       outcomes.push(outcome)
       console.log(`${isGood(outcome) ? 'good' : 'BAD '} ${progress(outcome)}`)
       for (const line of complaints([outcome])) console.log(line)
@@ -68,26 +66,26 @@ const progress = ({ fault, requests, lost, doubled, servingS, settledS, statuses
   `serves after ${servingS} s, settled after ${settledS} s`
 
 async function main(): Promise<boolean> {
-  await ensurePrograms()
-  const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-faults-'))
-  // Postgres may run as another user than the one whose directory this is.
-  await chmod(directory, 0o711)
-  process.env.TEST_DIRECTORY = directory
   const startedMs = performance.now()
   console.log(`bun run test:faults --seed ${seed}`)
-  try {
-    const outcomes = await runAll(FAULTS.filter(isChosen))
-    const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1)
-    console.log(`\n${table(outcomes)}\n\n${outcomes.length} faults in ${minutes} min, seed ${seed}`)
-    if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(outcomes, null, 2)}\n`)
-    const bad = outcomes.filter((outcome) => !isGood(outcome))
-    for (const line of complaints(bad)) console.log(line)
-    console.log(bad.length === 0 ? 'The books balance.' : `${bad.length} faults were not got over.`)
-    return outcomes.length > 0 && bad.length === 0
-  } finally {
-    killInside(directory)
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
-  }
+  const chosen = FAULTS.filter(isChosen)
+  const outcomes = [
+    ...(await runAll(
+      chosen.filter(({ group }) => group !== 'cluster'),
+      openArena,
+    )),
+    ...(await runAll(
+      chosen.filter(({ group }) => group === 'cluster'),
+      openClusterArena,
+    )),
+  ]
+  const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1)
+  console.log(`\n${table(outcomes)}\n\n${outcomes.length} faults in ${minutes} min, seed ${seed}`)
+  if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(outcomes, null, 2)}\n`)
+  const bad = outcomes.filter((outcome) => !isGood(outcome))
+  for (const line of complaints(bad)) console.log(line)
+  console.log(bad.length === 0 ? 'The books balance.' : `${bad.length} faults were not got over.`)
+  return outcomes.length > 0 && bad.length === 0
 }
 
-process.exit((await main()) ? 0 : 1)
+process.exit((await inDirectory('faults', main)) ? 0 : 1)

@@ -1,0 +1,92 @@
+/** Requests at a steady rate, however long the answers take, and what their answers took. */
+
+export interface Measured {
+  readonly requests: number
+  /** Answers other than success, and none at all. */
+  readonly failures: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export interface Steady {
+  /** What was answered since the last call of this. */
+  take(): Measured
+  /** Resolves when everything is answered. */
+  stop(): Promise<void>
+}
+
+const TICK_MS = 10
+
+const percentile = (sorted: readonly number[], part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+
+/** @param ask sends the n-th request; resolves with whether it succeeded */
+export function startSteady(ratePerS: number, ask: (n: number) => Promise<boolean>): Steady {
+  let times: number[] = []
+  let failures = 0
+  let sent = 0
+  const startedMs = performance.now()
+  const underWay = new Set<Promise<void>>()
+  const one = async (n: number): Promise<void> => {
+    const beganMs = performance.now()
+    const succeeded = await ask(n).catch(() => false)
+    times.push(performance.now() - beganMs)
+    if (!succeeded) failures++
+  }
+  const timer = setInterval(() => {
+    const due = Math.floor(((performance.now() - startedMs) / 1_000) * ratePerS)
+    while (sent < due) {
+      const asking: Promise<void> = one(sent++).finally(() => underWay.delete(asking))
+      underWay.add(asking)
+    }
+  }, TICK_MS)
+  return {
+    take() {
+      const sorted = times.sort((a, b) => a - b)
+      const measured = {
+        requests: sorted.length,
+        failures,
+        p50Ms: percentile(sorted, 0.5),
+        p99Ms: percentile(sorted, 0.99),
+      }
+      times = []
+      failures = 0
+      return measured
+    },
+    async stop() {
+      clearInterval(timer)
+      await Promise.all(underWay)
+    },
+  }
+}
+
+const PILGRIMS = 20_000
+/** What a phone sends at once when it has been offline for a while. */
+const BATCH = 20
+const MINUTE_MS = 60_000
+
+type Fetch = (path: string, init?: RequestInit) => Promise<Response>
+
+/** Nine check-ins, then a track of twenty points; each pilgrim's turn comes again after {@link PILGRIMS} requests. */
+export function walking(fetch: Fetch): (n: number) => Promise<boolean> {
+  const startedMs = Date.now()
+  return async (n) => {
+    const user_id = `soak-${n % PILGRIMS}`
+    const place = { lat: 23.5 + (n % 997) / 1_000, lng: 120.5 + (n % 89) / 100 }
+    const timestamp = startedMs - 120 * MINUTE_MS + n
+    const isTrack = n % 10 === 9
+    const points = Array.from({ length: BATCH }, (_, i) => ({
+      ...place,
+      lat: place.lat + i / 2_000,
+      timestamp: timestamp - i * MINUTE_MS,
+    }))
+    const body = isTrack ? { user_id, points } : { user_id, ...place, timestamp }
+    const response = await fetch(isTrack ? '/api/event/track/sync' : '/api/event/checkin', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    await response.arrayBuffer()
+    return response.ok
+  }
+}

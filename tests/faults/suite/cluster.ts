@@ -1,0 +1,51 @@
+/** The same on a Redis Cluster of three masters, each with a replica, and 16 partitions. */
+import postgres from 'postgres'
+import { migrate } from '#shared/db/migrate.ts'
+import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
+import { startNats, startPostgres, startRedisCluster } from '#tests/helpers/servers.ts'
+import { openWorldOn } from '#tests/helpers/world-real.ts'
+import { type Arena, OWNER } from './arena.ts'
+
+/** Its `redis` is the first master; there are no roads, small disks or clocks. */
+export async function openClusterArena(): Promise<Arena> {
+  await using opening = new AsyncDisposableStack()
+  const cluster = opening.use(await startRedisCluster(3, 1))
+  const stores = {
+    postgres: opening.use(await startPostgres()),
+    redis: cluster.nodes[0]!,
+    nats: opening.use(await startNats()),
+  }
+  const line = startLineServer()
+  opening.defer(() => line.stop())
+  await migrate(stores.postgres.url)
+  const sql = postgres(stores.postgres.url, { max: 2, idle_timeout: 5, onnotice: () => undefined })
+  opening.defer(() => sql.end({ timeout: 1 }))
+  const settings = {
+    ...lineSettings(line),
+    EVENT_ALERT_USER_ID: OWNER,
+    EVENT_LIMIT_ADMIN: '10000',
+    EVENT_PARTITIONS: '16',
+  }
+  const urls = { databaseUrl: stores.postgres.url, redisUrl: cluster.url, natsUrl: stores.nats.url }
+  const opened = await openWorldOn({ settings }, { ...urls, close: async () => undefined })
+  opening.defer(() => opened.close())
+  const world = Object.assign(opened, stores)
+  const all = opening.move()
+  return {
+    world,
+    line,
+    sql,
+    redisDisk: null,
+    journalDisk: null,
+    clocks: null,
+    part(name) {
+      if (name === 'caddy') return world.caddy
+      if (name === 'postgres' || name === 'redis' || name === 'nats') return stores[name]
+      return name === 'tracking-2' ? world.service('tracking', 1) : world.service(name)
+    },
+    road(name) {
+      throw new Error(`there is no road ${name}`)
+    },
+    close: () => all.disposeAsync(),
+  }
+}

@@ -1,0 +1,21 @@
+/** Runs something with servers of its own outside the test run, and leaves nothing behind. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { killInside } from './process.ts'
+import { ensurePrograms } from './programs.ts'
+
+/** Installs what is missing, and gives `work` a directory in which the servers keep their data. */
+export async function inDirectory<T>(name: string, work: () => Promise<T>): Promise<T> {
+  await ensurePrograms()
+  const directory = await mkdtemp(join(tmpdir(), `pilgrimage-${name}-`))
+  // Postgres may run as another user than the one whose directory this is.
+  await chmod(directory, 0o711)
+  process.env.TEST_DIRECTORY = directory
+  try {
+    return await work()
+  } finally {
+    killInside(directory)
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+}

@@ -9,7 +9,7 @@ import { randomBy } from '#tests/scheduler/walks.ts'
 import { type Arena, type Part, PARTS, SERVICES } from './arena.ts'
 import { audit, lostByLedger, missing, unhandled } from './books.ts'
 import { Book, json, send } from './book.ts'
-import type { Fault } from './faults.ts'
+import type { Fault } from './fault.ts'
 import { startOperators } from './operators.ts'
 import { startPhones } from './phones.ts'
 
@@ -128,7 +128,7 @@ const PROBE_MS = Date.now() - 7_200_000
 async function settle(arena: Arena, book: Book, fault: Fault, mendedMs: number): Promise<number | null> {
   const running = SERVICES.filter((part) => isRunning(arena, part))
   const isSettled = async () => {
-    if (fault.after === undefined && (await journaled(arena.world)) > 0) return false
+    if (running.includes('tracking-2') && (await journaled(arena.world)) > 0) return false
     if ((await unhandled(arena, book)).length > 0) return false
     if (fault.loses !== true && (await missing(arena, book)).length > 0) return false
     const health = await healthOf(arena.world)
@@ -169,7 +169,7 @@ function isRunning(arena: Arena, part: Part): boolean {
 
 /** Nothing that one fault leaves broken is the next one's business; needing this is a finding. */
 async function revive(arena: Arena, book: Book, fault: Fault): Promise<void> {
-  if (fault.after !== undefined) await fault.after(arena)
+  if (fault.after !== undefined) await fault.after(arena, book)
   for (const part of PARTS)
     if (!isRunning(arena, part)) {
       book.complain('ended by itself', part)

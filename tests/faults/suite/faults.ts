@@ -1,39 +1,10 @@
 /** What goes wrong, one thing at a time. */
 import Redis from 'ioredis'
-import { readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Weather } from '#tests/helpers/tcp-proxy.ts'
-import { type Arena, type Part, PARTS, type Road } from './arena.ts'
+import { type Part, PARTS, type Road } from './arena.ts'
 import { CLOCK_NOTICED_MS } from './clocks.ts'
-
-const FAILOVER_MS = 5_000
-
-export type Group = 'kill' | 'freeze' | 'disk' | 'cut' | 'clock' | 'other' | 'pair' | 'loss' | 'cluster'
-
-export interface Fault {
-  readonly name: string
-  readonly group: Group
-  /** One of the few that every run of the tests has. */
-  readonly short?: boolean
-  /** Whether this machine lets it happen. */
-  readonly possible?: (arena: Arena) => boolean
-  /** Breaks something; the run goes on with it for a while. */
-  strike(arena: Arena, bout: string): Promise<void> | void
-  /** What a supervisor, or whoever looks after machines, does about it; the service heals by itself. */
-  mend(arena: Arena): Promise<void> | void
-  /** Brings back, when all is looked at, what the fault took for good. */
-  readonly after?: (arena: Arena) => Promise<void>
-  /** The store itself loses what it held: then points may be missing, and must be counted as lost. */
-  readonly loses?: boolean
-  /** Points that it makes the database refuse. */
-  readonly deadLetters?: number
-}
-
-const kill = (arena: Arena, parts: readonly Part[]) =>
-  Promise.all(parts.map((part) => arena.part(part).stop('SIGKILL')))
-const restart = async (arena: Arena, parts: readonly Part[]): Promise<void> => {
-  await Promise.all(parts.map((part) => arena.part(part).restart()))
-}
+import { type Fault, type Group, kill, restart } from './fault.ts'
+import { clusterFailover, emptyRedis } from './losses.ts'
 
 /** kill -9, and a supervisor that starts it again. */
 const killing = (name: string, group: Group, parts: readonly Part[], short = false): Fault => ({
@@ -131,36 +102,6 @@ const poisonRow: Fault = {
     redis.disconnect()
   },
   mend: () => undefined,
-}
-
-/** Redis comes back with nothing at all, while points wait in it for the flush. */
-const emptyRedis: Fault = {
-  name: 'redis restarted with an empty disk',
-  group: 'loss',
-  loses: true,
-  async strike(arena) {
-    arena.part('scheduler').pause()
-    await Bun.sleep(1_500)
-    const redis = arena.part('redis')
-    await redis.stop('SIGKILL')
-    for (const name of await readdir(redis.dir))
-      if (name !== 'server.log') await rm(join(redis.dir, name), { recursive: true })
-    await redis.restart()
-  },
-  mend: (arena) => arena.part('scheduler').resume(),
-}
-
-/** A replica takes the place of a master that is killed; what it had not got yet is lost. */
-const clusterFailover: Fault = {
-  name: 'kill a master of a Redis Cluster',
-  group: 'cluster',
-  loses: true,
-  async strike(arena) {
-    await kill(arena, ['redis'])
-    // Longer than the nodes take to agree on the next master.
-    await Bun.sleep(FAILOVER_MS)
-  },
-  mend: (arena) => restart(arena, ['redis']),
 }
 
 const pair = (...parts: readonly [Part, ...Part[]]): Fault =>

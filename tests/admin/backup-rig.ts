@@ -162,9 +162,17 @@ export async function contents({ installation, rig }: Opened) {
   return { tables, stored, live: places, pending: await rig.pending() }
 }
 
-/** @returns the file's path */
-export async function backUp({ installation, dir }: Opened): Promise<string> {
+/** @param see is shown each line @returns the file's path */
+export async function backUp(
+  { installation, dir }: Opened,
+  see: (line: string) => void = () => undefined,
+): Promise<string> {
   const path = join(dir, `${crypto.randomUUID()}.jsonl.zst`)
-  await writeArchive(path, (write) => takeBackup(installation, write))
+  await writeArchive(path, (write) =>
+    takeBackup(installation, (line) => {
+      see(line)
+      return write(line)
+    }),
+  )
   return path
 }

@@ -96,7 +96,11 @@ for (const kind of KINDS)
             await Bun.sleep(1)
           }
         }
+        // Points leave the buffer just when the backup has the database before it.
+        const snapshot = Promise.withResolvers<void>()
         const flushing = async (): Promise<void> => {
+          await rig.flush()
+          await snapshot.promise
           while (!stopped) await rig.flush()
         }
         const toggling = async (): Promise<void> => {
@@ -109,7 +113,9 @@ for (const kind of KINDS)
         await Bun.sleep(500)
         const promised = [...answered]
         expect(promised.length).toBeGreaterThan(20)
-        const path = await backUp(targets[kind])
+        const path = await backUp(targets[kind], (line) => {
+          if (kindOf(line) === 'days') snapshot.resolve()
+        })
         stopped = true
         await Promise.all(load)
         await replay.stop()

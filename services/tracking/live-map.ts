@@ -10,7 +10,7 @@ import { type Kv, kvIsAway, type Moved, userHash } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/log.ts'
 import { entryOf } from '#shared/rules/tally.ts'
 
-const REFRESH_MS = 2_000
+const REFRESH_MS = 1_500
 /** Positions older than this are not shown. An answer is kept for another second: 5 s in all. */
 const STALE_MS = 4_000
 const OVERLAP_MS = 2_000

@@ -9,7 +9,7 @@ import { audit } from '#shared/audit.ts'
 import type { Operator } from '#shared/auth.ts'
 import { deleteJournals } from '#shared/buffer/hand-over.ts'
 import { followers } from '#shared/schema/messages.ts'
-import { activity } from '#shared/schema/operations.ts'
+import { activity, erasures } from '#shared/schema/operations.ts'
 import { type Installation, journalsOf } from '../backup/take.ts'
 import { CLEARED, type Contents, expectNobody, expectRehearsal, isPicture } from './rehearsal.ts'
 
@@ -45,6 +45,8 @@ export async function clearRehearsal(installation: Installation, contents: Conte
   await db.orm.transaction(async (tx) => {
     // Numbers go on: those of events are known to the bus.
     await tx.execute(sql.raw(`TRUNCATE ${CLEARED.join(', ')}`))
+    // The sums that they were still part of are gone.
+    await tx.update(erasures).set({ walked: 0 })
     // Their names went with the pilgrims, and are asked for again.
     await tx.update(followers).set({ profileFetchedAt: null })
     await tx

@@ -30,7 +30,10 @@ async function dawdle({ port, ca }: World, first: string, rest: string, reads = 
   const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca })
   const { promise, resolve } = Promise.withResolvers<{ ms: number; said: string }>()
   let next = 0
-  const drip = setInterval(() => socket.writable && socket.write(rest[next++ % rest.length] ?? 'x'), 1_000)
+  const drip = setInterval(
+    () => rest !== '' && socket.writable && socket.write(rest[next++ % rest.length]!),
+    1_000,
+  )
   socket.on('error', () => undefined)
   socket.on('close', () => {
     clearInterval(drip)
@@ -47,7 +50,7 @@ async function latest(clients: readonly Slow[]): Promise<number> {
   return Math.max(...(await Promise.all(clients.map(async ({ end }) => (await end).ms))))
 }
 
-test('slow heads, slow bodies and clients that never read are bounded, and others are served meanwhile', async () => {
+test('slow heads and slow bodies are bounded, and while they and clients that never read are there others are served', async () => {
   await Promise.all(
     worlds.map(async (world) => {
       const many = (make: () => Promise<Slow>) => Promise.all(Array.from({ length: OF_EACH }, make))
@@ -67,8 +70,6 @@ test('slow heads, slow bodies and clients that never read are bounded, and other
         await Bun.sleep(500)
       }
       expect(await latest(heads)).toBeLessThan(HEAD_MS)
-      // Bun hangs up on them as well; Caddy after a quarter of an hour, which is too long for a test.
-      if (world.kind === 'embedded') expect(await latest(deaf)).toBeLessThan(HEAD_MS)
       expect(await latest(bodies)).toBeLessThan(BODY_MS)
       // Anything of success would make a phone forget its point.
       for (const { end } of bodies) expect((await end).said).toStartWith('HTTP/1.1 408 ')

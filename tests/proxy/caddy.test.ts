@@ -24,6 +24,17 @@ describeOnServers('Caddy', () => {
   const ports = replicas.map(({ port }) => port!)
   const admin = echo()
   const nobody = freePort()
+  /** Reads a request and is gone, by a reset or in an orderly way. */
+  const dying = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data(socket, bytes) {
+        if (bytes.includes('reset')) socket.terminate()
+        else socket.end('HTTP/1.1 200 OK\r\n')
+      },
+    },
+  })
   let caddy: CaddyServer
 
   const start = async (tracking: readonly number[]) => {
@@ -36,6 +47,7 @@ describeOnServers('Caddy', () => {
         TRACKING_UPSTREAM: tracking.map((port) => `127.0.0.1:${port}`).join(' '),
         ADMIN_UPSTREAM: `127.0.0.1:${admin.port}`,
         LINE_BOT_UPSTREAM: `127.0.0.1:${nobody}`,
+        SURVEY_PROFILE_UPSTREAM: `127.0.0.1:${dying.port}`,
       },
     })
     // Each host's certificate is made on its own; that of the alias may be the later one.
@@ -47,6 +59,7 @@ describeOnServers('Caddy', () => {
   }
   beforeAll(async () => void (caddy = await start(ports)))
   afterAll(async () => {
+    dying.stop(true)
     await Promise.all([caddy.close(), ...[...replicas, admin].map((server) => server.stop(true))])
   })
 
@@ -123,6 +136,11 @@ describeOnServers('Caddy', () => {
       what: 'the refusal to be logged',
     })
     expect(log()).not.toContain('a-secret-token')
+  })
+
+  test('a service that dies over a request is a 503: whose request it is has done nothing wrong', async () => {
+    for (const body of ['{"how":"reset"}', '{"how":"cut"}'])
+      await sentenceOf(await send('/api/event/privacy', { method: 'POST', body }), 503, 'unavailable')
   })
 
   test('with a replica that does not listen every check-in is answered, with its own body', async () => {

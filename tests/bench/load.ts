@@ -28,7 +28,7 @@ export interface Loaded {
 }
 
 /** What is measured for less than this is measured for longer when nothing was answered. */
-const LONGEST_TRY_S = 4
+const LONGEST_TRY_S = 16
 
 const canPin = Bun.which('taskset') !== null && availableParallelism() > 1
 
@@ -56,7 +56,7 @@ export async function load(wanted: Load): Promise<Loaded> {
     `-c${connections}`,
     `-d${whole}s`,
     '--timeout',
-    '10s',
+    '30s',
     '-s',
     file,
   ]

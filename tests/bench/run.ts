@@ -41,6 +41,14 @@ const { values } = parseArgs({
 
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform} ${release()}, Bun ${Bun.version}`
 
+/** Writes the run and its picture where they are wanted. */
+async function keep(rows: readonly Measured[]): Promise<void> {
+  const at = new Date().toISOString()
+  const run = { at, scale: values.quick ? 'quick' : 'full', machine, rows }
+  if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(run, null, 1)}\n`)
+  if (values.svg !== undefined) await Bun.write(values.svg, chart(rows, `${at.slice(0, 10)}, ${machine}`))
+}
+
 async function measureAll(): Promise<{ rows: Measured[]; failed: boolean }> {
   const scale = SCALES[values.quick ? 'quick' : 'full']
   const only = values.only?.split(',')
@@ -52,6 +60,8 @@ async function measureAll(): Promise<{ rows: Measured[]; failed: boolean }> {
     try {
       const measured = await measureRow(row, scale)
       rows.push(measured)
+      // After each row: a run that is broken off is not lost.
+      await keep(rows)
       console.log(`\n${rowText(measured)}`)
     } catch (error) {
       // The other rows are worth having.
@@ -62,12 +72,8 @@ async function measureAll(): Promise<{ rows: Measured[]; failed: boolean }> {
   return { rows, failed }
 }
 
-async function report(rows: readonly Measured[]): Promise<boolean> {
-  const at = new Date().toISOString()
-  const run = { at, scale: values.quick ? 'quick' : 'full', machine, rows }
-  if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(run, null, 1)}\n`)
-  if (values.svg !== undefined) await Bun.write(values.svg, chart(rows, `${at.slice(0, 10)}, ${machine}`))
-  if (values.markdown) console.log(`\n${markdown(rows)}`)
+/** Whether nothing has become slower than in the run that `--compare` names. */
+async function isNoSlower(rows: readonly Measured[]): Promise<boolean> {
   if (values.compare === undefined) return true
   const before = Run.parse(await Bun.file(values.compare).json())
   const differences = compare(before.rows, rows)
@@ -95,7 +101,8 @@ async function main(): Promise<number> {
       return 0
     }
     const { rows, failed } = await measureAll()
-    return (await report(rows)) && !failed ? 0 : 1
+    if (values.markdown) console.log(`\n${markdown(rows)}`)
+    return (await isNoSlower(rows)) && !failed ? 0 : 1
   } finally {
     await postgres.close()
     killInside(directory)

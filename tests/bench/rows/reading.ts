@@ -73,6 +73,7 @@ const reader = (
   path: string,
   scale: Scale,
   pilgrims = 1,
+  connections = 64,
 ): Contender => ({
   name,
   role,
@@ -81,6 +82,7 @@ const reader = (
       script: 'read',
       url,
       args: [path, pilgrims],
+      connections,
       seconds: scale.seconds,
     })
     return requests / seconds
@@ -121,7 +123,8 @@ export const liveMap: Row = {
       contenders: [
         reader('tracking', 'ours', tracking.url, path, scale),
         reader('bare server, the same bytes', 'limit', bare.url, path, scale),
-        reader('a query over the points', 'peer', querying.url, path, scale),
+        // Each of its answers takes seconds, so that few may wait at a time.
+        reader('a query over the points', 'peer', querying.url, path, scale, 1, 2),
       ],
       goals: [
         { of: 'bare server, the same bytes', atLeast: 0.6 },

@@ -1,4 +1,4 @@
-/** Every row of the benchmark that is not slow does its work, at a tiny size; how fast is not asked here. */
+/** The rows of the benchmark do their work, at a tiny size; how fast is not asked here. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { describeOnServers, embeddedOnly } from '#tests/helpers/suite.ts'
 import { type Measured, measureRow, median, SCALES, spread } from './measure.ts'
@@ -27,7 +27,7 @@ if (missing.length > 0 && !embeddedOnly)
   )
 
 describeOnServers('the benchmark', () => {
-  for (const row of ROWS.filter(({ slow }) => slow !== true))
+  for (const row of ROWS.filter(({ untested }) => untested !== true))
     test.skipIf(missing.includes('wrk') || (row.peers === true && !peers))(
       row.id,
       async () => {

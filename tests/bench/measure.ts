@@ -44,8 +44,8 @@ export interface Row {
   readonly unit: string
   /** Whether it needs what `peers/install.ts` installs from the package registry. */
   readonly peers?: true
-  /** Takes too long for the tests at any size. */
-  readonly slow?: true
+  /** Left out of the tests: too slow at any size, or the same code as another row. */
+  readonly untested?: boolean
   /** Fewer rounds, where one takes long. */
   readonly rounds?: number
   open(scale: Scale): Promise<Opened>

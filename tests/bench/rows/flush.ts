@@ -153,6 +153,7 @@ const flushRow = (count: number, rounds: number): Row => {
     title: `flush of ${shown} pending points, 5 % late: stored and folded`,
     unit: 'points/s',
     rounds,
+    untested: rounds < 5,
     async open(scale) {
       const points = Math.max(200, Math.round(count * scale.share))
       const [postgres, redis] = await Promise.all([startDatabase(), startStore('always')])

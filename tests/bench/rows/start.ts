@@ -30,7 +30,7 @@ async function takeMany(url: string, scale: Scale): Promise<void> {
 
 export const startOfEmbedded: Row = {
   id: 'start-embedded',
-  slow: true,
+  untested: true,
   title: 'start of the embedded run on its own data, to the first 202',
   unit: 's',
   async open() {
@@ -114,7 +114,7 @@ export const memoryOfService: Row = {
 
 export const memoryOfEmbedded: Row = {
   id: 'memory-embedded',
-  slow: true,
+  untested: true,
   title: 'memory of the embedded run after 100,000 check-ins',
   unit: 'MB',
   rounds: 1,

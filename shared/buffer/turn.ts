@@ -1,9 +1,18 @@
 /** Collects what arrives in one turn of the event loop and sends it as one call per partition. */
-import { type AdmissionRules, type Kv, partitionOf, type Submission, type Verdict } from '#shared/kv/kv.ts'
+import {
+  type AdmissionRules,
+  type Kv,
+  KvUnavailable,
+  partitionOf,
+  type Submission,
+  type Verdict,
+} from '#shared/kv/kv.ts'
 
 /** Submissions, and about as many points, per call of the kv at most, so that no script runs for long. */
 const SUBMISSIONS_A_CALL = 256
 const POINTS_A_CALL = 2_000
+/** Points that may wait for the kv's answer, about 50 MB of them; a kv that is so far behind counts as away. */
+const POINTS_UNDER_WAY = 200_000
 
 interface Waiting {
   readonly submission: Submission
@@ -11,9 +20,21 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** @returns a function that submits in the current turn and resolves with the kv's verdict */
-export function createTurn(kv: Kv, rules: AdmissionRules): (submission: Submission) => Promise<Verdict> {
+const pointsOf = (waiting: readonly Waiting[]): number =>
+  waiting.reduce((sum, { submission }) => sum + submission.entries.length, 0)
+
+/**
+ * @param most points that may wait for the kv's answer at a time
+ * @returns a function that submits in the current turn and resolves with the kv's verdict; rejects with
+ * `KvUnavailable` when too many wait already
+ */
+export function createTurn(
+  kv: Kv,
+  rules: AdmissionRules,
+  most = POINTS_UNDER_WAY,
+): (submission: Submission) => Promise<Verdict> {
   const queues = new Map<number, Waiting[]>()
+  let underWay = 0
 
   const send = async (partition: number, waiting: readonly Waiting[]): Promise<void> => {
     try {
@@ -22,6 +43,8 @@ export function createTurn(kv: Kv, rules: AdmissionRules): (submission: Submissi
       for (const [i, one] of waiting.entries()) one.resolve(verdicts[i]!)
     } catch (error) {
       for (const one of waiting) one.reject(error)
+    } finally {
+      underWay -= pointsOf(waiting)
     }
   }
 
@@ -43,6 +66,11 @@ export function createTurn(kv: Kv, rules: AdmissionRules): (submission: Submissi
     new Promise((resolve, reject) => {
       const partition = partitionOf(submission.userId, kv.partitions)
       const queue = queues.get(partition)
+      if (underWay + submission.entries.length > most) {
+        reject(new KvUnavailable('too many points wait for the kv'))
+        return
+      }
+      underWay += submission.entries.length
       const waiting = { submission, resolve, reject }
       if (queue !== undefined) {
         queue.push(waiting)

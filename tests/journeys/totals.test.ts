@@ -1,5 +1,6 @@
 /** Every endpoint that shows totals shows the same ones, to the last digit: those of a plain recomputation. */
 import { beforeAll, expect, test } from 'bun:test'
+import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import {
   carbonEndpoint,
   surveysEndpoint,
@@ -134,6 +135,20 @@ describeWorlds('totals', (world) => {
     // What is shown adds up from the hours to the days, and to the carbon of the segments.
     for (const figure of ['points', 'checkins'] as const)
       expect(hours.reduce((n, hour) => n + hour[figure], 0)).toBe(days.reduce((n, day) => n + day[figure], 0))
+  })
+
+  test('the map by cells, whatever their size', async () => {
+    for (const zoom of [6, 12, 18]) {
+      const { features } = await dataOf(await read(`admin/clusters?zoom=${zoom}`), clustersEndpoint)
+      const sum = (figure: 'count' | 'users') =>
+        features.reduce((n, { properties }) => n + properties[figure], 0)
+      const points = event.days.reduce((n, day) => n + day.points, 0)
+      expect({ zoom, points: sum('count'), users: sum('users') }).toEqual({
+        zoom,
+        points,
+        users: PRESENT.length,
+      })
+    }
   })
 
   test('the live map: everybody who is there, at the place of their last point', async () => {

@@ -35,6 +35,7 @@ const ASKED: Record<string, (round: number) => string> = {
   'users by check-ins': () => '/api/event/admin/users?sort=checkins',
   'users by last seen': () => '/api/event/admin/users?sort=last_seen',
   'users, searched': (round) => `/api/event/admin/users?search=${4_000 + round}`,
+  clusters: (round) => `/api/event/admin/clusters?bbox=120,20,${121 + round / 1_000},26`,
   surveys: () => '/api/event/admin/surveys',
   'live map': (round) => `/api/event/data?bbox=120,20,${121 + round / 1_000},26`,
 }

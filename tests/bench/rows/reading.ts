@@ -72,8 +72,7 @@ const reader = (
   url: string,
   path: string,
   scale: Scale,
-  pilgrims = 1,
-  connections = 64,
+  { pilgrims = 1, connections = 64, token = '' } = {},
 ): Contender => ({
   name,
   role,
@@ -81,7 +80,7 @@ const reader = (
     const { requests, seconds } = await load({
       script: 'read',
       url,
-      args: [path, pilgrims],
+      args: [path, pilgrims, token],
       connections,
       seconds: scale.seconds,
     })
@@ -99,7 +98,7 @@ async function startSameBytes(url: string, headers: Record<string, string> = {})
 }
 
 /** The answer by a query over all points. */
-const startQuerying = (what: 'latest', databaseUrl: string): Promise<Server> =>
+const startQuerying = (what: 'latest' | 'cells', databaseUrl: string): Promise<Server> =>
   startPeer('querying', (port) => [
     process.execPath,
     join(import.meta.dir, '../peers/querying.ts'),
@@ -108,35 +107,66 @@ const startQuerying = (what: 'latest', databaseUrl: string): Promise<Server> =>
     databaseUrl,
   ])
 
-export const liveMap: Row = {
-  id: 'live-map',
-  title: 'live map (GET data), 50,000 pilgrims, 64 readers',
+const TOKEN = 'token-of-the-benchmark'
+
+/** What is drawn on a map, beside the same bytes from memory, and the same by a query over the points. */
+const mapRow = (
+  map: { id: string; title: string; path: string; query: 'latest' | 'cells' },
+  service: 'tracking' | 'admin',
+): Row => ({
+  id: map.id,
+  title: map.title,
   unit: 'answers/s',
   async open(scale) {
     const filled = await openFilled(scale)
-    const env = { DATABASE_URL: filled.database.url, REDIS_URL: filled.redis.url }
-    const tracking = await startPinned('tracking', env)
-    const path = '/api/event/data'
-    const bare = await startSameBytes(`${tracking.url}${path}`)
-    const querying = await startQuerying('latest', filled.database.url)
+    const ours = await startPinned(service, {
+      DATABASE_URL: filled.database.url,
+      REDIS_URL: filled.redis.url,
+      EVENT_VOLUNTEER_TOKEN: TOKEN,
+    })
+    const token = service === 'admin' ? TOKEN : ''
+    const bare = await startSameBytes(
+      `${ours.url}${map.path}`,
+      token === '' ? {} : { 'X-Admin-Token': token },
+    )
+    const querying = await startQuerying(map.query, filled.database.url)
     return {
       contenders: [
-        reader('tracking', 'ours', tracking.url, path, scale),
-        reader('bare server, the same bytes', 'limit', bare.url, path, scale),
+        reader(service, 'ours', ours.url, map.path, scale, { token }),
+        reader('bare server, the same bytes', 'limit', bare.url, map.path, scale, { token }),
         // Each of its answers takes seconds, so that few may wait at a time.
-        reader('a query over the points', 'peer', querying.url, path, scale, 1, 2),
+        reader('a query over the points', 'peer', querying.url, map.path, scale, { connections: 2 }),
       ],
       goals: [
         { of: 'bare server, the same bytes', atLeast: 0.6 },
         { of: 'a query over the points', atLeast: 100 },
       ],
       async close() {
-        await closeAll([tracking, bare, querying])
+        await closeAll([ours, bare, querying])
         await filled.close()
       },
     }
   },
-}
+})
+
+export const liveMap = mapRow(
+  {
+    id: 'live-map',
+    title: 'live map (GET data), 50,000 pilgrims, 2,000,000 points, 64 readers',
+    path: '/api/event/data',
+    query: 'latest',
+  },
+  'tracking',
+)
+export const clusters = mapRow(
+  {
+    id: 'clusters',
+    title: 'cells of the map (GET admin/clusters), the same pilgrims, 64 readers',
+    path: '/api/event/admin/clusters?zoom=10',
+    query: 'cells',
+  },
+  'admin',
+)
 
 const profileRow = (id: string, title: string, warm: boolean): Row => ({
   id,
@@ -155,8 +185,8 @@ const profileRow = (id: string, title: string, warm: boolean): Row => ({
     const address = warm ? `/api/event/user/${walkerId(1)}` : path
     return {
       contenders: [
-        reader('survey-profile', 'ours', service.url, address, scale, pilgrims),
-        reader(name, 'limit', limit.url, address, scale, pilgrims),
+        reader('survey-profile', 'ours', service.url, address, scale, { pilgrims }),
+        reader(name, 'limit', limit.url, address, scale, { pilgrims }),
       ],
       goals: [{ of: name, atLeast: 0.5 }],
       async close() {

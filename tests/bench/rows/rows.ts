@@ -5,7 +5,7 @@ import { shareCards } from './cards.ts'
 import { checkInAlways, checkInEverysec } from './check-in.ts'
 import { embedded } from './embedded.ts'
 import { flushOfMany, flushOfMost } from './flush.ts'
-import { coldProfile, liveMap, warmProfile } from './reading.ts'
+import { clusters, coldProfile, liveMap, warmProfile } from './reading.ts'
 import { scaling } from './scaling.ts'
 import { memoryOfEmbedded, memoryOfService, startOfEmbedded, startOfService } from './start.ts'
 import { trackSync } from './track-sync.ts'
@@ -18,6 +18,7 @@ export const ROWS: readonly Row[] = [
   flushOfMany,
   flushOfMost,
   liveMap,
+  clusters,
   warmProfile,
   coldProfile,
   shareCards,

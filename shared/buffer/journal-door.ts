@@ -2,6 +2,7 @@
 import { unavailable } from '#shared/errors.ts'
 import type { Submission, Verdict } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/log.ts'
+import { countVerdict } from '#shared/ledger/tallied.ts'
 import type { Count } from '#shared/ledger/tally.ts'
 import { storeAway } from './ask.ts'
 import type { OwnAdmission } from './own-admission.ts'
@@ -52,6 +53,6 @@ export function createJournalDoor(own: OwnAdmission, replay: Replay, count: Coun
     if (verdict.outcome === 'unknown') throw storeAway()
     if (verdict.outcome === 'admitted')
       await (verdict.duplicate ? writeAgain(submission, asked) : writeFirst(submission, asked))
-    return verdict
+    return countVerdict(count, submission, verdict)
   }
 }

@@ -8,14 +8,23 @@ export const tallied =
   (count: Count, admit: (submission: Submission) => Promise<Verdict>) =>
   async (submission: Submission): Promise<Verdict> => {
     try {
-      const verdict = await admit(submission)
-      if (verdict.outcome !== 'admitted') count(`rejected:${reasonOf(verdict)}`, submission.entries.length)
-      return verdict
+      return countVerdict(count, submission, await admit(submission))
     } catch (error) {
-      if (error instanceof Refusal) count(`rejected:${error.reason}`, submission.entries.length)
-      throw error
+      throw countRefusal(count, submission, error)
     }
   }
+
+/** Counts a verdict where it turns away. @returns the verdict */
+export function countVerdict(count: Count, { entries }: Submission, verdict: Verdict): Verdict {
+  if (verdict.outcome !== 'admitted') count(`rejected:${reasonOf(verdict)}`, entries.length)
+  return verdict
+}
+
+/** Counts an error that is a refusal. @returns the error */
+export function countRefusal(count: Count, { entries }: Submission, error: unknown): unknown {
+  if (error instanceof Refusal) count(`rejected:${error.reason}`, entries.length)
+  return error
+}
 
 function reasonOf(verdict: Exclude<Verdict, { outcome: 'admitted' }>): string {
   switch (verdict.outcome) {

@@ -24,17 +24,23 @@ export function openTallyFile(path: string | null): TallyFile {
   const pairs = new Map<string, Pair>()
   const places = new Map<string, number>()
   const record = Buffer.alloc(RECORD_BYTES)
+  const numbers = record.subarray(NAME_BYTES)
 
   return {
     pairs,
     set(name, pair) {
       pairs.set(name, pair)
       if (file === null) return
-      const place = places.get(name) ?? places.size
-      places.set(name, place)
-      record.fill(0).write(name, 'latin1')
-      for (const [i, number] of pair.entries()) record.writeDoubleLE(number, NAME_BYTES + 8 * i)
-      writeSync(file, record, 0, RECORD_BYTES, place * RECORD_BYTES)
+      numbers.writeDoubleLE(pair[0], 0)
+      numbers.writeDoubleLE(pair[1], 8)
+      const known = places.get(name)
+      if (known !== undefined) {
+        writeSync(file, numbers, 0, numbers.length, known * RECORD_BYTES + NAME_BYTES)
+        return
+      }
+      record.fill(0, 0, NAME_BYTES).write(name, 'latin1')
+      writeSync(file, record, 0, RECORD_BYTES, places.size * RECORD_BYTES)
+      places.set(name, places.size)
     },
     close(keep) {
       if (file === null) return

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { type Arena, openArena } from './suite/arena.ts'
+import { differences } from './suite/books.ts'
 import { bout, type Timing } from './suite/bout.ts'
 import { FAULTS } from './suite/faults.ts'
 import { assignVolunteers } from './suite/operators.ts'
@@ -34,4 +35,8 @@ describeOnServers(`faults, seed ${SEED}`, () => {
     },
     TEST_MS,
   )
+
+  test('afterwards a rebuild finds no difference', async () => {
+    expect(await differences(arena)).toEqual([])
+  })
 })

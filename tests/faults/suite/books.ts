@@ -1,6 +1,8 @@
 /** Whether the books balance: what was answered with success against what is stored, handled and sent. */
 import { ledgerEndpoint } from '#shared/contracts/ledger.ts'
+import { rebuild } from '#services/scheduler/rebuild.ts'
 import { SUBSCRIBERS } from '#shared/contracts/events.ts'
+import { openDatabase } from '#shared/db/db.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import type { FoldPoint } from '#shared/rules/fold.ts'
 import { recompute } from '#tests/rules/plain-fold.ts'
@@ -77,6 +79,18 @@ export async function lostByLedger({ world }: Arena): Promise<number> {
     return ledger
   }, patience)
   return lost
+}
+
+/** What `bun run rebuild --check` tells of everything that is kept beside the points. */
+export async function differences({ world }: Arena): Promise<string[]> {
+  const lines: string[] = []
+  const db = await openDatabase({ url: world.databaseUrl, dir: '', statementMs: 0 })
+  try {
+    await rebuild(db, calendar, { check: true, tell: (line) => lines.push(line) })
+  } finally {
+    await db.close()
+  }
+  return lines
 }
 
 export interface Findings {

@@ -11,6 +11,7 @@
 import { parseArgs } from 'node:util'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { type Arena, openArena } from './arena.ts'
+import { differences } from './books.ts'
 import { bout, type Outcome, type Timing } from './bout.ts'
 import { openClusterArena } from './cluster.ts'
 import type { Fault } from './fault.ts'
@@ -30,6 +31,8 @@ const { values } = parseArgs({
 const seed = Number(values.seed)
 const timing: Timing = { phones: Number(values.phones), calmMs: 2_000, holdMs: 2_000, freezeMs: 20_000 }
 
+/** What a rebuild would change. */
+let differing = 0
 let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => (isInterrupted = true))
@@ -55,6 +58,10 @@ async function runAll(faults: readonly Fault[], open: () => Promise<Arena>): Pro
       outcomes.push(outcome)
       console.log(`${isGood(outcome) ? 'good' : 'BAD '} ${progress(outcome)}`)
       for (const line of complaints([outcome])) console.log(line)
+    }
+    for (const line of await differences(arena)) {
+      differing++
+      console.log(`a rebuild finds: ${line}`)
     }
   } finally {
     await arena.close()
@@ -86,7 +93,8 @@ async function main(): Promise<boolean> {
   const bad = outcomes.filter((outcome) => !isGood(outcome))
   for (const line of complaints(bad)) console.log(line)
   console.log(bad.length === 0 ? 'The books balance.' : `${bad.length} faults were not got over.`)
-  return outcomes.length > 0 && bad.length === 0
+  console.log(`A rebuild finds ${differing} differences.`)
+  return outcomes.length > 0 && bad.length + differing === 0
 }
 
 process.exit((await inDirectory('faults', main)) ? 0 : 1)

@@ -30,6 +30,9 @@ export interface Loaded {
 /** What is measured for less than this is measured for longer when nothing was answered. */
 const LONGEST_TRY_S = 16
 
+/** Many phones check in at a time, each on a connection of its own; tracks and readers come in fewer. */
+const CONNECTIONS = { 'check-in': 256, sync: 64, read: 64 }
+
 const canPin = Bun.which('taskset') !== null && availableParallelism() > 1
 
 /** What stands before a command so that it runs on one core; nothing where that cannot be. */
@@ -45,7 +48,7 @@ export function moveToCore(core: number, pid: number): void {
  * @throws Error when any of them is not answered with success: its figure would say nothing
  */
 export async function load(wanted: Load): Promise<Loaded> {
-  const { script, url, args, seconds, connections = seconds < 1 ? 4 : 64 } = wanted
+  const { script, url, args, seconds, connections = seconds < 1 ? 4 : CONNECTIONS[script] } = wanted
   // wrk counts in whole seconds; what is shorter is ended by hand.
   const whole = Math.max(1, Math.round(seconds))
   const scripts = join(import.meta.dir, 'load')

@@ -1,7 +1,8 @@
 /** Migrations: forward only, one at a time, giving way on a live database; and a schema of another release refused. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
-import { openDatabase, type Database } from '#shared/db/db.ts'
+import type { Database } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
 import {
   expectSchema,
   migrate,

@@ -6,9 +6,9 @@ import {
   InvalidObjectKey,
   type Objects,
   ObjectsUnavailable,
-  openObjects,
   type S3Settings,
 } from '#shared/objects/objects.ts'
+import { openObjects } from '#shared/objects/open-objects.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { startS3Server } from '#tests/helpers/s3-server.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'

@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/log.ts'
-import { storeEvents } from './take-events.ts'
+import { storeEvents } from './store-events.ts'
 
 const PREFIX = 'webhooks/'
 const EVERY_MS = 15_000

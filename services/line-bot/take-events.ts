@@ -6,14 +6,13 @@ import { failing, within } from '#shared/deadline.ts'
 import { validateSignature } from '@line/bot-sdk'
 import type { ServiceContext } from '#shared/context.ts'
 import { LineDelivery, LineEvent } from '#shared/contracts/bot.ts'
-import type { Event } from '#shared/contracts/events.ts'
 import { invalid, unauthorized, unavailable } from '#shared/errors.ts'
 import { parseJson } from '#shared/http/body.ts'
 import { errorFields } from '#shared/log.ts'
-import { lineEvents } from '#shared/schema/messages.ts'
 import { REMEMBERED_MS } from '#shared/line/remembered.ts'
 import { isForBot } from './apply-event.ts'
 import { spoolEvents } from './spool.ts'
+import { storeEvents } from './store-events.ts'
 
 /** LINE counts an answer after 2 s as none; both stores together stay below one. */
 const STORE_MS = 450
@@ -63,38 +62,6 @@ function readEvents({ log, now }: ServiceContext, bytes: Uint8Array): LineEvent[
     return []
   })
 }
-
-/**
- * Stores the events that are new, each with its row in the outbox.
- * @returns how many were new
- */
-export async function storeEvents(
-  { db, outbox, now }: ServiceContext,
-  events: readonly LineEvent[],
-): Promise<number> {
-  const receivedAt = new Date(now())
-  const stored = await db.orm.transaction(async (tx) => {
-    const rows = await tx
-      .insert(lineEvents)
-      .values(events.map(({ webhookEventId }) => ({ webhookEventId, receivedAt })))
-      .onConflictDoNothing()
-      .returning({ id: lineEvents.webhookEventId })
-    const fresh = new Set(rows.map(({ id }) => id))
-    const added: Event[] = []
-    for (const event of events)
-      if (fresh.delete(event.webhookEventId))
-        added.push(await outbox.add(tx, 'event.line-bot.webhook.received', storable(event)))
-    return added
-  })
-  for (const event of stored) void outbox.ring(event)
-  return stored.length
-}
-
-/** Neither JSON columns nor text columns hold a NUL or half a character. */
-const storable = (event: LineEvent): LineEvent =>
-  JSON.parse(JSON.stringify(event), (_key, value: unknown) =>
-    typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '') : value,
-  ) as LineEvent
 
 const soon = <T>(work: Promise<T>): Promise<T> =>
   within(

@@ -2,8 +2,6 @@
  * The bus port: the doorbell between services. The event's row in the outbox is the record; a message that
  * is lost costs time, not the event.
  */
-import { openEmbeddedBus } from './bus.embedded.ts'
-import { openNatsBus } from './bus.nats.ts'
 
 export interface Bus {
   /** Rings for an event; rejects when the bus does not take it. Safe to repeat. */
@@ -17,12 +15,4 @@ export interface Bus {
   connected(): boolean
   /** Resolves when what is being handled has been handled. */
   close(): Promise<void>
-}
-
-/** Opens the bus that the URL names: `nats://…` (comma-separated), or none: within this process. */
-export function openBus(options: {
-  readonly url: string
-  readonly onError: (error: unknown) => void
-}): Promise<Bus> {
-  return options.url === '' ? openEmbeddedBus(options) : openNatsBus(options)
 }

@@ -6,11 +6,8 @@
  * connection, and the outer handle would wait for ever). In raw SQL pass times as ISO text and JSON as text,
  * and read times as epoch milliseconds (`ms(column)`): drizzle takes the client's own conversions off.
  */
-import { failing, within } from '#shared/deadline.ts'
-import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'
-import { openEmbeddedPostgres } from './db.embedded.ts'
-import { openPostgres } from './db.postgres.ts'
 
 export type Orm = PostgresJsDatabase
 /** Raw SQL, outside or inside a transaction. */
@@ -19,7 +16,7 @@ export type Query = Sql | TransactionSql
 export interface Database {
   readonly sql: Sql
   readonly orm: Orm
-  /** Runs a read again once when a connection of the pool turns out to be dead (as all do after a restart). */
+  /** Runs a read, or a write that is safe to repeat, again once when a connection of the pool turns out to be dead (as all do after a restart). */
   read<T>(ask: () => Promise<T>): Promise<T>
   /** Resolves when the database answers, within about two seconds. */
   probe(): Promise<void>
@@ -30,46 +27,6 @@ export interface Database {
 export interface Driver {
   readonly client: Sql
   readonly stop: () => Promise<void>
-}
-
-const PROBE_MS = 2_000
-
-/**
- * Opens the database that the URL names, or the embedded one in `dir`; migrations are the caller's.
- * @param options.statementMs bound of a statement on a server, a minute if not said; 0: none
- */
-export async function openDatabase(options: {
-  readonly url: string
-  readonly dir: string
-  readonly statementMs?: number
-}): Promise<Database> {
-  const { client, stop } =
-    options.url === ''
-      ? await openEmbeddedPostgres(options.dir)
-      : openPostgres(options.url, options.statementMs)
-  return {
-    sql: client,
-    orm: drizzle(client),
-    async read(ask) {
-      try {
-        return await ask()
-      } catch (error) {
-        if (!isDatabaseUnavailable(error)) throw error
-        return await ask()
-      }
-    },
-    async probe() {
-      await within(
-        client`select 1`,
-        PROBE_MS,
-        failing(() => new DatabaseSilent()),
-      )
-    },
-    async close() {
-      await client.end({ timeout: 5 })
-      await stop()
-    },
-  }
 }
 
 /** The database did not answer in time. */

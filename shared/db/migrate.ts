@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { environment, readConfig } from '#shared/config.ts'
-import { type Database, openDatabase, type Query } from './db.ts'
+import type { Database, Query } from './db.ts'
+import { openDatabase } from './open-database.ts'
 
 const FOLDER = new URL('../schema/migrations/', import.meta.url)
 /** Any number that all releases agree on: two migration jobs take turns. */

@@ -9,8 +9,6 @@
 import type { Window } from '#shared/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { PartitionBooks, Receipt } from './books.ts'
-import { openEmbeddedKv } from './kv.embedded.ts'
-import { openRedisKv } from './kv.redis.ts'
 
 export type { PartitionBooks, Receipt } from './books.ts'
 
@@ -213,22 +211,6 @@ export interface Kv {
   /** Called whenever the store is reachable again after it was not. */
   onReconnect(listener: () => void): void
   close(): Promise<void>
-}
-
-/**
- * Opens the kv that the URL names: `redis://…` (comma-separated nodes: Cluster), or none: embedded.
- * @param options.path file of the embedded driver
- * @param options.admitWithinMs how long `admit` and `restore` wait for Redis before they reject
- * @param options.onError told what goes wrong beside calls: a connection that is lost, a log not rewritten
- */
-export function openKv(options: {
-  readonly url: string
-  readonly partitions: number
-  readonly path: string
-  readonly admitWithinMs?: number
-  readonly onError: (error: unknown) => void
-}): Promise<Kv> {
-  return options.url === '' ? openEmbeddedKv(options) : openRedisKv(options)
 }
 
 /** Partition of a pilgrim: FNV-1a of the id, so that every replica and language agrees. */

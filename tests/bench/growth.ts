@@ -1,7 +1,9 @@
 /** Whether a check-in, a flush and a read cost more when there are more pilgrims and more points. */
 import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
-import { type Database, openDatabase } from '#shared/db/db.ts'
-import { type Kv, openKv } from '#shared/kv/kv.ts'
+import type { Database } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
 import { createLog } from '#shared/log.ts'
 import { onError } from '#tests/kv/drivers.ts'
 import { load } from './load.ts'

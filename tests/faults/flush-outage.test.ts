@@ -1,9 +1,10 @@
 /** The flush when the database or the kv goes away: nothing is deleted, nothing expires, the next one completes. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import Redis from 'ioredis'
-import { openDatabase } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
-import { type Kv, openKv } from '#shared/kv/kv.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
 import { lastFlushMs, readLastFlush } from '#shared/last-flush.ts'
 import { type Server, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'

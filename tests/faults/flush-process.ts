@@ -5,8 +5,9 @@
  */
 import { writeSync } from 'node:fs'
 import { flush } from '#services/scheduler/flush.ts'
-import { openDatabase } from '#shared/db/db.ts'
-import { type Kv, openKv } from '#shared/kv/kv.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
 import { createLog } from '#shared/log.ts'
 import { createMetrics } from '#shared/metrics.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'

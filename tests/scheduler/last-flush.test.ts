@@ -1,7 +1,8 @@
 /** When the last successful flush was: what moves it, what does not, and where it is read. */
 import { expect, test } from 'bun:test'
-import { openDatabase } from '#shared/db/db.ts'
-import { type Kv, KvUnavailable, openKv } from '#shared/kv/kv.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
+import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
 import { LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/last-flush.ts'
 import { freePort } from '#tests/helpers/servers.ts'
 import { clearOut } from '#services/scheduler/upkeep.ts'

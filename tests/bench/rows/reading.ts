@@ -1,7 +1,8 @@
 /** What many people read: the live map, the map's cells, profiles. */
 import { join } from 'node:path'
-import { openDatabase } from '#shared/db/db.ts'
-import { type Kv, openKv, type Submission } from '#shared/kv/kv.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
+import type { Kv, Submission } from '#shared/kv/kv.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { newDirectory, type Server } from '#tests/helpers/process.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'

@@ -2,7 +2,7 @@
 import { ledgerEndpoint } from '#shared/contracts/ledger.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import { SUBSCRIBERS } from '#shared/contracts/events.ts'
-import { openDatabase } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import type { FoldPoint } from '#shared/rules/fold.ts'
 import { recompute } from '#tests/rules/plain-fold.ts'

@@ -1,0 +1,46 @@
+/** Chooses the database's driver. */
+import { failing, within } from '#shared/deadline.ts'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import { openEmbeddedPostgres } from './db.embedded.ts'
+import { openPostgres } from './db.postgres.ts'
+import { type Database, DatabaseSilent, isDatabaseUnavailable } from './db.ts'
+
+const PROBE_MS = 2_000
+
+/**
+ * Opens the database that the URL names, or the embedded one in `dir`; migrations are the caller's.
+ * @param options.statementMs bound of a statement on a server, a minute if not said; 0: none
+ */
+export async function openDatabase(options: {
+  readonly url: string
+  readonly dir: string
+  readonly statementMs?: number
+}): Promise<Database> {
+  const { client, stop } =
+    options.url === ''
+      ? await openEmbeddedPostgres(options.dir)
+      : openPostgres(options.url, options.statementMs)
+  return {
+    sql: client,
+    orm: drizzle(client),
+    async read(ask) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) throw error
+        return await ask()
+      }
+    },
+    async probe() {
+      await within(
+        client`select 1`,
+        PROBE_MS,
+        failing(() => new DatabaseSilent()),
+      )
+    },
+    async close() {
+      await client.end({ timeout: 5 })
+      await stop()
+    },
+  }
+}

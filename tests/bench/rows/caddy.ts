@@ -4,7 +4,7 @@ import { type CaddyServer, startCaddy } from '#tests/helpers/servers.ts'
 import type { Server } from '#tests/helpers/process.ts'
 import type { Row } from '../measure.ts'
 import { closeAll, startBare, startDatabase, startPinned, startStore } from '../parts.ts'
-import { checkIns, contender } from './check-in.ts'
+import { contender } from './check-in.ts'
 
 /** The product's own Caddyfile before replicas of tracking, or what stands in for them. */
 export const startProxy = (upstreams: readonly Server[]): Promise<CaddyServer> =>
@@ -22,6 +22,7 @@ export const throughCaddy: Row = {
   id: 'caddy',
   title: 'check-in through Caddy with TLS',
   unit: 'check-ins/s',
+  warm: true,
   async open(scale) {
     const [database, redis] = await Promise.all([startDatabase(), startStore('always')])
     const [tracking, bare] = await Promise.all([
@@ -29,7 +30,6 @@ export const throughCaddy: Row = {
       startBare('check-in'),
     ])
     const [ours, limit] = await Promise.all([startProxy([tracking]), startProxy([bare])])
-    for (const { url } of [ours, limit]) await checkIns(url, scale)
     return {
       contenders: [
         contender('tracking behind Caddy', 'ours', ours.url, scale),

@@ -11,7 +11,7 @@ import { factsOf, trackOf } from '../cards/sample.ts'
 import type { Row } from '../measure.ts'
 import { installPeers } from '../peers/install.ts'
 
-const CARDS = 20
+const CARDS = 10
 
 async function perSecond(times: number, draw: (i: number) => Promise<unknown>): Promise<number> {
   const started = performance.now()

@@ -35,6 +35,7 @@ const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number): Row =>
   title: `check-in, tracking alone, Redis appendfsync ${appendfsync}`,
   unit: 'check-ins/s',
   peers: true,
+  warm: true,
   untested: appendfsync === 'always',
   async open(scale) {
     const [database, redis, other] = await Promise.all([
@@ -50,8 +51,6 @@ const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number): Row =>
       startPeer('hono', (port) => [process.execPath, join(dir, 'hono-redis.mjs'), `${port}`, other.url]),
     ])
     const [tracking, bare, fastify, hono] = servers
-    // Code is compiled by then, and most pilgrims are known to the buffer.
-    for (const { url } of servers) await checkIns(url, scale)
     return {
       contenders: [
         contender('tracking', 'ours', tracking.url, scale),

@@ -3,18 +3,18 @@ import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { moveToCore, SERVED_CORE } from '../load.ts'
 import type { Row } from '../measure.ts'
 import { closeAll, startBare, UNLIMITED } from '../parts.ts'
-import { checkIns, contender } from './check-in.ts'
+import { contender } from './check-in.ts'
 
 export const embedded: Row = {
   id: 'embedded',
   title: 'check-in, embedded run over TLS',
   unit: 'check-ins/s',
+  warm: true,
   async open(scale) {
     const run = await startEmbedded(UNLIMITED)
     moveToCore(SERVED_CORE, run.pid)
     const bare = await startBare('check-in')
     const url = run.url
-    for (const each of [url, bare.url]) await checkIns(each, scale)
     return {
       contenders: [
         contender('embedded over TLS', 'ours', url, scale),

@@ -118,6 +118,7 @@ const mapRow = (
   id: map.id,
   title: map.title,
   unit: 'answers/s',
+  warm: true,
   async open(scale) {
     const filled = await openFilled(scale)
     const ours = await startPinned(service, {
@@ -173,6 +174,7 @@ const profileRow = (id: string, title: string, warm: boolean): Row => ({
   id,
   title,
   unit: 'answers/s',
+  warm: true,
   async open(scale) {
     const filled = await openFilled({ ...scale, share: scale.share / 4 })
     const env = { DATABASE_URL: filled.database.url, REDIS_URL: filled.redis.url }

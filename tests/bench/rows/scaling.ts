@@ -28,13 +28,13 @@ export const scaling: Row = {
   id: 'scaling',
   title: 'CPU of tracking and Redis a check-in, with two processes of tracking and with one',
   unit: 'µs',
+  warm: true,
   async open(scale) {
     const [database, redis] = await Promise.all([startDatabase(), startStore('always')])
     const env = { DATABASE_URL: database.url, REDIS_URL: redis.url }
     const [one, two, three] = await Promise.all([1, 2, 3].map(() => startPinned('tracking', env)))
     const alone = { tracking: [one!], redis, caddy: await startProxy([one!]) }
     const pair = { tracking: [two!, three!], redis, caddy: await startProxy([two!, three!]) }
-    for (const parts of [alone, pair]) await cpuOf(parts, scale)
     let last: number[] = []
     const part = (name: string, i: number) => ({
       name: `one process: ${name}`,

@@ -13,6 +13,7 @@ export const trackSync: Row = {
   title: `track/sync, ${POINTS} points a batch, Redis appendfsync everysec`,
   unit: 'points/s',
   peers: true,
+  warm: true,
   async open(scale) {
     const [database, redis] = await Promise.all([startDatabase(), startStore('everysec')])
     const servers = await Promise.all([
@@ -35,8 +36,6 @@ export const trackSync: Row = {
       contender('JSON.parse + check only', 'limit', bare.url),
       contender('Fastify on Node + pg, a multi-row insert each', 'peer', fastify.url),
     ]
-    // Code is compiled by then.
-    for (const each of contenders) await each.measure()
     return {
       contenders,
       goals: [

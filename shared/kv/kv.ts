@@ -3,8 +3,8 @@
  * locks, caches and the activity's status. It speaks verbs; no caller knows what is behind them.
  *
  * Obligations of every driver: a resolved promise means the effect is durable as far as the driver's
- * README section promises; `admit`, `restore`, `settle` and `limit` are atomic; times of windows, locks
- * and caches are the store's own clock. A store that cannot be asked rejects with `KvUnavailable`.
+ * README section promises; `admit`, `settle` and `limit` are atomic, `restore` is so for each submission; times
+ * of windows, locks and caches are the store's own clock. A store that cannot be asked rejects with `KvUnavailable`.
  */
 import type { Window } from '#shared/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'

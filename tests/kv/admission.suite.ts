@@ -197,5 +197,11 @@ export function admissionSuite(driver: KvDriver): void {
       const books = (await kv.books())[partitionOf('U', kv.partitions)]
       expect(books).toMatchObject({ admitted: 4, duplicate: 2 + 6 })
     })
+
+    test('restores the places of a whole crowd at once', async () => {
+      const crowd = Array.from({ length: 4_500 }, () => checkin({ entries: [] }))
+      await kv.restore(0, crowd, rules())
+      expect(await kv.moved(0, 0, 5_000)).toHaveLength(4_500)
+    })
   })
 }

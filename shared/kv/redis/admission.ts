@@ -2,6 +2,9 @@
 import type { AdmissionRules, Kv, Receipt, Submission, Verdict } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
 
+/** Submissions that one call restores: a script has a stack for some thousands of values. */
+const RESTORED_A_CALL = 1_000
+
 /** A verdict as the script answers it: of a submission that is admitted whole, how many points wait. */
 type Reply = number | [string, ...(string | number)[]]
 
@@ -34,7 +37,9 @@ export function admissionVerbs(
       return replies.map((reply, i) => verdictOf(reply, submissions[i]!))
     },
     async restore(partition, submissions, rules) {
-      await call(partition, crypto.randomUUID(), submissions, rules)
+      const epoch = crypto.randomUUID()
+      for (let from = 0; from < submissions.length; from += RESTORED_A_CALL)
+        await call(partition, epoch, submissions.slice(from, from + RESTORED_A_CALL), rules)
     },
     onReceipt(listener) {
       listeners.push(listener)

@@ -15,7 +15,7 @@ const PAGE = 500
 const POLL_MS = 100
 /** Processes look for those who ask once a second. */
 const PATIENCE_MS = 20_000
-/** What a killed backup has left is taken away after this time. */
+/** What a killed backup has left is taken away after this time: it is about people, and some of them are erased. */
 const LEFT_MS = 3_600_000
 const ASKED = '.asked'
 const COPY = '.copy'
@@ -32,6 +32,7 @@ export function createHandOver(journal: Journal, log: Log): () => Promise<void> 
 }
 
 async function answer(journal: Journal): Promise<void> {
+  sweep(dirname(journal.path))
   for (const name of readdirSync(dirname(journal.path))) {
     if (!name.endsWith(ASKED)) continue
     const copy = copyOf(journal.path, name.slice(0, -ASKED.length))

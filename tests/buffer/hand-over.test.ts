@@ -1,8 +1,8 @@
 /** Journals on their way to a backup: of this process, of ones that are gone, and of ones that do not answer. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { collectJournals, createHandOver, deleteJournals } from '#shared/buffer/hand-over.ts'
 import { type Journal, openJournal } from '#shared/buffer/journal.ts'
 import { createLog } from '#shared/log.ts'
@@ -59,6 +59,19 @@ test('entries that are adopted while they are collected are not missed', async (
   const timer = setInterval(() => void handOver(), 20)
   expect(await collecting).toEqual(ids.sort())
   clearInterval(timer)
+  held.close()
+})
+
+test('what a killed backup has left goes within the hour, without another backup', async () => {
+  const held = openJournal(dir, 10)
+  const hourAgo = Date.now() / 1_000 - 3_601
+  for (const name of ['dead.asked', 'x.journal.dead.copy', 'x.journal.dead.copy.unfinished', 'live.asked']) {
+    writeFileSync(join(dir, name), '')
+    if (name.includes('dead')) utimesSync(join(dir, name), hourAgo, hourAgo)
+  }
+  await createHandOver(held, log)()
+  const left = readdirSync(dir).filter((name) => /dead|live/.test(name))
+  expect(left.sort()).toEqual([`${basename(held.path)}.live.copy`, 'live.asked'].sort())
   held.close()
 })
 

@@ -98,7 +98,8 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   if (lost <= 0) return null
   return {
     key: 'lost',
-    failure: true,
+    // It has been, and goes on for a day: a failure in that time must be told of at once.
+    failure: false,
     text: `遺失了 ${lost} 筆定位 · ${lost} points are lost: see admin/ledger`,
   }
 }

@@ -169,8 +169,10 @@ describeOnServers('alerts', () => {
     await postgresBack()
   }, 60_000)
 
-  test('dead letters warn; a failure that joins them is told at once, and the schedule goes on', async () => {
+  test('dead letters and losses warn; a failure that joins them is told at once, and the schedule goes on', async () => {
     const bot = watcher('line-bot')
+    await ports.db.sql`INSERT INTO ledger_losses (at, epoch, partition, points)
+      VALUES (${new Date(START).toISOString()}::timestamptz, 'e', 0, 3)`
     await ports.db.sql`INSERT INTO dead_letters (user_id, field, value, reason, created_at)
       VALUES ('u', 'c1', 'x', 'test', ${new Date(START).toISOString()}::timestamptz)`
     await lookAt([0, 1, 4], [bot])
@@ -181,6 +183,7 @@ describeOnServers('alerts', () => {
     expect(said[1]!.text).toContain('database')
     await postgresBack()
     await ports.db.sql`DELETE FROM dead_letters`
+    await ports.db.sql`DELETE FROM ledger_losses`
   }, 60_000)
 
   test('points that are lost are told of', async () => {

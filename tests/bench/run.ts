@@ -11,6 +11,7 @@
  *
  * Everything runs on loopback, on servers of its own; apt installs wrk where it is missing.
  */
+import { rmSync } from 'node:fs'
 import { mkdtemp, rm, chmod } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -89,6 +90,12 @@ async function main(): Promise<number> {
   }
   await ensurePrograms([...PROGRAMS, WRK])
   const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-bench-'))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      killInside(directory)
+      rmSync(directory, { recursive: true, force: true })
+      process.exit(130)
+    })
   // Postgres may run as another user than the one whose directory this is.
   await chmod(directory, 0o711)
   process.env.TEST_DIRECTORY = directory
@@ -110,5 +117,4 @@ async function main(): Promise<number> {
   }
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 process.exit(await main())

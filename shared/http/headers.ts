@@ -1,4 +1,6 @@
 /** Headers that every answer carries: a request's name, and what browsers of other sites may read. */
+import { cors } from '@elysiajs/cors'
+import type { Context } from 'elysia'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const REQUEST_HEADERS = [
@@ -21,52 +23,64 @@ export function requestIdOf(request: Request): string {
   return given !== null && CLIENT_REQUEST_ID.test(given) ? given : crypto.randomUUID()
 }
 
-export interface CommonHeaders {
-  /** Those of the answer to a request. */
-  of(request: Request, requestId: string): Record<string, string>
-  /** Puts them on an answer that was made without them. */
-  stamp(response: Response, request: Request, requestId: string): Response
-  /** The answer to OPTIONS, of any address. */
-  preflight(request: Request, requestId: string): Response
+/** @param origins that may read the answers, in just these words; `*`: all of them, without credentials */
+export function crossOrigin(origins: readonly string[]) {
+  const anyOrigin = origins.includes('*')
+  return cors({
+    origin: anyOrigin ? '*' : (request) => origins.includes(request.headers.get('origin') ?? ''),
+    credentials: !anyOrigin,
+    // As text: a list would be joined for each answer.
+    methods: METHODS.join(', '),
+    allowedHeaders: REQUEST_HEADERS,
+    exposeHeaders: EXPOSED,
+    // No route takes OPTIONS: the router answers it as it does what it does not find.
+    preflight: false,
+  })
 }
 
-/** @param origins that may read the answers; `*`: all of them */
-export function createCommonHeaders(origins: readonly string[]): CommonHeaders {
-  const exposed = { 'access-control-expose-headers': EXPOSED.join(', ') }
-  const byAnybody = { 'access-control-allow-origin': '*', ...exposed }
-  const anyOrigin = origins.includes('*')
+type Headers = Record<string, string>
 
-  const cors = (request: Request): Record<string, string> => {
-    if (anyOrigin) return byAnybody
-    const origin = request.headers.get('origin')
-    if (origin === null || !origins.includes(origin)) return { vary: 'Origin', ...exposed }
-    return {
-      'access-control-allow-origin': origin,
-      'access-control-allow-credentials': 'true',
-      vary: 'Origin',
-      ...exposed,
-    }
+/**
+ * What the plugin has set for an answer, as the headers to make it with. Elysia merges them into an answer that is
+ * there already, one by one, which costs more than the rest of its work; so they are taken off its hands, and what
+ * only a preflight needs is left away.
+ */
+export function takeHeaders(set: Context['set'], requestId: string): Headers {
+  const given = set.headers as Headers
+  set.headers = {}
+  const headers: Headers = {
+    'x-request-id': requestId,
+    'access-control-expose-headers': given['access-control-expose-headers']!,
   }
-  const of = (request: Request, requestId: string) => ({ ...cors(request), 'x-request-id': requestId })
+  const origin = given['access-control-allow-origin']
+  if (origin !== undefined) headers['access-control-allow-origin'] = origin
+  if (given.vary === 'Origin') {
+    headers.vary = given.vary
+    if (origin !== undefined) headers['access-control-allow-credentials'] = 'true'
+  }
+  return headers
+}
 
-  return {
-    of,
-    stamp(response, request, requestId) {
-      for (const [name, value] of Object.entries(of(request, requestId))) {
-        if (name === 'vary') response.headers.append(name, value)
-        else response.headers.set(name, value)
-      }
-      return response
+/** Puts them on an answer that was made without them. */
+export function stamp(response: Response, set: Context['set'], requestId: string): Response {
+  for (const [name, value] of Object.entries(takeHeaders(set, requestId))) {
+    if (name === 'vary') response.headers.append(name, value)
+    else response.headers.set(name, value)
+  }
+  return response
+}
+
+/** The answer to OPTIONS, of any address. */
+export function preflight(set: Context['set'], requestId: string): Response {
+  const { 'access-control-allow-methods': methods, 'access-control-allow-headers': names } =
+    set.headers as Headers
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...takeHeaders(set, requestId),
+      'access-control-allow-methods': methods!,
+      'access-control-allow-headers': names!,
+      'access-control-max-age': String(PREFLIGHT_S),
     },
-    preflight: (request, requestId) =>
-      new Response(null, {
-        status: 204,
-        headers: {
-          ...of(request, requestId),
-          'access-control-allow-methods': METHODS.join(', '),
-          'access-control-allow-headers': REQUEST_HEADERS.join(', '),
-          'access-control-max-age': String(PREFLIGHT_S),
-        },
-      }),
-  }
+  })
 }

@@ -1,12 +1,12 @@
 /** From an endpoint's declaration to a route. */
-import { Elysia } from 'elysia'
+import { type Context, Elysia } from 'elysia'
 import type { z } from 'zod'
 import { ACCESS_LEVEL } from '#shared/auth.ts'
 import type { ServiceContext } from '#shared/context.ts'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { admit, type Call, callOf } from './call.ts'
 import { answerError, patiently } from './failures.ts'
-import { type CommonHeaders, createCommonHeaders, requestIdOf } from './headers.ts'
+import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
 import { KeptAnswers } from './kept-answers.ts'
 
 type CallOf<E> =
@@ -18,7 +18,6 @@ export type Handler<E> = (call: CallOf<E>) => Promise<DataOf<E> | Response> | Da
 
 /** An empty router of one service: preflights, errors, 404 and 405. */
 export function createRouter(context: ServiceContext) {
-  const common = createCommonHeaders(context.config.corsOrigins)
   return (
     new Elysia({
       // The router looks for the path from a fixed offset of the URL: 11, or 7. Behind the proxy URLs begin with
@@ -27,17 +26,20 @@ export function createRouter(context: ServiceContext) {
       // With a slash at the end a path is another one, here as in the proxy.
       strictPath: true,
     })
-      .decorate('common', common)
+      .use(crossOrigin(context.config.corsOrigins))
       // No route takes OPTIONS, so that all of them come here.
-      .onError(({ error, request }) => {
+      .onError(({ error, request, set }) => {
         const requestId = requestIdOf(request)
-        if (request.method === 'OPTIONS') return common.preflight(request, requestId)
-        return common.stamp(answerError(context, error, request, requestId), request, requestId)
+        if (request.method === 'OPTIONS') return preflight(set, requestId)
+        return stamp(answerError(context, error, request, requestId), set, requestId)
       })
   )
 }
 
 export type Router = ReturnType<typeof createRouter>
+
+/** What the handler of a route is given. */
+type Routed = Pick<Context, 'request' | 'set'> & { readonly params: unknown }
 
 const JSON_TYPE = 'application/json;charset=utf-8'
 
@@ -52,39 +54,39 @@ export function serve<E extends Endpoint>(
   endpoint: E,
   handler: Handler<E>,
 ): void {
-  const common: CommonHeaders = router.decorator.common
   const kept = endpoint.keepMs > 0 ? new KeptAnswers(endpoint.keepMs, context.now) : null
   const openly = ACCESS_LEVEL[endpoint.access] === 0 ? kept : null
-  const answer = async (request: Request, params: unknown, requestId: string): Promise<Response> => {
+  const answer = async ({ request, params, set }: Routed, requestId: string): Promise<Response> => {
     const admitted = await admit(context, endpoint, request)
     const { operator } = admitted
     const found = kept?.find(request, operator)
-    if (found) return common.stamp(found, request, requestId)
+    if (found) return stamp(found, set, requestId)
     const call = (await callOf(context, endpoint, request, params, requestId, admitted)) as CallOf<E>
     if (kept !== null) {
       const make = async () => envelope(endpoint, await handler(call))
       const made = await kept.answer(request, operator, [call.params, call.query], make)
-      return common.stamp(made, request, requestId)
+      return stamp(made, set, requestId)
     }
     const data = await handler(call)
-    if (data instanceof Response) return common.stamp(data, request, requestId)
-    const headers = common.of(request, requestId)
+    if (data instanceof Response) return stamp(data, set, requestId)
+    const headers = takeHeaders(set, requestId)
     headers['content-type'] = JSON_TYPE
     return new Response(envelope(endpoint, data), { status: endpoint.success, headers })
   }
-  const answerOrRefuse = async (request: Request, params: unknown, requestId: string): Promise<Response> => {
+  const answerOrRefuse = async (routed: Routed, requestId: string): Promise<Response> => {
+    const { request, set } = routed
     // Of the public many ask the same, and nothing has to be checked.
     const found = request.headers.has('x-admin-token') ? null : openly?.find(request, null)
-    if (found) return common.stamp(found, request, requestId)
+    if (found) return stamp(found, set, requestId)
     try {
-      return await patiently(request, answer(request, params, requestId))
+      return await patiently(request, answer(routed, requestId))
     } catch (error) {
-      return common.stamp(answerError(context, error, request, requestId), request, requestId)
+      return stamp(answerError(context, error, request, requestId), set, requestId)
     }
   }
-  const route = async ({ request, params }: { request: Request; params: unknown }): Promise<Response> => {
+  const route = async (routed: Routed): Promise<Response> => {
     const started = performance.now()
-    const response = await answerOrRefuse(request, params, requestIdOf(request))
+    const response = await answerOrRefuse(routed, requestIdOf(routed.request))
     // Refusals are counted apart.
     if (response.status < 400) {
       const seconds = (performance.now() - started) / 1_000

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { plainFault } from './plain-fault.ts'
 import { parseTokens } from './config/tokens.ts'
 import { readArea } from './config/area.ts'
 import { readRoute } from './config/route.ts'
@@ -12,6 +13,11 @@ const flag = z.enum(['development', 'production']).default('development')
 const count = (fallback: number, min = 1, max = 2_147_483_647) =>
   z.coerce.number().int().min(min).max(max).default(fallback)
 const secret = z.string().default('')
+const server = (scheme: RegExp, example: string) =>
+  z
+    .string()
+    .regex(scheme, { error: `must begin with ${example}` })
+    .default('')
 const timeZone = z.string().refine(
   (zone) => {
     try {
@@ -66,8 +72,8 @@ const Settings = z.object({
   EVENT_BUFFER_SECONDS: count(259_200),
   EVENT_PENDING_MAX: count(50_000),
   EVENT_JOURNAL_MAX: count(1_000_000),
-  DATABASE_URL: z.string().default(''),
-  REDIS_URL: z.string().default(''),
+  DATABASE_URL: server(/^postgres(ql)?:\/\//, 'postgres://'),
+  REDIS_URL: server(/^rediss?:\/\//, 'redis://'),
   NATS_URL: z.string().default(''),
   OBJECTS_URL: z.string().default(''),
   S3_ENDPOINT: z.string().default(''),
@@ -168,7 +174,7 @@ const lineOf = (s: Parsed) => ({
  */
 export function readConfig(env: Environment) {
   const faults: string[] = []
-  const parsed = Settings.safeParse(resolveFiles(env, faults))
+  const parsed = Settings.safeParse(resolveFiles(env, faults), { error: plainFault })
   if (!parsed.success) {
     for (const issue of parsed.error.issues) faults.push(`${issue.path.join('.')}: ${issue.message}`)
     throw new ConfigError(faults)

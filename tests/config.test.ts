@@ -31,6 +31,24 @@ describe('the configuration', () => {
     )
   })
 
+  test('says of each fault what the setting takes', () => {
+    const faults = {
+      EVENT_PORT: ['abc', 'must be a number'],
+      EVENT_FLUSH_SECONDS: ['-1', 'must be at least 1'],
+      EVENT_IDENTITY: ['maybe', 'must be "open" or "line"'],
+      EVENT_PUBLIC_URL: ['localhost', 'must be a whole address, such as https://example.org'],
+      EVENT_STARTS_AT: [
+        'tomorrow',
+        'must be an ISO 8601 time with a zone, such as 2026-04-03T06:00:00+08:00',
+      ],
+      DATABASE_URL: ['mysql://database/event', 'must begin with postgres://'],
+      REDIS_URL: ['redis:6379', 'must begin with redis://'],
+    }
+    for (const [name, [value, sentence]] of Object.entries(faults))
+      expect(faultsOf({ [name]: value! })).toEqual([`${name}: ${sentence}`])
+    expect(faultsOf({ DATABASE_URL: 'postgresql://a,b/event', REDIS_URL: 'redis://a,redis://b' })).toEqual([])
+  })
+
   test('a route is a line; whatever else the file holds is a fault', () => {
     const dir = mkdtempSync(join(tmpdir(), 'event-route-'))
     try {

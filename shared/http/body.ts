@@ -68,6 +68,7 @@ function isTooDeep(bytes: Uint8Array): boolean {
 
 /** @throws Refusal 400 for what is not JSON in UTF-8, or nested deeper than anything can be walked through */
 export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw invalid('body: is missing; send JSON')
   const isLong = bytes.length > MAX_DEPTH
   if (isLong && mayBeDeep(bytes) && isTooDeep(bytes)) throw invalid('body: is nested too deep')
   try {

@@ -10,6 +10,7 @@ import type { ServiceContext } from '#shared/context.ts'
 import { type Endpoint, Nothing } from '#shared/contracts/endpoint.ts'
 import { forbidden, notActive, unauthorized } from '#shared/errors.ts'
 import { charge } from '#shared/limits.ts'
+import { plainFault } from '#shared/plain-fault.ts'
 import { readBytes, readJson } from './body.ts'
 import { foldUserId } from './caller.ts'
 import { validationError } from './failures.ts'
@@ -30,7 +31,7 @@ export interface Call<P, Q, B> {
 
 const parse = <S extends z.ZodType>(schema: S, value: unknown): z.infer<S> => {
   if (schema === (Nothing as z.ZodType)) return {} as z.infer<S>
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { error: plainFault })
   if (!parsed.success) throw validationError(parsed.error)
   return parsed.data
 }
@@ -51,7 +52,12 @@ async function authorize(
   }
   if (endpoint.limit === 'admin')
     await charge(context.kv, 'admin', operator.fingerprint, context.config.limits.admin)
-  if (operator.level < level) throw forbidden(`This needs the token of a ${endpoint.access} or above.`)
+  if (operator.level < level)
+    throw forbidden(
+      endpoint.access === 'owner'
+        ? 'This needs the token of an owner.'
+        : `This needs the token of a ${endpoint.access} or above.`,
+    )
   return operator
 }
 

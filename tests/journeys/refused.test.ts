@@ -105,6 +105,24 @@ describeWorlds('refusals', (world) => {
       expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(/lat: .*; lng: .*; mode: /)
     })
 
+    test('what a field has to be is told in plain words', async () => {
+      const told = async (path: string, body: unknown) =>
+        sentenceOf(await world.fetch(path, post(JSON.stringify(body))), 400, 'invalid-request')
+      const user_id = newPilgrim()
+      expect(await told('/api/event/checkin', { user_id, lat: 91, lng: 'east' })).toBe(
+        'lat: must be at most 90; lng: must be a number',
+      )
+      expect(await told('/api/event/checkin', { user_id, lat: 24 })).toBe('lng: is missing')
+      expect(await told('/api/event/track/sync', { user_id, points: [] })).toBe(
+        'points: must have at least 1 entries',
+      )
+      expect(await told('/api/event/participant-status', { user_id, status: 'gone' })).toBe(
+        'status: must be "active" or "completed" or "withdrawn"',
+      )
+      const empty = await world.fetch('/api/event/checkin', post(''))
+      expect(await sentenceOf(empty, 400, 'invalid-request')).toBe('body: is missing; send JSON')
+    })
+
     test.each(['a%20b', 'a%2Fb', '%00', '%E4%BD%A0', 'a'.repeat(129), 'a,b', '%2E%2E%2Fadmin'])(
       'user/%s: 400 or 404, never a profile',
       async (id) => {
@@ -179,6 +197,13 @@ describeWorlds('refusals', (world) => {
       await sentenceOf(refused, 429, 'rate-limited')
       expect(refused.headers.get('ratelimit-policy')).toBe('"admin";q=30;w=60')
       expect((await ask('GET', '/api/event/auth/role', admin('volunteer'))).status).toBe(200)
+    })
+
+    test('a token that is too low is told which it takes', async () => {
+      const audit = await ask('GET', '/api/event/admin/audit', admin('manager'))
+      expect(await sentenceOf(audit, 403, 'forbidden')).toBe('This needs the token of an owner.')
+      const users = await ask('GET', '/api/event/admin/users', admin('volunteer'))
+      expect(await sentenceOf(users, 403, 'forbidden')).toBe('This needs the token of a manager or above.')
     })
 
     test('nobody: 404', async () => {

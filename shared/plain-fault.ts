@@ -1,0 +1,39 @@
+/** What is wrong with a value, in words for whoever sent it, where its schema has no sentence of its own. */
+import type { z } from 'zod'
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  datetime: 'must be an ISO 8601 time with a zone, such as 2026-04-03T06:00:00+08:00',
+  url: 'must be a whole address, such as https://example.org',
+  uuid: 'must be a UUID',
+}
+
+const UNITS: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' }
+
+/** Of a text or a list its length, of a number itself. */
+const bound = (origin: string, how: string, limit: number | bigint): string =>
+  origin in UNITS ? `must have ${how} ${limit} ${UNITS[origin]}` : `must be ${how} ${limit}`
+
+/** A sentence's end, to be read after the field's name; undefined leaves it to zod. For `safeParse`'s `error`. */
+export function plainFault(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
+    return 'is missing'
+  if (issue.code === 'invalid_type')
+    return issue.expected in KINDS ? `must be ${KINDS[issue.expected]}` : undefined
+  if (issue.code === 'invalid_value')
+    return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+  if (issue.code === 'too_small')
+    return bound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)
+  if (issue.code === 'too_big')
+    return bound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum)
+  return issue.code === 'invalid_format' ? FORMATS[issue.format] : undefined
+}

@@ -47,8 +47,8 @@ export async function checkIn(
     recordedMs: point.recordedMs,
     position: latestPosition([point, ...track]),
   })
-  if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'checkin', rules.limit)
   countRejected(rules.count, rejected)
+  if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'checkin', rules.limit)
   const recordedMs =
     verdict.held === null
       ? verdict.recordedMs

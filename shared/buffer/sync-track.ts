@@ -40,10 +40,11 @@ export async function syncTrack(
     recordedMs: receivedMs,
     position: latestPosition(points),
   })
-  if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'sync', rules.limit)
   const repeated = points.length - distinct.size
+  // A batch that is refused as a whole was received nevertheless: the kv counts the others of its points.
   rules.count('duplicate', repeated)
   countRejected(rules.count, rejected)
+  if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'sync', rules.limit)
   return {
     accepted: distinct.size - verdict.duplicates,
     duplicates: verdict.duplicates + repeated,

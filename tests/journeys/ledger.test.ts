@@ -36,16 +36,16 @@ describeWorlds(
       expect((await checkIn(world, userId)).status).toBe(202)
       for (let i = 0; i < 5; i++) await checkIn(world, userId, { timestamp: now - i * 1_000 })
       expect((await setStatus(world, { status: 'paused' })).status).toBe(200)
-      expect((await syncTrack(world, userId, points.slice(0, 2))).status).toBe(403)
+      expect((await syncTrack(world, userId, [...points.slice(0, 2), ...bad])).status).toBe(403)
       expect((await setStatus(world, { status: 'active' })).status).toBe(200)
 
       const taken = {
-        received: 26,
+        received: 29,
         duplicate: 5,
         rejected: {
-          'no-timestamp': 1,
-          'too-old': 1,
-          'out-of-bounds': 1,
+          'no-timestamp': 2,
+          'too-old': 2,
+          'out-of-bounds': 2,
           'rate-limited': 1,
           paused: 2,
         },

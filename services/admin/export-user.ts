@@ -13,15 +13,28 @@ const PAGE = 5_000
 /** Tables whose order a reader would miss. Everything else a pilgrim has one row in, or few. */
 const ORDER: Partial<Record<PersonalTable, string>> = { gps_points: 'kind, sent_at', pilgrim_days: 'day' }
 
+const IS_TIME = /_(at|seen)$/
+
+/** The row as JSON, its times as all times of the interface are shown. The database's own have fewer digits, and an offset. */
+const withPlainTimes = (row: string): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(JSON.parse(row) as Record<string, unknown>).map(([name, value]) => [
+        name,
+        IS_TIME.test(name) && typeof value === 'string' ? time(Date.parse(value)) : value,
+      ]),
+    ),
+  )
+
 async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: string): AsyncGenerator<string> {
   const order = ORDER[table] ?? '1'
   for (let offset = 0; ; offset += PAGE) {
     // Table and order come from the lists above, never from a client.
     const rows = await db.sql.unsafe<{ row: string }[]>(
-      `SELECT to_jsonb(t)::text AS row FROM ${table} t WHERE user_id = $1 ORDER BY ${order} LIMIT ${PAGE} OFFSET ${offset}`,
+      `SELECT (to_jsonb(t) - 'searchable')::text AS row FROM ${table} t WHERE user_id = $1 ORDER BY ${order} LIMIT ${PAGE} OFFSET ${offset}`,
       [userId],
     )
-    for (const { row } of rows) yield row
+    for (const { row } of rows) yield withPlainTimes(row)
     if (rows.length < PAGE) return
   }
 }

@@ -44,6 +44,9 @@ describeWorlds('personal data', (world) => {
     expect(all.pilgrims![0]).toMatchObject({ display_name: 'A & <B>', phone: '0912345678' })
     expect(all.surveys![0]).toMatchObject({ answers: { q1: 'private answer' } })
     expect(all.consents).toHaveLength(1)
+    expect(all.pilgrims![0]).not.toHaveProperty('searchable')
+    for (const shown of [all.pilgrims![0]!.created_at, all.surveys![0]!.submitted_at])
+      expect(shown).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     // The check-in that waits is in one of the two, whether or not a flush came in between.
     expect(all.gps_points!.length + all.pending!.length).toBe(7)
 

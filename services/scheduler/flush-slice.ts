@@ -10,7 +10,7 @@ import { foldPoints } from './fold-points.ts'
 import { latestMoves } from './latest-moves.ts'
 import { noteCells } from './note-cells.ts'
 import type { Slice } from '#shared/buffer/slices.ts'
-import { byIdentity, type OwnedPoint, storePoints } from './store-points.ts'
+import { byIdentity, newPoints, type OwnedPoint, storePoints } from './store-points.ts'
 import { writeChanges } from './write-changes.ts'
 
 /** What a slice came to; every point of it is in exactly one of the four. */
@@ -106,8 +106,10 @@ async function store(
     // Behind the lock: an erasure is either to be seen here, or waits for what is stored now.
     const kept = await withoutErased(tx, points, userIds)
     await makePilgrims(tx, [...new Set(kept.map(({ userId }) => userId))], userIds, now())
-    const fresh = await storePoints(tx, kept)
+    const fresh = await newPoints(tx, kept)
+    // Before they are stored: what the fold reads of a late day is then only what it does not have.
     const changes = await foldPoints(tx, fresh, calendar)
+    await storePoints(tx, fresh)
     const moves = await latestMoves(tx, changes, were)
     await writeChanges(tx, changes, moves, calendar)
     await noteCells(tx, fresh, moves, calendar)
@@ -120,14 +122,15 @@ async function store(
 
 /** Locks the pilgrims of a slice in the order that every flush keeps. @returns where those were who were anywhere */
 async function lockPilgrims(tx: Query, userIds: string[]): Promise<Map<string, Fix>> {
+  // A row that is there is locked, too, although nothing of it is updated.
   await tx`
     INSERT INTO pilgrim_totals (user_id)
     SELECT user_id FROM unnest(${userIds}::text[]) AS u (user_id) ORDER BY user_id
-    ON CONFLICT DO NOTHING`
+    ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id WHERE false`
   const rows = await tx<(Fix & { user_id: string })[]>`
     SELECT user_id, last_lat AS lat, last_lng AS lng, (extract(epoch FROM last_seen) * 1000)::float8 AS t
-    FROM pilgrim_totals WHERE user_id = ANY(${userIds}::text[]) ORDER BY user_id FOR UPDATE`
-  return new Map(rows.filter(({ t }) => t !== null).map(({ user_id, ...fix }) => [user_id, fix]))
+    FROM pilgrim_totals WHERE user_id = ANY(${userIds}::text[]) AND last_seen IS NOT NULL`
+  return new Map(rows.map(({ user_id, ...fix }) => [user_id, fix]))
 }
 
 /** Leaves out points that were admitted before their pilgrim was erased. */

@@ -1,5 +1,5 @@
 /** Folds the new points of a slice onto what is stored, for all its pilgrims at once. */
-import { fieldOf, type Point } from '#shared/buffer/point.ts'
+import type { Point } from '#shared/buffer/point.ts'
 import type { Query } from '#shared/db/db.ts'
 import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -37,7 +37,7 @@ const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode }: Point): FoldP
 
 /**
  * Plans the changes of every pilgrim that has a new point in the area. The caller holds their rows' locks.
- * @param fresh new points, stored in this transaction already
+ * @param fresh new points, none of them stored yet
  */
 export async function foldPoints(
   tx: Query,
@@ -75,10 +75,6 @@ async function readLateDays(tx: Query, plans: readonly Plan[], calendar: Calenda
     if (waiting.length === 0) return
     const asked = waiting.map(({ userId, wants }) => ({ userId, day: wants! }))
     const found = await readPointsOfDays(tx, asked, calendar)
-    for (const plan of waiting) {
-      const added = new Set(plan.points.map(fieldOf))
-      const old = (found.get(plan.userId) ?? []).filter((point) => !added.has(fieldOf(point)))
-      take(plan, plan.steps.next(old))
-    }
+    for (const plan of waiting) take(plan, plan.steps.next(found.get(plan.userId) ?? []))
   }
 }

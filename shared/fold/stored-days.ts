@@ -70,6 +70,7 @@ export async function readPointsOfDays(
   const points = new Map<string, FoldPoint[]>()
   if (asked.length === 0) return points
   const spans = asked.map(({ day }) => calendar.span(day))
+  const [first, last] = [Math.min(...spans.map(([from]) => from)), Math.max(...spans.map(([, to]) => to))]
   const rows = await tx<
     {
       user_id: string
@@ -91,6 +92,9 @@ export async function readPointsOfDays(
       WHERE g.user_id = a.user_id AND g.kind IN ('c', 't')
         AND g.sent_at >= to_timestamp(a.from_ms / 1000)
         AND g.sent_at < to_timestamp((a.to_ms + ${CLOCK_AHEAD_MS}::float8) / 1000)
+        -- Of all the asked days: so the plan has only their tables.
+        AND g.sent_at >= to_timestamp(${first}::float8 / 1000)
+        AND g.sent_at < to_timestamp((${last}::float8 + ${CLOCK_AHEAD_MS}::float8) / 1000)
         AND g.recorded_at >= to_timestamp(a.from_ms / 1000)
         AND g.recorded_at < to_timestamp(a.to_ms / 1000)
         AND g.in_range

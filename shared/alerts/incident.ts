@@ -19,8 +19,10 @@ export interface Incident {
   /** Alerts on the schedule so far. */
   readonly alerts: number
   readonly lastAlertMs: number
-  /** Whether a failure has been told of, or only warnings. */
-  readonly failure: boolean
+  /** Failures that were told of, each as one for as long as it lasted. */
+  readonly failures: number
+  /** Since when there are warnings only; null while there is a failure. */
+  readonly mildSinceMs: number | null
   /** Since when nothing is wrong. */
   readonly calmSinceMs: number | null
 }
@@ -41,7 +43,8 @@ export function decide(
   const failure = causes.some((cause) => cause.failure)
   if (incident === null) {
     if (causes.length === 0) return { say: 'nothing', next: null }
-    const next = { id: newId, openedMs: nowMs, alerts: 1, lastAlertMs: nowMs, failure, calmSinceMs: null }
+    const told = failure ? { failures: 1, mildSinceMs: null } : { failures: 0, mildSinceMs: nowMs }
+    const next = { id: newId, openedMs: nowMs, alerts: 1, lastAlertMs: nowMs, ...told, calmSinceMs: null }
     return { say: 'alert', next }
   }
   if (causes.length === 0) {
@@ -50,14 +53,17 @@ export function decide(
       ? { say: 'recovery', next: null }
       : { say: 'nothing', next: { ...incident, calmSinceMs } }
   }
-  const going = { ...incident, calmSinceMs: null }
+  const { failures, mildSinceMs } = incident
+  const begins = failure && mildSinceMs !== null && (failures === 0 || nowMs - mildSinceMs >= CALM_MS)
+  const going: Incident = {
+    ...incident,
+    calmSinceMs: null,
+    failures: failures + (begins ? 1 : 0),
+    mildSinceMs: failure ? null : (mildSinceMs ?? nowMs),
+  }
   const gapMs = GAPS_MS[Math.min(incident.alerts, GAPS_MS.length) - 1]!
   if (nowMs >= incident.lastAlertMs + gapMs)
-    return {
-      say: 'alert',
-      next: { ...going, alerts: incident.alerts + 1, lastAlertMs: nowMs, failure: failure || going.failure },
-    }
+    return { say: 'alert', next: { ...going, alerts: incident.alerts + 1, lastAlertMs: nowMs } }
   // A failure that joins mere warnings is told at once; the schedule goes on as it was.
-  if (failure && !incident.failure) return { say: 'alert', next: { ...going, failure: true } }
-  return { say: 'nothing', next: going }
+  return { say: begins ? 'alert' : 'nothing', next: going }
 }

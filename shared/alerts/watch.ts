@@ -78,7 +78,7 @@ export function createAlertWatch(context: ServiceContext): AlertWatch {
 
 /** The same for whoever says it, and for nothing else that is said of the incident. */
 const nameOf = ({ id }: Incident, next: Incident | null): string =>
-  `${id}:${next === null ? 'recovery' : `${next.alerts}${next.failure ? '' : '-warning'}`}`
+  `${id}:${next === null ? 'recovery' : `${next.alerts}-${next.failures}`}`
 
 function textOf(
   say: 'alert' | 'recovery',

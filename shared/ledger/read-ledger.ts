@@ -196,12 +196,14 @@ function closeLiving(
   const { repeated, erased, excess } = withoutExcess(row, Math.max(0, left - settledBefore))
   // A store that fell back behind a flush has forgotten points that are stored all the same.
   const rescued = Math.min(excess, forgot)
+  // Somebody was erased between the commit of their points and its settlement: they are erased there and here.
+  const erasedTwice = Math.min(excess - rescued, books.erased)
   return {
     entered: books.admitted + forgot + books.duplicate,
     stored: row.stored,
     duplicate: books.duplicate + repeated,
     dropped: books.dropped,
-    erased: books.erased + erased,
+    erased: books.erased - erasedTwice + erased,
     pending: books.admitted - settled - books.erased - books.expired,
     lost: books.expired + forgot - rescued + Math.max(0, settledBefore - left),
   }
@@ -210,14 +212,15 @@ function closeLiving(
 /** A life of the store that is over: what it acknowledged and did not hand over is lost. */
 function closeGone(row: Booked, rows: Rows['callers']): Closed {
   const acknowledged = total(rows, (one) => one.acknowledged)
-  const { repeated, erased } = withoutExcess(row, row.excess)
-  const left = row.stored + row.dead_letters + repeated + erased + row.erased_pending
+  const { repeated, erased, excess } = withoutExcess(row, row.excess)
+  const erasedPending = row.erased_pending - Math.min(excess, row.erased_pending)
+  const left = row.stored + row.dead_letters + repeated + erased + erasedPending
   return {
     entered: Math.max(acknowledged, left) + row.duplicate,
     stored: row.stored,
     duplicate: row.duplicate + repeated,
     dropped: row.dropped,
-    erased: row.erased_pending + erased,
+    erased: erasedPending + erased,
     pending: 0,
     lost: Math.max(0, acknowledged - left),
   }

@@ -102,7 +102,8 @@ test('one who does not read is let go, and the others do not notice', async () =
       openedMs: 0,
       alerts: 1,
       lastAlertMs: 0,
-      failure: true,
+      failures: 1,
+      mildSinceMs: null,
       calmSinceMs: null,
     })
     await reader.next('alert', ({ incident }) => incident.id.startsWith(`${i}m`))
@@ -123,7 +124,15 @@ test('an incident is told when it opens, changes and is over', async () => {
   const stream = createStream(context)
   const reader = listen(stream)
   expect(await reader.next('snapshot')).toMatchObject({ incident: null })
-  const incident = { id: 'i', openedMs: 0, alerts: 1, lastAlertMs: 0, failure: true, calmSinceMs: null }
+  const incident = {
+    id: 'i',
+    openedMs: 0,
+    alerts: 1,
+    lastAlertMs: 0,
+    failures: 1,
+    mildSinceMs: null,
+    calmSinceMs: null,
+  }
   await told.remember(incident)
   const seen = { id: 'i', opened_at: '1970-01-01T00:00:00.000Z', failure: true }
   expect(await reader.next('alert')).toEqual({ state: 'opened', incident: { ...seen, alerts: 1 } })

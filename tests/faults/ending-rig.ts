@@ -87,7 +87,12 @@ export async function openEndingRig(): Promise<EndingRig> {
     const language = ['zh-TW', 'en', 'ja', 'zh-CN'][people % 4]!
     for (let i = 0; i < checkins; i++) {
       const fields = { timestamp: Date.now() - (i + 1) * HOUR_MS, lng: 120.67 + i * 0.05 }
-      if ((await checkIn(world, userId, fields)).status !== 202) throw new Error('a check-in is not taken')
+      // As a phone does: again, where it was told to come back.
+      await until(async () => (await checkIn(world, userId, fields)).status === 202, {
+        timeoutMs: 20_000,
+        what: 'a check-in to be taken',
+        everyMs: 1_000,
+      })
     }
     await post(world, 'user/sync', { user_id: userId, language })
     return userId

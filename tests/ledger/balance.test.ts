@@ -148,7 +148,29 @@ describeRigs('the balance', (rig) => {
             expect({ name, negative: points < 0 }).toEqual({ name, negative: false })
         await tally.stop()
       }),
-      { numRuns: RUNS },
+      {
+        numRuns: RUNS,
+        // Erased between the commit of a slice and its settlement.
+        examples: [
+          [
+            [
+              { verb: 'admit', user: 'ben', minutes: [2, 9] },
+              { verb: 'flush', settles: 0 },
+              { verb: 'erase', user: 'ben' },
+              { verb: 'flush', settles: 0 },
+            ],
+          ],
+          [
+            [
+              { verb: 'poison', user: 'anna', minutes: [0] },
+              { verb: 'replay', which: 0 },
+              { verb: 'poison', user: 'anna', minutes: [0] },
+              { verb: 'flush', settles: 0 },
+              { verb: 'erase', user: 'anna' },
+            ],
+          ],
+        ],
+      },
     )
   }, 60_000)
 })

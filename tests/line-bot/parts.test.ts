@@ -168,4 +168,13 @@ describe('an incident', () => {
       'alert 40',
     ])
   })
+
+  test('so is the next one, hours after the first, while the warning lasts', () => {
+    const failing = (minute: number) => (minute > 300 && minute < 310) || (minute > 330 && minute < 331)
+    expect(run(340, (minute) => (failing(minute) ? [warning, failure] : [warning]))).toEqual([
+      ...[0, 10, 40, 100, 220].map((minute) => `alert ${minute}`),
+      'alert 300.25',
+      'alert 330.25',
+    ])
+  })
 })

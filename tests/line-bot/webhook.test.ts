@@ -56,7 +56,8 @@ describeWorlds(
     })
 
     test('a delivery that is replayed is taken once, one that is altered never', async () => {
-      const event = lineEvent(newUser('en'), {
+      const user = newUser('en')
+      const event = lineEvent(user, {
         type: 'message',
         message: { type: 'image' },
         // Signed long ago: LINE delivers again what it could not, so that age is no reason.
@@ -71,10 +72,15 @@ describeWorlds(
         })
       const signature = signatureOf(body)
       const replays = await Promise.all(Array.from({ length: 8 }, () => send(body, signature)))
-      const received = await Promise.all(
-        replays.map(async (answer) => (await dataOf(answer, webhookEndpoint)).received),
-      )
-      expect(received.reduce((sum, n) => sum + n, 0)).toBe(1)
+      for (const answer of replays) await dataOf(answer, webhookEndpoint)
+      // One that was answered for by the other store is known by its id when it is brought over.
+      const next = lineEvent(user, { type: 'message', message: { type: 'image' } })
+      expect(await tell(next)).toEqual({ received: 1 })
+      const photos = async () =>
+        (await dataOf(await world.fetch(`/api/event/photos/count?user_id=${user}`), photoCountEndpoint))
+          .photo_count
+      await until(async () => (await photos()) >= 2, { timeoutMs: 20_000, what: 'both photos to count' })
+      expect(await photos()).toBe(2)
       for (const altered of [`${body} `, body.replace('image', 'imagf'), body.replace('"U0"', '"U1"')])
         await sentenceOf(await send(altered, signature), 401, 'unauthorized')
       const wrong = [signature.slice(0, -2), signature.toLowerCase(), `A${signature.slice(1)}`]

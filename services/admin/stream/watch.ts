@@ -148,7 +148,7 @@ const incidentSeen = (incident: Incident | null): IncidentSeen | null =>
   incident && {
     id: incident.id,
     opened_at: time(incident.openedMs),
-    failure: incident.failure,
+    failure: incident.mildSinceMs === null,
     alerts: incident.alerts,
   }
 

@@ -72,8 +72,12 @@ export async function flush(context: FlushContext, waitMs = 0): Promise<FlushRes
   const waitUntil = performance.now() + waitMs
   const results: FlushResult[] = []
   const records: FlushRecord[] = []
+  // First what nobody holds: schedulers that flush at the same time share the partitions.
   for (let partition = 0; partition < kv.partitions; partition++)
-    results.push(await flushPartition(context, partition, waitUntil, records))
+    results.push(await flushPartition(context, partition, 0, records))
+  if (waitMs > 0)
+    for (const [partition, { skipped }] of results.entries())
+      if (skipped > 0) results[partition] = await flushPartition(context, partition, waitUntil, records)
   const completed = records.length > 0 ? await complete(context, records) : NOTHING
   await tell(context, results)
   return sum([...results, completed])

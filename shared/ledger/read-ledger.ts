@@ -204,7 +204,8 @@ function closeLiving(
     duplicate: books.duplicate + repeated,
     dropped: books.dropped,
     erased: books.erased - erasedTwice + erased,
-    pending: books.admitted - settled - books.erased - books.expired,
+    // Below nothing only where somebody has put points in past the books; then they show in flight.
+    pending: Math.max(0, books.admitted - settled - books.erased - books.expired),
     lost: books.expired + forgot - rescued + Math.max(0, settledBefore - left),
   }
 }

@@ -86,6 +86,26 @@ describeRigs('flush lock', (rig) => {
     expect(await rig.storedPoints()).toBe(15)
   })
 
+  test('two schedulers share the partitions: one that is held keeps no other one waiting', async () => {
+    await fill(rig)
+    const waiting = async () => [
+      ...new Set((await rig.pending()).map((entry) => partitionOf(entry.split(' ')[0]!, rig.kv.partitions))),
+    ]
+    const held = Math.min(...(await waiting()))
+    const first = holding(rig.kv)
+    const running = rig.flush({ kv: first.kv })
+    await first.reached
+    const demanded = rig.flush({}, 30_000)
+    await until(async () => (await waiting()).every((partition) => partition === held), {
+      timeoutMs: 10_000,
+      what: 'all other partitions to be flushed',
+    })
+    first.letGo()
+    expect([await running, await demanded].map(({ failures }) => failures)).toEqual([0, 0])
+    expect(await rig.pending()).toEqual([])
+    expect(await rig.storedPoints()).toBe(POINTS)
+  })
+
   test('waiting in vain, and not waiting at all, leave the partition alone', async () => {
     await fill(rig)
     for (const name of locks(rig)) await rig.kv.lock(name, LOCK_MS)
@@ -167,7 +187,7 @@ describeRigs('flush lock', (rig) => {
     expect(await rig.db.sql`SELECT FROM flushes WHERE succeeded`).toHaveLength(0)
     await expectProjections(rig.db, rig.calendar)
 
-    await rig.kv.lock('flush:0', LOCK_MS)
+    for (const name of locks(rig)) await rig.kv.lock(name, LOCK_MS)
     const waiting = new AbortController()
     setTimeout(() => waiting.abort(), 50)
     expect(await rig.flush({ stopping: waiting.signal }, 60_000)).toMatchObject({ stored: 0 })

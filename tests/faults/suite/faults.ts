@@ -1,5 +1,6 @@
 /** What goes wrong, one thing at a time. */
-import Redis from 'ioredis'
+import { openKv } from '#shared/kv/open-kv.ts'
+import { rules } from '#tests/kv/drivers.ts'
 import type { Weather } from '#tests/helpers/tcp-proxy.ts'
 import { type Part, PARTS, type Road } from './arena.ts'
 import { CLOCK_NOTICED_MS } from './clocks.ts'
@@ -90,16 +91,14 @@ const poisonRow: Fault = {
   group: 'other',
   deadLetters: 1,
   async strike(arena, bout) {
-    const redis = new Redis(arena.part('redis').url)
-    const user = `${bout}.0`
+    const onError = () => undefined
+    const kv = await openKv({ url: arena.part('redis').url, partitions: 1, path: '', onError })
     const sentMs = Date.now() - 3_600_000
-    await redis
-      .multi()
-      .hset(`{gps:0}:buf:${user}`, `t${sentMs}`, `[0,${sentMs},24,120.5,1,1e308]`)
-      .zadd('{gps:0}:pending', Date.now(), user)
-      .hincrby('{gps:0}:books', 'admitted', 1)
-      .exec()
-    redis.disconnect()
+    const poison = { field: `t${sentMs}`, value: `[0,${sentMs},24,120.5,1,1e308]` }
+    const batch = { kind: 'sync', duplicateKey: '', recordedMs: sentMs, position: null } as const
+    const submission = { ...batch, id: crypto.randomUUID(), userId: `${bout}.0`, entries: [poison] }
+    await kv.restore(0, [submission], rules())
+    await kv.close()
   },
   mend: () => undefined,
 }

@@ -61,22 +61,32 @@ interface GpxPoint {
   readonly altitude: number | null
 }
 
+/** Where a point stands in the order of an export. Times are epoch milliseconds. */
+interface Place {
+  readonly t: number
+  readonly kind: string
+  readonly sent: number
+}
+
 const gpxPoint = (tag: string, { t, lat, lng, altitude }: GpxPoint, name = ''): string =>
   `<${tag} lat="${lat}" lon="${lng}">${altitude === null ? '' : `<ele>${altitude}</ele>`}<time>${time(t)}</time>${name}</${tag}>\n`
 
 /** GPX 1.1: check-ins as waypoints, then all points as one track, by their place in time. */
 async function* gpx({ db }: ServiceContext, userId: string): AsyncGenerator<string> {
-  const read = (kinds: string[], after: number, limit: number) => db.sql<(GpxPoint & { kind: string })[]>`
-    SELECT kind, (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, altitude::float8 AS altitude
+  // Several points may share an instant: their identity tells them apart where a page ends between them.
+  const read = (kinds: string[], { t, kind, sent }: Place) => db.sql<(GpxPoint & Place)[]>`
+    SELECT kind, (extract(epoch FROM recorded_at) * 1000)::float8 AS t,
+           (extract(epoch FROM sent_at) * 1000)::float8 AS sent, lat, lng, altitude::float8 AS altitude
     FROM gps_points WHERE user_id = ${userId} AND kind = ANY(${kinds}::text[])
-      AND recorded_at > to_timestamp(${after}::float8 / 1000)
-    ORDER BY recorded_at LIMIT ${limit}::int`
+      AND (recorded_at, kind, sent_at) >
+        (to_timestamp(${t}::float8 / 1000), ${kind}, to_timestamp(${sent}::float8 / 1000))
+    ORDER BY recorded_at, kind, sent_at LIMIT ${PAGE}::int`
   const pages = async function* (kinds: string[]) {
-    for (let after = -1; ;) {
-      const page = await read(kinds, after, PAGE)
+    for (let after: Place = { t: -1, kind: '', sent: -1 }; ;) {
+      const page = await read(kinds, after)
       yield* page
       if (page.length < PAGE) return
-      after = page.at(-1)!.t
+      after = page.at(-1)!
     }
   }
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" creator="pilgrimage-event-tracking" xmlns="http://www.topografix.com/GPX/1/1">\n`

@@ -1,0 +1,27 @@
+/** The export of a long walk, which is read in pages. */
+import { expect, test } from 'bun:test'
+import { exportUser } from '#services/admin/export-user.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { describeRigs, NOON } from '#tests/scheduler/rig.ts'
+
+/** Track points, one a second; a check-in shares its instant with the last one of the first page. */
+const POINTS = 5_002
+const SHARED = 4_998
+
+describeRigs('an export', (rig) => {
+  test('leaves no point out where a page ends between two of one instant', async () => {
+    await rig.db.sql`INSERT INTO pilgrims (user_id, created_at, updated_at) VALUES ('anna', now(), now())`
+    const insert = (kind: string, from: number, to: number) => rig.db.sql`
+      INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, in_range, clock_corrected)
+      SELECT 'anna', ${kind}, t, t, t, 24, 120.5, true, false
+      FROM generate_series(${from}::int, ${to}::int) s,
+        LATERAL (SELECT to_timestamp(${NOON}::float8 / 1000 + s) AS t) at`
+    await insert('t', 0, POINTS - 1)
+    await insert('c', SHARED, SHARED)
+    await insert('c', SHARED + 1, SHARED + 1)
+    const answer = await exportUser(rig.context() as unknown as ServiceContext, 'anna', 'gpx')
+    const gpx = await answer.text()
+    expect(gpx.match(/<wpt /g)).toHaveLength(2)
+    expect(gpx.match(/<trkpt /g)).toHaveLength(POINTS + 2)
+  })
+})

@@ -43,22 +43,20 @@ export async function setStatus(
   const { row, event } = await db.orm.transaction(async (tx) => {
     const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
     if (held!.status === 'ended') throw conflict('The event has ended; an ended event is not opened again.')
-    // Who says the same again without a message leaves the one that stands.
-    const said = message ?? (held!.status === status ? held!.message : null)
-    if (held!.status === status && said === held!.message) return { row: held!, event: null }
+    if (held!.status === status && (message ?? null) === held!.message) return { row: held!, event: null }
     const changedAt = new Date(now())
     const [changed] = await tx
       .update(activity)
       .set({
         status,
         version: held!.version + 1,
-        message: said,
+        message: message ?? null,
         changedAt,
         changedBy: operator.name,
       })
       .where(eq(activity.id, ACTIVITY_ID))
       .returning()
-    await audit(tx, operator, 'set-status', { status, message: said }, requestId, now())
+    await audit(tx, operator, 'set-status', { status, message: message ?? null }, requestId, now())
     if (held!.status === status) return { row: changed!, event: null }
     const subject = status === 'paused' ? 'event.admin.status.paused' : 'event.admin.status.resumed'
     const payload = { status, version: changed!.version, message: changed!.message, changed_at: time(now()) }

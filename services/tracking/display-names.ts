@@ -1,5 +1,6 @@
 /** Names for the operators' map. */
 import { inArray } from 'drizzle-orm'
+import { within } from '#shared/deadline.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
@@ -13,7 +14,7 @@ export async function displayNames(db: Database, userIds: string[]): Promise<Map
     .from(pilgrims)
     .where(inArray(pilgrims.userId, userIds))
   try {
-    const rows = await Promise.race([asked, Bun.sleep(PATIENCE_MS).then(() => [])])
+    const rows = await within(asked, PATIENCE_MS, () => [])
     return new Map(rows.map(({ userId, name }) => [userId, name]))
   } catch (error) {
     if (isDatabaseUnavailable(error)) return new Map()

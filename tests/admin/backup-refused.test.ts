@@ -67,6 +67,10 @@ describe('a backup that is not taken, or not restored', () => {
       Buffer.concat([bytes, bytes]),
       Buffer.from('no backup at all'),
       zstdCompressSync(Buffer.from(text.replace('"paused"', '"active"'))),
+      zstdCompressSync(Buffer.from(text.replace('{"end":', '{"end":Z'))),
+      zstdCompressSync(
+        Buffer.from(text.replace('{"rows":"erasures","are":[', '{"rows":"erasures","are":[Z')),
+      ),
       zstdCompressSync(Buffer.from(text.split('\n').slice(0, -2).join('\n'))),
       ...[0.2, 0.5, 0.8].map((part) => {
         const flipped = Buffer.from(bytes)

@@ -37,6 +37,9 @@ export interface Verified {
 
 const ErasureRow = z.object({ user_hash: z.string(), generation: z.number(), erased_at: z.string() })
 
+/** Lines that tell what an archive is. */
+const TOLD = new Set(['backup', 'lives', 'end'])
+
 /**
  * Reads an archive through, and takes nothing from it.
  * @throws BackupRefused when it is damaged, no backup, or of a newer release
@@ -46,11 +49,15 @@ export async function verifyBackup(path: string): Promise<Verified> {
   let counts: Counts | null = null
   let lives: PartitionBooks[] = []
   const erased: Erased[] = []
-  for await (const line of readArchive(path)) {
+  // What a line says is looked at only once all of them are known to be as they were written.
+  const lines: string[] = []
+  for await (const line of readArchive(path))
+    if (TOLD.has(kindOf(line)) || line.startsWith('{"rows":"erasures"')) lines.push(line)
+  for (const line of lines) {
     if (kindOf(line) === 'backup') header = Header.parse(JSON.parse(line))
     if (kindOf(line) === 'lives') lives = (JSON.parse(line) as { lives: PartitionBooks[] }).lives
     if (kindOf(line) === 'end') counts = End.parse(JSON.parse(line)).end
-    if (kindOf(line) !== 'rows' || rowsOf(line).table !== 'erasures') continue
+    if (kindOf(line) !== 'rows') continue
     for (const row of z.array(ErasureRow).parse(JSON.parse(rowsOf(line).json)))
       erased.push({
         userHash: row.user_hash,

@@ -11,6 +11,7 @@ import type { ServiceContext } from '#shared/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { dayOfPartition } from '#shared/db/day-partition.ts'
 import type { Query } from '#shared/db/db.ts'
+import { portions } from '#shared/db/portions.ts'
 import { OtherSchema, readSchema } from '#shared/db/migrate.ts'
 import type { Entry, Kv, Position } from '#shared/kv/kv.ts'
 import * as schema from '#shared/schema/schema.ts'
@@ -169,13 +170,10 @@ async function takeDatabase(
 /** @returns how many rows it has */
 async function takeTable(tx: Query, table: string, write: Write): Promise<number> {
   let count = 0
-  await tx.unsafe(`DECLARE backup NO SCROLL CURSOR FOR SELECT row_to_json(t)::text AS row FROM ${table} t`)
-  for (;;) {
-    const rows = await tx.unsafe<{ row: string }[]>(`FETCH ${ROWS_A_LINE} FROM backup`)
-    if (rows.length > 0) await write(`{"rows":"${table}","are":[${rows.map(({ row }) => row).join(',')}]}`)
+  const select = `SELECT row_to_json(t)::text AS row FROM ${table} t`
+  for await (const rows of portions<{ row: string }>(tx, 'backup', select, ROWS_A_LINE)) {
+    await write(`{"rows":"${table}","are":[${rows.map(({ row }) => row).join(',')}]}`)
     count += rows.length
-    if (rows.length < ROWS_A_LINE) break
   }
-  await tx.unsafe('CLOSE backup')
   return count
 }

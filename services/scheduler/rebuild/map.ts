@@ -15,7 +15,7 @@ import { addCounts, type Counts, zOrder } from '#shared/rules/cell-counts.ts'
 import { isKept, KEPT_ZOOMS, type Span, type Tile, tileKey, tilesAt } from '#shared/rules/cell-tiles.ts'
 import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/rules/cells.ts'
 import { unpackCounts } from '#shared/rules/packed-counts.ts'
-import { portions } from './cursor.ts'
+import { portions } from '#shared/db/portions.ts'
 import type { Differences } from './differences.ts'
 
 /** Offsets of time zones change on quarter hours only, so a quarter lies in one hour. */

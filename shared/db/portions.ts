@@ -1,5 +1,5 @@
 /** Rows of a query, some at a time, while other queries run in the same transaction. */
-import type { Query } from '#shared/db/db.ts'
+import type { Query } from './db.ts'
 
 const ROWS = 5_000
 

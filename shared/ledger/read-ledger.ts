@@ -174,11 +174,18 @@ function sumUp(closed: readonly (Closed & Book)[], { counts, letters }: Rows): L
   }
 }
 
-/** Takes what a repeated flush counted twice out again, first of the repeated points, then of the erased. */
-function withoutExcess({ repeated, erased }: Booked, excess: number) {
-  const again = Math.min(excess, repeated)
-  const more = Math.min(excess - again, erased)
-  return { repeated: repeated - again, erased: erased - more, excess: excess - again - more }
+/**
+ * Takes what Postgres counted more often than it left the buffer out of what can be the reason, in this order:
+ * a flush that was repeated (first of its repeated points, then of the erased), a store that fell back behind a
+ * flush, somebody erased between commit and settlement, a dead letter replayed between them.
+ */
+function without(excess: number, counts: readonly number[]): number[] {
+  let left = Math.max(0, excess)
+  return counts.map((count) => {
+    const taken = Math.min(left, count)
+    left -= taken
+    return count - taken
+  })
 }
 
 function closeLiving(
@@ -193,35 +200,33 @@ function closeLiving(
     return Math.max(lost, known - (callers[caller] ?? 0))
   })
   const left = row.stored + row.dead_letters + row.repeated + row.erased
-  const { repeated, erased, excess } = withoutExcess(row, Math.max(0, left - settledBefore))
-  // A store that fell back behind a flush has forgotten points that are stored all the same.
-  const rescued = Math.min(excess, forgot)
-  // Somebody was erased between the commit of their points and its settlement: they are erased there and here.
-  const erasedTwice = Math.min(excess - rescued, books.erased)
+  const counts = [row.repeated, row.erased, forgot, books.erased, books.duplicate] as const
+  const [repeated, erased, gone, erasedPending, duplicate] = without(left - settledBefore, counts)
   return {
     entered: books.admitted + forgot + books.duplicate,
     stored: row.stored,
-    duplicate: books.duplicate + repeated,
+    duplicate: duplicate! + repeated!,
     dropped: books.dropped,
-    erased: books.erased - erasedTwice + erased,
+    erased: erasedPending! + erased!,
     // Below nothing only where somebody has put points in past the books; then they show in flight.
     pending: Math.max(0, books.admitted - settled - books.erased - books.expired),
-    lost: books.expired + forgot - rescued + Math.max(0, settledBefore - left),
+    lost: books.expired + gone! + Math.max(0, settledBefore - left),
   }
 }
 
 /** A life of the store that is over: what it acknowledged and did not hand over is lost. */
 function closeGone(row: Booked, rows: Rows['callers']): Closed {
   const acknowledged = total(rows, (one) => one.acknowledged)
-  const { repeated, erased, excess } = withoutExcess(row, row.excess)
-  const erasedPending = row.erased_pending - Math.min(excess, row.erased_pending)
-  const left = row.stored + row.dead_letters + repeated + erased + erasedPending
+  const counts = [row.repeated, row.erased, row.erased_pending, row.duplicate] as const
+  const [repeated, erased, erasedPending, duplicate] = without(row.excess, counts)
+  const replayed = row.duplicate - duplicate!
+  const left = row.stored + row.dead_letters + repeated! + erased! + erasedPending! - replayed
   return {
     entered: Math.max(acknowledged, left) + row.duplicate,
     stored: row.stored,
-    duplicate: row.duplicate + repeated,
+    duplicate: duplicate! + repeated!,
     dropped: row.dropped,
-    erased: erasedPending + erased,
+    erased: erasedPending! + erased!,
     pending: 0,
     lost: Math.max(0, acknowledged - left),
   }

@@ -150,7 +150,7 @@ describeRigs('the balance', (rig) => {
       }),
       {
         numRuns: RUNS,
-        // Erased between the commit of a slice and its settlement.
+        // Erased, or replayed, between the commit of a slice and its settlement.
         examples: [
           [
             [
@@ -167,6 +167,14 @@ describeRigs('the balance', (rig) => {
               { verb: 'poison', user: 'anna', minutes: [0] },
               { verb: 'flush', settles: 0 },
               { verb: 'erase', user: 'anna' },
+            ],
+          ],
+          [
+            [
+              { verb: 'poison', user: 'cleo', minutes: [0] },
+              { verb: 'flush', settles: 0 },
+              { verb: 'replay', which: 0 },
+              { verb: 'flush', settles: 99 },
             ],
           ],
         ],

@@ -1,7 +1,7 @@
 /** What is wrong just now. No check needs another one's dependency, and none waits for long. */
 import { failing, within } from '#shared/deadline.ts'
 import { statfs } from 'node:fs/promises'
-import { count, gt, sum } from 'drizzle-orm'
+import { count, gt, max, sum } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/context.ts'
 import { readLastFlush } from '#shared/last-flush.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
@@ -14,6 +14,8 @@ const STALE_MS = 30 * 60_000
 const FREE_BYTES = 512 * 1_024 * 1_024
 /** How long what can not be undone is told of. */
 const TOLD_FOR_MS = 86_400_000
+/** How long a loss is news, so that it is told of at once, whatever else is being told of. */
+const NEWS_MS = 120_000
 const CHECK_MS = 3_000
 const FIRST_START_KEY = 'first-start'
 const FOR_EVER_MS = 10 * 365 * 86_400_000
@@ -90,7 +92,7 @@ async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | nu
 async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   const since = new Date(now() - TOLD_FOR_MS)
   const query = db.orm
-    .select({ lost: sum(ledgerLosses.points) })
+    .select({ lost: sum(ledgerLosses.points), at: max(ledgerLosses.at) })
     .from(ledgerLosses)
     .where(gt(ledgerLosses.at, since))
   const [row] = await soon(query.execute()).catch(() => [])
@@ -98,8 +100,8 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   if (lost <= 0) return null
   return {
     key: 'lost',
-    // It has been, and goes on for a day: a failure in that time must be told of at once.
-    failure: false,
+    // It goes on being told of for a day, as a warning: a failure in that time must not join it unheard.
+    failure: now() - row!.at!.getTime() < NEWS_MS,
     text: `遺失了 ${lost} 筆定位 · ${lost} points are lost: see admin/ledger`,
   }
 }

@@ -169,18 +169,20 @@ describeOnServers('alerts', () => {
     await postgresBack()
   }, 60_000)
 
-  test('dead letters and losses warn; a failure that joins them is told at once, and the schedule goes on', async () => {
+  test('a loss that joins a warning is told at once, so is a failure after it, and the schedule goes on', async () => {
     const bot = watcher('line-bot')
-    await ports.db.sql`INSERT INTO ledger_losses (at, epoch, partition, points)
-      VALUES (${new Date(START).toISOString()}::timestamptz, 'e', 0, 3)`
     await ports.db.sql`INSERT INTO dead_letters (user_id, field, value, reason, created_at)
       VALUES ('u', 'c1', 'x', 'test', ${new Date(START).toISOString()}::timestamptz)`
-    await lookAt([0, 1, 4], [bot])
+    await lookAt([0, 1], [bot])
     expect(said.map(({ text }) => text)).toEqual([expect.stringContaining('1 points could not be stored')])
+    await ports.db.sql`INSERT INTO ledger_losses (at, epoch, partition, points)
+      VALUES (${new Date(START + 4 * MINUTE).toISOString()}::timestamptz, 'e', 0, 3)`
+    await lookAt([4, 5, 7, 8], [bot])
+    expect(said[1]!.text).toContain('3 points are lost')
     await stores.postgres.stop()
-    await lookAt([5, 6, 9, 10, 12], [bot])
-    expect(minutes()).toEqual([0, 5, 10])
-    expect(said[1]!.text).toContain('database')
+    await lookAt([9, 10, 12], [bot])
+    expect(minutes()).toEqual([0, 4, 9, 10])
+    expect(said[2]!.text).toContain('database')
     await postgresBack()
     await ports.db.sql`DELETE FROM dead_letters`
     await ports.db.sql`DELETE FROM ledger_losses`

@@ -141,8 +141,9 @@ for (const [from, to] of PAIRS)
     const world = await source.open()
     const screenshot = await live(world)
     const folder = join(await newDirectory('backups'), 'new')
+    // Who has points that wait only has no row before the next flush.
     expect(await run(source, 'backup', '--to', folder)).toMatch(
-      /\.jsonl\.zst: 4 pilgrims, \d+ points stored, \d+ waiting, 2 objects/,
+      /\.jsonl\.zst: [34] pilgrims, \d+ points stored, \d+ waiting, 2 objects/,
     )
     await flushed(world)
     const before = await answers(world, screenshot)

@@ -2,6 +2,7 @@
 import { and, eq, gt } from 'drizzle-orm'
 import { audit } from '#shared/audit.ts'
 import type { Operator } from '#shared/auth.ts'
+import { readStamp } from '#shared/buffer/point.ts'
 import { admissionRules } from '#shared/buffer/rules.ts'
 import type { ServiceContext } from '#shared/context.ts'
 import { conflict } from '#shared/errors.ts'
@@ -13,9 +14,6 @@ import { erasures } from '#shared/schema/operations.ts'
 import { noLetter } from './list-dead-letters.ts'
 
 type Letter = typeof deadLetters.$inferSelect
-
-/** What the buffer put before the point: how often its pilgrim had been erased by then. */
-const STAMP = /^(\d+)~/
 
 /**
  * Replays a dead letter. Its row goes only when the buffer has the point; a flush that refuses it in between
@@ -69,7 +67,7 @@ async function readLetter({ db }: ServiceContext, id: number): Promise<Letter> {
 }
 
 async function isErased({ db }: ServiceContext, { userId, value }: Letter): Promise<boolean> {
-  const generation = Number(STAMP.exec(value)?.[1] ?? 0)
+  const { generation } = readStamp(value)
   const rows = await db.read(() =>
     db.orm
       .select()
@@ -91,7 +89,7 @@ const putBack = (kv: Kv, { userId, field, value }: Letter, rules: ReturnType<typ
         id: crypto.randomUUID(),
         userId,
         kind: 'sync',
-        entries: [{ field, value: value.replace(STAMP, '') }],
+        entries: [{ field, value: readStamp(value).value }],
         duplicateKey: '',
         recordedMs: 0,
         position: null,

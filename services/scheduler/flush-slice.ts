@@ -1,5 +1,5 @@
 /** A slice of pending points, in one transaction: stored, folded, summed. What the database refuses is set aside. */
-import { type BufferedPoint, unpack } from '#shared/buffer/point.ts'
+import { type BufferedPoint, readStamp, unpack } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 import { type Entry, userHash } from '#shared/kv/kv.ts'
 import { type Book, bookSlice } from '#shared/ledger/books.ts'
@@ -171,7 +171,7 @@ async function setAside(
 ): Promise<SliceResult> {
   const reason = error instanceof Error ? error.message : String(error)
   const letter = [userId, field, value, reason].map(storable)
-  const generation = Number(/^(\d+)~/.exec(value)?.[1] ?? 0)
+  const { generation } = readStamp(value)
   const [row] = await db.sql<[{ fresh: number; again: number }]>`
     WITH letter AS (
       SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,

@@ -77,7 +77,8 @@ export async function flush(context: FlushContext, waitMs = 0): Promise<FlushRes
     results.push(await flushPartition(context, partition, 0, records))
   if (waitMs > 0)
     for (const [partition, { skipped }] of results.entries())
-      if (skipped > 0) results[partition] = await flushPartition(context, partition, waitUntil, records)
+      if (skipped > 0 && !context.stopping.aborted)
+        results[partition] = await flushPartition(context, partition, waitUntil, records)
   const completed = records.length > 0 ? await complete(context, records) : NOTHING
   await tell(context, results)
   return sum([...results, completed])

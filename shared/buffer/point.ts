@@ -56,13 +56,19 @@ export function pack(point: Point): Entry {
   return { field: fieldOf(point), value: `${value}]` }
 }
 
+/** A packed value as the buffer holds it: how often its pilgrim had been erased by then, and what was packed. */
+export function readStamp(stamped: string): { readonly generation: number; readonly value: string } {
+  const stamp = /^(\d+)~/.exec(stamped)
+  if (stamp === null) return { generation: 0, value: stamped }
+  return { generation: Number(stamp[1]), value: stamped.slice(stamp[0].length) }
+}
+
 /**
  * Reads an entry back.
  * @throws SyntaxError or TypeError for an entry that `pack` did not write
  */
 export function unpack({ field, value: stamped }: Entry): BufferedPoint {
-  const stamp = /^(\d+)~/.exec(stamped)
-  const value = stamp === null ? stamped : stamped.slice(stamp[0].length)
+  const { generation, value } = readStamp(stamped)
   const kind = field[0]
   const sentMs = Number(field.slice(1))
   const packed = JSON.parse(value) as Packed
@@ -84,6 +90,6 @@ export function unpack({ field, value: stamped }: Entry): BufferedPoint {
     speed: speed ?? null,
     mode: mode ?? null,
     source: source ?? null,
-    generation: Number(stamp?.[1] ?? 0),
+    generation,
   }
 }

@@ -1,6 +1,6 @@
 /** The event's states: every row of their table, in any order and at the same time, and after every loss. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { SUBSCRIBERS } from '#shared/contracts/events.ts'
+import { unhandledEvents } from '#tests/helpers/unhandled-events.ts'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import Redis from 'ioredis'
@@ -143,10 +143,10 @@ describeOnServers('the status', () => {
     await setStatus(world, { status: 'active' })
     expect(await asked()).toEqual(['admitted', 'admitted'])
     // Whoever hears of the change reads it once more, and might pass it on to the kv that is empty by then.
-    const waiting = () => sql`
-      SELECT FROM outbox o WHERE subject = ANY(${SUBSCRIBERS['admin.spread-status']}) AND NOT EXISTS (
-        SELECT FROM handled h WHERE h.event_id = o.id AND h.subscriber = 'admin.spread-status')`
-    await until(async () => (await waiting()).length === 0, { timeoutMs: 30_000, what: 'all to have heard' })
+    await until(async () => (await unhandledEvents(sql, ['admin.spread-status'])).length === 0, {
+      timeoutMs: 30_000,
+      what: 'all to have heard',
+    })
     const redis = new Redis(world.redisUrl)
     for (const away of ['silent', 'gone'] as const) {
       if (away === 'silent') world.postgres.pause()

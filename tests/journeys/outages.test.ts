@@ -1,7 +1,7 @@
 /** What goes on while a part is away, and that everything comes back by itself: no service is restarted here. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
-import { SUBSCRIBERS } from '#shared/contracts/events.ts'
+import { unhandledEvents } from '#tests/helpers/unhandled-events.ts'
 import { readStatusEndpoint, setStatusEndpoint } from '#shared/contracts/operations.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
@@ -203,13 +203,7 @@ describeOnServers('an outage', () => {
       await dataOf(await setStatus(world, { status: 'active' }), setStatusEndpoint)
       await checkInAll(2)
       await world.nats.restart()
-      const handled = async () => {
-        const [row] = await sql<{ waiting: number }[]>`
-        SELECT count(*)::int AS waiting FROM outbox o
-        WHERE subject = ANY(${SUBSCRIBERS['admin.spread-status']})
-          AND NOT EXISTS (SELECT FROM handled h WHERE h.event_id = o.id AND h.subscriber = 'admin.spread-status')`
-        return row!.waiting === 0
-      }
+      const handled = async () => (await unhandledEvents(sql, ['admin.spread-status'])).length === 0
       await until(handled, { timeoutMs: RECOVERY_MS, what: 'every change of status to be handled' })
     },
     TEST_MS,

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { spreadStatus } from '#shared/activity.ts'
+import { readStamp } from '#shared/buffer/point.ts'
 import { admissionRules } from '#shared/buffer/rules.ts'
 import { collectJournals, deleteJournals } from '#shared/buffer/hand-over.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
@@ -190,7 +191,7 @@ const submissionOf = (userId: string, entries: readonly Entry[], position: Posit
   userId,
   kind: 'sync',
   // The kv drops what was received before an erasure, and stamps the rest anew.
-  entries: entries.map(({ field, value }) => ({ field, value: value.replace(/^\d+~/, '') })),
+  entries: entries.map(({ field, value }) => ({ field, value: readStamp(value).value })),
   duplicateKey: '',
   recordedMs: 0,
   position,

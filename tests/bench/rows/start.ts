@@ -1,7 +1,7 @@
 /** How long a start takes, and how much memory is held afterwards. */
 import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { load } from '../load.ts'
-import type { Row, Scale } from '../measure.ts'
+import type { Opened, Row, Scale } from '../measure.ts'
 import { closeAll, residentMb, startDatabase, startPinned, startStore, UNLIMITED } from '../parts.ts'
 
 const CHECK_INS = 100_000
@@ -57,31 +57,40 @@ export const startOfEmbedded: Row = {
   },
 }
 
+type Service = Awaited<ReturnType<typeof startPinned>>
+
+/** A tracking service that is started anew for each figure. */
+async function freshTracking(
+  atMost: number,
+  fsync: Parameters<typeof startStore>[0],
+  measure: (service: Service, startedS: number) => number | Promise<number>,
+): Promise<Opened> {
+  const [database, redis] = await Promise.all([startDatabase(), startStore(fsync)])
+  const env = { DATABASE_URL: database.url, REDIS_URL: redis.url }
+  return {
+    contenders: [
+      {
+        name: 'tracking',
+        role: 'ours',
+        async measure() {
+          const started = performance.now()
+          const service = await startPinned('tracking', env)
+          const figure = await measure(service, since(started))
+          await service.close()
+          return figure
+        },
+      },
+    ],
+    goals: [{ of: null, atMost }],
+    close: () => closeAll([database, redis]),
+  }
+}
+
 export const startOfService: Row = {
   id: 'start-service',
   title: 'start of a service (tracking), to its readiness',
   unit: 's',
-  async open() {
-    const [database, redis] = await Promise.all([startDatabase(), startStore('always')])
-    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url }
-    return {
-      contenders: [
-        {
-          name: 'tracking',
-          role: 'ours',
-          async measure() {
-            const started = performance.now()
-            const service = await startPinned('tracking', env)
-            const seconds = since(started)
-            await service.close()
-            return seconds
-          },
-        },
-      ],
-      goals: [{ of: null, atMost: 1 }],
-      close: () => closeAll([database, redis]),
-    }
-  },
+  open: () => freshTracking(1, 'always', (_service, startedS) => startedS),
 }
 
 export const memoryOfService: Row = {
@@ -89,27 +98,11 @@ export const memoryOfService: Row = {
   title: 'memory of a service (tracking) after 100,000 check-ins',
   unit: 'MB',
   rounds: 2,
-  async open(scale) {
-    const [database, redis] = await Promise.all([startDatabase(), startStore('everysec')])
-    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url }
-    return {
-      contenders: [
-        {
-          name: 'tracking',
-          role: 'ours',
-          async measure() {
-            const service = await startPinned('tracking', env)
-            await takeMany(service.url, scale)
-            const megabytes = residentMb(service.pid)
-            await service.close()
-            return megabytes
-          },
-        },
-      ],
-      goals: [{ of: null, atMost: 120 }],
-      close: () => closeAll([database, redis]),
-    }
-  },
+  open: (scale) =>
+    freshTracking(120, 'everysec', async ({ url, pid }) => {
+      await takeMany(url, scale)
+      return residentMb(pid)
+    }),
 }
 
 export const memoryOfEmbedded: Row = {

@@ -1,7 +1,7 @@
 /** Whether the books balance: what was answered with success against what is stored, handled and sent. */
 import { ledgerEndpoint } from '#shared/contracts/ledger.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
-import { SUBSCRIBERS } from '#shared/contracts/events.ts'
+import { unhandledEvents } from '#tests/helpers/unhandled-events.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import type { FoldPoint } from '#shared/rules/fold.ts'
@@ -50,20 +50,12 @@ export async function missing(arena: Arena, book: Book): Promise<string[]> {
 
 /** What subscribers and the sender of messages still have to do, and photos that wait outside the database. */
 export async function unhandled({ sql }: Arena, book: Book): Promise<string[]> {
-  const pairs = Object.entries(SUBSCRIBERS).flatMap(([subscriber, subjects]) =>
-    subjects.map((subject) => ({ subscriber, subject })),
-  )
-  const events = await sql<{ what: string }[]>`
-    SELECT o.subject || ' by ' || s.subscriber AS what
-    FROM jsonb_to_recordset(${JSON.stringify(pairs)}::text::jsonb) AS s (subscriber text, subject text)
-    JOIN outbox o USING (subject)
-    WHERE NOT EXISTS (SELECT FROM handled h WHERE h.event_id = o.id AND h.subscriber = s.subscriber)`
   const chunks = await sql<{ what: string }[]>`
     SELECT 'a message: ' || coalesce(detail, '') AS what FROM message_chunks WHERE state = 'waiting'`
   const photos = await sql<{ what: string }[]>`
     SELECT 'a photo of ' || user_id AS what FROM unnest(${[...book.photos.keys()]}::text[]) AS u (user_id)
     WHERE NOT EXISTS (SELECT FROM pilgrims p WHERE p.user_id = u.user_id)`
-  return [...events, ...chunks, ...photos].map(({ what }) => what)
+  return [...(await unhandledEvents(sql)), ...[...chunks, ...photos].map(({ what }) => what)]
 }
 
 /** What the service says itself of the points that are nowhere any more, when nothing moves. */

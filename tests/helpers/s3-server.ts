@@ -14,6 +14,8 @@ import { freePort } from './servers.ts'
 
 /** Bound of making the chroot: it downloads about 110 MB. */
 const BUILD_S = 240
+/** Bound of making a user. Ceph's tool, done in a second, now and then hangs in the end of its threads. */
+const USER_S = 20
 
 export interface S3Server {
   readonly server: Server
@@ -27,7 +29,8 @@ export interface S3Server {
  */
 export async function startS3Server(unproven: string): Promise<S3Server | null> {
   try {
-    return await startGateway(await chroot())
+    const root = await chroot()
+    return await startGateway(root).catch(() => startGateway(root))
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     console.warn(`\n!!! No real S3 server: ${reason}\n!!! NOT PROVEN by this run: ${unproven}\n`)
@@ -72,7 +75,8 @@ async function startGateway(root: string): Promise<S3Server> {
   const options = ['--conf', `${inside}/ceph.conf`, '--no-mon-config', '--name', 'client.rgw']
   const user = ['--uid=tests', '--display-name=tests', `--access-key=${settings.accessKeyId}`]
   const secret = `--secret-key=${settings.secretAccessKey}`
-  await runToEnd(['chroot', root, 'radosgw-admin', ...options, 'user', 'create', ...user, secret])
+  const tool = ['timeout', '--kill-after=5', `${USER_S}`, 'chroot', root, 'radosgw-admin', ...options]
+  await runToEnd([...tool, 'user', 'create', ...user, secret])
   const server = await startServer({
     name: 'radosgw',
     command: ['chroot', root, 'radosgw', '-d', ...options],

@@ -228,7 +228,13 @@ describeOnServers('an outage', () => {
     async () => {
       const [first, second] = [world.service('tracking', 0), world.service('tracking', 1)]
       await first.stop('SIGKILL')
-      const pilgrims = await checkInAll(20)
+      // What goes out on a connection that is just breaking is answered 503, and sent again by the phone.
+      const sender = newPilgrim()
+      await until(async () => (await checkIn(world, sender)).status === 202, {
+        timeoutMs: 5_000,
+        what: 'the other replica to take a check-in',
+      })
+      const pilgrims = [sender, ...(await checkInAll(20))]
       await second.stop()
       await unavailable(await checkIn(world, newPilgrim()))
       await first.restart()

@@ -9,7 +9,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { killInside } from './helpers/process.ts'
+import { killInside } from './helpers/signals.ts'
 import { ensurePrograms } from './helpers/programs.ts'
 import { type Server, startPostgres, startRedis } from './helpers/servers.ts'
 

@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { killInside } from './process.ts'
+import { killInside } from './signals.ts'
 import { ensurePrograms } from './programs.ts'
 
 /** Installs what is missing, and gives `work` a directory in which the servers keep their data. */

@@ -1,8 +1,9 @@
 /** A server as a child process: started, ended, frozen, and started again on the same data. */
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { childrenOf, isGone, tell } from './signals.ts'
 import { until } from './wait.ts'
 
 /** Bound for a start, generous because continuous integration shares its cores. */
@@ -179,68 +180,3 @@ class ServerProcess implements Server {
 }
 
 const hasEnded = (child: Bun.Subprocess): boolean => child.exitCode !== null || child.signalCode !== null
-
-/** What the kernel does to a process, not the server itself, is done to its children as well. */
-const REACHES_CHILDREN: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGSTOP', 'SIGCONT']
-
-function tell(pid: number, signal: NodeJS.Signals): void {
-  if (!REACHES_CHILDREN.includes(signal)) return signalOne(pid, signal)
-  // Frozen first, so that it cannot start another child while its children are told.
-  if (signal === 'SIGKILL') signalOne(pid, 'SIGSTOP')
-  const children = childrenOf(pid)
-  for (const each of [pid, ...children]) signalOne(each, signal)
-}
-
-function signalOne(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch (error) {
-    if (!isGone(pid)) throw error
-  }
-}
-
-/**
- * Kills whatever still works inside a directory (Linux; elsewhere nothing): the children of a Postgres that a test
- * froze, for one, outlive that test when it is interrupted.
- */
-export function killInside(directory: string): void {
-  if (!existsSync('/proc/self/cwd')) return
-  for (const name of readdirSync('/proc'))
-    if (/^\d+$/.test(name) && workingDirectory(name).startsWith(`${directory}/`))
-      signalOne(Number(name), 'SIGKILL')
-}
-
-/** Empty where it is not ours to know. */
-function workingDirectory(pid: string): string {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`)
-  } catch {
-    return ''
-  }
-}
-
-function childrenOf(pid: number): number[] {
-  const listed = existsSync('/proc/self/stat')
-    ? readOfProcess(pid, `task/${pid}/children`)
-    : Bun.spawnSync(['pgrep', '-P', `${pid}`]).stdout.toString()
-  return listed.split(/\s+/).filter(Boolean).map(Number)
-}
-
-/** Gone, or dead and only not yet noticed by its parent: some containers have a first process that never does. */
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return true
-  }
-  return /\) Z /.test(readOfProcess(pid, 'stat'))
-}
-
-/** A file of /proc, empty where there is none: the process has just ended, or the system has no /proc. */
-function readOfProcess(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
-  } catch {
-    return ''
-  }
-}

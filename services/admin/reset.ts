@@ -2,11 +2,11 @@
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import type { Config } from '#shared/config.ts'
-import { BackupRefused } from './backup/archive.ts'
 import { runCommand, screen, withInstallation } from './backup/command.ts'
+import { CommandRefused } from './backup/refused.ts'
 import type { Installation } from './backup/take.ts'
 import { clearRehearsal } from './reset/clear.ts'
-import { type Contents, expectRehearsal, readContents, ResetRefused } from './reset/rehearsal.ts'
+import { type Contents, expectRehearsal, readContents } from './reset/rehearsal.ts'
 
 const USAGE = `Deletes everything that rehearsals have left: pilgrims, points, sums, surveys, feedback, pictures, messages,
 what waits in the buffer and in journals. What was set up stays (roles, scheduled notifications, rich menus), so do
@@ -22,13 +22,13 @@ deleted. One that was broken off is simply repeated.
 
 Exit codes: 0 cleared, 1 refused or failed, 2 wrong command line.`
 
-/** @throws ResetRefused unless the event's own name is given */
+/** @throws CommandRefused unless the event's own name is given */
 async function confirm({ eventName }: Config, given: string | undefined, contents: Contents): Promise<void> {
   const list = Object.entries(contents).map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`)
   screen.print(`This deletes for good: ${list.join(', ') || 'nothing, there is nothing'}.`)
   const typed = given ?? (process.stdin.isTTY ? await ask(`Type the name of the event (${eventName}): `) : '')
   if (typed.trim() !== eventName)
-    throw new ResetRefused(
+    throw new CommandRefused(
       `Nothing is deleted: that takes the event's name, by --yes ${JSON.stringify(eventName)}.`,
     )
 }
@@ -51,17 +51,7 @@ async function reset(installation: Installation, yes: string | undefined): Promi
 }
 
 if (import.meta.main)
-  await runCommand(
-    USAGE,
-    async (config) => {
-      const { values } = parseArgs({ options: { yes: { type: 'string' } } })
-      await withInstallation(
-        config,
-        (installation) => reset(installation, values.yes),
-        async (error) => {
-          throw new BackupRefused(error.message, { cause: error })
-        },
-      )
-    },
-    [ResetRefused],
-  )
+  await runCommand(USAGE, async (config) => {
+    const { values } = parseArgs({ options: { yes: { type: 'string' } } })
+    await withInstallation(config, (installation) => reset(installation, values.yes))
+  })

@@ -2,7 +2,6 @@
 import { parseArgs } from 'node:util'
 import type { Config } from '#shared/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
-import { BackupRefused } from './backup/archive.ts'
 import { runCommand, screen, summary, withInstallation, WrongCommandLine } from './backup/command.ts'
 import { restoreBackup, verifyBackup } from './backup/restore.ts'
 
@@ -31,12 +30,8 @@ export async function restore(
   screen.progress(`${from} is read and checked`)
   const backup = await verifyBackup(from)
   screen.progress(`${from} is restored`)
-  const status = await withInstallation(
-    config,
-    (installation) => restoreBackup(installation, backup, options),
-    async (error) => {
-      throw new BackupRefused(error.message, { cause: error })
-    },
+  const status = await withInstallation(config, (installation) =>
+    restoreBackup(installation, backup, options),
   )
   screen.progress('')
   screen.print(`Restored as of ${backup.header.made_at}: ${summary(backup.counts)}. The event is ${status}.`)

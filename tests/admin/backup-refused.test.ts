@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { BackupRefused, kindOf, readArchive, rowsOf, writeArchive } from '#services/admin/backup/archive.ts'
+import { kindOf, readArchive, rowsOf, writeArchive } from '#services/admin/backup/archive.ts'
+import { CommandRefused } from '#services/admin/backup/refused.ts'
 import { restoreBackup, verifyBackup } from '#services/admin/backup/restore.ts'
 import { takeBackup } from '#services/admin/backup/take.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { MIGRATIONS, readSchema } from '#shared/db/migrate.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { walk } from '#tests/scheduler/walks.ts'
@@ -53,7 +55,7 @@ describe('a backup that is not taken, or not restored', () => {
   }
   const refusal = async (call: Promise<unknown>): Promise<string> => {
     const error = await rejection(call)
-    expect(error).toBeInstanceOf(BackupRefused)
+    expect(error).toBeInstanceOf(CommandRefused)
     return (error as Error).message
   }
 
@@ -136,6 +138,12 @@ describe('a backup that is not taken, or not restored', () => {
       /^Services are connected to the database \(1 connections\): stop them first/,
     )
     await service.close()
+    const { redisUrl } = installation.config
+    const other = await openKv({ url: redisUrl, partitions: 1, path: '', onError: () => undefined })
+    expect(await refusal(restoreBackup(installation, await verifyBackup(path), REPLACE))).toMatch(
+      /^Services are connected to the kv \(\d connections\): stop them first/,
+    )
+    await other.close()
   })
 
   test('an active event comes back as it was, or paused where that is asked for', async () => {

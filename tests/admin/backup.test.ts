@@ -2,21 +2,33 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { replayDeadLetter } from '#services/admin/replay-dead-letter.ts'
 import { rollUpCells } from '#services/scheduler/roll-up-cells.ts'
 import { kindOf, readArchive, rowsOf } from '#services/admin/backup/archive.ts'
 import { restoreBackup, verifyBackup } from '#services/admin/backup/restore.ts'
 import { openJournal } from '#shared/buffer/journal.ts'
 import { createReplay } from '#shared/buffer/replay.ts'
+import type { ServiceContext } from '#shared/context.ts'
 import { userHash } from '#shared/kv/kv.ts'
 import { readLedger } from '#shared/ledger/read-ledger.ts'
 import { createLog } from '#shared/log.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import { expectProjections } from '#tests/scheduler/projections.ts'
 import { NOON } from '#tests/scheduler/rig.ts'
 import { point } from '#tests/scheduler/walks.ts'
-import { backUp, contents, fill, journaled, type Kind, type Opened, openInstallation } from './backup-rig.ts'
+import {
+  backUp,
+  contents,
+  fill,
+  journaled,
+  type Kind,
+  type Opened,
+  openInstallation,
+  OPERATOR,
+} from './backup-rig.ts'
 
 const OPEN_MS = 60_000
 const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']
@@ -136,6 +148,38 @@ for (const kind of KINDS)
       OPEN_MS,
     )
   })
+
+describe.each(KINDS)('a dead letter that is replayed during the backup, %s', (kind) => {
+  const POISON = { userId: 'poisoned', field: `t${NOON}`, value: `[0,${NOON},24,120,1]` }
+  /** Replays a new letter when what waits has been read, so many times. */
+  async function backUpReplaying(times: number): Promise<string> {
+    const { installation } = targets[kind]
+    const { sql } = installation.db
+    const replay = async (): Promise<void> => {
+      const [letter] = await sql<{ id: number }[]>`
+        INSERT INTO dead_letters (user_id, field, value, reason, created_at)
+        VALUES (${POISON.userId}, ${POISON.field}, ${POISON.value}, 'test', now()) RETURNING id`
+      await replayDeadLetter(installation as ServiceContext, OPERATOR, letter!.id, 'r')
+    }
+    const books = async () => {
+      if (times-- > 0) await replay()
+      return installation.kv.books()
+    }
+    return backUp({ ...targets[kind], installation: { ...installation, kv: { ...installation.kv, books } } })
+  }
+
+  test('is in it as a point that waits; without an end of it there is no backup', async () => {
+    await targets[kind].rig.flush()
+    const before = (await targets[kind].rig.pending()).length
+    const path = await backUpReplaying(1)
+    expect(await pointsIn(path)).toContain(`${POISON.userId} ${POISON.field}`)
+    expect(JSON.stringify(await linesOf(path))).not.toContain('"dead_letters","are":[{')
+    expect((await verifyBackup(path)).counts.waiting).toBe(before + 1)
+    expect(await rejection(backUpReplaying(99))).toMatchObject({
+      message: expect.stringContaining('being replayed') as string,
+    })
+  })
+})
 
 for (const [from, to] of [
   ['embedded', 'embedded'],

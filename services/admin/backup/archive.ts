@@ -4,10 +4,10 @@
  *
  * Lines, in this order (each kind may have none or many):
  *   {"backup":1,"made_at":…,"event":…,"schema":[names of the migrations that the database has had]}
+ *   {"live":[{"userId":…,"t":…,"lat":…,"lng":…}]}                                      the live map
+ *   {"object":key,"type":…,"etag":…,"base64":…}                                        spooled events; at the end pictures
  *   {"waiting":[{"userId":…,"entries":[{"field":…,"value":…}],"position":{…}|null}]}   points not yet in the database
  *   {"lives":[the books of the kv's partitions]}                                       what the ledger is to know
- *   {"live":[{"userId":…,"t":…,"lat":…,"lng":…}]}                                      the live map
- *   {"object":key,"type":…,"etag":…,"base64":…}                                        pictures, spooled events
  *   {"rows":table,"are":[{column: value}]}                                             as Postgres writes rows
  *   {"days":[…]} {"sequences":{name: last value}}
  *   {"end":{"rows":{table: count},"waiting":points,"objects":count}}
@@ -21,6 +21,7 @@ import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
 import { readLines } from '#shared/lines.ts'
+import { CommandRefused } from './refused.ts'
 
 export const FORMAT = 1
 
@@ -40,17 +41,12 @@ export const End = z.object({
 })
 export type Counts = z.infer<typeof End>['end']
 
-/** The command can not be done; the message is for the person who gave it. */
-export class BackupRefused extends Error {
-  override name = 'BackupRefused'
-}
-
 /**
  * Writes an archive at `path`, which bears its name only once it is whole and on the disk; readable by its owner.
- * @throws BackupRefused when there is such a file already
+ * @throws CommandRefused when there is such a file already
  */
 export async function writeArchive(path: string, fill: (write: Write) => Promise<void>): Promise<void> {
-  if (existsSync(path)) throw new BackupRefused(`${path} is there already: name another file.`)
+  if (existsSync(path)) throw new CommandRefused(`${path} is there already: name another file.`)
   const partial = `${path}.partial-${crypto.randomUUID().slice(0, 8)}`
   const compress = createZstdCompress()
   const written = pipeline(compress, createWriteStream(partial, { mode: 0o600, flags: 'wx' }))
@@ -89,8 +85,8 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-const damaged = (path: string, cause?: unknown): BackupRefused =>
-  new BackupRefused(
+const damaged = (path: string, cause?: unknown): CommandRefused =>
+  new CommandRefused(
     `${path} is damaged: it is cut off, or its bytes have changed. Nothing is taken from it.`,
     {
       cause,
@@ -100,7 +96,7 @@ const damaged = (path: string, cause?: unknown): BackupRefused =>
 /**
  * The lines of an archive but its last. Only when all have been read, nothing thrown, are they the ones that were
  * written.
- * @throws BackupRefused for a file that can not be read, is no archive, or is damaged
+ * @throws CommandRefused for a file that can not be read, is no archive, or is damaged
  */
 export async function* readArchive(path: string): AsyncGenerator<string> {
   const hash = new Bun.CryptoHasher('sha256')
@@ -121,10 +117,10 @@ export async function* readArchive(path: string): AsyncGenerator<string> {
       yield text
     }
   } catch (error) {
-    if (error instanceof BackupRefused) throw error
+    if (error instanceof CommandRefused) throw error
     const { code } = error as NodeJS.ErrnoException
     if (code !== undefined && /^E[A-Z]+$/.test(code))
-      throw new BackupRefused(`${path} can not be read: ${(error as Error).message}`, { cause: error })
+      throw new CommandRefused(`${path} can not be read: ${(error as Error).message}`, { cause: error })
     throw damaged(path, error)
   } finally {
     file.destroy()
@@ -139,6 +135,6 @@ export const kindOf = (line: string): string => /^\{"(\w+)"/.exec(line)?.[1] ?? 
 /** The table of a line of rows, and the rows as the JSON text that they are. */
 export function rowsOf(line: string): { readonly table: string; readonly json: string } {
   const head = /^\{"rows":"(\w+)","are":/.exec(line)
-  if (head === null) throw new BackupRefused('The backup holds a line that can not be read.')
+  if (head === null) throw new CommandRefused('The backup holds a line that can not be read.')
   return { table: head[1]!, json: line.slice(head[0].length, -1) }
 }

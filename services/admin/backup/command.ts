@@ -4,7 +4,8 @@ import { DataDirectoryInUse, lockDataDirectory } from '#shared/data-lock.ts'
 import { OtherSchema } from '#shared/db/migrate.ts'
 import { createLog } from '#shared/log.ts'
 import { openStores } from '#shared/service.ts'
-import { BackupRefused, type Counts, kindOf, rowsOf, type Write } from './archive.ts'
+import { type Counts, kindOf, rowsOf, type Write } from './archive.ts'
+import { CommandRefused } from './refused.ts'
 import type { Installation } from './take.ts'
 
 /** Where a command shows itself. */
@@ -25,17 +26,18 @@ const isReal = ({ databaseUrl, redisUrl }: Config): boolean => databaseUrl !== '
 /**
  * Opens the stores for a piece of work.
  * @param inUse what to do instead when another process holds the embedded ones
+ * @throws DataDirectoryInUse without it
  */
 export async function withInstallation<T>(
   config: Config,
   work: (installation: Installation) => Promise<T>,
-  inUse: (error: DataDirectoryInUse) => Promise<T>,
+  inUse?: () => Promise<T>,
 ): Promise<T> {
   let unlock = (): void => undefined
   try {
     if (!isReal(config)) unlock = lockDataDirectory(config.dataDir, 0)
   } catch (error) {
-    if (error instanceof DataDirectoryInUse) return await inUse(error)
+    if (error instanceof DataDirectoryInUse && inUse !== undefined) return await inUse()
     throw error
   }
   try {
@@ -56,15 +58,11 @@ export class WrongCommandLine extends Error {
   override name = 'WrongCommandLine'
 }
 
-/**
- * Runs a command to its end: exit code 0 done, 1 refused or failed, 2 wrong command line.
- * @param refusals errors of its own whose message is for people
- */
-export async function runCommand(
-  usage: string,
-  run: (config: Config) => Promise<void>,
-  refusals: readonly (new () => Error)[] = [],
-): Promise<void> {
+/** Errors whose message is for people. */
+const TOLD = [CommandRefused, DataDirectoryInUse, OtherSchema, ConfigError]
+
+/** Runs a command to its end: exit code 0 done, 1 refused or failed, 2 wrong command line. */
+export async function runCommand(usage: string, run: (config: Config) => Promise<void>): Promise<void> {
   try {
     if (process.argv.includes('--help')) return screen.print(usage)
     await run(readConfig(environment()))
@@ -73,10 +71,7 @@ export async function runCommand(
     const usageWrong =
       error instanceof WrongCommandLine ||
       String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
-    const told = [BackupRefused, OtherSchema, ConfigError, ...refusals].some(
-      (known) => error instanceof known,
-    )
-    if (!told && !usageWrong) throw error
+    if (!TOLD.some((known) => error instanceof known) && !usageWrong) throw error
     process.stderr.write(`${(error as Error).message}\n${usageWrong ? `\n${usage}\n` : ''}`)
     process.exitCode = usageWrong ? 2 : 1
   }

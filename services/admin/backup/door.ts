@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readLines } from '#shared/lines.ts'
 import { errorFields, type Log } from '#shared/log.ts'
-import { BackupRefused, kindOf, type Write } from './archive.ts'
+import { kindOf, type Write } from './archive.ts'
+import { CommandRefused } from './refused.ts'
 import { type Installation, takeBackup } from './take.ts'
 
 const doorOf = (dataDir: string): string => join(dataDir, 'backup.door')
@@ -46,7 +47,7 @@ export function openDoor(installation: Installation, log: Log): () => Promise<vo
 
 /**
  * Has the process that holds a data directory take the backup.
- * @throws BackupRefused when it can not, or goes away
+ * @throws CommandRefused when it can not, or goes away
  */
 export async function takeThroughDoor(dataDir: string, write: Write): Promise<void> {
   let ended = false
@@ -56,17 +57,17 @@ export async function takeThroughDoor(dataDir: string, write: Write): Promise<vo
     for await (const bytes of readLines(response.body!)) {
       const line = bytes.toString('utf8')
       if (kindOf(line) === 'refused')
-        throw new BackupRefused((JSON.parse(line) as { refused: string }).refused)
+        throw new CommandRefused((JSON.parse(line) as { refused: string }).refused)
       ended = kindOf(line) === 'end'
       await write(line)
     }
   } catch (error) {
-    if (error instanceof BackupRefused) throw error
-    throw new BackupRefused(
+    if (error instanceof CommandRefused) throw error
+    throw new CommandRefused(
       `The process that holds ${dataDir} does not answer: ${error instanceof Error ? error.message : String(error)}`,
       { cause: error },
     )
   }
   if (!ended)
-    throw new BackupRefused(`The process that holds ${dataDir} has ended before the backup was complete.`)
+    throw new CommandRefused(`The process that holds ${dataDir} has ended before the backup was complete.`)
 }

@@ -4,7 +4,8 @@ import { dayPartition } from '#shared/db/day-partition.ts'
 import type { Query } from '#shared/db/db.ts'
 import { applyMigrations, awaitTurn, MIGRATIONS } from '#shared/db/migrate.ts'
 import { closeRestored } from '#shared/ledger/books.ts'
-import { BackupRefused, kindOf, readArchive, rowsOf } from './archive.ts'
+import { kindOf, readArchive, rowsOf } from './archive.ts'
+import { CommandRefused } from './refused.ts'
 import type { Verified } from './restore.ts'
 import { TABLES } from './take.ts'
 
@@ -18,7 +19,7 @@ export interface ChangedTag {
 /**
  * Makes the tables anew as the backup's release had them, fills them, and brings them to this release's schema.
  * @param options.paused an active event comes back paused
- * @throws BackupRefused when the archive is not whole; the database is as before then
+ * @throws CommandRefused when the archive is not whole; the database is as before then
  */
 export async function restoreDatabase(
   sql: Sql,
@@ -45,7 +46,7 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
   const tables = Object.keys(counts.rows)
   const unknown = tables.filter((table) => !TABLES.includes(table))
   if (unknown.length > 0)
-    throw new BackupRefused(`The backup has tables that are not known: ${unknown.join(', ')}.`)
+    throw new CommandRefused(`The backup has tables that are not known: ${unknown.join(', ')}.`)
   // Migrations bring rows of their own.
   await tx.unsafe(`TRUNCATE ${tables.join(', ')}`)
   const columns = await writtenColumns(tx)
@@ -58,7 +59,7 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
     else if (kindOf(line) === 'rows') {
       const { table, json } = rowsOf(line)
       if (filled[table] === undefined)
-        throw new BackupRefused(`The backup does not count its table ${table}.`)
+        throw new CommandRefused(`The backup does not count its table ${table}.`)
       const { count } = await tx.unsafe(
         `INSERT INTO ${table} (${columns[table]})
           SELECT ${columns[table]} FROM json_populate_recordset(NULL::${table}, $1::text::json)`,
@@ -68,7 +69,7 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
     }
   for (const table of tables)
     if (filled[table] !== counts.rows[table])
-      throw new BackupRefused(
+      throw new CommandRefused(
         `The backup has ${filled[table]} rows of ${table}, and says that it has ${counts.rows[table]}.`,
       )
 }

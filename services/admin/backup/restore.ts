@@ -18,7 +18,8 @@ import {
   type Submission,
   userHash,
 } from '#shared/kv/kv.ts'
-import { BackupRefused, type Counts, End, FORMAT, Header, kindOf, readArchive, rowsOf } from './archive.ts'
+import { type Counts, End, FORMAT, Header, kindOf, readArchive, rowsOf } from './archive.ts'
+import { CommandRefused } from './refused.ts'
 import { type ChangedTag, restoreDatabase } from './restore-database.ts'
 import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './take.ts'
 
@@ -43,7 +44,7 @@ const TOLD = new Set(['backup', 'lives', 'end'])
 
 /**
  * Reads an archive through, and takes nothing from it.
- * @throws BackupRefused when it is damaged, no backup, or of a newer release
+ * @throws CommandRefused when it is damaged, no backup, or of a newer release
  */
 export async function verifyBackup(path: string): Promise<Verified> {
   let header: Header | null = null
@@ -66,11 +67,11 @@ export async function verifyBackup(path: string): Promise<Verified> {
         erasedMs: Date.parse(row.erased_at),
       })
   }
-  if (header === null || counts === null) throw new BackupRefused(`${path} is no backup of this service.`)
+  if (header === null || counts === null) throw new CommandRefused(`${path} is no backup of this service.`)
   const known = MIGRATIONS.map(({ name }) => name)
   const unknown = header.schema.filter((name) => !known.includes(name))
   if (header.backup > FORMAT || unknown.length > 0)
-    throw new BackupRefused(
+    throw new CommandRefused(
       `${path} was made by a newer release (${unknown.join(', ') || `format ${header.backup}`}): restore it with that release.`,
     )
   return { path, header, counts, lives, erased }
@@ -116,7 +117,7 @@ async function contentsOf(installation: Installation): Promise<string[]> {
  * @param options.replace what the installation holds is deleted first
  * @param options.paused an active event comes back paused
  * @returns the activity's status
- * @throws BackupRefused when the installation is not empty or its services run; nothing is changed then
+ * @throws CommandRefused when the installation is not empty or its services run; nothing is changed then
  */
 export async function restoreBackup(
   installation: Installation,
@@ -128,7 +129,7 @@ export async function restoreBackup(
   await expectStopped(installation)
   const contents = await contentsOf(installation)
   if (contents.length > 0 && !options.replace)
-    throw new BackupRefused(
+    throw new CommandRefused(
       `The installation is not empty: it has ${contents.join(', ')}. Restore into an empty one; ` +
         'with --replace everything in this one is deleted first.',
     )

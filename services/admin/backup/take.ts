@@ -1,6 +1,7 @@
 /**
  * Taking a backup while everything runs. A point moves journal → buffer → database, so these are read in this
  * order: what has left one before it was read is found in the next. Found in two, it is one point by its identity.
+ * A dead letter that is replayed moves against that order: then the buffer is read once more.
  */
 import { getTableName, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
@@ -15,7 +16,8 @@ import { portions } from '#shared/db/portions.ts'
 import { OtherSchema, readSchema } from '#shared/db/migrate.ts'
 import type { Entry, Kv, Position } from '#shared/kv/kv.ts'
 import * as schema from '#shared/schema/schema.ts'
-import { BackupRefused, type Counts, FORMAT, type Header, type Write } from './archive.ts'
+import { type Counts, FORMAT, type Header, type Write } from './archive.ts'
+import { CommandRefused } from './refused.ts'
 
 /** What is backed up, and restored. */
 export type Installation = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'objects' | 'now'>
@@ -31,6 +33,8 @@ export interface Waiting {
 const ROWS_A_LINE = 1_000
 const POINTS_A_LINE = 2_000
 const POSITIONS_A_LINE = 5_000
+/** How often the buffer is read when dead letters are being replayed. */
+const READINGS = 5
 
 /** Every table of this release. */
 export const TABLES: readonly string[] = Object.values(schema)
@@ -44,7 +48,7 @@ export const journalsOf = ({ config }: Pick<Installation, 'config'>): string =>
 /** Pictures' rows are in the database before or with them; anything else may be on its way there. */
 const isPicture = (key: string): boolean => /^(cards|screenshots)\//.test(key)
 
-/** @throws BackupRefused naming the store that does not answer */
+/** @throws CommandRefused naming the store that does not answer */
 export async function expectStores({ db, kv, objects }: Installation): Promise<void> {
   const stores = { 'The database': db, 'The kv (Redis)': kv, 'The object store': objects }
   for (const [name, store] of Object.entries(stores))
@@ -52,42 +56,67 @@ export async function expectStores({ db, kv, objects }: Installation): Promise<v
       await store.probe()
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      throw new BackupRefused(`${name} does not answer, so nothing is done: ${why}`, { cause: error })
+      throw new CommandRefused(`${name} does not answer, so nothing is done: ${why}`, { cause: error })
     }
 }
 
-/** @throws BackupRefused while services use the stores */
-export async function expectStopped({ config, db }: Installation): Promise<void> {
+/** @throws CommandRefused while services use the stores */
+export async function expectStopped({ config, db, kv }: Installation): Promise<void> {
+  const others = await kv.others()
+  if (others > 0)
+    throw new CommandRefused(`Services are connected to the kv (${others} connections): stop them first.`)
   // The embedded database has one client, and the data directory a lock.
   if (config.databaseUrl === '') return
-  const [others] = await db.sql<{ n: number }[]>`
+  const [clients] = await db.sql<{ n: number }[]>`
     SELECT count(*)::int AS n FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'event' AND pid <> pg_backend_pid()`
-  if (others!.n > 0)
-    throw new BackupRefused(
-      `Services are connected to the database (${others!.n} connections): stop them first.`,
+  if (clients!.n > 0)
+    throw new CommandRefused(
+      `Services are connected to the database (${clients!.n} connections): stop them first.`,
     )
 }
 
 /**
  * Writes everything that the installation holds. Every point that was answered with success before the call is in
  * it, and the projections are those of the points in the database.
- * @throws BackupRefused when something can not be had: an incomplete backup is none
+ * @throws CommandRefused when something can not be had: an incomplete backup is none
  */
 export async function takeBackup(installation: Installation, write: Write): Promise<void> {
   const { config, db, now } = installation
   await expectStores(installation)
   const counts: Counts = { rows: {}, waiting: 0, objects: 0 }
   const had = await readSchema(db.sql)
-  if (had.length === 0) throw new BackupRefused('The database is empty: there is nothing to back up.')
+  if (had.length === 0) throw new CommandRefused('The database is empty: there is nothing to back up.')
   const header: Header = { backup: FORMAT, made_at: time(now()), event: config.eventName, schema: had }
   await write(JSON.stringify(header))
-  await takeWaiting(installation, counts, write)
   await takePositions(installation.kv, write)
   await takeObjects(installation, (key) => !isPicture(key), counts, write)
-  await takeDatabase(installation, had, counts, write)
+  await takePoints(installation, had, counts, write)
   await takeObjects(installation, isPicture, counts, write)
   await write(JSON.stringify({ end: counts }))
+}
+
+/** What waits, and then the database, with every point in one of them or in both. */
+async function takePoints(
+  installation: Installation,
+  had: readonly string[],
+  counts: Counts,
+  write: Write,
+): Promise<void> {
+  for (let reading = 0; reading < READINGS; reading++) {
+    const replayed = await lastReplay(installation.db.sql)
+    counts.waiting = 0
+    await takeWaiting(installation, counts, write)
+    if (await takeDatabase(installation, had, replayed, counts, write)) return
+  }
+  throw new CommandRefused('Dead letters are being replayed all the time: take the backup when that is over.')
+}
+
+/** The row of the audit log that tells of the last replay of a dead letter; 0 before the first. */
+async function lastReplay(sql: Query): Promise<number> {
+  const [row] = await sql<{ id: number }[]>`
+    SELECT coalesce(max(id), 0)::float8 AS id FROM audit_log WHERE action = 'replay-dead-letter'`
+  return row!.id
 }
 
 async function takeWaiting(installation: Installation, counts: Counts, write: Write): Promise<void> {
@@ -138,19 +167,25 @@ async function takeObjects(
   }
 }
 
-/** All tables as they are at one moment. */
+/**
+ * All tables as they are at one moment.
+ * @param replayed the last replay that is certain to have been before what waits was read
+ * @returns false, and nothing is written, when there has been another one
+ */
 async function takeDatabase(
   { db }: Installation,
   had: readonly string[],
+  replayed: number,
   counts: Counts,
   write: Write,
-): Promise<void> {
-  await db.sql.begin('isolation level repeatable read read only', async (tx) => {
+): Promise<boolean> {
+  return db.sql.begin('isolation level repeatable read read only', async (tx) => {
     await tx.unsafe(`
       SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min';
       SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 3`)
     if ((await readSchema(tx)).join() !== had.join())
       throw new OtherSchema('The database was migrated while the backup began: run it again.')
+    if ((await lastReplay(tx)) !== replayed) return false
     const rows = await tx<{ name: string; partition: boolean }[]>`
       SELECT relname AS name, relispartition AS partition FROM pg_class
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`
@@ -164,6 +199,7 @@ async function takeDatabase(
       WHERE schemaname = 'public' AND last_value IS NOT NULL`
     const values = Object.fromEntries(sequences.map(({ name, last }) => [name, Number(last)]))
     await write(JSON.stringify({ sequences: values }))
+    return true
   })
 }
 

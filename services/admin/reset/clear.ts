@@ -10,8 +10,8 @@ import type { Operator } from '#shared/auth.ts'
 import { deleteJournals } from '#shared/buffer/hand-over.ts'
 import { followers } from '#shared/schema/messages.ts'
 import { activity, erasures } from '#shared/schema/operations.ts'
-import { type Installation, journalsOf } from '../backup/take.ts'
-import { CLEARED, type Contents, expectNobody, expectRehearsal, isPicture } from './rehearsal.ts'
+import { expectStopped, type Installation, journalsOf } from '../backup/take.ts'
+import { CLEARED, type Contents, expectRehearsal, isPicture } from './rehearsal.ts'
 
 /** Whoever sits at the machine; a container's user may have no name. */
 function nameOfUser(): string {
@@ -32,7 +32,7 @@ const operator = (): Operator => ({
 /**
  * Clears a rehearsal. The event is active afterwards, as a new one is.
  * @param contents what is there, for the audit log
- * @throws ResetRefused when the event has begun or a service runs; nothing is cleared then
+ * @throws CommandRefused when the event has begun or a service runs; nothing is cleared then
  */
 export async function clearRehearsal(installation: Installation, contents: Contents): Promise<void> {
   const { db, kv, objects, now } = installation
@@ -63,5 +63,5 @@ export async function clearRehearsal(installation: Installation, contents: Conte
   })
   await spreadStatus(db, kv)
   // One that was started meanwhile may have brought something back.
-  await expectNobody(installation)
+  await expectStopped(installation)
 }

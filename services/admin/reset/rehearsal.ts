@@ -2,12 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { time } from '#shared/contracts/fields.ts'
 import { readSchema } from '#shared/db/migrate.ts'
+import { CommandRefused } from '../backup/refused.ts'
 import { expectStores, expectStopped, type Installation, journalsOf, TABLES } from '../backup/take.ts'
-
-/** The command can not be done; the message is for the person who gave it. */
-export class ResetRefused extends Error {
-  override name = 'ResetRefused'
-}
 
 /**
  * What is no rehearsal's: what operators have set up, what LINE tells only once, and who did what. Every other table
@@ -31,31 +27,23 @@ export const isPicture = (key: string): boolean => /^(cards|screenshots)\//.test
 /** How much there is, by table or place. */
 export type Contents = Readonly<Record<string, number>>
 
-/** @throws ResetRefused unless it is certain that the event has not begun and that no service runs */
+/** @throws CommandRefused unless it is certain that the event has not begun and that no service runs */
 export async function expectRehearsal(installation: Installation): Promise<void> {
   const { config, db, now } = installation
   if (config.startsMs === null)
-    throw new ResetRefused(
+    throw new CommandRefused(
       'EVENT_STARTS_AT is not set, so nobody can tell a rehearsal from the event: set it to when the event begins.',
     )
   await expectStores(installation)
   if ((await readSchema(db.sql)).length === 0)
-    throw new ResetRefused('The database is empty: there is nothing to clear.')
+    throw new CommandRefused('The database is empty: there is nothing to clear.')
   const [clock] = await db.sql<{ ms: number }[]>`SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms`
   // The clock that is ahead decides.
   if (Math.max(now(), clock!.ms) >= config.startsMs)
-    throw new ResetRefused(
+    throw new CommandRefused(
       `The event began at ${time(config.startsMs)}: what is stored is the event itself, and is not deleted.`,
     )
-  await expectNobody(installation)
-}
-
-/** @throws ResetRefused while services use the stores */
-export async function expectNobody(installation: Installation): Promise<void> {
   await expectStopped(installation)
-  const others = await installation.kv.others()
-  if (others > 0)
-    throw new ResetRefused(`Services are connected to the kv (${others} connections): stop them first.`)
 }
 
 /** What there is of a rehearsal: rows by table, pilgrims whose points wait, files of journals, pictures. */

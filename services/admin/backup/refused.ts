@@ -1,0 +1,4 @@
+/** A command of operators can not be done; the message is for the person who gave it. */
+export class CommandRefused extends Error {
+  override name = 'CommandRefused'
+}

@@ -2,7 +2,7 @@
  * All six services in one process, behind TLS: the embedded run. The drivers are embedded too, unless
  * DATABASE_URL, REDIS_URL, NATS_URL or OBJECTS_URL name others.
  */
-import { environment, type Environment, readConfig, ConfigError } from '#shared/config.ts'
+import { environment, type Environment, readConfig } from '#shared/config.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import type { Database } from '#shared/db/db.ts'
@@ -12,7 +12,7 @@ import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
 import { lockDataDirectory } from '#shared/data-lock.ts'
 import { createLog, type Log } from '#shared/log.ts'
-import { contextOf, drain, openPorts, stopSignal, watchRejections } from '#shared/service.ts'
+import { contextOf, drain, openPorts, readSettings, stopSignal, watchRejections } from '#shared/service.ts'
 import { createAdmin } from '#services/admin/app.ts'
 import { openDoor } from '#services/admin/backup/door.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
@@ -50,6 +50,7 @@ function withHost(request: Request): Request {
 export interface Local {
   /** Where it listens, without a slash at the end. */
   readonly url: string
+  readonly dataDir: string
   readonly tokens: Readonly<Record<'owner' | 'manager' | 'volunteer', string>>
   stop(): Promise<void>
 }
@@ -73,11 +74,11 @@ const migrating = (url: string) => (db: Database) => (url === '' ? migrateDataba
  * @throws ConfigError; or when another process keeps the data directory or the port for 30 s
  */
 export async function startLocal(env: Environment, log: Log, now: () => number = Date.now): Promise<Local> {
-  const dataDir = env.EVENT_DATA_DIR?.trim() || './data'
+  // Faults are told before anything is waited for.
+  const { dataDir } = readSettings(env, log)
   const unlock = lockDataDirectory(dataDir)
   const tokens = openTokens(dataDir, env)
-  const port = Number(env.EVENT_PORT?.trim() || 8443)
-  const config = readConfig({ EVENT_PUBLIC_URL: `https://localhost:${port}`, ...env, ...tokens.env })
+  const config = readConfig({ ...env, ...tokens.env })
   const ports = await openPorts(config, log, now, migrating(config.databaseUrl))
   let addressOf = (_request: Request): string => 'unknown'
   let idleAfter: ServiceContext['idleAfter'] = () => undefined
@@ -108,6 +109,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
 
   return {
     url: `https://localhost:${server.port}`,
+    dataDir,
     tokens: tokens.shown,
     async stop() {
       stopping.abort()
@@ -121,7 +123,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   }
 }
 
-const welcome = ({ url, tokens }: Local, dataDir: string): string => `
+const welcome = ({ url, dataDir, tokens }: Local): string => `
   The pilgrimage event tracking service listens on ${url}
   Data are in ${dataDir}; the certificate is its own: ${dataDir}/tls/cert.pem
 
@@ -137,19 +139,18 @@ const welcome = ({ url, tokens }: Local, dataDir: string): string => `
 `
 
 if (import.meta.main) {
-  const dataDir = environment().EVENT_DATA_DIR?.trim() || './data'
   const stopping = stopSignal()
   try {
     const log = createLog()
     watchRejections(log)
     const local = await startLocal(environment(), log)
-    console.log(welcome(local, dataDir))
+    console.log(welcome(local))
     await stopping
     console.log('Stopping: requests in flight are answered first.')
     await local.stop()
     process.exit(0)
   } catch (error) {
-    console.error(error instanceof ConfigError || error instanceof Error ? error.message : String(error))
+    console.error(error instanceof Error ? error.message : String(error))
     process.exit(1)
   }
 }

@@ -37,7 +37,7 @@ const Settings = z.object({
   EVENT_PORT: count(8443, 0, 65_535),
   EVENT_DATA_DIR: z.string().default('./data'),
   EVENT_TIMEZONE: timeZone.default('Asia/Taipei'),
-  EVENT_PUBLIC_URL: z.url().default('https://localhost:8443'),
+  EVENT_PUBLIC_URL: z.url().optional(),
   EVENT_CHECKIN_URL: z.url().optional(),
   EVENT_SURVEY_URL: z.url().optional(),
   EVENT_PARTITIONS: count(1, 1, 1_024),
@@ -130,6 +130,24 @@ function resolveFiles(env: Environment, faults: string[]): Environment {
   return resolved
 }
 
+/** Settings by their names; a faulty one counts as unset once it is named, so that all others are looked at too. */
+function parseSettings(given: Environment, faults: string[]): Parsed {
+  const parsed = Settings.safeParse(given, { error: plainFault })
+  if (parsed.success) return parsed.data
+  const faulty = new Set(parsed.error.issues.map(({ path }) => path.join('.')))
+  for (const { path, message } of parsed.error.issues) faults.push(`${path.join('.')}: ${message}`)
+  return Settings.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !faulty.has(name))))
+}
+
+/** Read by compose, by Caddy, and by Bun's client of S3. */
+const OF_OTHERS = ['EVENT_FILES', 'LINE_BOT_UPSTREAM', 'S3_SESSION_TOKEN']
+
+/** Names that look like settings and are none: misspelt ones. */
+export const unknownSettings = (env: Environment): string[] => {
+  const known = new Set([...SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]), ...OF_OTHERS])
+  return Object.keys(env).filter((name) => /^(EVENT|LINE|S3)_/.test(name) && !known.has(name))
+}
+
 const window = (max: number, seconds: number): Window => ({ max, windowMs: seconds * 1_000 })
 
 type Parsed = z.infer<typeof Settings>
@@ -174,12 +192,7 @@ const lineOf = (s: Parsed) => ({
  */
 export function readConfig(env: Environment) {
   const faults: string[] = []
-  const parsed = Settings.safeParse(resolveFiles(env, faults), { error: plainFault })
-  if (!parsed.success) {
-    for (const issue of parsed.error.issues) faults.push(`${issue.path.join('.')}: ${issue.message}`)
-    throw new ConfigError(faults)
-  }
-  const s = parsed.data
+  const s = parseSettings(resolveFiles(env, faults), faults)
   const tokens = parseTokens(s, faults)
   const area = readArea(s.EVENT_AREA, faults)
   const route = readRoute(s.EVENT_ROUTE, faults)
@@ -188,6 +201,7 @@ export function readConfig(env: Environment) {
   if (s.EVENT_IDENTITY === 'line' && !s.LINE_LOGIN_CHANNEL_ID)
     faults.push('LINE_LOGIN_CHANNEL_ID: is needed with EVENT_IDENTITY=line')
   if (faults.length > 0) throw new ConfigError(faults)
+  const publicUrl = s.EVENT_PUBLIC_URL ?? `https://localhost:${s.EVENT_PORT}`
 
   return {
     env: s.EVENT_ENV,
@@ -196,9 +210,9 @@ export function readConfig(env: Environment) {
     servicePort: s.PORT,
     dataDir: s.EVENT_DATA_DIR,
     timeZone: s.EVENT_TIMEZONE,
-    publicUrl: s.EVENT_PUBLIC_URL.replace(/\/$/, ''),
-    checkinUrl: s.EVENT_CHECKIN_URL ?? s.EVENT_PUBLIC_URL,
-    surveyUrl: s.EVENT_SURVEY_URL ?? s.EVENT_PUBLIC_URL,
+    publicUrl: publicUrl.replace(/\/$/, ''),
+    checkinUrl: s.EVENT_CHECKIN_URL ?? publicUrl,
+    surveyUrl: s.EVENT_SURVEY_URL ?? publicUrl,
     identity: s.EVENT_IDENTITY,
     corsOrigins: s.EVENT_CORS_ORIGINS.split(',')
       .map((origin) => origin.trim())

@@ -2,7 +2,7 @@
 import { createAuth } from '#shared/auth.ts'
 import { openBus } from '#shared/bus/open-bus.ts'
 import { within } from '#shared/deadline.ts'
-import { type Config, environment, type Environment, readConfig } from '#shared/config.ts'
+import { type Config, environment, type Environment, readConfig, unknownSettings } from '#shared/config.ts'
 import type { Service, ServiceContext } from '#shared/context.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
@@ -173,6 +173,13 @@ const PROXIED = {
   addressOf: (request: Request): string => request.headers.get('x-forwarded-for') ?? 'unknown',
 }
 
+/** Reads the configuration, and warns of misspelt settings. @throws ConfigError */
+export function readSettings(env: Environment, log: Log): Config {
+  const names = unknownSettings(env)
+  if (names.length > 0) log.warn('settings that there are not: misspelt, or of another release', { names })
+  return readConfig(env)
+}
+
 /** Runs a service until SIGTERM or SIGINT: what a service's `main.ts` does. */
 export async function runService(
   create: (context: ServiceContext) => Service,
@@ -180,7 +187,7 @@ export async function runService(
 ): Promise<void> {
   const log = createLog()
   watchRejections(log)
-  const config = readConfig(env)
+  const config = readSettings(env, log)
   const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
   const stopping = new AbortController()
   const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, {

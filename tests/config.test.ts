@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ConfigError, readConfig, SETTING_NAMES } from '#shared/config.ts'
+import { ConfigError, readConfig, SETTING_NAMES, unknownSettings } from '#shared/config.ts'
 
 const root = join(import.meta.dir, '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -25,9 +25,40 @@ describe('the configuration', () => {
       EVENT_PARTITIONS: '0',
       EVENT_TIMEZONE: 'Mars/Olympus',
       EVENT_IDENTITY: 'maybe',
+      EVENT_ADMIN_TOKEN: 'a',
+      EVENT_MANAGER_TOKEN: 'a',
+      EVENT_AREA: '/nowhere/area.json',
+      EVENT_ROUTE: '/nowhere/route.json',
+      EVENT_ENV: 'production',
+      LINE_LOGIN_CHANNEL_ID_FILE: '/nowhere/id',
     })
     expect(new Set(faults.map((fault) => fault.split(':')[0]))).toEqual(
-      new Set(['EVENT_IDENTITY', 'EVENT_PARTITIONS', 'EVENT_TIMEZONE']),
+      new Set([
+        'EVENT_AREA',
+        'EVENT_IDENTITY',
+        'EVENT_MANAGER_TOKEN',
+        'EVENT_PARTITIONS',
+        'EVENT_ROUTE',
+        'EVENT_TIMEZONE',
+        'LINE_CHANNEL_SECRET',
+        'LINE_LOGIN_CHANNEL_ID_FILE',
+      ]),
+    )
+  })
+
+  test('tells names that look like settings and are none', () => {
+    const misspelt = ['EVENT_ADMN_TOKEN', 'EVENT_FLUSH_SECOND_FILE', 'LINE_CHANEL_SECRET', 'S3_REGIN']
+    const others = [
+      'EVENT_FILES',
+      'LINE_BOT_UPSTREAM',
+      'PATH',
+      'EVENT',
+      'DATABASE_URL',
+      'EVENT_ADMIN_TOKEN_FILE',
+      ...SETTING_NAMES,
+    ]
+    expect(unknownSettings(Object.fromEntries([...misspelt, ...others].map((name) => [name, 'x'])))).toEqual(
+      misspelt,
     )
   })
 

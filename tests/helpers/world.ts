@@ -47,7 +47,6 @@ function tokenSettings(): Environment {
 /** Settings of every world of the tests: a flush is never far, statistics are never cached. */
 export const SETTINGS: Environment = {
   EVENT_FLUSH_SECONDS: '1',
-  EVENT_STATISTICS_SECONDS: '0',
   ...tokenSettings(),
 }
 

@@ -25,7 +25,6 @@ beforeAll(async () => {
   service = await startEmbedded({
     EVENT_ADMIN_TOKEN: TOKEN,
     EVENT_FLUSH_SECONDS: '1',
-    EVENT_STATISTICS_SECONDS: '0',
     EVENT_LIMIT_SYNC: String(SYNCS),
     EVENT_LIMIT_SYNC_SECONDS: '2',
   })

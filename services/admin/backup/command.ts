@@ -1,5 +1,5 @@
 /** What the commands `backup` and `restore` have in common: the stores, the screen, the exit code. */
-import { environment, ConfigError, readConfig, type Config } from '#shared/config.ts'
+import { environment, ConfigError, readConfig, type Config, unknownSettings } from '#shared/config.ts'
 import { DataDirectoryInUse, lockDataDirectory } from '#shared/data-lock.ts'
 import { OtherSchema } from '#shared/db/migrate.ts'
 import { createLog } from '#shared/log.ts'
@@ -65,6 +65,8 @@ const TOLD = [CommandRefused, DataDirectoryInUse, OtherSchema, ConfigError]
 export async function runCommand(usage: string, run: (config: Config) => Promise<void>): Promise<void> {
   try {
     if (process.argv.includes('--help')) return screen.print(usage)
+    for (const name of unknownSettings(environment()))
+      process.stderr.write(`${name} is no setting: is it misspelt?\n`)
     await run(readConfig(environment()))
   } catch (error) {
     screen.progress('')

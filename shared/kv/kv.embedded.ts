@@ -35,6 +35,7 @@ export async function openEmbeddedKv(options: {
     limit: slidingWindows(now),
     ...cacheVerbs(store),
     ...lockVerbs(now),
+    clock: async () => now(),
     // Its file is one process's.
     others: async () => 0,
     async clear() {

@@ -6,7 +6,7 @@ import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Kv, VersionedStatus } from './kv.ts'
 import { admissionVerbs } from './redis/admission.ts'
 import { clear } from './redis/clear.ts'
-import { asked, type Client, connect, countOthers, masters } from './redis/connection.ts'
+import { asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
 import { flushVerbs } from './redis/flush.ts'
 import { liveMapVerbs } from './redis/live-map.ts'
 import { readingVerbs } from './redis/reading.ts'
@@ -69,6 +69,7 @@ export async function openRedisKv(options: {
     ...cacheVerbs(client),
     ...lockVerbs(client),
     ...healthVerbs(client, tags),
+    clock: () => readClock(client),
     others: () => countOthers(client, caller),
     clear: () => clear(bulk, partitions),
     close: async () => disconnect(),

@@ -199,6 +199,8 @@ export interface Kv {
   /** Releases a lock that is still ours; someone else's stays. */
   unlock(name: string, token: string): Promise<void>
 
+  /** The store's own time, epoch milliseconds; where it has several clocks, the one that is behind. */
+  clock(): Promise<number>
   /** Connections that other processes of this service have to the store. */
   others(): Promise<number>
   /** Forgets everything there is, as a new store: for an installation that is set up anew, services stopped. */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { createStream, type Stream } from '#services/admin/stream.ts'
+import { startWatch } from '#services/admin/stream/watch.ts'
 import { createTold } from '#shared/alerts/told.ts'
 import { readConfig } from '#shared/config.ts'
 import type { ServiceContext } from '#shared/context.ts'
@@ -9,10 +10,13 @@ import { migrateDatabase } from '#shared/db/migrate.ts'
 import { createLog } from '#shared/log.ts'
 import { Refusal } from '#shared/errors.ts'
 import { contextOf, openPorts, type Ports } from '#shared/service.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
+import { testRedisUrl } from '#tests/helpers/database.ts'
 import { type EventStream, readEvents } from '#tests/helpers/event-stream.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
+import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { activate, admit, checkin } from '#tests/kv/drivers.ts'
+import { activate, admit, checkin, onError, rules } from '#tests/kv/drivers.ts'
 
 const soon = (what: string) => ({ timeoutMs: 10_000, what })
 
@@ -169,6 +173,41 @@ test('streams are bounded, and a stop ends all of them at once', async () => {
   expect(stream.size()).toBe(0)
   expect(refused()).toBeInstanceOf(Refusal)
 }, 30_000)
+
+test.skipIf(embeddedOnly)(
+  'a cursor never tells of more than was told, however much a partition has to tell',
+  async () => {
+    const kv = await openKv({ url: await testRedisUrl(), partitions: 2, path: '', onError })
+    const told = new Set<string>()
+    const looks: { cursorMs: number; told: ReadonlySet<string> }[] = []
+    const watch = startWatch(
+      { ...context, kv },
+      {
+        event: () => undefined,
+        moved(positions) {
+          for (const { userId } of positions) told.add(userId)
+          looks.push({ cursorMs: watch.cursor.movedMs, told: new Set(told) })
+        },
+      },
+    )
+    await watch.ready
+    // By the store's clock: this process's own may be another.
+    expect(watch.cursor.movedMs).toBeWithin((await kv.clock()) - 5_000, (await kv.clock()) + 1)
+    const crowd = (n: number) => Array.from({ length: n }, () => checkin({ entries: [] }))
+    for (let i = 0; i < 30; i++) await kv.restore(0, crowd(400), rules())
+    await kv.restore(1, crowd(1), rules())
+    const all = (await Promise.all([kv.moved(0, 0, 20_000), kv.moved(1, 0, 20_000)])).flat()
+    expect(all).toHaveLength(12_001)
+    await until(() => told.size === all.length, soon('all to be told'))
+    expect(looks.length).toBeGreaterThan(2)
+    for (const look of looks)
+      expect(all.filter((one) => one.movedMs < look.cursorMs && !look.told.has(one.userId))).toBeEmpty()
+    expect(watch.cursor.movedMs).toBe(Math.max(...all.map(({ movedMs }) => movedMs)))
+    watch.stop()
+    await kv.close()
+  },
+  30_000,
+)
 
 test('a kv that is away is told of by nothing but silence, and then it goes on', async () => {
   let away = true

@@ -117,6 +117,20 @@ test('the general limits forget windows that nobody uses, and only those', async
   await kv.close()
 })
 
+test('a clock that is put back limits for a window, and not until it has caught up', async () => {
+  let nowMs = 10_000_000
+  const kv = await openEmbeddedKv({ path: newPath(), onError, now: () => nowMs })
+  const window = { max: 2, windowMs: 60_000 }
+  for (const id of ['1', '2']) expect((await kv.limit('a', id, window)).allowed).toBe(true)
+  nowMs -= 3_600_000
+  expect(await kv.limit('a', '3', window)).toEqual({ allowed: false, remaining: 0, retryAfterMs: 60_000 })
+  nowMs += 59_999
+  expect(await kv.limit('a', '3', window)).toEqual({ allowed: false, remaining: 0, retryAfterMs: 1 })
+  nowMs += 1
+  expect((await kv.limit('a', '3', window)).allowed).toBe(true)
+  await kv.close()
+})
+
 test('a second process waits for its predecessor, and is refused while that works', async () => {
   const path = newPath()
   const first = await openEmbeddedKv({ path, onError })

@@ -1,5 +1,6 @@
 /** What Redis can do to the kv: away, frozen, full, read-only, emptied. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import Redis from 'ioredis'
 import { type Kv, KvFull, KvUnavailable } from '#shared/kv/kv.ts'
 import { type Server, startRedis } from '#tests/helpers/servers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -36,6 +37,8 @@ const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
   () => kv.lock('name', 1_000),
   () => kv.renewLock('name', 'token', 1_000),
   () => kv.unlock('name', 'token'),
+  () => kv.clock(),
+  () => kv.others(),
   () => kv.probe(),
   () => kv.memoryUse(),
 ]
@@ -44,6 +47,23 @@ describeOnServers('a Redis that fails', () => {
   let server: Server
   beforeAll(async () => void (server = await startRedis()))
   afterAll(() => server.close())
+
+  test('with a clock that was put back: a limit holds for a window, and not until it has caught up', async () => {
+    const kv = await open(server.url)
+    const redis = new Redis(server.url)
+    const window = { max: 2, windowMs: 300 }
+    for (const id of ['1', '2']) expect((await kv.limit('stepped', id, window)).allowed).toBe(true)
+    // As it is for a clock that is an hour behind now.
+    for (const id of ['1', '2']) await redis.zincrby('limit:stepped', 3_600_000, id)
+    await redis.pexpire('limit:stepped', 3_600_000)
+    const refused = await kv.limit('stepped', '3', window)
+    expect(refused).toMatchObject({ allowed: false, retryAfterMs: 300 })
+    expect(await redis.pttl('limit:stepped')).toBeLessThanOrEqual(300)
+    await Bun.sleep(refused.retryAfterMs)
+    expect((await kv.limit('stepped', '3', window)).allowed).toBe(true)
+    redis.disconnect()
+    await kv.close()
+  })
 
   test('down: every verb is refused at once, and works again by itself', async () => {
     const kv = await open(server.url)

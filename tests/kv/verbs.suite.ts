@@ -38,6 +38,13 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.status()).toMatchObject({ version: 25 })
     })
 
+    test('tells its own time', async () => {
+      const before = await kv.clock()
+      await Bun.sleep(20)
+      expect((await kv.clock()) - before).toBeWithin(20, 5_000)
+      expect(Math.abs(before - Date.now())).toBeLessThan(5_000)
+    })
+
     test('a limit lets max calls pass in any window, a repeated call once', async () => {
       const window = { max: 3, windowMs: WINDOW_MS }
       expect(await kv.limit('a', '1', window)).toEqual({ allowed: true, remaining: 2, retryAfterMs: 0 })

@@ -34,6 +34,8 @@ const MAX_CHANGES = 100
 const MAX_MOVED = 5_000
 /** Partitions are read one beside the other, and their clocks differ: rather told twice than not at all. */
 const APART_MS = 1_000
+/** A replica may have looked later than the one that is asked now. */
+const AHEAD_MS = 5_000
 
 /** The last change of the status; 0 before the first. */
 export async function lastChange({ db }: ServiceContext): Promise<number> {
@@ -82,12 +84,13 @@ export interface Missed {
 }
 
 /**
- * What happened between two cursors; null when it is too much, or can not have been: the client then takes what
+ * What happened since a client left; null when it is too much, or the client was somewhere else: it then takes what
  * stands now, and begins anew.
+ * @param to from there on it is told by the watch
  */
 export async function readMissed(context: ServiceContext, from: Cursor, to: Cursor): Promise<Missed | null> {
   const { db, kv } = context
-  if (from.change > to.change || from.movedMs > to.movedMs) return null
+  if (from.movedMs > to.movedMs + AHEAD_MS) return null
   // A log that begins behind the cursor is another one.
   if (from.change > 0) {
     const [known] = await db.read(() => db.orm.select().from(auditLog).where(eq(auditLog.id, from.change)))
@@ -100,5 +103,6 @@ export async function readMissed(context: ServiceContext, from: Cursor, to: Curs
     ),
   )
   if (changes.length === MAX_CHANGES || pages.some((page) => page.length === MAX_MOVED)) return null
-  return { changes, moved: pages.flat().filter(({ movedMs }) => movedMs <= to.movedMs) }
+  // Some of them the watch may tell again: it may have told them of one partition, and of another not yet.
+  return { changes, moved: pages.flat() }
 }

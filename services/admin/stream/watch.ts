@@ -112,7 +112,7 @@ async function lookAtEvent(context: ServiceContext, seen: Held, cursor: Place, e
 function createKvLook(context: ServiceContext, seen: Held, cursor: Place, ears: Ears): () => Promise<void> {
   const { kv, now } = context
   const told = createTold(context)
-  const follow = followMoved(context, cursor.movedMs)
+  let follow: (() => Promise<Followed>) | null = null
   let before: Look | null = null
 
   const count = async (): Promise<void> => {
@@ -135,11 +135,13 @@ function createKvLook(context: ServiceContext, seen: Held, cursor: Place, ears: 
   }
   return async () => {
     await count()
-    const moved = await follow()
-    if (moved.length > 0) {
-      cursor.movedMs = Math.max(cursor.movedMs, ...moved.map(({ movedMs }) => movedMs))
-      ears.moved(moved)
+    if (follow === null) {
+      cursor.movedMs = await kv.clock()
+      follow = followMoved(context, cursor.movedMs)
     }
+    const { moved, throughMs } = await follow()
+    cursor.movedMs = Math.max(cursor.movedMs, throughMs)
+    if (moved.length > 0) ears.moved(moved)
     await watchIncident()
   }
 }
@@ -152,8 +154,14 @@ const incidentSeen = (incident: Incident | null): IncidentSeen | null =>
     alerts: incident.alerts,
   }
 
-/** @returns a function that answers who has moved since its last call, of all partitions */
-function followMoved({ kv }: ServiceContext, sinceMs: number): () => Promise<Moved[]> {
+interface Followed {
+  readonly moved: readonly Moved[]
+  /** Everybody who had moved until then is told of, of all partitions. */
+  readonly throughMs: number
+}
+
+/** @returns a function that answers who has moved since its last call */
+function followMoved({ kv }: ServiceContext, sinceMs: number): () => Promise<Followed> {
   const partitions = Array.from({ length: kv.partitions }, (_, partition) => ({
     partition,
     sinceMs,
@@ -161,14 +169,19 @@ function followMoved({ kv }: ServiceContext, sinceMs: number): () => Promise<Mov
     told: new Set<string>(),
   }))
   return async () => {
-    const pages = partitions.map(async (held) => {
-      const page = await kv.moved(held.partition, held.sinceMs, MAX_MOVED)
-      const fresh = page.filter(({ userId, movedMs }) => movedMs > held.sinceMs || !held.told.has(userId))
-      const last = page.at(-1)?.movedMs ?? held.sinceMs
-      held.told = new Set(page.filter(({ movedMs }) => movedMs === last).map(({ userId }) => userId))
-      held.sinceMs = last
-      return fresh
-    })
-    return (await Promise.all(pages)).flat()
+    const pages = await Promise.all(
+      partitions.map(async (held) => {
+        const page = await kv.moved(held.partition, held.sinceMs, MAX_MOVED)
+        const moved = page.filter(({ userId, movedMs }) => movedMs > held.sinceMs || !held.told.has(userId))
+        const last = page.at(-1)?.movedMs ?? held.sinceMs
+        held.told = new Set(page.filter(({ movedMs }) => movedMs === last).map(({ userId }) => userId))
+        held.sinceMs = last
+        return { moved, last, isCut: page.length === MAX_MOVED }
+      }),
+    )
+    // Who comes back is told what came after: as long as a partition has more to tell, no other one decides.
+    const cut = pages.filter(({ isCut }) => isCut).map(({ last }) => last)
+    const throughMs = cut.length > 0 ? Math.min(...cut) : Math.max(...pages.map(({ last }) => last))
+    return { moved: pages.flatMap(({ moved }) => moved), throughMs }
   }
 }

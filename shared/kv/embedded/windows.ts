@@ -14,9 +14,13 @@ export function slidingWindows(now: () => number): Kv['limit'] {
       sweepAtMs = nowMs + SWEEP_MS
       for (const [other, { expiresMs }] of windows) if (expiresMs <= nowMs) windows.delete(other)
     }
-    const calls = (windows.get(key)?.calls ?? []).filter((call) => call.ms > nowMs - windowMs)
+    const calls = (windows.get(key)?.calls ?? [])
+      // Of a clock that was put back: they count from now on, and not until it has caught up.
+      .map((call) => (call.ms > nowMs ? { ...call, ms: nowMs } : call))
+      .filter((call) => call.ms > nowMs - windowMs)
     if (calls.some((call) => call.id === id))
       return { allowed: true, remaining: max - calls.length, retryAfterMs: 0 }
+    windows.set(key, { calls, expiresMs: nowMs + windowMs })
     if (calls.length >= max)
       return { allowed: false, remaining: 0, retryAfterMs: calls[calls.length - max]!.ms + windowMs - nowMs }
     calls.push({ ms: nowMs, id })

@@ -7,6 +7,10 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - windowMs)
 local used = redis.call('ZCARD', KEYS[1])
 if redis.call('ZSCORE', KEYS[1], id) then return { 1, max - used, 0 } end
 if used >= max then
+  -- A clock that was put back: calls that lie ahead of it count from now on, and not until it has caught up.
+  local ahead = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. now, '+inf')
+  for _, call in ipairs(ahead) do redis.call('ZADD', KEYS[1], now, call) end
+  if #ahead > 0 then redis.call('PEXPIRE', KEYS[1], windowMs) end
   local oldest = redis.call('ZRANGE', KEYS[1], used - max, used - max, 'WITHSCORES')
   return { 0, 0, tonumber(oldest[2]) + windowMs - now }
 end

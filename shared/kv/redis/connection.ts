@@ -69,6 +69,16 @@ export const asked = <T>(call: Promise<unknown>): Promise<T> => (call as Promise
 export const masters = (client: Client): Redis[] =>
   client instanceof Cluster ? client.nodes('master') : [client]
 
+/** Milliseconds; of several masters the least. */
+export async function readClock(client: Client): Promise<number> {
+  const nodes = masters(client)
+  if (nodes.length === 0) throw new KvUnavailable('no master is known')
+  const times = await Promise.all(nodes.map((node) => asked<[string, string]>(node.time())))
+  return Math.min(
+    ...times.map(([seconds, micros]) => Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)),
+  )
+}
+
 /** Connections of other callers to the same data. */
 export async function countOthers(client: Client, caller: string): Promise<number> {
   const lists = await Promise.all(masters(client).map((node) => asked<string>(node.client('LIST'))))

@@ -1,11 +1,17 @@
 /** The event as operators see it while it happens, through the proxy and embedded. */
 import { expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:http2'
+import { join } from 'node:path'
 import { cellAt, cellName } from '#shared/rules/cells.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { type EventStream, readEvents } from '#tests/helpers/event-stream.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { startCaddy } from '#tests/helpers/servers.ts'
+import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admin, checkIn, newPilgrim, PLACE, setStatus, syncTrack, type World } from '#tests/helpers/world.ts'
+import { openRealWorld } from '#tests/helpers/world-real.ts'
 import { describeWorlds } from '#tests/helpers/worlds.ts'
 
 const PATH = '/api/event/admin/stream'
@@ -130,3 +136,58 @@ describeWorlds('the stream', (world) => {
     stream.close()
   }, 60_000)
 })
+
+test.skipIf(embeddedOnly)(
+  'a stream that Caddy ends for its age goes on where it was',
+  async () => {
+    const world = await openRealWorld()
+    try {
+      const root = join(import.meta.dir, '../..')
+      const written = readFileSync(join(root, 'Caddyfile'), 'utf8')
+      const bounded = written
+        .replace('write 15m', 'write 3s')
+        .replace('import proxy/', `import ${root}/proxy/`)
+      expect(bounded).toContain('write 3s')
+      const caddyfile = join(await newDirectory('bounded'), 'Caddyfile')
+      writeFileSync(caddyfile, bounded)
+      await using caddy = await startCaddy({
+        caddyfile,
+        env: {
+          PRIMARY_HOST: 'localhost',
+          ALIAS_HOST: '127.0.0.1',
+          TRACKING_DISCOVERY: 'list',
+          TRACKING_UPSTREAM: '127.0.0.1:1',
+          ADMIN_UPSTREAM: `127.0.0.1:${world.service('admin').port}`,
+        },
+      })
+      const ca = readFileSync(caddy.rootCertificate, 'utf8')
+      const bound = {
+        ...world,
+        fetch: (path: string, init?: RequestInit) =>
+          fetch(`https://localhost:${caddy.port}${path}`, { ...init, tls: { ca } }),
+      }
+      const stream = await open(bound)
+      await stream.next('snapshot')
+      const cut = async () => {
+        try {
+          return stream.ended
+        } catch {
+          // Broken off in the middle of the body.
+          return true
+        }
+      }
+      await until(cut, { timeoutMs: 20_000, what: 'the bound' })
+      const userId = newPilgrim()
+      await checkIn(world, userId, { lat: 23.25 })
+      await Bun.sleep(1_500)
+      const again = await open(bound, { 'Last-Event-ID': stream.lastId })
+      expect(await again.next('snapshot')).toMatchObject({ resumed: true })
+      const place = cellName(cellAt(23.25, PLACE.lng, 10))
+      expect(again.all('cells').flatMap(({ cells }) => cells.map(({ cell }) => cell))).toContain(place)
+      again.close()
+    } finally {
+      await world.close()
+    }
+  },
+  60_000,
+)

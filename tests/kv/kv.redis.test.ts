@@ -48,7 +48,7 @@ describeOnServers('a Redis that fails', () => {
   beforeAll(async () => void (server = await startRedis()))
   afterAll(() => server.close())
 
-  test('with a clock that was put back: a limit holds for a window, and not until it has caught up', async () => {
+  test('with a clock that was put back: limits and locks hold as long as they say, and not until it has caught up', async () => {
     const kv = await open(server.url)
     const redis = new Redis(server.url)
     const window = { max: 2, windowMs: 300 }
@@ -61,6 +61,12 @@ describeOnServers('a Redis that fails', () => {
     expect(await redis.pttl('limit:stepped')).toBeLessThanOrEqual(300)
     await Bun.sleep(refused.retryAfterMs)
     expect((await kv.limit('stepped', '3', window)).allowed).toBe(true)
+    // A lock whose holder is gone.
+    await kv.lock('stepped', 300)
+    await redis.pexpire('lock:stepped', 3_600_000)
+    expect(await kv.lock('stepped', 300)).toBeNull()
+    await Bun.sleep(300)
+    expect(await kv.lock('stepped', 300)).toBeString()
     redis.disconnect()
     await kv.close()
   })

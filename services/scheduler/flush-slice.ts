@@ -1,6 +1,7 @@
 /** A slice of pending points, in one transaction: stored, folded, summed. What the database refuses is set aside. */
 import { type BufferedPoint, readStamp, unpack } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
+import { ValueRefused } from '#shared/db/rows.ts'
 import { type Entry, userHash } from '#shared/kv/kv.ts'
 import { type Book, bookSlice } from '#shared/ledger/books.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -94,7 +95,7 @@ async function storeOrHalve(storing: Storing, points: readonly OwnedPoint[]): Pr
  * deadlock, a full disk, a missing table or a fault of ours would refuse every point there is.
  */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code)
+  error instanceof ValueRefused || (error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code))
 
 async function store(
   { db, calendar, now, book }: Storing,
@@ -109,7 +110,7 @@ async function store(
     const fresh = await newPoints(tx, kept)
     // Before they are stored: what the fold reads of a late day is then only what it does not have.
     const changes = await foldPoints(tx, fresh, calendar)
-    await storePoints(tx, fresh)
+    await storePoints(db, tx, fresh)
     const moves = await latestMoves(tx, changes, were)
     await writeChanges(tx, changes, moves, calendar)
     await noteCells(tx, fresh, moves, calendar)

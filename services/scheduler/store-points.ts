@@ -1,6 +1,7 @@
 /** The points of a slice into the table; what is there already is left alone and told apart. */
-import { fieldOf, type BufferedPoint } from '#shared/buffer/point.ts'
-import type { Query } from '#shared/db/db.ts'
+import type { BufferedPoint } from '#shared/buffer/point.ts'
+import type { Database, Query } from '#shared/db/db.ts'
+import type { Column } from '#shared/db/rows.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 
 /** A point, whose it is, and how it stands in the buffer. */
@@ -12,20 +13,31 @@ export interface OwnedPoint {
 
 const compare = <T extends string | number>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** As a float4 column holds it: Postgres refuses a number that is too small for one, instead of taking it for 0. */
-const singlePrecision = (value: number | null): number | null =>
-  value !== null && Math.fround(value) === 0 ? 0 : value
-
 /** The order in which every flush inserts points, so that two with the same ones can not deadlock. */
 export const byIdentity = (a: OwnedPoint, b: OwnedPoint): number =>
   compare(a.userId, b.userId) || compare(a.point.kind, b.point.kind) || a.point.sentMs - b.point.sentMs
 
-/** The points of one pilgrim and kind among sorted ones, from the first to the last, counted from 1. */
+/** Stored points between two new ones that are no further apart are read, too: a phone records one in ten seconds. */
+const GAP_MS = 3_600_000
+
+/** Points of one pilgrim and kind, from the first to the last of them (epoch milliseconds). */
 interface Run {
   readonly userId: string
   readonly kind: string
-  readonly first: number
-  last: number
+  readonly firstMs: number
+  lastMs: number
+}
+
+/** Sorted points as runs without a long gap. */
+function runsOf(points: readonly OwnedPoint[]): Run[] {
+  const runs: Run[] = []
+  let run: Run | undefined
+  for (const { userId, point } of points) {
+    const { kind, sentMs } = point
+    if (run?.userId === userId && run.kind === kind && sentMs - run.lastMs <= GAP_MS) run.lastMs = sentMs
+    else runs.push((run = { userId, kind, firstMs: sentMs, lastMs: sentMs }))
+  }
+  return runs
 }
 
 /**
@@ -35,49 +47,54 @@ interface Run {
  */
 export async function newPoints(tx: Query, points: readonly OwnedPoint[]): Promise<readonly OwnedPoint[]> {
   if (points.length === 0) return points
-  const runs: Run[] = []
   const distinct = points.filter((point, i) => i === 0 || byIdentity(points[i - 1]!, point) !== 0)
-  for (const [i, { userId, point }] of distinct.entries()) {
-    const run = runs.at(-1)
-    if (run?.userId === userId && run.kind === point.kind) run.last = i + 1
-    else runs.push({ userId, kind: point.kind, first: i + 1, last: i + 1 })
-  }
-  const sent = distinct.map(({ point }) => point.sentMs)
-  const [earliest, latest] = [Math.min(...sent), Math.max(...sent)]
-  const rows = await tx<{ name: string }[]>`
-    SELECT r.user_id || ' ' || r.kind || (extract(epoch FROM g.sent_at) * 1000)::bigint AS name
-    FROM (SELECT ${sent}::float8[] AS sent) s, unnest(
+  const runs = runsOf(distinct)
+  const [firsts, lasts] = [runs.map(({ firstMs }) => firstMs), runs.map(({ lastMs }) => lastMs)]
+  const rows = await tx<{ run: number; ms: number }[]>`
+    SELECT r.run::int AS run, (extract(epoch FROM g.sent_at) * 1000)::float8 AS ms
+    FROM unnest(
       ${runs.map(({ userId }) => userId)}::text[], ${runs.map(({ kind }) => kind)}::text[],
-      ${runs.map(({ first }) => first)}::int[], ${runs.map(({ last }) => last)}::int[]
-    ) AS r (user_id, kind, first, last)
+      ${firsts}::float8[], ${lasts}::float8[]
+    ) WITH ORDINALITY AS r (user_id, kind, first_ms, last_ms, run)
     CROSS JOIN LATERAL (
       SELECT sent_at FROM gps_points p WHERE p.user_id = r.user_id AND p.kind = r.kind
+        AND p.sent_at >= to_timestamp(r.first_ms / 1000) AND p.sent_at <= to_timestamp(r.last_ms / 1000)
         -- Of all of them: so the plan has only the tables of their days.
-        AND p.sent_at >= to_timestamp(${earliest}::float8 / 1000) AND p.sent_at <= to_timestamp(${latest}::float8 / 1000)
-        AND p.sent_at = ANY(ARRAY(SELECT to_timestamp(ms / 1000) FROM unnest(sent[first:last]) AS ms))
+        AND p.sent_at >= to_timestamp(${Math.min(...firsts)}::float8 / 1000)
+        AND p.sent_at <= to_timestamp(${Math.max(...lasts)}::float8 / 1000)
+      OFFSET 0 -- By the key, run by run: of a day that has just begun the planner knows nothing, and would read it whole.
     ) g`
   if (rows.length === 0) return distinct
-  const stored = new Set(rows.map(({ name }) => name))
-  return distinct.filter(({ userId, point }) => !stored.has(`${userId} ${fieldOf(point)}`))
+  const stored = new Set<string>()
+  for (const { run, ms } of rows) {
+    const { userId, kind } = runs[run - 1]!
+    stored.add(`${userId} ${kind}${ms}`)
+  }
+  return distinct.filter(({ userId, entry }) => !stored.has(`${userId} ${entry.field}`))
 }
 
+const COLUMNS: readonly Column<OwnedPoint>[] = [
+  { name: 'user_id', type: 'text', of: ({ userId }) => userId },
+  { name: 'kind', type: 'text', of: ({ point }) => point.kind },
+  { name: 'sent_at', type: 'instant', of: ({ point }) => point.sentMs },
+  { name: 'recorded_at', type: 'instant', of: ({ point }) => point.recordedMs },
+  { name: 'received_at', type: 'instant', of: ({ point }) => point.receivedMs },
+  { name: 'lat', type: 'float8', of: ({ point }) => point.lat },
+  { name: 'lng', type: 'float8', of: ({ point }) => point.lng },
+  { name: 'accuracy', type: 'float4', of: ({ point }) => point.accuracy },
+  { name: 'altitude', type: 'float4', of: ({ point }) => point.altitude },
+  { name: 'speed', type: 'float4', of: ({ point }) => point.speed },
+  { name: 'mode', type: 'text', of: ({ point }) => point.mode },
+  { name: 'source', type: 'text', of: ({ point }) => point.source },
+  { name: 'in_range', type: 'boolean', of: ({ point }) => point.inRange },
+  { name: 'clock_corrected', type: 'boolean', of: ({ point }) => point.recordedMs !== point.sentMs },
+]
+
 /** Inserts new points in one statement. */
-export async function storePoints(tx: Query, points: readonly OwnedPoint[]): Promise<void> {
-  if (points.length === 0) return
-  const column = <T>(read: (point: BufferedPoint) => T): T[] => points.map(({ point }) => read(point))
-  // in_range travels as a number: postgres.js takes a list of booleans for a single one.
-  await tx`
-    INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, accuracy, altitude,
-                            speed, mode, source, in_range, clock_corrected)
-    SELECT user_id, kind, to_timestamp(sent / 1000), to_timestamp(recorded / 1000), to_timestamp(received / 1000),
-           lat, lng, accuracy, altitude, speed, mode, source, in_range = 1, recorded <> sent
-    FROM unnest(
-      ${points.map(({ userId }) => userId)}::text[], ${column((p) => p.kind)}::text[],
-      ${column((p) => p.sentMs)}::float8[], ${column((p) => p.recordedMs)}::float8[],
-      ${column((p) => p.receivedMs)}::float8[],
-      ${column((p) => p.lat)}::float8[], ${column((p) => p.lng)}::float8[],
-      ${column((p) => singlePrecision(p.accuracy))}::float4[], ${column((p) => singlePrecision(p.altitude))}::float4[],
-      ${column((p) => singlePrecision(p.speed))}::float4[], ${column((p) => p.mode)}::text[],
-      ${column((p) => p.source)}::text[], ${column((p) => (p.inRange ? 1 : 0))}::int[]
-    ) AS p (user_id, kind, sent, recorded, received, lat, lng, accuracy, altitude, speed, mode, source, in_range)`
+export async function storePoints(
+  { insertRows }: Pick<Database, 'insertRows'>,
+  tx: Query,
+  points: readonly OwnedPoint[],
+): Promise<void> {
+  if (points.length > 0) await insertRows(tx, 'gps_points', COLUMNS, points)
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import postgres from 'postgres'
 import type { Driver } from './db.ts'
+import { insertArrays } from './rows.ts'
 
 /** What the worker is told. */
 export interface WorkerStart {
@@ -42,6 +43,7 @@ export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
   } as postgres.Options<Record<string, never>>)
   return {
     client,
+    insertRows: insertArrays,
     async stop() {
       const stopped = Promise.withResolvers<void>()
       worker.onmessage = () => stopped.resolve()

@@ -1,5 +1,6 @@
 /** The database on a PostgreSQL server. */
 import postgres from 'postgres'
+import { copyRows } from './copy-rows.ts'
 import type { Driver } from './db.ts'
 
 /** Connections a service keeps at most; six services and their replicas share the server. */
@@ -26,5 +27,5 @@ export function openPostgres(url: string, statementMs = STATEMENT_MS): Driver {
       idle_in_transaction_session_timeout: 60_000,
     },
   })
-  return { client, stop: async () => undefined }
+  return { client, insertRows: copyRows, stop: async () => undefined }
 }

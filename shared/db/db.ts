@@ -8,6 +8,7 @@
  */
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'
+import type { InsertRows } from './rows.ts'
 
 export type Orm = PostgresJsDatabase
 /** Raw SQL, outside or inside a transaction. */
@@ -16,6 +17,7 @@ export type Query = Sql | TransactionSql
 export interface Database {
   readonly sql: Sql
   readonly orm: Orm
+  readonly insertRows: InsertRows
   /** Runs a read, or a write that is safe to repeat, again once when a connection of the pool turns out to be dead (as all do after a restart). */
   read<T>(ask: () => Promise<T>): Promise<T>
   /** Resolves when the database answers, within about two seconds. */
@@ -26,6 +28,7 @@ export interface Database {
 /** What a driver brings: a client, and how to stop what it started. */
 export interface Driver {
   readonly client: Sql
+  readonly insertRows: InsertRows
   readonly stop: () => Promise<void>
 }
 

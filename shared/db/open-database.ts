@@ -16,13 +16,14 @@ export async function openDatabase(options: {
   readonly dir: string
   readonly statementMs?: number
 }): Promise<Database> {
-  const { client, stop } =
+  const { client, insertRows, stop } =
     options.url === ''
       ? await openEmbeddedPostgres(options.dir)
       : openPostgres(options.url, options.statementMs)
   return {
     sql: client,
     orm: drizzle(client),
+    insertRows,
     async read(ask) {
       try {
         return await ask()

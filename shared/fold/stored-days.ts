@@ -98,6 +98,7 @@ export async function readPointsOfDays(
         AND g.recorded_at >= to_timestamp(a.from_ms / 1000)
         AND g.recorded_at < to_timestamp(a.to_ms / 1000)
         AND g.in_range
+      OFFSET 0 -- By the key, pilgrim by pilgrim, whatever the planner knows of a day that has just begun.
     ) p`
   for (const { user_id, sent_ms, ...row } of rows) {
     const point: FoldPoint = { ...row, sentMs: sent_ms }

@@ -1,0 +1,74 @@
+/** Rows by Postgres's binary COPY: a third of what an INSERT of the same costs it. */
+import type { UnsafeQueryOptions } from 'postgres'
+import { type Column, type ColumnType, type InsertRows, ValueRefused } from './rows.ts'
+
+const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
+/** Behind the signature: no flags, no extension. */
+const HEADER_BYTES = SIGNATURE.length + 8
+const TRAILER_BYTES = 2
+/** Room for a value: its length, and a number. A text takes more. */
+const VALUE_BYTES = 12
+const LONGEST_CHARACTER = 3
+/** Postgres counts from 2000, in microseconds. */
+const FIRST_MS = Date.UTC(2000, 0, 1)
+const HIGH = 2 ** 32
+
+export const copyRows: InsertRows = async (tx, table, columns, things) => {
+  const names = columns.map(({ name }) => name).join()
+  // What is copied goes with the statement: a change of ours in postgres.js.
+  const options = { copyData: packRows(columns, things) } as UnsafeQueryOptions
+  const { count } = await tx.unsafe(`COPY ${table} (${names}) FROM STDIN (FORMAT binary)`, [], options)
+  if (count !== things.length) throw new Error('postgres.js is without its patch: run `bun install`')
+}
+
+/** What COPY reads. @throws ValueRefused */
+function packRows<T>(columns: readonly Column<T>[], things: readonly T[]): Buffer {
+  let bytes = Buffer.allocUnsafe(
+    HEADER_BYTES + TRAILER_BYTES + things.length * columns.length * 2 * VALUE_BYTES,
+  )
+  SIGNATURE.copy(bytes)
+  bytes.fill(0, SIGNATURE.length, HEADER_BYTES)
+  let at = HEADER_BYTES
+  for (const thing of things) {
+    const values = columns.map(({ of }) => of(thing))
+    let most = TRAILER_BYTES + 2
+    for (const value of values)
+      most += VALUE_BYTES + (typeof value === 'string' ? value.length * LONGEST_CHARACTER : 0)
+    if (at + most > bytes.length) bytes = Buffer.concat([bytes.subarray(0, at)], 2 * bytes.length + most)
+    at = bytes.writeInt16BE(columns.length, at)
+    for (const [i, value] of values.entries()) at = packValue(bytes, at, columns[i]!.type, value)
+  }
+  return bytes.subarray(0, bytes.writeInt16BE(-1, at))
+}
+
+/** @returns where the next one begins */
+function packValue(
+  bytes: Buffer,
+  at: number,
+  type: ColumnType,
+  value: string | number | boolean | null,
+): number {
+  if (value === null) return bytes.writeInt32BE(-1, at)
+  const begin = at + 4
+  const end = packBare(bytes, begin, type, value)
+  bytes.writeInt32BE(end - begin, at)
+  return end
+}
+
+function packBare(bytes: Buffer, at: number, type: ColumnType, value: string | number | boolean): number {
+  if (type === 'boolean') return bytes.writeUInt8(value === true ? 1 : 0, at)
+  if (type === 'text') return at + bytes.write(String(value), at)
+  if (typeof value !== 'number') throw new ValueRefused(`not a number: ${JSON.stringify(value)}`)
+  if (type === 'float8') return bytes.writeDoubleBE(value, at)
+  if (type === 'float4') {
+    if (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))
+      throw new ValueRefused(`${value} is out of range for a single-precision number`)
+    // A negative number that is too small is 0, too.
+    return bytes.writeFloatBE(Math.fround(value) || 0, at)
+  }
+  const microseconds = (value - FIRST_MS) * 1_000
+  if (!Number.isSafeInteger(microseconds)) throw new ValueRefused(`the time ${value} is out of range`)
+  const high = Math.floor(microseconds / HIGH)
+  bytes.writeInt32BE(high, at)
+  return bytes.writeUInt32BE(microseconds - high * HIGH, at + 4)
+}

@@ -169,6 +169,8 @@ test.skipIf(embeddedOnly)(
       const stream = await open(bound)
       await stream.next('snapshot')
       const cut = async () => {
+        // The bound shows when something is written.
+        await checkIn(world, newPilgrim())
         try {
           return stream.ended
         } catch {
@@ -176,7 +178,7 @@ test.skipIf(embeddedOnly)(
           return true
         }
       }
-      await until(cut, { timeoutMs: 20_000, what: 'the bound' })
+      await until(cut, { timeoutMs: 20_000, what: 'the bound', everyMs: 500 })
       const userId = newPilgrim()
       await checkIn(world, userId, { lat: 23.25 })
       await Bun.sleep(1_500)

@@ -22,11 +22,14 @@ const Mentionee = z.looseObject({
   isSelf: z.boolean().optional(),
 })
 
+/** The end of the year 9999: the database reads no year of five digits. */
+const LAST_MS = 253_402_300_799_999
+
 /** An event as LINE sends it, as far as the bot looks at it. What else is in it stays. */
 export const LineEvent = z.looseObject({
   type: z.string(),
   webhookEventId: z.string().min(1).max(100),
-  timestamp: z.int().min(0).max(8_640_000_000_000_000).describe('Epoch milliseconds'),
+  timestamp: z.int().min(0).max(LAST_MS).describe('Epoch milliseconds'),
   mode: z.string().optional(),
   source: Source.optional(),
   replyToken: z.string().optional(),

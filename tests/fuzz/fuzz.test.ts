@@ -37,6 +37,7 @@ describeWorlds(
             .map(([status, n]) => `${status}: ${n}`)
             .join(', '),
         )
+        for (const line of report.away) console.log(`${world.kind}: ${line}`)
         expect(report.findings.map(({ operation, fault }) => `${operation}: ${fault}`)).toEqual([])
         // Nor has anything reached the database that it would not take: the owner would be told of it.
         expect(world.complaints()).toEqual([])

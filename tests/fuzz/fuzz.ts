@@ -34,6 +34,8 @@ export interface Report {
   readonly sent: number
   readonly statuses: ReadonlyMap<string, number>
   readonly findings: readonly Finding[]
+  /** What was answered with 503, and why. */
+  readonly away: readonly string[]
   readonly slowest: { readonly ms: number; readonly operation: string }
 }
 
@@ -81,6 +83,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
   const arbitrary = requests(document, tokens)
   const found = new Map<string, Finding>()
   const statuses = new Map<string, number>()
+  const away: string[] = []
   const traceFault = createTrace(world)
   let sent = 0
   let slowest = { ms: 0, operation: '' }
@@ -96,6 +99,8 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
     if (ms > slowest.ms) slowest = { ms, operation: request.operation }
     const label = typeof outcome === 'string' ? outcome : String(outcome.status)
     statuses.set(label, (statuses.get(label) ?? 0) + 1)
+    if (typeof outcome === 'object' && outcome.status === 503)
+      away.push(`${request.operation} after ${Math.round(ms)} ms: ${shown(outcome)}`)
     if (++sent % 1_000 === 0) onProgress?.(sent, found.size)
     if (
       request.operation === 'PUT /api/event/admin/status' &&
@@ -130,7 +135,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
     wire.close()
   }
   await Promise.all(Array.from({ length: WORKERS }, (_, worker) => work(worker)))
-  return { sent, statuses, findings: [...found.values()], slowest }
+  return { sent, statuses, findings: [...found.values()], away, slowest }
 }
 
 /** Every so many refused writes it is looked whether they left a pilgrim behind. */

@@ -206,10 +206,11 @@ describeWorlds(
       expect(await nameOf()).toBe('From LINE')
     })
 
-    test('a follow is welcomed', async () => {
-      const event = lineEvent(newUser('ja'), { type: 'follow' })
-      await tell(event)
-      expect(json((await reply(event)).messages)).toContain('ようこそ')
+    test('a follow is welcomed; one at a time that no column holds is not understood', async () => {
+      const at = (timestamp: number) => lineEvent(newUser('ja'), { type: 'follow', timestamp })
+      const [last, beyond] = [at(253_402_300_799_999), at(253_402_300_800_000)]
+      expect(await tell(last, beyond)).toEqual({ received: 1 })
+      expect(json((await reply(last)).messages)).toContain('ようこそ')
     })
 
     test('it answers LINE within a second while LINE itself hangs', async () => {

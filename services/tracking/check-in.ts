@@ -8,6 +8,7 @@ import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer, CheckInRequest } from '#shared/contracts/tracking.ts'
 import { refusedVerdict } from '#shared/buffer/refused-verdict.ts'
 import { countRejected } from '#shared/buffer/sync-track.ts'
+import { submissionId } from '#shared/buffer/submission-id.ts'
 import type { Count } from '#shared/ledger/tally.ts'
 
 /** Points that may come with a check-in; the rest of a longer list is left for track/sync. */
@@ -39,7 +40,7 @@ export async function checkIn(
   const attached = request.track_points?.slice(0, MAX_ATTACHED) ?? []
   const { points: track, rejected } = acceptTrack(attached, receivedMs, rules)
   const verdict = await buffer.admitCheckIn({
-    id: crypto.randomUUID(),
+    id: submissionId(),
     userId: request.user_id,
     kind: 'checkin',
     entries: [pack(point), ...track.map(pack)],

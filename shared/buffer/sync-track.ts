@@ -5,6 +5,7 @@ import type { Window } from '#shared/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { PointFault, TrackSyncAnswer, TrackSyncRequest } from '#shared/contracts/tracking.ts'
 import type { Entry, Submission, Verdict } from '#shared/kv/kv.ts'
+import { submissionId } from './submission-id.ts'
 import type { Count } from '#shared/ledger/tally.ts'
 import { refusedVerdict } from './refused-verdict.ts'
 
@@ -32,7 +33,7 @@ export async function syncTrack(
     if (!distinct.has(entry.field)) distinct.set(entry.field, entry)
   }
   const verdict = await admitTrack({
-    id: crypto.randomUUID(),
+    id: submissionId(),
     userId: request.user_id,
     kind: 'sync',
     entries: [...distinct.values()],

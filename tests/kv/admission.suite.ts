@@ -99,8 +99,11 @@ export function admissionSuite(driver: KvDriver): void {
       expect(await admit(kv, sync('U', []))).toMatchObject({ outcome: 'admitted', duplicates: 0, pending: 4 })
     })
 
-    test('never lets more than five in any window pass, and five it lets pass', async () => {
-      const short = rules({ checkin: { max: 5, windowMs: WINDOW_MS } })
+    test.each([
+      ['kept for the window', 1],
+      ['kept for longer, for duplicates', 30_000],
+    ])('never lets more than five in any window pass, and five it lets pass: %s', async (_, duplicateMs) => {
+      const short = rules({ checkin: { max: 5, windowMs: WINDOW_MS }, duplicateMs })
       const admitted: { sent: number; answered: number }[] = []
       const end = performance.now() + 4.5 * WINDOW_MS
       while (performance.now() < end) {

@@ -3,8 +3,8 @@
 -- KEYS[1]  the partition's hash tag, such as {gps:0}; all keys are made from it, so all share its slot
 -- ARGV     caller, epoch for a store without one (empty: admit, otherwise: restore), checkin max, checkin
 --          window ms, sync max, sync window ms, duplicate window ms, retention s, most pending points, then
---          per submission (some hundreds at most) lines: kind|user|request id|duplicate key|its place in
---          time (ms)|position (t,lat,lng or empty)|n, and n × (field, value)
+--          per submission (some hundreds at most) lines: kind;user;call;position (t,lat,lng or empty);n, and
+--          n × (field, value). A call is what a window keeps of it: request id|duplicate key|its place in time (ms)
 -- Answers  {per submission {outcome, …}, of one that is admitted whole only how many points wait now; new
 --          points; the caller's points so far; epoch}
 local tag = KEYS[1]
@@ -13,7 +13,7 @@ local limits = {
   checkin = { tonumber(ARGV[3]), tonumber(ARGV[4]) },
   sync = { tonumber(ARGV[5]), tonumber(ARGV[6]) },
 }
-local duplicateMs, retentionS, pendingMax = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9])
+local duplicateMs, retentionS, pendingMax = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local nowText = string.format('%.0f', now)
@@ -40,14 +40,15 @@ local function readEntries(lines, from, n)
   end
 end
 
-local users, windowKeys, submissions = {}, {}, {}
+local users, submissions = {}, {}
+local callers = { checkin = {}, sync = {} }
 for at = 10, #ARGV do
-  local kind, user, id, duplicateKey, recorded, position, n, from =
-    string.match(ARGV[at], '^(%a+)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|(%d+)\n?()')
-  local i = at - 9
-  users[i], windowKeys[i] = user, tag .. ':win:' .. kind .. ':' .. user
-  submissions[i] = { kind, user, id, duplicateKey, recorded, position, #entries + 1, tonumber(n), windowKeys[i] }
-  readEntries(ARGV[at], from, submissions[i][8])
+  local kind, user, call, position, n, from = string.match(ARGV[at], '^(%a+);([^;]*);([^;]*);([^;]*);(%d+)\n?()')
+  n = tonumber(n)
+  users[at - 9] = user
+  table.insert(callers[kind], user)
+  submissions[at - 9] = { kind, user, call, position, #entries + 1, n }
+  readEntries(ARGV[at], from, n)
 end
 
 -- What the store holds under some names; false where it holds nothing.
@@ -56,16 +57,40 @@ local function held(names, values)
   for i, name in ipairs(names) do by[name] = values[i] end
   return by
 end
+
+-- A pilgrim's window is "ms|request id|duplicate key|place in time;" per charged call, oldest first, in one of two
+-- hashes for all: spans of time as long as a window have them in turns. A window stands in the span of its last
+-- call, so what is older than the span before counts for nothing, and a whole hash goes at once.
+local SPAN = '#'
+local function openWindows(kind)
+  local max, windowMs = unpack(limits[kind])
+  local keepMs = kind == 'checkin' and math.max(windowMs, duplicateMs) or windowMs
+  local span = math.floor(now / keepMs)
+  local key, before = tag .. ':win:' .. kind .. ':' .. span % 2, tag .. ':win:' .. kind .. ':' .. (span + 1) % 2
+  local names = callers[kind]
+  local values = redis.call('HMGET', key, SPAN, unpack(names))
+  local isNew = table.remove(values, 1) ~= string.format('%.0f', span)
+  local by = isNew and {} or held(names, values)
+  local older = {}
+  for _, name in ipairs(names) do if not by[name] then older[#older + 1] = name end end
+  if #older > 0 then
+    values = redis.call('HMGET', before, SPAN, unpack(older))
+    if table.remove(values, 1) == string.format('%.0f', span - 1) then
+      for i, name in ipairs(older) do by[name] = values[i] end
+    end
+  end
+  return { max = max, ms = windowMs, keepMs = keepMs, span = span, key = key, isNew = isNew, by = by, charged = {} }
+end
 local places, windows = {}, {}
 if not refused and #users > 0 then
   places = held(users, redis.call('HMGET', tag .. ':live', unpack(users)))
-  if not restoring then windows = held(windowKeys, redis.call('MGET', unpack(windowKeys))) end
+  for kind, names in pairs(callers) do
+    if not restoring and #names > 0 then windows[kind] = openWindows(kind) end
+  end
 end
 
--- A pilgrim's window is "ms|request id|duplicate key|place in time;" per charged call, oldest first.
 -- Answers the calls after `since` as text, and how many of them are younger than `from`.
-local function readWindow(key, since, from)
-  local raw = windows[key]
+local function readWindow(raw, since, from)
   if not raw then return '', 0 end
   local kept, young = nil, 0
   for start, ms in string.gmatch(raw, '()(%d+)|[^;]*;') do
@@ -94,9 +119,22 @@ local function placeOf(window, duplicateKey, since)
   end
 end
 
-local function charge(key, window, keepMs, id, duplicateKey, recorded)
-  windows[key] = window .. nowText .. '|' .. id .. '|' .. duplicateKey .. '|' .. recorded .. ';'
-  redis.call('SET', key, windows[key], 'PX', keepMs)
+local function charge(open, user, window, call)
+  if not open.charged[user] then table.insert(open.charged, user) end
+  open.charged[user] = true
+  open.by[user] = window .. nowText .. '|' .. call .. ';'
+end
+
+local function writeWindows(open)
+  if #open.charged == 0 then return end
+  if open.isNew then redis.call('UNLINK', open.key) end
+  local values = { SPAN, string.format('%.0f', open.span) }
+  for _, user in ipairs(open.charged) do
+    values[#values + 1] = user
+    values[#values + 1] = open.by[user]
+  end
+  redis.call('HSET', open.key, unpack(values))
+  redis.call('PEXPIRE', open.key, 2 * open.keepMs)
 end
 
 local admitted, checkins, duplicate, gone = 0, 0, 0, 0
@@ -127,6 +165,10 @@ end
 -- Lua hands over some thousands of arguments at once, not more.
 local ENTRIES_A_CALL = 1000
 local waiting = {}
+
+-- A write keeps a buffer for the retention from now, or a thousandth longer: most of the next ones need not
+-- renew it then.
+local keptS = retentionS + math.floor(retentionS / 1000)
 
 -- Puts up to ENTRIES_A_CALL entries[first …] into a hash; answers how many were there already, whether the
 -- first was, and how many were of somebody erased since.
@@ -179,7 +221,7 @@ local function buffer(user, first, n)
     waiting[#waiting + 1] = nowText
     waiting[#waiting + 1] = user
   end
-  redis.call('EXPIRE', key, retentionS)
+  if before == 0 or redis.call('PTTL', key) < 1000 * retentionS then redis.call('EXPIRE', key, keptS) end
   admitted = admitted + n - known - late
   gone = gone + late
   duplicate = duplicate + known
@@ -196,24 +238,22 @@ end
 
 local function decide(submission)
   if refused then return refused end
-  local kind, user, id, duplicateKey, recorded, position, first, n, windowKey = unpack(submission)
-  local window, keepMs, charged
-  if not restoring then
-    local max, windowMs = unpack(limits[kind])
-    keepMs = kind == 'checkin' and math.max(windowMs, duplicateMs) or windowMs
+  local kind, user, call, position, first, n = unpack(submission)
+  local open, window, charged = windows[kind], '', false
+  if open then
     local charges
-    window, charges = readWindow(windowKey, now - keepMs, now - windowMs)
-    charged = string.find(window, '|' .. id .. '|', 1, true)
-    if charges >= max and not charged then
-      return { 'limited', fullUntil(window, now - windowMs, charges - max) + windowMs - now }
+    window, charges = readWindow(open.by[user], now - open.keepMs, now - open.ms)
+    charged = window ~= '' and string.find(window, '|' .. string.match(call, '^[^|]*') .. '|', 1, true)
+    if charges >= open.max and not charged then
+      return { 'limited', fullUntil(window, now - open.ms, charges - open.max) + open.ms - now }
     end
-    local firstRecorded = placeOf(window, duplicateKey, now - duplicateMs)
+    local firstRecorded = window ~= '' and placeOf(window, string.match(call, '|([^|]*)|'), now - duplicateMs)
     if firstRecorded then
       -- The check-in is known; points that came with it are taken all the same.
       local known, _, pending = buffer(user, first + 2, n - 1)
       if not known then return { 'full' } end
       duplicate = duplicate + 1
-      if not charged then charge(windowKey, window, keepMs, id, duplicateKey, firstRecorded) end
+      if not charged then charge(open, user, window, string.gsub(call, '[^|]*$', firstRecorded)) end
       if n > 1 and position ~= '' then move(user, position) end
       return { 'admitted', known + 1, 1, pending, firstRecorded, '' }
     end
@@ -221,15 +261,16 @@ local function decide(submission)
   local known, firstKnown, pending, late = buffer(user, first, n)
   if not known then return { 'full' } end
   if position ~= '' and late == 0 then move(user, position) end
-  if window and not charged then charge(windowKey, window, keepMs, id, duplicateKey, recorded) end
+  if open and not charged then charge(open, user, window, call) end
   if known == 0 then return pending end
   local held = ''
   if firstKnown == 1 and kind == 'checkin' then held = redis.call('HGET', tag .. ':buf:' .. user, entries[first]) end
-  return { 'admitted', known, firstKnown, pending, recorded, held }
+  return { 'admitted', known, firstKnown, pending, string.match(call, '[^|]*$'), held }
 end
 
 local verdicts = {}
 for i, submission in ipairs(submissions) do verdicts[i] = decide(submission) end
+for _, open in pairs(windows) do writeWindows(open) end
 if #waiting > 0 and redis.call('ZADD', tag .. ':pending', unpack(waiting)) < #waiting / 2 then
   -- On the list, and yet nothing was there: what waited has expired.
   redis.call('HSET', tag .. ':ledger', 'recount', 1)

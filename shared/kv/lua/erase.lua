@@ -4,7 +4,10 @@
 local tag, user = KEYS[1], ARGV[1]
 local key = tag .. ':buf:' .. user
 local pending = redis.call('HLEN', key)
-redis.call('DEL', key, tag .. ':win:checkin:' .. user, tag .. ':win:sync:' .. user)
+redis.call('DEL', key)
+for _, kind in ipairs({ 'checkin', 'sync' }) do
+  for half = 0, 1 do redis.call('HDEL', tag .. ':win:' .. kind .. ':' .. half, user) end
+end
 redis.call('ZREM', tag .. ':pending', user)
 redis.call('HDEL', tag .. ':live', user)
 redis.call('ZREM', tag .. ':moved', user)

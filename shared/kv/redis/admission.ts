@@ -59,7 +59,7 @@ function admitArguments(submissions: readonly Submission[], rules: AdmissionRule
   ]
   for (const { kind, userId, id, duplicateKey, recordedMs, position, entries } of submissions) {
     const place = position === null ? '' : `${position.t},${position.lat},${position.lng}`
-    let lines = `${kind}|${userId}|${id}|${duplicateKey}|${recordedMs}|${place}|${entries.length}`
+    let lines = `${kind};${userId};${id}|${duplicateKey}|${recordedMs};${place};${entries.length}`
     // One argument for all: the client spends more on each argument than on what it holds.
     for (const { field, value } of entries) lines += `\n${field}\n${value}`
     args.push(lines)

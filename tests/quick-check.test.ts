@@ -1,6 +1,7 @@
 /** What is checked by hand on the hot path is what the contracts say. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
 import { quickCheckIn, quickGpsPoint, quickTrackSync } from '#shared/contracts/quick-check.ts'
 import {
   checkInEndpoint,
@@ -121,5 +122,38 @@ describe('quick data', () => {
     expect(trackSyncEndpoint.quickData?.({ ...there, secret: 1 } as typeof there)).toEqual(there)
     expect(Object.keys(checkInEndpoint.data.shape).sort()).toEqual(Object.keys(here).sort())
     expect(Object.keys(trackSyncEndpoint.data.shape).sort()).toEqual(Object.keys(there).sort())
+  })
+
+  test('of a profile is what the contract lets through', () => {
+    const time = '2026-04-12T04:00:00.000Z'
+    const profile: Profile = {
+      userId: 'U1',
+      display_name: '名',
+      picture_url: 'https://x.test/p.png',
+      level: 2,
+      level_name: { zh: '築基香客', en: 'Foundation Pilgrim' },
+      icon: '🧱',
+      km: 20.5,
+      checkins: 7,
+      next_level: { level: 3, km_needed: 24.5, checkins_needed: 3 },
+      carbon_kg: 1.5,
+      carbon_saved_kg: 8.25,
+      phone: '••••••••78',
+      survey_completed: 1,
+      privacy_agreed: true,
+      privacy_agreed_at: time,
+      participant_status: 'active',
+      achievement_card: 'unlocked',
+      photo_count: 3,
+      first_seen: time,
+      last_seen: time,
+    }
+    for (const one of [profile, { ...profile, next_level: null, display_name: null, last_seen: null }]) {
+      const inner = { level_name: { ...one.level_name, secret: 1 } }
+      const given = { ...one, ...inner, secret: 1 } as Profile
+      expect(profileEndpoint.quickData?.(given)).toEqual(one)
+      expect(profileEndpoint.data.parse(given)).toEqual(one)
+    }
+    expect(Object.keys(profileEndpoint.data.shape).sort()).toEqual(Object.keys(profile).sort())
   })
 })

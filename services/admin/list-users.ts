@@ -3,8 +3,7 @@ import { z } from 'zod'
 import type { ServiceContext } from '#shared/context.ts'
 import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
 import type { UserRow, UsersQuery, UserSort } from '#shared/contracts/reports.ts'
-import { readStatistics } from '#shared/fold/statistics.ts'
-import { partitionOf } from '#shared/kv/kv.ts'
+import { foldPending } from '#shared/fold/statistics.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/paging.ts'
 import { levelOf } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
@@ -144,22 +143,15 @@ async function withPending(
   items: readonly UserRow[],
   rows: ReadonlyMap<string, Row>,
 ): Promise<UserRow[]> {
-  const { kv } = context
-  const byPartition = Map.groupBy(items, ({ userId }) => partitionOf(userId, kv.partitions))
-  const pending = new Set<string>()
-  for (const [partition, users] of byPartition)
-    for (const { userId, entries } of await kv.drain(
-      partition,
-      users.map(({ userId: id }) => id),
-    ))
-      if (entries.length > 0) pending.add(userId)
-  return Promise.all(
-    items.map(async (item) => {
-      if (!pending.has(item.userId)) return item
-      const statistics = await readStatistics(context, item.userId)
-      if (statistics === null) return item
-      const { distanceMm, carbonMg, checkins, lastMs } = statistics
-      return shown({ ...rows.get(item.userId)!, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs })
-    }),
-  )
+  const held = await context.kv.peekEach(items.map(({ userId }) => userId))
+  const pending = items.map(({ userId }, i) => ({ userId, entries: held[i]! }))
+  const waiting = pending.filter(({ entries }) => entries.length > 0)
+  if (waiting.length === 0) return [...items]
+  const known = await foldPending(context, waiting)
+  return items.map((item) => {
+    const statistics = known.get(item.userId)?.statistics
+    if (!statistics) return item
+    const { distanceMm, carbonMg, checkins, lastMs } = statistics
+    return shown({ ...rows.get(item.userId)!, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs })
+  })
 }

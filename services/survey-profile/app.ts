@@ -14,8 +14,9 @@ import {
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { openTally } from '#shared/ledger/tally.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
+import { together } from '#shared/together.ts'
 import { countPhotos } from './count-photos.ts'
-import { readProfile } from './read-profile.ts'
+import { knownProfile, readProfiles } from './read-profile.ts'
 import { recordConsent } from './record-consent.ts'
 import { setParticipantStatus } from './set-participant-status.ts'
 import { setPhone } from './set-phone.ts'
@@ -41,6 +42,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
       count: tally.count,
     },
   }
+  const profile = together((userIds) => readProfiles(context, userIds))
   const router = createRouter(context)
   for (const endpoint of [submitEndpoint, surveyEndpoint])
     serve(router, context, endpoint, ({ body }) => submitSurvey(context, door, body))
@@ -49,7 +51,9 @@ export function createSurveyProfile(context: ServiceContext): Service {
   serve(router, context, privacyEndpoint, ({ body }) => recordConsent(context, body))
   serve(router, context, participantStatusEndpoint, ({ body }) => setParticipantStatus(context, body))
   serve(router, context, photoCountEndpoint, ({ query }) => countPhotos(context, query.user_id))
-  serve(router, context, profileEndpoint, ({ params }) => readProfile(context, params.userId))
+  serve(router, context, profileEndpoint, async ({ params: { userId } }) =>
+    knownProfile(userId, await profile(userId)),
+  )
   return {
     name: 'survey-profile',
     fetch: router.fetch,

@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/context.ts'
 import type { Profile, UserSyncRequest } from '#shared/contracts/profile.ts'
 import { mergeReported, upsertPilgrim } from './pilgrim.ts'
-import { readProfile } from './read-profile.ts'
+import { knownProfile, readProfiles } from './read-profile.ts'
 
 /** The fields that were given; absent and null ones are left out. */
 const given = <T>(
@@ -30,5 +30,5 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
     if (Object.keys({ ...consumption, ...transport }).length > 0)
       await mergeReported(tx, held, { consumption, transport })
   })
-  return readProfile(context, userId)
+  return knownProfile(userId, (await readProfiles(context, [userId])).get(userId))
 }

@@ -92,10 +92,13 @@ function admissionVerbs(
 const entriesOf = ({ state, now }: Store, userId: string) =>
   [...(bufferOf(state, userId, now())?.entries ?? [])].map(([field, value]) => ({ field, value }))
 
-function readingVerbs(store: Store): Pick<Kv, 'peek' | 'bufferSize' | 'oldestPending' | 'books'> {
+function readingVerbs(
+  store: Store,
+): Pick<Kv, 'peek' | 'peekEach' | 'bufferSize' | 'oldestPending' | 'books'> {
   const { state } = store
   return {
     peek: async (userId) => entriesOf(store, userId),
+    peekEach: async (userIds) => userIds.map((userId) => entriesOf(store, userId)),
     bufferSize: async () => state.buffers.size,
     async oldestPending() {
       let oldest: number | null = null

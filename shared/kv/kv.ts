@@ -132,6 +132,8 @@ export interface Kv {
 
   /** A pilgrim's pending points, in no order. */
   peek(userId: string): Promise<Entry[]>
+  /** The same of several pilgrims, in their order. */
+  peekEach(userIds: readonly string[]): Promise<Entry[][]>
   /** Pilgrims with pending points, longest waiting first; a snapshot. */
   pendingUsers(partition: number): Promise<string[]>
   /** Pending points of some pilgrims of one partition. */

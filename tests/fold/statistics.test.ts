@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Point } from '#shared/buffer/point.ts'
 import { pack } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
-import { readStatistics, type Statistics } from '#shared/fold/statistics.ts'
+import { readPilgrims, readStatistics, type Statistics } from '#shared/fold/statistics.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { recompute } from '#tests/rules/plain-fold.ts'
 import { describeRigs, NOON, type Rig } from '#tests/scheduler/rig.ts'
@@ -99,12 +99,12 @@ describeRigs('statistics', (rig) => {
     await rig.buffer('anna', late)
     const { kv } = rig
     // The reader has seen the buffer; then everything in it is flushed.
-    const peek: Kv['peek'] = async (userId) => {
-      const pending = await kv.peek(userId)
+    const peekEach: Kv['peekEach'] = async (userIds) => {
+      const pending = await kv.peekEach(userIds)
       await rig.flush()
       return pending
     }
-    expect(await read('anna', { kv: { ...kv, peek } })).toEqual(expected(rig, [...points, ...late]))
+    expect(await read('anna', { kv: { ...kv, peekEach } })).toEqual(expected(rig, [...points, ...late]))
     expect(await rig.pending()).toEqual([])
 
     const later = walk(20, NOON - DAY_MS + 30_000, { lng: 120.68 })
@@ -153,7 +153,40 @@ describeRigs('statistics', (rig) => {
       await read(userId, { db })
       counts.push(statements.length)
     }
-    expect(counts).toEqual([1, 1, 1])
+    // One, and a part of it that is noted by itself.
+    expect(counts).toEqual([2, 2, 2])
+  })
+
+  test('of many at once each has their own: said, stored, pending, late or nothing at all', async () => {
+    const stored = walk(30)
+    await rig.buffer('stored', stored)
+    await rig.buffer('both', stored.slice(0, 20))
+    await rig.buffer('late', stored.slice(10))
+    await rig.buffer('unsettled', stored)
+    await rig.flush({ kv: { ...rig.kv, settle: async () => undefined } })
+    for (const userId of ['stored', 'both', 'late']) await rig.kv.settle(0, await rig.kv.drain(0, [userId]))
+    await rig.buffer('both', stored.slice(20))
+    await rig.buffer('late', stored.slice(0, 10))
+    await rig.buffer('pending', stored)
+    await rig.db.sql`
+      INSERT INTO pilgrims (user_id, display_name, phone, created_at, updated_at) VALUES ('said', '名', '0912345678', now(), now())`
+    const userIds = ['late', 'nobody', 'both', 'said', 'pending', 'unsettled', 'stored']
+    const { db, statements } = noting(rig.db)
+    const found = await readPilgrims({ db, kv: rig.kv, calendar: rig.calendar }, userIds)
+    expect([...found.keys()].sort()).toEqual(['both', 'late', 'pending', 'said', 'stored', 'unsettled'])
+    for (const userId of ['late', 'both', 'pending', 'unsettled', 'stored'])
+      expect({ userId, ...found.get(userId)!.statistics }).toEqual({ userId, ...expected(rig, stored) })
+    expect(found.get('said')).toMatchObject({
+      row: { displayName: '名', phone: '0912345678' },
+      statistics: null,
+      storedPoints: 0,
+    })
+    expect(found.get('pending')).toMatchObject({ row: null, storedPoints: 0 })
+    expect(found.get('both')).toMatchObject({ row: { displayName: null, photoCount: 0 }, storedPoints: 20 })
+    // One for all of them; what is late takes one of its own, and what it asks for.
+    expect(
+      statements.filter((text) => text.includes('FROM unnest') && text.includes('pilgrim_totals')),
+    ).toHaveLength(2)
   })
 
   test('an entry that can not be read hurts nobody', async () => {

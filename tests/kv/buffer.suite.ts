@@ -33,6 +33,11 @@ export function bufferSuite(driver: KvDriver): void {
         expect(await kv.peek(userId)).toEqual([...entries])
         expect(await drain(userId)).toEqual([...entries])
       }
+      expect(await kv.peekEach(['nobody', ...IDS.toReversed()])).toEqual([
+        [],
+        ...submissions.map(({ entries }) => [...entries]).toReversed(),
+      ])
+      expect(await kv.peekEach([])).toEqual([])
       for (const { userId, entries } of submissions) await settle(userId, entries)
       expect(await pending()).toEqual([])
       expect(await kv.bufferSize()).toBe(0)

@@ -1,16 +1,13 @@
 /** What a pilgrim's card shows, and where they walked. */
-import { eq } from 'drizzle-orm'
 import { unpack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/context.ts'
-import { readStatistics } from '#shared/fold/statistics.ts'
+import { readPilgrims } from '#shared/fold/statistics.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { type Level, LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { transportSums } from '#shared/rules/reported-carbon.ts'
 import { shownKg, shownKm } from '#shared/rules/shown.ts'
 import { noSums } from '#shared/rules/tally.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
-import { pilgrimTotals } from '#shared/schema/totals.ts'
 import type { CardFacts, Fix } from './card-facts.ts'
 
 /** A change of the design is a change of every card. */
@@ -36,29 +33,20 @@ function progressOf(level: Level, next: Level | null, distanceMm: number, checki
 
 /** Null for someone of whom nothing is known. */
 export async function readPortrait(context: ServiceContext, userId: string): Promise<Portrait | null> {
-  const { db, config } = context
-  const [statistics, [pilgrim], [totals]] = await Promise.all([
-    readStatistics(context, userId),
-    db.read(() => db.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId))),
-    db.read(() =>
-      db.orm
-        .select({ points: pilgrimTotals.points })
-        .from(pilgrimTotals)
-        .where(eq(pilgrimTotals.userId, userId)),
-    ),
-  ])
-  if (statistics === null && pilgrim === undefined) return null
+  const known = (await readPilgrims(context, [userId])).get(userId)
+  if (known === undefined) return null
+  const { row, statistics, storedPoints } = known
   const { distanceMm, checkins, carbonMg: mg, points } = statistics ?? noSums()
-  const reported = transportSums(pilgrim?.transport ?? {})
+  const reported = transportSums(row?.transport ?? {})
   const level = levelOf(distanceMm, checkins)
   const next = LEVELS[level.level] ?? null
   const needed = nextLevel(distanceMm, checkins)
-  const surveyCompleted = pilgrim?.surveyCompletedAt != null
-  const phone = pilgrim?.phone ?? null
+  const surveyCompleted = row?.surveyCompleted ?? false
+  const phone = row?.phone ?? null
   const facts: CardFacts = {
-    eventName: config.eventName,
-    displayName: pilgrim?.displayName ?? null,
-    language: pilgrim?.language ?? null,
+    eventName: context.config.eventName,
+    displayName: row?.displayName ?? null,
+    language: row?.language ?? null,
     level,
     next,
     km: shownKm(distanceMm),
@@ -69,7 +57,6 @@ export async function readPortrait(context: ServiceContext, userId: string): Pro
     checkinsNeeded: needed?.checkins_needed ?? 0,
     unlocked: achievementCard({ checkins, surveyCompleted, phone }) === 'unlocked',
   }
-  const storedPoints = totals?.points ?? 0
   const all = JSON.stringify([DESIGN, facts, points, statistics?.lastMs])
   return { facts, storedPoints, fingerprint: new Bun.CryptoHasher('sha256').update(all).digest('hex') }
 }

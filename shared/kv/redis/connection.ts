@@ -65,6 +65,17 @@ function translate(error: unknown): never {
 /** Awaits a command; a failure is `KvUnavailable` or `KvFull`, unless it is a fault of ours. */
 export const asked = <T>(call: Promise<unknown>): Promise<T> => (call as Promise<T>).catch(translate)
 
+/** The replies of a pipeline; the first failure fails it whole. */
+export const allOf = <Reply>(pipeline: ReturnType<Client['pipeline']>): Promise<Reply[]> =>
+  asked(
+    pipeline.exec().then((replies) =>
+      (replies ?? []).map(([error, reply]) => {
+        if (error !== null) throw error
+        return reply
+      }),
+    ),
+  )
+
 /** The servers that hold data: all masters of a Cluster that can be reached, or the one there is. */
 export const masters = (client: Client): Redis[] =>
   client instanceof Cluster ? client.nodes('master') : [client]

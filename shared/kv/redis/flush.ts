@@ -1,6 +1,6 @@
 /** What the flush asks of the buffer. */
 import type { Entry, Kv } from '../kv.ts'
-import { asked, type Client } from './connection.ts'
+import { allOf, asked, type Client } from './connection.ts'
 
 /** Pilgrims listed in one call. */
 const PAGE = 10_000
@@ -53,14 +53,3 @@ function pairsOf(list: readonly string[]): Entry[] {
   for (let i = 0; i < list.length; i += 2) entries.push({ field: list[i]!, value: list[i + 1]! })
   return entries
 }
-
-/** The replies of a pipeline; the first failure fails it whole. */
-const allOf = <Reply>(pipeline: ReturnType<Client['pipeline']>): Promise<Reply[]> =>
-  asked(
-    pipeline.exec().then((replies) =>
-      (replies ?? []).map(([error, reply]) => {
-        if (error !== null) throw error
-        return reply
-      }),
-    ),
-  )

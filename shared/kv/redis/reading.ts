@@ -1,6 +1,6 @@
 /** What readers ask of the buffer: a profile, the health report, the metrics. */
 import { type Entry, type Kv, type PartitionBooks, partitionOf } from '../kv.ts'
-import { asked, type Client } from './connection.ts'
+import { allOf, asked, type Client } from './connection.ts'
 
 /** A pilgrim's hash as entries, in no order. */
 export const entriesOf = (hash: Record<string, string>): Entry[] =>
@@ -9,11 +9,24 @@ export const entriesOf = (hash: Record<string, string>): Entry[] =>
 export function readingVerbs(
   client: Client,
   tags: readonly string[],
-): Pick<Kv, 'peek' | 'bufferSize' | 'oldestPending' | 'books'> {
+): Pick<Kv, 'peek' | 'peekEach' | 'bufferSize' | 'oldestPending' | 'books'> {
   return {
     async peek(userId) {
       const tag = tags[partitionOf(userId, tags.length)]!
       return entriesOf(await asked(client.hgetall(`${tag}:buf:${userId}`)))
+    },
+    async peekEach(userIds) {
+      const byPartition = Map.groupBy(userIds.keys(), (i) => partitionOf(userIds[i]!, tags.length))
+      const entries: Entry[][] = []
+      await Promise.all(
+        Array.from(byPartition, async ([partition, places]) => {
+          const pipeline = client.pipeline()
+          for (const i of places) pipeline.hgetall(`${tags[partition]}:buf:${userIds[i]}`)
+          const hashes = await allOf<Record<string, string>>(pipeline)
+          for (const [n, i] of places.entries()) entries[i] = entriesOf(hashes[n]!)
+        }),
+      )
+      return entries
     },
     async bufferSize() {
       const sizes = await Promise.all(tags.map((tag) => asked<number>(client.zcard(`${tag}:pending`))))

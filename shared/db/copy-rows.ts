@@ -23,41 +23,29 @@ export const copyRows: InsertRows = async (tx, table, columns, things) => {
 
 /** What COPY reads. @throws ValueRefused */
 function packRows<T>(columns: readonly Column<T>[], things: readonly T[]): Buffer {
-  let bytes = Buffer.allocUnsafe(
-    HEADER_BYTES + TRAILER_BYTES + things.length * columns.length * 2 * VALUE_BYTES,
-  )
+  const rowBytes = 2 + columns.length * VALUE_BYTES
+  let bytes = Buffer.allocUnsafe(HEADER_BYTES + TRAILER_BYTES + things.length * rowBytes)
   SIGNATURE.copy(bytes)
   bytes.fill(0, SIGNATURE.length, HEADER_BYTES)
   let at = HEADER_BYTES
   for (const thing of things) {
-    const values = columns.map(({ of }) => of(thing))
-    let most = TRAILER_BYTES + 2
-    for (const value of values)
-      most += VALUE_BYTES + (typeof value === 'string' ? value.length * LONGEST_CHARACTER : 0)
-    if (at + most > bytes.length) bytes = Buffer.concat([bytes.subarray(0, at)], 2 * bytes.length + most)
     at = bytes.writeInt16BE(columns.length, at)
-    for (const [i, value] of values.entries()) at = packValue(bytes, at, columns[i]!.type, value)
+    for (const { type, of } of columns) {
+      const value = of(thing)
+      const most = rowBytes + (typeof value === 'string' ? value.length * LONGEST_CHARACTER : 0)
+      if (at + most > bytes.length) bytes = Buffer.concat([bytes.subarray(0, at)], 2 * bytes.length + most)
+      const end = value === null ? at + 4 : packValue(bytes, at + 4, type, value)
+      bytes.writeInt32BE(value === null ? -1 : end - at - 4, at)
+      at = end
+    }
   }
   return bytes.subarray(0, bytes.writeInt16BE(-1, at))
 }
 
 /** @returns where the next one begins */
-function packValue(
-  bytes: Buffer,
-  at: number,
-  type: ColumnType,
-  value: string | number | boolean | null,
-): number {
-  if (value === null) return bytes.writeInt32BE(-1, at)
-  const begin = at + 4
-  const end = packBare(bytes, begin, type, value)
-  bytes.writeInt32BE(end - begin, at)
-  return end
-}
-
-function packBare(bytes: Buffer, at: number, type: ColumnType, value: string | number | boolean): number {
-  if (type === 'boolean') return bytes.writeUInt8(value === true ? 1 : 0, at)
+function packValue(bytes: Buffer, at: number, type: ColumnType, value: string | number | boolean): number {
   if (type === 'text') return at + bytes.write(String(value), at)
+  if (type === 'boolean') return bytes.writeUInt8(value === true ? 1 : 0, at)
   if (typeof value !== 'number') throw new ValueRefused(`not a number: ${JSON.stringify(value)}`)
   if (type === 'float8') return bytes.writeDoubleBE(value, at)
   if (type === 'float4') {

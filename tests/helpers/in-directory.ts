@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import { killInside } from './signals.ts'
 import { ensurePrograms } from './programs.ts'
 
-/** Installs what is missing, and gives `work` a directory in which the servers keep their data. */
-export async function inDirectory<T>(name: string, work: () => Promise<T>): Promise<T> {
+/**
+ * Installs what is missing, and gives `work` a directory in which the servers keep their data.
+ * @param under where that directory is made
+ */
+export async function inDirectory<T>(name: string, work: () => Promise<T>, under = tmpdir()): Promise<T> {
   await ensurePrograms()
-  const directory = await mkdtemp(join(tmpdir(), `pilgrimage-${name}-`))
+  const directory = await mkdtemp(join(under, `pilgrimage-${name}-`))
   // Postgres may run as another user than the one whose directory this is.
   await chmod(directory, 0o711)
   process.env.TEST_DIRECTORY = directory

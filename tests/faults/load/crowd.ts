@@ -1,70 +1,159 @@
 /**
- * `bun tests/faults/load/crowd.ts [--rate 30] [--times 20] [--seconds 10]`: check-ins at a steady rate, by turns
- * alone and while a crowd twenty times as large reads the map; what the check-ins take in both, side by side.
+ * `bun tests/faults/load/crowd.ts [--rate 30] [--times 20] [--seconds 10] [--rounds 6]`: check-ins at a steady rate,
+ * by turns alone and while a crowd twenty times as large reads the map. What a check-in takes in both, and which part
+ * was busy meanwhile: with all cores busy, everything waits for everything.
  */
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { newDirectory } from '#tests/helpers/process.ts'
-import { openFragileWorld } from '#tests/helpers/world-real.ts'
-import { type Measured, startSteady, walking } from './steady.ts'
+import { cpuSeconds } from '#tests/bench/parts.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { type FragileWorld, openFragileWorld } from '#tests/helpers/world-real.ts'
+import { type Measured, startSteady, type Steady, walking } from './steady.ts'
 
-const ROUNDS = 3
 const { values } = parseArgs({
   options: {
     rate: { type: 'string', default: '30' },
     times: { type: 'string', default: '20' },
     seconds: { type: 'string', default: '10' },
+    rounds: { type: 'string', default: '6' },
   },
 })
-const [rate, times, seconds] = [Number(values.rate), Number(values.times), Number(values.seconds)]
+const [rate, times, seconds, rounds] = [values.rate, values.times, values.seconds, values.rounds].map(
+  Number,
+) as [number, number, number, number]
+/** A crowd that comes or goes is not measured. */
+const SETTLING_MS = 1_500
+const TICKS_PER_S = 100
+/** A crowd writes nothing: waiting for a disk that others use as well would hide what it does. */
+const IN_MEMORY = '/dev/shm'
 
-const line = (name: string, { requests, failures, p50Ms, p99Ms }: Measured) =>
-  `| ${name.padEnd(12)} | ${`${requests}`.padStart(8)} | ${`${failures}`.padStart(8)} | ${p50Ms.toFixed(1).padStart(7)} | ${p99Ms.toFixed(1).padStart(7)} |`
+/** Seconds of CPU that the machine has had, whoever had them. */
+function allS(): number {
+  const ticks = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))![1]!.split(' ').map(Number)
+  const [user, nice, system, , , irq, softirq, steal] = ticks as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  return (user + nice + system + irq + softirq + steal) / TICKS_PER_S
+}
 
-await inDirectory('crowd', async () => {
-  const world = await openFragileWorld({ settings: { EVENT_FLUSH_SECONDS: '5' } })
+interface Round {
+  readonly measured: Measured
+  /** Cores that each part kept busy. */
+  readonly busy: Readonly<Record<string, number>>
+}
+
+async function measure(steady: Steady, busyS: () => Record<string, number>): Promise<Round> {
+  await Bun.sleep(SETTLING_MS)
+  steady.take()
+  const before = busyS()
+  await Bun.sleep(seconds * 1_000)
+  const after = busyS()
+  const busy = Object.entries(after).map(([name, s]) => [name, (s - before[name]!) / seconds])
+  return { measured: steady.take(), busy: Object.fromEntries(busy) as Record<string, number> }
+}
+
+/** Asks the crowd to read at a rate from now on. @returns what it has read until now */
+function startReaders(url: string, caFile: string) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'readers.ts'), url, caFile], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const answers = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
+  return {
+    pid: child.pid,
+    async read(perS: number): Promise<Measured | null> {
+      await child.stdin.write(`${perS}\n`)
+      await child.stdin.flush()
+      return JSON.parse((await answers.read()).value ?? 'null') as Measured | null
+    },
+    async stop() {
+      await child.stdin.end()
+      await child.exited
+    },
+  }
+}
+
+const median = (of: readonly number[]): number => of.toSorted((a, b) => a - b)[Math.floor(of.length / 2)]!
+const ms = (figure: number): string => figure.toFixed(1).padStart(7)
+
+/** The least, the median and the most of a figure over rounds. */
+const spread = (of: readonly number[]): string =>
+  `${median(of).toFixed(1)} (${Math.min(...of).toFixed(1)} – ${Math.max(...of).toFixed(1)})`
+
+function show(name: string, { measured: { requests, failures, p50Ms, p99Ms }, busy }: Round): void {
+  const parts = Object.entries(busy).map(([part, cores]) => `${part} ${cores.toFixed(2)}`)
+  console.log(
+    `| ${name.padEnd(12)} | ${`${requests}`.padStart(6)} | ${`${failures}`.padStart(6)} | ${ms(p50Ms)} | ${ms(p99Ms)} | ${parts.join(', ')} |`,
+  )
+}
+
+async function run(world: FragileWorld): Promise<void> {
   const caFile = join(await newDirectory('ca'), 'ca.pem')
   writeFileSync(caFile, world.ca)
-  const steady = startSteady(rate, walking(world.fetch))
-  const p99: Record<'calm' | 'crowd', number[]> = { calm: [], crowd: [] }
-  console.log(
-    '| check-ins    | requests | failures |  p50 ms |  p99 ms |\n| --- | ---: | ---: | ---: | ---: |',
-  )
-  await Bun.sleep(3_000)
-  for (let round = 0; round < ROUNDS; round++) {
-    steady.take()
-    await Bun.sleep(seconds * 1_000)
-    const calm = steady.take()
-    const readers = Bun.spawn(
-      [
-        process.execPath,
-        join(import.meta.dir, 'readers.ts'),
-        `https://localhost:${world.port}`,
-        caFile,
-        `${rate * times}`,
-      ],
-      { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
-    )
-    await Bun.sleep(2_000)
-    steady.take()
-    await Bun.sleep(seconds * 1_000)
-    const crowd = steady.take()
-    await readers.stdin.end()
-    const read = JSON.parse(await new Response(readers.stdout).text()) as Measured
-    console.log(line('alone', calm))
-    console.log(line('with a crowd', crowd))
-    console.log(line('the crowd', read))
-    p99.calm.push(calm.p99Ms)
-    p99.crowd.push(crowd.p99Ms)
+  const readers = startReaders(`https://localhost:${world.port}`, caFile)
+  const pids = {
+    tracking: [world.service('tracking').pid, world.service('tracking', 1).pid],
+    redis: [world.redis.pid],
+    caddy: [world.caddy.pid],
+    readers: [readers.pid],
+    phones: [process.pid],
   }
-  await steady.stop()
-  await world.close()
-  const median = (of: number[]) => of.sort((a, b) => a - b)[Math.floor(of.length / 2)]!
+  const busyS = () => ({
+    all: allS(),
+    ...Object.fromEntries(
+      Object.entries(pids).map(([name, of]) => [name, of.reduce((sum, pid) => sum + cpuSeconds(pid), 0)]),
+    ),
+  })
+  const steady = startSteady(rate, walking(world.fetch))
+  const found: Record<'alone' | 'with a crowd', Round[]> = { alone: [], 'with a crowd': [] }
   console.log(
-    `p99 of check-ins, median of ${ROUNDS} rounds: ${median(p99.calm).toFixed(1)} ms alone, ` +
-      `${median(p99.crowd).toFixed(1)} ms with ${rate * times} reads a second: ` +
-      `${(median(p99.crowd) / median(p99.calm)).toFixed(2)} times`,
+    '| check-ins    |    all | failed |  p50 ms |  p99 ms | cores busy |\n| --- | ---: | ---: | ---: | ---: | --- |',
   )
-})
+  // What is compiled at first is nobody's time.
+  await readers.read(rate)
+  await Bun.sleep(5_000)
+  for (let round = 0; round < rounds; round++)
+    // A B, B A, A B …: whatever grows meanwhile is neither's.
+    for (const kind of round % 2 === 0
+      ? (['alone', 'with a crowd'] as const)
+      : (['with a crowd', 'alone'] as const)) {
+      await readers.read(kind === 'alone' ? 0 : rate * times)
+      const measured = await measure(steady, busyS)
+      found[kind].push(measured)
+      show(kind, measured)
+    }
+  const read = await readers.read(0)
+  await readers.stop()
+  await steady.stop()
+  const p99 = (of: readonly Round[]) => of.map(({ measured }) => measured.p99Ms)
+  const [alone, crowd] = [p99(found.alone), p99(found['with a crowd'])]
+  if (read !== null) console.log(`The last crowd: ${JSON.stringify(read)}`)
+  console.log(
+    `p99 of check-ins at ${rate} a second on ${cpus().length} cores, median of ${rounds} rounds: ${spread(alone)} ms alone, ` +
+      `${spread(crowd)} ms with ${rate * times} reads a second: ${(median(crowd) / median(alone)).toFixed(2)} times`,
+  )
+}
+
+await inDirectory(
+  'crowd',
+  async () => {
+    const world = await openFragileWorld({ settings: { EVENT_FLUSH_SECONDS: '5' } })
+    try {
+      await run(world)
+    } finally {
+      await world.close()
+    }
+  },
+  existsSync(IN_MEMORY) ? IN_MEMORY : undefined,
+)

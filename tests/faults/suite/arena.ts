@@ -84,6 +84,7 @@ async function openParts(opening: AsyncDisposableStack, more: Environment): Prom
     await disk(JOURNAL_DISK_KIB),
     await openClocks(),
   ]
+  opening.defer(() => clocks?.close())
   const stores = await startStores(opening, redisDisk)
   const line = startLineServer()
   opening.defer(() => line.stop())

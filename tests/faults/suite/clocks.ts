@@ -2,7 +2,7 @@
  * Clocks that a test may turn, one for each service, by Debian's libfaketime. Redis does not start with that
  * library (its allocator asks for the time before the library is ready), so its clock is not turned.
  */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from '#shared/config.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -15,6 +15,18 @@ export interface Clocks {
   env(name: string): Environment
   /** Sets a clock so far off the machine's, for all who look at it. */
   set(name: string, offsetS: number): void
+  /** Once nobody looks at them any more. */
+  close(): void
+}
+
+const SHARED = '/dev/shm'
+
+/** Deletes what the library leaves of processes that were killed: others get their numbers, and would find it. */
+function sweep(): void {
+  for (const name of readdirSync(SHARED)) {
+    const pid = /^(?:sem\.)?faketime_(?:shm|sem)_(\d+)$/.exec(name)?.[1]
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(SHARED, name), { force: true })
+  }
 }
 
 function library(): string | null {
@@ -39,6 +51,7 @@ export async function openClocks(): Promise<Clocks | null> {
     writeFileSync(fileOf(name), `${offsetS < 0 ? '' : '+'}${offsetS}\n`, { mode: 0o644 })
   return {
     set,
+    close: sweep,
     env(name) {
       set(name, 0)
       return {

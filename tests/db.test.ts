@@ -4,8 +4,9 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
-import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
+import { type Database, DatabaseSilent, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
+import { queuedProbe } from '#shared/db/probe.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
 import { outbox } from '#shared/schema/events.ts'
 import { activity } from '#shared/schema/operations.ts'
@@ -13,6 +14,7 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { type Server, startPostgres } from '#tests/helpers/servers.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
 
 let dir: string
 let server: Server
@@ -180,4 +182,43 @@ describe('the embedded database', () => {
       else process.env.TMPDIR = TMPDIR
     }
   }, 30_000)
+})
+
+test('an embedded database that is busy is not silent, unless it is so for long', async () => {
+  const db = await openDatabase({ url: '', dir: join(dir, 'busy') })
+  const probe = queuedProbe(async () => db.sql`SELECT 1`, { waitMs: 20, busyMs: 200 })
+  await probe()
+  const held = Promise.withResolvers<void>()
+  const holding = db.sql.begin(async (tx) => {
+    await tx`SELECT 1`
+    await held.promise
+  })
+  const beganMs = performance.now()
+  await probe()
+  // The question of before is still under way, and becomes too old.
+  await until(
+    () =>
+      probe().then(
+        () => false,
+        (error: unknown) => error instanceof DatabaseSilent,
+      ),
+    {
+      timeoutMs: 5_000,
+      what: 'the database to be called silent',
+    },
+  )
+  expect(performance.now() - beganMs).toBeGreaterThan(200)
+  held.resolve()
+  await holding
+  await until(
+    () =>
+      probe().then(
+        () => true,
+        () => false,
+      ),
+    { timeoutMs: 5_000, what: 'an answer' },
+  )
+  const broken = queuedProbe(() => Promise.reject(new Error('broken')))
+  for (let i = 0; i < 2; i++) expect(await rejection(broken())).toMatchObject({ message: 'broken' })
+  await db.close()
 })

@@ -1,11 +1,9 @@
 /** Chooses the database's driver. */
-import { failing, within } from '#shared/deadline.ts'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { openEmbeddedPostgres } from './db.embedded.ts'
 import { openPostgres } from './db.postgres.ts'
-import { type Database, DatabaseSilent, isDatabaseUnavailable } from './db.ts'
-
-const PROBE_MS = 2_000
+import { type Database, isDatabaseUnavailable } from './db.ts'
+import { queuedProbe, serverProbe } from './probe.ts'
 
 /**
  * Opens the database that the URL names, or the embedded one in `dir`; migrations are the caller's.
@@ -32,13 +30,7 @@ export async function openDatabase(options: {
         return await ask()
       }
     },
-    async probe() {
-      await within(
-        client`select 1`,
-        PROBE_MS,
-        failing(() => new DatabaseSilent()),
-      )
-    },
+    probe: (options.url === '' ? queuedProbe : serverProbe)(async () => client`select 1`),
     async close() {
       await client.end({ timeout: 5 })
       await stop()

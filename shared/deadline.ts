@@ -64,16 +64,14 @@ export function within<T, L>(work: PromiseLike<T>, ms: number, late: () => L): P
         reject(error)
       }
     })
-    const settle = async (): Promise<void> => {
-      try {
-        resolve(await work)
-      } catch (error) {
-        reject(error)
-      } finally {
+    const ending =
+      <V>(settle: (value: V) => void) =>
+      (value: V): void => {
         line.remove(wait)
+        settle(value)
       }
-    }
-    void settle()
+    // Not awaited: that would make another promise for each request.
+    work.then(ending(resolve), ending(reject))
   })
 }
 

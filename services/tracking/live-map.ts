@@ -13,7 +13,8 @@ import { entryOf } from '#shared/rules/tally.ts'
 const REFRESH_MS = 1_500
 /** Positions older than this are not shown. An answer is kept for another second: 5 s in all. */
 const STALE_MS = 4_000
-const OVERLAP_MS = 2_000
+/** Asked for once more on each refresh: the kv's clock may be put back a little. */
+const OVERLAP_MS = 250
 const PAGE = 5_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
@@ -133,7 +134,6 @@ export class LivePositions {
   }
 
   async #pull(partition: number): Promise<void> {
-    // Asked again on each refresh: what was written during the last one.
     let since = Math.max(0, this.#through[partition]! - OVERLAP_MS)
     for (;;) {
       const page = await this.kv.moved(partition, since, PAGE)

@@ -3,10 +3,11 @@
 -- KEYS[1]  the partition's hash tag, such as {gps:0}; all keys are made from it, so all share its slot
 -- ARGV     caller, epoch for a store without one (empty: admit, otherwise: restore), checkin max, checkin
 --          window ms, sync max, sync window ms, duplicate window ms, retention s, most pending points, then
---          per submission (some hundreds at most) lines: kind;user;call;position (t,lat,lng or empty);n, and
---          n × (field, value). A call is what a window keeps of it: request id|duplicate key|its place in time (ms)
--- Answers  {per submission {outcome, …}, of one that is admitted whole only how many points wait now; new
---          points; the caller's points so far; epoch}
+--          in one text per submission (some hundreds at most) lines: kind;user;call;position (t,lat,lng or
+--          empty);n, and n × (field, value). A call is what a window keeps of it: request id|duplicate key|its place
+--          in time (ms)
+-- Answers  {how many points of its pilgrim wait after each submission, in one text; those that are not admitted
+--          whole by their place (from 1), each followed by {outcome, …}; new points; the caller's points so far; epoch}
 local tag = KEYS[1]
 local restoring = ARGV[2] ~= ''
 local limits = {
@@ -32,23 +33,29 @@ local refused, epoch = refusal()
 
 -- Fields and values of all submissions, in turns.
 local entries = {}
-local function readEntries(lines, from, n)
-  for _ = 1, 2 * n do
-    local ends = string.find(lines, '\n', from, true) or #lines + 1
-    entries[#entries + 1] = string.sub(lines, from, ends - 1)
+local text = ARGV[10] or ''
+
+-- Reads n of them from the text; answers where it goes on.
+local function readEntries(from, n)
+  for i = #entries + 1, #entries + 2 * n do
+    local ends = string.find(text, '\n', from, true)
+    entries[i] = string.sub(text, from, ends - 1)
     from = ends + 1
   end
+  return from
 end
 
 local users, submissions = {}, {}
 local callers = { checkin = {}, sync = {} }
-for at = 10, #ARGV do
-  local kind, user, call, position, n, from = string.match(ARGV[at], '^(%a+);([^;]*);([^;]*);([^;]*);(%d+)\n?()')
+local at = 1
+while at <= #text do
+  local kind, user, call, position, n, from =
+    string.match(text, '^(%a+);([^;]*);([^;]*);([^;]*);(%d+)\n()', at)
   n = tonumber(n)
-  users[at - 9] = user
+  users[#users + 1] = user
   table.insert(callers[kind], user)
-  submissions[at - 9] = { kind, user, call, position, #entries + 1, n }
-  readEntries(ARGV[at], from, n)
+  submissions[#submissions + 1] = { kind, user, call, position, #entries + 1, n }
+  at = readEntries(from, n)
 end
 
 -- What the store holds under some names; false where it holds nothing.
@@ -268,8 +275,16 @@ local function decide(submission)
   return { 'admitted', known, firstKnown, pending, string.match(call, '[^|]*$'), held }
 end
 
-local verdicts = {}
-for i, submission in ipairs(submissions) do verdicts[i] = decide(submission) end
+local pendings, others = {}, {}
+for i, submission in ipairs(submissions) do
+  local verdict = decide(submission)
+  local isWhole = type(verdict) == 'number'
+  pendings[i] = isWhole and verdict or 0
+  if not isWhole then
+    others[#others + 1] = i
+    others[#others + 1] = verdict
+  end
+end
 for _, open in pairs(windows) do writeWindows(open) end
 if #waiting > 0 and redis.call('ZADD', tag .. ':pending', unpack(waiting)) < #waiting / 2 then
   -- On the list, and yet nothing was there: what waited has expired.
@@ -289,4 +304,4 @@ if admitted > 0 then total = redis.call('HINCRBY', tag .. ':ledger', 'caller:' .
 if checkins > 0 then redis.call('HINCRBY', tag .. ':ledger', 'checkins', checkins) end
 if duplicate > 0 then redis.call('HINCRBY', tag .. ':ledger', 'duplicate', duplicate) end
 if gone > 0 then redis.call('HINCRBY', tag .. ':ledger', 'dropped', gone) end
-return { verdicts, admitted, total, epoch or '' }
+return { table.concat(pendings, ','), others, admitted, total, epoch or '' }

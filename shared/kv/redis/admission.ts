@@ -5,8 +5,10 @@ import { asked, type Client } from './connection.ts'
 /** Submissions that one call restores: a script has a stack for some thousands of values. */
 const RESTORED_A_CALL = 1_000
 
-/** A verdict as the script answers it: of a submission that is admitted whole, how many points wait. */
-type Reply = number | [string, ...(string | number)[]]
+/** A verdict as the script answers it, of a submission that is not admitted whole. */
+type Reply = [string, ...(string | number)[]]
+
+type Answer = [pendings: string, others: (number | Reply)[], points: number, total: number, epoch: string]
 
 /** @param client one that waits as long as an admission may take */
 export function admissionVerbs(
@@ -22,20 +24,17 @@ export function admissionVerbs(
     epoch: string,
     submissions: readonly Submission[],
     rules: AdmissionRules,
-  ): Promise<Reply[]> => {
+  ): Promise<Verdict[]> => {
     const args = admitArguments(submissions, rules)
-    const [replies, points, total, held] = await asked<[Reply[], number, number, string]>(
+    const [pendings, others, points, total, held] = await asked<Answer>(
       client.gpsAdmit(tags[partition]!, caller, epoch, ...args),
     )
     if (points > 0) for (const listener of listeners) listener({ partition, epoch: held, points, total })
-    return replies
+    return verdictsOf(submissions, pendings, others)
   }
 
   return {
-    async admit(partition, submissions, rules) {
-      const replies = await call(partition, '', submissions, rules)
-      return replies.map((reply, i) => verdictOf(reply, submissions[i]!))
-    },
+    admit: (partition, submissions, rules) => call(partition, '', submissions, rules),
     async restore(partition, submissions, rules) {
       const epoch = crypto.randomUUID()
       for (let from = 0; from < submissions.length; from += RESTORED_A_CALL)
@@ -57,20 +56,37 @@ function admitArguments(submissions: readonly Submission[], rules: AdmissionRule
     Math.ceil(rules.retentionMs / 1_000),
     rules.pendingMax,
   ]
+  // One argument for all: the client, and Redis, spend more on each argument than on what it holds.
+  let lines = ''
   for (const { kind, userId, id, duplicateKey, recordedMs, position, entries } of submissions) {
     const place = position === null ? '' : `${position.t},${position.lat},${position.lng}`
-    let lines = `${kind};${userId};${id}|${duplicateKey}|${recordedMs};${place};${entries.length}`
-    // One argument for all: the client spends more on each argument than on what it holds.
-    for (const { field, value } of entries) lines += `\n${field}\n${value}`
-    args.push(lines)
+    lines += `${kind};${userId};${id}|${duplicateKey}|${recordedMs};${place};${entries.length}\n`
+    for (const { field, value } of entries) lines += `${field}\n${value}\n`
   }
+  args.push(lines)
   return args
 }
 
-function verdictOf(reply: Reply, { recordedMs }: Submission): Verdict {
-  if (typeof reply === 'number')
-    return { outcome: 'admitted', duplicates: 0, duplicate: false, pending: reply, recordedMs, held: null }
-  const [outcome, ...rest] = reply
+function verdictsOf(
+  submissions: readonly Submission[],
+  pendings: string,
+  others: readonly (number | Reply)[],
+): Verdict[] {
+  const waiting = pendings.split(',')
+  const verdicts = submissions.map(({ recordedMs }, i): Verdict => ({
+    outcome: 'admitted',
+    duplicates: 0,
+    duplicate: false,
+    pending: Number(waiting[i]),
+    recordedMs,
+    held: null,
+  }))
+  for (let i = 0; i < others.length; i += 2)
+    verdicts[(others[i] as number) - 1] = verdictOf(others[i + 1] as Reply)
+  return verdicts
+}
+
+function verdictOf([outcome, ...rest]: Reply): Verdict {
   switch (outcome) {
     case 'admitted':
       return {

@@ -7,7 +7,8 @@ import { hasTag } from './etag.ts'
 
 /** An answer as it goes out, with its entity tag, quotes included. */
 interface Kept {
-  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Not an array of bytes, which would be copied for each answer. */
+  readonly body: Blob
   readonly tag: string
 }
 
@@ -27,19 +28,27 @@ const nameOf = (operator: Operator | null, what: string): string => `${operator?
 /** Path and query as they were sent. */
 const addressIn = ({ url }: Request): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
 
-const encoder = new TextEncoder()
-
 function keptOf(text: string): Kept {
-  const bytes = encoder.encode(text)
-  return { bytes, tag: `"${Bun.hash(bytes).toString(36)}"` }
+  return { body: new Blob([text]), tag: `"${Bun.hash(text).toString(36)}"` }
 }
 
+type Headers = Record<string, string>
+/** What every answer carries; asked for only when there is one. */
+type HeadersOf = () => Headers
+const NONE: HeadersOf = () => ({})
+
 /** Clients may keep an answer, and ask each time whether it still holds. */
-function answerWith(request: Request, operator: Operator | null, { bytes, tag }: Kept): Response {
-  const cacheControl = operator === null ? 'no-cache' : 'private, no-cache'
-  const headers = { ETag: tag, 'Cache-Control': cacheControl }
+function answerWith(
+  request: Request,
+  operator: Operator | null,
+  { body, tag }: Kept,
+  headers: Headers,
+): Response {
+  headers.etag = tag
+  headers['cache-control'] = operator === null ? 'no-cache' : 'private, no-cache'
   if (hasTag(request, tag)) return new Response(null, { status: 304, headers })
-  return new Response(bytes, { headers: { ...headers, 'Content-Type': 'application/json;charset=utf-8' } })
+  headers['content-type'] = 'application/json;charset=utf-8'
+  return new Response(body, { headers })
 }
 
 /** Kept answers of one endpoint, which depend on nothing but what is asked and the role of who asks. */
@@ -54,9 +63,9 @@ export class KeptAnswers {
   ) {}
 
   /** The answer to a request that was made in just these words a moment ago. */
-  find(request: Request, operator: Operator | null): Response | null {
+  find(request: Request, operator: Operator | null, headersOf = NONE): Response | null {
     const kept = this.#young(nameOf(operator, addressIn(request)))?.kept
-    return kept ? answerWith(request, operator, kept) : null
+    return kept ? answerWith(request, operator, kept, headersOf()) : null
   }
 
   /**
@@ -69,6 +78,7 @@ export class KeptAnswers {
     operator: Operator | null,
     what: unknown,
     make: () => Promise<string>,
+    headersOf = NONE,
   ): Promise<Response> {
     const name = nameOf(operator, JSON.stringify(what))
     let entry = this.#young(name)
@@ -83,7 +93,7 @@ export class KeptAnswers {
       throw error
     }
     this.#keep(nameOf(operator, addressIn(request)), entry)
-    return answerWith(request, operator, entry.kept)
+    return answerWith(request, operator, entry.kept, headersOf())
   }
 
   #young(name: string): Entry | null {

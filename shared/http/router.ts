@@ -47,6 +47,20 @@ const JSON_TYPE = 'application/json;charset=utf-8'
 const envelope = (endpoint: Endpoint, data: unknown): string =>
   JSON.stringify({ ok: true, data: endpoint.quickData?.(data) ?? endpoint.data.parse(data) })
 
+/** Counts an answer; refusals are counted apart. */
+function counted(
+  context: ServiceContext,
+  endpoint: Endpoint,
+  response: Response,
+  startedMs: number,
+): Response {
+  if (response.status < 400) {
+    const seconds = (performance.now() - startedMs) / 1_000
+    context.metrics.request(endpoint.path, endpoint.method, response.status, seconds)
+  }
+  return response
+}
+
 /** Serves an endpoint: the handler sees a checked call, the client an envelope. */
 export function serve<E extends Endpoint>(
   router: Router,
@@ -59,25 +73,22 @@ export function serve<E extends Endpoint>(
   const answer = async ({ request, params, set }: Routed, requestId: string): Promise<Response> => {
     const admitted = await admit(context, endpoint, request)
     const { operator } = admitted
-    const found = kept?.find(request, operator)
-    if (found) return stamp(found, set, requestId)
+    const headersOf = () => takeHeaders(set, requestId)
+    const found = kept?.find(request, operator, headersOf)
+    if (found) return found
     const call = (await callOf(context, endpoint, request, params, requestId, admitted)) as CallOf<E>
     if (kept !== null) {
       const make = async () => envelope(endpoint, await handler(call))
-      const made = await kept.answer(request, operator, [call.params, call.query], make)
-      return stamp(made, set, requestId)
+      return kept.answer(request, operator, [call.params, call.query], make, headersOf)
     }
     const data = await handler(call)
     if (data instanceof Response) return stamp(data, set, requestId)
-    const headers = takeHeaders(set, requestId)
+    const headers = headersOf()
     headers['content-type'] = JSON_TYPE
     return new Response(envelope(endpoint, data), { status: endpoint.success, headers })
   }
   const answerOrRefuse = async (routed: Routed, requestId: string): Promise<Response> => {
     const { request, set } = routed
-    // Of the public many ask the same, and nothing has to be checked.
-    const found = request.headers.has('x-admin-token') ? null : openly?.find(request, null)
-    if (found) return stamp(found, set, requestId)
     try {
       return await patiently(request, answer(routed, requestId))
     } catch (error) {
@@ -85,15 +96,18 @@ export function serve<E extends Endpoint>(
     }
   }
   // Elysia reads from this line what a route looks at, and prepares nothing else: no headers, query or cookies.
-  const route = async ({ request, params, set }: Routed): Promise<Response> => {
-    const started = performance.now()
-    const response = await answerOrRefuse({ request, params, set }, requestIdOf(request))
-    // Refusals are counted apart.
-    if (response.status < 400) {
-      const seconds = (performance.now() - started) / 1_000
-      context.metrics.request(endpoint.path, endpoint.method, response.status, seconds)
-    }
-    return response
+  const route = ({ request, params, set }: Routed): Response | Promise<Response> => {
+    const startedMs = performance.now()
+    const requestId = requestIdOf(request)
+    // Of the public many ask the same, and nothing has to be checked or waited for.
+    const found =
+      openly === null || request.headers.has('x-admin-token')
+        ? null
+        : openly.find(request, null, () => takeHeaders(set, requestId))
+    if (found !== null) return counted(context, endpoint, found, startedMs)
+    return answerOrRefuse({ request, params, set }, requestId).then((response) =>
+      counted(context, endpoint, response, startedMs),
+    )
   }
   router.route(endpoint.method, endpoint.path, route, { parse: 'none' })
 }

@@ -8,6 +8,7 @@ import { admissionVerbs } from './redis/admission.ts'
 import { clear } from './redis/clear.ts'
 import { asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
 import { flushVerbs } from './redis/flush.ts'
+import { limitVerbs } from './redis/limits.ts'
 import { liveMapVerbs } from './redis/live-map.ts'
 import { readingVerbs } from './redis/reading.ts'
 
@@ -129,17 +130,6 @@ function statusVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'status'
       await Promise.all(
         tags.map((tag) => asked(client.gpsSetStatus(tag, version, status, message ?? '', epoch))),
       )
-    },
-  }
-}
-
-function limitVerbs(client: Client): Pick<Kv, 'limit'> {
-  return {
-    async limit(key, id, { max, windowMs }) {
-      const [allowed, remaining, retryAfterMs] = await asked<[number, number, number]>(
-        client.windowLimit(`limit:${key}`, id, max, windowMs),
-      )
-      return { allowed: allowed === 1, remaining, retryAfterMs }
     },
   }
 }

@@ -77,6 +77,30 @@ export function verbsSuite(driver: KvDriver): void {
       expect(allowed.length).toBeGreaterThanOrEqual(3 * 4)
     })
 
+    test('of calls at once each is charged to its own window, in order, a repeated one once', async () => {
+      const [two, five] = [2, 5].map((max) => ({ max, windowMs: 60_000 }))
+      const calls = [
+        ['e', '1', two!],
+        ['f', '1', five!],
+        ['e', '1', two!],
+        ['e', '2', two!],
+        ['f', '2', five!],
+        ['e', '3', two!],
+        ['e', '1', two!],
+      ] as const
+      const verdicts = await Promise.all(calls.map(([key, id, window]) => kv.limit(key, id, window)))
+      expect(verdicts.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+        [true, 1],
+        [true, 4],
+        [true, 1],
+        [true, 0],
+        [true, 3],
+        [false, 0],
+        [true, 0],
+      ])
+      expect(verdicts[5]!.retryAfterMs).toBeWithin(55_000, 60_001)
+    })
+
     test('of calls at once a limit lets exactly max through', async () => {
       const calls = Array.from({ length: 50 }, (_, i) =>
         kv.limit('d', String(i), { max: 7, windowMs: 60_000 }),

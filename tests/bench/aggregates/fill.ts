@@ -1,5 +1,6 @@
 /** A database as an event leaves it: pilgrims with profiles, surveys and points, stored by the real flush. */
 import { flushSlice } from '#services/scheduler/flush-slice.ts'
+import { rollUpCells } from '#services/scheduler/roll-up-cells.ts'
 import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
 import { pack } from '#shared/buffer/point.ts'
 import type { Database } from '#shared/db/db.ts'
@@ -73,6 +74,7 @@ export async function fill(
       }
     }
     await Promise.all([worker(), worker(), worker()])
+    await rollUpCells(db, calendar)
   }
   await describePilgrims(db)
 }

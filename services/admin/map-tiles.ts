@@ -35,13 +35,13 @@ export async function* readMap(
   }) as [Cell, Cell]
   let last = { x: -1, y: -1 }
   let sum: Counts = []
-  for (let offset = 0; ; offset += PAGE) {
-    const rows = await tx<TileRow[]>`
-      SELECT zoom, span, (extract(epoch FROM start) * 1000)::float8 AS "startMs", x, y,
-             points::float8 AS points, users, encode(counts, 'base64') AS packed
-      FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar)}
-        AND y BETWEEN ${low.y} AND ${high.y} AND x BETWEEN ${low.x} AND ${high.x}
-      ORDER BY y, x, span, start LIMIT ${PAGE} OFFSET ${offset}`
+  const pages = tx<TileRow[]>`
+    SELECT zoom, span, (extract(epoch FROM start) * 1000)::float8 AS "startMs", x, y,
+           points::float8 AS points, users, encode(counts, 'base64') AS packed
+    FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar)}
+      AND y BETWEEN ${low.y} AND ${high.y} AND x BETWEEN ${low.x} AND ${high.x}
+    ORDER BY y, x, span, start`.cursor(PAGE)
+  for await (const rows of pages)
     for (const { x, y, packed } of rows.map(storedTile)) {
       if (x !== last.x || y !== last.y) {
         if (sum.length > 0) yield untiled(zOrder(last), sum)
@@ -50,8 +50,6 @@ export async function* readMap(
       }
       sum = addCounts(sum, unpackCounts(packed))
     }
-    if (rows.length < PAGE) break
-  }
   if (sum.length > 0) yield untiled(zOrder(last), sum)
 }
 

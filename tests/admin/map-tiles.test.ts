@@ -1,0 +1,54 @@
+/** Reading the map's tiles: each once and whole, however many there are, and no further than somebody wants. */
+import { expect, test } from 'bun:test'
+import { EVERYWHERE, readMap } from '#services/admin/map-tiles.ts'
+import { tileToStore, writeTiles } from '#shared/fold/stored-tiles.ts'
+import { MAX_ZOOM } from '#shared/rules/cells.ts'
+import { describeRigs } from '#tests/scheduler/rig.ts'
+
+const HOUR_MS = 3_600_000
+const SINCE_MS = Date.UTC(2026, 3, 12)
+const SIDE = 17
+const HOURS = 3
+
+describeRigs('tiles of the map', (rig) => {
+  const store = () =>
+    rig.db.sql.begin(async (tx) => {
+      const tiles = Array.from({ length: SIDE * SIDE * HOURS }, (_, i) => {
+        const hour = i % HOURS
+        const place = Math.floor(i / HOURS)
+        const name = { zoom: MAX_ZOOM, span: 'hour', startMs: SINCE_MS + hour * HOUR_MS } as const
+        const counts = [place % 7, 1 + hour, 1, 9 + hour, 2, 0]
+        return tileToStore({ ...name, x: 3 + (place % SIDE), y: 5 + Math.floor(place / SIDE), counts })
+      })
+      await writeTiles(tx, tiles)
+    })
+  const asked = { zoom: MAX_ZOOM, box: EVERYWHERE, sinceMs: SINCE_MS }
+
+  test('hundreds of them come one after the other, each with its hours summed', async () => {
+    await store()
+    const tiles = await rig.db.sql.begin(async (tx) => {
+      const found = []
+      for await (const tile of readMap(tx, rig.calendar, asked)) found.push(tile)
+      return found
+    })
+    expect(tiles).toHaveLength(SIDE * SIDE)
+    expect(new Set(tiles.map((tile) => Math.floor(tile[0]! / 65_536))).size).toBe(SIDE * SIDE)
+    for (const tile of tiles) {
+      expect(tile).toHaveLength(3 * (1 + HOURS))
+      // A cell that all the hours have, and one of each hour.
+      expect(tile.filter((_, i) => i % 3 === 1).sort()).toEqual([2, 2, 2, 6])
+    }
+  })
+
+  test('who has enough reads no more, and goes on in the same transaction', async () => {
+    await store()
+    const counts = await rig.db.sql.begin(async (tx) => {
+      for await (const tile of readMap(tx, rig.calendar, asked)) if (tile.length > 0) break
+      const [row] = await tx<[{ n: number }]>`SELECT count(*)::int AS n FROM cell_tiles`
+      let all = 0
+      for await (const tile of readMap(tx, rig.calendar, asked)) all += tile.length > 0 ? 1 : 0
+      return [row.n, all]
+    })
+    expect(counts).toEqual([SIDE * SIDE * HOURS, SIDE * SIDE])
+  })
+})

@@ -1,0 +1,17 @@
+/** What stands between a request and its route. */
+import { expect, test } from 'bun:test'
+import type { ServiceContext } from '#shared/context.ts'
+import { dataEndpoint } from '#shared/contracts/tracking.ts'
+import { createRouter, serve } from '#shared/http/router.ts'
+
+test('a route has nothing prepared that it does not look at: that costs more than to answer', () => {
+  // Nobody asks it anything.
+  const context = { tls: false, config: { corsOrigins: ['*'] }, now: Date.now } as unknown as ServiceContext
+  const router = createRouter(context)
+  serve(router, context, dataEndpoint, () => ({ points: [], generated_at: '' }))
+  const [route] = router.routes
+  const text = String(route!.compile())
+  expect(text).toContain('handler(c)')
+  for (const prepared of ['parseCookie', 'parseQuery', 'c.headers', 'getServer', 'c.body'])
+    expect(text).not.toContain(prepared)
+})

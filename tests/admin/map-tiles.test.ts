@@ -36,7 +36,7 @@ describeRigs('tiles of the map', (rig) => {
     for (const tile of tiles) {
       expect(tile).toHaveLength(3 * (1 + HOURS))
       // A cell that all the hours have, and one of each hour.
-      expect(tile.filter((_, i) => i % 3 === 1).sort()).toEqual([2, 2, 2, 6])
+      expect(tile.filter((_, i) => i % 3 === 1).sort((a, b) => a - b)).toEqual([2, 2, 2, 6])
     }
   })
 

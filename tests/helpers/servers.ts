@@ -89,7 +89,7 @@ export async function startRedis(
     command: [
       ...[commandPath('redis-server'), '--bind', '127.0.0.1', '--port', `${port}`, '--dir', dir],
       ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--maxmemory-policy', 'noeviction'],
-      ...['--databases', `${REDIS_DATABASES}`, ...args],
+      ...['--hash-max-listpack-entries', '32', '--databases', `${REDIS_DATABASES}`, ...args],
     ],
     dir,
     port,

@@ -32,13 +32,21 @@ export const zOrder = ({ x, y }: Pick<Cell, 'x' | 'y'>): number =>
   interleave(x >> 8, y >> 8) * TILE_CELLS +
   interleave(x >> 16, y >> 16) * TILE_CELLS * TILE_CELLS
 
+/** Of each byte its even bits, and its odd bits four places above. */
+const GATHERED = Array.from({ length: 256 }, (_, byte) => {
+  let gathered = 0
+  for (let bit = 0; bit < 8; bit++) gathered |= ((byte >> bit) & 1) << ((bit >> 1) + 4 * (bit & 1))
+  return gathered
+})
+
 /** The cell with a place in Z-order. */
 export function cellOf(z: number, zoom: number): Cell {
   let x = 0
   let y = 0
-  for (let bit = 1, rest = z; rest > 0; bit *= 2, rest = Math.floor(rest / 4)) {
-    if (rest % 2 === 1) x += bit
-    if (rest % 4 >= 2) y += bit
+  for (let scale = 1, rest = z; rest > 0; scale *= 16, rest = Math.floor(rest / 256)) {
+    const gathered = GATHERED[rest % 256]!
+    x += (gathered & 15) * scale
+    y += (gathered >> 4) * scale
   }
   return { zoom, x, y }
 }

@@ -41,7 +41,10 @@ const degrees = (value: number): number => Math.round(value * 1e7) / 1e7
 /** Edges of a cell in degrees. */
 export function cellBounds({ zoom, x, y }: Cell): [west: number, south: number, east: number, north: number] {
   const perDegree = FINEST_PER_DEGREE / 2 ** (MAX_ZOOM - zoom)
-  return [x / perDegree - 180, y / perDegree - 90, (x + 1) / perDegree - 180, (y + 1) / perDegree - 90].map(
-    degrees,
-  ) as [number, number, number, number]
+  return [
+    degrees(x / perDegree - 180),
+    degrees(y / perDegree - 90),
+    degrees((x + 1) / perDegree - 180),
+    degrees((y + 1) / perDegree - 90),
+  ]
 }

@@ -1,6 +1,7 @@
 /** What is checked by hand on the hot path is what the contracts say. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { clustersEndpoint, writeClusters } from '#shared/contracts/clusters.ts'
 import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
 import { quickCheckIn, quickGpsPoint, quickTrackSync } from '#shared/contracts/quick-check.ts'
 import {
@@ -155,5 +156,40 @@ describe('quick data', () => {
       expect(profileEndpoint.data.parse(given)).toEqual(one)
     }
     expect(Object.keys(profileEndpoint.data.shape).sort()).toEqual(Object.keys(profile).sort())
+  })
+
+  test('of a map is what the contract lets through', () => {
+    const degrees = fc.double({ min: -90, max: 90, noNaN: true })
+    const cell = fc.record({
+      id: fc.constantFrom('6/1503/570', '18/6155878/2336358'),
+      bounds: fc.tuple(degrees, degrees, degrees, degrees),
+      count: fc.nat(),
+      users: fc.nat(),
+    })
+    const end = { lat: 24.1, lng: 120.6, route_km: null }
+    const summary = { zoom: 6, requested_zoom: 18, since: null, front: end, tail: null, spread_km: 1.25 }
+    const beside = { ...summary, as_of: '2026-04-12T04:00:00.000Z' }
+    const given = { ...beside, front: { ...end, secret: 1 }, secret: 1 }
+    fc.assert(
+      fc.property(fc.array(cell), (cells) => {
+        const { json } = writeClusters(
+          cells.map((one) => ({ ...one, secret: 1 })),
+          given,
+        )
+        const features = cells.map(({ id, bounds: [west, south, east, north], count, users }) => {
+          const ring = [
+            [west, south],
+            [east, south],
+            [east, north],
+            [west, north],
+            [west, south],
+          ]
+          const geometry = { type: 'Polygon' as const, coordinates: [ring as [number, number][]] }
+          return { type: 'Feature' as const, id, geometry, properties: { count, users } }
+        })
+        const parsed = clustersEndpoint.data.parse({ type: 'FeatureCollection', features, ...given })
+        expect(json).toBe(JSON.stringify(parsed))
+      }),
+    )
   })
 })

@@ -35,7 +35,7 @@ import { errorFields } from '#shared/log.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { assignRole, listRoles } from './assign-role.ts'
 import { readCarbon } from './carbon.ts'
-import { readClusters } from './clusters.ts'
+import { createClusters } from './clusters.ts'
 import { endActivity } from './end-activity.ts'
 import { docsPage } from './docs-page.ts'
 import { openApi } from './openapi.ts'
@@ -72,7 +72,8 @@ function serveEvent(router: Router, context: ServiceContext): void {
   )
   serve(router, context, carbonEndpoint, () => readCarbon(context))
   serve(router, context, timelineEndpoint, () => readTimeline(context))
-  serve(router, context, clustersEndpoint, ({ query }) => readClusters(context, query))
+  const clusters = createClusters(context)
+  serve(router, context, clustersEndpoint, ({ query }) => clusters(query))
   serve(router, context, auditEndpoint, ({ query }) => listAudit(context, query))
   const stream = createStream(context)
   serve(router, context, streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))

@@ -1,6 +1,7 @@
 /** The map by cells, from the tiles that the flush keeps: never from points. */
 import type { ServiceContext } from '#shared/context.ts'
-import { type CellFeature, type Clusters, type ClustersQuery, MAX_CELLS } from '#shared/contracts/clusters.ts'
+import { type ClustersQuery, type MapCell, MAX_CELLS, writeClusters } from '#shared/contracts/clusters.ts'
+import type { Written } from '#shared/contracts/endpoint.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Query } from '#shared/db/db.ts'
 import { readLastFlush } from '#shared/last-flush.ts'
@@ -9,7 +10,7 @@ import { cellOf, coarsen, type Counts } from '#shared/rules/cell-counts.ts'
 import { KEPT_ZOOMS } from '#shared/rules/cell-tiles.ts'
 import { type Cell, cellBounds, cellName, MIN_ZOOM } from '#shared/rules/cells.ts'
 import { type Box, cornersOf, EVERYWHERE, readMap } from './map-tiles.ts'
-import { readProcession } from './procession.ts'
+import { createProcession, type ReadProcession } from './procession.ts'
 
 /** A cell of an answer. */
 interface Cluster {
@@ -26,30 +27,43 @@ interface Asked {
   readonly k: number
 }
 
-/** Cells as GeoJSON; all of it is of one moment. */
-export async function readClusters(context: ServiceContext, query: ClustersQuery): Promise<Clusters> {
-  const { db, kv, calendar } = context
+/** Reads cells as GeoJSON; all of an answer is of one moment. */
+export function createClusters(context: ServiceContext): (query: ClustersQuery) => Promise<Written> {
+  const readProcession = createProcession(context)
+  return (query) => readClusters(context, readProcession, query)
+}
+
+async function readClusters(
+  { db, kv, calendar }: ServiceContext,
+  readProcession: ReadProcession,
+  query: ClustersQuery,
+): Promise<Written> {
   const sinceMs = query.since === undefined ? null : calendar.hourStart(query.since)
   const asked = { zoom: query.zoom, box: query.bbox ?? EVERYWHERE, sinceMs, k: query.k }
   const [map, lastFlush] = await Promise.all([
     db.read(() =>
       db.sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
         const fitting = await readFitting(tx, calendar, asked)
-        return { ...fitting, ...(await readProcession(tx, context, { ...asked, zoom: fitting.zoom })) }
+        return { ...fitting, ...(await readProcession(tx, { ...asked, zoom: fitting.zoom })) }
       }),
     ),
     readLastFlush(db, kv),
   ])
   const { clusters, ...rest } = map
-  return {
-    type: 'FeatureCollection',
-    features: clusters.map(featureOf),
+  return writeClusters(clusters.map(mapCellOf), {
     ...rest,
     requested_zoom: query.zoom,
     since: sinceMs === null ? null : time(sinceMs),
     as_of: lastFlush === null ? null : time(lastFlush),
-  }
+  })
 }
+
+const mapCellOf = ({ cell, points, users }: Cluster): MapCell => ({
+  id: cellName(cell),
+  bounds: cellBounds(cell),
+  count: points,
+  users,
+})
 
 /** The cells of the zoom asked for, or of the next coarser one at which there are not too many. */
 async function readFitting(
@@ -73,8 +87,11 @@ async function readBelow(tx: Query, calendar: Calendar, kept: number, asked: Ask
   const found = new Map<number, Cluster[]>()
   for (let zoom = Math.min(kept, asked.zoom); zoom >= coarsestOf(kept); zoom--) found.set(zoom, [])
   for await (const tile of readMap(tx, calendar, { ...asked, zoom: kept })) {
+    let [counts, at] = [tile, kept]
     for (const [zoom, clusters] of found) {
-      addClusters(clusters, coarsen(tile, kept - zoom), zoom, asked)
+      counts = coarsen(counts, at - zoom)
+      at = zoom
+      addClusters(clusters, counts, zoom, asked)
       if (clusters.length > MAX_CELLS && zoom > MIN_ZOOM) found.delete(zoom)
     }
     if (found.size === 0) return null
@@ -99,20 +116,3 @@ const fullest = (clusters: readonly Cluster[]): readonly Cluster[] =>
   clusters.length <= MAX_CELLS
     ? clusters
     : [...clusters].sort((a, b) => b.points - a.points).slice(0, MAX_CELLS)
-
-function featureOf({ cell, points, users }: Cluster): CellFeature {
-  const [west, south, east, north] = cellBounds(cell)
-  const ring: [number, number][] = [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ]
-  return {
-    type: 'Feature',
-    id: cellName(cell),
-    geometry: { type: 'Polygon', coordinates: [ring] },
-    properties: { count: points, users },
-  }
-}

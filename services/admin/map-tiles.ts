@@ -1,4 +1,7 @@
-/** Reading tiles of the map: those of a box, from an hour on, one tile after the other with its hours summed. */
+/**
+ * Reading tiles of the map: those of a box, from an hour on, one tile after the other with its hours summed; and
+ * whether they are still the ones that were read before.
+ */
 import type { Query } from '#shared/db/db.ts'
 import { type TileRow, storedTile } from '#shared/fold/stored-tiles.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -17,6 +20,21 @@ const PAGE = 100
 /** The cells of a zoom that a box touches: corners, both included. */
 export function cornersOf([west, south, east, north]: Box, zoom: number): readonly [low: Cell, high: Cell] {
   return [cellAt(south, west, zoom), cellAt(north, east, zoom)]
+}
+
+/**
+ * A short text that is another one as soon as any tile from an hour on is: by which transaction wrote each.
+ * @param zoom one of the kept ones
+ */
+export async function readMapVersion(
+  tx: Query,
+  calendar: Calendar,
+  { zoom, sinceMs }: { readonly zoom: number; readonly sinceMs: number | null },
+): Promise<string> {
+  const [row] = await tx<[{ version: string | null }]>`
+    SELECT md5(string_agg(concat_ws(' ', span, start, y, x, points, users, xmin), ',')) AS version
+    FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar)}`
+  return row.version ?? ''
 }
 
 /**

@@ -5,11 +5,12 @@
 import type { ServiceContext } from '#shared/context.ts'
 import type { Clusters } from '#shared/contracts/clusters.ts'
 import type { Query } from '#shared/db/db.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
 import { cellOf, coarsen, type Counts } from '#shared/rules/cell-counts.ts'
 import { cellBounds } from '#shared/rules/cells.ts'
 import { alongAxis, alongRoute, type Ends, type Weighed } from '#shared/rules/procession.ts'
 import { shownKm } from '#shared/rules/shown.ts'
-import { EVERYWHERE, readMap } from './map-tiles.ts'
+import { EVERYWHERE, readMap, readMapVersion } from './map-tiles.ts'
 
 /** One of the kept zooms. */
 const ZOOM = 14
@@ -20,24 +21,65 @@ const HOUR_MS = 3_600_000
 type Procession = Pick<Clusters, 'front' | 'tail' | 'spread_km'>
 const NOBODY: Procession = { front: null, tail: null, spread_km: null }
 
+/** Answers that are remembered at most: with another flush all of them are made anew. */
+const REMEMBERED = 256
+
+/** What is asked for. */
+interface Asked {
+  /** Of the answer: with `k` no place is told more closely than the cells are. */
+  readonly zoom: number
+  /** Who has been seen since then; null: within a day of the latest position of all. */
+  readonly sinceMs: number | null
+  readonly k: number
+}
+
+/** What a procession depends on beside the map. */
+interface Context extends Pick<ServiceContext, 'calendar'> {
+  readonly config: Pick<ServiceContext['config'], 'route'>
+}
+
+/** Reads where the walk begins and ends, within a transaction that sees one moment. */
+export type ReadProcession = (tx: Query, asked: Asked) => Promise<Procession>
+
 /**
- * @param asked.zoom of the answer: with `k` no place is told more closely than the cells are
- * @param asked.sinceMs who has been seen since then; null: within a day of the latest position of all
+ * A reader that works a procession out once for each state of the tiles, whatever part of the map it is asked
+ * beside: tens of thousands of people do not have to be put in order again until one of them has moved.
  */
-export async function readProcession(
-  tx: Query,
-  { calendar, config }: Pick<ServiceContext, 'calendar' | 'config'>,
-  asked: { readonly zoom: number; readonly sinceMs: number | null; readonly k: number },
-): Promise<Procession> {
+export function createProcession(context: Context): ReadProcession {
+  const { calendar } = context
+  const remembered = new Map<string, Procession>()
+  return async (tx, asked) => {
+    const sinceMs = asked.sinceMs ?? (await lastDay(tx, calendar))
+    if (sinceMs === null) return NOBODY
+    const zoom = asked.k > 0 ? Math.min(asked.zoom, ZOOM) : ZOOM
+    const version = await readMapVersion(tx, calendar, { zoom: ZOOM, sinceMs })
+    const name = `${version} ${sinceMs} ${zoom} ${asked.k}`
+    let procession = remembered.get(name)
+    if (procession === undefined) {
+      procession = await workOut(tx, context, { zoom, sinceMs, k: asked.k })
+      if (remembered.size >= REMEMBERED) remembered.clear()
+      remembered.set(name, procession)
+    }
+    return procession
+  }
+}
+
+/** Start of the hour a day before the latest position's; null when there is none. */
+async function lastDay(tx: Query, calendar: Calendar): Promise<number | null> {
   const [latest] = await tx<{ ms: number }[]>`
     SELECT (extract(epoch FROM start) * 1000)::float8 AS ms FROM cell_tiles
     WHERE zoom = 10 AND span = 'hour' AND users > 0 ORDER BY start DESC LIMIT 1`
-  if (latest === undefined) return NOBODY
-  const sinceMs = asked.sinceMs ?? calendar.hourStart(latest.ms - (HOURS - 1) * HOUR_MS)
-  const zoom = asked.k > 0 ? Math.min(asked.zoom, ZOOM) : ZOOM
+  return latest === undefined ? null : calendar.hourStart(latest.ms - (HOURS - 1) * HOUR_MS)
+}
+
+async function workOut(
+  tx: Query,
+  { calendar, config }: Context,
+  { zoom, sinceMs, k }: Asked,
+): Promise<Procession> {
   const places: Weighed[] = []
   for await (const tile of readMap(tx, calendar, { zoom: ZOOM, box: EVERYWHERE, sinceMs }))
-    addPlaces(places, coarsen(tile, ZOOM - zoom), zoom, asked.k)
+    addPlaces(places, coarsen(tile, ZOOM - zoom), zoom, k)
   const ends = config.route === null ? alongAxis(places) : alongRoute(places, config.route)
   return ends === null ? NOBODY : shown(ends)
 }

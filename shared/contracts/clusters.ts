@@ -1,6 +1,6 @@
 /** The map of the event by cells: how many points there are, and who is where. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpoint, Written } from './endpoint.ts'
 import { Latitude, Longitude, Time, Zoom } from './fields.ts'
 import { BoundingBox } from './tracking.ts'
 
@@ -38,7 +38,6 @@ export const CellFeature = z.object({
     users: z.int().describe('Pilgrims whose latest position is here'),
   }),
 })
-export type CellFeature = z.infer<typeof CellFeature>
 
 const End = z
   .object({
@@ -48,9 +47,8 @@ const End = z
   })
   .nullable()
 
-export const Clusters = z.object({
-  type: z.literal('FeatureCollection'),
-  features: z.array(CellFeature),
+/** What stands beside the cells. */
+const Summary = z.object({
   zoom: z.int().describe(`The one asked for, or the next coarser one with at most ${MAX_CELLS} cells`),
   requested_zoom: z.int(),
   since: Time.nullable().describe('Start of the hour that is meant'),
@@ -59,7 +57,44 @@ export const Clusters = z.object({
   spread_km: z.number().nullable().describe('From tail to front, along the route if there is one'),
   as_of: Time.nullable().describe('Time of the last flush'),
 })
+
+export const Clusters = z.object({
+  type: z.literal('FeatureCollection'),
+  features: z.array(CellFeature),
+  ...Summary.shape,
+})
 export type Clusters = z.infer<typeof Clusters>
+
+/** A cell of the map as it is to be written; edges in degrees. */
+export interface MapCell {
+  readonly id: string
+  readonly bounds: readonly [west: number, south: number, east: number, north: number]
+  readonly count: number
+  readonly users: number
+}
+
+/**
+ * Writes the map. There are thousands of cells in one answer, and to make, check and write each as an object takes
+ * ten times as long; neighbours share their edges, so that each is written once.
+ */
+export function writeClusters(cells: readonly MapCell[], summary: z.infer<typeof Summary>): Written {
+  const edges = new Map<number, string>()
+  const edge = (degrees: number): string => {
+    let text = edges.get(degrees)
+    if (text === undefined) edges.set(degrees, (text = JSON.stringify(degrees)))
+    return text
+  }
+  const features = cells.map(({ id, bounds, count, users }) => {
+    const [west, south, east, north] = [edge(bounds[0]), edge(bounds[1]), edge(bounds[2]), edge(bounds[3])]
+    const ring = `[${west},${south}],[${east},${south}],[${east},${north}],[${west},${north}],[${west},${south}]`
+    return (
+      `{"type":"Feature","id":"${id}","geometry":{"type":"Polygon","coordinates":[[${ring}]]},` +
+      `"properties":{"count":${count},"users":${users}}}`
+    )
+  })
+  const beside = JSON.stringify(Summary.parse(summary)).slice(1)
+  return new Written(`{"type":"FeatureCollection","features":[${features.join()}],${beside}`)
+}
 
 export const clustersEndpoint = endpoint({
   method: 'GET',

@@ -72,6 +72,11 @@ export interface Endpoint<
   readonly refusals: Readonly<Record<number, z.ZodType>>
 }
 
+/** Data of an answer that its contract has written as JSON by hand: only contracts make one, and name its fields. */
+export class Written {
+  constructor(readonly json: string) {}
+}
+
 type Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D extends z.ZodType> = Pick<
   Endpoint<P, Q, B, D>,
   'method' | 'path' | 'service' | 'summary' | 'data'

@@ -3,7 +3,7 @@ import { type Context, Elysia } from 'elysia'
 import type { z } from 'zod'
 import { ACCESS_LEVEL } from '#shared/auth.ts'
 import type { ServiceContext } from '#shared/context.ts'
-import type { Endpoint } from '#shared/contracts/endpoint.ts'
+import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
 import { admit, type Call, callOf } from './call.ts'
 import { answerError, patiently } from './failures.ts'
 import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
@@ -14,7 +14,8 @@ type CallOf<E> =
 type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? z.infer<D> : never
 
 /** Answers with the data of the envelope, or with a whole response. */
-export type Handler<E> = (call: CallOf<E>) => Promise<DataOf<E> | Response> | DataOf<E> | Response
+export type Handler<E> = (call: CallOf<E>) => Promise<Answer<E>> | Answer<E>
+type Answer<E> = DataOf<E> | Written | Response
 
 /** An empty router of one service: preflights, errors, 404 and 405. */
 export function createRouter(context: ServiceContext) {
@@ -45,7 +46,9 @@ const JSON_TYPE = 'application/json;charset=utf-8'
 
 /** The contract is the guard against leaks: what it does not name does not leave. */
 const envelope = (endpoint: Endpoint, data: unknown): string =>
-  JSON.stringify({ ok: true, data: endpoint.quickData?.(data) ?? endpoint.data.parse(data) })
+  data instanceof Written
+    ? `{"ok":true,"data":${data.json}}`
+    : JSON.stringify({ ok: true, data: endpoint.quickData?.(data) ?? endpoint.data.parse(data) })
 
 /** Counts an answer; refusals are counted apart. */
 function counted(

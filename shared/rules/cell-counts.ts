@@ -153,6 +153,7 @@ export function addCounts(a: Counts, b: Counts): Counts {
 
 /** The same by the cells that many zooms above. */
 export function coarsen(counts: Counts, zooms: number): Counts {
+  if (zooms === 0) return counts
   const children = 4 ** zooms
   const coarse: number[] = []
   for (let i = 0; i < counts.length;) {

@@ -35,7 +35,7 @@ export function createTracking(context: ServiceContext): Service {
   })
   const live = new LivePositions(kv, now, log)
   metrics.gauge('journal_entries', 'Check-ins that wait in the journal for the kv', () => buffer.journaled())
-
+  metrics.gauge('live_positions', 'Positions that the live map holds in memory', () => live.held())
   metrics.figures('points_rejected', 'Points that were turned away here, by reason', 'reason', tally.rejected)
 
   const router = createRouter(context)

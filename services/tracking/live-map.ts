@@ -75,6 +75,11 @@ export class LivePositions {
     return found
   }
 
+  /** Positions in memory, those among them that are nobody's latest any more; at most two a pilgrim. */
+  held(): number {
+    return this.#sorted.length + this.#moved.length
+  }
+
   /** The name that the public sees in this hour instead of the pilgrim's id. */
   publicId(userId: string): string {
     const hour = Math.floor(this.now() / HOUR_MS)
@@ -123,6 +128,8 @@ export class LivePositions {
       this.#hidden = new Set(off.flat())
       await this.#forgetErased()
       await this.#everywhere((partition) => this.#pull(partition))
+      // Where nobody asks, what has moved must not pile up.
+      if (this.#moved.length > this.#positions.size) this.#order()
       this.#refreshedMs = startedMs
     } catch (error) {
       if (!kvIsAway(error)) this.log.error('the live map is not refreshed', errorFields(error))

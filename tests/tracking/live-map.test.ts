@@ -19,8 +19,8 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-const move = (userId: string, t: number, lat: number) =>
-  kv.restore(
+const move = (userId: string, t: number, lat: number, store = kv) =>
+  store.restore(
     0,
     [
       {
@@ -79,4 +79,20 @@ test('a public name is the same for an hour, and another one in the next', async
   expect([live.publicId('p1'), live.publicId('p2') === name]).toEqual([name, false])
   nowMs += 1
   expect(live.publicId('p1')).not.toBe(name)
+})
+
+test('where nobody asks, what moves does not pile up', async () => {
+  const store = await openKv({ url: '', partitions: 1, path: join(dir, 'unread'), onError })
+  const live = new LivePositions(
+    store,
+    Date.now,
+    createLog({}, () => undefined),
+  )
+  for (let t = 1; t <= 20; t++) {
+    for (const userId of ['a', 'b', 'c']) await move(userId, t, 24, store)
+    await live.refresh()
+    expect(live.held()).toBeLessThanOrEqual(2 * 3)
+  }
+  expect(live.read({ limit: 10, since: 0 }).map((moved) => moved.t)).toEqual([20, 20, 20])
+  await store.close()
 })

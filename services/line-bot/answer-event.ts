@@ -5,7 +5,7 @@ import type { BotAction, LineEvent } from '#shared/contracts/bot.ts'
 import type { Line, Message } from '#shared/line/line.ts'
 import { outbox } from '#shared/schema/events.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
-import { applyEvent, isForBot, mentionsOf, senderOf } from './apply-event.ts'
+import { applyEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-event.ts'
 import { actionOfPostback, actionOfText } from './bot/keywords.ts'
 import { languageOf } from './bot/language.ts'
 import { type Figures, menu, personOnly, photoTaken, type Places, replyTo, welcome } from './bot/replies.ts'
@@ -19,14 +19,17 @@ const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
 
 /**
  * Acts on an event, and then keeps nothing of what was said.
- * @throws when LINE did not decide; the event comes again
+ * @throws when LINE did not decide, or the kv is away for a photo; the event comes again
  */
 export async function handleEvent(
   context: ServiceContext,
   line: Line | null,
   { id, payload: event }: { readonly id: number; readonly payload: LineEvent },
 ): Promise<void> {
+  await applyEvent(context, event)
+  const [cached] = await Promise.allSettled([cachePhotoCount(context, event)])
   await answerEvent(context, line, event)
+  if (cached.status === 'rejected') throw cached.reason
   const { type, webhookEventId, timestamp } = event
   await context.db.orm
     .update(outbox)
@@ -35,7 +38,6 @@ export async function handleEvent(
 }
 
 async function answerEvent(context: ServiceContext, line: Line | null, event: LineEvent): Promise<void> {
-  await applyEvent(context, event)
   if (line === null || !wantsAnswer(event) || context.now() - event.timestamp > TOKEN_MS) return
   if (await isAnswered(context, event)) return
   const messages = await compose(context, line, event)

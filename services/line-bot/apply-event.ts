@@ -28,24 +28,37 @@ const isPhoto = (event: LineEvent): boolean =>
   event.type === 'message' && event.message?.type === 'image' && isOneToOne(event)
 
 /** Applies an event unless it has been; then its repetition changes nothing. */
-export async function applyEvent({ db, kv, now }: ServiceContext, event: LineEvent): Promise<void> {
+export async function applyEvent({ db, now }: ServiceContext, event: LineEvent): Promise<void> {
   const userId = senderOf(event)
-  const photos = await db.orm.transaction(async (tx) => {
+  await db.orm.transaction(async (tx) => {
     const fresh = await tx
       .update(lineEvents)
       .set({ appliedAt: new Date(now()) })
       .where(and(eq(lineEvents.webhookEventId, event.webhookEventId), isNull(lineEvents.appliedAt)))
       .returning({ id: lineEvents.webhookEventId })
     // A group's members are no pilgrims for having talked there.
-    if (fresh.length === 0 || userId === null || !isOneToOne(event)) return null
+    if (fresh.length === 0 || userId === null || !isOneToOne(event)) return
     if (event.type === 'follow' || event.type === 'unfollow') await noteReach(tx, event, userId)
     else await noteReach(tx, { ...event, type: 'follow' }, userId)
-    if (event.type === 'unfollow') return null
-    return ensurePilgrim(tx, userId, isPhoto(event) ? 1 : 0, now())
+    if (event.type === 'unfollow') return
+    await makePilgrim(tx, userId, now())
+    if (isPhoto(event)) await countPhoto(tx, userId, now())
   })
-  if (userId !== null && photos !== null && isPhoto(event))
-    // Readers fall back to the table; a cache that is away holds nothing wrong.
-    await kv.cache(photoCountKey(userId), String(photos), PHOTO_COUNT_TTL_MS).catch(() => undefined)
+}
+
+/**
+ * Brings the cache of the sender's photo count up to the table, where the event is a photo.
+ * @throws KvUnavailable: the cache may hold an older count, for as long as it keeps it
+ */
+export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEvent): Promise<void> {
+  const userId = senderOf(event)
+  if (userId === null || !isPhoto(event)) return
+  await db.orm.transaction(async (tx) => {
+    // Locked, so that of two photos the older count never comes last.
+    const mine = tx.select({ count: pilgrims.photoCount }).from(pilgrims).where(eq(pilgrims.userId, userId))
+    const [row] = await mine.for('update')
+    if (row !== undefined) await kv.cache(photoCountKey(userId), String(row.count), PHOTO_COUNT_TTL_MS)
+  })
 }
 
 /** Events may come late and out of order: the youngest word on whether someone can be reached holds. */
@@ -61,13 +74,9 @@ async function noteReach(tx: Writer, { type, timestamp }: LineEvent, userId: str
     })
 }
 
-/** @returns the pilgrim's photo count */
-async function ensurePilgrim(tx: Writer, userId: string, photos: number, nowMs: number): Promise<number> {
-  await makePilgrim(tx, userId, nowMs)
-  const [row] = await tx
+async function countPhoto(tx: Writer, userId: string, nowMs: number): Promise<void> {
+  await tx
     .update(pilgrims)
-    .set({ photoCount: sql`${pilgrims.photoCount} + ${photos}`, updatedAt: new Date(nowMs) })
+    .set({ photoCount: sql`${pilgrims.photoCount} + 1`, updatedAt: new Date(nowMs) })
     .where(eq(pilgrims.userId, userId))
-    .returning({ count: pilgrims.photoCount })
-  return row!.count
 }

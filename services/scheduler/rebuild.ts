@@ -28,7 +28,7 @@ and the exit code is 1 when something differs. Flushes wait meanwhile; check-ins
 /**
  * Finds every difference between the projections and what they are made of, and unless told otherwise mends it:
  * those of the points in one transaction, during which flushes and erasures wait.
- * @param tell a line for each difference
+ * @param tell a line for each difference, the same ones in the same order each time
  * @returns how many there were
  */
 export async function rebuild(

@@ -13,7 +13,8 @@ export async function countPhotos({ db, kv }: ServiceContext, userId: string): P
   const [row] = await db.read(() =>
     db.orm.select({ count: pilgrims.photoCount }).from(pilgrims).where(eq(pilgrims.userId, userId)),
   )
-  const count = row?.count ?? 0
-  if (row !== undefined) await kv.cache(key, String(count), PHOTO_COUNT_TTL_MS).catch(() => undefined)
-  return { userId, photo_count: count }
+  if (row === undefined) return { userId, photo_count: 0 }
+  // What a photo has put there meanwhile is newer than what was read.
+  const count = await kv.cacheOnce(key, String(row.count), PHOTO_COUNT_TTL_MS).catch(() => row.count)
+  return { userId, photo_count: Number(count) }
 }

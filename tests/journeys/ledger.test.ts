@@ -50,13 +50,14 @@ describeWorlds(
           paused: 2,
         },
       }
-      // What a process turns away is known everywhere a moment later.
-      await until(async () => Object.keys((await ledgerOf(world)).rejected).length === 5, {
-        timeoutMs: 10_000,
-        what: 'the rejected points to be counted',
-        everyMs: 500,
-      })
-      const before = await ledgerOf(world)
+      // What each process has turned away is known everywhere a moment later.
+      const before = await until(
+        async () => {
+          const ledger = await ledgerOf(world)
+          return ledger.received >= taken.received && ledger
+        },
+        { timeoutMs: 20_000, what: 'what was turned away to be counted', everyMs: 500 },
+      )
       expect(before).toMatchObject({ ...taken, pending: 15, stored: 0, lost: 0, in_flight: 0 })
       expect(sumOf(before)).toBe(0)
 

@@ -62,7 +62,9 @@ export class EventSums {
 }
 
 const rowsOf = async (tx: Query, table: Table): Promise<Row[]> => [
-  ...(await tx.unsafe<Row[]>(`SELECT ${readable(table)} FROM ${table.name}`)),
+  ...(await tx.unsafe<Row[]>(
+    `SELECT ${readable(table)} FROM ${table.name} ORDER BY ${table.key.join(', ')}`,
+  )),
 ]
 
 /** Sums as the columns of a row. */

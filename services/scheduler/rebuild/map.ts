@@ -127,7 +127,7 @@ async function settleAllTime(tx: Query, differences: Differences, zoom: number):
       addTile(sums, { ...storedTile(row), span: 'all', startMs: 0 })
     }
   await settle()
-  const kept = await tx.unsafe<TileRow[]>(`${TILES} WHERE zoom = ${zoom} AND span = 'all'`)
+  const kept = await tx.unsafe<TileRow[]>(`${TILES} WHERE zoom = ${zoom} AND span = 'all' ORDER BY y, x`)
   const extra = kept.filter(({ x, y }) => !expected.has(`${y} ${x}`))
   await settleTiles(tx, differences, [], extra.map(storedTile))
 }
@@ -143,14 +143,14 @@ const TILES = `
 const spanTiles = async (tx: Query, span: Span, startMs: number): Promise<StoredTile[]> =>
   (
     await tx.unsafe<TileRow[]>(
-      `${TILES} WHERE span = '${span}' AND start = to_timestamp(${startMs}::float8 / 1000)`,
+      `${TILES} WHERE span = '${span}' AND start = to_timestamp(${startMs}::float8 / 1000) ORDER BY zoom, y, x`,
     )
   ).map(storedTile)
 
 const startsOf = async (tx: Query, span: Span): Promise<number[]> =>
   (
     await tx.unsafe<{ ms: number }[]>(
-      `SELECT DISTINCT (extract(epoch FROM start) * 1000)::float8 AS ms FROM cell_tiles WHERE span = '${span}'`,
+      `SELECT DISTINCT (extract(epoch FROM start) * 1000)::float8 AS ms FROM cell_tiles WHERE span = '${span}' ORDER BY 1`,
     )
   ).map(({ ms }) => ms)
 

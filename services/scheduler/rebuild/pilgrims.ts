@@ -51,7 +51,7 @@ export async function settlePilgrims(
 /** People of whom something is kept, but no point in the area. */
 const POINTLESS = `
   SELECT user_id FROM (SELECT user_id FROM pilgrim_totals UNION SELECT user_id FROM pilgrim_days) kept
-  WHERE NOT EXISTS (SELECT FROM gps_points p WHERE p.user_id = kept.user_id AND p.in_range)`
+  WHERE NOT EXISTS (SELECT FROM gps_points p WHERE p.user_id = kept.user_id AND p.in_range) ORDER BY 1`
 
 /** Yields all points in the area, a pilgrim at a time, in the fold's order. */
 async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: StoredPoint[] }> {
@@ -106,7 +106,8 @@ function dayOf(userId: string, { day, delta, end }: DayChange, calendar: Calenda
 const storedOf = async (tx: Query, table: Table, userIds: string[]): Promise<Row[]> => [
   ...(await tx.unsafe<Row[]>(
     `SELECT ${readable(table)} FROM ${table.name}
-     WHERE user_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`,
+     WHERE user_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))
+     ORDER BY ${table.key.join(', ')}`,
     [JSON.stringify(userIds)],
   )),
 ]

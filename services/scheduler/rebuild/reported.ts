@@ -8,9 +8,9 @@ import type { Differences, Row } from './differences.ts'
 const SAID = {
   reported_sums: `
     SELECT name, sum(amount)::float8 AS amount, sum(carbon_mg)::float8 AS carbon_mg FROM reported_sums
-    GROUP BY name HAVING sum(amount) <> 0 OR sum(carbon_mg) <> 0`,
-  survey_questions: `SELECT question AS name, responses FROM survey_questions WHERE responses <> 0`,
-  survey_counts: `SELECT question || ': ' || answer AS name, count FROM survey_counts WHERE count <> 0`,
+    GROUP BY name HAVING sum(amount) <> 0 OR sum(carbon_mg) <> 0 ORDER BY 1`,
+  survey_questions: `SELECT question AS name, responses FROM survey_questions WHERE responses <> 0 ORDER BY 1`,
+  survey_counts: `SELECT question || ': ' || answer AS name, count FROM survey_counts WHERE count <> 0 ORDER BY 1`,
 }
 
 /** Thrown to take back what a check has tried. */

@@ -51,7 +51,7 @@ describeOnServers('a Postgres that fails', () => {
     ]) {
       const startedAt = performance.now()
       expect(isDatabaseUnavailable(await rejection(call() as Promise<unknown>))).toBe(true)
-      expect(performance.now() - startedAt).toBeLessThan(500)
+      expect(performance.now() - startedAt).toBeLessThan(2_500)
     }
     await server.restart()
     await until(() => db.probe().then(() => true), soon('the database to be back'))
@@ -67,7 +67,8 @@ describeOnServers('a Postgres that fails', () => {
       await until(() => db.probe().then(() => true), soon('the database to be back'))
       const startedAt = performance.now()
       await Promise.all(Array.from({ length: 30 }, () => db.read(() => db.sql`SELECT pg_sleep(0.02)`)))
-      expect(performance.now() - startedAt).toBeLessThan(1_000)
+      // One that is spoiled is given up after three seconds.
+      expect(performance.now() - startedAt).toBeLessThan(2_900)
     }
   })
 
@@ -112,7 +113,7 @@ describeOnServers('a Postgres that fails', () => {
     const startedAt = performance.now()
     try {
       expect(await rejection(db.probe())).toBeInstanceOf(DatabaseSilent)
-      expect(performance.now() - startedAt).toBeLessThan(2_500)
+      expect(performance.now() - startedAt).toBeLessThan(10_000)
     } finally {
       server.resume()
     }
@@ -137,7 +138,7 @@ describeOnServers('a Postgres that fails', () => {
       network.set({ kind: 'silent' })
       const startedAt = performance.now()
       expect(isDatabaseUnavailable(await rejection(client`SELECT 1`))).toBe(true)
-      expect(performance.now() - startedAt).toBeWithin(500, 3_000)
+      expect(performance.now() - startedAt).toBeWithin(500, 10_000)
       network.set({ kind: 'clear' })
       await until(() => client`SELECT 1`, soon('another connection'))
       // One that takes its time, but says so, is waited for.

@@ -203,7 +203,7 @@ test('an embedded database that is busy is not silent, unless it is so for long'
         (error: unknown) => error instanceof DatabaseSilent,
       ),
     {
-      timeoutMs: 5_000,
+      timeoutMs: 15_000,
       what: 'the database to be called silent',
     },
   )
@@ -216,7 +216,7 @@ test('an embedded database that is busy is not silent, unless it is so for long'
         () => true,
         () => false,
       ),
-    { timeoutMs: 5_000, what: 'an answer' },
+    { timeoutMs: 15_000, what: 'an answer' },
   )
   const broken = queuedProbe(() => Promise.reject(new Error('broken')))
   for (let i = 0; i < 2; i++) expect(await rejection(broken())).toMatchObject({ message: 'broken' })

@@ -47,7 +47,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     const { db } = opened.installation
     await db.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`
-    await until(() => db.probe().then(() => true), { timeoutMs: 5_000, what: 'the pool to notice' })
+    await until(() => db.probe().then(() => true), { timeoutMs: 15_000, what: 'the pool to notice' })
   }
 
   test('is refused once the event has begun by any clock, and where nobody can tell', async () => {
@@ -68,7 +68,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     expect(await refusal(installation)).toContain('connected to the kv (3 connections)')
     await other.close()
     await until(() => expectRehearsal(installation).then(() => true), {
-      timeoutMs: 5_000,
+      timeoutMs: 15_000,
       what: 'it to be gone',
     })
   })

@@ -10,6 +10,8 @@ import { checkin, type KvDriver, quickKvDrivers, rules, sync } from '#tests/kv/d
 import { asked } from '#tests/kv/troubled.ts'
 import { ADMIT_MS, refusal, startReplica, timed } from './replica.ts'
 
+/** Phones wait for longer; a kv that does not answer would take for ever. */
+const IN_TIME_MS = 2_500
 const soon = (what: string) => ({ timeoutMs: 15_000, what })
 const fields = async (kv: Kv, userId: string) => (await kv.peek(userId)).map(({ field }) => field).sort()
 
@@ -85,10 +87,10 @@ describeOnServers('a buffer over a troubled Redis', () => {
     const first = await timed(replica.admitCheckIn(submissions[0]!))
     expect(first.answer).toMatchObject({ outcome: 'admitted', duplicate: false })
     expect(first.ms).toBeGreaterThanOrEqual(ADMIT_MS - 2)
-    expect(first.ms).toBeLessThan(ADMIT_MS + 250)
+    expect(first.ms).toBeLessThan(1_900)
     // The next ones do not wait for a kv that is known to be late.
     const next = await timed(Promise.all(submissions.slice(1).map((one) => replica.admitCheckIn(one))))
-    expect(next.ms).toBeLessThan(ADMIT_MS)
+    expect(next.ms).toBeLessThan(first.ms)
     expect(replica.journaled()).toBe(5)
     // What was late goes through by itself, without a retry.
     await until(() => replica.journaled() === 0, soon('the kv to confirm'))
@@ -138,7 +140,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
       const first = checkin({ userId: 'U' })
       const { answer, ms } = await timed(replica.admitCheckIn(first))
       expect(answer).toMatchObject({ outcome: 'admitted', duplicate: false })
-      expect(ms).toBeLessThan(ADMIT_MS + 250)
+      expect(ms).toBeLessThan(IN_TIME_MS)
       const again = { ...first, id: 'again', recordedMs: 1 }
       expect(await replica.admitCheckIn(again)).toMatchObject({
         duplicate: true,
@@ -191,10 +193,10 @@ describeOnServers('a buffer over a troubled Redis', () => {
     server.pause()
     try {
       const first = await timed(replica.admitCheckIn(checkin({ userId: 'frozen' })))
-      expect(first.ms).toBeLessThan(ADMIT_MS + 250)
+      expect(first.ms).toBeLessThan(IN_TIME_MS)
       const track = await timed(refusal(replica.admitTrack(sync('track', [1]))))
       expect(track.answer.httpStatus).toBe(503)
-      expect(track.ms).toBeLessThan(2_500)
+      expect(track.ms).toBeLessThan(10_000)
     } finally {
       server.resume()
     }
@@ -204,8 +206,11 @@ describeOnServers('a buffer over a troubled Redis', () => {
 
   test('a journal that is full refuses, and forgets that it was asked', async () => {
     await using replica = await startReplica(kv, { journalMax: 1 })
-    proxy.set({ kind: 'closed' })
-    await until(async () => (await kv.probe().catch(() => 'away')) === 'away', soon('the kv to be away'))
+    const cutOff = async () => {
+      proxy.set({ kind: 'closed' })
+      await until(async () => (await kv.probe().catch(() => 'away')) === 'away', soon('the kv to be away'))
+    }
+    await cutOff()
     await replica.admitCheckIn(checkin({ userId: 'first' }))
     const refused = checkin({ userId: 'refused' })
     // The second is a duplicate of one that is not stored: it must not be told that it is.
@@ -214,8 +219,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect((await refusal(replica.admitCheckIn({ ...refused, id: 'third' }))).httpStatus).toBe(503)
     proxy.set({ kind: 'clear' })
     await until(() => replica.journaled() === 0, soon('the replay'))
-    proxy.set({ kind: 'closed' })
-    await until(async () => (await kv.probe().catch(() => 'away')) === 'away', soon('the kv to be away'))
+    await cutOff()
     expect(await replica.admitCheckIn({ ...refused, id: 'fourth' })).toMatchObject({ duplicate: false })
     proxy.set({ kind: 'clear' })
     await until(() => replica.journaled() === 0, soon('the replay'))

@@ -51,7 +51,7 @@ test('entries that are adopted while they are collected are not missed', async (
   const collecting = collected()
   // It has handed over what it had; then the other one's process ends, and it adopts that one's entries.
   await until(async () => (await handOver(), readdirSync(dir).some((name) => name.endsWith('.copy'))), {
-    timeoutMs: 5_000,
+    timeoutMs: 15_000,
     what: 'a copy',
   })
   left.close()

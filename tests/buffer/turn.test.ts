@@ -23,9 +23,9 @@ describeOnServers('admission to a kv that does not answer', () => {
       const submit = createTurn(kv, rules(), 250)
       server.pause()
       const waiting = [submit(batch('a', 100)), submit(batch('b', 100))]
-      const startedAt = performance.now()
-      expect(await rejection(submit(batch('c', 100)))).toBeInstanceOf(KvUnavailable)
-      expect(performance.now() - startedAt).toBeLessThan(100)
+      expect(await rejection(submit(batch('c', 100)))).toEqual(
+        new KvUnavailable('too many points wait for the kv'),
+      )
       // What fits is still taken.
       waiting.push(submit(batch('d', 50)))
       server.resume()

@@ -77,7 +77,7 @@ test('a child that is killed while it waits costs nothing', async () => {
   await renderer.renderPng(picture(), SIZE)
   const pid = renderer.childPid!
   process.kill(pid, 'SIGKILL')
-  await until(() => !isAlive(pid), { timeoutMs: 5_000, what: 'the child to end' })
+  await until(() => !isAlive(pid), { timeoutMs: 15_000, what: 'the child to end' })
   expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
 })
 
@@ -113,7 +113,7 @@ test('a child is replaced after so many pictures, and when it has grown', async 
     const pids = new Set<number | null>()
     for (let i = 0; i < 4; i++) {
       const drawing = renderer.renderPng(picture(), SIZE)
-      await until(() => renderer.childPid !== null, { timeoutMs: 5_000, what: 'a child to start' })
+      await until(() => renderer.childPid !== null, { timeoutMs: 15_000, what: 'a child to start' })
       pids.add(renderer.childPid)
       expect(isPng(await drawing)).toBe(true)
     }
@@ -124,7 +124,7 @@ test('a child is replaced after so many pictures, and when it has grown', async 
 test('a child without work ends', async () => {
   const renderer = open({ idleMs: 50 })
   await renderer.renderPng(picture(), SIZE)
-  await until(() => renderer.childPid === null, { timeoutMs: 5_000, what: 'the idle child to end' })
+  await until(() => renderer.childPid === null, { timeoutMs: 15_000, what: 'the idle child to end' })
   expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
 })
 

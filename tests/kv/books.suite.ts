@@ -77,7 +77,7 @@ export function booksSuite(driver: KvDriver): void {
       await admit(kv, sync('back', [1, 2]), short)
       await admit(kv, sync('other', [1, 2]))
       await until(async () => (await kv.peek('left')).length + (await kv.peek('back')).length === 0, {
-        timeoutMs: 3_000,
+        timeoutMs: 10_000,
         what: 'the points to expire',
       })
       // Who comes back with new points is on the list still.

@@ -7,7 +7,7 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, rules, sync } from './drivers.ts'
-import { ADMIT_WITHIN_MS, asked, open, refusedAfterMs, soon } from './troubled.ts'
+import { ADMIT_WITHIN_MS, AT_ONCE_MS, asked, open, refusedAfterMs, soon } from './troubled.ts'
 
 /** Every verb, as a call that needs Redis. */
 const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
@@ -78,8 +78,8 @@ describeOnServers('a Redis that fails', () => {
     let reconnects = 0
     kv.onReconnect(() => reconnects++)
     await server.stop('SIGKILL')
-    await until(async () => (await refusedAfterMs(kv.probe())) < 50, soon('the loss to be noticed'))
-    for (const call of everyVerb(kv)) expect(await refusedAfterMs(call())).toBeLessThan(50)
+    await until(async () => (await refusedAfterMs(kv.probe())) < AT_ONCE_MS, soon('the loss to be noticed'))
+    for (const call of everyVerb(kv)) expect(await refusedAfterMs(call())).toBeLessThan(AT_ONCE_MS)
     expect(reconnects).toBe(0)
     await server.restart()
     await until(() => reconnects === 1, soon('the client to reconnect'))
@@ -101,8 +101,8 @@ describeOnServers('a Redis that fails', () => {
         refusedAfterMs(kv.memoryUse()),
         refusedAfterMs(kv.status()),
       ])
-      for (const ms of answers) expect(ms).toBeLessThan(1_000)
-      expect(await refusedAfterMs(admit(kv, checkin()))).toBeLessThan(ADMIT_WITHIN_MS + 300)
+      for (const ms of answers) expect(ms).toBeLessThan(5_000)
+      expect(await refusedAfterMs(admit(kv, checkin()))).toBeLessThan(ADMIT_WITHIN_MS + 5_000)
     } finally {
       server.resume()
     }
@@ -195,8 +195,8 @@ describe('a Redis that was never there', () => {
   test('does not keep a service from starting', async () => {
     const startedAt = performance.now()
     const kv = await open('redis://127.0.0.1:1')
-    expect(performance.now() - startedAt).toBeLessThan(2_500)
-    expect(await refusedAfterMs(admit(kv, checkin()))).toBeLessThan(50)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+    expect(await refusedAfterMs(admit(kv, checkin()))).toBeLessThan(AT_ONCE_MS)
     await kv.close()
   })
 })

@@ -76,7 +76,7 @@ describeOnServers('a Redis Cluster', () => {
     await cluster.nodes[1]!.stop('SIGKILL')
     const startedAt = performance.now()
     const without = await outcomes()
-    expect(performance.now() - startedAt).toBeLessThan(ADMIT_WITHIN_MS + 1_000)
+    expect(performance.now() - startedAt).toBeLessThan(ADMIT_WITHIN_MS + 10_000)
     const refused = without.filter((one) => one !== 'taken')
     expect(refused.length).toBeGreaterThan(2)
     expect(refused.length).toBeLessThan(10)

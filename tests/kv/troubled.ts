@@ -6,6 +6,8 @@ import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 export const ADMIT_WITHIN_MS = 1_200
+/** Less than any verb's patience. */
+export const AT_ONCE_MS = 500
 export const soon = (what: string) => ({ timeoutMs: 10_000, what })
 
 /** A kv whose reports are kept: losing its server is what these tests are about. */

@@ -5,7 +5,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { admit, checkin, type KvDriver } from './drivers.ts'
 import { type Passed, passedSince, PATIENCE_MS, WINDOW_MS } from './windows.ts'
 
-const soon = (what: string) => ({ timeoutMs: 2_000, everyMs: 5, what })
+const soon = (what: string) => ({ timeoutMs: 10_000, everyMs: 5, what })
 
 export function verbsSuite(driver: KvDriver): void {
   describe('other verbs', () => {

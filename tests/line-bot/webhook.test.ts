@@ -214,12 +214,13 @@ describeWorlds(
       expect(json((await reply(last)).messages)).toContain('ようこそ')
     })
 
-    test('it answers LINE within a second while LINE itself hangs', async () => {
+    test('it answers LINE in time while LINE itself hangs', async () => {
       line.mishap = () => 'hung'
       try {
         const started = performance.now()
         await tell(textEvent(newUser(), 'help'), lineEvent(newUser(), { type: 'follow' }))
-        expect(performance.now() - started).toBeLessThan(1_000)
+        // What comes later LINE counts as no answer.
+        expect(performance.now() - started).toBeLessThan(2_000)
       } finally {
         line.mishap = () => 'none'
       }

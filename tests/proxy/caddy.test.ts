@@ -132,7 +132,7 @@ describeOnServers('Caddy', () => {
 
     const log = () => readFileSync(join(caddy.dir, 'server.log'), 'utf8')
     await until(() => log().includes('/api/event/line-usage'), {
-      timeoutMs: 5_000,
+      timeoutMs: 15_000,
       what: 'the refusal to be logged',
     })
     expect(log()).not.toContain('a-secret-token')

@@ -155,7 +155,7 @@ describeRigs('flush lock', (rig) => {
       // As a process that was frozen: the lock expires before it can be renewed.
       Bun.sleepSync(400)
       stolen = await until(() => rig.kv.lock(name, LOCK_MS), {
-        timeoutMs: 5_000,
+        timeoutMs: 15_000,
         what: 'the lock',
         everyMs: 1,
       })

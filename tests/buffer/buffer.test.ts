@@ -8,11 +8,8 @@ import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkin, type KvDriver, quickKvDrivers, rules, sync } from '#tests/kv/drivers.ts'
 import { asked } from '#tests/kv/troubled.ts'
-import { ADMIT_MS, refusal, startReplica, timed } from './replica.ts'
+import { ADMIT_MS, IN_TIME_MS, refusal, soon, startReplica, timed } from './replica.ts'
 
-/** Phones wait for longer; a kv that does not answer would take for ever. */
-const IN_TIME_MS = 2_500
-const soon = (what: string) => ({ timeoutMs: 15_000, what })
 const fields = async (kv: Kv, userId: string) => (await kv.peek(userId)).map(({ field }) => field).sort()
 
 function suite(driver: KvDriver): void {
@@ -214,9 +211,9 @@ describeOnServers('a buffer over a troubled Redis', () => {
     await replica.admitCheckIn(checkin({ userId: 'first' }))
     const refused = checkin({ userId: 'refused' })
     // The second is a duplicate of one that is not stored: it must not be told that it is.
-    const outcomes = [refused, { ...refused, id: 'again' }].map((one) => refusal(replica.admitCheckIn(one)))
-    for (const { httpStatus } of await Promise.all(outcomes)) expect(httpStatus).toBe(503)
-    expect((await refusal(replica.admitCheckIn({ ...refused, id: 'third' }))).httpStatus).toBe(503)
+    const refusedAs = (id: string) => refusal(replica.admitCheckIn({ ...refused, id }))
+    const refusals = [...(await Promise.all(['once', 'again'].map(refusedAs))), await refusedAs('third')]
+    expect(refusals.map(({ httpStatus }) => httpStatus)).toEqual([503, 503, 503])
     proxy.set({ kind: 'clear' })
     await until(() => replica.journaled() === 0, soon('the replay'))
     await cutOff()
@@ -246,7 +243,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     })
     expect(await refusal(replica.admitTrack(sync('U', [1])))).toMatchObject({ httpStatus: 503 })
     await use(0.5)
-    await until(async () => !(await isFull()), soon('the room to be seen'))
+    await until(async () => !(await isFull()), soon('the room'))
     expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'admitted' })
     expect(replica.journaled()).toBe(0)
   })

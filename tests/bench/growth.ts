@@ -1,106 +1,197 @@
-/** Whether a check-in, a flush and a read cost more when there are more pilgrims and more points. */
-import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
-import type { Database } from '#shared/db/db.ts'
+/** Whether a check-in, a flush and a read cost more where there are more pilgrims, and more points. */
 import { openDatabase } from '#shared/db/open-database.ts'
+import type { Database } from '#shared/db/db.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
-import { createLog } from '#shared/log.ts'
+import { createCalendar } from '#shared/rules/calendar.ts'
+import type { Server } from '#tests/helpers/process.ts'
 import { onError } from '#tests/kv/drivers.ts'
+import { fill } from './aggregates/fill.ts'
 import { load } from './load.ts'
-import { closeAll, cpuSeconds, startDatabase, startPinned, startStore } from './parts.ts'
+import { median } from './measure.ts'
+import { closeAll, cpuSeconds, startDatabase, startPinned, startStore, treeCpuSeconds } from './parts.ts'
 import { buffer, flushAll } from './rows/flush.ts'
 
-const FIRST_DAY = Date.parse('2026-04-08T04:00:00Z')
-const DAY_MS = 86_400_000
-/** Whose points are stored, and whose are flushed. */
-const WALKERS = 100_000
-const FLUSHED_PILGRIMS = 1_000
-
-const count = (n: number): string => n.toLocaleString('en').padStart(11)
-
-/** Check-ins of so many pilgrims, most of them known already, and what they cost. */
-async function checkInsOf(pilgrims: number, seconds: number): Promise<string> {
-  const [database, redis] = await Promise.all([startDatabase(), startStore('everysec')])
-  const tracking = await startPinned('tracking', { DATABASE_URL: database.url, REDIS_URL: redis.url })
-  try {
-    const send = (seed: number, forS: number) =>
-      load({
-        script: 'check-in',
-        url: tracking.url,
-        args: ['/api/event/checkin', pilgrims, seed],
-        seconds: forS,
-      })
-    for (let sent = 0, seed = 1; sent < pilgrims; seed++) sent += (await send(seed, 5)).requests
-    const used = () => [tracking, redis].map(({ pid }) => cpuSeconds(pid))
-    const before = used()
-    const { requests } = await send(0, seconds)
-    const [ours, kv] = used().map((cpu, i) => (((cpu - before[i]!) / requests) * 1e6).toFixed(1))
-    return `check-in, ${count(pilgrims)} pilgrims: tracking ${ours} µs of CPU, Redis ${kv} µs`
-  } finally {
-    await closeAll([tracking, redis, database])
-  }
+/** What is there before anything is measured. */
+interface Event {
+  readonly pilgrims: number
+  readonly points: number
 }
 
-/** Stores points number `from` to `to`, a minute apart for each of the walkers. */
-async function store({ sql }: Database, from: number, to: number): Promise<void> {
-  await sql`
-    INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, in_range, clock_corrected)
-    SELECT 'stored-' || n % ${WALKERS}::int, 't', at, at, at, 24 + n % 997 / 1000.0, 120.5, true, false
-    FROM (
-      SELECT n, to_timestamp(${FIRST_DAY / 1_000}::float8 + (n / ${WALKERS}::int) * 60) AS at
-      FROM generate_series(${from}::int, ${to - 1}::int) AS n
-    ) AS points`
+const EVENTS: readonly Event[] = [
+  { pilgrims: 10_000, points: 1_000_000 },
+  { pilgrims: 100_000, points: 1_000_000 },
+  { pilgrims: 1_000_000, points: 1_000_000 },
+  { pilgrims: 100_000, points: 5_000_000 },
+  { pilgrims: 100_000, points: 20_000_000 },
+]
+/** The same with a fiftieth of everything, for a look. */
+const QUICK_SHARE = 1 / 50
+
+/** What is flushed at a time, and how often. */
+const FLUSHED = { pilgrims: 5_000, pointsEach: 20, times: 3 } as const
+/** Answers of the map's cells that are made anew. */
+const ANEW = 9
+const TOKEN = 'token-of-the-benchmark'
+
+/** Microseconds of CPU per operation, of the service and of the store that it asks; milliseconds for `cells`. */
+interface Costs {
+  readonly checkIn: readonly [tracking: number, redis: number]
+  readonly flush: readonly [scheduler: number, postgres: number]
+  readonly liveMap: number
+  readonly profile: readonly [service: number, postgres: number]
+  readonly users: readonly [service: number, postgres: number]
+  readonly cells: number
 }
 
-/** Points a second of the second flush of some new pilgrims: the first one makes them. */
-async function flushBeside(db: Database, kv: Kv): Promise<number> {
-  await db.sql`DELETE FROM gps_points WHERE user_id LIKE 'U%'`
-  await db.sql`DELETE FROM pilgrim_days`
-  await db.sql`DELETE FROM pilgrim_totals`
-  await buffer(kv, FLUSHED_PILGRIMS, [1])
-  await flushAll(db, kv)
-  await buffer(
-    kv,
-    FLUSHED_PILGRIMS,
-    Array.from({ length: 20 }, (_, n) => n + 2),
-  )
-  const started = performance.now()
-  const { stored } = await flushAll(db, kv)
-  return (stored * 1_000) / (performance.now() - started)
+interface Stage {
+  readonly event: Event
+  readonly seconds: number
+  readonly tracking: Server
+  readonly profiles: Server
+  readonly admin: Server
+  readonly redis: Server
+  readonly postgres: Server
+  readonly db: Database
+  readonly kv: Kv
 }
 
-async function flushesBeside(sizes: readonly number[]): Promise<void> {
-  const [database, redis] = await Promise.all([startDatabase(), startStore('everysec')])
+/** Stores the points, starts the services that are asked, and closes all of it afterwards. */
+async function onStage<T>(
+  postgres: Server,
+  event: Event,
+  seconds: number,
+  work: (stage: Stage) => Promise<T>,
+): Promise<T> {
+  await using database = await startDatabase()
+  await using redis = await startStore('everysec')
   const db = await openDatabase({ url: database.url, dir: '' })
   const kv = await openKv({ url: redis.url, partitions: 1, path: '', onError })
+  const perPilgrim = event.points / event.pilgrims
+  const rounds = Math.min(8, perPilgrim)
+  await fill(db, createCalendar('Asia/Taipei'), {
+    ...{ pilgrims: event.pilgrims, perPilgrim, rounds, nowMs: Date.now() },
+  })
+  const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, EVENT_MANAGER_TOKEN: TOKEN }
+  const services = await Promise.all(
+    (['tracking', 'survey-profile', 'admin'] as const).map((name) => startPinned(name, env)),
+  )
+  const [tracking, profiles, admin] = services as [Server, Server, Server]
   try {
-    for (let day = 0; day < 5; day++)
-      await ensureDayPartitions(
-        db,
-        FIRST_DAY + day * DAY_MS,
-        createLog({}, () => undefined),
-      )
-    let stored = 0
-    for (const size of sizes) {
-      await store(db, stored, size)
-      stored = size
-      await db.sql`CHECKPOINT`
-      const rates: number[] = []
-      for (let i = 0; i < 3; i++) rates.push(await flushBeside(db, kv))
-      const best = Math.max(...rates)
-      console.log(
-        `flush, beside ${count(size)} stored points: ${Math.round(best)} points/s, ${(1e6 / best).toFixed(1)} µs a point`,
-      )
-    }
+    return await work({ event, seconds, tracking, profiles, admin, redis, postgres, db, kv })
   } finally {
+    await closeAll(services)
     await Promise.all([db.close(), kv.close()])
-    await closeAll([redis, database])
   }
 }
 
-/** Prints the cost at 10, 100 and 1,000 thousand pilgrims, and from 1 to 20 million points. */
-export async function measureGrowth(quick: boolean): Promise<void> {
-  const pilgrims = quick ? [1_000, 10_000, 100_000] : [10_000, 100_000, 1_000_000]
-  for (const each of pilgrims) console.log(await checkInsOf(each, quick ? 2 : 8))
-  await flushesBeside(quick ? [100_000, 1_000_000] : [1_000_000, 5_000_000, 20_000_000])
+/** What each of these used for one operation, in microseconds. */
+async function costs<const T extends readonly (() => number)[]>(
+  used: T,
+  work: () => Promise<number>,
+): Promise<{ [K in keyof T]: number }> {
+  const before = used.map((read) => read())
+  const operations = await work()
+  return used.map((read, i) => ((read() - before[i]!) / operations) * 1e6) as { [K in keyof T]: number }
+}
+
+const ofProcess =
+  ({ pid }: Server) =>
+  (): number =>
+    cpuSeconds(pid)
+const ofTree =
+  ({ pid }: Server) =>
+  (): number =>
+    treeCpuSeconds(pid)
+const ofThisProcess = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
+
+/** Check-ins of as many pilgrims as there are, each of whom has been here before. */
+async function costOfCheckIn(stage: Stage): Promise<Costs['checkIn']> {
+  const { event, tracking, redis, seconds } = stage
+  const send = async (seed: number, forS: number) => {
+    const args = ['/api/event/checkin', event.pilgrims, seed]
+    return (await load({ script: 'check-in', url: tracking.url, args, seconds: forS })).requests
+  }
+  for (let sent = 0, seed = 1; sent < event.pilgrims; seed++) sent += await send(seed, 5)
+  return costs([ofProcess(tracking), ofProcess(redis)], () => send(0, seconds))
+}
+
+/** Points of pilgrims who have some already, at a time that nobody else's are of. */
+async function costOfFlush({ db, kv, postgres }: Stage): Promise<Costs['flush']> {
+  const numbers = (round: number) =>
+    Array.from({ length: FLUSHED.pointsEach }, (_, n) => round * FLUSHED.pointsEach + n)
+  const rounds: (readonly [number, number])[] = []
+  // What checked in is no part of it, and the first round makes the pilgrims' rows.
+  await flushAll(db, kv)
+  for (let round = 0; round <= FLUSHED.times; round++) {
+    await buffer(kv, FLUSHED.pilgrims, numbers(round))
+    await db.sql`CHECKPOINT`
+    const [ours, theirs] = await costs([ofThisProcess, ofTree(postgres)], async () => {
+      const { stored } = await flushAll(db, kv)
+      return stored
+    })
+    if (round > 0) rounds.push([ours, theirs])
+  }
+  return [median(rounds.map(([ours]) => ours)), median(rounds.map(([, theirs]) => theirs))]
+}
+
+const read = async (url: string, path: string, seconds: number, pilgrims = 1): Promise<number> =>
+  (await load({ script: 'read', url, args: [path, pilgrims, TOKEN], seconds })).requests
+
+/** Milliseconds until the cells of the whole event are there, in words that no kept answer knows. */
+async function cellsAnew({ admin }: Stage): Promise<number> {
+  const times: number[] = []
+  for (let i = 0; i <= ANEW; i++) {
+    const path = `/api/event/admin/clusters?bbox=120,20,${121 + i / 1_000},26`
+    const started = performance.now()
+    const answer = await fetch(`${admin.url}${path}`, { headers: { 'X-Admin-Token': TOKEN } })
+    await answer.arrayBuffer()
+    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`)
+    // The first one reads what the others find in memory.
+    if (i > 0) times.push(performance.now() - started)
+  }
+  return median(times)
+}
+
+async function measure(stage: Stage): Promise<Costs> {
+  const { event, tracking, profiles, admin, postgres, seconds } = stage
+  const checkIn = await costOfCheckIn(stage)
+  const map = () => read(tracking.url, '/api/event/data', seconds)
+  const [liveMap] = await costs([ofProcess(tracking)], map)
+  const flush = await costOfFlush(stage)
+  const walker = '/api/event/user/walker-%06d'
+  const profile = await costs([ofProcess(profiles), ofTree(postgres)], () =>
+    read(profiles.url, walker, seconds, event.pilgrims),
+  )
+  const users = await costs([ofProcess(admin), ofTree(postgres)], () =>
+    read(admin.url, '/api/event/admin/users?sort=km&limit=50', seconds),
+  )
+  return { checkIn, liveMap, flush, profile, users, cells: await cellsAnew(stage) }
+}
+
+const shown = (...figures: readonly number[]): string =>
+  figures.map((figure) => (figure < 10 ? figure.toFixed(1) : figure.toFixed(0))).join(' + ')
+
+/** Prints the table of the README; a quarter of an hour and more, and 10 GB of disk. */
+export async function measureGrowth(postgres: Server, quick: boolean): Promise<void> {
+  const share = quick ? QUICK_SHARE : 1
+  console.log(
+    `| pilgrims | points | check-in: tracking + Redis | flush, a point: scheduler + Postgres | live map: tracking | profile: service + Postgres | page of users: admin + Postgres | cells of the map, anew |`,
+  )
+  console.log(`| --- | --- | --- | --- | --- | --- | --- | --- |`)
+  for (const { pilgrims, points } of EVENTS) {
+    const event = { pilgrims: pilgrims * share, points: points * share }
+    const all = await onStage(postgres, event, quick ? 2 : 8, measure)
+    const micro = [all.checkIn, all.flush, [all.liveMap], all.profile, all.users]
+    const cells = [
+      event.pilgrims.toLocaleString('en'),
+      event.points.toLocaleString('en'),
+      ...micro.map((parts) => `${shown(...parts)} µs`),
+      `${shown(all.cells)} ms`,
+    ]
+    console.log(`| ${cells.join(' | ')} |`)
+  }
 }

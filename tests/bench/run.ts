@@ -7,7 +7,7 @@
  *   --svg <file>         the same as a picture
  *   --markdown           the table of the README
  *   --compare <file>     what has become slower than in that run, by more than the noise: exit code 1
- *   --growth             cost by number of pilgrims and of stored points
+ *   --growth             what each thing costs with more pilgrims, and with more points
  *
  * Everything runs on loopback, on servers of its own; apt installs wrk where it is missing.
  */
@@ -104,7 +104,7 @@ async function main(): Promise<number> {
   try {
     console.log(machine)
     if (values.growth) {
-      await measureGrowth(values.quick ?? false)
+      await measureGrowth(postgres, values.quick ?? false)
       return 0
     }
     const { rows, failed } = await measureAll()

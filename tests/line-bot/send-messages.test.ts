@@ -163,8 +163,8 @@ describeOnServers('sending', () => {
     await sql`INSERT INTO pilgrim_totals (user_id, points, checkins, last_seen) VALUES (${walkingVolunteer!}, 1, 1, now()),
       (${walker!}, 1, 1, now() - interval '3 hours')`
     const reach = async (audience: object) => {
-      const { id } = await push({ ...audience, text: 'x' })
       line.received.clear()
+      const { id } = await push({ ...audience, text: 'x' })
       await completed(id!)
       return [...line.received.keys()].sort()
     }

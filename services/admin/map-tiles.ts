@@ -3,9 +3,8 @@
  * whether they are still the ones that were read before.
  */
 import type { Query } from '#shared/db/db.ts'
-import { type TileRow, storedTile } from '#shared/fold/stored-tiles.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
-import { addCounts, type Counts, TILE_ZOOMS, untiled, zOrder } from '#shared/rules/cell-counts.ts'
+import { addCounts, type Counts, firstCellOf, TILE_ZOOMS } from '#shared/rules/cell-counts.ts'
 import { isKept } from '#shared/rules/cell-tiles.ts'
 import { type Cell, cellAt, MAX_ZOOM } from '#shared/rules/cells.ts'
 import { unpackCounts } from '#shared/rules/packed-counts.ts'
@@ -13,6 +12,17 @@ import { unpackCounts } from '#shared/rules/packed-counts.ts'
 /** West, south, east, north. */
 export type Box = readonly [west: number, south: number, east: number, north: number]
 export const EVERYWHERE: Box = [-180, -90, 180, 90]
+
+/** What is read of which tiles. */
+interface Asked {
+  /** One of the kept ones. */
+  readonly zoom: number
+  readonly box: Box
+  /** Start of an hour; null: of all time. */
+  readonly sinceMs: number | null
+  /** Whether points are of no interest: they may be there or not. */
+  readonly peopleOnly?: boolean
+}
 
 /** Rows that are read at a time: who has enough reads no more. */
 const PAGE = 100
@@ -37,15 +47,11 @@ export async function readMapVersion(
   return row.version ?? ''
 }
 
-/**
- * Yields the counts of tile after tile, with Z-orders of the whole grid.
- * @param zoom one of the kept ones
- * @param sinceMs start of an hour; null: of all time
- */
+/** Yields the counts of tile after tile, with Z-orders of the whole grid. */
 export async function* readMap(
   tx: Query,
   calendar: Calendar,
-  { zoom, box, sinceMs }: { readonly zoom: number; readonly box: Box; readonly sinceMs: number | null },
+  { zoom, box, sinceMs, peopleOnly = false }: Asked,
 ): AsyncGenerator<Counts> {
   const [low, high] = cornersOf(box, MAX_ZOOM).map(({ x, y }) => {
     const up = MAX_ZOOM - zoom + TILE_ZOOMS
@@ -53,22 +59,23 @@ export async function* readMap(
   }) as [Cell, Cell]
   let last = { x: -1, y: -1 }
   let sum: Counts = []
-  const pages = tx<TileRow[]>`
-    SELECT zoom, span, (extract(epoch FROM start) * 1000)::float8 AS "startMs", x, y,
-           points::float8 AS points, users, encode(counts, 'base64') AS packed
+  // A tile of an older release has nobody apart.
+  const what = peopleOnly ? tx`coalesce(people, counts)` : tx`counts`
+  const pages = tx<{ x: number; y: number; packed: string }[]>`
+    SELECT x, y, encode(${what}, 'base64') AS packed
     FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar)}
       AND y BETWEEN ${low.y} AND ${high.y} AND x BETWEEN ${low.x} AND ${high.x}
     ORDER BY y, x, span, start`.cursor(PAGE)
   for await (const rows of pages)
-    for (const { x, y, packed } of rows.map(storedTile)) {
+    for (const { x, y, packed } of rows) {
       if (x !== last.x || y !== last.y) {
-        if (sum.length > 0) yield untiled(zOrder(last), sum)
+        if (sum.length > 0) yield sum
         last = { x, y }
         sum = []
       }
-      sum = addCounts(sum, unpackCounts(packed))
+      sum = addCounts(sum, unpackCounts(Uint8Array.fromBase64(packed), firstCellOf(last)))
     }
-  if (sum.length > 0) yield untiled(zOrder(last), sum)
+  if (sum.length > 0) yield sum
 }
 
 /** The fewest tiles that make up a time: all of it, or whole hours until a day is full and then days. */

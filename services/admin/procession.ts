@@ -7,13 +7,14 @@ import type { Clusters } from '#shared/contracts/clusters.ts'
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { cellOf, coarsen, type Counts } from '#shared/rules/cell-counts.ts'
-import { cellBounds } from '#shared/rules/cells.ts'
-import { alongAxis, alongRoute, type Ends, type Weighed } from '#shared/rules/procession.ts'
+import { ENDS_ZOOM, KEPT_ZOOMS } from '#shared/rules/cell-tiles.ts'
+import { cellCentre } from '#shared/rules/cells.ts'
+import { alongAxis, alongRoute, type Ends, type Places } from '#shared/rules/procession.ts'
 import { shownKm } from '#shared/rules/shown.ts'
 import { EVERYWHERE, readMap, readMapVersion } from './map-tiles.ts'
 
-/** One of the kept zooms. */
-const ZOOM = 14
+/** Where points have been only tells which way the walk goes: the coarsest kept zoom is close enough. */
+const PAST_ZOOM = KEPT_ZOOMS.at(-1)!
 /** Who has not been seen for so long before the latest of all is not walking. */
 const HOURS = 24
 const HOUR_MS = 3_600_000
@@ -51,8 +52,8 @@ export function createProcession(context: Context): ReadProcession {
   return async (tx, asked) => {
     const sinceMs = asked.sinceMs ?? (await lastDay(tx, calendar))
     if (sinceMs === null) return NOBODY
-    const zoom = asked.k > 0 ? Math.min(asked.zoom, ZOOM) : ZOOM
-    const version = await readMapVersion(tx, calendar, { zoom: ZOOM, sinceMs })
+    const zoom = asked.k > 0 ? Math.min(asked.zoom, ENDS_ZOOM) : ENDS_ZOOM
+    const version = await readMapVersion(tx, calendar, { zoom: ENDS_ZOOM, sinceMs })
     const name = `${version} ${sinceMs} ${zoom} ${asked.k}`
     let procession = remembered.get(name)
     if (procession === undefined) {
@@ -74,22 +75,37 @@ async function lastDay(tx: Query, calendar: Calendar): Promise<number | null> {
 
 async function workOut(
   tx: Query,
-  { calendar, config }: Context,
+  { calendar, config: { route } }: Context,
   { zoom, sinceMs, k }: Asked,
 ): Promise<Procession> {
-  const places: Weighed[] = []
-  for await (const tile of readMap(tx, calendar, { zoom: ZOOM, box: EVERYWHERE, sinceMs }))
-    addPlaces(places, coarsen(tile, ZOOM - zoom), zoom, k)
-  const ends = config.route === null ? alongAxis(places) : alongRoute(places, config.route)
+  const read = async (kept: number, peopleOnly: boolean): Promise<Places> => {
+    const places = { lats: [], lngs: [], weights: [] }
+    const shownZoom = Math.min(zoom, kept)
+    for await (const tile of readMap(tx, calendar, { zoom: kept, box: EVERYWHERE, sinceMs, peopleOnly }))
+      addPlaces(places, coarsen(tile, kept - shownZoom), shownZoom, k, peopleOnly)
+    return places
+  }
+  const pilgrims = await read(ENDS_ZOOM, true)
+  const ends =
+    route === null ? alongAxis(pilgrims, await read(PAST_ZOOM, false)) : alongRoute(pilgrims, route)
   return ends === null ? NOBODY : shown(ends)
 }
 
-function addPlaces(places: Weighed[], counts: Counts, zoom: number, k: number): void {
+function addPlaces(
+  { lats, lngs, weights }: Record<keyof Places, number[]>,
+  counts: Counts,
+  zoom: number,
+  k: number,
+  peopleOnly: boolean,
+): void {
   for (let i = 0; i < counts.length; i += 3) {
     const [points, users] = [counts[i + 1]!, counts[i + 2]!]
-    if (users < k) continue
-    const [west, south, east, north] = cellBounds(cellOf(counts[i]!, zoom))
-    places.push({ lat: (south + north) / 2, lng: (west + east) / 2, points, users })
+    const weight = peopleOnly ? users : points
+    if (users < k || weight <= 0) continue
+    const { lat, lng } = cellCentre(cellOf(counts[i]!, zoom))
+    lats.push(lat)
+    lngs.push(lng)
+    weights.push(weight)
   }
 }
 

@@ -39,17 +39,22 @@ const GATHERED = Array.from({ length: 256 }, (_, byte) => {
   return gathered
 })
 
+/** As whole numbers of 32 bits: a step of 24 bits of Z-order, which are 12 of the column and 12 of the row. */
+const STEP_BITS = 2 ** 24
+
 /** The cell with a place in Z-order. */
 export function cellOf(z: number, zoom: number): Cell {
-  let x = 0
-  let y = 0
-  for (let scale = 1, rest = z; rest > 0; scale *= 16, rest = Math.floor(rest / 256)) {
-    const gathered = GATHERED[rest % 256]!
-    x += (gathered & 15) * scale
-    y += (gathered >> 4) * scale
-  }
-  return { zoom, x, y }
+  const high = Math.floor(z / STEP_BITS)
+  const low = z - high * STEP_BITS
+  return { zoom, x: (columnOf(high) << 12) | columnOf(low), y: (rowOf(high) << 12) | rowOf(low) }
 }
+
+const columnOf = (bits: number): number =>
+  (GATHERED[bits & 255]! & 15) |
+  ((GATHERED[(bits >> 8) & 255]! & 15) << 4) |
+  ((GATHERED[bits >> 16]! & 15) << 8)
+const rowOf = (bits: number): number =>
+  (GATHERED[bits & 255]! >> 4) | (GATHERED[(bits >> 8) & 255]! & 240) | ((GATHERED[bits >> 16]! & 240) << 4)
 
 /** What a change is; it stands in the last two bits beside the cell. */
 const POINT = 0
@@ -131,23 +136,25 @@ export function addCounts(a: Counts, b: Counts): Counts {
   if (a.length === 0) return b
   if (b.length === 0) return a
   const sum: number[] = []
-  for (let i = 0, j = 0; i < a.length || j < b.length;) {
-    const [za, zb] = [a[i] ?? Infinity, b[j] ?? Infinity]
-    const z = Math.min(za, zb)
+  let [i, j] = [0, 0]
+  while (i < a.length && j < b.length) {
+    const [za, zb] = [a[i]!, b[j]!]
     let points = 0
     let users = 0
-    if (za === z) {
+    if (za <= zb) {
       points += a[i + 1]!
       users += a[i + 2]!
       i += 3
     }
-    if (zb === z) {
+    if (zb <= za) {
       points += b[j + 1]!
       users += b[j + 2]!
       j += 3
     }
-    if (points !== 0 || users !== 0) sum.push(z, points, users)
+    if (points !== 0 || users !== 0) sum.push(Math.min(za, zb), points, users)
   }
+  for (; i < a.length; i++) sum.push(a[i]!)
+  for (; j < b.length; j++) sum.push(b[j]!)
   return sum
 }
 
@@ -182,10 +189,8 @@ export function tilesOf(counts: Counts): Map<number, Counts> {
   return tiles
 }
 
-/** A tile's list with Z-orders of the whole grid again. */
-export function untiled(tile: number, counts: Counts): Counts {
-  return counts.map((value, i) => (i % 3 === 0 ? tile * TILE_CELLS + value : value))
-}
+/** Z-order of a tile's first cell in the whole grid. */
+export const firstCellOf = (tile: Pick<Cell, 'x' | 'y'>): number => zOrder(tile) * TILE_CELLS
 
 /** All points and all pilgrims of a list. */
 export function totalOf(counts: Counts): { readonly points: number; readonly users: number } {

@@ -17,6 +17,13 @@ export const KEPT_ZOOMS: readonly number[] = [MAX_ZOOM, MAX_ZOOM - STEP, MAX_ZOO
  */
 export const isKept = (zoom: number, span: Span): boolean => span !== 'day' || zoom !== MAX_ZOOM
 
+/** Where the walk begins and ends is read at this one, by hours and days: there pilgrims are kept apart from points. */
+export const ENDS_ZOOM = MAX_ZOOM - STEP
+
+/** Whether of tiles of a span at a zoom the pilgrims are kept once more, without the points. */
+export const keepsPeople = ({ zoom, span }: Pick<TileName, 'zoom' | 'span'>): boolean =>
+  zoom === ENDS_ZOOM && span !== 'all'
+
 /** Which cells in which time. `x` and `y` are the tile's own, as of a cell eight zooms above. */
 export interface TileName {
   readonly zoom: number

@@ -48,3 +48,9 @@ export function cellBounds({ zoom, x, y }: Cell): [west: number, south: number, 
     degrees((y + 1) / perDegree - 90),
   ]
 }
+
+/** Middle of a cell in degrees. */
+export function cellCentre({ zoom, x, y }: Cell): { readonly lat: number; readonly lng: number } {
+  const perDegree = FINEST_PER_DEGREE / 2 ** (MAX_ZOOM - zoom)
+  return { lat: (y + 0.5) / perDegree - 90, lng: (x + 0.5) / perDegree - 180 }
+}

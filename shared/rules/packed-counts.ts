@@ -30,12 +30,14 @@ class Writer {
 
 /** Stands on one cell after the other. */
 class Reader {
-  z = 0
   points = 0
   users = 0
   #at = 0
 
-  constructor(private readonly bytes: Uint8Array) {
+  constructor(
+    private readonly bytes: Uint8Array,
+    public z = 0,
+  ) {
     this.next()
   }
 
@@ -80,9 +82,18 @@ export function packCounts(counts: Counts, onto: Uint8Array = new Uint8Array()):
   return writer.bytes.subarray(0, writer.length)
 }
 
-export function unpackCounts(packed: Uint8Array): Counts {
+/** @param from Z-order that the packed ones are counted from */
+export function unpackCounts(packed: Uint8Array, from = 0): Counts {
   const counts: number[] = []
-  for (const reader = new Reader(packed); reader.z < Infinity; reader.next())
+  for (const reader = new Reader(packed, from); reader.z < Infinity; reader.next())
     counts.push(reader.z, reader.points, reader.users)
   return counts
+}
+
+/** Of packed counts the pilgrims alone. */
+export function packPeople(packed: Uint8Array): Uint8Array {
+  const writer = new Writer(new Uint8Array(packed.length))
+  for (const reader = new Reader(packed); reader.z < Infinity; reader.next())
+    writer.cell(reader.z, 0, reader.users)
+  return writer.bytes.subarray(0, writer.length)
 }

@@ -2,10 +2,11 @@
 import { distanceMm } from './geo.ts'
 import type { Place, Route } from './route.ts'
 
-/** A place with how many points have been there, and how many pilgrims are. */
-export interface Weighed extends Place {
-  readonly points: number
-  readonly users: number
+/** Places side by side, with how many are there: one at least. */
+export interface Places {
+  readonly lats: readonly number[]
+  readonly lngs: readonly number[]
+  readonly weights: readonly number[]
 }
 
 /** `alongM` is null where there is no route. */
@@ -27,10 +28,9 @@ const OFF_ROUTE_M = 5_000
 const RADIANS = Math.PI / 180
 
 /** By the way along a route; null when nobody is near it. */
-export function alongRoute(places: readonly Weighed[], route: Route): Ends | null {
-  const near = places
-    .filter(({ users }) => users > 0)
-    .map((place) => ({ users: place.users, ...projected(place, route) }))
+export function alongRoute({ lats, lngs, weights }: Places, route: Route): Ends | null {
+  const near = weights
+    .map((weight, i) => ({ weight, ...projected({ lat: lats[i]!, lng: lngs[i]! }, route) }))
     .filter(({ offM }) => offM <= OFF_ROUTE_M)
     .sort((a, b) => a.alongM - b.alongM)
   const ends = withoutStrays(near)
@@ -55,103 +55,114 @@ function projected(place: Place, route: Route): ReturnType<Route['project']> {
 /**
  * Without a route: along the line that the crowd is longest on, towards where it has gone. The line is that of the
  * nine in ten who are nearest to its middle, so that one who went home by train does not turn it.
+ * @param pilgrims where they are
+ * @param points where they have been
  */
-export function alongAxis(places: readonly Weighed[]): Ends | null {
-  const there = places.filter(({ users }) => users > 0)
-  if (there.length === 0) return null
-  const middle = { lat: median(there, ({ lat }) => lat), lng: median(there, ({ lng }) => lng) }
-  const plane = planeAround(middle)
-  const crowd = nearest(there, plane)
-  const [dx, dy] = direction(crowd, places, plane)
-  const along = (place: Place): number => plane.x(place) * dx + plane.y(place) * dy
-  let [tail, front] = [crowd[0]!, crowd[0]!]
-  for (const place of crowd) {
-    if (along(place) < along(tail)) tail = place
-    if (along(place) > along(front)) front = place
+export function alongAxis(pilgrims: Places, points: Places): Ends | null {
+  const { lats, lngs, weights } = pilgrims
+  if (weights.length === 0) return null
+  const middle = middleOf(pilgrims)
+  const { xs, ys } = flat(pilgrims, middle)
+  const crowd = withoutFarthest(xs, ys, weights)
+  const past = flat(points, middle)
+  const [dx, dy] = direction(xs, ys, crowd, [mean(past.xs, points.weights), mean(past.ys, points.weights)])
+  let [least, most] = [Infinity, -Infinity]
+  let [first, last] = [0, 0]
+  for (let i = 0; i < crowd.length; i++) {
+    if (crowd[i] === 0) continue
+    const along = xs[i]! * dx + ys[i]! * dy
+    if (along < least) [least, last] = [along, i]
+    if (along > most) [most, first] = [along, i]
   }
-  const [first, last] = [front, tail].map(({ lat, lng }) => ({ lat, lng, alongM: null })) as [End, End]
-  return { front: first, tail: last, spreadMm: distanceMm(tail, front) }
+  const [front, tail] = [first, last].map((i) => ({ lat: lats[i]!, lng: lngs[i]!, alongM: null })) as [
+    End,
+    End,
+  ]
+  return { front, tail, spreadMm: distanceMm(tail, front) }
 }
 
-/** Degrees of latitude from a place, eastward and northward. */
-interface Plane {
-  x(place: Place): number
-  y(place: Place): number
+/** The middle one of all pilgrims from south to north, and from west to east. */
+function middleOf({ lats, lngs, weights }: Places): Place {
+  const n = Math.floor((sumOf(weights) - 1) / 2)
+  return { lat: nthValue(lats, weights, n), lng: nthValue(lngs, weights, n) }
 }
 
-/** Near the place the Earth is flat enough. */
-function planeAround({ lat, lng }: Place): Plane {
+/** In degrees of latitude from a place, eastward and northward: near it the Earth is flat enough. */
+function flat({ lats, lngs }: Places, { lat, lng }: Place) {
   const shrink = Math.cos(lat * RADIANS)
-  return { x: (place) => (place.lng - lng) * shrink, y: (place) => place.lat - lat }
+  const [xs, ys] = [new Float64Array(lats.length), new Float64Array(lats.length)]
+  for (let i = 0; i < lats.length; i++) {
+    xs[i] = (lngs[i]! - lng) * shrink
+    ys[i] = lats[i]! - lat
+  }
+  return { xs, ys }
 }
 
-/** All but the pilgrims who are farthest from the middle: the strays of both ends. */
-function nearest(places: readonly Weighed[], { x, y }: Plane): readonly Weighed[] {
-  const squareOff = (place: Place): number => x(place) ** 2 + y(place) ** 2
-  const people = usersOf(places)
-  const farthest = nthValue(places, squareOff, people - 2 * Math.floor(people * STRAYS) - 1)
-  return places.filter((place) => squareOff(place) <= farthest)
+type Numbers = readonly number[] | Float64Array
+
+/** The weights again: those of the pilgrims who are farthest from the middle, the strays of both ends, are none. */
+function withoutFarthest(xs: Numbers, ys: Numbers, weights: Numbers): Float64Array {
+  const squares = new Float64Array(xs.length)
+  for (let i = 0; i < squares.length; i++) squares[i] = xs[i]! ** 2 + ys[i]! ** 2
+  const people = sumOf(weights)
+  const farthest = nthValue(squares, weights, people - 2 * Math.floor(people * STRAYS) - 1)
+  const crowd = new Float64Array(xs.length)
+  for (let i = 0; i < crowd.length; i++) if (squares[i]! <= farthest) crowd[i] = weights[i]!
+  return crowd
 }
 
 /** Along the crowd's longest line, from where points are to where the pilgrims are. */
 function direction(
-  crowd: readonly Weighed[],
-  all: readonly Weighed[],
-  plane: Plane,
+  xs: Numbers,
+  ys: Numbers,
+  crowd: Numbers,
+  [pastX, pastY]: readonly [x: number, y: number],
 ): readonly [x: number, y: number] {
-  const people = mean(crowd, ({ users }) => users, plane)
-  const past = mean(all, ({ points }) => points, plane)
+  const [middleX, middleY] = [mean(xs, crowd), mean(ys, crowd)]
   let [xx, yy, xy] = [0, 0, 0]
-  for (const place of crowd) {
-    const [x, y] = [plane.x(place) - people.x, plane.y(place) - people.y]
-    xx += place.users * x ** 2
-    yy += place.users * y ** 2
-    xy += place.users * x * y
+  for (let i = 0; i < crowd.length; i++) {
+    const [weight, x, y] = [crowd[i]!, xs[i]! - middleX, ys[i]! - middleY]
+    xx += weight * x * x
+    yy += weight * y * y
+    xy += weight * x * y
   }
   const angle = Math.atan2(2 * xy, xx - yy) / 2
   const [dx, dy] = [Math.cos(angle), Math.sin(angle)]
-  const isForward = dx * (people.x - past.x) + dy * (people.y - past.y) >= 0
-  return isForward ? [dx, dy] : [-dx, -dy]
+  const isBackward = dx * (middleX - pastX) + dy * (middleY - pastY) < 0
+  return isBackward ? [-dx, -dy] : [dx, dy]
 }
 
-function mean(
-  places: readonly Weighed[],
-  weigh: (place: Weighed) => number,
-  plane: Plane,
-): { x: number; y: number } {
-  let [x, y, weight] = [0, 0, 0]
-  for (const place of places) {
-    x += plane.x(place) * weigh(place)
-    y += plane.y(place) * weigh(place)
-    weight += weigh(place)
-  }
-  return weight === 0 ? { x: 0, y: 0 } : { x: x / weight, y: y / weight }
+function sumOf(values: Numbers): number {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += values[i]!
+  return sum
 }
 
-const usersOf = (places: readonly { readonly users: number }[]): number =>
-  places.reduce((sum, { users }) => sum + users, 0)
+function mean(values: Numbers, weights: Numbers): number {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += values[i]! * weights[i]!
+  return sum / sumOf(weights)
+}
 
-const median = (places: readonly Weighed[], read: (place: Weighed) => number): number =>
-  nthValue(places, read, Math.floor((usersOf(places) - 1) / 2))
-
-/** The n-th smallest, from 0, of what is read of each pilgrim. Numbers are put in order far faster than places. */
-function nthValue(places: readonly Weighed[], read: (place: Weighed) => number, n: number): number {
-  const values = new Float64Array(usersOf(places))
+/** The n-th smallest, from 0, when each value is there as often as it weighs. */
+function nthValue(values: Numbers, weights: Numbers, n: number): number {
+  const all = new Float64Array(sumOf(weights))
   let filled = 0
-  for (const place of places) values.fill(read(place), filled, (filled += place.users))
-  return values.sort()[n]!
+  for (let i = 0; i < values.length; i++)
+    for (const end = filled + weights[i]!; filled < end; filled++) all[filled] = values[i]!
+  return all.sort()[n]!
 }
 
 /** First and last of a sorted crowd, the strays of both ends left out. */
-function withoutStrays<P extends { readonly users: number }>(sorted: readonly P[]): [P, P] | null {
-  const people = usersOf(sorted)
+function withoutStrays<P extends { readonly weight: number }>(sorted: readonly P[]): [P, P] | null {
+  const people = sumOf(sorted.map(({ weight }) => weight))
   if (people === 0) return null
   const strays = Math.floor(people * STRAYS)
   return [nth(sorted, strays), nth(sorted, people - 1 - strays)]
 }
 
 /** Where the n-th pilgrim of a sorted crowd is, from 0. */
-function nth<P extends { readonly users: number }>(sorted: readonly P[], n: number): P {
+function nth<P extends { readonly weight: number }>(sorted: readonly P[], n: number): P {
   let passed = 0
-  return sorted.find(({ users }) => (passed += users) > n)!
+  return sorted.find(({ weight }) => (passed += weight) > n)!
 }

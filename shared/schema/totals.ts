@@ -120,6 +120,8 @@ export const cellTiles = pgTable(
     users: integer('users').notNull(),
     /** By cell: `packCounts`. */
     counts: bytes('counts').notNull(),
+    /** Of them the pilgrims alone, where front and tail are read (`tellsEnds`); null: elsewhere, or not told apart. */
+    people: bytes('people'),
   },
   (table) => [primaryKey({ columns: [table.zoom, table.span, table.start, table.y, table.x] })],
 )

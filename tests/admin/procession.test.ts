@@ -55,6 +55,17 @@ describeRigs('the procession', (rig) => {
     expect((await read(all)).spread_km).toEqual(second.spread_km)
   })
 
+  test('is the same of tiles that an older release has written', async () => {
+    const read = readerOf(rig)
+    await walk(24, NOON_MS)
+    const before = await read()
+    expect(before.spread_km).toBeWithin(18, 22)
+    await rig.db.sql`UPDATE cell_tiles SET people = NULL`
+    const after = await read()
+    expect(after).not.toBe(before)
+    expect(after).toEqual(before)
+  })
+
   test('is told with k by the cells of the answer, each question by itself', async () => {
     const read = readerOf(rig)
     await walk(24, NOON_MS)

@@ -1,30 +1,34 @@
 import { expect, test } from 'bun:test'
-import { alongAxis, alongRoute, type Weighed } from '#shared/rules/procession.ts'
+import { alongAxis, alongRoute, type Places } from '#shared/rules/procession.ts'
 import { createRoute } from '#shared/rules/route.ts'
 
-const at = (lat: number, lng: number, users = 1, points = users): Weighed => ({ lat, lng, users, points })
-/** A hundred pilgrims from 24° to 24.099° north on one meridian, ten points behind each. */
-const line = Array.from({ length: 100 }, (_, i) => at(24 + i / 1_000, 120.6))
-const behind = Array.from({ length: 100 }, (_, i) => at(23.9 + i / 1_000, 120.6, 0, 10))
-const home = at(25.03, 121.56, 3)
+type At = readonly [lat: number, lng: number, weight: number]
+const places = (...all: readonly At[]): Places => ({
+  lats: all.map(([lat]) => lat),
+  lngs: all.map(([, lng]) => lng),
+  weights: all.map(([, , weight]) => weight),
+})
+/** A hundred pilgrims from 24° to 24.099° north on one meridian, and where each has been. */
+const line = Array.from({ length: 100 }, (_, i): At => [24 + i / 1_000, 120.6, 1])
+const behind = line.map(([lat, lng]): At => [lat - 0.1, lng, 10])
+const home: At = [25.03, 121.56, 3]
 
 test('without a route: along the crowd, towards where it has gone, whoever went home', () => {
-  const ends = alongAxis([...line, ...behind, home])!
+  const crowd = places(...line, home)
+  const ends = alongAxis(crowd, places(...line, ...behind))!
   expect(ends.front.lat).toBeWithin(24.09, 24.0975)
   expect(ends.tail.lat).toBeWithin(24.0015, 24.01)
   expect(ends.spreadMm / 1e6).toBeWithin(9.2, 10.6)
-  const back = alongAxis([...line, ...behind.map((place) => ({ ...place, lat: place.lat + 0.2 })), home])!
+  const back = alongAxis(crowd, places(...line, ...line.map(([lat, lng]): At => [lat + 0.1, lng, 10])))!
   expect([back.front.lat, back.tail.lat]).toEqual([ends.tail.lat, ends.front.lat])
 })
 
 test('without a route: one pilgrim is front and tail, nobody is neither', () => {
-  expect(alongAxis([at(24, 120)])).toEqual({
-    front: { lat: 24, lng: 120, alongM: null },
-    tail: { lat: 24, lng: 120, alongM: null },
-    spreadMm: 0,
-  })
-  expect(alongAxis(behind)).toBeNull()
-  expect(alongAxis([])).toBeNull()
+  const end = { lat: 24, lng: 120, alongM: null }
+  const one = places([24, 120, 1])
+  expect(alongAxis(one, one)).toEqual({ front: end, tail: end, spreadMm: 0 })
+  expect(alongAxis(one, places())).toEqual({ front: end, tail: end, spreadMm: 0 })
+  expect(alongAxis(places(), places(...behind))).toBeNull()
 })
 
 /** Ten kilometres to the north, and then ten to the east. */
@@ -54,16 +58,16 @@ test('a place is projected onto the nearest leg', () => {
 })
 
 test('along a route: round the corner, without strays and without who is far off', () => {
-  const there = Array.from({ length: 40 }, (_, i) => {
+  const there = Array.from({ length: 40 }, (_, i): At => {
     const { lat, lng } = route.at(500 * i)
-    return at(lat + 1e-4, lng)
+    return [lat + 1e-4, lng, 1]
   })
-  const ends = alongRoute([...there, home], route)!
+  const ends = alongRoute(places(...there, home), route)!
   // Two of forty are left out at each end.
   expect(ends.tail.alongM).toBeWithin(980, 1_020)
   expect(ends.front.alongM).toBeWithin(18_480, 18_520)
   expect(ends.spreadMm / 1e6).toBeWithin(17.4, 17.6)
-  expect(alongRoute([home], route)).toBeNull()
+  expect(alongRoute(places(home), route)).toBeNull()
 })
 
 test('a route that leads nowhere is refused', () => {

@@ -1,7 +1,7 @@
 /** The cells of the map as they are stored, and as a plain count of points and latest positions has them. */
 import type { Database } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
-import { cellOf, untiled } from '#shared/rules/cell-counts.ts'
+import { cellOf, type Counts } from '#shared/rules/cell-counts.ts'
 import { unpackCounts } from '#shared/rules/packed-counts.ts'
 
 /** By `zoom span start column/row`: points and pilgrims. */
@@ -14,17 +14,16 @@ export interface Placed {
   readonly lng: number
 }
 
-/** What the tiles hold, with the sums that stand beside each tile checked. */
+/** What the tiles hold, with what stands beside each tile checked: the sums, and the pilgrims apart. */
 export async function readCells({ sql }: Database): Promise<Cells> {
-  const rows = await sql<
-    { zoom: number; key: string; x: number; y: number; points: number; users: number; packed: string }[]
-  >`
-    SELECT zoom, zoom || ' ' || span || ' ' || (extract(epoch FROM start) * 1000)::bigint AS key, x, y,
-           points::float8 AS points, users, encode(counts, 'base64') AS packed
+  const rows = await sql<TileRow[]>`
+    SELECT zoom, span, zoom || ' ' || span || ' ' || (extract(epoch FROM start) * 1000)::bigint AS key, x, y,
+           points::float8 AS points, users, encode(counts, 'base64') AS packed,
+           encode(people, 'base64') AS apart
     FROM cell_tiles`
   const cells: Record<string, [number, number]> = {}
-  for (const { zoom, key, x, y, points, users, packed } of rows) {
-    const counts = untiled(tileNumber(x, y), unpackCounts(Uint8Array.fromBase64(packed)))
+  for (const { zoom, span, key, x, y, points, users, packed, apart } of rows) {
+    const counts = cellsIn(packed, x, y)
     let [allPoints, allUsers] = [0, 0]
     for (let i = 0; i < counts.length; i += 3) {
       const [mine, people] = [counts[i + 1]!, counts[i + 2]!]
@@ -35,9 +34,31 @@ export async function readCells({ sql }: Database): Promise<Cells> {
     }
     if (allPoints !== points || allUsers !== users)
       throw new Error(`tile ${key} ${x}/${y} says ${points}, ${users} and holds ${allPoints}, ${allUsers}`)
+    const people = counts.flatMap((value, i) => {
+      if (i % 3 > 0 || counts[i + 2] === 0) return []
+      return [value, 0, counts[i + 2]!]
+    })
+    const isKept = zoom === 14 && span !== 'all'
+    if (isKept ? !Bun.deepEquals(cellsIn(apart!, x, y), people) : apart !== null)
+      throw new Error(`tile ${key} ${x}/${y} has others apart than ${people.join()}`)
   }
   return cells
 }
+
+interface TileRow {
+  readonly zoom: number
+  readonly span: string
+  readonly key: string
+  readonly x: number
+  readonly y: number
+  readonly points: number
+  readonly users: number
+  readonly packed: string
+  readonly apart: string | null
+}
+
+const cellsIn = (packed: string, x: number, y: number): Counts =>
+  unpackCounts(Uint8Array.fromBase64(packed), tileNumber(x, y) * 256 ** 2)
 
 /** Bits of row and column in turn, the row's first. */
 const tileNumber = (x: number, y: number): number => {

@@ -65,6 +65,11 @@ const FAULTS: readonly (readonly [projection: string, fault: string])[] = [
   ['event_modes', `UPDATE event_modes SET carbon_mg = carbon_mg + 1 WHERE mode = 'car'`],
   ['cell_tiles', `UPDATE cell_tiles SET points = points + 1 WHERE zoom = 14 AND span = 'all'`],
   ['cell_tiles', `UPDATE cell_tiles SET counts = set_byte(counts, 1, 20) WHERE zoom = 18 AND span = 'hour'`],
+  [
+    'cell_tiles',
+    `UPDATE cell_tiles SET people = set_byte(people, 2, 20) WHERE zoom = 14 AND length(people) > 2`,
+  ],
+  ['cell_tiles', `UPDATE cell_tiles SET people = NULL WHERE zoom = 14 AND span = 'day'`],
   ['cell_tiles', `DELETE FROM cell_tiles WHERE zoom = 10 AND span = 'day'`],
   ['cell_tiles', `UPDATE cell_tiles SET y = y + 1000 WHERE zoom = 18 AND span = 'all'`],
   ['cell_tiles', `TRUNCATE cell_tiles`],

@@ -137,7 +137,7 @@ const TILES_AT_ONCE = 100
 
 const TILES = `
   SELECT zoom, span, (extract(epoch FROM start) * 1000)::float8 AS "startMs", x, y, points::float8 AS points, users,
-         encode(counts, 'base64') AS packed
+         encode(counts, 'base64') AS packed, encode(people, 'base64') AS people
   FROM cell_tiles`
 
 const spanTiles = async (tx: Query, span: Span, startMs: number): Promise<StoredTile[]> =>
@@ -184,7 +184,10 @@ async function settleTiles(
 }
 
 const isSame = (a: StoredTile, b: StoredTile): boolean =>
-  a.points === b.points && a.users === b.users && Buffer.compare(a.packed, b.packed) === 0
+  a.points === b.points &&
+  a.users === b.users &&
+  Buffer.compare(a.packed, b.packed) === 0 &&
+  (a.people === null || b.people === null ? a.people === b.people : Buffer.compare(a.people, b.people) === 0)
 
 const named = ({ zoom, span, startMs, x, y }: StoredTile): string =>
   `zoom ${zoom}, ${span === 'all' ? 'all time' : `${span} ${new Date(startMs).toISOString()}`}, tile ${x}/${y}`

@@ -19,8 +19,8 @@ const MODES = [null, null, null, null, 'walk', 'bus', 'car']
 
 export const walkerId = (i: number): string => `walker-${String(i).padStart(6, '0')}`
 
-/** Points of one pilgrim in one flush: minutes apart, northward. */
-function entriesOf(i: number, startMs: number, count: number) {
+/** Points of one pilgrim in one flush: minutes apart, northward; so many days on the way already. */
+function entriesOf(i: number, startMs: number, days: number, count: number) {
   const fromMs = startMs + (i % 240) * MINUTE_MS + (i % 59) * 1_000
   return Array.from({ length: count }, (_, n) =>
     pack({
@@ -29,8 +29,8 @@ function entriesOf(i: number, startMs: number, count: number) {
       recordedMs: fromMs + n * 2 * MINUTE_MS,
       receivedMs: fromMs + n * 2 * MINUTE_MS + 500,
       // Everybody at their own pace.
-      lat: 24 + (i % 997) / 1_000 + ((startMs / DAY_MS) % 5) * (0.1 + (i % 7_919) / 1e6) + n * 0.001,
-      lng: 120.5 + (i % 89) / 100,
+      lat: 24 + (i % 997) / 1_000 + days * (0.1 + (i % 7_919) / 1e6) + n * 0.001,
+      lng: 120.5 + (i % 89) / 180,
       accuracy: 8,
       altitude: null,
       speed: null,
@@ -62,6 +62,7 @@ export async function fill(
   for (let round = 0; round < rounds; round++) {
     const part = (round * DAYS) / rounds
     const startMs = firstDayMs + Math.floor(part) * DAY_MS + (part % 1) * 12 * 3_600_000 + 5 * 3_600_000
+    const days = (startMs - firstDayMs) / DAY_MS
     const users = Math.ceil(SLICE / count)
     const slices = Array.from({ length: Math.ceil(pilgrims / users) }, (_, slice) => slice * users)
     // Three on their way, as in the flush.
@@ -69,7 +70,7 @@ export async function fill(
       for (let from = slices.shift(); from !== undefined; from = slices.shift()) {
         const pending: Pending[] = []
         for (let i = from; i < Math.min(from + users, pilgrims); i++)
-          pending.push({ userId: walkerId(i), entries: entriesOf(i, startMs, count) })
+          pending.push({ userId: walkerId(i), entries: entriesOf(i, startMs, days, count) })
         await flushSlice(db, calendar, { epoch: 'bench', partition: 0, pending }, now)
       }
     }

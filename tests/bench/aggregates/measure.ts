@@ -19,6 +19,7 @@ import { rules } from '#tests/kv/drivers.ts'
 import { fill, walkerId } from './fill.ts'
 
 const ROUNDS = 41
+const HOUR_MS = 3_600_000
 const WARMING = 3
 /** Rounds of flushes that the points came in, so that projections were updated as in an event. */
 const FLUSHES = 8
@@ -26,7 +27,7 @@ const TOKEN = 'token-of-the-bench'
 const PER_PILGRIM = { small: 4, large: 40 } as const
 const SELECT_1 = 'SELECT 1'
 /** The map's cells when a flush has changed them a moment ago, so that front and tail are worked out anew. */
-export const AFTER_FLUSH = 'clusters after a flush'
+const AFTER_FLUSH = 'clusters after a flush'
 
 /**
  * What is asked, each time in words that no kept answer knows. Of the map it is all of the event at the zoom that a
@@ -42,6 +43,9 @@ const ASKED: Record<string, (round: number) => string> = {
   'users, searched': (round) => `/api/event/admin/users?search=${4_000 + round}`,
   clusters: (round) => `/api/event/admin/clusters?bbox=120,20,${121 + round / 1_000},26`,
   [AFTER_FLUSH]: (round) => `/api/event/admin/clusters?bbox=120,20,${122 + round / 1_000},26`,
+  'clusters, another since': (round) =>
+    `/api/event/admin/clusters?since=${new Date(Date.now() - (8 + round) * HOUR_MS).toISOString()}`,
+  'clusters, another k': (round) => `/api/event/admin/clusters?k=${4 + round}`,
   surveys: () => '/api/event/admin/surveys',
   'live map': (round) => `/api/event/data?bbox=120,20,${121 + round / 1_000},26`,
 }

@@ -99,8 +99,8 @@ function addPlaces(
   peopleOnly: boolean,
 ): void {
   for (let i = 0; i < counts.length; i += 3) {
-    const [points, users] = [counts[i + 1]!, counts[i + 2]!]
-    const weight = peopleOnly ? users : points
+    const users = counts[i + 2]!
+    const weight = peopleOnly ? users : counts[i + 1]!
     if (users < k || weight <= 0) continue
     const { lat, lng } = cellCentre(cellOf(counts[i]!, zoom))
     lats.push(lat)

@@ -119,12 +119,15 @@ function direction(
   [pastX, pastY]: readonly [x: number, y: number],
 ): readonly [x: number, y: number] {
   const [middleX, middleY] = [mean(xs, crowd), mean(ys, crowd)]
-  let [xx, yy, xy] = [0, 0, 0]
+  let xx = 0
+  let yy = 0
+  let xy = 0
   for (let i = 0; i < crowd.length; i++) {
-    const [weight, x, y] = [crowd[i]!, xs[i]! - middleX, ys[i]! - middleY]
-    xx += weight * x * x
-    yy += weight * y * y
-    xy += weight * x * y
+    const x = xs[i]! - middleX
+    const y = ys[i]! - middleY
+    xx += crowd[i]! * x * x
+    yy += crowd[i]! * y * y
+    xy += crowd[i]! * x * y
   }
   const angle = Math.atan2(2 * xy, xx - yy) / 2
   const [dx, dy] = [Math.cos(angle), Math.sin(angle)]

@@ -2,6 +2,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
 import type { WorkerStart } from './db.embedded.ts'
+import { SYNCING, SyncedFiles } from './synced-files.ts'
 
 declare const self: Worker
 
@@ -14,7 +15,7 @@ self.onmessage = async ({ data }: MessageEvent<WorkerStart | 'stop'>) => {
       self.postMessage('stopped')
       return
     }
-    const pglite = await PGlite.create(data.dir)
+    const pglite = await PGlite.create({ fs: new SyncedFiles(data.dir), startParams: SYNCING })
     // Making a new database leaves some 400 MB of garbage, which the collector finds only after seconds of quiet. Not
     // at once: it keeps whatever this call's stack may still refer to.
     setTimeout(() => Bun.gc(true), 0)

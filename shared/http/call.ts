@@ -25,8 +25,6 @@ export interface Call<P, Q, B> {
   readonly operator: Operator | null
   readonly request: Request
   readonly requestId: string
-  /** The client's address as our own proxy states it. */
-  readonly address: string
 }
 
 const parse = <S extends z.ZodType>(schema: S, value: unknown): z.infer<S> => {
@@ -69,14 +67,15 @@ async function refuseAfterEnd({ db, kv }: ServiceContext): Promise<void> {
 }
 
 /** Charges the limits that are not the admission's own. */
-async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId: unknown, address: string) {
+async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId: unknown, request: Request) {
   const { limit } = endpoint
   if (limit === null || limit === 'admin' || limit === 'checkin' || limit === 'sync') return
   const byUser = limit !== 'address-write' && typeof userId === 'string'
   const name = byUser ? limit : 'address-write'
   // The survey has two names and one limit.
   const route = name === 'survey' ? '' : endpoint.path
-  await charge(context.kv, name, `${route}:${byUser ? userId : address}`, context.config.limits[name])
+  const caller = byUser ? userId : context.addressOf(request)
+  await charge(context.kv, name, `${route}:${caller}`, context.config.limits[name])
 }
 
 /** The first checks: size, and who calls. @throws Refusal */
@@ -102,12 +101,11 @@ export async function callOf(
   const body = endpoint.quickBody?.(given) ?? parse(endpoint.body, given)
   const queried = endpoint.query === Nothing ? {} : Object.fromEntries(new URL(request.url).searchParams)
   const query = parse(endpoint.query, endpoint.caller === 'query' ? foldUserId(queried, header) : queried)
-  const address = context.addressOf(request)
   const caller = (endpoint.caller === 'query' ? query : body) as { readonly user_id?: unknown }
   if (endpoint.access === 'public' && endpoint.caller === 'body' && typeof caller.user_id === 'string')
     await context.checkIdentity(request, caller.user_id)
   if (endpoint.closedAtEnd) await refuseAfterEnd(context)
-  await chargePublic(context, endpoint, caller.user_id, address)
+  await chargePublic(context, endpoint, caller.user_id, request)
   return {
     params: parse(endpoint.params, params ?? {}),
     query,
@@ -116,6 +114,5 @@ export async function callOf(
     operator,
     request,
     requestId,
-    address,
   }
 }

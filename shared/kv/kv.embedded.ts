@@ -129,9 +129,9 @@ function liveMapVerbs({
     moved: async (_partition, sinceMs, count) =>
       [...state.live]
         .filter(([, { movedMs }]) => movedMs >= sinceMs)
-        .map(([userId, moved]) => ({ userId, ...moved }))
-        .sort((a, b) => a.movedMs - b.movedMs)
-        .slice(0, count),
+        .sort(([, a], [, b]) => a.movedMs - b.movedMs)
+        .slice(0, count)
+        .map(([userId, moved]) => ({ userId, ...moved })),
     async hide(userId, hidden) {
       change(['hide', userId, hidden])
       await committed()

@@ -2,19 +2,26 @@
  * All six services in one process, behind TLS: the embedded run. The drivers are embedded too, unless
  * DATABASE_URL, REDIS_URL, NATS_URL or OBJECTS_URL name others.
  */
-import { environment, type Environment, readConfig } from '#shared/config.ts'
-import type { Service, ServiceContext } from '#shared/context.ts'
+import { environment, type Environment, readConfig } from '#shared/config/config.ts'
+import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import type { Database } from '#shared/db/db.ts'
 import { migrate, migrateDatabase } from '#shared/db/migrate.ts'
 import { withBrowserHeaders } from '#shared/http/browser-headers.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
-import { lockDataDirectory } from '#shared/data-lock.ts'
-import { createLog, type Log } from '#shared/log.ts'
-import { contextOf, drain, openPorts, readSettings, stopSignal, watchRejections } from '#shared/service.ts'
+import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
+import { createLog, type Log } from '#shared/runtime/log.ts'
+import {
+  contextOf,
+  drain,
+  openPorts,
+  readSettings,
+  stopSignal,
+  watchRejections,
+} from '#shared/runtime/service.ts'
 import { createAdmin } from '#services/admin/app.ts'
-import { openDoor } from '#services/admin/backup/door.ts'
+import { openDoor } from '#services/admin/backup/backup-socket.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
 import { createLineBot } from '#services/line-bot/app.ts'
 import { createScheduler } from '#services/scheduler/app.ts'

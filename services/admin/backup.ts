@@ -2,12 +2,12 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Config } from '#shared/config.ts'
+import type { Config } from '#shared/config/config.ts'
 import { writeArchive } from './backup/archive.ts'
 import { runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
-import { takeThroughDoor } from './backup/door.ts'
+import { takeThroughDoor } from './backup/backup-socket.ts'
 import { verifyBackup } from './backup/restore.ts'
-import { takeBackup } from './backup/take.ts'
+import { takeBackup } from './backup/take-backup.ts'
 
 const USAGE = `Writes a backup of everything: the database, objects, points that wait, journals.
 

@@ -1,10 +1,10 @@
 /** `bun run reset`: clears what rehearsals have left, before the event. */
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
-import type { Config } from '#shared/config.ts'
+import type { Config } from '#shared/config/config.ts'
 import { runCommand, screen, withInstallation } from './backup/command.ts'
-import { CommandRefused } from './backup/refused.ts'
-import type { Installation } from './backup/take.ts'
+import { CommandRefused } from './backup/command-refused.ts'
+import type { Installation } from './backup/take-backup.ts'
 import { clearRehearsal } from './reset/clear.ts'
 import { type Contents, expectRehearsal, readContents } from './reset/rehearsal.ts'
 

@@ -1,6 +1,6 @@
 /** `bun run restore`: a backup into an empty installation. */
 import { parseArgs } from 'node:util'
-import type { Config } from '#shared/config.ts'
+import type { Config } from '#shared/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { runCommand, screen, summary, withInstallation, WrongCommandLine } from './backup/command.ts'
 import { restoreBackup, verifyBackup } from './backup/restore.ts'

@@ -1,7 +1,7 @@
 /** The feedback-media service: what people report, their screenshots, and their share cards. */
-import { createBoundedQueue } from '#shared/bounded-queue.ts'
+import { createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import { openRenderer } from '#shared/cards/renderer.ts'
-import type { Service, ServiceContext } from '#shared/context.ts'
+import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'
 import {
   feedbackStatusEndpoint,
@@ -14,12 +14,12 @@ import {
 import { createRouter, serve } from '#shared/http/router.ts'
 import { createCards, drawCard, findCard } from './draw-card.ts'
 import { createCardDrawing } from './draw-cards.ts'
-import { listFeedback, readBoard } from './list-feedback.ts'
+import { listFeedback, readBoard } from './feedback/list-feedback.ts'
 import { answerPng } from './png-answer.ts'
-import { serveScreenshot } from './serve-screenshot.ts'
-import { submitFeedback } from './submit-feedback.ts'
-import { updateFeedback } from './update-feedback.ts'
-import { uploadScreenshot } from './upload-screenshot.ts'
+import { serveScreenshot } from './feedback/serve-screenshot.ts'
+import { submitFeedback } from './feedback/submit-feedback.ts'
+import { updateFeedback } from './feedback/update-feedback.ts'
+import { uploadScreenshot } from './feedback/upload-screenshot.ts'
 
 /** A card may change with the next check-in; statistics are up to a minute old anyway. */
 const A_MINUTE = 'public, max-age=60'

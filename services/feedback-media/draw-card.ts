@@ -1,10 +1,10 @@
 /** A pilgrim's card: drawn when something on it has changed, found otherwise. */
 import { eq } from 'drizzle-orm'
 import type { Renderer } from '#shared/cards/renderer.ts'
-import type { ServiceContext } from '#shared/context.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type CardAnswer, CARD_SIZE } from '#shared/contracts/cards.ts'
 import { isUserId } from '#shared/contracts/fields.ts'
-import { notFound } from '#shared/errors.ts'
+import { notFound } from '#shared/http/errors.ts'
 import type { StoredObject } from '#shared/objects/objects.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import { cardKey } from '#shared/objects/pictures.ts'

@@ -3,12 +3,12 @@
  * stands in the table of cards, so a killed process loses at most the card it was drawing; what arrives later
  * (points in flight, a changed name) makes a card due again, and the same loop redraws it.
  */
-import { readStatus } from '#shared/activity.ts'
+import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { RenderFailed } from '#shared/cards/renderer.ts'
-import type { ServiceContext } from '#shared/context.ts'
-import { noteCards, untilFlushed } from '#shared/ending.ts'
-import { Refusal } from '#shared/errors.ts'
-import { errorFields } from '#shared/log.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { noteCards, untilFlushed } from '#shared/lifecycle/end-progress.ts'
+import { Refusal } from '#shared/http/errors.ts'
+import { errorFields } from '#shared/runtime/log.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import type { Cards } from './draw-card.ts'
 import { countCards, dueCards } from './due-cards.ts'

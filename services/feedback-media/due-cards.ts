@@ -1,5 +1,5 @@
 /** Whose achievement cards are to be drawn: told from rows alone, so that any process can go on at any time. */
-import type { ServiceContext } from '#shared/context.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Query } from '#shared/db/db.ts'
 
 /** A card that could not be drawn is tried again after this time, not at once. */

@@ -1,7 +1,7 @@
 /** The LINE bot: what LINE delivers, what pilgrims ask, and every message that goes out. */
 import { createAlertWatch } from '#shared/alerts/watch.ts'
 import { openRenderer } from '#shared/cards/renderer.ts'
-import type { Service, ServiceContext } from '#shared/context.ts'
+import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { deployMenuEndpoint, menuStatusEndpoint, webhookEndpoint } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
 import {
@@ -12,19 +12,19 @@ import {
   setNotificationsEndpoint,
 } from '#shared/contracts/messages.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
-import { createLine, type Line } from '#shared/line/line.ts'
-import { errorFields } from '#shared/log.ts'
-import { readNotifications } from '#shared/notifications.ts'
-import { notifyVolunteers, sendNotification, sendSummary } from './announce.ts'
-import { handleEvent } from './answer-event.ts'
-import { readUsage } from './line-usage.ts'
-import { push } from './push.ts'
-import { readProgress } from './push-progress.ts'
+import { createLine, type Line } from '#shared/line/line-client.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { readNotifications } from '#shared/line/scheduled-notifications.ts'
+import { notifyVolunteers, sendNotification, sendSummary } from './sending/announcements.ts'
+import { handleEvent } from './webhook/handle-webhook-event.ts'
+import { readUsage } from './sending/line-usage.ts'
+import { push } from './sending/push.ts'
+import { readProgress } from './sending/push-progress.ts'
 import { deployMenus, readMenus } from './rich-menu/deploy-menus.ts'
-import { createSender, type Sender } from './send-messages.ts'
-import { setNotifications } from './set-notifications.ts'
-import { watchSpool } from './spool.ts'
-import { takeEvents } from './take-events.ts'
+import { createSender, type Sender } from './sending/send-messages.ts'
+import { setNotifications } from './sending/set-notifications.ts'
+import { watchSpool } from './webhook/webhook-spool.ts'
+import { takeEvents } from './webhook/receive-webhook.ts'
 
 export function createLineBot(context: ServiceContext): Service {
   const { config, db } = context

@@ -1,15 +1,15 @@
 /** The scheduler: the flush every few minutes and on demand. It has no public route. */
-import { spreadStatus } from '#shared/activity.ts'
+import { spreadStatus } from '#shared/lifecycle/activity-status.ts'
 import { createAlertWatch } from '#shared/alerts/watch.ts'
-import type { Service, ServiceContext } from '#shared/context.ts'
+import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import type { Subject } from '#shared/contracts/events.ts'
-import { noteFlush } from '#shared/ending.ts'
+import { noteFlush } from '#shared/lifecycle/end-progress.ts'
 import { createRouter } from '#shared/http/router.ts'
-import { readLastFlush } from '#shared/last-flush.ts'
-import { errorFields } from '#shared/log.ts'
+import { readLastFlush } from '#shared/buffer/last-flush.ts'
+import { errorFields } from '#shared/runtime/log.ts'
 import { startNotifications } from './dispatch-notifications.ts'
-import { flush, type FlushContext, type FlushResult } from './flush.ts'
-import { createUpkeep } from './upkeep.ts'
+import { flush, type FlushContext, type FlushResult } from './flush/flush.ts'
+import { createUpkeep } from './maintenance.ts'
 
 /** A flush on demand waits for one that is under way: that one may have begun before the points came. */
 const WAIT_MS = 300_000

@@ -1,7 +1,7 @@
 /** Partitions of the points' table by day, made ahead of the points. */
 import { dayPartition } from '#shared/db/day-partition.ts'
 import type { Database } from '#shared/db/db.ts'
-import { errorFields, type Log } from '#shared/log.ts'
+import { errorFields, type Log } from '#shared/runtime/log.ts'
 
 const DAY_MS = 86_400_000
 /** Phones come back from dead zones after weeks; days before that share the default partition. */

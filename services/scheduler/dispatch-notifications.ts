@@ -1,11 +1,11 @@
 /** The hourly job: what the schedule says for this hour goes out, each slot once a day whatever restarts. */
-import { readStatus } from '#shared/activity.ts'
-import type { ServiceContext } from '#shared/context.ts'
+import { readStatus } from '#shared/lifecycle/activity-status.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import type { NotificationSlot } from '#shared/contracts/messages.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { errorFields } from '#shared/log.ts'
-import { readNotifications } from '#shared/notifications.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { readNotifications } from '#shared/line/scheduled-notifications.ts'
 import { notificationDispatches } from '#shared/schema/messages.ts'
 
 /** The hour is looked at again and again: a start or a database that is back within it is soon enough. */

@@ -3,18 +3,18 @@
  * right what is not what it should be. With `--check` it only tells.
  */
 import { join } from 'node:path'
-import { ConfigError, environment, readConfig } from '#shared/config.ts'
-import { lockDataDirectory } from '#shared/data-lock.ts'
+import { ConfigError, environment, readConfig } from '#shared/config/config.ts'
+import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { expectSchema } from '#shared/db/migrate.ts'
-import { lockTiles } from '#shared/fold/stored-tiles.ts'
+import { lockTiles } from '#shared/map/stored-tiles.ts'
 import { type Calendar, createCalendar } from '#shared/rules/calendar.ts'
 import { Differences } from './rebuild/differences.ts'
 import { settleMap } from './rebuild/map.ts'
 import { settlePilgrims } from './rebuild/pilgrims.ts'
-import { settleReported, TakenBack } from './rebuild/reported.ts'
-import { rollUpAll } from './roll-up-cells.ts'
+import { settleReported, TakenBack } from './rebuild/report-totals.ts'
+import { rollUpAll } from './flush/roll-up-cells.ts'
 
 /** A run on the same data directory is not waited for: it ends when somebody ends it. */
 const WAIT_MS = 1_000

@@ -1,8 +1,8 @@
 /** The survey-profile service: who the pilgrims are, and what they have walked. */
-import { spreadStatus } from '#shared/activity.ts'
-import { createTrackDoor } from '#shared/buffer/track-door.ts'
-import { admissionRules } from '#shared/buffer/rules.ts'
-import type { Service, ServiceContext } from '#shared/context.ts'
+import { spreadStatus } from '#shared/lifecycle/activity-status.ts'
+import { createTrackDoor } from '#shared/buffer/admit/direct-admission.ts'
+import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
+import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import {
   participantStatusEndpoint,
   phoneEndpoint,
@@ -12,9 +12,9 @@ import {
   userSyncEndpoint,
 } from '#shared/contracts/profile.ts'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
-import { openTally } from '#shared/ledger/tally.ts'
+import { openTally } from '#shared/ledger/process-counters.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
-import { together } from '#shared/together.ts'
+import { together } from '#shared/runtime/batch-loader.ts'
 import { countPhotos } from './count-photos.ts'
 import { knownProfile, readProfiles } from './read-profile.ts'
 import { recordConsent } from './record-consent.ts'

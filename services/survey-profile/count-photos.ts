@@ -1,8 +1,8 @@
 /** How many photos a pilgrim has sent to the bot; cached 30 days, moved with each photo. */
 import { eq } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/context.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { PhotoCount } from '#shared/contracts/profile.ts'
-import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/photo-count.ts'
+import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /** Zero for someone who has sent none, known or not. */

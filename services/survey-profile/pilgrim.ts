@@ -1,7 +1,7 @@
 /** Writing a pilgrim's row: it is made when need be, and nothing that was not sent is touched. */
 import { eq } from 'drizzle-orm'
-import type { Writer } from '#shared/outbox.ts'
-import { bookReported } from '#shared/reported-sums.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { bookReported } from '#shared/pilgrims/report-totals.ts'
 import type { Reported } from '#shared/rules/reported-carbon.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 

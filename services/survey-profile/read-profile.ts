@@ -1,15 +1,15 @@
 /** Pilgrims' profiles as the public sees them. */
-import type { ServiceContext } from '#shared/context.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ParticipantStatus, type Time, time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
-import { notFound } from '#shared/errors.ts'
-import { type Pilgrim, readPilgrims } from '#shared/fold/statistics.ts'
+import { notFound } from '#shared/http/errors.ts'
+import { type Pilgrim, readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
-import { shownKg, shownKm } from '#shared/rules/shown.ts'
-import { noSums } from '#shared/rules/tally.ts'
+import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import { noSums } from '#shared/fold/point-totals.ts'
 
 /** All digits but the last two become dots, and so does what separates them. */
 export const maskPhone = (phone: string): string =>

@@ -1,5 +1,5 @@
 /** Privacy consent: given with a version and a time, or taken back. */
-import type { ServiceContext } from '#shared/context.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/profile.ts'
 import { consents } from '#shared/schema/profiles.ts'

@@ -1,9 +1,9 @@
 /** A pilgrim's own status: active ↔ withdrawn, active → completed; completed is final for the pilgrim. */
 import { eq } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/context.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ParticipantStatus } from '#shared/contracts/fields.ts'
 import type { ParticipantStatusAnswer, ParticipantStatusRequest } from '#shared/contracts/profile.ts'
-import { conflict } from '#shared/errors.ts'
+import { conflict } from '#shared/http/errors.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { showOrHide } from './live-map-presence.ts'
 import { upsertPilgrim } from './pilgrim.ts'

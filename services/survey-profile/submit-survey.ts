@@ -1,13 +1,13 @@
 /** A survey: the answers that hold, and the history of those before them, in one transaction. */
 import { eq, sql } from 'drizzle-orm'
 import type { Verdict, Submission } from '#shared/kv/kv.ts'
-import { syncTrack, type SyncRules } from '#shared/buffer/sync-track.ts'
-import type { ServiceContext } from '#shared/context.ts'
+import { syncTrack, type SyncRules } from '#shared/buffer/validate/sync-track.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Answers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'
-import { Refusal } from '#shared/errors.ts'
+import { Refusal } from '#shared/http/errors.ts'
 import { surveyHistory, surveys } from '#shared/schema/profiles.ts'
-import { bookSurvey } from '#shared/survey-counts.ts'
+import { bookSurvey } from '#shared/pilgrims/survey-counts.ts'
 import { upsertPilgrim } from './pilgrim.ts'
 
 /** Takes a track, as `track/sync` does. */

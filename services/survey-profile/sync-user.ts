@@ -1,5 +1,5 @@
 /** Profile data as a phone or LINE knows it, and what pilgrims report of their consumption and transport. */
-import type { ServiceContext } from '#shared/context.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Profile, UserSyncRequest } from '#shared/contracts/profile.ts'
 import { mergeReported, upsertPilgrim } from './pilgrim.ts'
 import { knownProfile, readProfiles } from './read-profile.ts'

@@ -1,15 +1,20 @@
 /** A check-in: validated, decided in one atomic call, durable before it is answered. */
 import type { z } from 'zod'
-import { acceptCheckIn, acceptTrack, type AcceptRules, latestPosition } from '#shared/buffer/accept.ts'
+import {
+  acceptCheckIn,
+  acceptTrack,
+  type AcceptRules,
+  latestPosition,
+} from '#shared/buffer/validate/validate-points.ts'
 import type { Buffer } from '#shared/buffer/buffer.ts'
 import { fieldOf, pack, type Point, unpack } from '#shared/buffer/point.ts'
-import type { Window } from '#shared/config.ts'
+import type { Window } from '#shared/config/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer, CheckInRequest } from '#shared/contracts/tracking.ts'
-import { refusedVerdict } from '#shared/buffer/refused-verdict.ts'
-import { countRejected } from '#shared/buffer/sync-track.ts'
-import { submissionId } from '#shared/buffer/submission-id.ts'
-import type { Count } from '#shared/ledger/tally.ts'
+import { refusedVerdict } from '#shared/buffer/admit/refusal-of-verdict.ts'
+import { countRejected } from '#shared/buffer/validate/sync-track.ts'
+import { submissionId } from '#shared/buffer/admit/submission-id.ts'
+import type { Count } from '#shared/ledger/process-counters.ts'
 
 /** Points that may come with a check-in; the rest of a longer list is left for track/sync. */
 const MAX_ATTACHED = 1_000

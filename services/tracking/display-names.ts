@@ -1,6 +1,6 @@
 /** Names for the operators' map. */
 import { inArray } from 'drizzle-orm'
-import { within } from '#shared/deadline.ts'
+import { within } from '#shared/runtime/deadline.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 

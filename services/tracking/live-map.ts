@@ -5,10 +5,9 @@
 import { createHmac } from 'node:crypto'
 import { time } from '#shared/contracts/fields.ts'
 import type { DataQuery, LiveMap, LivePosition } from '#shared/contracts/tracking.ts'
-import { unavailable } from '#shared/errors.ts'
+import { unavailable } from '#shared/http/errors.ts'
 import { type Kv, kvIsAway, type Moved, userHash } from '#shared/kv/kv.ts'
-import { errorFields, type Log } from '#shared/log.ts'
-import { entryOf } from '#shared/rules/tally.ts'
+import { errorFields, type Log } from '#shared/runtime/log.ts'
 
 const REFRESH_MS = 1_500
 /** Positions older than this are not shown. An answer is kept for another second: 5 s in all. */
@@ -85,7 +84,7 @@ export class LivePositions {
     const hour = Math.floor(this.now() / HOUR_MS)
     if (hour !== this.#namesHour) this.#names.clear()
     this.#namesHour = hour
-    return entryOf(this.#names, userId, () =>
+    return this.#names.getOrInsertComputed(userId, () =>
       createHmac('sha256', this.#secret).update(`${hour}:${userId}`).digest('base64url').slice(0, 16),
     )
   }

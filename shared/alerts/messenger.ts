@@ -1,10 +1,10 @@
 /** Alerts go straight to LINE, and into the ledger as soon as the database takes them. */
 import { createHash, randomUUID } from 'node:crypto'
-import type { ServiceContext } from '#shared/context.ts'
-import type { Line, Message } from '#shared/line/line.ts'
-import { errorFields } from '#shared/log.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Line, Message } from '#shared/line/line-client.ts'
+import { errorFields } from '#shared/runtime/log.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
-import { soon } from './causes.ts'
+import { soon } from './health-checks.ts'
 
 /** Entries that wait for the database; older ones are in the log. */
 const UNWRITTEN_MAX = 100

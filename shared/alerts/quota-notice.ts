@@ -1,7 +1,7 @@
 /** The owner hears once a month when 80 % of the messages are used, and once at 95 %. */
-import type { ServiceContext } from '#shared/context.ts'
-import type { Line } from '#shared/line/line.ts'
-import { errorFields } from '#shared/log.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Line } from '#shared/line/line-client.ts'
+import { errorFields } from '#shared/runtime/log.ts'
 import type { Messenger } from './messenger.ts'
 
 const THRESHOLDS = [95, 80]

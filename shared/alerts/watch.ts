@@ -3,14 +3,14 @@
  * the kv on what the owner has been told. It needs neither the database nor the bus, and without the kv each
  * watcher goes by its own memory: a double alert is better than none.
  */
-import type { ServiceContext } from '#shared/context.ts'
-import { createLine } from '#shared/line/line.ts'
-import { errorFields } from '#shared/log.ts'
-import { createChecks } from './causes.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { createLine } from '#shared/line/line-client.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { createChecks } from './health-checks.ts'
 import { type Cause, decide, type Incident } from './incident.ts'
 import { createMessenger } from './messenger.ts'
 import { createQuotaNotice } from './quota-notice.ts'
-import { createTold } from './told.ts'
+import { createTold } from './alert-state.ts'
 
 const LOOK_EVERY_MS = 15_000
 const LOCK = 'alert-watch'

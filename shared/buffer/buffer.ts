@@ -11,14 +11,14 @@ import {
   type Verdict,
   type VersionedStatus,
 } from '#shared/kv/kv.ts'
-import { errorFields, type Log } from '#shared/log.ts'
-import { countRefusal, countVerdict, tallied } from '#shared/ledger/tallied.ts'
-import type { Tally } from '#shared/ledger/tally.ts'
-import { admitOrRefuse, answerWithin, createAsk, storeFull } from './ask.ts'
-import type { Journal } from './journal.ts'
-import { createJournalDoor } from './journal-door.ts'
-import { createOwnAdmission, type OwnAdmission } from './own-admission.ts'
-import { createReplay } from './replay.ts'
+import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { countRefusal, countVerdict, tallied } from '#shared/ledger/counted-admission.ts'
+import type { Tally } from '#shared/ledger/process-counters.ts'
+import { admitOrRefuse, answerWithin, createAsk, storeFull } from './admit/admit-with-timeout.ts'
+import type { Journal } from './journal/journal.ts'
+import { createJournalDoor } from './journal/journal-fallback.ts'
+import { createOwnAdmission, type OwnAdmission } from './journal/offline-admission.ts'
+import { createReplay } from './journal/journal-recovery.ts'
 
 /** Above this share of its memory the kv takes no more points, so that it never has to refuse a flush. */
 const MEMORY_CEILING = 0.9

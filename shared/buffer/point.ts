@@ -1,5 +1,5 @@
 /** A point on its way from a request to the table: its identity, and how it is packed into the buffer. */
-import type { PointKind } from '#shared/rules/fold.ts'
+import type { PointKind } from '#shared/fold/fold.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 
 /** An accepted point. Times are epoch milliseconds. */

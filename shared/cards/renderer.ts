@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
-import { createBoundedQueue } from '#shared/bounded-queue.ts'
+import { createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import type { Element } from './element.ts'
 import type { Size } from './render.ts'
 import type { RenderOrder, RenderReply } from './render-child.ts'

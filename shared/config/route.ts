@@ -1,7 +1,7 @@
 /** The event's route: a GeoJSON file of a line, or of several that are walked one after the other. */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { createRoute, type Route } from '#shared/rules/route.ts'
+import { createRoute, type Route } from '#shared/map/route.ts'
 
 const Position = z.tuple([z.number().min(-180).max(180), z.number().min(-90).max(90)], z.number())
 const Line = z.array(Position).min(2)

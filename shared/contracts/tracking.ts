@@ -1,7 +1,7 @@
 /** Check-ins, tracks and the live map. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { quickCheckIn, quickTrackSync } from './quick-check.ts'
+import { quickCheckIn, quickTrackSync } from './fast-validation.ts'
 import { Latitude, MAX_POINTS, Longitude, Measure, text, Time, UserId } from './fields.ts'
 
 /** As clients send it: ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import postgres from 'postgres'
 import type { Driver } from './db.ts'
-import { insertArrays } from './rows.ts'
+import { insertArrays } from './insert-rows.ts'
 
 /** What the worker is told. */
 export interface WorkerStart {

@@ -8,7 +8,7 @@
  */
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'
-import type { InsertRows } from './rows.ts'
+import type { InsertRows } from './insert-rows.ts'
 
 export type Orm = PostgresJsDatabase
 /** Raw SQL, outside or inside a transaction. */

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { environment, readConfig } from '#shared/config.ts'
+import { environment, readConfig } from '#shared/config/config.ts'
 import type { Database, Query } from './db.ts'
 import { openDatabase } from './open-database.ts'
 

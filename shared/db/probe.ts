@@ -1,5 +1,5 @@
 /** Whether a database answers. */
-import { failing, within } from '#shared/deadline.ts'
+import { failing, within } from '#shared/runtime/deadline.ts'
 import { DatabaseSilent } from './db.ts'
 
 const PROBE_MS = 2_000

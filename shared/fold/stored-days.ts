@@ -1,8 +1,8 @@
 /** Reading what the fold left behind: days with their end states, and the points of single days. */
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
-import type { Fix, FoldPoint } from '#shared/rules/fold.ts'
-import type { StoredDay } from '#shared/rules/refold.ts'
+import type { Fix, FoldPoint } from '#shared/fold/fold.ts'
+import type { StoredDay } from '#shared/fold/refold.ts'
 
 /** A phone's clock may run this far ahead of the place in time of its check-in. */
 const CLOCK_AHEAD_MS = 86_400_000

@@ -1,8 +1,8 @@
 /** What the database knows of some pilgrims, in one statement: what they have said, their sums, and which points. */
 import type { Point } from '#shared/buffer/point.ts'
 import type { Query } from '#shared/db/db.ts'
-import type { FoldState } from '#shared/rules/fold.ts'
-import type { Sums } from '#shared/rules/tally.ts'
+import type { FoldState } from '#shared/fold/fold.ts'
+import type { Sums } from '#shared/fold/point-totals.ts'
 
 /** A pilgrim, and what waits in the buffer. */
 export interface Asked {

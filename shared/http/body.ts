@@ -1,5 +1,5 @@
 /** Reading a request's body: counted while it is read, whatever Content-Length says. */
-import { invalid, Refusal } from '#shared/errors.ts'
+import { invalid, Refusal } from '#shared/http/errors.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 

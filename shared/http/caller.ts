@@ -1,6 +1,6 @@
 /** In whose name a public call is made. */
 import { USER_ID_ALIASES } from '#shared/contracts/fields.ts'
-import { invalid } from '#shared/errors.ts'
+import { invalid } from '#shared/http/errors.ts'
 
 /**
  * Folds the aliases of the pilgrim's id, and the header where there is none, into `user_id`.

@@ -1,13 +1,13 @@
 /** From an endpoint's declaration to a route. */
 import { type Context, Elysia } from 'elysia'
 import type { z } from 'zod'
-import { ACCESS_LEVEL } from '#shared/auth.ts'
-import type { ServiceContext } from '#shared/context.ts'
+import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
-import { admit, type Call, callOf } from './call.ts'
+import { admit, type Call, callOf } from './check-request.ts'
 import { answerError, patiently } from './failures.ts'
 import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
-import { KeptAnswers } from './kept-answers.ts'
+import { KeptAnswers } from './response-cache.ts'
 
 type CallOf<E> =
   E extends Endpoint<infer P, infer Q, infer B> ? Call<z.infer<P>, z.infer<Q>, z.infer<B>> : never

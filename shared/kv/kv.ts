@@ -6,11 +6,11 @@
  * README section promises; `admit`, `settle` and `limit` are atomic, `restore` is so for each submission; times
  * of windows, locks and caches are the store's own clock. A store that cannot be asked rejects with `KvUnavailable`.
  */
-import type { Window } from '#shared/config.ts'
+import type { Window } from '#shared/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
-import type { PartitionBooks, Receipt } from './books.ts'
+import type { PartitionBooks, Receipt } from './counters.ts'
 
-export type { PartitionBooks, Receipt } from './books.ts'
+export type { PartitionBooks, Receipt } from './counters.ts'
 
 /** The store did not answer in time or at all; whether the call took effect is not known. */
 export class KvUnavailable extends Error {

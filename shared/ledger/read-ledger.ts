@@ -1,7 +1,7 @@
 /** The ledger, from the kv's books and Postgres's: what became of every point that was ever received. */
 import type { Database } from '#shared/db/db.ts'
 import type { Kv, PartitionBooks } from '#shared/kv/kv.ts'
-import type { Book } from './books.ts'
+import type { Book } from './stored-counters.ts'
 
 /** Points. Received is the sum of all the others, of which `inFlight` is 0 when nothing moves. */
 export interface Ledger {

@@ -1,4 +1,4 @@
-import { failing, within } from '#shared/deadline.ts'
+import { failing, within } from '#shared/runtime/deadline.ts'
 
 /** The store cannot be used just now: down, unreachable, refusing, full or damaged. Never said of a missing object. */
 export class ObjectsUnavailable extends Error {

@@ -1,6 +1,5 @@
 /** Carbon of what pilgrims report of themselves. */
 import { carbonMg, type Consumable, KG_PER_UNIT, type Mode, modeNamed } from './carbon.ts'
-import { entryOf } from './tally.ts'
 
 /** Counts of water, recycle and hotel, and kilometres by mode; a mode the table does not know is a bus. */
 export interface Reported {
@@ -31,7 +30,7 @@ function kilometres(km: number, mode: Mode): Amount {
 export function reportedAmounts({ consumption, transport }: Reported): Map<Consumable | Mode, Amount> {
   const amounts = new Map<Consumable | Mode, Amount>()
   const add = (name: Consumable | Mode, { amount, carbonMg: mg }: Amount): void => {
-    const sum = entryOf(amounts, name, () => ({ amount: 0, carbonMg: 0 }))
+    const sum = amounts.getOrInsertComputed(name, () => ({ amount: 0, carbonMg: 0 }))
     sum.amount += amount
     sum.carbonMg += mg
   }

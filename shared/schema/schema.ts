@@ -1,7 +1,7 @@
 /** Every table, by the service that owns it. */
-export * from './answers.ts'
+export * from './report-totals.ts'
 export * from './cards.ts'
-export * from './events.ts'
+export * from './outbox.ts'
 export * from './feedback.ts'
 export * from './flushing.ts'
 export * from './ledger.ts'

@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { kindOf, readArchive, rowsOf, writeArchive } from '#services/admin/backup/archive.ts'
-import { CommandRefused } from '#services/admin/backup/refused.ts'
+import { CommandRefused } from '#services/admin/backup/command-refused.ts'
 import { restoreBackup, verifyBackup } from '#services/admin/backup/restore.ts'
-import { takeBackup } from '#services/admin/backup/take.ts'
+import { takeBackup } from '#services/admin/backup/take-backup.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { MIGRATIONS, readSchema } from '#shared/db/migrate.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
@@ -21,7 +21,7 @@ import {
   leaveJournal,
   type Opened,
   openInstallation,
-} from './backup-rig.ts'
+} from './backup-harness.ts'
 
 const OPEN_MS = 60_000
 const PLAIN = { replace: false, paused: false }

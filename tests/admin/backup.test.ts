@@ -2,22 +2,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { replayDeadLetter } from '#services/admin/replay-dead-letter.ts'
-import { rollUpCells } from '#services/scheduler/roll-up-cells.ts'
+import { replayDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
+import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { kindOf, readArchive, rowsOf } from '#services/admin/backup/archive.ts'
 import { restoreBackup, verifyBackup } from '#services/admin/backup/restore.ts'
-import { openJournal } from '#shared/buffer/journal.ts'
-import { createReplay } from '#shared/buffer/replay.ts'
-import type { ServiceContext } from '#shared/context.ts'
+import { openJournal } from '#shared/buffer/journal/journal.ts'
+import { createReplay } from '#shared/buffer/journal/journal-recovery.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { userHash } from '#shared/kv/kv.ts'
 import { readLedger } from '#shared/ledger/read-ledger.ts'
-import { createLog } from '#shared/log.ts'
+import { createLog } from '#shared/runtime/log.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import { expectProjections } from '#tests/scheduler/projections.ts'
-import { NOON } from '#tests/scheduler/rig.ts'
+import { NOON } from '#tests/scheduler/flush-harness.ts'
 import { point } from '#tests/scheduler/walks.ts'
 import {
   backUp,
@@ -28,7 +28,7 @@ import {
   type Opened,
   openInstallation,
   OPERATOR,
-} from './backup-rig.ts'
+} from './backup-harness.ts'
 
 const OPEN_MS = 60_000
 const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']

@@ -1,15 +1,15 @@
 /** What operators do about points that the database refuses. */
 import { expect, test } from 'bun:test'
-import { listDeadLetters, readDeadLetter } from '#services/admin/list-dead-letters.ts'
-import { dropDeadLetter, replayDeadLetter } from '#services/admin/replay-dead-letter.ts'
-import type { Operator } from '#shared/auth.ts'
-import { readConfig } from '#shared/config.ts'
-import type { ServiceContext } from '#shared/context.ts'
-import { Refusal } from '#shared/errors.ts'
+import { listDeadLetters, readDeadLetter } from '#services/admin/ledger/list-dead-letters.ts'
+import { dropDeadLetter, replayDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import { readConfig } from '#shared/config/config.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { Refusal } from '#shared/http/errors.ts'
 import { type Kv, KvUnavailable, userHash } from '#shared/kv/kv.ts'
 import { readLedger } from '#shared/ledger/read-ledger.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
-import { describeRigs, NOON, type Rig } from '#tests/scheduler/rig.ts'
+import { describeRigs, NOON, type Rig } from '#tests/scheduler/flush-harness.ts'
 
 const OPERATOR: Operator = { role: 'owner', level: 3, name: 'test', fingerprint: 'test' }
 const contextOf = (rig: Rig, kv: Kv = rig.kv) =>

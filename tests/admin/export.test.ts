@@ -1,8 +1,8 @@
 /** The export of a long walk, which is read in pages. */
 import { expect, test } from 'bun:test'
-import { exportUser } from '#services/admin/export-user.ts'
-import type { ServiceContext } from '#shared/context.ts'
-import { describeRigs, NOON } from '#tests/scheduler/rig.ts'
+import { exportUser } from '#services/admin/pilgrims/export-user.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { describeRigs, NOON } from '#tests/scheduler/flush-harness.ts'
 
 /** Track points, one a second; a check-in shares its instant with the last one of the first page. */
 const POINTS = 5_002

@@ -1,9 +1,9 @@
 /** Reading the map's tiles: each once and whole, however many there are, and no further than somebody wants. */
 import { expect, test } from 'bun:test'
-import { EVERYWHERE, readMap } from '#services/admin/map-tiles.ts'
-import { tileToStore, writeTiles } from '#shared/fold/stored-tiles.ts'
-import { MAX_ZOOM } from '#shared/rules/cells.ts'
-import { describeRigs } from '#tests/scheduler/rig.ts'
+import { EVERYWHERE, readMap } from '#services/admin/map/map-tiles.ts'
+import { tileToStore, writeTiles } from '#shared/map/stored-tiles.ts'
+import { MAX_ZOOM } from '#shared/map/cells.ts'
+import { describeRigs } from '#tests/scheduler/flush-harness.ts'
 
 const HOUR_MS = 3_600_000
 const SINCE_MS = Date.UTC(2026, 3, 12)

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
-import { docsPage } from '#services/admin/docs-page.ts'
-import { openApi } from '#services/admin/openapi.ts'
+import { docsPage } from '#services/admin/documentation/docs-page.ts'
+import { openApi } from '#services/admin/documentation/openapi.ts'
 
 const CONTRACTS = join(import.meta.dir, '../../shared/contracts')
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { journalsOf, type Installation } from '#services/admin/backup/take.ts'
+import { journalsOf, type Installation } from '#services/admin/backup/take-backup.ts'
 import { clearRehearsal } from '#services/admin/reset/clear.ts'
 import { CLEARED, expectRehearsal, readContents } from '#services/admin/reset/rehearsal.ts'
 import { auditEndpoint } from '#shared/contracts/reports.ts'
@@ -12,9 +12,17 @@ import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, checkIn, flushed, newPilgrim, SETTINGS, setStatus, type World } from '#tests/helpers/world.ts'
-import { openRealWorld } from '#tests/helpers/world-real.ts'
-import { contents, fill, type Kind, type Opened, openInstallation } from './backup-rig.ts'
+import {
+  admin,
+  checkIn,
+  flushed,
+  newPilgrim,
+  SETTINGS,
+  setStatus,
+  type World,
+} from '#tests/helpers/test-stack.ts'
+import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
+import { contents, fill, type Kind, type Opened, openInstallation } from './backup-harness.ts'
 
 const OPEN_MS = 60_000
 const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']

@@ -1,6 +1,6 @@
 /** Cells of the surveys' CSV: quoted, and never a formula. */
 import { expect, test } from 'bun:test'
-import { csvCell } from '#services/admin/list-surveys.ts'
+import { csvCell } from '#services/admin/reports/list-surveys.ts'
 
 test.each([
   ['plain', '"plain"'],

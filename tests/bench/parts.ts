@@ -1,12 +1,12 @@
 /** What is measured: processes of the product and of its peers, and what the kernel counts of them. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Environment } from '#shared/config.ts'
+import type { Environment } from '#shared/config/config.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory, type Server, startServer } from '#tests/helpers/process.ts'
 import { freePort, startRedis } from '#tests/helpers/servers.ts'
-import { startService } from '#tests/helpers/world-real.ts'
+import { startService } from '#tests/helpers/test-stack-real.ts'
 import { LOAD_CORE, moveToCore, SERVED_CORE } from './load.ts'
 
 /** Limits that a load generator does not meet; each pilgrim is asked for seldom, as in life. */

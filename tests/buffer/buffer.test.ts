@@ -7,7 +7,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkin, type KvDriver, quickKvDrivers, rules, sync } from '#tests/kv/drivers.ts'
-import { asked } from '#tests/kv/troubled.ts'
+import { asked } from '#tests/kv/failing-kv.ts'
 import { ADMIT_MS, IN_TIME_MS, refusal, soon, startReplica, timed } from './replica.ts'
 
 const fields = async (kv: Kv, userId: string) => (await kv.peek(userId)).map(({ field }) => field).sort()

@@ -4,7 +4,7 @@
  * how many entries each time.
  */
 import { writeSync } from 'node:fs'
-import { openJournal } from '#shared/buffer/journal.ts'
+import { openJournal } from '#shared/buffer/journal/journal.ts'
 import { checkin } from '#tests/kv/drivers.ts'
 
 const [dir, does] = process.argv.slice(2)

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { copyFileSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Journal, JournalFull, openJournal } from '#shared/buffer/journal.ts'
+import { type Journal, JournalFull, openJournal } from '#shared/buffer/journal/journal.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { mountSmallDisk } from '#tests/helpers/small-disk.ts'

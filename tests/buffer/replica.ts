@@ -1,10 +1,10 @@
 /** A replica's buffer on a store that a test troubles. */
 import { rm } from 'node:fs/promises'
 import { type Buffer, createBuffer } from '#shared/buffer/buffer.ts'
-import { type Journal, openJournal } from '#shared/buffer/journal.ts'
-import { Refusal } from '#shared/errors.ts'
+import { type Journal, openJournal } from '#shared/buffer/journal/journal.ts'
+import { Refusal } from '#shared/http/errors.ts'
 import { type AdmissionRules, type Kv, kvIsAway, type VersionedStatus } from '#shared/kv/kv.ts'
-import { createLog } from '#shared/log.ts'
+import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { rules } from '#tests/kv/drivers.ts'

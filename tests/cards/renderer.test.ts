@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { box, type Element } from '#shared/cards/element.ts'
 import { openRenderer, RenderFailed, type Renderer, type RendererOptions } from '#shared/cards/renderer.ts'
-import { Refusal } from '#shared/errors.ts'
+import { Refusal } from '#shared/http/errors.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const SIZE = { width: 120, height: 60 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fieldOf, type Point } from '#shared/buffer/point.ts'
-import { describeRigOnServers, NOON, type Rig } from '#tests/scheduler/rig.ts'
+import { describeRigOnServers, NOON, type Rig } from '#tests/scheduler/flush-harness.ts'
 import { expectNothingToRebuild, expectProjections } from '#tests/scheduler/projections.ts'
 import { jumbled, randomBy, type Random, wander } from '#tests/scheduler/walks.ts'
 import { until } from '#tests/helpers/wait.ts'

@@ -4,12 +4,12 @@
  * lock. It says `working` when it has found something to flush under its lock, and `through` afterwards.
  */
 import { writeSync } from 'node:fs'
-import { flush } from '#services/scheduler/flush.ts'
+import { flush } from '#services/scheduler/flush/flush.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
-import { createLog } from '#shared/log.ts'
-import { createMetrics } from '#shared/metrics.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { onError } from '#tests/kv/drivers.ts'
 

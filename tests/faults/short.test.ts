@@ -1,9 +1,9 @@
 /** A few of the faults of `bun run test:faults`, in every run of the tests: the books balance after each. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { type Arena, openArena } from './suite/arena.ts'
-import { differences } from './suite/books.ts'
-import { bout, type Timing } from './suite/bout.ts'
+import { type Arena, openArena } from './suite/test-system.ts'
+import { differences } from './suite/check-balance.ts'
+import { bout, type Timing } from './suite/run-fault.ts'
 import { FAULTS } from './suite/faults.ts'
 import { assignVolunteers } from './suite/operators.ts'
 import { isGood } from './suite/report.ts'

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Server } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { type Phones, startPhones } from './phones.ts'
-import { openTrackingRig, type TrackingRig } from './tracking-rig.ts'
+import { openTrackingRig, type TrackingRig } from './tracking-harness.ts'
 
 const KILLS = 4
 /** Check-ins of each of the three streams, at most. */

@@ -4,7 +4,7 @@ import type { Server } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import type { Weather } from '#tests/helpers/tcp-proxy.ts'
 import { startPhones } from './phones.ts'
-import { openTrackingRig, type TrackingRig } from './tracking-rig.ts'
+import { openTrackingRig, type TrackingRig } from './tracking-harness.ts'
 
 const TEST_MS = 60_000
 const CHECK_INS = 2_000

@@ -10,8 +10,8 @@ import {
 } from '#shared/contracts/feedback.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, newPilgrim } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { admin, newPilgrim } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 import { json } from './requests.ts'
 
 const PATH = submitFeedbackEndpoint.path

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { screenshotEndpoint, uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { rawRequest } from '#tests/helpers/raw-request.ts'
-import { healthOf } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { healthOf } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 import { claiming, edges, jpeg, ofBytes, png, textChunk, webp, withExif } from './pictures.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { CARD_SIZE, drawCardEndpoint } from '#shared/contracts/cards.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { rawRequest } from '#tests/helpers/raw-request.ts'
-import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 import { json } from './requests.ts'
 
 describeWorlds('share cards', (world) => {

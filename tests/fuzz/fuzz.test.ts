@@ -1,7 +1,7 @@
 /** No request, however wrong, gets more than a refusal. `bun run test:fuzz` sends many more. */
 import { expect, test } from 'bun:test'
-import { flushed, healthOf } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { flushed, healthOf } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 import { injections } from './injection.suite.ts'
 import { fuzz, UNLIMITED } from './fuzz.ts'
 

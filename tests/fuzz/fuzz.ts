@@ -1,6 +1,6 @@
 /** Many requests at once, each judged by itself; a failing one is made as small as it goes and printed. */
 import fc from 'fast-check'
-import { admin, setStatus, type World } from '#tests/helpers/world.ts'
+import { admin, setStatus, type World } from '#tests/helpers/test-stack.ts'
 import { bytesOf } from './bytes.ts'
 import { UNFINISHED } from './framing.ts'
 import { declaredBy, faultOf } from './oracle.ts'

@@ -1,8 +1,8 @@
 /** What people write is only ever text: to the database, to spreadsheets, to browsers, to whoever fetches. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { encodeCursor } from '#shared/paging.ts'
+import { encodeCursor } from '#shared/http/pagination.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, newPilgrim, type World } from '#tests/helpers/world.ts'
+import { admin, checkIn, newPilgrim, type World } from '#tests/helpers/test-stack.ts'
 import { STRINGS } from './json.ts'
 
 const post = (world: World, path: string, body: unknown, headers: Record<string, string> = {}) =>

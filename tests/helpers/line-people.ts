@@ -3,7 +3,7 @@ import type { Role } from '#shared/contracts/fields.ts'
 import { type LineServer, lineUser, type Sent } from './line-server.ts'
 import { deliver, lineEvent } from './line-webhook.ts'
 import { until } from './wait.ts'
-import { admin, type World } from './world.ts'
+import { admin, type World } from './test-stack.ts'
 
 /** Calls as an operator of a tier. */
 export const callAs = (

@@ -1,7 +1,7 @@
 /** Deliveries as LINE makes them: an envelope of events, signed over its bytes. */
 import { createHmac } from 'node:crypto'
 import { LINE_SECRET } from './line-server.ts'
-import type { World } from './world.ts'
+import type { World } from './test-stack.ts'
 
 let count = 0
 

@@ -1,7 +1,7 @@
 /** What a phone client does in a pilgrim's name, and what it reads back. */
 import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf } from './answers.ts'
-import { PLACE, type World } from './world.ts'
+import { PLACE, type World } from './test-stack.ts'
 
 export const MINUTE = 60_000
 

@@ -1,6 +1,6 @@
 /** What stands between a request and its route. */
 import { expect, test } from 'bun:test'
-import type { ServiceContext } from '#shared/context.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { dataEndpoint } from '#shared/contracts/tracking.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
 

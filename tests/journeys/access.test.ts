@@ -1,11 +1,11 @@
 /** Who may call what: every endpoint with no token, a wrong one, and one of each tier. */
 import { describe, expect, test } from 'bun:test'
-import { ACCESS_LEVEL, ROLE_LEVEL } from '#shared/auth.ts'
+import { ACCESS_LEVEL, ROLE_LEVEL } from '#shared/security/admin-auth.ts'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import type { Role } from '#shared/contracts/fields.ts'
-import { admin } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { admin } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const PARAMETERS: Record<string, string> = { userId: 'somebody', file: 'nothing.png', id: '999999999' }
 const pathOf = ({ path }: Endpoint): string =>

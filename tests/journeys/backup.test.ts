@@ -4,15 +4,23 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
-import type { Environment } from '#shared/config.ts'
+import type { Environment } from '#shared/config/config.ts'
 import { png } from '#tests/feedback-media/pictures.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { MINUTE, post, walk } from '#tests/helpers/pilgrim.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
-import { admin, checkIn, flushed, setStatus, SETTINGS, syncTrack, type World } from '#tests/helpers/world.ts'
-import { openRealWorld } from '#tests/helpers/world-real.ts'
-import { openEmbeddedWorld } from '#tests/helpers/worlds.ts'
+import {
+  admin,
+  checkIn,
+  flushed,
+  setStatus,
+  SETTINGS,
+  syncTrack,
+  type World,
+} from '#tests/helpers/test-stack.ts'
+import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
+import { openEmbeddedWorld } from '#tests/helpers/open-test-stack.ts'
 
 type Kind = World['kind']
 

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { checkIn, newPilgrim, PLACE } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { checkIn, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const MINUTE_MS = 60_000
 const iso = (ms: number): string => new Date(ms).toISOString()

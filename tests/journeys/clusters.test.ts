@@ -6,8 +6,8 @@ import { type Clusters, clustersEndpoint, MAX_CELLS } from '#shared/contracts/cl
 import { timelineEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
-import { admin, checkIn, flushed, newPilgrim, syncTrack, type World } from '#tests/helpers/world.ts'
-import { describeWorlds, WORLD_MS } from '#tests/helpers/worlds.ts'
+import { admin, checkIn, flushed, newPilgrim, syncTrack, type World } from '#tests/helpers/test-stack.ts'
+import { describeWorlds, WORLD_MS } from '#tests/helpers/open-test-stack.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
 
 const MINUTE = 60_000

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import { participantStatusEndpoint, privacyEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, newPilgrim } from '#tests/helpers/world.ts'
+import { admin, checkIn, newPilgrim } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 describeWorlds('consent and status', (world) => {
   describe('privacy', () => {

@@ -4,8 +4,8 @@ import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { rawRequest } from '#tests/helpers/raw-request.ts'
-import { admin, checkIn, healthOf, newPilgrim, PLACE } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { admin, checkIn, healthOf, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const filled = (path: string) => path.replaceAll(/:\w+/g, 'someone')

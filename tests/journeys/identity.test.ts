@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, newPilgrim, PLACE } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { admin, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const CHANNEL = '1234567890'
 const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })

@@ -11,8 +11,16 @@ import {
 import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, checkIn, newPilgrim, PLACE, setStatus, syncTrack, type World } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import {
+  admin,
+  checkIn,
+  newPilgrim,
+  PLACE,
+  setStatus,
+  syncTrack,
+  type World,
+} from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const ledgerOf = async (world: World): Promise<Ledger> =>
   dataOf(await world.fetch('/api/event/admin/ledger', { headers: admin('manager') }), ledgerEndpoint)

@@ -15,9 +15,9 @@ import { auditEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, checkIn, healthOf, newPilgrim, setStatus, type World } from '#tests/helpers/world.ts'
-import { type FragileWorld, openFragileWorld } from '#tests/helpers/world-real.ts'
-import { describeWorlds, WORLD_MS } from '#tests/helpers/worlds.ts'
+import { admin, checkIn, healthOf, newPilgrim, setStatus, type World } from '#tests/helpers/test-stack.ts'
+import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
+import { describeWorlds, WORLD_MS } from '#tests/helpers/open-test-stack.ts'
 
 const endActivity = (world: World): Promise<Response> =>
   world.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })

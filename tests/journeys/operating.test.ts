@@ -18,8 +18,8 @@ import {
   PLACE,
   setStatus,
   syncTrack,
-} from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+} from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 describeWorlds('an operator', (world) => {
   const status = async () =>

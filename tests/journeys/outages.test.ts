@@ -17,9 +17,9 @@ import {
   PLACE,
   setStatus,
   syncTrack,
-} from '#tests/helpers/world.ts'
-import { type FragileWorld, journaled, openFragileWorld, recovered } from '#tests/helpers/world-real.ts'
-import { WORLD_MS } from '#tests/helpers/worlds.ts'
+} from '#tests/helpers/test-stack.ts'
+import { type FragileWorld, journaled, openFragileWorld, recovered } from '#tests/helpers/test-stack-real.ts'
+import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
 
 const RECOVERY_MS = 30_000
 const TEST_MS = 90_000

@@ -3,9 +3,17 @@ import { expect, test } from 'bun:test'
 import { photoCountEndpoint, profileEndpoint } from '#shared/contracts/profile.ts'
 import { carbonEndpoint, eraseUserEndpoint, timelineEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack, type World } from '#tests/helpers/world.ts'
+import {
+  admin,
+  checkIn,
+  flushed,
+  newPilgrim,
+  PLACE,
+  syncTrack,
+  type World,
+} from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const MINUTE = 60_000
 

@@ -1,8 +1,8 @@
 /** What is refused, and how: every malformed field by its name. */
 import { describe, expect, test } from 'bun:test'
 import { sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, newPilgrim, PLACE, setStatus } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { admin, checkIn, newPilgrim, PLACE, setStatus } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const DAY_MS = 86_400_000
 const NUL = 'a\u0000b'

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
-import { checkIn, newPilgrim, type World } from '#tests/helpers/world.ts'
-import { openEmbeddedWorld, WORLD_MS } from '#tests/helpers/worlds.ts'
-import { openRealWorld } from '#tests/helpers/world-real.ts'
+import { checkIn, newPilgrim, type World } from '#tests/helpers/test-stack.ts'
+import { openEmbeddedWorld, WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
 
 const OF_EACH = 30
 /** Caddy gives a head 10 s and a body 30 s, a service a body 25 s. */

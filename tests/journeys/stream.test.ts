@@ -3,16 +3,24 @@ import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import { join } from 'node:path'
-import { cellAt, cellName } from '#shared/rules/cells.ts'
+import { cellAt, cellName } from '#shared/map/cells.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { type EventStream, readEvents } from '#tests/helpers/event-stream.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { startCaddy } from '#tests/helpers/servers.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, checkIn, newPilgrim, PLACE, setStatus, syncTrack, type World } from '#tests/helpers/world.ts'
-import { openRealWorld } from '#tests/helpers/world-real.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import {
+  admin,
+  checkIn,
+  newPilgrim,
+  PLACE,
+  setStatus,
+  syncTrack,
+  type World,
+} from '#tests/helpers/test-stack.ts'
+import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const PATH = '/api/event/admin/stream'
 

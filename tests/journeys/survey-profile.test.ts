@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import { phoneEndpoint, photoCountEndpoint, userSyncEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/world.ts'
+import { checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 import { MINUTE, post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 describeWorlds('survey-profile', (world) => {
   describe('user/sync', () => {

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { newPilgrim, setStatus } from '#tests/helpers/world.ts'
+import { newPilgrim, setStatus } from '#tests/helpers/test-stack.ts'
 import { post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 describeWorlds('survey', (world) => {
   describe('survey', () => {

@@ -1,8 +1,8 @@
 /** People whose totals are known: modes, late points, a day's change, wrong and right ones, reports, surveys. */
 import { createCalendar } from '#shared/rules/calendar.ts'
-import type { FoldPoint } from '#shared/rules/fold.ts'
+import type { FoldPoint } from '#shared/fold/fold.ts'
 import { MINUTE } from '#tests/helpers/pilgrim.ts'
-import type { Reports } from './plain-totals.ts'
+import type { Reports } from './reference-totals.ts'
 
 export const DAY = 86_400_000
 export const calendar = createCalendar('Asia/Taipei')

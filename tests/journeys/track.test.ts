@@ -8,9 +8,17 @@ import {
   trackSyncEndpoint,
 } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack, type World } from '#tests/helpers/world.ts'
+import {
+  admin,
+  checkIn,
+  flushed,
+  newPilgrim,
+  PLACE,
+  syncTrack,
+  type World,
+} from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

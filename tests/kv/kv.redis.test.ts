@@ -7,7 +7,7 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, rules, sync } from './drivers.ts'
-import { ADMIT_WITHIN_MS, AT_ONCE_MS, asked, open, refusedAfterMs, soon } from './troubled.ts'
+import { ADMIT_WITHIN_MS, AT_ONCE_MS, asked, open, refusedAfterMs, soon } from './failing-kv.ts'
 
 /** Every verb, as a call that needs Redis. */
 const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe } from 'bun:test'
 import { admissionSuite } from './admission.suite.ts'
 import { bufferSuite } from './buffer.suite.ts'
 import { kvDrivers } from './drivers.ts'
-import { booksSuite } from './books.suite.ts'
+import { booksSuite } from './counters.suite.ts'
 import { erasedSuite } from './erased.suite.ts'
 import { verbsSuite } from './verbs.suite.ts'
 

@@ -7,7 +7,7 @@ import { type RedisCluster, startRedis, startRedisCluster } from '#tests/helpers
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, rules } from './drivers.ts'
-import { ADMIT_WITHIN_MS, asked, open, refusedAfterMs, soon } from './troubled.ts'
+import { ADMIT_WITHIN_MS, asked, open, refusedAfterMs, soon } from './failing-kv.ts'
 
 describeOnServers('partitions', () => {
   test('another number of them is refused while points are pending, and taken afterwards', async () => {

@@ -1,17 +1,17 @@
 /** Alerts to the owner, on real stores that are stopped, with the clock of the test. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createAlertWatch } from '#shared/alerts/watch.ts'
-import { readConfig } from '#shared/config.ts'
-import type { ServiceContext } from '#shared/context.ts'
-import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS } from '#shared/last-flush.ts'
-import { createLog } from '#shared/log.ts'
-import { contextOf, openPorts, type Ports } from '#shared/service.ts'
+import { readConfig } from '#shared/config/config.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS } from '#shared/buffer/last-flush.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { type Server, startNats, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { SETTINGS } from '#tests/helpers/world.ts'
+import { SETTINGS } from '#tests/helpers/test-stack.ts'
 
 const MINUTE = 60_000
 /** Around every moment at which an alert is due. */

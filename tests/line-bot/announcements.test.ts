@@ -4,14 +4,14 @@ import { deployMenuEndpoint, menuStatusEndpoint } from '#shared/contracts/bot.ts
 import { notificationsEndpoint, setNotificationsEndpoint } from '#shared/contracts/messages.ts'
 import { endActivityEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
 import { assignRoleEndpoint } from '#shared/contracts/reports.ts'
-import { DEFAULT_SLOTS } from '#shared/notifications.ts'
+import { DEFAULT_SLOTS } from '#shared/line/scheduled-notifications.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { checkIn, setStatus } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const line = startLineServer()
 afterAll(() => line.stop())

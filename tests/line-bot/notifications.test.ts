@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig } from '#shared/config.ts'
-import type { ServiceContext } from '#shared/context.ts'
+import { readConfig } from '#shared/config/config.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
-import { createLog } from '#shared/log.ts'
-import { contextOf, openPorts, type Ports } from '#shared/service.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
 import { dispatchNotifications } from '#services/scheduler/dispatch-notifications.ts'
 
 const text = { 'zh-Hant': '您好' }

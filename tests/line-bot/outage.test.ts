@@ -8,8 +8,8 @@ import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-ser
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin } from '#tests/helpers/world.ts'
-import { type FragileWorld, openFragileWorld } from '#tests/helpers/world-real.ts'
+import { admin } from '#tests/helpers/test-stack.ts'
+import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
 
 const OWNER = lineUser(0xb055)
 

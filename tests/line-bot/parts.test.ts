@@ -6,10 +6,10 @@ import { type Cause, decide, type Incident } from '#shared/alerts/incident.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
 import { actionOfPostback, actionOfText, postbackData } from '#services/line-bot/bot/keywords.ts'
 import { cut } from '#services/line-bot/bot/flex.ts'
-import { languageOf } from '#services/line-bot/bot/language.ts'
+import { languageOf } from '#services/line-bot/locales/choose-language.ts'
 import { menu, photoTaken, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
-import { WORDS } from '#services/line-bot/bot/words.ts'
-import { backoffMs } from '#services/line-bot/send-messages.ts'
+import { WORDS } from '#services/line-bot/locales/locales.ts'
+import { backoffMs } from '#services/line-bot/sending/send-messages.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
 
 describe('language', () => {

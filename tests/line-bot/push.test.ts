@@ -11,7 +11,7 @@ import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-peop
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { describeWorlds, openEmbeddedWorld } from '#tests/helpers/worlds.ts'
+import { describeWorlds, openEmbeddedWorld } from '#tests/helpers/open-test-stack.ts'
 
 const line = startLineServer()
 const certificates = mkdtempSync(join(tmpdir(), 'line-images-'))

@@ -6,8 +6,8 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin } from '#tests/helpers/world.ts'
-import { openRealWorld, type RealWorld } from '#tests/helpers/world-real.ts'
+import { admin } from '#tests/helpers/test-stack.ts'
+import { openRealWorld, type RealWorld } from '#tests/helpers/test-stack-real.ts'
 
 const CROWD = 20_000
 

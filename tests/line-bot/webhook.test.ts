@@ -12,8 +12,8 @@ import {
 } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent, signatureOf, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { checkIn } from '#tests/helpers/world.ts'
-import { describeWorlds } from '#tests/helpers/worlds.ts'
+import { checkIn } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const line = startLineServer()
 afterAll(() => line.stop())

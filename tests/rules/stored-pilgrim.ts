@@ -3,10 +3,10 @@
  * scheduler makes in SQL.
  */
 import type { Calendar } from '#shared/rules/calendar.ts'
-import type { FoldPoint } from '#shared/rules/fold.ts'
-import { type DayChange, refold, type StoredDay } from '#shared/rules/refold.ts'
-import { addSums, entryOf, noSums, type Sums } from '#shared/rules/tally.ts'
-import type { Books } from './plain-fold.ts'
+import type { FoldPoint } from '#shared/fold/fold.ts'
+import { type DayChange, refold, type StoredDay } from '#shared/fold/refold.ts'
+import { addSums, noSums, type Sums } from '#shared/fold/point-totals.ts'
+import type { Books } from '../fold/reference-fold.ts'
 import { identity } from './walks.ts'
 
 /** A phone's clock may run this far ahead of the place in time of its check-in. */
@@ -51,7 +51,7 @@ export function createStoredPilgrim(calendar: Calendar) {
     flush(batch: readonly FoldPoint[]): string[] {
       const added = new Map<string, FoldPoint>()
       for (const point of batch)
-        if (!points.has(identity(point))) entryOf(added, identity(point), () => point)
+        if (!points.has(identity(point))) added.getOrInsertComputed(identity(point), () => point)
       if (added.size === 0) return []
       for (const [id, point] of added) points.set(id, point)
 

@@ -1,7 +1,7 @@
 /** Points by metres and seconds, and days of a pilgrim as phones report them. */
 import fc from 'fast-check'
 import { type Calendar, createCalendar } from '#shared/rules/calendar.ts'
-import type { FoldPoint, PointKind } from '#shared/rules/fold.ts'
+import type { FoldPoint, PointKind } from '#shared/fold/fold.ts'
 import { EARTH_RADIUS_M } from '#shared/rules/geo.ts'
 
 const DAY_MS = 86_400_000

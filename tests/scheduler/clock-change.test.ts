@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { expectProjections } from './projections.ts'
-import { describeRigs } from './rig.ts'
+import { describeRigs } from './flush-harness.ts'
 import { jumbled, randomBy, walk, wander } from './walks.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,9 +1,9 @@
 /** Partitions of the points' table. */
 import { expect, test } from 'bun:test'
 import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
-import { createLog } from '#shared/log.ts'
+import { createLog } from '#shared/runtime/log.ts'
 import { expectProjections } from './projections.ts'
-import { describeRigs, NOON, type Rig } from './rig.ts'
+import { describeRigs, NOON, type Rig } from './flush-harness.ts'
 import { point, walk } from './walks.ts'
 
 const DAY_MS = 86_400_000

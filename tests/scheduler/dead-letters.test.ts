@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { pack } from '#shared/buffer/point.ts'
 import type { Kv } from '#shared/kv/kv.ts'
-import { describeRigs, NOON, RETENTION_MS } from './rig.ts'
+import { describeRigs, NOON, RETENTION_MS } from './flush-harness.ts'
 import { expectProjections } from './projections.ts'
 import { point, walk } from './walks.ts'
 

@@ -1,9 +1,9 @@
 /** A flush that is under way when a pilgrim is erased does not bring them back. */
 import { expect, test } from 'bun:test'
-import { flushSlice } from '#services/scheduler/flush-slice.ts'
+import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
 import { type Pending, userHash } from '#shared/kv/kv.ts'
 import { expectProjections } from './projections.ts'
-import { describeRigs, type Rig } from './rig.ts'
+import { describeRigs, type Rig } from './flush-harness.ts'
 import { walk } from './walks.ts'
 
 /** What a flush has read of some pilgrims, and not yet stored. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { pack } from '#shared/buffer/point.ts'
 import { expectProjections } from './projections.ts'
-import { describeRigs, NOON } from './rig.ts'
+import { describeRigs, NOON } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'
 
 const HOUR_MS = 3_600_000

@@ -3,10 +3,10 @@ import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
-import { LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/last-flush.ts'
+import { LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/buffer/last-flush.ts'
 import { freePort } from '#tests/helpers/servers.ts'
-import { clearOut } from '#services/scheduler/upkeep.ts'
-import { describeRigs, NOON, type Rig } from './rig.ts'
+import { clearOut } from '#services/scheduler/maintenance.ts'
+import { describeRigs, NOON, type Rig } from './flush-harness.ts'
 import { walk } from './walks.ts'
 
 const MINUTE_MS = 60_000

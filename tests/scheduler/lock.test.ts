@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { type Kv, partitionOf } from '#shared/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { expectProjections } from './projections.ts'
-import { describeRigs, type Rig } from './rig.ts'
+import { describeRigs, type Rig } from './flush-harness.ts'
 import { walk } from './walks.ts'
 
 /** As the scheduler takes it. */

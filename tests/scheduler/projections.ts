@@ -3,9 +3,9 @@ import { expect } from 'bun:test'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
-import type { FoldPoint } from '#shared/rules/fold.ts'
-import { recompute } from '#tests/rules/plain-fold.ts'
-import { type Cells, plainCells, readCells } from './plain-cells.ts'
+import type { FoldPoint } from '#shared/fold/fold.ts'
+import { recompute } from '#tests/fold/reference-fold.ts'
+import { type Cells, plainCells, readCells } from './reference-cells.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,9 +1,9 @@
 /** The rebuild: finds nothing where nothing is wrong, and every planted fault; mends it, and leaves the rest alone. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { keepOffsets } from '#services/admin/keep-offsets.ts'
+import { keepOffsets } from '#services/admin/pilgrims/keep-anonymous-totals.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
-import { describeRigs, NOON, type Rig } from './rig.ts'
+import { describeRigs, NOON, type Rig } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'
 
 const DAY_MS = 86_400_000
@@ -121,7 +121,7 @@ describeRigs('rebuild', (rig) => {
 })
 
 test('the command: help, and a directory that somebody uses', async () => {
-  const { lockDataDirectory } = await import('#shared/data-lock.ts')
+  const { lockDataDirectory } = await import('#shared/runtime/data-directory-lock.ts')
   const { newDirectory } = await import('#tests/helpers/process.ts')
   const dir = await newDirectory('rebuild')
   const command = (args: string[]) => {

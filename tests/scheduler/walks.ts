@@ -1,6 +1,6 @@
 /** Points of pilgrims, by the minute or as chance has it. */
 import type { Point } from '#shared/buffer/point.ts'
-import { NOON } from './rig.ts'
+import { NOON } from './flush-harness.ts'
 
 const DAY_MS = 86_400_000
 const METRES_PER_DEGREE = 111_195

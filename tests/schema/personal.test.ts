@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { is } from 'drizzle-orm'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
-import { PERSONAL_TABLES } from '#shared/schema/personal.ts'
+import { PERSONAL_TABLES } from '#shared/schema/personal-data.ts'
 import * as schema from '#shared/schema/schema.ts'
 
 test('every table with a user_id is listed as personal, and no other', () => {

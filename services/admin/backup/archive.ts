@@ -20,8 +20,8 @@ import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
-import { readLines } from '#shared/lines.ts'
-import { CommandRefused } from './refused.ts'
+import { readLines } from '#shared/runtime/read-lines.ts'
+import { CommandRefused } from './command-refused.ts'
 
 export const FORMAT = 1
 

@@ -1,12 +1,12 @@
 /** What the commands `backup` and `restore` have in common: the stores, the screen, the exit code. */
-import { environment, ConfigError, readConfig, type Config, unknownSettings } from '#shared/config.ts'
-import { DataDirectoryInUse, lockDataDirectory } from '#shared/data-lock.ts'
+import { environment, ConfigError, readConfig, type Config, unknownSettings } from '#shared/config/config.ts'
+import { DataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { OtherSchema } from '#shared/db/migrate.ts'
-import { createLog } from '#shared/log.ts'
-import { openStores } from '#shared/service.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { openStores } from '#shared/runtime/service.ts'
 import { type Counts, kindOf, rowsOf, type Write } from './archive.ts'
-import { CommandRefused } from './refused.ts'
-import type { Installation } from './take.ts'
+import { CommandRefused } from './command-refused.ts'
+import type { Installation } from './take-backup.ts'
 
 /** Where a command shows itself. */
 export interface Screen {

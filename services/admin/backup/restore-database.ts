@@ -3,11 +3,11 @@ import type { Sql } from 'postgres'
 import { dayPartition } from '#shared/db/day-partition.ts'
 import type { Query } from '#shared/db/db.ts'
 import { applyMigrations, awaitTurn, MIGRATIONS } from '#shared/db/migrate.ts'
-import { closeRestored } from '#shared/ledger/books.ts'
+import { closeRestored } from '#shared/ledger/stored-counters.ts'
 import { kindOf, readArchive, rowsOf } from './archive.ts'
-import { CommandRefused } from './refused.ts'
+import { CommandRefused } from './command-refused.ts'
 import type { Verified } from './restore.ts'
-import { TABLES } from './take.ts'
+import { TABLES } from './take-backup.ts'
 
 /** A card that has another tag in the store that it was put into. */
 export interface ChangedTag {

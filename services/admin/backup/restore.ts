@@ -3,10 +3,10 @@
  * database, then the database in one transaction; so an installation with rows in it is a restored one.
  */
 import { z } from 'zod'
-import { spreadStatus } from '#shared/activity.ts'
+import { spreadStatus } from '#shared/lifecycle/activity-status.ts'
 import { readStamp } from '#shared/buffer/point.ts'
-import { admissionRules } from '#shared/buffer/rules.ts'
-import { collectJournals, deleteJournals } from '#shared/buffer/hand-over.ts'
+import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
+import { collectJournals, deleteJournals } from '#shared/buffer/journal/journal-export.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { MIGRATIONS } from '#shared/db/migrate.ts'
 import {
@@ -19,9 +19,9 @@ import {
   userHash,
 } from '#shared/kv/kv.ts'
 import { type Counts, End, FORMAT, Header, kindOf, readArchive, rowsOf } from './archive.ts'
-import { CommandRefused } from './refused.ts'
+import { CommandRefused } from './command-refused.ts'
 import { type ChangedTag, restoreDatabase } from './restore-database.ts'
-import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './take.ts'
+import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './take-backup.ts'
 
 /** What a new installation has by itself, or soon after its start. */
 const OF_ITSELF = ['activity', 'flushes', 'ledger_books', 'ledger_callers', 'ledger_counts', 'ledger_losses']

@@ -4,13 +4,13 @@
  */
 import { hostname, userInfo } from 'node:os'
 import { eq, sql } from 'drizzle-orm'
-import { ACTIVITY_ID, spreadStatus } from '#shared/activity.ts'
-import { audit } from '#shared/audit.ts'
-import type { Operator } from '#shared/auth.ts'
-import { deleteJournals } from '#shared/buffer/hand-over.ts'
+import { ACTIVITY_ID, spreadStatus } from '#shared/lifecycle/activity-status.ts'
+import { audit } from '#shared/security/audit-log.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import { deleteJournals } from '#shared/buffer/journal/journal-export.ts'
 import { followers } from '#shared/schema/messages.ts'
 import { activity, erasures } from '#shared/schema/operations.ts'
-import { expectStopped, type Installation, journalsOf } from '../backup/take.ts'
+import { expectStopped, type Installation, journalsOf } from '../backup/take-backup.ts'
 import { CLEARED, type Contents, expectRehearsal, isPicture } from './rehearsal.ts'
 
 /** Whoever sits at the machine; a container's user may have no name. */

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { time } from '#shared/contracts/fields.ts'
 import { readSchema } from '#shared/db/migrate.ts'
-import { CommandRefused } from '../backup/refused.ts'
-import { expectStores, expectStopped, type Installation, journalsOf, TABLES } from '../backup/take.ts'
+import { CommandRefused } from '../backup/command-refused.ts'
+import { expectStores, expectStopped, type Installation, journalsOf, TABLES } from '../backup/take-backup.ts'
 
 /**
  * What is no rehearsal's: what operators have set up, what LINE tells only once, and who did what. Every other table

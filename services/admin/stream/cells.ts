@@ -2,7 +2,7 @@
 import { type CellsSeen, type StreamData } from '#shared/contracts/stream.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Position } from '#shared/kv/kv.ts'
-import { type Cell, cellAt, cellBounds, cellName, MIN_ZOOM } from '#shared/rules/cells.ts'
+import { type Cell, cellAt, cellBounds, cellName, MIN_ZOOM } from '#shared/map/cells.ts'
 
 const MAX_CELLS = 2_000
 

@@ -3,7 +3,7 @@
  * the last position (the kv's clock). Both are the stores' own, so that any replica can go on from it.
  */
 import { and, asc, desc, eq, gt, inArray, lte } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/context.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
 import type { StatusSeen } from '#shared/contracts/stream.ts'
 import type { Moved } from '#shared/kv/kv.ts'

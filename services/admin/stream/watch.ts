@@ -3,17 +3,17 @@
  * database, what is admitted, who moved and the incident in the kv. Each store has a loop of its own, so that one
  * that hangs does not silence the other.
  */
-import { createTold } from '#shared/alerts/told.ts'
+import { createTold } from '#shared/alerts/alert-state.ts'
 import type { Incident } from '#shared/alerts/incident.ts'
-import type { ServiceContext } from '#shared/context.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { IncidentSeen, Snapshot, StreamData, StreamEventName } from '#shared/contracts/stream.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { within } from '#shared/deadline.ts'
-import { readEnding } from '#shared/ending.ts'
+import { within } from '#shared/runtime/deadline.ts'
+import { readEnding } from '#shared/lifecycle/end-progress.ts'
 import { kvIsAway, type Moved } from '#shared/kv/kv.ts'
-import { errorFields } from '#shared/log.ts'
-import { readActivity } from '../status.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { readActivity } from '../lifecycle/activity-status.ts'
 import { countsOf, type Look, worthTelling } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'
 

@@ -1,13 +1,13 @@
 /** What a pilgrim's card shows, and where they walked. */
 import { unpack } from '#shared/buffer/point.ts'
-import type { ServiceContext } from '#shared/context.ts'
-import { readPilgrims } from '#shared/fold/statistics.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { type Level, LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { transportSums } from '#shared/rules/reported-carbon.ts'
-import { shownKg, shownKm } from '#shared/rules/shown.ts'
-import { noSums } from '#shared/rules/tally.ts'
+import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import { noSums } from '#shared/fold/point-totals.ts'
 import type { CardFacts, Fix } from './card-facts.ts'
 
 /** A change of the design is a change of every card. */

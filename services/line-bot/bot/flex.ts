@@ -1,9 +1,9 @@
 /** The parts of Flex messages that the bot's answers are made of. */
 import type { messagingApi } from '@line/bot-sdk'
 import { BotAction } from '#shared/contracts/bot.ts'
-import type { Message } from '#shared/line/line.ts'
+import type { Message } from '#shared/line/line-client.ts'
 import { postbackData } from './keywords.ts'
-import type { Words } from './words.ts'
+import type { Words } from '../locales/locales.ts'
 
 type Component = messagingApi.FlexComponent
 type Action = messagingApi.Action

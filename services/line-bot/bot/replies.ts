@@ -1,8 +1,8 @@
 /** What the bot answers to each wish: pure functions of what is known of the pilgrim. */
 import type { BotAction } from '#shared/contracts/bot.ts'
-import type { Message } from '#shared/line/line.ts'
+import type { Message } from '#shared/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
-import type { Words } from './words.ts'
+import type { Words } from '../locales/locales.ts'
 
 /** What is known of a pilgrim; the same figures as their profile shows. */
 export interface Figures {

@@ -9,13 +9,13 @@ import {
   type TileRow,
   tileToStore,
   writeTiles,
-} from '#shared/fold/stored-tiles.ts'
+} from '#shared/map/stored-tiles.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
-import { addCounts, type Counts, zOrder } from '#shared/rules/cell-counts.ts'
-import { isKept, KEPT_ZOOMS, type Span, type Tile, tileKey, tilesAt } from '#shared/rules/cell-tiles.ts'
-import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/rules/cells.ts'
-import { unpackCounts } from '#shared/rules/packed-counts.ts'
-import { portions } from '#shared/db/portions.ts'
+import { addCounts, type Counts, zOrder } from '#shared/map/cell-counts.ts'
+import { isKept, KEPT_ZOOMS, type Span, type Tile, tileKey, tilesAt } from '#shared/map/cell-tiles.ts'
+import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/map/cells.ts'
+import { unpackCounts } from '#shared/map/packed-cell-counts.ts'
+import { portions } from '#shared/db/cursor-batches.ts'
 import type { Differences } from './differences.ts'
 
 /** Offsets of time zones change on quarter hours only, so a quarter lies in one hour. */

@@ -1,12 +1,12 @@
 /** Every pilgrim's totals and days, folded once more from all their points. */
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
-import { byInstant, type FoldPoint } from '#shared/rules/fold.ts'
-import { type DayChange, refold } from '#shared/rules/refold.ts'
-import { addSums, noSums } from '#shared/rules/tally.ts'
-import { portions } from '#shared/db/portions.ts'
+import { byInstant, type FoldPoint } from '#shared/fold/fold.ts'
+import { type DayChange, refold } from '#shared/fold/refold.ts'
+import { addSums, noSums } from '#shared/fold/point-totals.ts'
+import { portions } from '#shared/db/cursor-batches.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
-import { EventSums, rowOf } from './event-sums.ts'
+import { EventSums, rowOf } from './event-totals.ts'
 import { DAYS, TOTALS } from './tables.ts'
 
 const HOUR_MS = 3_600_000

@@ -5,12 +5,12 @@ import { KvFull, KvUnavailable } from '../kv.ts'
 
 const lua = (name: string): string => readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8')
 
-const books = lua('books')
+const counters = lua('counters')
 
 const SCRIPTS = {
-  gpsAdmit: books + lua('admit'),
-  gpsSettle: books + lua('settle'),
-  gpsSetStatus: books + lua('set-status'),
+  gpsAdmit: counters + lua('admit'),
+  gpsSettle: counters + lua('acknowledge'),
+  gpsSetStatus: counters + lua('set-status'),
   gpsErase: lua('erase'),
   windowLimit: lua('limit'),
   lockOwner: lua('unlock'),

@@ -1,5 +1,5 @@
 /** The general limits: what is charged to the same window in one turn of the event loop goes there in one call. */
-import type { Window } from '#shared/config.ts'
+import type { Window } from '#shared/config/config.ts'
 import type { Kv, LimitVerdict } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
 

@@ -1,13 +1,13 @@
 /** A database as an event leaves it: pilgrims with profiles, surveys and points, stored by the real flush. */
-import { flushSlice } from '#services/scheduler/flush-slice.ts'
-import { rollUpCells } from '#services/scheduler/roll-up-cells.ts'
+import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
+import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
 import { pack } from '#shared/buffer/point.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Pending } from '#shared/kv/kv.ts'
-import { recountReported } from '#shared/reported-sums.ts'
-import { recountSurveys } from '#shared/survey-counts.ts'
-import { createLog } from '#shared/log.ts'
+import { recountReported } from '#shared/pilgrims/report-totals.ts'
+import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
+import { createLog } from '#shared/runtime/log.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 
 const DAY_MS = 86_400_000

@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs'
 import postgres from 'postgres'
-import { acceptTrack } from '#shared/buffer/accept.ts'
-import { quickTrackSync } from '#shared/contracts/quick-check.ts'
+import { acceptTrack } from '#shared/buffer/validate/validate-points.ts'
+import { quickTrackSync } from '#shared/contracts/fast-validation.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 
 type Fetch = (request: Request) => Response | Promise<Response>

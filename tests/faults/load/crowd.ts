@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { cpuSeconds } from '#tests/bench/parts.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
-import { type FragileWorld, openFragileWorld } from '#tests/helpers/world-real.ts'
+import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
 import { type Measured, startSteady, type Steady, walking } from './steady.ts'
 
 const { values } = parseArgs({

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import type { Server } from '#tests/helpers/servers.ts'
-import { type FragileWorld, openFragileWorld } from '#tests/helpers/world-real.ts'
+import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { startSteady, walking } from './steady.ts'
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Environment } from '#shared/config.ts'
+import type { Environment } from '#shared/config/config.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 
 /** How long a turned clock takes to be noticed: the library looks at its file once a second. */

@@ -3,8 +3,8 @@ import postgres from 'postgres'
 import { migrate } from '#shared/db/migrate.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { startNats, startPostgres, startRedisCluster } from '#tests/helpers/servers.ts'
-import { openWorldOn } from '#tests/helpers/world-real.ts'
-import { type Arena, OWNER } from './arena.ts'
+import { openWorldOn } from '#tests/helpers/test-stack-real.ts'
+import { type Arena, OWNER } from './test-system.ts'
 
 /** Its `redis` is the first master; there are no roads, small disks or clocks. */
 export async function openClusterArena(): Promise<Arena> {

@@ -1,6 +1,6 @@
 /** What a fault is, and what most of them do. */
-import type { Arena, Part } from './arena.ts'
-import type { Book } from './book.ts'
+import type { Arena, Part } from './test-system.ts'
+import type { Book } from './recorded-requests.ts'
 
 export type Group = 'kill' | 'freeze' | 'disk' | 'cut' | 'clock' | 'other' | 'pair' | 'loss' | 'cluster'
 

@@ -2,7 +2,7 @@
 import { openKv } from '#shared/kv/open-kv.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import type { Weather } from '#tests/helpers/tcp-proxy.ts'
-import { type Part, PARTS, type Road } from './arena.ts'
+import { type Part, PARTS, type Road } from './test-system.ts'
 import { CLOCK_NOTICED_MS } from './clocks.ts'
 import { type Fault, type Group, kill, restart } from './fault.ts'
 import { clusterFailover, emptyRedis } from './losses.ts'

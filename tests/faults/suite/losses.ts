@@ -2,8 +2,8 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { until } from '#tests/helpers/wait.ts'
-import { checkIn, setStatus } from '#tests/helpers/world.ts'
-import { type Arena, OWNER } from './arena.ts'
+import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
+import { type Arena, OWNER } from './test-system.ts'
 import { type Fault, kill, restart } from './fault.ts'
 
 const FAILOVER_MS = 5_000

@@ -1,10 +1,10 @@
 /** What operators and LINE do meanwhile: messages, a pause that is taken back, photos sent to the bot. */
 import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
-import { admin } from '#tests/helpers/world.ts'
+import { admin } from '#tests/helpers/test-stack.ts'
 import type { Random } from '#tests/scheduler/walks.ts'
-import { type Arena, VOLUNTEERS } from './arena.ts'
-import { type Book, json, send } from './book.ts'
+import { type Arena, VOLUNTEERS } from './test-system.ts'
+import { type Book, json, send } from './recorded-requests.ts'
 
 const BETWEEN_MS = 500
 const PAUSE_MS = 600

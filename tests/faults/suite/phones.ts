@@ -4,7 +4,7 @@
  */
 import type { Random } from '#tests/scheduler/walks.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
-import { Book, type Fetch, json, type Reply, send } from './book.ts'
+import { Book, type Fetch, json, type Reply, send } from './recorded-requests.ts'
 
 /** A limit's window, and what a late charge may add to it. */
 const WINDOW_MS = 75_000

@@ -1,5 +1,5 @@
 /** The table of what came of each fault. */
-import type { Outcome } from './bout.ts'
+import type { Outcome } from './run-fault.ts'
 
 /** Whether an outcome is as promised; what a store loses itself is not ours to keep. */
 export const isGood = ({ lost, doubled, complaints, loses, servingS, settledS }: Outcome): boolean =>

@@ -10,9 +10,9 @@
  */
 import { parseArgs } from 'node:util'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
-import { type Arena, openArena } from './arena.ts'
-import { differences } from './books.ts'
-import { bout, type Outcome, type Timing } from './bout.ts'
+import { type Arena, openArena } from './test-system.ts'
+import { differences } from './check-balance.ts'
+import { bout, type Outcome, type Timing } from './run-fault.ts'
 import { openClusterArena } from './cluster.ts'
 import type { Fault } from './fault.ts'
 import { FAULTS } from './faults.ts'

@@ -1,0 +1,215 @@
+/**
+ * Taking a backup while everything runs. A point moves journal → buffer → database, so these are read in this
+ * order: what has left one before it was read is found in the next. Found in two, it is one point by its identity.
+ * A dead letter that is replayed moves against that order: then the buffer is read once more.
+ */
+import { getTableName, is } from 'drizzle-orm'
+import { PgTable } from 'drizzle-orm/pg-core'
+import { join } from 'node:path'
+import { collectJournals } from '#shared/buffer/journal/journal-export.ts'
+import { slices } from '#shared/buffer/flush-slices.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import { dayOfPartition } from '#shared/db/day-partition.ts'
+import type { Query } from '#shared/db/db.ts'
+import { portions } from '#shared/db/cursor-batches.ts'
+import { OtherSchema, readSchema } from '#shared/db/migrate.ts'
+import type { Entry, Kv, Position } from '#shared/kv/kv.ts'
+import * as schema from '#shared/schema/schema.ts'
+import { type Counts, FORMAT, type Header, type Write } from './archive.ts'
+import { CommandRefused } from './command-refused.ts'
+
+/** What is backed up, and restored. */
+export type Installation = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'objects' | 'now'>
+
+/** Points of one pilgrim that wait for the database. */
+export interface Waiting {
+  readonly userId: string
+  readonly entries: readonly Entry[]
+  /** Where they are by these points, for the live map. */
+  readonly position: Position | null
+}
+
+const ROWS_A_LINE = 1_000
+const POINTS_A_LINE = 2_000
+const POSITIONS_A_LINE = 5_000
+/** How often the buffer is read when dead letters are being replayed. */
+const READINGS = 5
+
+/** Every table of this release. */
+export const TABLES: readonly string[] = Object.values(schema)
+  .filter((value) => is(value, PgTable))
+  .map((table) => getTableName(table))
+
+/** Where an installation's journals are. */
+export const journalsOf = ({ config }: Pick<Installation, 'config'>): string =>
+  join(config.dataDir, 'journal')
+
+/** Pictures' rows are in the database before or with them; anything else may be on its way there. */
+const isPicture = (key: string): boolean => /^(cards|screenshots)\//.test(key)
+
+/** @throws CommandRefused naming the store that does not answer */
+export async function expectStores({ db, kv, objects }: Installation): Promise<void> {
+  const stores = { 'The database': db, 'The kv (Redis)': kv, 'The object store': objects }
+  for (const [name, store] of Object.entries(stores))
+    try {
+      await store.probe()
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw new CommandRefused(`${name} does not answer, so nothing is done: ${why}`, { cause: error })
+    }
+}
+
+/** @throws CommandRefused while services use the stores */
+export async function expectStopped({ config, db, kv }: Installation): Promise<void> {
+  const others = await kv.others()
+  if (others > 0)
+    throw new CommandRefused(`Services are connected to the kv (${others} connections): stop them first.`)
+  // The embedded database has one client, and the data directory a lock.
+  if (config.databaseUrl === '') return
+  const [clients] = await db.sql<{ n: number }[]>`
+    SELECT count(*)::int AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'event' AND pid <> pg_backend_pid()`
+  if (clients!.n > 0)
+    throw new CommandRefused(
+      `Services are connected to the database (${clients!.n} connections): stop them first.`,
+    )
+}
+
+/**
+ * Writes everything that the installation holds. Every point that was answered with success before the call is in
+ * it, and the projections are those of the points in the database.
+ * @throws CommandRefused when something can not be had: an incomplete backup is none
+ */
+export async function takeBackup(installation: Installation, write: Write): Promise<void> {
+  const { config, db, now } = installation
+  await expectStores(installation)
+  const counts: Counts = { rows: {}, waiting: 0, objects: 0 }
+  const had = await readSchema(db.sql)
+  if (had.length === 0) throw new CommandRefused('The database is empty: there is nothing to back up.')
+  const header: Header = { backup: FORMAT, made_at: time(now()), event: config.eventName, schema: had }
+  await write(JSON.stringify(header))
+  await takePositions(installation.kv, write)
+  await takeObjects(installation, (key) => !isPicture(key), counts, write)
+  await takePoints(installation, had, counts, write)
+  await takeObjects(installation, isPicture, counts, write)
+  await write(JSON.stringify({ end: counts }))
+}
+
+/** What waits, and then the database, with every point in one of them or in both. */
+async function takePoints(
+  installation: Installation,
+  had: readonly string[],
+  counts: Counts,
+  write: Write,
+): Promise<void> {
+  for (let reading = 0; reading < READINGS; reading++) {
+    const replayed = await lastReplay(installation.db.sql)
+    counts.waiting = 0
+    await takeWaiting(installation, counts, write)
+    if (await takeDatabase(installation, had, replayed, counts, write)) return
+  }
+  throw new CommandRefused('Dead letters are being replayed all the time: take the backup when that is over.')
+}
+
+/** The row of the audit log that tells of the last replay of a dead letter; 0 before the first. */
+async function lastReplay(sql: Query): Promise<number> {
+  const [row] = await sql<{ id: number }[]>`
+    SELECT coalesce(max(id), 0)::float8 AS id FROM audit_log WHERE action = 'replay-dead-letter'`
+  return row!.id
+}
+
+async function takeWaiting(installation: Installation, counts: Counts, write: Write): Promise<void> {
+  const { kv } = installation
+  const take = async (waiting: readonly Waiting[]): Promise<void> => {
+    if (waiting.length === 0) return
+    for (const { entries } of waiting) counts.waiting += entries.length
+    await write(JSON.stringify({ waiting }))
+  }
+  for await (const submissions of collectJournals(journalsOf(installation)))
+    await take(submissions.map(({ userId, entries, position }) => ({ userId, entries, position })))
+  for (let partition = 0; partition < kv.partitions; partition++)
+    for await (const slice of slices(kv, partition, POINTS_A_LINE))
+      await take(slice.pending.map((pending) => ({ ...pending, position: null })))
+  // What they have counted, for the ledger: a restored buffer counts anew.
+  await write(JSON.stringify({ lives: await kv.books() }))
+}
+
+async function takePositions(kv: Kv, write: Write): Promise<void> {
+  for (let partition = 0; partition < kv.partitions; partition++) {
+    let since = 0
+    for (;;) {
+      const page = await kv.moved(partition, since, POSITIONS_A_LINE)
+      const live = page.map(({ userId, t, lat, lng }) => ({ userId, t, lat, lng }))
+      if (live.length > 0) await write(JSON.stringify({ live }))
+      if (page.length < POSITIONS_A_LINE) break
+      // A whole page of one millisecond must not be asked for ever.
+      const last = page.at(-1)!.movedMs
+      since = last === since ? last + 1 : last
+    }
+  }
+}
+
+async function takeObjects(
+  { objects }: Installation,
+  wanted: (key: string) => boolean,
+  counts: Counts,
+  write: Write,
+): Promise<void> {
+  for await (const key of objects.list('')) {
+    if (!wanted(key)) continue
+    const object = await objects.get(key)
+    // Deleted meanwhile.
+    if (object === null) continue
+    const { contentType: type, etag, bytes } = object
+    await write(JSON.stringify({ object: key, type, etag, base64: Buffer.from(bytes).toString('base64') }))
+    counts.objects++
+  }
+}
+
+/**
+ * All tables as they are at one moment.
+ * @param replayed the last replay that is certain to have been before what waits was read
+ * @returns false, and nothing is written, when there has been another one
+ */
+async function takeDatabase(
+  { db }: Installation,
+  had: readonly string[],
+  replayed: number,
+  counts: Counts,
+  write: Write,
+): Promise<boolean> {
+  return db.sql.begin('isolation level repeatable read read only', async (tx) => {
+    await tx.unsafe(`
+      SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min';
+      SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 3`)
+    if ((await readSchema(tx)).join() !== had.join())
+      throw new OtherSchema('The database was migrated while the backup began: run it again.')
+    if ((await lastReplay(tx)) !== replayed) return false
+    const rows = await tx<{ name: string; partition: boolean }[]>`
+      SELECT relname AS name, relispartition AS partition FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`
+    const there = new Set(rows.filter(({ partition }) => !partition).map(({ name }) => name))
+    const days = rows.map(({ name }) => dayOfPartition(name)).filter((day) => day !== null)
+    await write(JSON.stringify({ days }))
+    for (const table of TABLES.filter((name) => there.has(name)))
+      counts.rows[table] = await takeTable(tx, table, write)
+    const sequences = await tx<{ name: string; last: string }[]>`
+      SELECT sequencename AS name, last_value::text AS last FROM pg_sequences
+      WHERE schemaname = 'public' AND last_value IS NOT NULL`
+    const values = Object.fromEntries(sequences.map(({ name, last }) => [name, Number(last)]))
+    await write(JSON.stringify({ sequences: values }))
+    return true
+  })
+}
+
+/** @returns how many rows it has */
+async function takeTable(tx: Query, table: string, write: Write): Promise<number> {
+  let count = 0
+  const select = `SELECT row_to_json(t)::text AS row FROM ${table} t`
+  for await (const rows of portions<{ row: string }>(tx, 'backup', select, ROWS_A_LINE)) {
+    await write(`{"rows":"${table}","are":[${rows.map(({ row }) => row).join(',')}]}`)
+    count += rows.length
+  }
+  return count
+}

@@ -1,0 +1,165 @@
+/** The API's own description, OpenAPI 3.1, generated from the table of endpoints. */
+import { z } from 'zod'
+import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
+import type { Endpoint } from '#shared/contracts/endpoint.ts'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { ErrorBody } from '#shared/contracts/errors.ts'
+
+type Json = Record<string, unknown>
+
+/** A contract as JSON Schema; `input` for what clients send, `output` for what they get. */
+function schemaOf(contract: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(contract, {
+    io,
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
+  })
+  return schema
+}
+
+const MEANINGS: Record<number, string> = {
+  400: 'The request is not valid; the sentence names each faulty field',
+  401: 'The token is missing or not valid',
+  403: 'Not allowed just now, or not with this token; see code',
+  404: 'There is no such thing',
+  408: 'The body did not arrive within 25 s',
+  409: 'Not possible in the present state',
+  413: 'The body is larger than 102,400 bytes',
+  429: 'Too many requests; Retry-After says when',
+  500: 'Internal server error',
+  503: 'A part that the answer needs is away; Retry-After says when to try again',
+}
+
+/** Refusals that follow from an endpoint's declaration, and those it names itself. */
+function refusalsOf(endpoint: Endpoint): number[] {
+  const { access, bodyKind, caller, limit, method, closedAtEnd, errors } = endpoint
+  const refusals = new Set([...errors, 400, 500, 503])
+  // Where EVENT_IDENTITY asks who calls in a pilgrim's name, too.
+  const named = access === 'public' && caller === 'body'
+  if (access !== 'public' || named) refusals.add(401)
+  if (ACCESS_LEVEL[access] > 0 || closedAtEnd || named) refusals.add(403)
+  if (limit !== null) refusals.add(429)
+  if (bodyKind !== 'none') refusals.add(408)
+  if (method !== 'GET') refusals.add(413)
+  return [...refusals].sort((a, b) => a - b)
+}
+
+const json = (schema: Json): Json => ({ 'application/json': { schema } })
+const BINARY = { schema: { type: 'string', format: 'binary' } }
+
+function errorAnswer(status: number, { refusals }: Endpoint): Json {
+  const error = { $ref: '#/components/schemas/Error' }
+  const more = refusals[status]
+  return {
+    description: MEANINGS[status] ?? 'Refused',
+    ...(status === 429 || status === 503
+      ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Whole seconds' } } }
+      : {}),
+    content: json(more === undefined ? error : { anyOf: [schemaOf(more, 'output'), error] }),
+  }
+}
+
+/** Whether an answer carries an ETag, so that 304 is one too. */
+const isTagged = ({ keepMs, media }: Endpoint): boolean => keepMs > 0 || media === 'image/png'
+
+function contentOf({ data, media, otherMedia }: Endpoint): Json {
+  const others = Object.fromEntries(otherMedia.map((other) => [other, BINARY]))
+  const body = () => schemaOf(data, 'output')
+  switch (media) {
+    case null:
+      return {
+        ...json({
+          type: 'object',
+          required: ['ok', 'data'],
+          properties: { ok: { const: true }, data: body() },
+        }),
+        ...others,
+      }
+    case 'application/json':
+      return { ...json(body()), ...others }
+    case 'text/event-stream':
+      return { [media]: { schema: { type: 'string' }, 'x-events': body().properties } }
+    default:
+      return { [media]: BINARY, ...others }
+  }
+}
+
+/** What an endpoint answers when nothing is wrong. */
+function successAnswers(endpoint: Endpoint): Json {
+  const events = endpoint.media === 'text/event-stream'
+  const headers = { ETag: { schema: { type: 'string' } } }
+  return {
+    [endpoint.success]: {
+      description: events
+        ? 'Events, until the client or the service ends it; data of each event by its name'
+        : 'Success',
+      ...(isTagged(endpoint) ? { headers } : {}),
+      content: contentOf(endpoint),
+    },
+    ...(isTagged(endpoint)
+      ? { 304: { description: 'The client has it already (If-None-Match)', headers } }
+      : {}),
+  }
+}
+
+function parametersOf({ params, query }: Endpoint): Json[] {
+  const listed = (contract: z.ZodType, place: 'path' | 'query') => {
+    const { properties = {}, required = [] } = schemaOf(contract, 'input') as {
+      properties?: Record<string, Json>
+      required?: string[]
+    }
+    return Object.entries(properties).map(([name, schema]) => ({
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      schema,
+    }))
+  }
+  return [...listed(params, 'path'), ...listed(query, 'query')]
+}
+
+function requestBodyOf({ bodyKind, body }: Endpoint): Json {
+  if (bodyKind === 'none') return {}
+  const content =
+    bodyKind === 'json'
+      ? { 'application/json': { schema: schemaOf(body, 'input') } }
+      : { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }
+  return { requestBody: { required: true, content } }
+}
+
+const operationOf = (endpoint: Endpoint): Json => ({
+  operationId: `${endpoint.method.toLowerCase()}${endpoint.path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`,
+  summary: endpoint.summary,
+  tags: [endpoint.service],
+  parameters: parametersOf(endpoint),
+  ...requestBodyOf(endpoint),
+  ...(endpoint.access === 'public'
+    ? {}
+    : { security: endpoint.access === 'optional' ? [{}, { adminToken: [] }] : [{ adminToken: [] }] }),
+  responses: {
+    ...successAnswers(endpoint),
+    ...Object.fromEntries(refusalsOf(endpoint).map((status) => [status, errorAnswer(status, endpoint)])),
+  },
+})
+
+/** The whole document. @param name of the event @param url address of the API */
+export function openApi(name: string, url: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const endpoint of ENDPOINTS)
+    (paths[endpoint.path.replaceAll(/:(\w+)/g, '{$1}')] ??= {})[endpoint.method.toLowerCase()] =
+      operationOf(endpoint)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: `${name}: event tracking`,
+      version: '1.0.0',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url }],
+    paths,
+    components: {
+      securitySchemes: { adminToken: { type: 'apiKey', in: 'header', name: 'X-Admin-Token' } },
+      schemas: { Error: schemaOf(ErrorBody, 'output') },
+    },
+  }
+}

@@ -1,0 +1,99 @@
+/** A dead letter goes back into the buffer, or away for good. */
+import { and, eq, gt } from 'drizzle-orm'
+import { audit } from '#shared/security/audit-log.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import { readStamp } from '#shared/buffer/point.ts'
+import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { conflict } from '#shared/http/errors.ts'
+import type { Replayed } from '#shared/contracts/ledger.ts'
+import { type Kv, partitionOf, userHash } from '#shared/kv/kv.ts'
+import { countPoints } from '#shared/ledger/stored-counters.ts'
+import { deadLetters } from '#shared/schema/flushing.ts'
+import { erasures } from '#shared/schema/operations.ts'
+import { noLetter } from './list-dead-letters.ts'
+
+type Letter = typeof deadLetters.$inferSelect
+
+/**
+ * Replays a dead letter. Its row goes only when the buffer has the point; a flush that refuses it in between
+ * renews the row, which then stays.
+ * @throws Refusal 404, or 409 for what no phone ever sent; KvUnavailable, and the row stays
+ */
+export async function replayDeadLetter(
+  context: ServiceContext,
+  operator: Operator,
+  id: number,
+  requestId: string,
+): Promise<Replayed> {
+  const { db, kv, config, now } = context
+  const letter = await readLetter(context, id)
+  if (!isEntry(letter))
+    throw conflict('This is no point at all: the buffer can not hold it. It can be dropped.')
+  const erased = await isErased(context, letter)
+  if (!erased) await putBack(kv, letter, admissionRules(config))
+  return db.orm.transaction(async (tx) => {
+    const gone = await tx
+      .delete(deadLetters)
+      .where(and(eq(deadLetters.id, id), eq(deadLetters.refusals, letter.refusals)))
+      .returning({ id: deadLetters.id })
+    await countPoints(tx, erased ? 'letters-erased' : 'letters-replayed', gone.length)
+    const outcome = erased ? 'erased' : gone.length > 0 ? 'replayed' : 'refused'
+    await audit(tx, operator, 'replay-dead-letter', { id, user_id: letter.userId, outcome }, requestId, now())
+    return { id, outcome }
+  })
+}
+
+/** Drops a dead letter. @throws Refusal 404 */
+export async function dropDeadLetter(
+  { db, now }: ServiceContext,
+  operator: Operator,
+  id: number,
+  requestId: string,
+): Promise<{ id: number }> {
+  await db.orm.transaction(async (tx) => {
+    const [gone] = await tx.delete(deadLetters).where(eq(deadLetters.id, id)).returning()
+    if (gone === undefined) throw noLetter(id)
+    await countPoints(tx, 'letters-dropped', 1)
+    await audit(tx, operator, 'drop-dead-letter', { id, user_id: gone.userId }, requestId, now())
+  })
+  return { id }
+}
+
+async function readLetter({ db }: ServiceContext, id: number): Promise<Letter> {
+  const [letter] = await db.read(() => db.orm.select().from(deadLetters).where(eq(deadLetters.id, id)))
+  if (letter === undefined) throw noLetter(id)
+  return letter
+}
+
+async function isErased({ db }: ServiceContext, { userId, value }: Letter): Promise<boolean> {
+  const { generation } = readStamp(value)
+  const rows = await db.read(() =>
+    db.orm
+      .select()
+      .from(erasures)
+      .where(and(eq(erasures.userHash, userHash(userId)), gt(erasures.generation, generation))),
+  )
+  return rows.length > 0
+}
+
+/** The buffer holds single lines. */
+const isEntry = ({ field, value }: Letter): boolean => !/\n/.test(field + value)
+
+/** The kv stamps it anew. */
+const putBack = (kv: Kv, { userId, field, value }: Letter, rules: ReturnType<typeof admissionRules>) =>
+  kv.restore(
+    partitionOf(userId, kv.partitions),
+    [
+      {
+        id: crypto.randomUUID(),
+        userId,
+        kind: 'sync',
+        entries: [{ field, value: readStamp(value).value }],
+        duplicateKey: '',
+        recordedMs: 0,
+        position: null,
+      },
+    ],
+    rules,
+  )

@@ -1,0 +1,28 @@
+/** The ledger as operators read it, with the times at which losses were noticed. */
+import { desc } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { Ledger } from '#shared/contracts/ledger.ts'
+import { readLedger } from '#shared/ledger/read-ledger.ts'
+import { ledgerLosses } from '#shared/schema/ledger.ts'
+
+const LOSSES_SHOWN = 100
+
+/** Reads the ledger now. Rejects while the kv or the database is away. */
+export async function showLedger({ db, kv, now }: ServiceContext): Promise<Ledger> {
+  const { deadLetter, inFlight, ...ledger } = await readLedger(db, kv)
+  const losses = await db.read(() =>
+    db.orm.select().from(ledgerLosses).orderBy(desc(ledgerLosses.id)).limit(LOSSES_SHOWN),
+  )
+  return {
+    ...ledger,
+    dead_letter: deadLetter,
+    in_flight: inFlight,
+    losses: losses.map(({ at, partition, points }) => ({
+      noticed_at: time(at.getTime()),
+      partition,
+      points,
+    })),
+    as_of: time(now()),
+  }
+}

@@ -1,0 +1,54 @@
+/** The flush on demand: rung for, and waited for. */
+import { and, eq, gt, max, sum } from 'drizzle-orm'
+import { audit } from '#shared/security/audit-log.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { Flushed } from '#shared/contracts/ledger.ts'
+import { handled } from '#shared/schema/outbox.ts'
+import { flushes } from '#shared/schema/flushing.ts'
+
+const WAIT_MS = 20_000
+const POLL_MS = 100
+
+/**
+ * Asks for a flush, and waits for it. One that is under way is waited for and followed by another, since it may
+ * have begun before the points came. What is not finished in time goes on.
+ */
+export async function forceFlush(
+  { db, outbox, now }: ServiceContext,
+  operator: Operator,
+  requestId: string,
+): Promise<Flushed> {
+  const [before] = await db.read(() => db.orm.select({ id: max(flushes.id) }).from(flushes))
+  const event = await db.orm.transaction(async (tx) => {
+    await audit(tx, operator, 'flush', {}, requestId, now())
+    return outbox.add(tx, 'event.admin.flush.requested', { requested_at: time(now()) })
+  })
+  void outbox.ring(event)
+  const isHandled = and(eq(handled.eventId, event.id), eq(handled.subscriber, 'scheduler.flush'))
+  const until = performance.now() + WAIT_MS
+  for (;;) {
+    const rows = await db.read(() => db.orm.select().from(handled).where(isHandled))
+    if (rows.length === 0 && performance.now() < until) {
+      await Bun.sleep(POLL_MS)
+      continue
+    }
+    const [done] = await db.read(() =>
+      db.orm
+        .select({
+          stored: sum(flushes.stored).mapWith(Number),
+          duplicates: sum(flushes.duplicates).mapWith(Number),
+          dead_letters: sum(flushes.deadLetters).mapWith(Number),
+        })
+        .from(flushes)
+        .where(gt(flushes.id, before?.id ?? 0)),
+    )
+    return {
+      finished: rows.length > 0,
+      stored: done?.stored ?? 0,
+      duplicates: done?.duplicates ?? 0,
+      dead_letters: done?.dead_letters ?? 0,
+    }
+  }
+}

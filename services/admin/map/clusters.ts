@@ -1,0 +1,118 @@
+/** The map by cells, from the tiles that the flush keeps: never from points. */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { type ClustersQuery, type MapCell, MAX_CELLS, writeClusters } from '#shared/contracts/clusters.ts'
+import type { Written } from '#shared/contracts/endpoint.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { Query } from '#shared/db/db.ts'
+import { readLastFlush } from '#shared/buffer/last-flush.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import { cellOf, coarsen, type Counts } from '#shared/map/cell-counts.ts'
+import { KEPT_ZOOMS } from '#shared/map/cell-tiles.ts'
+import { type Cell, cellBounds, cellName, MIN_ZOOM } from '#shared/map/cells.ts'
+import { type Box, cornersOf, EVERYWHERE, readMap } from './map-tiles.ts'
+import { createProcession, type ReadProcession } from './front-and-tail.ts'
+
+/** A cell of an answer. */
+interface Cluster {
+  readonly cell: Cell
+  readonly points: number
+  readonly users: number
+}
+
+/** What is asked for. `sinceMs`: start of an hour. */
+interface Asked {
+  readonly zoom: number
+  readonly box: Box
+  readonly sinceMs: number | null
+  readonly k: number
+}
+
+/** Reads cells as GeoJSON; all of an answer is of one moment. */
+export function createClusters(context: ServiceContext): (query: ClustersQuery) => Promise<Written> {
+  const readProcession = createProcession(context)
+  return (query) => readClusters(context, readProcession, query)
+}
+
+async function readClusters(
+  { db, kv, calendar }: ServiceContext,
+  readProcession: ReadProcession,
+  query: ClustersQuery,
+): Promise<Written> {
+  const sinceMs = query.since === undefined ? null : calendar.hourStart(query.since)
+  const asked = { zoom: query.zoom, box: query.bbox ?? EVERYWHERE, sinceMs, k: query.k }
+  const [map, lastFlush] = await Promise.all([
+    db.read(() =>
+      db.sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
+        const fitting = await readFitting(tx, calendar, asked)
+        return { ...fitting, ...(await readProcession(tx, { ...asked, zoom: fitting.zoom })) }
+      }),
+    ),
+    readLastFlush(db, kv),
+  ])
+  const { clusters, ...rest } = map
+  return writeClusters(clusters.map(mapCellOf), {
+    ...rest,
+    requested_zoom: query.zoom,
+    since: sinceMs === null ? null : time(sinceMs),
+    as_of: lastFlush === null ? null : time(lastFlush),
+  })
+}
+
+const mapCellOf = ({ cell, points, users }: Cluster): MapCell => ({
+  id: cellName(cell),
+  bounds: cellBounds(cell),
+  count: points,
+  users,
+})
+
+/** The cells of the zoom asked for, or of the next coarser one at which there are not too many. */
+async function readFitting(
+  tx: Query,
+  calendar: Calendar,
+  asked: Asked,
+): Promise<{ readonly zoom: number; readonly clusters: readonly Cluster[] }> {
+  for (const kept of KEPT_ZOOMS.filter((zoom) => coarsestOf(zoom) <= asked.zoom)) {
+    const found = await readBelow(tx, calendar, kept, asked)
+    if (found !== null) return found
+  }
+  throw new Error('the coarsest zoom fits always')
+}
+
+/** The last zoom that is summed from a kept one: the next one is summed from the next. */
+const coarsestOf = (kept: number): number =>
+  Math.max(MIN_ZOOM, ...KEPT_ZOOMS.filter((zoom) => zoom < kept).map((zoom) => zoom + 1))
+
+/** @returns null when there are too many cells at all the zooms that are summed from this one */
+async function readBelow(tx: Query, calendar: Calendar, kept: number, asked: Asked) {
+  const found = new Map<number, Cluster[]>()
+  for (let zoom = Math.min(kept, asked.zoom); zoom >= coarsestOf(kept); zoom--) found.set(zoom, [])
+  for await (const tile of readMap(tx, calendar, { ...asked, zoom: kept })) {
+    let [counts, at] = [tile, kept]
+    for (const [zoom, clusters] of found) {
+      counts = coarsen(counts, at - zoom)
+      at = zoom
+      addClusters(clusters, counts, zoom, asked)
+      if (clusters.length > MAX_CELLS && zoom > MIN_ZOOM) found.delete(zoom)
+    }
+    if (found.size === 0) return null
+  }
+  const [finest] = found
+  return { zoom: finest![0], clusters: fullest(finest![1]) }
+}
+
+function addClusters(clusters: Cluster[], counts: Counts, zoom: number, { box, k }: Asked): void {
+  const [low, high] = cornersOf(box, zoom)
+  for (let i = 0; i < counts.length; i += 3) {
+    const [points, users] = [counts[i + 1]!, counts[i + 2]!]
+    if (users < k) continue
+    const cell = cellOf(counts[i]!, zoom)
+    if (cell.x >= low.x && cell.x <= high.x && cell.y >= low.y && cell.y <= high.y)
+      clusters.push({ cell, points, users })
+  }
+}
+
+/** Of the coarsest zoom, which has no next one, those with the most points. */
+const fullest = (clusters: readonly Cluster[]): readonly Cluster[] =>
+  clusters.length <= MAX_CELLS
+    ? clusters
+    : [...clusters].sort((a, b) => b.points - a.points).slice(0, MAX_CELLS)

@@ -1,0 +1,89 @@
+/**
+ * Reading tiles of the map: those of a box, from an hour on, one tile after the other with its hours summed; and
+ * whether they are still the ones that were read before.
+ */
+import type { Query } from '#shared/db/db.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import { addCounts, type Counts, firstCellOf, TILE_ZOOMS } from '#shared/map/cell-counts.ts'
+import { isKept } from '#shared/map/cell-tiles.ts'
+import { type Cell, cellAt, MAX_ZOOM } from '#shared/map/cells.ts'
+import { unpackCounts } from '#shared/map/packed-cell-counts.ts'
+
+/** West, south, east, north. */
+export type Box = readonly [west: number, south: number, east: number, north: number]
+export const EVERYWHERE: Box = [-180, -90, 180, 90]
+
+/** What is read of which tiles. */
+interface Asked {
+  /** One of the kept ones. */
+  readonly zoom: number
+  readonly box: Box
+  /** Start of an hour; null: of all time. */
+  readonly sinceMs: number | null
+  /** Whether points are of no interest: they may be there or not. */
+  readonly peopleOnly?: boolean
+}
+
+/** Rows that are read at a time: who has enough reads no more. */
+const PAGE = 100
+
+/** The cells of a zoom that a box touches: corners, both included. */
+export function cornersOf([west, south, east, north]: Box, zoom: number): readonly [low: Cell, high: Cell] {
+  return [cellAt(south, west, zoom), cellAt(north, east, zoom)]
+}
+
+/**
+ * A short text that is another one as soon as any tile from an hour on is: by which transaction wrote each.
+ * @param zoom one of the kept ones
+ */
+export async function readMapVersion(
+  tx: Query,
+  calendar: Calendar,
+  { zoom, sinceMs }: { readonly zoom: number; readonly sinceMs: number | null },
+): Promise<string> {
+  const [row] = await tx<[{ version: string | null }]>`
+    SELECT md5(string_agg(concat_ws(' ', span, start, y, x, points, users, xmin), ',')) AS version
+    FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar)}`
+  return row.version ?? ''
+}
+
+/** Yields the counts of tile after tile, with Z-orders of the whole grid. */
+export async function* readMap(
+  tx: Query,
+  calendar: Calendar,
+  { zoom, box, sinceMs, peopleOnly = false }: Asked,
+): AsyncGenerator<Counts> {
+  const [low, high] = cornersOf(box, MAX_ZOOM).map(({ x, y }) => {
+    const up = MAX_ZOOM - zoom + TILE_ZOOMS
+    return { x: x >> up, y: y >> up }
+  }) as [Cell, Cell]
+  let last = { x: -1, y: -1 }
+  let sum: Counts = []
+  // A tile of an older release has nobody apart.
+  const what = peopleOnly ? tx`coalesce(people, counts)` : tx`counts`
+  const pages = tx<{ x: number; y: number; packed: string }[]>`
+    SELECT x, y, encode(${what}, 'base64') AS packed
+    FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar)}
+      AND y BETWEEN ${low.y} AND ${high.y} AND x BETWEEN ${low.x} AND ${high.x}
+    ORDER BY y, x, span, start`.cursor(PAGE)
+  for await (const rows of pages)
+    for (const { x, y, packed } of rows) {
+      if (x !== last.x || y !== last.y) {
+        if (sum.length > 0) yield sum
+        last = { x, y }
+        sum = []
+      }
+      sum = addCounts(sum, unpackCounts(Uint8Array.fromBase64(packed), firstCellOf(last)))
+    }
+  if (sum.length > 0) yield sum
+}
+
+/** The fewest tiles that make up a time: all of it, or whole hours until a day is full and then days. */
+function inTime(tx: Query, zoom: number, sinceMs: number | null, calendar: Calendar) {
+  if (sinceMs === null) return tx`span = 'all'`
+  const from = tx`to_timestamp(${sinceMs}::float8 / 1000)`
+  if (!isKept(zoom, 'day')) return tx`span = 'hour' AND start >= ${from}`
+  const [dayMs, nextMs] = calendar.span(calendar.day(sinceMs))
+  const days = tx`to_timestamp(${dayMs === sinceMs ? dayMs : nextMs}::float8 / 1000)`
+  return tx`((span = 'hour' AND start >= ${from} AND start < ${days}) OR (span = 'day' AND start >= ${days}))`
+}

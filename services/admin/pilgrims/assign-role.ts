@@ -1,0 +1,79 @@
+/** Who has a part in the event. Assignments decide audiences of messages, not access. */
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { z } from 'zod'
+import { audit } from '#shared/security/audit-log.ts'
+import { type Operator, ROLE_LEVEL } from '#shared/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
+import type { AssignRoleAnswer, AssignRoleRequest } from '#shared/contracts/reports.ts'
+import { forbidden } from '#shared/http/errors.ts'
+import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
+import { roleAssignments } from '#shared/schema/operations.ts'
+import { makePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+
+/**
+ * Assigns, changes or removes a role.
+ * @throws Refusal 403 for a role above the caller's own, given or taken
+ */
+export async function assignRole(
+  { db, now }: ServiceContext,
+  operator: Operator,
+  { user_id: userId, role }: AssignRoleRequest,
+  requestId: string,
+): Promise<AssignRoleAnswer> {
+  const at = new Date(now())
+  await db.orm.transaction(async (tx) => {
+    const mine = eq(roleAssignments.userId, userId)
+    const [held] = await tx.select().from(roleAssignments).where(mine).for('update')
+    for (const one of [role, held === undefined ? null : Role.parse(held.role)])
+      if (one !== null && ROLE_LEVEL[one] > operator.level)
+        throw forbidden(`A ${operator.role} can not give or take the role of ${one}.`)
+    if (role === null) await tx.delete(roleAssignments).where(mine)
+    else {
+      await makePilgrim(tx, userId, at.getTime())
+      const fields = { role, assignedBy: operator.name, assignedAt: at }
+      await tx
+        .insert(roleAssignments)
+        .values({ userId, ...fields })
+        .onConflictDoUpdate({ target: roleAssignments.userId, set: fields })
+    }
+    await audit(
+      tx,
+      operator,
+      'assign-role',
+      { user_id: userId, role, before: held?.role ?? null },
+      requestId,
+      now(),
+    )
+  })
+  return { userId, role }
+}
+
+const LIST = 'roles'
+
+/** A page of assignments, by user id. */
+export async function listRoles({ db }: ServiceContext, { limit, cursor }: PageQuery) {
+  const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([UserId]))[0]
+  const rows = await db.read(() =>
+    db.orm
+      .select({ assignment: roleAssignments, displayName: pilgrims.displayName })
+      .from(roleAssignments)
+      .leftJoin(pilgrims, eq(pilgrims.userId, roleAssignments.userId))
+      .where(and(gt(roleAssignments.userId, after)))
+      .orderBy(asc(roleAssignments.userId))
+      .limit(limit + 1),
+  )
+  return pageOf(
+    rows,
+    limit,
+    ({ assignment, displayName }) => ({
+      userId: assignment.userId,
+      display_name: displayName,
+      role: Role.parse(assignment.role),
+      assigned_by: assignment.assignedBy,
+      assigned_at: time(assignment.assignedAt.getTime()),
+    }),
+    ({ assignment }) => encodeCursor(LIST, [assignment.userId]),
+  )
+}

@@ -1,0 +1,157 @@
+/** All pilgrims with their statistics, a page at a time. */
+import { z } from 'zod'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
+import type { UserRow, UsersQuery, UserSort } from '#shared/contracts/reports.ts'
+import { foldPending } from '#shared/fold/pilgrim-statistics.ts'
+import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
+import { levelOf } from '#shared/rules/levels.ts'
+import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
+import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+
+interface Row {
+  user_id: string
+  display_name: string | null
+  participant_status: string
+  surveyed: boolean
+  consumption: string
+  transport: string
+  role: string | null
+  checkins: number
+  mm: number
+  mg: number
+  last_ms: number | null
+  sort_key: string
+}
+
+interface Sorting {
+  /** Column of the totals; none: by id alone. */
+  readonly column: string | null
+  readonly type: string
+  /** What a pilgrim without points counts as. */
+  readonly nothing: string
+}
+
+const SORTINGS: Record<UserSort, Sorting> = {
+  userId: { column: null, type: 'text', nothing: "''" },
+  km: { column: 'distance_mm', type: 'bigint', nothing: '0' },
+  checkins: { column: 'checkins', type: 'int', nothing: '0' },
+  last_seen: { column: 'last_seen', type: 'timestamptz', nothing: "'epoch'" },
+}
+/** A figure as a cursor carries it: whatever else stands there was never given, and the database would refuse it. */
+const KEYS: Record<UserSort, z.ZodType<string>> = {
+  userId: UserId,
+  km: z.string().regex(/^\d{1,18}$/),
+  checkins: z.string().regex(/^\d{1,9}$/),
+  last_seen: Time,
+}
+
+/** A page of pilgrims; those on it are shown with their points in the buffer. */
+export async function listUsers(context: ServiceContext, query: UsersQuery) {
+  const { sort, order = sort === 'userId' ? 'asc' : 'desc', limit, cursor, search } = query
+  const list = `users:${sort}:${order}`
+  const after = cursor === undefined ? null : decodeCursor(list, cursor, z.tuple([KEYS[sort], UserId]))
+  const rows = await readRows(context, { sort, order, limit: limit + 1, search: search ?? null, after })
+  const { items, next_cursor } = pageOf(rows, limit, shown, (row) =>
+    encodeCursor(list, [sort === 'last_seen' ? time(row.last_ms ?? 0) : row.sort_key, row.user_id]),
+  )
+  return {
+    items: await withPending(context, items, new Map(rows.map((row) => [row.user_id, row]))),
+    next_cursor,
+  }
+}
+
+interface Page {
+  readonly sort: UserSort
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+  readonly search: string | null
+  readonly after: readonly [key: string, userId: string] | null
+}
+
+/**
+ * A page of rows. Ordered by a figure, those who have it come from the totals alone, which are small, and the rest
+ * (all equal) only where the page reaches them.
+ */
+async function readRows(context: ServiceContext, page: Page): Promise<Row[]> {
+  const { column } = SORTINGS[page.sort]
+  if (column === null || page.search !== null) return readChosen(context, page, 'everybody')
+  const [first, second] = page.order === 'desc' ? (['some', 'none'] as const) : (['none', 'some'] as const)
+  const rows = await readChosen(context, page, first)
+  if (rows.length === page.limit) return rows
+  return [...rows, ...(await readChosen(context, { ...page, limit: page.limit - rows.length }, second))]
+}
+
+/** What a client sends is a parameter; everything else comes from the tables above. */
+function chosen({ sort, order }: Page, who: 'everybody' | 'some' | 'none'): string {
+  const { column, type, nothing } = SORTINGS[sort]
+  const beyond = order === 'asc' ? '>' : '<'
+  const figure =
+    who === 'some' ? `t.${column}` : column === null ? 'p.user_id' : `coalesce(t.${column}, ${nothing})`
+  const id = who === 'some' ? 't.user_id' : 'p.user_id'
+  const from =
+    who === 'some' ? 'pilgrim_totals t' : 'pilgrims p LEFT JOIN pilgrim_totals t ON t.user_id = p.user_id'
+  const which = { everybody: 'true', some: `t.${column} > ${nothing}`, none: `${figure} = ${nothing}` }[who]
+  return `SELECT ${id} AS user_id, ${figure} AS key FROM ${from}
+    WHERE ${which} ${who === 'everybody' ? 'AND ($4::text IS NULL OR p.searchable LIKE lower($4))' : 'AND $4::text IS NULL'}
+      AND ($1::text IS NULL OR (${figure}, ${id}) ${beyond} ($1::${type}, $2::text))
+    ORDER BY ${figure} ${order}, ${id} ${order} LIMIT $3::int`
+}
+
+function readChosen({ db }: ServiceContext, page: Page, who: 'everybody' | 'some' | 'none'): Promise<Row[]> {
+  const { order, limit, search, after } = page
+  return db.read(() =>
+    db.sql.unsafe<Row[]>(
+      `SELECT p.user_id, p.display_name, p.participant_status, p.survey_completed_at IS NOT NULL AS surveyed,
+              p.consumption::text AS consumption, p.transport::text AS transport, r.role,
+              coalesce(t.checkins, 0) AS checkins, coalesce(t.distance_mm, 0)::float8 AS mm,
+              coalesce(t.carbon_mg, 0)::float8 AS mg, (extract(epoch FROM t.last_seen) * 1000)::float8 AS last_ms,
+              c.key::text AS sort_key
+       FROM (${chosen(page, who)}) c
+       JOIN pilgrims p ON p.user_id = c.user_id
+       LEFT JOIN pilgrim_totals t ON t.user_id = c.user_id
+       LEFT JOIN role_assignments r ON r.user_id = c.user_id
+       ORDER BY c.key ${order}, c.user_id ${order}`,
+      [after?.[0] ?? null, after?.[1] ?? null, limit, pattern(search)],
+    ),
+  )
+}
+
+/** `LIKE` for a part of it, taken literally. */
+const pattern = (search: string | null): string | null =>
+  search === null ? null : `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+
+function shown(row: Row): UserRow {
+  const reported = transportSums(JSON.parse(row.transport))
+  return {
+    userId: row.user_id,
+    display_name: row.display_name,
+    km: shownKm(row.mm),
+    checkins: row.checkins,
+    level: levelOf(row.mm, row.checkins).level,
+    carbon_kg: shownKg(row.mg + reported.carbonMg + consumptionMg(JSON.parse(row.consumption))),
+    role: row.role === null ? null : Role.parse(row.role),
+    participant_status: ParticipantStatus.parse(row.participant_status),
+    survey_completed: row.surveyed ? 1 : 0,
+    last_seen: row.last_ms === null ? null : time(row.last_ms),
+  }
+}
+
+/** Folds in what waits in the buffer, for those on the page who have something there. */
+async function withPending(
+  context: ServiceContext,
+  items: readonly UserRow[],
+  rows: ReadonlyMap<string, Row>,
+): Promise<UserRow[]> {
+  const held = await context.kv.peekEach(items.map(({ userId }) => userId))
+  const pending = items.map(({ userId }, i) => ({ userId, entries: held[i]! }))
+  const waiting = pending.filter(({ entries }) => entries.length > 0)
+  if (waiting.length === 0) return [...items]
+  const known = await foldPending(context, waiting)
+  return items.map((item) => {
+    const statistics = known.get(item.userId)?.statistics
+    if (!statistics) return item
+    const { distanceMm, carbonMg, checkins, lastMs } = statistics
+    return shown({ ...rows.get(item.userId)!, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs })
+  })
+}

@@ -1,0 +1,31 @@
+/** An operator may set any participant status; completed is final for the pilgrim only. */
+import { eq } from 'drizzle-orm'
+import { audit } from '#shared/security/audit-log.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
+import type { SetParticipantRequest } from '#shared/contracts/reports.ts'
+import { notFound } from '#shared/http/errors.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+
+/** @throws Refusal 404 for someone who is not known */
+export async function setUserStatus(
+  { db, kv, now }: ServiceContext,
+  operator: Operator,
+  userId: string,
+  { status }: SetParticipantRequest,
+  requestId: string,
+): Promise<ParticipantStatusAnswer> {
+  const row = await db.orm.transaction(async (tx) => {
+    const [changed] = await tx
+      .update(pilgrims)
+      .set({ participantStatus: status, updatedAt: new Date(now()) })
+      .where(eq(pilgrims.userId, userId))
+      .returning()
+    if (changed === undefined) throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
+    await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())
+    return changed
+  })
+  await kv.hide(userId, status === 'withdrawn' || row.consentWithdrawn)
+  return { userId, participant_status: status }
+}

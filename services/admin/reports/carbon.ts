@@ -1,0 +1,72 @@
+/** The event's carbon footprint: segments from the sums that the flush keeps, and what pilgrims report. */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { Carbon } from '#shared/contracts/reports.ts'
+import { readLastFlush } from '#shared/buffer/last-flush.ts'
+import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
+import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import { type ModeSums } from '#shared/fold/point-totals.ts'
+
+interface Sums {
+  segments: [day: string, mode: string, mm: number, mg: number][]
+  reported: [name: string, amount: number, mg: number][]
+  pilgrims: number
+}
+
+const noAmount = (): ModeSums => ({ distanceMm: 0, carbonMg: 0 })
+const add = (into: ModeSums, distanceMm: number, carbonMg: number) => {
+  into.distanceMm += distanceMm
+  into.carbonMg += carbonMg
+}
+const shown = ({ distanceMm, carbonMg: mg }: ModeSums) => ({ km: shownKm(distanceMm), kg: shownKg(mg) })
+
+/** Everything in one statement, so that what is shown together was true together. */
+async function readSums({ db }: ServiceContext): Promise<Sums> {
+  const [row] = await db.read(
+    () => db.sql<[{ sums: string }]>`
+      SELECT json_build_object(
+        'segments', (SELECT coalesce(json_agg(json_build_array(day, mode, distance_mm, carbon_mg) ORDER BY day), '[]')
+                     FROM event_modes),
+        'reported', (SELECT coalesce(json_agg(json_build_array(name, amount, mg)), '[]') FROM (
+                       SELECT name, sum(amount) AS amount, sum(carbon_mg) AS mg FROM reported_sums GROUP BY name) r),
+        'pilgrims', (SELECT count(*) FROM pilgrim_totals WHERE points > 0)
+                  + (SELECT coalesce(sum(walked), 0) FROM erasures)
+      )::text AS sums`,
+  )
+  return JSON.parse(row.sums) as Sums
+}
+
+/** Total = sum over modes (self-reported kilometres included) + consumption. Reports have no day. */
+export async function readCarbon(context: ServiceContext): Promise<Carbon> {
+  const [sums, lastFlush] = await Promise.all([readSums(context), readLastFlush(context.db, context.kv)])
+  const byMode = new Map<string, ModeSums>()
+  const byDay = new Map<string, ModeSums>()
+  const all = noAmount()
+  const pieces = { water: 0, recycle: 0, hotel: 0 }
+  let consumedMg = 0
+  for (const [day, mode, mm, mg] of sums.segments)
+    for (const into of [
+      byMode.getOrInsertComputed(mode, noAmount),
+      byDay.getOrInsertComputed(day, noAmount),
+      all,
+    ])
+      add(into, mm, mg)
+  for (const [name, amount, mg] of sums.reported)
+    if (Object.hasOwn(KG_PER_UNIT, name)) {
+      pieces[name as keyof typeof pieces] = amount
+      consumedMg += mg
+    } else for (const into of [byMode.getOrInsertComputed(name, noAmount), all]) add(into, amount, mg)
+  const totalMg = all.carbonMg + consumedMg
+  return {
+    total_kg: shownKg(totalMg),
+    mean_kg: sums.pilgrims === 0 ? 0 : shownKg(totalMg / sums.pilgrims),
+    saved_kg: shownKg(savedMg(all.distanceMm, all.carbonMg)),
+    pilgrims: sums.pilgrims,
+    by_mode: Object.fromEntries(
+      [...byMode].sort(([a], [b]) => (a < b ? -1 : 1)).map(([mode, amount]) => [mode, shown(amount)]),
+    ),
+    by_day: [...byDay].map(([day, amount]) => ({ day, ...shown(amount) })),
+    consumption: { ...pieces, kg: shownKg(consumedMg) },
+    as_of: lastFlush === null ? null : time(lastFlush),
+  }
+}

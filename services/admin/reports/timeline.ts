@@ -1,0 +1,68 @@
+/** The event by day and hour of its time zone, from the sums that the flush keeps. */
+import { asc, inArray } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { Timeline, TimelineEntry } from '#shared/contracts/reports.ts'
+import { readLastFlush } from '#shared/buffer/last-flush.ts'
+import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import { addSums, noSums, type Sums } from '#shared/fold/point-totals.ts'
+import { auditLog } from '#shared/schema/operations.ts'
+import { eventDays, eventHours } from '#shared/schema/totals.ts'
+
+/** The event's own entries are few; more than these are not a timeline any more. */
+const MAX_ENTRIES = 1_000
+
+const figures = (sums: Sums, pilgrims: number) => ({
+  points: sums.points,
+  checkins: sums.checkins,
+  pilgrims,
+  km: shownKm(sums.distanceMm),
+  carbon_kg: shownKg(sums.carbonMg),
+})
+
+export async function readTimeline(context: ServiceContext): Promise<Timeline> {
+  const { config, db, kv, calendar } = context
+  const [hours, days, entries, lastFlush] = await Promise.all([
+    db.read(() => db.orm.select().from(eventHours).orderBy(asc(eventHours.hour))),
+    db.read(() => db.orm.select().from(eventDays).orderBy(asc(eventDays.day))),
+    readEntries(context),
+    readLastFlush(db, kv),
+  ])
+  const byDay = new Map<string, Sums>()
+  for (const hour of hours)
+    addSums(byDay.getOrInsertComputed(calendar.day(hour.hour.getTime()), noSums), hour)
+  return {
+    time_zone: config.timeZone,
+    days: days.map(({ day, pilgrims }) => ({ day, ...figures(byDay.get(day) ?? noSums(), pilgrims) })),
+    hours: hours.map((hour) => ({ hour: time(hour.hour.getTime()), ...figures(hour, hour.pilgrims) })),
+    entries,
+    as_of: lastFlush === null ? null : time(lastFlush),
+  }
+}
+
+/** What happened to the event itself, from the audit log. */
+async function readEntries({ config, db, now }: ServiceContext): Promise<TimelineEntry[]> {
+  const rows = await db.read(() =>
+    db.orm
+      .select()
+      .from(auditLog)
+      .where(inArray(auditLog.action, ['set-status', 'end-activity', 'push']))
+      .orderBy(asc(auditLog.id))
+      .limit(MAX_ENTRIES),
+  )
+  const entries = rows.map((row): TimelineEntry => {
+    const details = row.details as { status?: string; message?: string | null }
+    const kind =
+      row.action === 'push'
+        ? 'push'
+        : row.action === 'end-activity'
+          ? 'ended'
+          : details.status === 'paused'
+            ? 'paused'
+            : 'resumed'
+    return { at: time(row.at.getTime()), kind, by: row.tokenName, message: details.message ?? null }
+  })
+  if (config.startsMs !== null && config.startsMs <= now())
+    entries.push({ at: time(config.startsMs), kind: 'started', by: null, message: null })
+  return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+}

@@ -1,0 +1,85 @@
+/** Feedback as lists: in full for operators, the board for everybody. */
+import { and, count, desc, eq, getTableColumns, lt } from 'drizzle-orm'
+import { z } from 'zod'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import {
+  type BoardItem,
+  type FeedbackItem,
+  type FeedbackQuery,
+  FeedbackStatus,
+} from '#shared/contracts/feedback.ts'
+import { time } from '#shared/contracts/fields.ts'
+import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/http/pagination.ts'
+import { feedback } from '#shared/schema/feedback.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+
+/** An item's row with its pilgrim's name. */
+export type FeedbackRow = typeof feedback.$inferSelect & { readonly displayName: string | null }
+
+const boardItem = (row: FeedbackRow): BoardItem => ({
+  id: row.id,
+  category: row.category,
+  description: row.description,
+  status: FeedbackStatus.parse(row.status),
+  created_at: time(row.createdAt.getTime()),
+  updated_at: time(row.updatedAt.getTime()),
+  resolved_at: row.resolvedAt && time(row.resolvedAt.getTime()),
+})
+
+/** What operators see of a row. */
+export const feedbackItem = (row: FeedbackRow): FeedbackItem => ({
+  ...boardItem(row),
+  userId: row.userId,
+  display_name: row.displayName,
+  screenshot_url: row.screenshotUrl,
+  device_info: row.deviceInfo,
+  user_agent: row.userAgent,
+  contact: row.contact,
+  admin_note: row.adminNote,
+})
+
+/** Columns of a `FeedbackRow`, from `feedback` joined with `pilgrims`. */
+export const FEEDBACK_ROW = { ...getTableColumns(feedback), displayName: pilgrims.displayName }
+
+async function readPage<Item>(
+  { db }: ServiceContext,
+  list: string,
+  { limit, cursor, status, category }: FeedbackQuery,
+  item: (row: FeedbackRow) => Item,
+) {
+  const before = cursor === undefined ? undefined : decodeCursor(list, cursor, z.tuple([RowId]))[0]
+  const rows = await db.read(() =>
+    db.orm
+      .select(FEEDBACK_ROW)
+      .from(feedback)
+      .leftJoin(pilgrims, eq(pilgrims.userId, feedback.userId))
+      .where(
+        and(
+          before === undefined ? undefined : lt(feedback.id, before),
+          status === undefined ? undefined : eq(feedback.status, status),
+          category === undefined ? undefined : eq(feedback.category, category),
+        ),
+      )
+      .orderBy(desc(feedback.id))
+      .limit(limit + 1),
+  )
+  return pageOf(rows, limit, item, ({ id }) => encodeCursor(list, [id]))
+}
+
+/** Newest first. @param full whether an operator asks */
+export const listFeedback = (context: ServiceContext, query: FeedbackQuery, full: boolean) =>
+  full ? readPage(context, 'feedback', query, feedbackItem) : readPage(context, 'board', query, boardItem)
+
+/** The board with how many items each status has. */
+export async function readBoard(context: ServiceContext, query: FeedbackQuery) {
+  const { db } = context
+  const counted = await db.read(() =>
+    db.orm.select({ status: feedback.status, n: count() }).from(feedback).groupBy(feedback.status),
+  )
+  const counts = Object.fromEntries(FeedbackStatus.options.map((status) => [status, 0]))
+  for (const { status, n } of counted) counts[status] = n
+  return {
+    ...(await readPage(context, 'board', query, boardItem)),
+    counts: counts as Record<FeedbackStatus, number>,
+  }
+}

@@ -1,0 +1,20 @@
+/** Serving what was uploaded, and nothing else. */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { notFound } from '#shared/http/errors.ts'
+import { answerPng } from '../png-answer.ts'
+import { screenshotKey } from '#shared/objects/pictures.ts'
+
+/** A name is never used twice. */
+const FOR_EVER = 'public, max-age=31536000, immutable'
+
+/** @throws Refusal 404 for a name under which nothing was uploaded */
+export async function serveScreenshot(
+  { objects }: ServiceContext,
+  request: Request,
+  file: string,
+): Promise<Response> {
+  const key = screenshotKey(file)
+  const stored = key === null ? null : await objects.get(key)
+  if (stored === null) throw notFound('There is no screenshot of that name.')
+  return answerPng(request, stored, FOR_EVER)
+}

@@ -1,0 +1,33 @@
+/** Feedback from anyone, with or without a user id. */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { FeedbackRequest, FeedbackStatus } from '#shared/contracts/feedback.ts'
+import { feedback } from '#shared/schema/feedback.ts'
+import { makePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+
+/** Stores an item; the pilgrim is made when need be. */
+export async function submitFeedback(
+  { db, now }: ServiceContext,
+  request: FeedbackRequest,
+): Promise<{ id: number; status: FeedbackStatus }> {
+  const { user_id: userId, category, description } = request
+  const at = new Date(now())
+  return db.orm.transaction(async (tx) => {
+    if (userId !== undefined) await makePilgrim(tx, userId, at.getTime())
+    const [row] = await tx
+      .insert(feedback)
+      .values({
+        userId,
+        category,
+        description,
+        status: 'new',
+        screenshotUrl: request.screenshot_url,
+        deviceInfo: request.device_info,
+        userAgent: request.user_agent,
+        contact: request.contact,
+        createdAt: at,
+        updatedAt: at,
+      })
+      .returning({ id: feedback.id })
+    return { id: row!.id, status: 'new' }
+  })
+}

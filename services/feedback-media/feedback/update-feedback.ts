@@ -1,0 +1,45 @@
+/** What operators say of an item. */
+import { eq } from 'drizzle-orm'
+import { audit } from '#shared/security/audit-log.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { FeedbackItem, FeedbackUpdate } from '#shared/contracts/feedback.ts'
+import { notFound } from '#shared/http/errors.ts'
+import { feedback } from '#shared/schema/feedback.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { FEEDBACK_ROW, feedbackItem } from './list-feedback.ts'
+
+/**
+ * Sets status or note, audited. `fixed` keeps the time at which it was first so; any other status clears it.
+ * @throws Refusal 404 for an item that does not exist
+ */
+export async function updateFeedback(
+  { db, now }: ServiceContext,
+  operator: Operator,
+  id: number,
+  { status, admin_note: note }: FeedbackUpdate,
+  requestId: string,
+): Promise<FeedbackItem> {
+  return db.orm.transaction(async (tx) => {
+    const [held] = await tx.select().from(feedback).where(eq(feedback.id, id)).for('update')
+    if (held === undefined) throw notFound(`There is no feedback with the id ${id}.`)
+    const next = status ?? held.status
+    await tx
+      .update(feedback)
+      .set({
+        status: next,
+        adminNote: note == null ? held.adminNote : note.trim() || null,
+        resolvedAt: next === 'fixed' ? (held.resolvedAt ?? new Date(now())) : null,
+        updatedAt: new Date(now()),
+      })
+      .where(eq(feedback.id, id))
+    const change = { id, from: held.status, status: next, note_changed: note != null }
+    await audit(tx, operator, 'update-feedback', change, requestId, now())
+    const [row] = await tx
+      .select(FEEDBACK_ROW)
+      .from(feedback)
+      .leftJoin(pilgrims, eq(pilgrims.userId, feedback.userId))
+      .where(eq(feedback.id, id))
+    return feedbackItem(row!)
+  })
+}

@@ -1,0 +1,82 @@
+/** What the bot knows of the person it answers: their language from LINE, their figures as their profile shows. */
+import { eq } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { readStatistics } from '#shared/fold/pilgrim-statistics.ts'
+import type { Line, Profile } from '#shared/line/line-client.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { savedMg } from '#shared/rules/carbon.ts'
+import { levelOf, nextLevel } from '#shared/rules/levels.ts'
+import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
+import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import { noSums } from '#shared/fold/point-totals.ts'
+import { followers } from '#shared/schema/messages.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import type { Figures } from './replies.ts'
+import { giveMenu } from '../rich-menu/deploy-menus.ts'
+
+export type Pilgrim = typeof pilgrims.$inferSelect
+
+/** Reads the pilgrim, with the profile fetched where it is missing; null for a stranger. */
+export async function readPilgrim(
+  context: ServiceContext,
+  line: Line | null,
+  userId: string,
+  refresh: boolean,
+): Promise<Pilgrim | null> {
+  const { db, log } = context
+  const [row] = await db.read(() =>
+    db.orm
+      .select({ pilgrim: pilgrims, fetchedAt: followers.profileFetchedAt })
+      .from(pilgrims)
+      .leftJoin(followers, eq(followers.userId, pilgrims.userId))
+      .where(eq(pilgrims.userId, userId)),
+  )
+  if (row === undefined) return null
+  if (line === null || (row.fetchedAt !== null && !refresh)) return row.pilgrim
+  let profile: Profile
+  try {
+    profile = await line.profile(userId)
+  } catch (error) {
+    // The next event asks again; what is known stays.
+    log.warn('LINE does not tell a profile', errorFields(error))
+    return row.pilgrim
+  }
+  const known = await storeProfile(context, row.pilgrim, profile)
+  await giveMenu(context, line, userId, row.pilgrim.language, known.language)
+  return known
+}
+
+async function storeProfile({ db, now }: ServiceContext, held: Pilgrim, profile: Profile): Promise<Pilgrim> {
+  const at = new Date(now())
+  const clean = (text: string | null, max: number) =>
+    text?.toWellFormed().replaceAll('\u0000', '').trim().slice(0, max).toWellFormed() || null
+  return db.orm.transaction(async (tx) => {
+    await tx.update(followers).set({ profileFetchedAt: at }).where(eq(followers.userId, held.userId))
+    const [row] = await tx
+      .update(pilgrims)
+      .set({
+        displayName: clean(profile.displayName, 200) ?? held.displayName,
+        pictureUrl: clean(profile.pictureUrl, 2_000) ?? held.pictureUrl,
+        language: clean(profile.language, 35) ?? held.language,
+        updatedAt: at,
+      })
+      .where(eq(pilgrims.userId, held.userId))
+      .returning()
+    return row ?? held
+  })
+}
+
+/** The pilgrim's figures, with what waits in the buffer. */
+export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Promise<Figures> {
+  const statistics = await readStatistics(context, pilgrim.userId)
+  const { checkins, distanceMm, carbonMg: mg } = statistics ?? noSums()
+  const reported = transportSums(pilgrim.transport)
+  return {
+    level: levelOf(distanceMm, checkins),
+    km: shownKm(distanceMm),
+    checkins,
+    next: nextLevel(distanceMm, checkins),
+    carbonKg: shownKg(mg + reported.carbonMg + consumptionMg(pilgrim.consumption)),
+    savedKg: shownKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
+  }
+}

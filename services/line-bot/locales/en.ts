@@ -1,0 +1,55 @@
+import type { Words } from './locales.ts'
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+
+export const EN: Words = {
+  labels: {
+    checkin: 'Check in',
+    help: 'Help',
+    level: 'My level',
+    carbon: 'My carbon',
+    card: 'My card',
+    share: 'Share',
+    survey: 'Survey',
+    about: 'About',
+  },
+  chatBar: 'Pilgrim menu',
+  open: 'Open',
+  welcome: (event) => `Welcome to ${event}! Check in from the menu below: every step you walk is counted.`,
+  unknown: 'Sorry, I do not understand that yet. What would you like?',
+  checkin:
+    'Tap the button to open the check-in page and allow it to see your position. It works without a signal too: what you record is sent later.',
+  help: [
+    'Check in: opens the check-in page and records where you are.',
+    'My level: kilometres, check-ins, and what the next level needs.',
+    'My carbon: what your way has emitted and saved.',
+    'My card: a picture of your result, to share.',
+    'Survey: about three minutes.',
+    'Photos you send here are added to your photo count.',
+  ],
+  survey: 'Please take three minutes for the survey: it helps us to do better.',
+  surveyDone: 'You have answered the survey, thank you! You can still change your answers.',
+  share: (event) => `I am walking ${event}. Come and join!`,
+  about: (event) =>
+    `${event} records the way of each pilgrim: distance, check-ins, level and carbon footprint.`,
+  card: 'This is your card. Press and hold it to save or share it.',
+  levelName: ({ en }) => en,
+  level: 'Level',
+  distance: 'Distance',
+  checkins: 'Check-ins',
+  times: (count) => String(count),
+  next: 'Next level',
+  nextNeeds: (km, checkins) => `${km} km and ${counted(checkins, 'check-in', 'check-ins')} to go`,
+  top: 'You have reached the highest level!',
+  nothingYet: 'There is nothing of yours yet. Your figures appear here after your first check-in.',
+  emitted: 'Emitted',
+  saved: 'Saved against the bus',
+  carbonNote: 'Walking and cycling emit nothing; what you ride counts by its kind.',
+  photo: (count) => `Got your photo! ${counted(count, 'photo', 'photos')} so far.`,
+  paused: (message) =>
+    `[Event paused] Check-ins and tracks are not taken for now. ${message ?? 'More information will follow.'}`,
+  summaryTitle: (event) => `${event} has come to its end`,
+  summary: ({ pilgrims, checkins, km, savedKg }) =>
+    `Thank you all: ${counted(pilgrims, 'pilgrim', 'pilgrims')} walked ${km} km with ${counted(checkins, 'check-in', 'check-ins')}, and saved ${savedKg} kg of CO2 against the bus.`,
+  personOnly: 'Add me as a friend to see your own figures in a chat between the two of us.',
+}

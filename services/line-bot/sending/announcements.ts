@@ -1,0 +1,130 @@
+/** Messages that the event itself causes: the pause, its end, and what is scheduled. */
+import { eq, sql } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Language } from '#shared/contracts/bot.ts'
+import type { Payload } from '#shared/contracts/events.ts'
+import type { Audience, Cause, Texts } from '#shared/contracts/messages.ts'
+import { noteSummary, untilFlushed } from '#shared/lifecycle/end-progress.ts'
+import type { Message } from '#shared/line/line-client.ts'
+import { carbonMg } from '#shared/rules/carbon.ts'
+import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { messages } from '#shared/schema/messages.ts'
+import { ending } from '#shared/schema/operations.ts'
+import { pilgrimTotals } from '#shared/schema/totals.ts'
+import { selectRecipients } from './audience.ts'
+import { button, card, paragraph, postback } from '../bot/flex.ts'
+import { type SummaryFigures, WORDS } from '../locales/locales.ts'
+import { planMessage } from './plan-message.ts'
+
+/** The summary waits for the final flush, whose points it counts; not for ever. */
+const FLUSH_PATIENCE_MS = 600_000
+/** And so long at a time. */
+const FLUSH_WAIT_MS = 20_000
+
+interface Announcement {
+  readonly cause: Cause
+  readonly causeKey: string
+  readonly audience: Audience
+  readonly content: (language: Language) => readonly Message[]
+}
+
+/** Plans it once, however often this is called. */
+async function announce(
+  { now }: ServiceContext,
+  tx: Writer,
+  configured: boolean,
+  { audience, ...announcement }: Announcement,
+): Promise<void> {
+  const selected = await selectRecipients(tx, { audience }, now())
+  await planMessage(tx, { ...announcement, audience: { audience }, selected, configured, nowMs: now() })
+}
+
+const text = (content: string): Message[] => [{ type: 'text', text: content }]
+
+/** Tells the volunteers that the event is paused. */
+export async function notifyVolunteers(
+  context: ServiceContext,
+  configured: boolean,
+  { version, message }: Payload<'event.admin.status.paused'>,
+): Promise<void> {
+  await context.db.orm.transaction((tx) =>
+    announce(context, tx, configured, {
+      cause: 'pause',
+      causeKey: `pause:${version}`,
+      audience: 'volunteers',
+      content: (language) => text(WORDS[language].paused(message)),
+    }),
+  )
+}
+
+/** Sends what the schedule says is due. */
+export async function sendNotification(
+  context: ServiceContext,
+  configured: boolean,
+  { day, slot }: Payload<'event.scheduler.notification.due'>,
+): Promise<void> {
+  await context.db.orm.transaction((tx) =>
+    announce(context, tx, configured, {
+      cause: 'notification',
+      causeKey: `notification:${slot.id}:${day}`,
+      audience: slot.audience,
+      content: (language) => text(textIn(slot.text, language)),
+    }),
+  )
+}
+
+const textIn = (texts: Texts, language: Language): string => texts[language] ?? texts['zh-Hant']
+
+/**
+ * Sends the final summary to every pilgrim who can be reached, in their language.
+ * @throws while the final flush still runs: the event comes again
+ */
+export async function sendSummary(context: ServiceContext, configured: boolean): Promise<void> {
+  const { config, db, now, stopping } = context
+  const flushed = await untilFlushed(db, FLUSH_WAIT_MS, stopping)
+  const [row] = await db.read(() => db.orm.select().from(ending))
+  const since = now() - (row?.endedAt.getTime() ?? now())
+  if (!flushed && since < FLUSH_PATIENCE_MS) throw new Error('the final summary waits for the final flush')
+  await db.orm.transaction(async (tx) => {
+    const figures = await readFigures(tx)
+    await announce(context, tx, configured, {
+      cause: 'summary',
+      causeKey: 'summary',
+      audience: 'all',
+      content: (language) => [summaryCard(language, config.eventName, figures)],
+    })
+    await noteProgress(tx)
+  })
+}
+
+function summaryCard(language: Language, event: string, figures: SummaryFigures): Message {
+  const words = WORDS[language]
+  return card({
+    title: words.summaryTitle(event),
+    contents: [paragraph(words.summary(figures))],
+    buttons: [button(postback('level', words)), button(postback('card', words), false)],
+  })
+}
+
+/** A summary without recipients, or without LINE, is done as soon as it is written down. */
+async function noteProgress(tx: Writer): Promise<void> {
+  const [message] = await tx
+    .select({ state: messages.state })
+    .from(messages)
+    .where(eq(messages.causeKey, 'summary'))
+  await noteSummary(tx, message?.state === 'sending' ? 'sending' : 'sent')
+}
+
+async function readFigures(tx: Writer): Promise<SummaryFigures> {
+  const [sums] = await tx
+    .select({
+      pilgrims: sql<number>`(count(*) FILTER (WHERE ${pilgrimTotals.checkins} > 0))::int`,
+      checkins: sql<number>`coalesce(sum(${pilgrimTotals.checkins}), 0)::int`,
+      mm: sql<number>`coalesce(sum(${pilgrimTotals.distanceMm}), 0)::float8`,
+      mg: sql<number>`coalesce(sum(${pilgrimTotals.carbonMg}), 0)::float8`,
+    })
+    .from(pilgrimTotals)
+  const { pilgrims, checkins, mm, mg } = sums!
+  return { pilgrims, checkins, km: shownKm(mm), savedKg: shownKg(carbonMg(mm, 'bus') - mg) }
+}

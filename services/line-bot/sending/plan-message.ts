@@ -1,0 +1,113 @@
+/** A message enters the ledger, cut into the calls that LINE takes; the sender works them off. */
+import { randomUUID } from 'node:crypto'
+import { eq, sql } from 'drizzle-orm'
+import type { Language } from '#shared/contracts/bot.ts'
+import type { Cause, LeftOut, Recipients } from '#shared/contracts/messages.ts'
+import { type Message, MULTICAST_MAX } from '#shared/line/line-client.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { messageChunks, messages } from '#shared/schema/messages.ts'
+import type { Selected } from './audience.ts'
+
+/** Rows of one insert: a chunk names 500 people. */
+const CHUNKS_AT_ONCE = 50
+/** Any number that every replica agrees on. */
+const LEDGER_LOCK = 20_260_415
+
+export interface Plan {
+  readonly cause: Cause
+  /** What the message is about: planned once, however often this is asked for. */
+  readonly causeKey: string
+  readonly audience: Recipients
+  readonly selected: Selected
+  readonly content: (language: Language) => readonly Message[]
+  readonly forced?: boolean
+  /** False without LINE credentials: the message is written down, and skipped. */
+  readonly configured: boolean
+  readonly createdBy?: string
+  readonly nowMs: number
+}
+
+export interface Planned {
+  readonly id: string
+  readonly recipients: number
+  readonly leftOut: LeftOut
+}
+
+/** One planner at a time, so that two of them do not both count on the same rest of the quota. */
+export async function lockLedger(tx: Writer): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${LEDGER_LOCK})`)
+}
+
+/** Recipients in the ledger whose message LINE has not decided yet. */
+export async function undecided(tx: Writer): Promise<number> {
+  const [row] = await tx
+    .select({ count: sql<number>`coalesce(sum(${messageChunks.size}), 0)::int` })
+    .from(messageChunks)
+    .where(eq(messageChunks.state, 'waiting'))
+  return row?.count ?? 0
+}
+
+/** Writes a message down; null when one with this cause is there already. */
+export async function planMessage(tx: Writer, plan: Plan): Promise<Planned | null> {
+  const { cause, causeKey, selected, configured, nowMs } = plan
+  const at = new Date(nowMs)
+  const nothingToDo = !configured || selected.count === 0
+  const [row] = await tx
+    .insert(messages)
+    .values({
+      id: randomUUID(),
+      cause,
+      causeKey,
+      audience: { ...plan.audience },
+      forced: plan.forced ?? false,
+      state: configured ? (selected.count === 0 ? 'sent' : 'sending') : 'skipped',
+      recipients: selected.count,
+      leftOut: { ...selected.leftOut },
+      createdBy: plan.createdBy ?? null,
+      createdAt: at,
+      completedAt: nothingToDo ? at : null,
+    })
+    .onConflictDoNothing({ target: messages.causeKey })
+    .returning({ id: messages.id })
+  if (row === undefined) return null
+  await insertChunks(tx, row.id, plan, at)
+  return { id: row.id, recipients: selected.count, leftOut: selected.leftOut }
+}
+
+async function insertChunks(tx: Writer, messageId: string, plan: Plan, at: Date): Promise<void> {
+  const { selected, content, configured } = plan
+  const rows: (typeof messageChunks.$inferInsert)[] = []
+  for (const [language, people] of selected.byLanguage) {
+    const body = [...content(language)]
+    for (let from = 0; from < people.length; from += MULTICAST_MAX)
+      rows.push(
+        chunk(
+          messageId,
+          people.slice(from, from + MULTICAST_MAX),
+          body,
+          configured ? 'waiting' : 'skipped',
+          at,
+        ),
+      )
+  }
+  for (let from = 0; from < rows.length; from += CHUNKS_AT_ONCE)
+    await tx.insert(messageChunks).values(rows.slice(from, from + CHUNKS_AT_ONCE))
+}
+
+/** A chunk with a retry key of its own: the key goes with the first call and with every repetition. */
+export const chunk = (
+  messageId: string,
+  recipients: string[],
+  body: unknown[],
+  state: 'waiting' | 'skipped',
+  at: Date,
+): typeof messageChunks.$inferInsert => ({
+  messageId,
+  state,
+  recipients,
+  size: recipients.length,
+  body,
+  retryKey: randomUUID(),
+  dueAt: at,
+  settledAt: state === 'skipped' ? at : null,
+})

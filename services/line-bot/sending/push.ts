@@ -1,0 +1,108 @@
+/** A message that an operator sends. It is checked whole before it enters the ledger. */
+import { randomUUID } from 'node:crypto'
+import { audit } from '#shared/security/audit-log.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { PushAnswer, PushRequest, Recipients } from '#shared/contracts/messages.ts'
+import { conflict, unavailable } from '#shared/http/errors.ts'
+import type { Line, Message } from '#shared/line/line-client.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { selectRecipients } from './audience.ts'
+import { card, paragraph } from '../bot/flex.ts'
+import { checkImage } from './check-image.ts'
+import { lockLedger, type Planned, planMessage, undecided } from './plan-message.ts'
+
+/**
+ * Plans a push, or with `dry_run` tells what it would be.
+ * @throws Refusal 400 for a picture of ours that LINE would not show; 409 beyond the quota unless forced; 503 when
+ * LINE does not tell the quota
+ */
+export async function push(
+  context: ServiceContext,
+  line: Line | null,
+  operator: Operator,
+  request: PushRequest,
+  requestId: string,
+): Promise<PushAnswer> {
+  const { db, now } = context
+  if (request.image_url != null) await checkImage(context, request.image_url)
+  const quota = line === null ? null : await readQuota(context, line, request.force === true)
+  const audience = recipientsOf(request)
+  return db.orm.transaction(async (tx) => {
+    await lockLedger(tx)
+    const selected = await selectRecipients(tx, audience, now())
+    const remaining = quota === null ? null : Math.max(0, quota - (await undecided(tx)))
+    const answer = (planned: Planned | null): PushAnswer => ({
+      id: planned?.id ?? null,
+      recipients: selected.count,
+      cost: selected.count,
+      quota_remaining: remaining,
+      left_out: selected.leftOut,
+    })
+    if (request.dry_run === true) return answer(null)
+    if (remaining !== null && selected.count > remaining && request.force !== true)
+      throw conflict(
+        `This would cost ${selected.count} messages, and ${remaining} are left of the month's quota: choose fewer people, or set force.`,
+      )
+    const planned = await planMessage(tx, {
+      cause: 'push',
+      causeKey: `push:${randomUUID()}`,
+      audience,
+      selected,
+      content: () => contentOf(request),
+      forced: request.force === true,
+      configured: line !== null,
+      createdBy: operator.name,
+      nowMs: now(),
+    })
+    await auditPush(tx, operator, request, planned!, requestId, now())
+    return answer(planned)
+  })
+}
+
+function auditPush(
+  tx: Writer,
+  operator: Operator,
+  { audience, user_ids, text, title, image_url, force }: PushRequest,
+  { id, recipients }: Planned,
+  requestId: string,
+  nowMs: number,
+): Promise<void> {
+  const details = {
+    id,
+    recipients,
+    audience: audience ?? `${user_ids?.length ?? 0} ids`,
+    message: title ?? text ?? image_url ?? null,
+    forced: force === true,
+  }
+  return audit(tx, operator, 'push', details, requestId, nowMs)
+}
+
+/** Messages left this month; null: unlimited, or not known and not asked for. */
+async function readQuota({ log }: ServiceContext, line: Line, forced: boolean): Promise<number | null> {
+  try {
+    const { limit, used } = await line.quota()
+    return limit === null ? null : limit - used
+  } catch (error) {
+    log.warn('LINE does not tell the quota', errorFields(error))
+    if (forced) return null
+    throw unavailable('LINE does not tell the quota just now: try again in a moment, or set force.')
+  }
+}
+
+const recipientsOf = ({ audience, hours, user_ids }: PushRequest): Recipients => ({
+  ...(audience == null ? {} : { audience }),
+  ...(hours == null ? {} : { hours }),
+  ...(user_ids == null ? {} : { user_ids }),
+})
+
+/** Under a title everything is one card; without one the picture goes before the text. */
+function contentOf({ title, text, image_url: image }: PushRequest): Message[] {
+  if (title != null)
+    return [card({ title, contents: [paragraph(text!)], ...(image == null ? {} : { imageUrl: image }) })]
+  const messages: Message[] = []
+  if (image != null) messages.push({ type: 'image', originalContentUrl: image, previewImageUrl: image })
+  if (text != null) messages.push({ type: 'text', text })
+  return messages
+}

@@ -1,0 +1,65 @@
+/** What LINE has decided about a chunk goes into the ledger, each once. */
+import { and, eq, notExists, sql } from 'drizzle-orm'
+import { noteSummary } from '#shared/lifecycle/end-progress.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { followers, messageChunks, messages } from '#shared/schema/messages.ts'
+import { chunk } from './plan-message.ts'
+
+export type Chunk = typeof messageChunks.$inferSelect
+
+export interface Settlement {
+  readonly state: 'sent' | 'failed' | 'skipped'
+  readonly requestId?: string | null
+  readonly detail?: string
+}
+
+/** Settles a chunk that still waits; with the last one its message is complete. */
+export async function settleChunk(tx: Writer, held: Chunk, settlement: Settlement, at: Date): Promise<void> {
+  const settled = await tx
+    .update(messageChunks)
+    .set({
+      state: settlement.state,
+      lineRequestId: settlement.requestId ?? null,
+      detail: settlement.detail ?? held.detail,
+      settledAt: at,
+    })
+    .where(and(eq(messageChunks.id, held.id), eq(messageChunks.state, 'waiting')))
+    .returning({ id: messageChunks.id })
+  if (settled.length > 0) await completeMessage(tx, held.messageId, at)
+}
+
+/** LINE refuses a call for one bad id in it: each half goes on its own. */
+export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Date): Promise<void> {
+  const split = await tx
+    .update(messageChunks)
+    .set({ state: 'split', detail, settledAt: at })
+    .where(and(eq(messageChunks.id, held.id), eq(messageChunks.state, 'waiting')))
+    .returning({ id: messageChunks.id })
+  if (split.length === 0) return
+  const middle = held.recipients.length >> 1
+  const halves = [held.recipients.slice(0, middle), held.recipients.slice(middle)]
+  await tx
+    .insert(messageChunks)
+    .values(halves.map((half) => chunk(held.messageId, half, held.body, 'waiting', at)))
+}
+
+/** Someone whom LINE refuses is not tried again until they follow anew. */
+export async function noteRefusal(tx: Writer, userId: string, at: Date): Promise<void> {
+  await tx
+    .insert(followers)
+    .values({ userId, reachable: false, changedAt: at })
+    .onConflictDoUpdate({ target: followers.userId, set: { reachable: false, changedAt: at } })
+}
+
+async function completeMessage(tx: Writer, messageId: string, at: Date): Promise<void> {
+  const waiting = tx
+    .select({ one: sql`1` })
+    .from(messageChunks)
+    .where(and(eq(messageChunks.messageId, messageId), eq(messageChunks.state, 'waiting')))
+  const completed = await tx
+    .update(messages)
+    .set({ state: 'sent', completedAt: at })
+    .where(and(eq(messages.id, messageId), eq(messages.state, 'sending'), notExists(waiting)))
+    .returning({ cause: messages.cause })
+  if (completed[0]?.cause === 'summary') await noteSummary(tx, 'sent')
+}

@@ -1,0 +1,183 @@
+/**
+ * Works the ledger off, one call at a time. A chunk's attempt is written down before its call and the call's
+ * retry key never changes, so that a process that dies anywhere leaves nothing that would be sent twice.
+ */
+import { and, asc, eq, gt, lte, ne, sql } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/line/line-client.ts'
+import { messageChunks, messages } from '#shared/schema/messages.ts'
+import { type Chunk, noteRefusal, settleChunk, splitChunk } from './record-delivery.ts'
+
+/** What another replica has planned, or what has become due, is seen this often. */
+const POLL_MS = 2_000
+const LOCK = 'line-sender'
+/** Above what one call and its writes take. */
+const LOCK_MS = 15_000
+const FIRST_BACKOFF_MS = 1_000
+const MAX_BACKOFF_MS = 60_000
+
+/** Doubles from 1 s to 60 s; half of it is by chance, so that chunks do not come back together. */
+export function backoffMs(attempts: number, random: () => number = Math.random): number {
+  const full = Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, attempts - 1), MAX_BACKOFF_MS)
+  return full * (0.5 + random() / 2)
+}
+
+export interface Sender {
+  start(): void
+  /** There is something new in the ledger. */
+  wake(): void
+  stop(): Promise<void>
+}
+
+export function createSender(context: ServiceContext, line: Line): Sender {
+  const { kv, log } = context
+  let open = true
+  let woken = Promise.withResolvers<void>()
+  let running: Promise<void> = Promise.resolve()
+
+  const drain = async (): Promise<void> => {
+    // Without the kv two replicas may work side by side: the retry keys hold, only calls are wasted.
+    const lock = await kv.lock(LOCK, LOCK_MS).catch(() => '')
+    if (lock === null) return
+    try {
+      while (open && (await sendNext(context, line)))
+        if (lock !== '' && !(await kv.renewLock(LOCK, lock, LOCK_MS).catch(() => true))) return
+    } finally {
+      if (lock !== '') await kv.unlock(LOCK, lock).catch(() => undefined)
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    while (open) {
+      woken = Promise.withResolvers<void>()
+      try {
+        await drain()
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) log.error('the ledger is not worked off', errorFields(error))
+      }
+      const timer = setTimeout(woken.resolve, POLL_MS)
+      await woken.promise
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    start() {
+      running = run()
+    },
+    wake: () => woken.resolve(),
+    async stop() {
+      open = false
+      woken.resolve()
+      await running
+    },
+  }
+}
+
+/** Takes the chunk that is due longest; false when none is. */
+async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
+  const { db, now } = context
+  const [row] = await db.orm
+    .select({ chunk: messageChunks, forced: messages.forced })
+    .from(messageChunks)
+    .innerJoin(messages, eq(messages.id, messageChunks.messageId))
+    .where(and(eq(messageChunks.state, 'waiting'), lte(messageChunks.dueAt, new Date(now()))))
+    .orderBy(asc(messageChunks.dueAt), asc(messageChunks.id))
+    .limit(1)
+  if (row === undefined) return false
+  const { chunk, forced } = row
+  // Erased people are taken out of the ledger.
+  if (chunk.recipients.length === 0)
+    await settle(context, chunk, { state: 'failed', detail: 'nobody is left' })
+  else if (chunk.triedAt !== null && now() - chunk.triedAt.getTime() > RETRY_KEY_MS)
+    await settle(context, chunk, { state: 'failed', detail: `not confirmed within a day; ${chunk.detail}` })
+  else if (forced || chunk.attempts > 0 || (await fits(context, line, chunk)))
+    await call(context, line, chunk)
+  return true
+}
+
+const settle = ({ db, now }: ServiceContext, chunk: Chunk, settlement: Parameters<typeof settleChunk>[2]) =>
+  db.orm.transaction((tx) => settleChunk(tx, chunk, settlement, new Date(now())))
+
+const postpone = ({ db, now }: ServiceContext, { id, attempts }: Chunk, detail: string, afterMs = 0) =>
+  db.orm
+    .update(messageChunks)
+    .set({ detail, dueAt: new Date(now() + Math.max(afterMs, backoffMs(attempts + 1))) })
+    .where(eq(messageChunks.id, id))
+
+/** Whether the month's quota has room for a chunk; one without room fails, or waits for what is undecided. */
+async function fits(context: ServiceContext, line: Line, chunk: Chunk): Promise<boolean> {
+  const { db } = context
+  let room: number
+  try {
+    const { limit, used } = await line.quota()
+    if (limit === null) return true
+    room = limit - used
+  } catch (error) {
+    await postpone(context, chunk, `the quota is not known: ${errorFields(error).error as string}`)
+    return false
+  }
+  if (room < chunk.size) {
+    await settle(context, chunk, { state: 'failed', detail: 'over the monthly quota' })
+    return false
+  }
+  const [tried] = await db.orm
+    .select({ size: sql<number>`coalesce(sum(${messageChunks.size}), 0)::int` })
+    .from(messageChunks)
+    .where(
+      and(eq(messageChunks.state, 'waiting'), gt(messageChunks.attempts, 0), ne(messageChunks.id, chunk.id)),
+    )
+  if (room - (tried?.size ?? 0) >= chunk.size) return true
+  await postpone(context, chunk, 'waits for the quota: other calls are undecided')
+  return false
+}
+
+async function call(context: ServiceContext, line: Line, chunk: Chunk): Promise<void> {
+  const { db, now } = context
+  const attempts = chunk.attempts + 1
+  await db.orm
+    .update(messageChunks)
+    .set({
+      attempts,
+      triedAt: chunk.triedAt ?? new Date(now()),
+      dueAt: new Date(now() + backoffMs(attempts)),
+    })
+    .where(and(eq(messageChunks.id, chunk.id), eq(messageChunks.state, 'waiting')))
+  const delivery = await line.multicast(chunk.recipients, chunk.body as Message[], chunk.retryKey)
+  await record(context, { ...chunk, attempts }, delivery)
+}
+
+/** As LINE words it: "The property, 'to', in the request body is invalid". */
+const namesRecipient = (detail: string): boolean => /'to'|user ?id/i.test(detail)
+
+async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery): Promise<void> {
+  const { db, now, log, metrics } = context
+  metrics.count('line_calls_total', 'Calls that send messages, by outcome', { outcome: delivery.outcome })
+  switch (delivery.outcome) {
+    case 'accepted':
+      return settle(context, chunk, { state: 'sent', requestId: delivery.requestId })
+    case 'over-quota':
+      return settle(context, chunk, { state: 'failed', detail: delivery.detail })
+    case 'later':
+      await postpone(
+        context,
+        { ...chunk, attempts: chunk.attempts - 1 },
+        delivery.detail,
+        delivery.retryAfterMs ?? 0,
+      )
+      return
+    case 'refused': {
+      const { detail } = delivery
+      log.warn('LINE refuses a call', { message_id: chunk.messageId, recipients: chunk.size, detail })
+      const at = new Date(now())
+      await db.orm.transaction(async (tx) => {
+        if (delivery.fault === 'recipients' && chunk.recipients.length > 1)
+          return splitChunk(tx, chunk, detail, at)
+        if (namesRecipient(detail)) await noteRefusal(tx, chunk.recipients[0]!, at)
+        return settleChunk(tx, chunk, { state: 'failed', detail }, at)
+      })
+    }
+  }
+}

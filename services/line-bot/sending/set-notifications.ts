@@ -1,0 +1,26 @@
+/** The owner replaces the scheduled notifications. */
+import { audit } from '#shared/security/audit-log.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Notifications, SetNotificationsRequest } from '#shared/contracts/messages.ts'
+import { PLAN_ID, readNotifications } from '#shared/line/scheduled-notifications.ts'
+import { notificationPlan } from '#shared/schema/messages.ts'
+
+/** What has gone out today does not go out again, whatever its slot's hour is now. */
+export async function setNotifications(
+  { db, now }: ServiceContext,
+  operator: Operator,
+  { slots }: SetNotificationsRequest,
+  requestId: string,
+): Promise<Notifications> {
+  const fields = { slots, changedAt: new Date(now()), changedBy: operator.name }
+  return db.orm.transaction(async (tx) => {
+    await tx
+      .insert(notificationPlan)
+      .values({ id: PLAN_ID, ...fields })
+      .onConflictDoUpdate({ target: notificationPlan.id, set: fields })
+    const details = { slots: slots.map(({ id, hour, enabled }) => ({ id, hour, enabled })) }
+    await audit(tx, operator, 'set-notifications', details, requestId, now())
+    return readNotifications(tx)
+  })
+}

@@ -1,0 +1,111 @@
+/** Acts on a webhook event: what it changes, and the answer to whoever sent it. Safe to repeat. */
+import { and, eq, isNull } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { BotAction, LineEvent } from '#shared/contracts/bot.ts'
+import type { Line, Message } from '#shared/line/line-client.ts'
+import { outbox } from '#shared/schema/outbox.ts'
+import { lineEvents } from '#shared/schema/messages.ts'
+import { applyEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-webhook-event.ts'
+import { actionOfPostback, actionOfText } from '../bot/keywords.ts'
+import { languageOf } from '../locales/choose-language.ts'
+import { type Figures, menu, personOnly, photoTaken, type Places, replyTo, welcome } from '../bot/replies.ts'
+import { WORDS } from '../locales/locales.ts'
+import { type Pilgrim, readFigures, readPilgrim } from '../bot/load-pilgrim-context.ts'
+
+/** A reply token is good for about a minute ("Send reply message"); what is older waits for nobody. */
+const TOKEN_MS = 60_000
+/** What is answered with the pilgrim's own figures; all else needs neither statistics nor the kv. */
+const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
+
+/**
+ * Acts on an event, and then keeps nothing of what was said.
+ * @throws when LINE did not decide, or the kv is away for a photo; the event comes again
+ */
+export async function handleEvent(
+  context: ServiceContext,
+  line: Line | null,
+  { id, payload: event }: { readonly id: number; readonly payload: LineEvent },
+): Promise<void> {
+  await applyEvent(context, event)
+  const [cached] = await Promise.allSettled([cachePhotoCount(context, event)])
+  await answerEvent(context, line, event)
+  if (cached.status === 'rejected') throw cached.reason
+  const { type, webhookEventId, timestamp } = event
+  await context.db.orm
+    .update(outbox)
+    .set({ payload: { type, webhookEventId, timestamp } satisfies LineEvent })
+    .where(eq(outbox.id, id))
+}
+
+async function answerEvent(context: ServiceContext, line: Line | null, event: LineEvent): Promise<void> {
+  if (line === null || !wantsAnswer(event) || context.now() - event.timestamp > TOKEN_MS) return
+  if (await isAnswered(context, event)) return
+  const messages = await compose(context, line, event)
+  if (messages === null) return
+  const delivery = await line.reply(event.replyToken!, messages)
+  if (delivery.outcome === 'later') throw new Error(`an answer is not delivered: ${delivery.detail}`)
+  // A token that is used or too old is refused: then there is nothing more to do either.
+  if (delivery.outcome === 'refused') context.log.warn('LINE refuses an answer', { detail: delivery.detail })
+  await context.db.orm
+    .update(lineEvents)
+    .set({ answeredAt: new Date(context.now()) })
+    .where(eq(lineEvents.webhookEventId, event.webhookEventId))
+}
+
+/** In standby another module of the account answers. */
+function wantsAnswer(event: LineEvent): boolean {
+  if (event.replyToken === undefined || event.mode === 'standby') return false
+  return isForBot(event)
+}
+
+/** What is said to the bot, without the mention of the bot itself. */
+function textOf(event: LineEvent): string {
+  let text = event.message?.text ?? ''
+  for (const { index, length } of [...mentionsOf(event)].sort((a, b) => b.index - a.index))
+    text = text.slice(0, index) + text.slice(index + length)
+  return text
+}
+
+async function isAnswered({ db }: ServiceContext, { webhookEventId }: LineEvent): Promise<boolean> {
+  const waiting = await db.read(() =>
+    db.orm
+      .select({ id: lineEvents.webhookEventId })
+      .from(lineEvents)
+      .where(and(eq(lineEvents.webhookEventId, webhookEventId), isNull(lineEvents.answeredAt))),
+  )
+  return waiting.length === 0
+}
+
+/** Null for what is not answered: stickers, joins, and what LINE may invent. */
+async function compose(context: ServiceContext, line: Line, event: LineEvent): Promise<Message[] | null> {
+  const { config } = context
+  const isText = event.type === 'message' && event.message?.type === 'text'
+  const isImage = event.type === 'message' && event.message?.type === 'image'
+  if (!isText && !isImage && event.type !== 'follow' && event.type !== 'postback') return null
+  const userId = senderOf(event)
+  const pilgrim = userId === null ? null : await readPilgrim(context, line, userId, event.type === 'follow')
+  const words = WORDS[languageOf(pilgrim?.language ?? null)]
+  if (event.type === 'follow') return welcome(words, config.eventName)
+  if (isImage) return pilgrim === null ? null : photoTaken(words, pilgrim.photoCount)
+  const action = isText ? actionOfText(textOf(event)) : actionOfPostback(event.postback?.data ?? '')
+  if (action === null) return menu(words)
+  const needsFigures = FIGURES.includes(action)
+  if (pilgrim === null && needsFigures) return personOnly(words)
+  const figures = pilgrim === null || !needsFigures ? null : await readFigures(context, pilgrim)
+  return replyTo(action, words, placesFor(context, pilgrim, figures), figures)
+}
+
+function placesFor({ config }: ServiceContext, pilgrim: Pilgrim | null, figures: Figures | null): Places {
+  // LINE keeps a picture by its address: other figures are another address.
+  const version = figures === null ? '' : `?v=${figures.checkins}-${figures.km}`
+  const card = (userId: string) =>
+    `${config.publicUrl}/api/event/og/${encodeURIComponent(userId)}.png${version}`
+  return {
+    event: config.eventName,
+    home: config.publicUrl,
+    checkin: config.checkinUrl,
+    survey: config.surveyUrl,
+    card: pilgrim === null ? null : card(pilgrim.userId),
+    surveyCompleted: pilgrim !== null && pilgrim.surveyCompletedAt !== null,
+  }
+}

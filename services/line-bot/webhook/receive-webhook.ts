@@ -1,0 +1,71 @@
+/**
+ * The webhook: whoever signs may speak. Events are put away durably and answered for at once; what they cause
+ * happens behind.
+ */
+import { failing, within } from '#shared/runtime/deadline.ts'
+import { validateSignature } from '@line/bot-sdk'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { LineDelivery, LineEvent } from '#shared/contracts/bot.ts'
+import { invalid, unauthorized, unavailable } from '#shared/http/errors.ts'
+import { parseJson } from '#shared/http/body.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { REMEMBERED_MS } from '#shared/line/deduplication-window.ts'
+import { isForBot } from './apply-webhook-event.ts'
+import { spoolEvents } from './webhook-spool.ts'
+import { storeEvents } from './store-webhook-events.ts'
+
+/** LINE counts an answer after 2 s as none; both stores together stay below one. */
+const STORE_MS = 450
+
+/**
+ * Takes a delivery in. Without a channel secret (local runs) anyone may deliver.
+ * @throws Refusal 401 for a wrong signature, 400 for what is no delivery, 503 when no store takes it: LINE
+ * delivers it again then
+ */
+export async function takeEvents(
+  context: ServiceContext,
+  bytes: Uint8Array,
+  signature: string | null,
+): Promise<{ received: number }> {
+  const { config, log } = context
+  const { channelSecret } = config.line
+  if (channelSecret === '') log.warn('an unsigned webhook delivery is taken: LINE_CHANNEL_SECRET is not set')
+  else if (signature === null || !validateSignature(Buffer.from(bytes), channelSecret, signature))
+    throw unauthorized('The X-Line-Signature does not fit the body.')
+  const events = readEvents(context, bytes)
+  if (events.length === 0) return { received: 0 }
+  try {
+    return { received: await soon(storeEvents(context, events)) }
+  } catch (error) {
+    log.warn('webhook events wait outside the database', { count: events.length, ...errorFields(error) })
+  }
+  try {
+    await soon(spoolEvents(context, events))
+    return { received: events.length }
+  } catch {
+    throw unavailable('The events can not be kept just now: please deliver them again.')
+  }
+}
+
+function readEvents({ log, now }: ServiceContext, bytes: Uint8Array): LineEvent[] {
+  const envelope = LineDelivery.safeParse(parseJson(bytes))
+  if (!envelope.success) throw invalid('events: must be a list')
+  return envelope.data.events.flatMap((given) => {
+    const event = LineEvent.safeParse(given)
+    if (event.success) {
+      const isFresh = event.data.timestamp > now() - REMEMBERED_MS
+      return isFresh && isForBot(event.data) ? [event.data] : []
+    }
+    log.warn('an event of LINE is not understood', {
+      faults: event.error.issues.map(({ message }) => message),
+    })
+    return []
+  })
+}
+
+const soon = <T>(work: Promise<T>): Promise<T> =>
+  within(
+    work,
+    STORE_MS,
+    failing(() => new Error(`not within ${STORE_MS} ms`)),
+  )

@@ -1,0 +1,37 @@
+/** Webhook events into the database, each once, whatever is delivered again. */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { LineEvent } from '#shared/contracts/bot.ts'
+import type { Event } from '#shared/contracts/events.ts'
+import { lineEvents } from '#shared/schema/messages.ts'
+
+/**
+ * Stores the events that are new, each with its row in the outbox.
+ * @returns how many were new
+ */
+export async function storeEvents(
+  { db, outbox, now }: ServiceContext,
+  events: readonly LineEvent[],
+): Promise<number> {
+  const receivedAt = new Date(now())
+  const stored = await db.orm.transaction(async (tx) => {
+    const rows = await tx
+      .insert(lineEvents)
+      .values(events.map(({ webhookEventId }) => ({ webhookEventId, receivedAt })))
+      .onConflictDoNothing()
+      .returning({ id: lineEvents.webhookEventId })
+    const fresh = new Set(rows.map(({ id }) => id))
+    const added: Event[] = []
+    for (const event of events)
+      if (fresh.delete(event.webhookEventId))
+        added.push(await outbox.add(tx, 'event.line-bot.webhook.received', storable(event)))
+    return added
+  })
+  for (const event of stored) void outbox.ring(event)
+  return stored.length
+}
+
+/** Neither JSON columns nor text columns hold a NUL or half a character. */
+const storable = (event: LineEvent): LineEvent =>
+  JSON.parse(JSON.stringify(event), (_key, value: unknown) =>
+    typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '') : value,
+  ) as LineEvent

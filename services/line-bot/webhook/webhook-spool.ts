@@ -1,0 +1,52 @@
+/** Webhook events that came while the database was away: LINE does not ask twice unless it is told to. */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { LineEvent } from '#shared/contracts/bot.ts'
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { storeEvents } from './store-webhook-events.ts'
+
+const PREFIX = 'webhooks/'
+const EVERY_MS = 15_000
+
+/** Puts events into the object store; the same event twice is one object. */
+export async function spoolEvents({ objects }: ServiceContext, events: readonly LineEvent[]): Promise<void> {
+  await Promise.all(
+    events.map((event) =>
+      objects.put(
+        `${PREFIX}${event.webhookEventId.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`,
+        Buffer.from(JSON.stringify(event)),
+        { contentType: 'application/json' },
+      ),
+    ),
+  )
+}
+
+/** Brings what waits in the object store into the database. Safe to repeat: an event is known by its id. */
+export async function unspool(context: ServiceContext): Promise<void> {
+  const { objects } = context
+  for await (const key of objects.list(PREFIX)) {
+    const object = await objects.get(key)
+    if (object === null) continue
+    await storeEvents(context, [LineEvent.parse(JSON.parse(Buffer.from(object.bytes).toString('utf8')))])
+    await objects.delete(key)
+  }
+}
+
+/** Looks after the spool from now on. @returns what stops it */
+export function watchSpool(context: ServiceContext): () => Promise<void> {
+  let running: Promise<void> | null = null
+  const look = () => {
+    running ??= unspool(context)
+      .catch((error: unknown) => {
+        if (!isDatabaseUnavailable(error))
+          context.log.error('spooled events are not stored', errorFields(error))
+      })
+      .finally(() => (running = null))
+  }
+  const timer = setInterval(look, EVERY_MS)
+  look()
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}

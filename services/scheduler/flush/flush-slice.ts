@@ -1,0 +1,205 @@
+/** A slice of pending points, in one transaction: stored, folded, summed. What the database refuses is set aside. */
+import { type BufferedPoint, readStamp, unpack } from '#shared/buffer/point.ts'
+import type { Database, Query } from '#shared/db/db.ts'
+import { ValueRefused } from '#shared/db/insert-rows.ts'
+import { type Entry, userHash } from '#shared/kv/kv.ts'
+import { type Book, bookSlice } from '#shared/ledger/stored-counters.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import type { Fix } from '#shared/fold/fold.ts'
+import postgres from 'postgres'
+import { foldPoints } from './fold-points.ts'
+import { latestMoves } from './latest-positions.ts'
+import { noteCells } from './record-cell-changes.ts'
+import type { Slice } from '#shared/buffer/flush-slices.ts'
+import { byIdentity, newPoints, type OwnedPoint, storePoints } from './store-points.ts'
+import { writeChanges } from './write-pilgrim-totals.ts'
+
+/** What a slice came to; every point of it is in exactly one of the four. */
+export interface SliceResult {
+  readonly stored: number
+  readonly duplicates: number
+  readonly deadLetters: number
+  /** Points of people who were erased after the points were admitted. */
+  readonly erased: number
+}
+
+/** A pilgrim's point as it stood in the buffer. */
+interface OwnedEntry extends Entry {
+  readonly userId: string
+}
+
+/** What storing a slice needs, and where it is booked. */
+interface Storing {
+  readonly db: Database
+  readonly calendar: Calendar
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  readonly book: Book
+}
+
+const NOTHING: SliceResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
+
+const sum = (a: SliceResult, b: SliceResult): SliceResult => ({
+  stored: a.stored + b.stored,
+  duplicates: a.duplicates + b.duplicates,
+  deadLetters: a.deadLetters + b.deadLetters,
+  erased: a.erased + b.erased,
+})
+
+/**
+ * Stores a slice. Resolves when all of it is committed, in the table or among the dead letters.
+ * @throws when the fault lies not in the points: nothing of the slice may be deleted from the buffer then
+ */
+export async function flushSlice(
+  db: Database,
+  calendar: Calendar,
+  slice: Slice,
+  now: () => number,
+): Promise<SliceResult> {
+  const storing: Storing = { db, calendar, now, book: slice }
+  const points: OwnedPoint[] = []
+  let result = NOTHING
+  for (const { userId, entries } of slice.pending)
+    for (const entry of entries)
+      try {
+        points.push({ userId, entry, point: readPoint(entry) })
+      } catch (error) {
+        result = sum(result, await setAside(storing, { userId, ...entry }, error))
+      }
+  return sum(result, await storeOrHalve(storing, points.sort(byIdentity)))
+}
+
+/** @throws for an entry that is no point, or of no time that a calendar knows */
+function readPoint(entry: Entry): BufferedPoint {
+  const point = unpack(entry)
+  if (Number.isNaN(new Date(point.recordedMs).getTime())) throw new RangeError('the time is out of range')
+  return point
+}
+
+async function storeOrHalve(storing: Storing, points: readonly OwnedPoint[]): Promise<SliceResult> {
+  const [first] = points
+  if (first === undefined) return NOTHING
+  try {
+    return await store(storing, points)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    if (points.length === 1) return setAside(storing, { userId: first.userId, ...first.entry }, error)
+    const half = Math.ceil(points.length / 2)
+    const left = await storeOrHalve(storing, points.slice(0, half))
+    return sum(left, await storeOrHalve(storing, points.slice(half)))
+  }
+}
+
+/**
+ * Whether an error is a point's own fault: a data exception, a constraint, a limit (SQLSTATE 22, 23, 54). A
+ * deadlock, a full disk, a missing table or a fault of ours would refuse every point there is.
+ */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ValueRefused || (error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code))
+
+async function store(
+  { db, calendar, now, book }: Storing,
+  points: readonly OwnedPoint[],
+): Promise<SliceResult> {
+  return db.sql.begin(async (tx) => {
+    const userIds = [...new Set(points.map(({ userId }) => userId))]
+    const were = await lockPilgrims(tx, userIds)
+    // Behind the lock: an erasure is either to be seen here, or waits for what is stored now.
+    const kept = await withoutErased(tx, points, userIds)
+    await makePilgrims(tx, [...new Set(kept.map(({ userId }) => userId))], userIds, now())
+    const fresh = await newPoints(tx, kept)
+    // Before they are stored: what the fold reads of a late day is then only what it does not have.
+    const changes = await foldPoints(tx, fresh, calendar)
+    await storePoints(db, tx, fresh)
+    const moves = await latestMoves(tx, changes, were)
+    await writeChanges(tx, changes, moves, calendar)
+    await noteCells(tx, fresh, moves, calendar)
+    const stored = fresh.length
+    const [duplicates, erased] = [kept.length - stored, points.length - kept.length]
+    await bookSlice(tx, book, { stored, repeated: duplicates, erased })
+    return { stored, duplicates, deadLetters: 0, erased }
+  })
+}
+
+/** Locks the pilgrims of a slice in the order that every flush keeps. @returns where those were who were anywhere */
+async function lockPilgrims(tx: Query, userIds: string[]): Promise<Map<string, Fix>> {
+  // A row that is there is locked, too, although nothing of it is updated.
+  await tx`
+    INSERT INTO pilgrim_totals (user_id)
+    SELECT user_id FROM unnest(${userIds}::text[]) AS u (user_id) ORDER BY user_id
+    ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id WHERE false`
+  const rows = await tx<(Fix & { user_id: string })[]>`
+    SELECT user_id, last_lat AS lat, last_lng AS lng, (extract(epoch FROM last_seen) * 1000)::float8 AS t
+    FROM pilgrim_totals WHERE user_id = ANY(${userIds}::text[]) AND last_seen IS NOT NULL`
+  return new Map(rows.map(({ user_id, ...fix }) => [user_id, fix]))
+}
+
+/** Leaves out points that were admitted before their pilgrim was erased. */
+async function withoutErased(
+  tx: Query,
+  points: readonly OwnedPoint[],
+  userIds: readonly string[],
+): Promise<readonly OwnedPoint[]> {
+  const hashes = new Map(userIds.map((userId) => [userHash(userId), userId]))
+  const rows = await tx<{ user_hash: string; generation: number }[]>`
+    SELECT user_hash, generation FROM erasures WHERE user_hash = ANY(${[...hashes.keys()]}::text[])`
+  if (rows.length === 0) return points
+  const generations = new Map(rows.map((row) => [hashes.get(row.user_hash)!, row.generation]))
+  return points.filter(({ userId, point }) => point.generation >= (generations.get(userId) ?? 0))
+}
+
+/** Makes pilgrims that are new; of those who have no point left but were locked, nothing stays. */
+async function makePilgrims(tx: Query, kept: string[], locked: string[], nowMs: number): Promise<void> {
+  await tx`
+    INSERT INTO pilgrims (user_id, created_at, updated_at)
+    SELECT user_id, to_timestamp(${nowMs}::float8 / 1000), to_timestamp(${nowMs}::float8 / 1000)
+    FROM unnest(${kept}::text[]) AS u (user_id) ORDER BY user_id
+    ON CONFLICT DO NOTHING`
+  if (kept.length === locked.length) return
+  await tx`
+    DELETE FROM pilgrim_totals t WHERE user_id = ANY(${locked}::text[]) AND points = 0
+      AND NOT EXISTS (SELECT FROM pilgrims p WHERE p.user_id = t.user_id)`
+}
+
+/**
+ * Keeps a point that the database refuses, with the reason, where an operator finds it; once, however often a
+ * flush dies before the buffer is settled.
+ */
+async function setAside(
+  { db, now, book: { epoch, partition } }: Storing,
+  { userId, field, value }: OwnedEntry,
+  error: unknown,
+): Promise<SliceResult> {
+  const reason = error instanceof Error ? error.message : String(error)
+  const letter = [userId, field, value, reason].map(storable)
+  const { generation } = readStamp(value)
+  const [row] = await db.sql<[{ fresh: number; again: number }]>`
+    WITH letter AS (
+      SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,
+             to_timestamp(${now()}::float8 / 1000) AS at
+      FROM (SELECT ${letter}::text[]) AS given (l)
+    ), again AS (
+      UPDATE dead_letters d SET reason = letter.reason, created_at = at, refusals = refusals + 1 FROM letter
+      WHERE d.user_id = letter.user_id AND d.field = letter.field AND d.value = letter.value
+      RETURNING d.id
+    ), fresh AS (
+      INSERT INTO dead_letters (user_id, field, value, reason, created_at)
+      SELECT user_id, field, value, reason, at FROM letter WHERE NOT EXISTS (SELECT FROM again)
+        -- Of somebody who was erased nothing is kept, least of all what nobody understands.
+        AND NOT EXISTS (SELECT FROM erasures WHERE user_hash = ${userHash(userId)} AND generation > ${generation}::int)
+      RETURNING id
+    ), counted AS (
+      SELECT (SELECT count(*)::int FROM fresh) AS fresh, (SELECT count(*)::int FROM again) AS again
+    )
+    INSERT INTO ledger_books AS b (epoch, partition, dead_letters, repeated, erased)
+    SELECT ${epoch}, ${partition}::int, fresh, least(again, 1), CASE WHEN fresh + again = 0 THEN 1 ELSE 0 END
+    FROM counted
+    ON CONFLICT (epoch, partition) DO UPDATE SET
+      dead_letters = b.dead_letters + excluded.dead_letters, repeated = b.repeated + excluded.repeated,
+      erased = b.erased + excluded.erased
+    RETURNING (SELECT fresh FROM counted) AS fresh, (SELECT again FROM counted) AS again`
+  return row.fresh + row.again === 0 ? { ...NOTHING, erased: 1 } : { ...NOTHING, deadLetters: 1 }
+}
+
+/** Text that Postgres takes, whatever it is: without its one forbidden character. */
+const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}')

@@ -1,0 +1,85 @@
+/** The sums of the whole event: what all pilgrims come to, and what erased people had added. */
+import type { Query } from '#shared/db/db.ts'
+import type { DayChange } from '#shared/fold/refold.ts'
+import { addSums, type ModeSums, noSums, type Sums } from '#shared/fold/point-totals.ts'
+import { type Differences, readable, type Row, type Table } from './differences.ts'
+import { EVENT_DAYS, EVENT_HOURS, EVENT_MODES } from './tables.ts'
+
+type HourSums = Sums & { pilgrims: number }
+
+/** Adds up days of pilgrims; as many rows as the event has hours, days and modes. */
+export class EventSums {
+  readonly #hours = new Map<number, HourSums>()
+  readonly #days = new Map<string, { pilgrims: number }>()
+  readonly #modes = new Map<string, ModeSums & { day: string; mode: string }>()
+
+  /** Adds one pilgrim's days, each whole. */
+  add(days: readonly DayChange[]): void {
+    for (const { day, delta } of days) {
+      this.#days.getOrInsertComputed(day, () => ({ pilgrims: 0 })).pilgrims++
+      for (const [hour, sums] of delta.hours)
+        this.#addHour(hour, { ...sums, pilgrims: sums.points > 0 ? 1 : 0 })
+      for (const [mode, sums] of delta.modes) this.#addMode(day, mode, sums)
+    }
+  }
+
+  /** Adds what stands in the tables of the erased. */
+  async addErased(tx: Query): Promise<void> {
+    for (const row of await rowsOf(tx, { ...EVENT_HOURS, name: 'erased_hours' }))
+      this.#addHour(row.hour as number, { ...sumsOf(row), pilgrims: row.pilgrims as number })
+    for (const { day, pilgrims } of await rowsOf(tx, { ...EVENT_DAYS, name: 'erased_days' }))
+      this.#days.getOrInsertComputed(day as string, () => ({ pilgrims: 0 })).pilgrims += pilgrims as number
+    for (const row of await rowsOf(tx, { ...EVENT_MODES, name: 'erased_modes' }))
+      this.#addMode(row.day as string, row.mode as string, sumsOf(row))
+  }
+
+  async settle(tx: Query, differences: Differences): Promise<void> {
+    const hours = [...this.#hours].map(([hour, { pilgrims, ...sums }]) => ({
+      hour,
+      pilgrims,
+      ...rowOf(sums),
+    }))
+    const days = [...this.#days].map(([day, { pilgrims }]) => ({ day, pilgrims }))
+    const modes = [...this.#modes.values()].map(({ day, mode, distanceMm, carbonMg }) => ({
+      ...{ day, mode, distance_mm: distanceMm, carbon_mg: carbonMg },
+    }))
+    await differences.settle(tx, EVENT_HOURS, hours, await rowsOf(tx, EVENT_HOURS))
+    await differences.settle(tx, EVENT_DAYS, days, await rowsOf(tx, EVENT_DAYS))
+    await differences.settle(tx, EVENT_MODES, modes, await rowsOf(tx, EVENT_MODES))
+  }
+
+  #addHour(hour: number, sums: HourSums): void {
+    const mine = this.#hours.getOrInsertComputed(hour, () => ({ ...noSums(), pilgrims: 0 }))
+    addSums(mine, sums)
+    mine.pilgrims += sums.pilgrims
+  }
+
+  #addMode(day: string, mode: string, { distanceMm, carbonMg }: ModeSums): void {
+    const mine = this.#modes.getOrInsertComputed(`${day} ${mode}`, () => ({
+      day,
+      mode,
+      distanceMm: 0,
+      carbonMg: 0,
+    }))
+    mine.distanceMm += distanceMm
+    mine.carbonMg += carbonMg
+  }
+}
+
+const rowsOf = async (tx: Query, table: Table): Promise<Row[]> => [
+  ...(await tx.unsafe<Row[]>(
+    `SELECT ${readable(table)} FROM ${table.name} ORDER BY ${table.key.join(', ')}`,
+  )),
+]
+
+/** Sums as the columns of a row. */
+export const rowOf = ({ points, checkins, distanceMm, carbonMg }: Sums) => ({
+  ...{ points, checkins, distance_mm: distanceMm, carbon_mg: carbonMg },
+})
+
+const sumsOf = (row: Row): Sums => ({
+  points: (row.points ?? 0) as number,
+  checkins: (row.checkins ?? 0) as number,
+  distanceMm: row.distance_mm as number,
+  carbonMg: row.carbon_mg as number,
+})

@@ -1,0 +1,53 @@
+/** The sums of what pilgrims say of themselves: counted anew by the rules that keep them, and compared. */
+import type { Database, Query } from '#shared/db/db.ts'
+import { recountReported } from '#shared/pilgrims/report-totals.ts'
+import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
+import type { Differences, Row } from './differences.ts'
+
+/** What each table says, whichever rows it is spread over. */
+const SAID = {
+  reported_sums: `
+    SELECT name, sum(amount)::float8 AS amount, sum(carbon_mg)::float8 AS carbon_mg FROM reported_sums
+    GROUP BY name HAVING sum(amount) <> 0 OR sum(carbon_mg) <> 0 ORDER BY 1`,
+  survey_questions: `SELECT question AS name, responses FROM survey_questions WHERE responses <> 0 ORDER BY 1`,
+  survey_counts: `SELECT question || ': ' || answer AS name, count FROM survey_counts WHERE count <> 0 ORDER BY 1`,
+}
+
+/** Thrown to take back what a check has tried. */
+export class TakenBack extends Error {}
+
+/** Settles these sums, each kind in a transaction of its own. @param mend false: what is found is left as it is */
+export async function settleReported(db: Database, differences: Differences, mend: boolean): Promise<void> {
+  const recount = (tables: readonly (keyof typeof SAID)[], count: (tx: Query) => Promise<void>) =>
+    db.sql
+      .begin(async (tx) => {
+        // Whoever writes now is waited for, so that only faults differ.
+        await tx.unsafe(`LOCK TABLE ${tables.join(', ')} IN EXCLUSIVE MODE`)
+        const before = await Promise.all(tables.map((table) => said(tx, table)))
+        await count(tx)
+        for (const [i, table] of tables.entries())
+          compare(differences, table, before[i]!, await said(tx, table))
+        if (!mend) throw new TakenBack()
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof TakenBack)) throw error
+      })
+  await recount(['reported_sums'], recountReported)
+  await recount(['survey_questions', 'survey_counts'], recountSurveys)
+}
+
+async function said(tx: Query, table: keyof typeof SAID): Promise<Map<string, string>> {
+  const rows = await tx.unsafe<Row[]>(SAID[table])
+  return new Map(rows.map(({ name, ...figures }) => [String(name), Object.values(figures).join(', ')]))
+}
+
+function compare(
+  differences: Differences,
+  table: string,
+  was: ReadonlyMap<string, string>,
+  is: ReadonlyMap<string, string>,
+): void {
+  for (const name of new Set([...was.keys(), ...is.keys()]))
+    if (was.get(name) !== is.get(name))
+      differences.found(`${table} ${name}: ${was.get(name) ?? 'missing'} → ${is.get(name) ?? 'nothing'}`)
+}

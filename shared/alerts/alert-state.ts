@@ -1,0 +1,32 @@
+/** What the owner has been told: in the kv, where all watchers see it, and in this watcher's own memory. */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Incident } from './incident.ts'
+
+const STATE_KEY = 'alert-state'
+const STATE_MS = 30 * 86_400_000
+
+interface State {
+  readonly incident: Incident | null
+  readonly atMs: number
+}
+
+export interface Told {
+  /** The younger of what the kv holds and what this watcher did while the kv was away. */
+  recall(): Promise<Incident | null>
+  remember(incident: Incident | null): Promise<void>
+}
+
+export function createTold({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>): Told {
+  let memory: State = { incident: null, atMs: -Infinity }
+  return {
+    async recall() {
+      const held = await kv.cached(STATE_KEY).catch(() => null)
+      const shared = held === null ? null : (JSON.parse(held) as State)
+      return shared !== null && shared.atMs >= memory.atMs ? shared.incident : memory.incident
+    },
+    async remember(incident) {
+      memory = { incident, atMs: now() }
+      await kv.cache(STATE_KEY, JSON.stringify(memory), STATE_MS).catch(() => undefined)
+    },
+  }
+}

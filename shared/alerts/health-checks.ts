@@ -1,0 +1,107 @@
+/** What is wrong just now. No check needs another one's dependency, and none waits for long. */
+import { failing, within } from '#shared/runtime/deadline.ts'
+import { statfs } from 'node:fs/promises'
+import { count, gt, max, sum } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { readLastFlush } from '#shared/buffer/last-flush.ts'
+import { deadLetters } from '#shared/schema/flushing.ts'
+import { ledgerLosses } from '#shared/schema/ledger.ts'
+import type { Cause } from './incident.ts'
+
+/** Specification, "Limits": stale-flush alert threshold. */
+const STALE_MS = 30 * 60_000
+/** Less room than this and journals may soon find none. */
+const FREE_BYTES = 512 * 1_024 * 1_024
+/** How long what can not be undone is told of. */
+const TOLD_FOR_MS = 86_400_000
+/** How long a loss is news, so that it is told of at once, whatever else is being told of. */
+const NEWS_MS = 120_000
+const CHECK_MS = 3_000
+const FIRST_START_KEY = 'first-start'
+const FOR_EVER_MS = 10 * 365 * 86_400_000
+
+/** @throws when it takes longer than a check may */
+export const soon = <T>(work: Promise<T>): Promise<T> =>
+  within(
+    work,
+    CHECK_MS,
+    failing(() => new Error(`no answer within ${CHECK_MS} ms`)),
+  )
+
+/** Answers what is wrong at the moment it is asked. */
+export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
+  const { kv, db, now } = context
+  const startedMs = now()
+  // What was known last outlives the stores that told it.
+  let flushedMs: number | null = null
+
+  const flush = async (): Promise<Cause | null> => {
+    const read = await soon(readLastFlush(db, kv)).catch(() => null)
+    flushedMs = Math.max(read ?? 0, flushedMs ?? 0) || null
+    const sinceMs =
+      flushedMs ??
+      Number(await soon(kv.cacheOnce(FIRST_START_KEY, String(startedMs), FOR_EVER_MS)).catch(() => startedMs))
+    const minutes = Math.floor((now() - sinceMs) / 60_000)
+    if (now() - sinceMs <= STALE_MS) return null
+    const text = `資料已 ${minutes} 分鐘沒有寫入資料庫 · No successful flush for ${minutes} min`
+    return { key: 'flush', failure: true, text }
+  }
+
+  let wasDown = false
+  const database = async (): Promise<Cause | null> => {
+    // One that is merely busy answers the second time.
+    const answers = (await answersProbe(context)) || (!wasDown && (await answersProbe(context)))
+    wasDown = !answers
+    if (answers) return null
+    return { key: 'database', failure: true, text: '資料庫沒有回應 · The database does not answer' }
+  }
+
+  return async () => {
+    const down = await database()
+    const others = [flush(), disk(context)]
+    if (down === null) others.push(countDeadLetters(context), countLost(context))
+    return [down, ...(await Promise.all(others))].filter((cause) => cause !== null)
+  }
+}
+
+const answersProbe = ({ db }: ServiceContext): Promise<boolean> =>
+  soon(db.probe()).then(
+    () => true,
+    () => false,
+  )
+
+async function disk({ config }: ServiceContext): Promise<Cause | null> {
+  const { bavail, bsize } = await statfs(config.dataDir).catch(() => statfs('.'))
+  const free = bavail * bsize
+  if (free >= FREE_BYTES) return null
+  const mb = Math.floor(free / 1_048_576)
+  return { key: 'disk', failure: false, text: `磁碟空間只剩 ${mb} MB · Only ${mb} MB of disk are left` }
+}
+
+/** Points that the database refused in the last day. */
+async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | null> {
+  const since = new Date(now() - TOLD_FOR_MS)
+  const query = db.orm.select({ count: count() }).from(deadLetters).where(gt(deadLetters.createdAt, since))
+  const [row] = await soon(query.execute()).catch(() => [])
+  if (row === undefined || row.count === 0) return null
+  const text = `有 ${row.count} 筆定位無法寫入 · ${row.count} points could not be stored`
+  return { key: 'dead-letters', failure: false, text }
+}
+
+/** Points that were found to be lost in the last day. */
+async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
+  const since = new Date(now() - TOLD_FOR_MS)
+  const query = db.orm
+    .select({ lost: sum(ledgerLosses.points), at: max(ledgerLosses.at) })
+    .from(ledgerLosses)
+    .where(gt(ledgerLosses.at, since))
+  const [row] = await soon(query.execute()).catch(() => [])
+  const lost = Number(row?.lost ?? 0)
+  if (lost <= 0) return null
+  return {
+    key: 'lost',
+    // It goes on being told of for a day, as a warning: a failure in that time must not join it unheard.
+    failure: now() - row!.at!.getTime() < NEWS_MS,
+    text: `遺失了 ${lost} 筆定位 · ${lost} points are lost: see admin/ledger`,
+  }
+}

@@ -1,0 +1,11 @@
+/** The rules of admission that a configuration means. */
+import type { Config } from '#shared/config/config.ts'
+import type { AdmissionRules } from '#shared/kv/kv.ts'
+
+export const admissionRules = ({ limits, buffer }: Pick<Config, 'limits' | 'buffer'>): AdmissionRules => ({
+  checkin: limits.checkin,
+  sync: limits.sync,
+  duplicateMs: buffer.duplicateMs,
+  retentionMs: buffer.retentionMs,
+  pendingMax: buffer.pendingMax,
+})

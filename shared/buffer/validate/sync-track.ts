@@ -1,0 +1,64 @@
+/** A batch of track points: each is taken or rejected by itself, and the phone learns what it may delete. */
+import { acceptTrack, type AcceptRules, latestPosition } from './validate-points.ts'
+import { pack, type Point } from '../point.ts'
+import type { Window } from '#shared/config/config.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { PointFault, TrackSyncAnswer, TrackSyncRequest } from '#shared/contracts/tracking.ts'
+import type { Entry, Submission, Verdict } from '#shared/kv/kv.ts'
+import { submissionId } from '../admit/submission-id.ts'
+import type { Count } from '#shared/ledger/process-counters.ts'
+import { refusedVerdict } from '../admit/refusal-of-verdict.ts'
+
+export interface SyncRules extends AcceptRules {
+  /** Told what of a batch does not go into the buffer. */
+  readonly count: Count
+  readonly limit: Window
+}
+
+/**
+ * Takes a batch.
+ * @throws Refusal 403 paused or ended, 429, 503
+ */
+export async function syncTrack(
+  admitTrack: (submission: Submission) => Promise<Verdict>,
+  request: TrackSyncRequest,
+  receivedMs: number,
+  rules: SyncRules,
+): Promise<TrackSyncAnswer> {
+  const { points, rejected } = acceptTrack(request.points, receivedMs, rules)
+  // Of points with one identity in a batch the first counts.
+  const distinct = new Map<string, Entry>()
+  for (const point of points) {
+    const entry = pack(point)
+    if (!distinct.has(entry.field)) distinct.set(entry.field, entry)
+  }
+  const verdict = await admitTrack({
+    id: submissionId(),
+    userId: request.user_id,
+    kind: 'sync',
+    entries: [...distinct.values()],
+    duplicateKey: '',
+    recordedMs: receivedMs,
+    position: latestPosition(points),
+  })
+  const repeated = points.length - distinct.size
+  // A batch that is refused as a whole was received nevertheless: the kv counts the others of its points.
+  rules.count('duplicate', repeated)
+  countRejected(rules.count, rejected)
+  if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'sync', rules.limit)
+  return {
+    accepted: distinct.size - verdict.duplicates,
+    duplicates: verdict.duplicates + repeated,
+    rejected: [...rejected],
+    durable_through: points.length === 0 ? null : time(latestMs(points)),
+  }
+}
+
+/** Counts the points that were rejected, reason by reason. */
+export function countRejected(count: Count, rejected: readonly { readonly reason: PointFault }[]): void {
+  for (const [reason, points] of Map.groupBy(rejected, (one) => one.reason))
+    count(`rejected:${reason}`, points.length)
+}
+
+const latestMs = (points: readonly Point[]): number =>
+  points.reduce((latest, point) => Math.max(latest, point.sentMs), 0)

@@ -1,0 +1,141 @@
+/** Which points are taken, and where in time they stand. */
+import type { InArea } from '#shared/config/area.ts'
+import { quickGpsPoint } from '#shared/contracts/fast-validation.ts'
+import { foldPointAliases, GpsPoint, type PointFault } from '#shared/contracts/tracking.ts'
+import { invalid } from '#shared/http/errors.ts'
+import type { Position } from '#shared/kv/kv.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import { parseSentTime } from '#shared/rules/sent-time.ts'
+import type { Point } from '../point.ts'
+
+export interface AcceptRules {
+  readonly calendar: Calendar
+  readonly area: InArea
+  readonly maxAgeMs: number
+}
+
+/** A phone with a wrong clock is believed up to here, its check-in placed at the time of receipt. */
+const CHECKIN_AHEAD_MS = 24 * 3_600_000
+/** Clocks differ; a track point further ahead is not a fact yet. */
+const TRACK_AHEAD_MS = 5 * 60_000
+
+function pointOf(
+  given: GpsPoint,
+  kind: 'c' | 't',
+  sentMs: number,
+  recordedMs: number,
+  receivedMs: number,
+  area: InArea,
+): Point {
+  const { lat, lng } = given
+  return {
+    kind,
+    sentMs,
+    recordedMs,
+    receivedMs,
+    lat,
+    lng,
+    accuracy: given.accuracy ?? null,
+    altitude: given.altitude ?? null,
+    speed: given.speed ?? null,
+    mode: given.mode ?? null,
+    source: given.source ?? null,
+    inRange: area(lat, lng),
+  }
+}
+
+/**
+ * A check-in's point. Without a timestamp it has the time of receipt; up to 24 h ahead its place in time is
+ * the time of receipt.
+ * @throws Refusal 400 for a time that is not one, lies further ahead, or is older than tracks may be
+ */
+export function acceptCheckIn(
+  given: GpsPoint,
+  receivedMs: number,
+  { calendar, area, maxAgeMs }: AcceptRules,
+): Point {
+  if (given.timestamp === undefined || given.timestamp === null)
+    return pointOf(given, 'c', receivedMs, receivedMs, receivedMs, area)
+  const sentMs = parseSentTime(given.timestamp, calendar)
+  if (sentMs === null)
+    throw invalid('timestamp: must be ISO 8601 with a zone, epoch milliseconds, or YYYY:MM:DD HH:MM:SS')
+  if (sentMs > receivedMs + CHECKIN_AHEAD_MS)
+    throw invalid('timestamp: lies more than 24 hours ahead; set the phone’s clock and check in again')
+  if (sentMs < receivedMs - maxAgeMs)
+    throw invalid(`timestamp: is older than ${maxAgeMs / 86_400_000} days and is not taken any more`)
+  return pointOf(given, 'c', sentMs, Math.min(sentMs, receivedMs), receivedMs, area)
+}
+
+export interface AcceptedTrack {
+  readonly points: readonly Point[]
+  readonly rejected: readonly { readonly index: number; readonly reason: PointFault }[]
+}
+
+/** A track's points; each fault is reported by index and fails no other point. */
+export function acceptTrack(
+  given: readonly unknown[],
+  receivedMs: number,
+  rules: AcceptRules,
+): AcceptedTrack {
+  const points: Point[] = []
+  const rejected: { index: number; reason: PointFault }[] = []
+  for (const [index, value] of given.entries()) {
+    const point = acceptTrackPoint(value, receivedMs, rules)
+    if (typeof point === 'string') rejected.push({ index, reason: point })
+    else points.push(point)
+  }
+  return { points, rejected }
+}
+
+function acceptTrackPoint(
+  value: unknown,
+  receivedMs: number,
+  { calendar, area, maxAgeMs }: AcceptRules,
+): Point | PointFault {
+  const given = quickGpsPoint(value) ?? checkGpsPoint(value)
+  if (typeof given === 'string') return given
+  if (given.timestamp === undefined || given.timestamp === null) return 'no-timestamp'
+  const sentMs = parseSentTime(given.timestamp, calendar)
+  if (sentMs === null) return 'invalid-timestamp'
+  if (sentMs > receivedMs + TRACK_AHEAD_MS) return 'in-the-future'
+  if (sentMs < receivedMs - maxAgeMs) return 'too-old'
+  return pointOf(given, 't', sentMs, sentMs, receivedMs, area)
+}
+
+/** A point by its contract, or what is wrong with it. */
+function checkGpsPoint(value: unknown): GpsPoint | PointFault {
+  const folded = foldPointAliases(value)
+  if (typeof folded !== 'object' || folded === null || Array.isArray(folded)) return 'not-an-object'
+  // Before what else is wrong with it: a point without a time is what phones get wrong most.
+  if (((folded as GpsPoint).timestamp ?? null) === null) return 'no-timestamp'
+  const parsed = GpsPoint.safeParse(folded)
+  return parsed.success ? parsed.data : faultOf(parsed.error.issues[0]!)
+}
+
+function faultOf({
+  path,
+  code,
+}: {
+  readonly path: readonly PropertyKey[]
+  readonly code?: string
+}): PointFault {
+  switch (path[0]) {
+    case undefined:
+      return 'not-an-object'
+    case 'timestamp':
+      return 'invalid-timestamp'
+    case 'lat':
+    case 'lng':
+      return code === 'too_big' || code === 'too_small' ? 'out-of-bounds' : 'invalid-position'
+    default:
+      return 'invalid-field'
+  }
+}
+
+/** The latest place of some points, of one instant the first; null when none lies in the area. */
+export function latestPosition(points: readonly Point[]): Position | null {
+  let latest: Point | null = null
+  for (const point of points)
+    if (point.inRange && (latest === null || point.recordedMs > latest.recordedMs)) latest = point
+  return latest && { t: latest.recordedMs, lat: latest.lat, lng: latest.lng }
+}

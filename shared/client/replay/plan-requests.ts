@@ -1,0 +1,140 @@
+/** From a recording to the requests that a phone would send. */
+import { time, type Time } from '#shared/contracts/fields.ts'
+import type { Recording, TrackPoint } from './gpx.ts'
+import { ReplayFault } from './replay-error.ts'
+import type { Options } from './options.ts'
+
+/** Specification, "Limits": the largest body of a POST. */
+export const MAX_BODY_BYTES = 102_400
+
+/** Real seconds between two batches of a paced replay: six a minute, below the ten that are allowed. */
+const PACED_BATCH_S = 10
+
+/** A point as it travels. `source` lets operators tell a replay from a phone. */
+export interface SentPoint {
+  readonly lat: number
+  readonly lng: number
+  readonly timestamp: Time
+  readonly altitude?: number
+  readonly source: 'replay'
+}
+
+/** One request; `dueMs` after the start of a paced replay, otherwise 0. */
+export type Step =
+  | {
+      readonly kind: 'check-in'
+      readonly body: SentPoint & { readonly user_id: string }
+      readonly dueMs: number
+    }
+  | { readonly kind: 'sync'; readonly body: SyncBody; readonly dueMs: number }
+
+export interface SyncBody {
+  readonly user_id: string
+  readonly points: readonly SentPoint[]
+}
+
+export interface Plan {
+  readonly steps: readonly Step[]
+  /** Track points in all steps, repetitions included. */
+  readonly points: number
+  /** When the whole track ends, epoch milliseconds; the other half, or a second try, needs the same. */
+  readonly endMs: number
+}
+
+type Choices = Pick<Options, 'user' | 'end' | 'speed' | 'half' | 'seed' | 'repeat' | 'batch'>
+
+/**
+ * Plans a replay. The track is moved before it is halved, so that two halves with the same end are the whole.
+ * @param nowMs start of the replay, epoch milliseconds
+ * @throws ReplayFault if the chosen half is empty
+ */
+export function planReplay(recording: Recording, choices: Choices, nowMs: number): Plan {
+  const recorded = half(recording.points, choices.half)
+  const [first] = recorded
+  if (first === undefined) throw new ReplayFault(`Half ${choices.half} of a track of one point is empty.`)
+  const endMs = endOf(recording.points.at(-1)!, first, choices, nowMs)
+  const shiftMs = endMs - recording.points.at(-1)!.t
+  const points = recorded.map((point) => ({ ...point, t: point.t + shiftMs }))
+  const due = (t: number): number => (choices.speed === null ? 0 : (t - points[0]!.t) / choices.speed)
+  const random = choices.seed === null ? null : createRandom(choices.seed)
+
+  const pass = (): Step[] => {
+    const order = random === null ? points : shuffled(points, random)
+    const maxSpanMs = choices.speed === null ? Infinity : PACED_BATCH_S * 1_000 * choices.speed
+    const syncs = batches(choices.user, order, { maxPoints: choices.batch, maxSpanMs }).map(
+      (batch): Step => ({
+        kind: 'sync',
+        body: { user_id: choices.user, points: batch.map(asSent) },
+        dueMs: due(batch.at(-1)!.t),
+      }),
+    )
+    if (choices.half === 2) return syncs
+    return [{ kind: 'check-in', body: { user_id: choices.user, ...asSent(points[0]!) }, dueMs: 0 }, ...syncs]
+  }
+  const steps = choices.repeat ? [...pass(), ...pass()] : pass()
+  return { steps, points: points.length * (choices.repeat ? 2 : 1), endMs }
+}
+
+/** A paced replay ends when its last point is sent: at real time each point then carries the time of sending. */
+function endOf(last: TrackPoint, first: TrackPoint, { end, speed }: Choices, nowMs: number): number {
+  if (end === 'recorded') return last.t
+  if (end !== 'now') return end
+  return Math.round(speed === null ? nowMs : nowMs + (last.t - first.t) / speed)
+}
+
+/** The first half has the middle point. */
+export function half<T>(points: readonly T[], which: 1 | 2 | null): readonly T[] {
+  const middle = Math.ceil(points.length / 2)
+  return which === null ? points : which === 1 ? points.slice(0, middle) : points.slice(middle)
+}
+
+function asSent({ lat, lng, t, altitude }: TrackPoint): SentPoint {
+  return { lat, lng, timestamp: time(t), ...(altitude === null ? {} : { altitude }), source: 'replay' }
+}
+
+/** Cuts points, in the order given, into batches that keep to a count, a span of time and the body limit. */
+export function batches(
+  user: string,
+  points: readonly TrackPoint[],
+  { maxPoints, maxSpanMs = Infinity }: { readonly maxPoints: number; readonly maxSpanMs?: number },
+): TrackPoint[][] {
+  const envelope = JSON.stringify({ user_id: user, points: [] }).length
+  const cut: TrackPoint[][] = []
+  let batch: TrackPoint[] = []
+  let bytes = envelope
+  for (const point of points) {
+    // Ids, numbers and times are ASCII, so that length counts bytes; one more for the comma.
+    const size = JSON.stringify(asSent(point)).length + 1
+    const full = batch.length >= maxPoints || bytes + size > MAX_BODY_BYTES
+    if (batch.length > 0 && (full || point.t - batch[0]!.t > maxSpanMs)) {
+      cut.push(batch)
+      batch = []
+      bytes = envelope
+    }
+    batch.push(point)
+    bytes += size
+  }
+  if (batch.length > 0) cut.push(batch)
+  return cut
+}
+
+/** Fisher–Yates; the input stays as it is. */
+export function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  const order = [...items]
+  for (let i = order.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1))
+    ;[order[i], order[j]] = [order[j]!, order[i]!]
+  }
+  return order
+}
+
+/** A repeatable source of numbers in [0, 1): mulberry32, which Math.random has no seed for. */
+export function createRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

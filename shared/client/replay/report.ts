@@ -1,0 +1,97 @@
+/** What a replay says: the file, the tally, the pilgrim. All functions are pure and return lines. */
+import { time } from '#shared/contracts/fields.ts'
+import type { Profile } from '#shared/contracts/profile.ts'
+import type { PointFault, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
+import { fold, type FoldPoint, START } from '#shared/fold/fold.ts'
+import type { Recording } from './gpx.ts'
+
+/** What the service said to the points so far. */
+export interface Tally {
+  readonly accepted: number
+  readonly duplicates: number
+  readonly rejected: ReadonlyMap<PointFault, number>
+}
+
+export const NOTHING_SENT: Tally = { accepted: 0, duplicates: 0, rejected: new Map() }
+
+/** Adds a batch's answer. */
+export function tallied(tally: Tally, answer: TrackSyncAnswer): Tally {
+  const rejected = new Map(tally.rejected)
+  for (const { reason } of answer.rejected) rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
+  return {
+    accepted: tally.accepted + answer.accepted,
+    duplicates: tally.duplicates + answer.duplicates,
+    rejected,
+  }
+}
+
+const sum = (counts: Iterable<number>): number => [...counts].reduce((total, count) => total + count, 0)
+
+/** Points that were rejected, whatever the reason. */
+export const rejectedIn = (tally: Tally): number => sum(tally.rejected.values())
+
+/** `1,013 accepted, 13 duplicates, 2 rejected (too-old 2)` */
+export function tallyLine(tally: Tally): string {
+  const reasons = [...tally.rejected].map(([reason, count]) => `${reason} ${count}`).join(', ')
+  return [
+    `${count(tally.accepted)} accepted`,
+    `${count(tally.duplicates)} duplicates`,
+    `${count(rejectedIn(tally))} rejected${reasons === '' ? '' : ` (${reasons})`}`,
+  ].join(', ')
+}
+
+/** What the file holds, its length and carbon recomputed by the rules that the service counts by. */
+export function recordingLines({ points, tracks, segments, skipped }: Recording): string[] {
+  const { km, kg } = recompute(points)
+  return [
+    `points      ${count(points.length)} (tracks: ${tracks}, segments: ${segments})`,
+    `skipped     ${skippedLine(skipped)}`,
+    `recorded    ${time(points[0]!.t)} to ${time(points.at(-1)!.t)} (${duration(points.at(-1)!.t - points[0]!.t)})`,
+    `length      ${km.toFixed(2)} km`,
+    `carbon      ${kg.toFixed(3)} kg CO2e, modes by speed`,
+  ]
+}
+
+export const skippedLine = ({ untimed, misplaced, repeated }: Recording['skipped']): string =>
+  `${count(untimed)} without a time, ${count(misplaced)} without a place, ${count(repeated)} at an instant already taken`
+
+/** Kilometres and kg CO2e that the service counts for a pilgrim who sends exactly these points. */
+export function recompute(points: Recording['points']): { readonly km: number; readonly kg: number } {
+  let mm = 0
+  let mg = 0
+  const track = points.map(({ lat, lng, t }): FoldPoint => ({
+    lat,
+    lng,
+    t,
+    sentMs: t,
+    kind: 't',
+    mode: null,
+  }))
+  fold(START, track, (segment) => {
+    mm += segment.distanceMm
+    mg += segment.carbonMg
+  })
+  return { km: mm / 1e6, kg: mg / 1e6 }
+}
+
+/** A profile for people. */
+export function profileLines(profile: Profile): string[] {
+  const { level_name: name, next_level: next } = profile
+  return [
+    `pilgrim     ${profile.userId}${profile.display_name === null ? '' : ` (${profile.display_name})`}`,
+    `distance    ${profile.km.toFixed(2)} km`,
+    `check-ins   ${count(profile.checkins)}`,
+    `level       ${profile.level} ${profile.icon} ${name.zh} / ${name.en}`,
+    `next        ${next === null ? 'nothing: the highest level' : `level ${next.level} after ${next.km_needed.toFixed(2)} km and ${next.checkins_needed} check-ins more`}`,
+    `carbon      ${profile.carbon_kg.toFixed(3)} kg CO2e (${profile.carbon_saved_kg.toFixed(3)} kg saved against the bus)`,
+    `seen        ${profile.first_seen ?? 'never'} to ${profile.last_seen ?? 'never'}`,
+  ]
+}
+
+/** `3 h 42 min` */
+function duration(ms: number): string {
+  const minutes = Math.round(ms / 60_000)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+const count = (value: number): string => value.toLocaleString('en-US')

@@ -1,0 +1,69 @@
+/**
+ * Folding new points onto what is stored, day by day. Points that come in order fold forward from the last
+ * state; a late one has its day folded again from the end of the day before, and each day after it until the
+ * state at a day's end is what it was.
+ */
+import type { Calendar } from '#shared/rules/calendar.ts'
+import { byInstant, type FoldPoint, type FoldState, isLate, sameState, START } from './fold.ts'
+import { addTally, noTally, type Tally, tallyPoints } from '#shared/fold/point-totals.ts'
+
+/** A stored local day of one pilgrim: its name and the fold's state at its end. */
+export interface StoredDay {
+  readonly day: string
+  readonly end: FoldState
+}
+
+/** What becomes of a day. */
+export interface DayChange {
+  readonly day: string
+  /** What is to be added to the day's sums (and subtracted: figures may be negative). */
+  readonly delta: Tally
+  readonly end: FoldState
+}
+
+/**
+ * Plans one pilgrim's changes. Yields the name of a day whose stored points it needs, and is resumed with
+ * them (in the area, without the added ones); so the caller can ask for many pilgrims at once.
+ * @param stored the days from the one before the first added point on, ascending; those before it not needed
+ * @param added new points in the area, any order, none of them stored
+ */
+export function* refold(
+  stored: readonly StoredDay[],
+  added: readonly FoldPoint[],
+  calendar: Calendar,
+): Generator<string, DayChange[], readonly FoldPoint[]> {
+  const byDay = Map.groupBy([...added].sort(byInstant), (point) => calendar.day(point.t))
+  const held = new Map(stored.map(({ day, end }) => [day, end]))
+  const days = [...new Set([...held.keys(), ...byDay.keys()])].sort()
+  const changes: DayChange[] = []
+  // End of the previous day, as it was stored and as it is now.
+  let was: FoldState = START
+  let is: FoldState = START
+  for (const day of days) {
+    const fresh = byDay.get(day) ?? []
+    const heldEnd = held.get(day)
+    const moved = !sameState(was, is)
+    if (fresh.length === 0 && !moved) {
+      was = is = heldEnd!
+      continue
+    }
+    const base = heldEnd ?? is
+    if (heldEnd === undefined || (!moved && !isLate(base, fresh[0]!.t))) {
+      const { tally, end } = tallyPoints(base, fresh, calendar)
+      changes.push({ day, delta: tally, end })
+      was = heldEnd ?? was
+      is = end
+      continue
+    }
+    const old = yield day
+    const before = tallyPoints(was, [...old].sort(byInstant), calendar)
+    const after = tallyPoints(is, [...old, ...fresh].sort(byInstant), calendar)
+    const delta = noTally()
+    addTally(delta, after.tally)
+    addTally(delta, before.tally, -1)
+    changes.push({ day, delta, end: after.end })
+    was = heldEnd
+    is = after.end
+  }
+  return changes
+}

@@ -1,0 +1,40 @@
+/** Admission that counts what it turns away. */
+import { Refusal } from '#shared/http/errors.ts'
+import type { Submission, Verdict } from '#shared/kv/kv.ts'
+import type { Count } from './process-counters.ts'
+
+/** @returns the same admission; the points of a refused submission are counted under the reason */
+export const tallied =
+  (count: Count, admit: (submission: Submission) => Promise<Verdict>) =>
+  async (submission: Submission): Promise<Verdict> => {
+    try {
+      return countVerdict(count, submission, await admit(submission))
+    } catch (error) {
+      throw countRefusal(count, submission, error)
+    }
+  }
+
+/** Counts a verdict where it turns away. @returns the verdict */
+export function countVerdict(count: Count, { entries }: Submission, verdict: Verdict): Verdict {
+  if (verdict.outcome !== 'admitted') count(`rejected:${reasonOf(verdict)}`, entries.length)
+  return verdict
+}
+
+/** Counts an error that is a refusal. @returns the error */
+export function countRefusal(count: Count, { entries }: Submission, error: unknown): unknown {
+  if (error instanceof Refusal) count(`rejected:${error.reason}`, entries.length)
+  return error
+}
+
+function reasonOf(verdict: Exclude<Verdict, { outcome: 'admitted' }>): string {
+  switch (verdict.outcome) {
+    case 'limited':
+      return 'rate-limited'
+    case 'refused':
+      return verdict.status
+    case 'full':
+      return 'buffer-full'
+    case 'unknown':
+      return 'unavailable'
+  }
+}

@@ -1,0 +1,44 @@
+/** Rich menus at LINE. */
+import type { messagingApi } from '@line/bot-sdk'
+import { bounded } from './with-timeout.ts'
+
+/** "Link rich menu to multiple users": at most this many a call. */
+const LINK_MAX = 500
+const MENU_MS = 20_000
+
+export interface Menus {
+  /** Makes a menu and gives it its image; answers its id. */
+  create(menu: messagingApi.RichMenuRequest, png: Uint8Array<ArrayBuffer>): Promise<string>
+  list(): Promise<readonly messagingApi.RichMenuResponse[]>
+  /** What everyone sees who has no menu of their own. */
+  setDefault(menuId: string): Promise<void>
+  link(menuId: string, userIds: readonly string[]): Promise<void>
+  remove(menuId: string): Promise<void>
+}
+
+/** Every method rejects when LINE refuses or does not answer. */
+export function createMenus(
+  api: messagingApi.MessagingApiClient,
+  blobs: messagingApi.MessagingApiBlobClient,
+): Menus {
+  return {
+    async create(menu, png) {
+      const { richMenuId } = await bounded(api.createRichMenu(menu), MENU_MS)
+      await bounded(blobs.setRichMenuImage(richMenuId, new Blob([png], { type: 'image/png' })), MENU_MS)
+      return richMenuId
+    },
+    list: async () => (await bounded(api.getRichMenuList(), MENU_MS)).richmenus,
+    async setDefault(menuId) {
+      await bounded(api.setDefaultRichMenu(menuId), MENU_MS)
+    },
+    async link(menuId, userIds) {
+      for (let from = 0; from < userIds.length; from += LINK_MAX) {
+        const some = userIds.slice(from, from + LINK_MAX)
+        await bounded(api.linkRichMenuIdToUsers({ richMenuId: menuId, userIds: some }), MENU_MS)
+      }
+    },
+    async remove(menuId) {
+      await bounded(api.deleteRichMenu(menuId), MENU_MS)
+    },
+  }
+}

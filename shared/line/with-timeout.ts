@@ -1,0 +1,15 @@
+/** A bound for calls of the SDK, which waits for ever by itself. */
+import { failing, within } from '#shared/runtime/deadline.ts'
+
+/** LINE did not answer in time; whether the call took effect is not known. */
+export class LineSilent extends Error {
+  override name = 'LineSilent'
+}
+
+/** Waits for a call, but not for ever. */
+export const bounded = <T>(call: Promise<T>, ms: number): Promise<T> =>
+  within(
+    call,
+    ms,
+    failing(() => new LineSilent(`LINE did not answer within ${ms} ms`)),
+  )

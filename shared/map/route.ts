@@ -1,0 +1,73 @@
+/** The event's route: how far along it a place is. */
+import { distanceMm } from '#shared/rules/geo.ts'
+
+export interface Place {
+  readonly lat: number
+  readonly lng: number
+}
+
+export interface Route {
+  /** The nearest place of the route: how far from its beginning, and how far off the given place is; metres. */
+  project(place: Place): { readonly alongM: number; readonly offM: number }
+  /** The place so many metres from the beginning. */
+  at(alongM: number): Place
+}
+
+interface Leg {
+  readonly from: Place
+  readonly to: Place
+  readonly startM: number
+  readonly lengthM: number
+}
+
+const RADIANS = Math.PI / 180
+
+/**
+ * A route of lines, walked one after the other: from the end of one to the start of the next no way is counted.
+ * @param lines at least one of at least two places
+ */
+export function createRoute(lines: readonly (readonly Place[])[]): Route {
+  const legs: Leg[] = []
+  let lengthM = 0
+  for (const line of lines)
+    for (let i = 1; i < line.length; i++) {
+      const leg = { from: line[i - 1]!, to: line[i]!, startM: lengthM }
+      const legM = distanceMm(leg.from, leg.to) / 1_000
+      if (legM > 0) legs.push({ ...leg, lengthM: legM })
+      lengthM += legM
+    }
+  if (legs.length === 0) throw new RangeError('a route has to lead somewhere')
+  return {
+    project(place) {
+      let [nearest, least] = [{ leg: legs[0]!, share: 0 }, Infinity]
+      for (const leg of legs) {
+        const { share, off } = footOn(leg, place)
+        if (off < least) [nearest, least] = [{ leg, share }, off]
+      }
+      const { leg, share } = nearest
+      const offM = distanceMm(place, between(leg, share)) / 1_000
+      return { alongM: leg.startM + share * leg.lengthM, offM }
+    },
+    at(alongM) {
+      const leg = legs.findLast(({ startM }) => startM <= alongM) ?? legs[0]!
+      return between(leg, Math.min(Math.max((alongM - leg.startM) / leg.lengthM, 0), 1))
+    },
+  }
+}
+
+/**
+ * Which part of a leg lies before its place that is nearest to another one, and how far off that is, in square
+ * degrees of latitude: near the route the Earth is flat enough.
+ */
+function footOn({ from, to }: Leg, place: Place): { readonly share: number; readonly off: number } {
+  const shrink = Math.cos(place.lat * RADIANS)
+  const [x, y] = [(to.lng - from.lng) * shrink, to.lat - from.lat]
+  const [px, py] = [(place.lng - from.lng) * shrink, place.lat - from.lat]
+  const share = Math.min(Math.max((px * x + py * y) / (x * x + y * y), 0), 1)
+  return { share, off: (px - share * x) ** 2 + (py - share * y) ** 2 }
+}
+
+const between = ({ from, to }: Leg, share: number): Place => ({
+  lat: from.lat + share * (to.lat - from.lat),
+  lng: from.lng + share * (to.lng - from.lng),
+})

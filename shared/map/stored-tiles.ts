@@ -1,0 +1,91 @@
+/** Reading and writing the tiles of the map. */
+import type { Query } from '#shared/db/db.ts'
+import { type Counts, totalOf } from '#shared/map/cell-counts.ts'
+import { keepsPeople, type Tile, tileKey, type TileName } from '#shared/map/cell-tiles.ts'
+import { packCounts, packPeople } from '#shared/map/packed-cell-counts.ts'
+
+/** Any number that nothing else locks: one transaction at a time changes tiles. */
+const TILES_LOCK = 20_260_419
+
+/** Keeps others from changing tiles until the transaction ends. */
+export const lockTiles = async (tx: Query): Promise<void> =>
+  void (await tx`SELECT pg_advisory_xact_lock(${TILES_LOCK})`)
+
+/** A tile as it is stored. */
+export interface StoredTile extends TileName {
+  readonly points: number
+  readonly users: number
+  readonly packed: Uint8Array
+  /** Of `packed` the pilgrims alone; null where they are not kept apart. */
+  readonly people: Uint8Array | null
+}
+
+const peopleOf = (name: TileName, packed: Uint8Array): Uint8Array | null =>
+  keepsPeople(name) ? packPeople(packed) : null
+
+/** Adds tiles to what is stored of them. The caller holds the lock. */
+export async function addTiles(tx: Query, tiles: readonly Tile[]): Promise<void> {
+  const held = await readSameTiles(tx, tiles)
+  const sums = tiles.map(({ counts, ...name }): StoredTile => {
+    const before = held.get(tileKey(name))
+    const { points, users } = totalOf(counts)
+    const packed = packCounts(counts, before?.packed)
+    return {
+      ...name,
+      points: points + (before?.points ?? 0),
+      users: users + (before?.users ?? 0),
+      packed,
+      people: peopleOf(name, packed),
+    }
+  })
+  await writeTiles(tx, sums)
+}
+
+/** What is stored of the same tiles, by `tileKey`. */
+async function readSameTiles(tx: Query, names: readonly TileName[]): Promise<Map<string, StoredTile>> {
+  const rows = await tx<TileRow[]>`
+    SELECT zoom, span, ms AS "startMs", x, y, points::float8 AS points, users, encode(counts, 'base64') AS packed,
+           encode(people, 'base64') AS people
+    FROM unnest(
+      ${names.map(({ zoom }) => zoom)}::int[], ${names.map(({ span }) => span)}::text[],
+      ${names.map(({ startMs }) => startMs)}::float8[], ${names.map(({ y }) => y)}::int[],
+      ${names.map(({ x }) => x)}::int[]
+    ) AS t (zoom, span, ms, y, x)
+    JOIN cell_tiles c USING (zoom, span, y, x) WHERE c.start = to_timestamp(t.ms / 1000)`
+  return new Map(rows.map(storedTile).map((tile) => [tileKey(tile), tile]))
+}
+
+/** A tile as queries answer it: bytes are base64. */
+export type TileRow = Omit<StoredTile, 'packed' | 'people'> & {
+  readonly packed: string
+  readonly people: string | null
+}
+
+export const storedTile = (row: TileRow): StoredTile => ({
+  ...row,
+  packed: Uint8Array.fromBase64(row.packed),
+  people: row.people === null ? null : Uint8Array.fromBase64(row.people),
+})
+
+/** A tile as it is to be stored. */
+export function tileToStore({ counts, ...name }: TileName & { readonly counts: Counts }): StoredTile {
+  const packed = packCounts(counts)
+  return { ...name, ...totalOf(counts), packed, people: peopleOf(name, packed) }
+}
+
+/** Puts tiles in the place of what is stored. The caller holds the lock. */
+export async function writeTiles(tx: Query, tiles: readonly StoredTile[]): Promise<void> {
+  await tx`
+    INSERT INTO cell_tiles AS c (zoom, span, start, x, y, points, users, counts, people)
+    SELECT zoom, span, to_timestamp(ms / 1000), x, y, points::bigint, users, decode(packed, 'base64'),
+           decode(people, 'base64')
+    FROM unnest(
+      ${tiles.map(({ zoom }) => zoom)}::int[], ${tiles.map(({ span }) => span)}::text[],
+      ${tiles.map(({ startMs }) => startMs)}::float8[], ${tiles.map(({ x }) => x)}::int[],
+      ${tiles.map(({ y }) => y)}::int[], ${tiles.map(({ points }) => points)}::float8[],
+      ${tiles.map(({ users }) => users)}::int[], ${tiles.map(({ packed }) => packed.toBase64())}::text[],
+      ${tiles.map(({ people }) => people?.toBase64() ?? null)}::text[]
+    ) AS t (zoom, span, ms, x, y, points, users, packed, people)
+    ON CONFLICT (zoom, span, start, y, x)
+      DO UPDATE SET points = excluded.points, users = excluded.users, counts = excluded.counts, people = excluded.people`
+}

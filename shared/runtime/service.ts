@@ -1,0 +1,248 @@
+/** One service in one process: its ports opened, its routes served, and a clean end. */
+import { createAuth } from '#shared/security/admin-auth.ts'
+import { openBus } from '#shared/bus/open-bus.ts'
+import { within } from '#shared/runtime/deadline.ts'
+import type { Config, Environment } from '#shared/config/config.ts'
+import { environment, readConfig, unknownSettings } from '#shared/config/config.ts'
+import type { Service, ServiceContext } from '#shared/runtime/context.ts'
+import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
+import { expectSchema } from '#shared/db/migrate.ts'
+import { createIdentity } from '#shared/security/pilgrim-identity.ts'
+import { answerUnexpected } from '#shared/http/failures.ts'
+import { networkOf } from '#shared/http/client-address.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
+import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
+import { openObjects } from '#shared/objects/open-objects.ts'
+import { createOutbox } from '#shared/bus/outbox.ts'
+import { createCalendar } from '#shared/rules/calendar.ts'
+import type { Server } from 'bun'
+import { join } from 'node:path'
+
+/** Above the two minutes that a proxy may keep a connection: a request on a closing one would be lost. */
+const IDLE_S = 255
+/** A client that does not finish its request in this time is told so, and a stop waits no longer. */
+const DRAIN_MS = 25_000
+
+/** The ports that all services of a process share. */
+export type Ports = Pick<
+  ServiceContext,
+  'config' | 'db' | 'kv' | 'bus' | 'objects' | 'auth' | 'calendar' | 'checkIdentity' | 'now'
+> & {
+  close(): Promise<void>
+}
+
+/**
+ * Opens the stores that the configuration names.
+ * @param prepare what is to be done to the database first
+ * @param statementMs bound of a statement, as `openDatabase` has it
+ */
+export async function openStores(
+  config: Config,
+  log: Log,
+  prepare: (db: Database) => Promise<void> = async () => undefined,
+  statementMs?: number,
+): Promise<Pick<Ports, 'db' | 'kv' | 'objects' | 'close'>> {
+  const reported = reportChanges(log)
+  const [db, kv, objects] = await Promise.all([
+    openDatabase({
+      url: config.databaseUrl,
+      dir: join(config.dataDir, 'db'),
+      ...(statementMs !== undefined && { statementMs }),
+    }).then(async (opened) => {
+      await prepare(opened)
+      return opened
+    }),
+    openKv({
+      url: config.redisUrl,
+      partitions: config.buffer.partitions,
+      path: join(config.dataDir, 'kv.sqlite'),
+      admitWithinMs: config.buffer.retryMs,
+      onError: reported('kv'),
+    }),
+    openObjects(config.objectsUrl || `file:${join(config.dataDir, 'objects')}`, config.s3),
+  ])
+  return {
+    db,
+    kv,
+    objects,
+    close: async () => void (await Promise.all([kv.close(), db.close(), objects.close()])),
+  }
+}
+
+/** Opens every port that the configuration names. @param prepare what is to be done to the database first */
+export async function openPorts(
+  config: Config,
+  log: Log,
+  now: () => number,
+  prepare?: (db: Database) => Promise<void>,
+): Promise<Ports> {
+  const [stores, bus] = await Promise.all([
+    openStores(config, log, prepare),
+    openBus({ url: config.natsUrl, onError: reportChanges(log)('bus') }),
+  ])
+  return {
+    ...stores,
+    config,
+    bus,
+    auth: createAuth(config.tokens, now, (address, guesses) =>
+      log.warn('somebody guesses at admin tokens', { address, guesses }),
+    ),
+    calendar: createCalendar(config.timeZone),
+    checkIdentity: createIdentity(config),
+    now,
+    async close() {
+      await bus.close()
+      await stores.close()
+    },
+  }
+}
+
+const ASK_AGAIN_MS = 5_000
+
+/**
+ * Refuses a database of another schema. One that is away does not keep a service from starting, and is asked when
+ * it is back.
+ * @throws OtherSchema
+ */
+async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
+  try {
+    await db.probe()
+    await expectSchema(db.sql)
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error
+    setTimeout(() => {
+      refuseOtherSchema(db, log).catch((refused: unknown) => {
+        log.error('the database is not for this release: ending', errorFields(refused))
+        process.exit(1)
+      })
+    }, ASK_AGAIN_MS).unref()
+  }
+}
+
+const REPEAT_MS = 30_000
+
+/** Logs a port's errors, a repeated one at most twice a minute: a dependency that is away fails often. */
+const reportChanges = (log: Log) => (port: string) => {
+  let last = ''
+  let lastMs = 0
+  return (error: unknown): void => {
+    const fields = errorFields(error)
+    if (fields.error === last && performance.now() - lastMs < REPEAT_MS) return
+    last = String(fields.error)
+    lastMs = performance.now()
+    log.warn('a port reports an error', { port, ...fields })
+  }
+}
+
+/** A service's own context on shared ports. */
+export function contextOf(
+  ports: Ports,
+  name: string,
+  log: Log,
+  client: Pick<ServiceContext, 'tls' | 'addressOf'> & Partial<Pick<ServiceContext, 'stopping' | 'idleAfter'>>,
+): ServiceContext {
+  const mine = log.with({ service: name })
+  const metrics = createMetrics(name)
+  return {
+    ...ports,
+    outbox: createOutbox(ports.db, ports.bus, ports.now, mine),
+    log: mine,
+    metrics,
+    stopping: new AbortController().signal,
+    idleAfter: () => undefined,
+    ...client,
+    addressOf: (request) => networkOf(client.addressOf(request)),
+  }
+}
+
+/** Routes that only the operator's own network sees; the proxy does not forward them. */
+const operations = (
+  context: ServiceContext,
+  ready: () => boolean,
+): Record<string, () => Promise<Response>> => ({
+  '/livez': async () => new Response('alive'),
+  '/readyz': async () => (ready() ? new Response('ready') : new Response('stopping', { status: 503 })),
+  '/metrics': async () =>
+    new Response(await context.metrics.page(), { headers: { 'Content-Type': 'text/plain; version=0.0.4' } }),
+})
+
+/** The address that our own proxy states; it overwrites whatever a client sends. */
+const PROXIED = {
+  tls: false,
+  addressOf: (request: Request): string => request.headers.get('x-forwarded-for') ?? 'unknown',
+}
+
+/** Reads the configuration, and warns of misspelt settings. @throws ConfigError */
+export function readSettings(env: Environment, log: Log): Config {
+  const names = unknownSettings(env)
+  if (names.length > 0) log.warn('settings that there are not: misspelt, or of another release', { names })
+  return readConfig(env)
+}
+
+/** Runs a service until SIGTERM or SIGINT: what a service's `main.ts` does. */
+export async function runService(
+  create: (context: ServiceContext) => Service,
+  env: Environment = environment(),
+): Promise<void> {
+  const log = createLog()
+  watchRejections(log)
+  const config = readSettings(env, log)
+  const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
+  const stopping = new AbortController()
+  const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, {
+    ...PROXIED,
+    stopping: stopping.signal,
+    idleAfter: (request, seconds) => server.timeout(request, seconds),
+  })
+  const service = create(context)
+  // Only then: the proxy sends requests to whoever takes the connection.
+  await service.start()
+  let ready = true
+  const server = Bun.serve({
+    port: config.servicePort,
+    idleTimeout: IDLE_S,
+    routes: operations(context, () => ready),
+    fetch: service.fetch,
+    error: (error) => answerUnexpected(log, error),
+  })
+  log.info('listening', { service: service.name, port: server.port })
+  await stopSignal()
+  ready = false
+  log.info('stopping', { service: service.name })
+  stopping.abort()
+  await drain(server)
+  // The service first: what it does for an event may be waiting for something that the stop breaks off.
+  await service.stop()
+  await context.outbox.stop()
+  await ports.close()
+  process.exit(0)
+}
+
+/** Ends a server when its requests are answered, and in any case soon. */
+export async function drain(server: Server<undefined>): Promise<void> {
+  await within(server.stop(), DRAIN_MS, () => server.stop(true))
+}
+
+/**
+ * postgres.js leaves a rejection to nobody when the server dies while a connection is opening. It says nothing
+ * that the queries do not say themselves, and is no reason to end; any other one is.
+ */
+export function watchRejections(log: Log): void {
+  process.on('unhandledRejection', (error) => {
+    if (isDatabaseUnavailable(error)) {
+      log.warn('a connection to the database broke while it was opening', errorFields(error))
+      return
+    }
+    log.error('a promise was rejected and nobody looked: ending', errorFields(error))
+    process.exit(1)
+  })
+}
+
+/** Resolves at the first SIGTERM or SIGINT. Under `bun run` each arrives twice: a second one means nothing. */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
+  })
+}

@@ -1,0 +1,76 @@
+/** Who calls with an admin token. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Access } from '#shared/contracts/endpoint.ts'
+import type { Role } from '#shared/contracts/fields.ts'
+import type { Token } from '#shared/config/admin-tokens.ts'
+import { unauthorized } from '#shared/http/errors.ts'
+
+export const ROLE_LEVEL = { volunteer: 1, manager: 2, owner: 3 } as const satisfies Record<Role, number>
+
+/** Least level of each kind of access; 0: no token needed. */
+export const ACCESS_LEVEL = { public: 0, optional: 0, ...ROLE_LEVEL } as const satisfies Record<
+  Access,
+  number
+>
+
+/** Holder of a valid token. */
+export interface Operator {
+  readonly role: Role
+  readonly level: 1 | 2 | 3
+  readonly name: string
+  /** Names the token in the audit log and in limits, without telling it. */
+  readonly fingerprint: string
+}
+
+/** After a wrong token an address waits, longer with each one, at most this long. */
+const MAX_DELAY_MS = 2_000
+const FORGET_AFTER_MS = 600_000
+const MAX_ADDRESSES = 10_000
+
+/** Is told of wrong tokens: at the first, second, fourth, eighth … in a row from one address. */
+export type OnGuess = (address: string, guesses: number) => void
+
+const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
+
+export interface Auth {
+  /** The operator whose token this is; null without a token. @throws Refusal 401 for a wrong one, delayed */
+  authenticate(token: string | null, address: string): Promise<Operator | null>
+}
+
+/** Compares in constant time with every configured token. No token configured: nobody is admitted. */
+export function createAuth(
+  tokens: readonly Token[],
+  now: () => number,
+  onGuess: OnGuess = () => undefined,
+  sleep: (ms: number) => Promise<void> = Bun.sleep,
+): Auth {
+  const known = tokens.map(({ name, role, value }) => {
+    const hash = digest(value)
+    const fingerprint = hash.toString('hex').slice(0, 12)
+    return { hash, operator: { role, level: ROLE_LEVEL[role], name, fingerprint } satisfies Operator }
+  })
+  const guesses = new Map<string, { count: number; ms: number }>()
+
+  const delay = (address: string): number => {
+    const last = guesses.get(address)
+    const count = last !== undefined && now() - last.ms < FORGET_AFTER_MS ? last.count + 1 : 1
+    // Taken out and put in again it is the youngest; the one that has been quiet for longest makes room.
+    guesses.delete(address)
+    if (guesses.size >= MAX_ADDRESSES) guesses.delete(guesses.keys().next().value!)
+    guesses.set(address, { count, ms: now() })
+    if (Number.isInteger(Math.log2(count))) onGuess(address, count)
+    return count <= 2 ? 0 : Math.min(50 * 2 ** (count - 3), MAX_DELAY_MS)
+  }
+
+  return {
+    async authenticate(token, address) {
+      if (token === null || token === '') return null
+      const hash = digest(token)
+      let operator: Operator | null = null
+      for (const one of known) if (timingSafeEqual(one.hash, hash)) operator = one.operator
+      if (operator !== null) return operator
+      await sleep(delay(address))
+      throw unauthorized('The X-Admin-Token is not valid: check it, or ask the owner for a new one.')
+    },
+  }
+}

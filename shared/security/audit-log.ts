@@ -1,0 +1,23 @@
+/** The audit log: every admin write, in the transaction of the write. */
+import type { Operator } from '#shared/security/admin-auth.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { auditLog } from '#shared/schema/operations.ts'
+
+export async function audit(
+  tx: Writer,
+  operator: Operator,
+  action: string,
+  details: Record<string, unknown>,
+  requestId: string,
+  nowMs: number,
+): Promise<void> {
+  await tx.insert(auditLog).values({
+    at: new Date(nowMs),
+    role: operator.role,
+    tokenName: operator.name,
+    tokenFingerprint: operator.fingerprint,
+    action,
+    details,
+    requestId,
+  })
+}

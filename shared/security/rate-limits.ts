@@ -1,0 +1,38 @@
+/** Sliding windows on endpoints: who is charged, and what a refused caller reads. */
+import type { Window } from '#shared/config/config.ts'
+import { Refusal } from '#shared/http/errors.ts'
+import { type Kv, kvIsAway, type LimitVerdict } from '#shared/kv/kv.ts'
+
+/** Headers of draft-ietf-httpapi-ratelimit-headers, and Retry-After in whole seconds, rounded up. */
+const headers = (name: string, { max, windowMs }: Window, retryAfterMs: number): Record<string, string> => {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000))
+  return {
+    'Retry-After': String(seconds),
+    RateLimit: `"${name}";r=0;t=${seconds}`,
+    'RateLimit-Policy': `"${name}";q=${max};w=${Math.ceil(windowMs / 1_000)}`,
+  }
+}
+
+/** 429 for a window that is full. */
+export function rateLimited(name: string, window: Window, retryAfterMs: number): Refusal {
+  const all = headers(name, window, retryAfterMs)
+  const seconds = all['Retry-After']
+  const sentence = `Too many requests: at most ${window.max} in ${window.windowMs / 1_000} s. Try again in ${seconds} s.`
+  return new Refusal(429, 'rate-limited', sentence, all)
+}
+
+/**
+ * Charges a call.
+ * @throws Refusal 429 when the window is full. A kv that is away charges nobody: what the call needs of the
+ * kv fails by itself, and the rest is not refused for it.
+ */
+export async function charge(kv: Kv, name: string, key: string, window: Window): Promise<void> {
+  let verdict: LimitVerdict
+  try {
+    verdict = await kv.limit(`${name}:${key}`, crypto.randomUUID(), window)
+  } catch (error) {
+    if (kvIsAway(error)) return
+    throw error
+  }
+  if (!verdict.allowed) throw rateLimited(name, window, verdict.retryAfterMs)
+}

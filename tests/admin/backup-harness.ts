@@ -1,0 +1,178 @@
+/** Installations without their services: a database, a kv, objects and journals, filled and compared. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { eraseUser } from '#services/admin/pilgrims/erase-user.ts'
+import { writeArchive } from '#services/admin/backup/archive.ts'
+import { type Installation, journalsOf, takeBackup, TABLES } from '#services/admin/backup/take-backup.ts'
+import { openJournal } from '#shared/buffer/journal/journal.ts'
+import { pack, type Point } from '#shared/buffer/point.ts'
+import { readConfig } from '#shared/config/config.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import type { Submission } from '#shared/kv/kv.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { openStores } from '#shared/runtime/service.ts'
+import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { rules } from '#tests/kv/drivers.ts'
+import { NOON, Rig } from '#tests/scheduler/flush-harness.ts'
+import { jumbled, point, randomBy, walk, wander } from '#tests/scheduler/walks.ts'
+
+export type Kind = 'embedded' | 'real'
+
+export interface Opened {
+  readonly installation: Installation
+  /** Flushes it. */
+  readonly rig: Rig
+  readonly dir: string
+  close(): Promise<void>
+}
+
+/** An empty installation; its own clock stands at noon of the rig. */
+export async function openInstallation(kind: Kind): Promise<Opened> {
+  const dir = await newDirectory('installation')
+  const database = kind === 'real' ? await openTestDatabase() : null
+  const config = readConfig({
+    EVENT_DATA_DIR: dir,
+    ...(database !== null && { DATABASE_URL: database.url, REDIS_URL: await testRedisUrl() }),
+  })
+  const { close, ...stores } = await openStores(
+    config,
+    createLog({}, () => undefined),
+    (db) => migrateDatabase(db),
+  )
+  const rig = new Rig()
+  Object.assign(rig, { db: stores.db, kv: stores.kv })
+  await rig.kv.setStatus({ status: 'active', version: 1, message: null })
+  return {
+    installation: { ...stores, config, now: () => rig.nowMs },
+    rig,
+    dir,
+    async close() {
+      await close()
+      await database?.drop()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A submission as journals hold it. */
+export const journaled = (userId: string, points: readonly Point[]): Submission => ({
+  id: crypto.randomUUID(),
+  userId,
+  kind: 'checkin',
+  entries: points.map(pack),
+  duplicateKey: `t${points[0]!.sentMs}`,
+  recordedMs: points[0]!.recordedMs,
+  position: { t: points[0]!.recordedMs, lat: points[0]!.lat, lng: points[0]!.lng },
+})
+
+/** Leaves check-ins in the journal of a process that is gone. */
+export async function leaveJournal(
+  installation: Installation,
+  submissions: readonly Submission[],
+): Promise<void> {
+  const journal = openJournal(journalsOf(installation), 1_000)
+  await Promise.all(submissions.map((one) => journal.append(one)))
+  journal.close()
+}
+
+export const OPERATOR = { role: 'owner', level: 3, name: 'ana', fingerprint: 'f00d' } as const
+
+/** Pilgrims with everything: stored, pending, journaled, erased, with words of all kinds, pictures and messages. */
+export async function fill({ installation, rig }: Opened): Promise<void> {
+  const { db, objects } = installation
+  const random = randomBy(7)
+  for (let i = 0; i < 6; i++) {
+    const points = jumbled(random, wander(random, 150, NOON - 3 * 86_400_000, 3), 40)
+    await rig.buffer(`walker-${i}`, points.slice(0, 120))
+    if (i % 2 === 0) await rig.flush()
+    await rig.buffer(`walker-${i}`, points.slice(120))
+  }
+  await rig.buffer('gone', walk(30))
+  await rig.buffer('back-again', walk(30))
+  await rig.flush()
+  await db.sql.unsafe(WORDS)
+  for (const [key, text] of Object.entries(OBJECTS))
+    await objects.put(key, new Uint8Array(Buffer.from(text)), { contentType: 'image/png' })
+  await db.sql`UPDATE share_cards SET etag = ${(await objects.head('cards/walker-0.png'))!.etag}`
+  for (const userId of ['gone', 'back-again'])
+    await eraseUser({ ...installation, calendar: rig.calendar } as ServiceContext, OPERATOR, userId, 'r')
+  // What waits: stamped with a generation, and not; in a journal, in the buffer, in both, and in the database.
+  rig.nowMs += 3_600_000
+  const later = walk(20, rig.nowMs, { receivedMs: rig.nowMs })
+  for (const userId of ['back-again', 'walker-1']) await rig.buffer(userId, later)
+  for (const userId of ['walker-0', 'walker-3', 'walker-4'])
+    await rig.kv.restore(0, [{ ...journaled(userId, later), entries: [] }], rules())
+  const only = point({ kind: 'c', sentMs: rig.nowMs + 1, receivedMs: rig.nowMs })
+  await leaveJournal(installation, [
+    journaled('walker-2', [only]),
+    journaled('walker-1', later.slice(0, 1)),
+    journaled('only-journaled', [only]),
+    journaled('gone', walk(1, NOON, { kind: 'c', receivedMs: NOON })),
+  ])
+}
+
+const OBJECTS = {
+  'cards/walker-0.png': 'a card',
+  'cards/U:w.alker@1.png': 'a card of a name with all characters',
+  [`screenshots/${'ab'.repeat(16)}.png`]: 'a screenshot \0\u00ff',
+  'webhooks/event-1': '{"spooled":true}',
+}
+
+const WORDS = `
+  UPDATE pilgrims SET display_name = E'雨 "quoted" \\\\ back\\nline \u{1f6b6}', phone = '+886912345678', survey_completed_at = now(),
+    consumption = '{"water": 2.5, "b": 1e300}', transport = '{}', consent_withdrawn = true WHERE user_id = 'walker-0';
+  INSERT INTO surveys VALUES ('walker-0', '{"q1": ["a,b", "{}", null], "q2": 0.1}', 2, '2026-04-12T00:00:00.123Z');
+  INSERT INTO survey_history (user_id, answers, revision, submitted_at) VALUES ('walker-0', '{}', 1, now());
+  INSERT INTO consents (user_id, agreed, version, at) VALUES ('walker-0', true, NULL, now());
+  INSERT INTO feedback (user_id, category, description, status, screenshot_url, created_at, updated_at)
+    VALUES ('walker-0', 'bug', '=1+1', 'new', '/api/event/feedback-image/${'ab'.repeat(16)}.png', now(), now());
+  INSERT INTO share_cards VALUES ('walker-0', 'fp', 'etag', true, 120, now(), NULL);
+  INSERT INTO role_assignments VALUES ('walker-1', 'volunteer', 'ana', now());
+  INSERT INTO followers VALUES ('walker-1', true, now(), NULL);
+  INSERT INTO messages VALUES (gen_random_uuid(), 'push', 'k', '{"user_ids": ["walker-1"]}', false, 'sent', 1, '{}', NULL, now(), now());
+  INSERT INTO message_chunks (message_id, state, recipients, size, body, retry_key, due_at)
+    VALUES (gen_random_uuid(), 'sent', '["walker-1"]', 1, '[{"type": "text"}]', gen_random_uuid(), now());
+  INSERT INTO outbox (subject, payload, created_at) VALUES ('s', '{}', now()), ('s', '{}', now());
+  DELETE FROM outbox WHERE id = (SELECT max(id) FROM outbox);
+  UPDATE activity SET status = 'paused', version = 5, message = 'rest', changed_at = now();`
+
+/** Everything that is stored, in an order of its own, but for the ledger: a restored kv is a new book in it. */
+export async function contents({ installation, rig }: Opened) {
+  const { db, kv, objects } = installation
+  const tables: Record<string, string[]> = {}
+  for (const table of TABLES.filter((name) => !name.startsWith('ledger_'))) {
+    const rows = await db.sql.unsafe<{ row: string }[]>(
+      `SELECT row_to_json(t)::text AS row FROM ${table} t ORDER BY row_to_json(t)::text COLLATE "C"`,
+    )
+    const kept = rows.map(({ row }) => row.replaceAll('+00:00"', 'Z"'))
+    tables[table] = table === 'audit_log' ? kept.filter((row) => !row.includes('"action":"restore"')) : kept
+  }
+  const stored: Record<string, string> = {}
+  for await (const key of objects.list('')) {
+    const { bytes, contentType } = (await objects.get(key))!
+    stored[key] = `${contentType} ${Buffer.from(bytes).toString('base64')}`
+  }
+  const live = await Promise.all(Array.from({ length: kv.partitions }, (_, p) => kv.moved(p, 0, 1_000)))
+  const places = live
+    .flat()
+    .map(({ userId, t, lat, lng }) => ({ userId, t, lat, lng }))
+    .sort((a, b) => (a.userId < b.userId ? -1 : 1))
+  return { tables, stored, live: places, pending: await rig.pending() }
+}
+
+/** @param see is shown each line @returns the file's path */
+export async function backUp(
+  { installation, dir }: Opened,
+  see: (line: string) => void = () => undefined,
+): Promise<string> {
+  const path = join(dir, `${crypto.randomUUID()}.jsonl.zst`)
+  await writeArchive(path, (write) =>
+    takeBackup(installation, (line) => {
+      see(line)
+      return write(line)
+    }),
+  )
+  return path
+}

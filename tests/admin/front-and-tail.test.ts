@@ -1,0 +1,77 @@
+/** Front and tail are worked out once for each state of the map, and again as soon as anything of it has changed. */
+import { expect, test } from 'bun:test'
+import { createProcession } from '#services/admin/map/front-and-tail.ts'
+import { addTiles } from '#shared/map/stored-tiles.ts'
+import { CellChanges, sumChanges } from '#shared/map/cell-counts.ts'
+import { tilesOfHours } from '#shared/map/cell-tiles.ts'
+import { describeRigs, type Rig } from '#tests/scheduler/flush-harness.ts'
+
+const HOUR_MS = 3_600_000
+const NOON_MS = Date.UTC(2026, 3, 12, 4)
+const ASKED = { zoom: 10, sinceMs: null as number | null, k: 0 }
+
+describeRigs('the procession', (rig) => {
+  /** A pilgrim for each hundredth of a degree northward, each with a point. */
+  const walk = (fromLat: number, hour: number, count = 20) =>
+    rig.db.sql.begin(async (tx) => {
+      const changes = new CellChanges()
+      for (let i = 0; i < count; i++) {
+        const place = { lat: fromLat + i / 100, lng: 120.61 }
+        changes.addPoint(hour, place)
+        changes.addPilgrim(hour, place)
+      }
+      await addTiles(tx, tilesOfHours(sumChanges([changes.pack()]), rig.calendar))
+    })
+  const readerOf = ({ db, calendar }: Rig) => {
+    const read = createProcession({ calendar, config: { route: null } })
+    return (asked = ASKED) => db.sql.begin((tx) => read(tx, asked))
+  }
+
+  test('is the same until the map has changed, whoever changed it', async () => {
+    const read = readerOf(rig)
+    expect((await read()).front).toBeNull()
+    await walk(24, NOON_MS)
+    const first = await read()
+    expect(first.spread_km).toBeWithin(18, 22)
+    // The very same: nobody was put in order again.
+    expect(await read()).toBe(first)
+
+    await walk(24.2, NOON_MS)
+    const second = await read()
+    expect(second.spread_km).toBeWithin(38, 43)
+    expect(await readerOf(rig)()).toEqual(second)
+
+    // A day later only those are walking who have been seen since.
+    await walk(24.6, NOON_MS + 30 * HOUR_MS)
+    const third = await read()
+    expect(Math.min(third.front!.lat, third.tail!.lat)).toBeGreaterThan(24.59)
+    const all = { ...ASKED, sinceMs: NOON_MS }
+    expect((await read(all)).spread_km).toBeGreaterThan(60)
+
+    // As a mended tile: the counts of all the others stay as they were.
+    const evening = new Date(NOON_MS + 6 * HOUR_MS).toISOString()
+    await rig.db.sql`DELETE FROM cell_tiles WHERE zoom = 14 AND start > ${evening}`
+    expect((await read()).front).toBeNull()
+    expect((await read(all)).spread_km).toEqual(second.spread_km)
+  })
+
+  test('is the same of tiles that an older release has written', async () => {
+    const read = readerOf(rig)
+    await walk(24, NOON_MS)
+    const before = await read()
+    expect(before.spread_km).toBeWithin(18, 22)
+    await rig.db.sql`UPDATE cell_tiles SET people = NULL`
+    const after = await read()
+    expect(after).not.toBe(before)
+    expect(after).toEqual(before)
+  })
+
+  test('is told with k by the cells of the answer, each question by itself', async () => {
+    const read = readerOf(rig)
+    await walk(24, NOON_MS)
+    const [near, far] = [await read({ ...ASKED, k: 1, zoom: 14 }), await read({ ...ASKED, k: 1, zoom: 6 })]
+    expect(near.front).not.toEqual(far.front)
+    expect((await read({ ...ASKED, k: 2, zoom: 14 })).front).toBeNull()
+    expect(await read({ ...ASKED, k: 1, zoom: 6 })).toBe(far)
+  })
+})

@@ -1,0 +1,144 @@
+/** The replay: what is journaled reaches the kv, once, whatever became of its first call. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Journal, openJournal } from '#shared/buffer/journal/journal.ts'
+import { createReplay, type Replay } from '#shared/buffer/journal/journal-recovery.ts'
+import { openEmbeddedKv } from '#shared/kv/kv.embedded.ts'
+import { openRedisKv } from '#shared/kv/kv.redis.ts'
+import { type Kv, KvUnavailable, partitionOf, type Submission, type Verdict } from '#shared/kv/kv.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { startRedisCluster } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { checkin, onError, rules } from '#tests/kv/drivers.ts'
+
+const soon = (what: string) => ({ timeoutMs: 15_000, what })
+const ADMITTED: Verdict = {
+  outcome: 'admitted',
+  duplicates: 0,
+  duplicate: false,
+  pending: 1,
+  recordedMs: 1,
+  held: null,
+}
+
+let dir: string
+let journal: Journal
+let kv: Kv
+let lines: string[]
+const replayOn = (store: Kv): Replay =>
+  createReplay({ kv: store, journal, rules: rules(), log: createLog({}, (line) => lines.push(line)) })
+const stored = async () => (await kv.drain(0, await kv.pendingUsers(0))).flatMap(({ entries }) => entries)
+
+beforeEach(async () => {
+  lines = []
+  dir = await newDirectory('replay')
+  journal = openJournal(join(dir, 'journal'), 10_000)
+  kv = await openEmbeddedKv({ path: join(dir, 'kv'), onError })
+})
+afterEach(async () => {
+  journal.close()
+  await kv.close()
+  await rm(dir, { recursive: true })
+})
+
+test('brings more than a page, each once, in a round', async () => {
+  const replay = replayOn(kv)
+  await Promise.all(Array.from({ length: 1_234 }, () => replay.journal(checkin(), null)))
+  expect(journal.size()).toBe(1_234)
+  replay.start()
+  await until(() => journal.size() === 0, soon('the replay'))
+  await replay.stop()
+  expect(await stored()).toHaveLength(1_234)
+  expect((await kv.books())[0]).toMatchObject({ admitted: 1_234, duplicate: 0 })
+  expect(lines).toEqual([])
+})
+
+test('leaves alone what is under way; an admission ends it, anything else is brought', async () => {
+  const replay = replayOn(kv)
+  const calls = Array.from({ length: 4 }, () => Promise.withResolvers<Verdict>())
+  const submissions = calls.map(() => checkin())
+  await Promise.all(calls.map(({ promise }, i) => replay.journal(submissions[i]!, promise)))
+  replay.start()
+  await replay.journal(checkin({ userId: 'beside' }), null)
+  await until(() => journal.size() === 4, soon('the one beside them to be brought'))
+  expect(await stored()).toHaveLength(1)
+  const [admitted, limited, away, paused] = calls
+  admitted!.resolve(ADMITTED)
+  limited!.resolve({ outcome: 'limited', retryAfterMs: 1 })
+  away!.reject(new KvUnavailable('late'))
+  paused!.resolve({ outcome: 'refused', status: 'paused', message: null })
+  await until(() => journal.size() === 0, soon('the replay'))
+  expect(await kv.peek(submissions[0]!.userId)).toEqual([])
+  for (const { userId } of submissions.slice(1)) expect(await kv.peek(userId)).toHaveLength(1)
+  await replay.stop()
+  expect(lines).toEqual([])
+})
+
+test('tries once more when it stops, also what was under way', async () => {
+  const replay = replayOn(kv)
+  const call = Promise.withResolvers<Verdict>()
+  await replay.journal(checkin(), call.promise)
+  await replay.stop()
+  expect(journal.size()).toBe(0)
+  journal.close()
+  // An answer that comes after the stop finds nothing to do.
+  call.resolve(ADMITTED)
+  await Bun.sleep(0)
+  expect(lines).toEqual([])
+  journal = openJournal(join(dir, 'journal'), 1)
+})
+
+test('adopts the journals of replicas that are gone, and says so; a damaged one is an error', async () => {
+  const gone = openJournal(join(dir, 'journal'), 10)
+  await gone.append(checkin({ userId: 'U' }))
+  gone.close()
+  writeFileSync(join(dir, 'journal', 'damaged.journal'), 'no journal'.repeat(1_000))
+  const replay = replayOn(kv)
+  replay.start()
+  await until(async () => (await kv.peek('U')).length === 1, soon('the replay'))
+  await replay.stop()
+  const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(logged).toMatchObject([
+    { level: 'warn', entries: 1 },
+    { level: 'error', message: 'the journal damaged.journal is not adopted', error_type: 'SQLiteError' },
+  ])
+})
+
+describeOnServers('a replay into a Redis Cluster', () => {
+  test('does not wait with the others for a partition whose node is away', async () => {
+    await using cluster = await startRedisCluster()
+    const store = await openRedisKv({
+      url: cluster.url,
+      partitions: 16,
+      admitWithinMs: 500,
+      onError: () => undefined,
+    })
+    await cluster.nodes[0]!.stop('SIGKILL')
+    const probe = async (partition: number) =>
+      store.drain(partition, ['nobody']).then(
+        () => true,
+        () => false,
+      )
+    const reachable = await Promise.all(Array.from({ length: 16 }, (_, partition) => probe(partition)))
+    expect(reachable).toContain(true)
+    expect(reachable).toContain(false)
+    const isReachable = ({ userId }: Submission) => reachable[partitionOf(userId, 16)]!
+    const all = Array.from({ length: 4_000 }, () => checkin())
+    // More than a page of those that cannot go stands before the first that can.
+    const waiting = all.filter((one) => !isReachable(one)).slice(0, 700)
+    const going = all.filter(isReachable).slice(0, 300)
+    const replay = replayOn(store)
+    await Promise.all([...waiting, ...going].map((one) => replay.journal(one, null)))
+    replay.start()
+    await until(() => journal.size() === waiting.length, soon('the others to go'))
+    await cluster.nodes[0]!.restart()
+    await until(() => journal.size() === 0, soon('the rest to go'))
+    await replay.stop()
+    expect(await store.bufferSize()).toBe(waiting.length + going.length)
+    await store.close()
+  })
+})

@@ -1,0 +1,248 @@
+/** The outbox over both drivers of database and bus: what is committed is handled, once in effect. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Bus } from '#shared/bus/bus.ts'
+import { openBus } from '#shared/bus/open-bus.ts'
+import type { Event, Subscriber } from '#shared/contracts/events.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { Database } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { createOutbox, type Outbox } from '#shared/bus/outbox.ts'
+import { openTestDatabase } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { type Server, startNats } from '#tests/helpers/servers.ts'
+import { embeddedOnly } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const SUBJECT = 'event.admin.flush.requested'
+const soon = (what: string) => ({ timeoutMs: 15_000, what })
+
+interface World {
+  db: Database
+  nats: Server | null
+  openBus(): Promise<Bus>
+  close(): Promise<void>
+}
+
+async function embedded(): Promise<World> {
+  const dir = await newDirectory('outbox')
+  const db = await openDatabase({ url: '', dir: join(dir, 'db') })
+  await migrateDatabase(db)
+  return {
+    db,
+    nats: null,
+    openBus: () => openBus({ url: '', onError: () => undefined }),
+    async close() {
+      await db.close()
+      await rm(dir, { recursive: true })
+    },
+  }
+}
+
+async function servers(): Promise<World> {
+  const [nats, database] = await Promise.all([startNats(), openTestDatabase()])
+  const db = await openDatabase({ url: database.url, dir: '' })
+  return {
+    db,
+    nats,
+    openBus: () => openBus({ url: nats.url, onError: () => undefined }),
+    async close() {
+      await db.close()
+      await Promise.all([database.drop(), nats.close()])
+    },
+  }
+}
+
+for (const [name, open] of [
+  ['embedded', embedded],
+  ['Postgres and NATS', servers],
+] as const)
+  describe.skipIf(embeddedOnly && open === servers)(`outbox: ${name}`, () => {
+    let world: World
+    let bus: Bus
+    const outboxes: Outbox[] = []
+    const lines: string[] = []
+    /** Events by id that a test's subscribers acted on. */
+    let acts = new Map<number, number>()
+    const act = async ({ id }: Event): Promise<void> => void acts.set(id, (acts.get(id) ?? 0) + 1)
+
+    beforeAll(async () => {
+      world = await open()
+      bus = await world.openBus()
+    })
+    afterAll(async () => {
+      await bus.close()
+      await world.close()
+    })
+    // A replica that ends closes its bus; the next test has another one.
+    afterEach(async () => {
+      await Promise.all(outboxes.splice(0).map((outbox) => outbox.stop()))
+      await bus.close()
+      bus = await world.openBus()
+      acts = new Map()
+      lines.length = 0
+    })
+
+    /** A replica's outbox; it sweeps often, so that nobody waits for minutes. */
+    const join = (on: Bus = bus, now: () => number = Date.now): Outbox => {
+      const log = createLog({}, (line) => lines.push(line))
+      const outbox = createOutbox(world.db, on, now, log, { everyMs: 150, afterMs: 100 })
+      outboxes.push(outbox)
+      return outbox
+    }
+    const commit = (outbox: Outbox): Promise<Event> =>
+      world.db.orm.transaction((tx) => outbox.add(tx, SUBJECT, { requested_at: time(Date.now()) }))
+    const isHandled = async (event: Event, subscriber: Subscriber = 'scheduler.flush'): Promise<boolean> => {
+      const rows = await world.db.sql`
+        SELECT 1 FROM handled WHERE event_id = ${event.id} AND subscriber = ${subscriber}`
+      return rows.length === 1
+    }
+
+    test('an event is handled once in effect, however often it is rung and swept', async () => {
+      const outbox = join()
+      await outbox.on('scheduler.flush', act)
+      const event = await commit(outbox)
+      for (let ring = 0; ring < 3; ring++) await outbox.ring(event)
+      await until(() => isHandled(event), soon('the event'))
+      await outbox.ring(event)
+      const later = await commit(outbox)
+      await until(() => isHandled(later), soon('the later event'))
+      expect(acts).toEqual(new Map([event, later].map(({ id }) => [id, 1])))
+    })
+
+    test('the bus and the sweep that bring the same event at once wait for one act', async () => {
+      const outbox = join()
+      const held = Promise.withResolvers<void>()
+      await outbox.on('scheduler.flush', async (event) => {
+        await act(event)
+        await held.promise
+      })
+      const event = await commit(outbox)
+      await outbox.ring(event)
+      await until(() => acts.has(event.id), soon('the act to begin'))
+      // Several sweeps find it unhandled meanwhile.
+      await Bun.sleep(600)
+      held.resolve()
+      await until(() => isHandled(event), soon('the event'))
+      expect(acts.get(event.id)).toBe(1)
+    })
+
+    test('what is rolled back was never there', async () => {
+      const outbox = join()
+      await outbox.on('scheduler.flush', act)
+      let undone: Event | null = null
+      await rejection(
+        world.db.orm.transaction(async (tx) => {
+          undone = await outbox.add(tx, SUBJECT, { requested_at: time(Date.now()) })
+          throw new Error('changed my mind')
+        }),
+      )
+      await outbox.ring(undone!)
+      const event = await commit(outbox)
+      await until(() => isHandled(event), soon('the event that was committed'))
+      expect([...acts.keys()]).toEqual([event.id])
+    })
+
+    test('each subscriber has its own go at it, with the payload as it was written', async () => {
+      const outbox = join()
+      const payload = { status: 'ended', version: 3, message: 'a|b', changed_at: time(0) } as const
+      const got: unknown[] = []
+      for (const subscriber of ['scheduler.flush', 'admin.spread-status'] as const)
+        await outbox.on(subscriber, async (event) => void got.push([subscriber, event.payload]))
+      const event = await world.db.orm.transaction((tx) =>
+        outbox.add(tx, 'event.admin.activity.ended', payload),
+      )
+      await outbox.ring(event)
+      for (const subscriber of ['scheduler.flush', 'admin.spread-status'] as const)
+        await until(() => isHandled(event, subscriber), soon(subscriber))
+      expect(got).toHaveLength(2)
+      expect(got).toEqual(
+        expect.arrayContaining([
+          ['scheduler.flush', payload],
+          ['admin.spread-status', payload],
+        ]),
+      )
+    })
+
+    test('an act that fails comes again, is told of, and keeps no other', async () => {
+      const outbox = join()
+      let failing: Event | null = null
+      let failures = 0
+      await outbox.on('scheduler.flush', async (event) => {
+        if (event.id === failing?.id && failures++ < 3) throw new Error('not yet')
+        await act(event)
+      })
+      failing = await commit(outbox)
+      const next = await commit(outbox)
+      await until(() => isHandled(next), soon('the event behind the failing one'))
+      await until(() => isHandled(failing), soon('the failing one'))
+      expect(acts).toEqual(new Map([failing, next].map(({ id }) => [id, 1])))
+      expect(lines.join()).toContain('not yet')
+    })
+
+    test('a subscriber that was down finds what happened, but no history', async () => {
+      const writer = join()
+      const event = await commit(writer)
+      await writer.ring(event)
+      const old = await commit(join(bus, () => Date.now() - 8 * 86_400_000))
+      await join().on('scheduler.flush', act)
+      await until(() => isHandled(event), soon('the event'))
+      expect([...acts.keys()]).toContain(event.id)
+      expect(acts.has(old.id)).toBe(false)
+    })
+
+    test('stopping waits for the act of a sweep', async () => {
+      const outbox = join()
+      const event = await commit(outbox)
+      const started = Promise.withResolvers<void>()
+      let finished = false
+      await Bun.sleep(120)
+      await outbox.on('scheduler.flush', async () => {
+        started.resolve()
+        await Bun.sleep(100)
+        finished = true
+      })
+      await started.promise
+      await outbox.stop()
+      expect(finished).toBe(true)
+      expect(await isHandled(event)).toBe(true)
+    })
+
+    test.skipIf(open === embedded)(
+      'NATS down at the commit: ringing does not fail, and it is handled',
+      async () => {
+        const outbox = join()
+        await outbox.on('scheduler.flush', act)
+        await world.nats!.stop('SIGKILL')
+        const event = await commit(outbox)
+        await outbox.ring(event)
+        expect(lines.join()).toContain('the sweep brings it')
+        await until(() => isHandled(event), soon('the event'))
+        expect(acts.get(event.id)).toBe(1)
+        await world.nats!.restart()
+        const later = await commit(outbox)
+        await until(() => isHandled(later), soon('the event after the outage'))
+      },
+    )
+
+    test.skipIf(open === embedded)('replicas share the work', async () => {
+      const buses = [await world.openBus(), await world.openBus()]
+      const counts = [0, 0]
+      for (const [i, each] of buses.entries())
+        await join(each).on('scheduler.flush', async (event) => {
+          counts[i]!++
+          await act(event)
+        })
+      const outbox = join()
+      const events = await Promise.all(Array.from({ length: 20 }, () => commit(outbox)))
+      await until(() => bus.connected(), soon('the bus'))
+      for (const event of events) await outbox.ring(event)
+      for (const event of events) await until(() => isHandled(event), soon('every event'))
+      expect(acts.size).toBe(20)
+      await Promise.all(buses.map((each) => each.close()))
+    })
+  })

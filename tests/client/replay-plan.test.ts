@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { TrackSyncRequest, CheckInRequest } from '#shared/contracts/tracking.ts'
+import type { TrackPoint } from '#shared/client/replay/gpx.ts'
+import {
+  batches,
+  createRandom,
+  half,
+  MAX_BODY_BYTES,
+  type Plan,
+  planReplay,
+  shuffled,
+} from '#shared/client/replay/plan-requests.ts'
+import { walk } from './replay-walk.ts'
+
+const NOW = Date.parse('2026-10-01T12:00:00Z')
+
+type Choices = Parameters<typeof planReplay>[1]
+
+const plan = (points: readonly TrackPoint[], choices: Partial<Choices> = {}): Plan =>
+  planReplay(
+    { points, tracks: 1, segments: 1, skipped: { untimed: 0, misplaced: 0, repeated: 0 } },
+    { user: 'u', end: 'now', speed: null, half: null, seed: null, repeat: false, batch: 500, ...choices },
+    NOW,
+  )
+
+/** Kind and time of everything that is sent, in order. */
+const sent = ({ steps }: Plan): string[] =>
+  steps.flatMap((step) =>
+    step.kind === 'check-in'
+      ? [`c ${step.body.timestamp}`]
+      : step.body.points.map(({ timestamp }) => `t ${timestamp}`),
+  )
+
+const asTimes = (points: readonly TrackPoint[], shiftMs: number): string[] =>
+  points.map(({ t }) => new Date(t + shiftMs).toISOString())
+
+describe('the order of things', () => {
+  test('a check-in at the first point, then every point, in bodies that the contracts take', () => {
+    const points = walk(1_234)
+    const { steps, points: count } = plan(points)
+    expect(steps.map((step) => (step.kind === 'sync' ? step.body.points.length : 'check-in'))).toEqual([
+      'check-in',
+      500,
+      500,
+      234,
+    ])
+    expect(count).toBe(1_234)
+    for (const step of steps) {
+      const contract = step.kind === 'check-in' ? CheckInRequest : TrackSyncRequest
+      expect(contract.safeParse(step.body).error).toBeUndefined()
+    }
+    expect(steps[0]!.body).toMatchObject({ user_id: 'u', lat: points[0]!.lat, lng: points[0]!.lng })
+    const times = asTimes(points, NOW - points.at(-1)!.t)
+    expect(sent(plan(points))).toEqual([`c ${times[0]}`, ...times.map((t) => `t ${t}`)])
+  })
+
+  test('everything twice, with the same times', () => {
+    const once = sent(plan(walk(30)))
+    expect(sent(plan(walk(30), { repeat: true }))).toEqual([...once, ...once])
+    expect(plan(walk(30), { repeat: true }).points).toBe(60)
+  })
+
+  test('random order: the same points, the check-in first, repeatable by its seed', () => {
+    const [first, ...rest] = sent(plan(walk(600), { seed: 7 }))
+    const [ordered, ...inOrder] = sent(plan(walk(600)))
+    expect(first).toBe(ordered)
+    expect(rest).not.toEqual(inOrder)
+    expect(rest.toSorted()).toEqual(inOrder)
+    expect(sent(plan(walk(600), { seed: 7 }))).toEqual([first!, ...rest])
+    expect(sent(plan(walk(600), { seed: 8 }))).not.toEqual([first!, ...rest])
+  })
+
+  test('two halves with one end are the whole', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 40 }), fc.option(fc.nat(), { nil: null }), (count, seed) => {
+        const halves = ([1, 2] as const).map((which) =>
+          sent(plan(walk(count), { half: which, end: NOW, seed })),
+        )
+        expect(halves.flat().toSorted()).toEqual(sent(plan(walk(count), { end: NOW })).toSorted())
+        expect(halves[1]!.filter((line) => line.startsWith('c'))).toEqual([])
+      }),
+    )
+  })
+
+  test('the second half of one point is refused', () => {
+    expect(() => plan(walk(1), { half: 2 })).toThrow(/Half 2/)
+    expect(sent(plan(walk(1), { half: 1 }))).toHaveLength(2)
+  })
+})
+
+describe('time', () => {
+  const points = walk(100)
+  const spanMs = points.at(-1)!.t - points[0]!.t
+
+  test.each([
+    ['now', NOW],
+    ['recorded', points.at(-1)!.t],
+    [Date.parse('2026-05-01T00:00:00Z'), Date.parse('2026-05-01T00:00:00Z')],
+  ] as const)('a track that ends %p', (end, endMs) => {
+    const planned = plan(points, { end })
+    expect(planned.endMs).toBe(endMs)
+    expect(sent(planned).slice(1)).toEqual(asTimes(points, endMs - points.at(-1)!.t).map((t) => `t ${t}`))
+  })
+
+  test('no pace: nothing is ever due later', () => {
+    expect(plan(points, { repeat: true }).steps.every(({ dueMs }) => dueMs === 0)).toBe(true)
+  })
+
+  test.each([1, 7.5, 60])(
+    'at %p × real time no point is sent before its moment or carries the future',
+    (speed) => {
+      const planned = plan(points, { speed })
+      for (const step of planned.steps) {
+        const carried = step.kind === 'check-in' ? [step.body] : step.body.points
+        for (const { timestamp } of carried) {
+          const t = Date.parse(timestamp)
+          // The moved end is rounded to a millisecond.
+          expect(t).toBeLessThanOrEqual(NOW + step.dueMs + 1)
+          expect((t - (planned.endMs - spanMs)) / speed).toBeLessThanOrEqual(step.dueMs + 1e-6)
+        }
+      }
+      expect(planned.steps.at(-1)!.dueMs).toBeCloseTo(spanMs / speed)
+    },
+  )
+
+  test('at real time batches are ten seconds or a step apart, so that the limit of ten a minute holds', () => {
+    const due = plan(walk(300, { stepS: 1 }), { speed: 1 })
+      .steps.slice(1)
+      .map(({ dueMs }) => dueMs)
+    const inAMinute = due.map((from) => due.filter((at) => at >= from && at < from + 60_000).length)
+    expect(Math.max(...inAMinute)).toBeLessThanOrEqual(10)
+  })
+})
+
+describe('pieces', () => {
+  test('batches keep order, count and the limit of bytes, and lose nothing', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 2_500 }),
+        fc.integer({ min: 1, max: 5_000 }),
+        (count, maxPoints) => {
+          const user = 'u'.repeat(128)
+          const points = walk(count)
+          const cut = batches(user, points, { maxPoints })
+          expect(cut.flat()).toEqual(points)
+          expect(Math.max(...cut.map((batch) => batch.length))).toBeLessThanOrEqual(maxPoints)
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+
+  test('the largest bodies stay within the limit, and come close to it', () => {
+    const { steps } = plan(walk(4_000), { user: 'u'.repeat(128), batch: 5_000 })
+    const sizes = steps.slice(1, -1).map(({ body }) => Buffer.byteLength(JSON.stringify(body)))
+    expect(sizes.length).toBeGreaterThan(1)
+    for (const size of sizes) {
+      expect(size).toBeLessThanOrEqual(MAX_BODY_BYTES)
+      expect(size).toBeGreaterThan(MAX_BODY_BYTES - 300)
+    }
+  })
+
+  test('the first half has the middle', () => {
+    expect([half([1, 2, 3], 1), half([1, 2, 3], 2), half([1, 2, 3], null)]).toEqual([[1, 2], [3], [1, 2, 3]])
+  })
+
+  test('a shuffle is a permutation and leaves its input alone', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat()), fc.nat(), (items, seed) => {
+        const before = [...items]
+        const rising = (a: number, b: number) => a - b
+        expect(shuffled(items, createRandom(seed)).toSorted(rising)).toEqual(items.toSorted(rising))
+        expect(items).toEqual(before)
+      }),
+    )
+  })
+
+  test('random numbers spread evenly over [0, 1)', () => {
+    const random = createRandom(1)
+    const tenths = Array.from({ length: 10 }, () => 0)
+    for (let i = 0; i < 10_000; i++) tenths[Math.floor(random() * 10)]!++
+    for (const hits of tenths) expect(Math.abs(hits - 1_000)).toBeLessThan(150)
+  })
+})

@@ -1,0 +1,166 @@
+/** The configuration: read whole, refused with every fault named, and documented as it is. */
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigError, readConfig, SETTING_NAMES, unknownSettings } from '#shared/config/config.ts'
+
+const root = join(import.meta.dir, '../..')
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
+
+const faultsOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+}
+
+describe('the configuration', () => {
+  test('names every fault at once', () => {
+    const faults = faultsOf({
+      EVENT_PARTITIONS: '0',
+      EVENT_TIMEZONE: 'Mars/Olympus',
+      EVENT_IDENTITY: 'maybe',
+      EVENT_ADMIN_TOKEN: 'a',
+      EVENT_MANAGER_TOKEN: 'a',
+      EVENT_AREA: '/nowhere/area.json',
+      EVENT_ROUTE: '/nowhere/route.json',
+      EVENT_ENV: 'production',
+      LINE_LOGIN_CHANNEL_ID_FILE: '/nowhere/id',
+    })
+    expect(new Set(faults.map((fault) => fault.split(':')[0]))).toEqual(
+      new Set([
+        'EVENT_AREA',
+        'EVENT_IDENTITY',
+        'EVENT_MANAGER_TOKEN',
+        'EVENT_PARTITIONS',
+        'EVENT_ROUTE',
+        'EVENT_TIMEZONE',
+        'LINE_CHANNEL_SECRET',
+        'LINE_LOGIN_CHANNEL_ID_FILE',
+      ]),
+    )
+  })
+
+  test('tells names that look like settings and are none', () => {
+    const misspelt = ['EVENT_ADMN_TOKEN', 'EVENT_FLUSH_SECOND_FILE', 'LINE_CHANEL_SECRET', 'S3_REGIN']
+    const others = [
+      'EVENT_FILES',
+      'LINE_BOT_UPSTREAM',
+      'PATH',
+      'EVENT',
+      'DATABASE_URL',
+      'EVENT_ADMIN_TOKEN_FILE',
+      ...SETTING_NAMES,
+    ]
+    expect(unknownSettings(Object.fromEntries([...misspelt, ...others].map((name) => [name, 'x'])))).toEqual(
+      misspelt,
+    )
+  })
+
+  test('says of each fault what the setting takes', () => {
+    const faults = {
+      EVENT_PORT: ['abc', 'must be a number'],
+      EVENT_FLUSH_SECONDS: ['-1', 'must be at least 1'],
+      EVENT_IDENTITY: ['maybe', 'must be "open" or "line"'],
+      EVENT_PUBLIC_URL: ['localhost', 'must be a whole address, such as https://example.org'],
+      EVENT_STARTS_AT: [
+        'tomorrow',
+        'must be an ISO 8601 time with a zone, such as 2026-04-03T06:00:00+08:00',
+      ],
+      DATABASE_URL: ['mysql://database/event', 'must begin with postgres://'],
+      REDIS_URL: ['redis:6379', 'must begin with redis://'],
+    }
+    for (const [name, [value, sentence]] of Object.entries(faults))
+      expect(faultsOf({ [name]: value! })).toEqual([`${name}: ${sentence}`])
+    expect(faultsOf({ DATABASE_URL: 'postgresql://a,b/event', REDIS_URL: 'redis://a,redis://b' })).toEqual([])
+  })
+
+  test('a route is a line; whatever else the file holds is a fault', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'event-route-'))
+    try {
+      const file = join(dir, 'route.json')
+      const withRoute = (content: string) => {
+        writeFileSync(file, content)
+        return { EVENT_ROUTE: file }
+      }
+      const line = {
+        type: 'LineString',
+        coordinates: [
+          [120, 24, 12.5],
+          [120, 24.1],
+        ],
+      }
+      const env = withRoute(JSON.stringify({ type: 'Feature', geometry: line }))
+      expect(readConfig(env).route!.project({ lat: 24.05, lng: 120.1 }).alongM).toBeWithin(5_500, 5_620)
+      expect(readConfig({}).route).toBeNull()
+      for (const content of [
+        '{',
+        '{"type":"Point","coordinates":[1,2]}',
+        JSON.stringify({ ...line, coordinates: [[120, 24]] }),
+      ])
+        expect(faultsOf(withRoute(content))).toEqual([expect.stringContaining('EVENT_ROUTE: ')])
+      expect(faultsOf({ EVENT_ROUTE: join(dir, 'nothing.json') })).toHaveLength(1)
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
+  })
+
+  test('production needs the channel secret; identity by LINE needs its channel', () => {
+    expect(faultsOf({ EVENT_ENV: 'production' })).toEqual([expect.stringContaining('LINE_CHANNEL_SECRET')])
+    expect(faultsOf({ EVENT_IDENTITY: 'line' })).toEqual([expect.stringContaining('LINE_LOGIN_CHANNEL_ID')])
+    expect(faultsOf({ EVENT_ENV: 'production', LINE_CHANNEL_SECRET: 'x' })).toEqual([])
+  })
+
+  test('an unset or blank token admits nobody; several are told apart; one in two places is refused', () => {
+    expect(readConfig({ EVENT_ADMIN_TOKEN: '  ' }).tokens).toEqual([])
+    expect(readConfig({ EVENT_MANAGER_TOKEN: 'lin:a,chen:b', EVENT_VOLUNTEER_TOKEN: 'c' }).tokens).toEqual([
+      { name: 'lin', role: 'manager', value: 'a' },
+      { name: 'chen', role: 'manager', value: 'b' },
+      { name: 'volunteer', role: 'volunteer', value: 'c' },
+    ])
+    expect(faultsOf({ EVENT_ADMIN_TOKEN: 'a', EVENT_MANAGER_TOKEN: 'x:a' })).toHaveLength(1)
+    expect(faultsOf({ EVENT_ADMIN_TOKEN: 'a,,b' })).toEqual([expect.stringContaining('empty token')])
+  })
+
+  test('a secret may stand in a file; the variable itself wins; a file that is not there is a fault', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'event-config-'))
+    try {
+      const file = join(dir, 'token')
+      writeFileSync(file, 'from-file\n')
+      expect(readConfig({ EVENT_ADMIN_TOKEN_FILE: file }).tokens[0]?.value).toBe('from-file')
+      expect(readConfig({ EVENT_ADMIN_TOKEN_FILE: file, EVENT_ADMIN_TOKEN: 'own' }).tokens[0]?.value).toBe(
+        'own',
+      )
+      expect(faultsOf({ EVENT_ADMIN_TOKEN_FILE: join(dir, 'none') })).toEqual([
+        expect.stringContaining('EVENT_ADMIN_TOKEN_FILE'),
+      ])
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+  })
+
+  test('the README lists every setting, with its default', () => {
+    const defaults = Object.fromEntries(
+      [...readme.matchAll(/^\| `([A-Z0-9_]+)`\s*\| (?:`([^`]*)`)?\s*\|/gm)].map(([, name, value]) => [
+        name!,
+        value ?? '',
+      ]),
+    )
+    expect(Object.keys(defaults).sort()).toEqual([...SETTING_NAMES].sort())
+    // A table that lied about a default would change the configuration when it is taken at its word.
+    const given = Object.fromEntries(Object.entries(defaults).filter(([, value]) => value !== ''))
+    expect(JSON.stringify(readConfig(given))).toBe(JSON.stringify(readConfig({})))
+  })
+
+  test('compose passes every setting on', () => {
+    // These two are the container’s own.
+    for (const name of SETTING_NAMES)
+      if (name !== 'PORT' && name !== 'EVENT_PORT')
+        expect({ name, passed: new RegExp(`^  ${name}:`, 'm').test(compose) }).toEqual({ name, passed: true })
+  })
+})

@@ -1,0 +1,195 @@
+/** What is checked by hand on the hot path is what the contracts say. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { clustersEndpoint, writeClusters } from '#shared/contracts/clusters.ts'
+import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
+import { quickCheckIn, quickGpsPoint, quickTrackSync } from '#shared/contracts/fast-validation.ts'
+import {
+  checkInEndpoint,
+  CheckInRequest,
+  foldPointAliases,
+  GpsPoint,
+  trackSyncEndpoint,
+  TrackSyncRequest,
+} from '#shared/contracts/tracking.ts'
+
+const anything = fc.anything({ withNullPrototype: true, withSparseArray: true })
+const edges = [90, 90.000001, -90, 180, -180.1, 1e9, -1e9, 1e9 + 1, 0, -0, NaN, Infinity, -Infinity, 1e308]
+const texts = [
+  '',
+  'walk',
+  'x'.repeat(32),
+  'x'.repeat(33),
+  'x'.repeat(64),
+  'x'.repeat(65),
+  'a\0',
+  '\ud800',
+  '走',
+]
+/** Mostly right, often at the edge of it, sometimes anything at all. */
+const like = (...right: unknown[]) =>
+  fc.oneof(
+    { weight: 12, arbitrary: fc.constantFrom(...right) },
+    { weight: 2, arbitrary: fc.constantFrom(null, undefined, ...edges, ...texts, '24.1', true, [], {}) },
+    { weight: 1, arbitrary: anything },
+  )
+const pointFields = {
+  lat: like(24.15, 90, -90),
+  lng: like(120.67, 180, -180),
+  timestamp: like('2026-04-12T04:00:00.000Z', 1_775_966_400_000, undefined),
+  accuracy: like(undefined, null, 12, 1e9),
+  altitude: like(undefined, 3_952),
+  speed: like(undefined, 4.2),
+  mode: like(undefined, 'walk', '走'),
+  source: like(undefined, 'phone'),
+}
+const rarely = (value: unknown) =>
+  fc.oneof({ weight: 20, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constant(value) })
+const aliases = {
+  latitude: rarely(1),
+  lon: rarely(2),
+  longitude: rarely(null),
+  datetime: rarely(5),
+  x: rarely(1),
+}
+const userId = like('U4af4980629', 'a', 'x'.repeat(128), 'x'.repeat(129), '.', '..', 'a b')
+
+const point = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ ...pointFields, ...aliases }) },
+  { weight: 1, arbitrary: anything },
+)
+const checkIn = fc.record({
+  ...pointFields,
+  ...aliases,
+  user_id: userId,
+  track_points: like(undefined, null, [], [{}, 1], Array(5_001).fill(1)),
+})
+const trackSync = fc.record({
+  user_id: userId,
+  points: like([1], [{ lat: 1 }], [], Array(5_000).fill(1)),
+})
+
+const RUNS = 3_000
+
+describe('a quick check', () => {
+  /** Yes here is yes there, and the same value; how often it is yes is told. */
+  const agrees = (
+    values: fc.Arbitrary<unknown>,
+    quick: (value: unknown) => unknown,
+    slow: { safeParse(value: unknown): { success: boolean; data?: unknown } },
+  ): number => {
+    let taken = 0
+    const compare = (value: unknown) => {
+      const found = quick(value)
+      if (found === null) return
+      taken++
+      const parsed = slow.safeParse(value)
+      expect(parsed.success).toBe(true)
+      expect(found).toEqual(parsed.data as object)
+    }
+    fc.assert(fc.property(values, compare), { numRuns: RUNS })
+    return taken / RUNS
+  }
+
+  test.each([
+    [
+      'of a point',
+      point,
+      quickGpsPoint,
+      { safeParse: (v: unknown) => GpsPoint.safeParse(foldPointAliases(v)) },
+    ],
+    ['of a check-in', checkIn, quickCheckIn, CheckInRequest],
+    ['of a batch', trackSync, quickTrackSync, TrackSyncRequest],
+  ] as const)('%s says what the contract says', (_, values, quick, slow) => {
+    // It is worth something only where it says yes often.
+    expect(agrees(values, quick, slow)).toBeGreaterThan(0.05)
+  })
+
+  test('takes what phones send', () => {
+    const sent = { user_id: 'U1', lat: 24.15, lng: 120.67, timestamp: '2026-04-12T04:00:00Z', accuracy: 12 }
+    expect(quickCheckIn(sent)).not.toBeNull()
+    expect(quickGpsPoint(sent)).not.toBeNull()
+    expect(quickTrackSync({ user_id: 'U1', points: [sent] })).not.toBeNull()
+  })
+})
+
+describe('quick data', () => {
+  test('of a check-in and a track names every field of the contract, and nothing else', () => {
+    const time = '2026-04-12T04:00:00.000Z'
+    const here = { userId: 'U1', recorded_at: time, duplicate: false, pending: 1, in_range: true }
+    const track = { accepted: 1, duplicates: 2, rejected: [{ index: 0, reason: 'too-old' as const }] }
+    const there = { ...track, durable_through: null }
+    expect(checkInEndpoint.quickData?.({ ...here, secret: 1 } as typeof here)).toEqual(here)
+    expect(trackSyncEndpoint.quickData?.({ ...there, secret: 1 } as typeof there)).toEqual(there)
+    expect(Object.keys(checkInEndpoint.data.shape).sort()).toEqual(Object.keys(here).sort())
+    expect(Object.keys(trackSyncEndpoint.data.shape).sort()).toEqual(Object.keys(there).sort())
+  })
+
+  test('of a profile is what the contract lets through', () => {
+    const time = '2026-04-12T04:00:00.000Z'
+    const profile: Profile = {
+      userId: 'U1',
+      display_name: '名',
+      picture_url: 'https://x.test/p.png',
+      level: 2,
+      level_name: { zh: '築基香客', en: 'Foundation Pilgrim' },
+      icon: '🧱',
+      km: 20.5,
+      checkins: 7,
+      next_level: { level: 3, km_needed: 24.5, checkins_needed: 3 },
+      carbon_kg: 1.5,
+      carbon_saved_kg: 8.25,
+      phone: '••••••••78',
+      survey_completed: 1,
+      privacy_agreed: true,
+      privacy_agreed_at: time,
+      participant_status: 'active',
+      achievement_card: 'unlocked',
+      photo_count: 3,
+      first_seen: time,
+      last_seen: time,
+    }
+    for (const one of [profile, { ...profile, next_level: null, display_name: null, last_seen: null }]) {
+      const inner = { level_name: { ...one.level_name, secret: 1 } }
+      const given = { ...one, ...inner, secret: 1 } as Profile
+      expect(profileEndpoint.quickData?.(given)).toEqual(one)
+      expect(profileEndpoint.data.parse(given)).toEqual(one)
+    }
+    expect(Object.keys(profileEndpoint.data.shape).sort()).toEqual(Object.keys(profile).sort())
+  })
+
+  test('of a map is what the contract lets through', () => {
+    const degrees = fc.double({ min: -90, max: 90, noNaN: true })
+    const cell = fc.record({
+      id: fc.constantFrom('6/1503/570', '18/6155878/2336358'),
+      bounds: fc.tuple(degrees, degrees, degrees, degrees),
+      count: fc.nat(),
+      users: fc.nat(),
+    })
+    const end = { lat: 24.1, lng: 120.6, route_km: null }
+    const summary = { zoom: 6, requested_zoom: 18, since: null, front: end, tail: null, spread_km: 1.25 }
+    const beside = { ...summary, as_of: '2026-04-12T04:00:00.000Z' }
+    const given = { ...beside, front: { ...end, secret: 1 }, secret: 1 }
+    fc.assert(
+      fc.property(fc.array(cell), (cells) => {
+        const { json } = writeClusters(
+          cells.map((one) => ({ ...one, secret: 1 })),
+          given,
+        )
+        const features = cells.map(({ id, bounds: [west, south, east, north], count, users }) => {
+          const ring = [
+            [west, south],
+            [east, south],
+            [east, north],
+            [west, north],
+            [west, south],
+          ]
+          const geometry = { type: 'Polygon' as const, coordinates: [ring as [number, number][]] }
+          return { type: 'Feature' as const, id, geometry, properties: { count, users } }
+        })
+        const parsed = clustersEndpoint.data.parse({ type: 'FeatureCollection', features, ...given })
+        expect(json).toBe(JSON.stringify(parsed))
+      }),
+    )
+  })
+})

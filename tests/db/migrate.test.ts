@@ -1,0 +1,167 @@
+/** Migrations: forward only, one at a time, giving way on a live database; and a schema of another release refused. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import type { Database } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
+import {
+  expectSchema,
+  migrate,
+  type Migration,
+  MIGRATIONS,
+  migrateDatabase,
+  readSchema,
+} from '#shared/db/migrate.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { type Server, startPostgres } from '#tests/helpers/servers.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { SETTINGS } from '#tests/helpers/test-stack.ts'
+
+const NAMES = MIGRATIONS.map(({ name }) => name)
+const last = MIGRATIONS.at(-1)!
+/** What a release after this one might bring. */
+const next = (sql: string): Migration => ({ name: '9999_next', madeMs: last.madeMs + 1, sql })
+const NEWER = /a newer release has migrated it\. Run that release/
+
+const columnsOf = async (db: Database): Promise<string[]> =>
+  (
+    await db.sql<{ name: string }[]>`
+      SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+      WHERE table_schema = 'public' ORDER BY 1`
+  ).map(({ name }) => name)
+
+describeOnServers('migrations on Postgres', () => {
+  let server: Server
+  let db: Database
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server.close())
+  beforeEach(async () => {
+    db = await openDatabase({ url: server.url, dir: '' })
+    await db.sql`DROP SCHEMA public CASCADE`
+    await db.sql`CREATE SCHEMA public`
+    await db.sql`DROP SCHEMA IF EXISTS drizzle CASCADE`
+  })
+  afterEach(() => db.close())
+
+  test('several jobs at once apply each of them once', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => migrate(server.url)))
+    expect(await readSchema(db.sql)).toEqual(NAMES)
+    await expectSchema(db.sql)
+  })
+
+  test('a migration gives way to those who use its table, and comes through when they are done', async () => {
+    await migrateDatabase(db)
+    const held = Promise.withResolvers<void>()
+    const reading = Promise.withResolvers<void>()
+    const reader = db.sql.begin(async (tx) => {
+      await tx`SELECT count(*) FROM pilgrims`
+      reading.resolve()
+      await held.promise
+    })
+    await reading.promise
+    const migrations = [...MIGRATIONS, next('ALTER TABLE pilgrims ADD COLUMN shoe_size integer')]
+    const migrating = migrateDatabase(db, { migrations })
+    let slowestMs = 0
+    // Behind an ALTER that waits for a table every query of it waits: two seconds at most, and again and again.
+    const until = performance.now() + 2_600
+    while (performance.now() < until) {
+      const startedAt = performance.now()
+      await db.sql`SELECT count(*) FROM pilgrims`
+      slowestMs = Math.max(slowestMs, performance.now() - startedAt)
+    }
+    expect(await columnsOf(db)).not.toContain('pilgrims.shoe_size')
+    held.resolve()
+    await reader
+    await migrating
+    expect(await columnsOf(db)).toContain('pilgrims.shoe_size')
+    expect(slowestMs).toBeGreaterThan(1_000)
+    expect(slowestMs).toBeLessThan(3_000)
+  }, 30_000)
+
+  test('one that fails leaves nothing of itself, and everything before it', async () => {
+    const faulty = next('CREATE TABLE half (id integer);--> statement-breakpoint SELECT 1 / 0')
+    await rejection(migrateDatabase(db, { migrations: [...MIGRATIONS, faulty] }))
+    expect(await readSchema(db.sql)).toEqual(NAMES)
+    expect(await columnsOf(db)).not.toContain('half.id')
+  })
+
+  test('a newer schema is refused by the migration job and by every service, with a sentence', async () => {
+    await migrateDatabase(db, { migrations: [...MIGRATIONS, next('CREATE TABLE things (id integer)')] })
+    expect(String(await rejection(migrateDatabase(db)))).toMatch(NEWER)
+    for (const file of ['shared/db/migrate.ts', 'services/survey-profile/main.ts']) {
+      const child = Bun.spawn([process.execPath, file], {
+        env: { PATH: process.env.PATH, ...SETTINGS, DATABASE_URL: server.url, PORT: '0' },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const said = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
+      expect(await child.exited).toBe(1)
+      expect(said).toMatch(NEWER)
+    }
+  }, 30_000)
+
+  test('a service refuses a database that lacks a migration, and says what to run', async () => {
+    await migrateDatabase(db, { migrations: MIGRATIONS.slice(0, -1) })
+    expect(String(await rejection(expectSchema(db.sql)))).toContain(
+      `The database lacks ${last.name}: run \`bun run migrate\``,
+    )
+  })
+})
+
+test('the embedded run refuses a newer schema too', async () => {
+  const dataDir = await newDirectory('newer')
+  const db = await openDatabase({ url: '', dir: `${dataDir}/db` })
+  await migrateDatabase(db, { migrations: [...MIGRATIONS, next('CREATE TABLE things (id integer)')] })
+  await db.close()
+  const child = Bun.spawn([process.execPath, 'proxy/local.ts'], {
+    env: { PATH: process.env.PATH, EVENT_DATA_DIR: dataDir, EVENT_PORT: '0' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  expect(await new Response(child.stderr).text()).toMatch(NEWER)
+  expect(await child.exited).toBe(1)
+  await rm(dataDir, { recursive: true })
+}, 60_000)
+
+describe('each migration is safe while services run', () => {
+  /** Services of the release before still run, and tables are large: what would break or stop them. */
+  const UNSAFE: [RegExp, string][] = [
+    [/\bDROP\s+(TABLE|COLUMN)\b/i, 'takes away what running services use'],
+    [/\bRENAME\b/i, 'takes away what running services use'],
+    [/\bALTER\s+COLUMN\b.*\b(TYPE|SET\s+NOT\s+NULL)\b/i, 'reads or rewrites the whole table under its lock'],
+    [/\bADD\s+COLUMN\b(?=.*\bNOT\s+NULL\b)(?!.*\bDEFAULT\b)/i, 'fails on a table that has rows'],
+    [
+      /\bADD\s+COLUMN\b.*\bDEFAULT\s+(?!'|\d|true|false|now\(\))/i,
+      'may rewrite the whole table under its lock',
+    ],
+    [/\bADD\s+CONSTRAINT\b(?!.*\bNOT\s+VALID\b)/i, 'reads the whole table under its lock'],
+    [/\bINDEX\b.*\bON\s+"?gps_points\b/i, 'keeps the flush out while the largest table is indexed'],
+    [/\b(LOCK\s+TABLE|VACUUM\s+FULL|CLUSTER)\b/i, 'stops everyone'],
+  ]
+  const faultsOf = (sql: string): string[] =>
+    sql
+      .replaceAll(/--.*$/gm, '')
+      .split(';')
+      .flatMap((statement) =>
+        UNSAFE.filter(([pattern]) => pattern.test(statement.replaceAll(/\s+/g, ' '))).map(
+          ([, fault]) => fault,
+        ),
+      )
+
+  for (const { name, sql } of MIGRATIONS) test(name, () => expect(faultsOf(sql)).toEqual([]))
+
+  test('and unsafe ones are told', () => {
+    for (const unsafe of [
+      'ALTER TABLE "pilgrims" DROP COLUMN "phone"',
+      'ALTER TABLE "a" ALTER COLUMN "b" SET DATA TYPE bigint',
+      'ALTER TABLE "a" ADD COLUMN "b" integer NOT NULL',
+      'ALTER TABLE "a" ADD COLUMN "b" uuid DEFAULT gen_random_uuid() NOT NULL',
+      'ALTER TABLE "a" ADD CONSTRAINT "b" CHECK (c > 0)',
+      'CREATE INDEX "x" ON "gps_points" USING btree ("lat")',
+    ])
+      expect([unsafe, faultsOf(unsafe).length]).toEqual([unsafe, 1])
+    expect(faultsOf('ALTER TABLE "a" ADD COLUMN "b" integer DEFAULT 0 NOT NULL')).toEqual([])
+  })
+})

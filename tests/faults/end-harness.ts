@@ -1,0 +1,235 @@
+/** The end of an event whose services are killed on the way: what is done when, and whether all of it is done once. */
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import Redis from 'ioredis'
+import postgres from 'postgres'
+import type { ServiceName } from '#shared/contracts/endpoint.ts'
+import { type Activity, endActivityEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
+import { SUBSCRIBERS } from '#shared/contracts/events.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin, checkIn, healthOf } from '#tests/helpers/test-stack.ts'
+import { openRealWorld, type RealWorld } from '#tests/helpers/test-stack-real.ts'
+
+/** In the order of the saga. A service is killed when it has been reached. */
+export const STEPS = [
+  'asked',
+  'committed',
+  'spread',
+  'flushed',
+  'first-card',
+  'planned',
+  'first-message',
+] as const
+export type Step = (typeof STEPS)[number]
+export const KILLED = ['admin', 'scheduler', 'feedback-media', 'line-bot', 'tracking'] as const
+export type Killed = (typeof KILLED)[number] & ServiceName
+
+export interface Kill {
+  readonly step: Step
+  readonly service: Killed
+}
+
+export interface EndingRig {
+  /**
+   * Walks, ends the event, and kills on the way. Then everything must have been done, once.
+   * @param patient whether locks of the dead are left to their time
+   */
+  endUnder(kills: readonly Kill[], patient: boolean): Promise<void>
+  close(): Promise<void>
+}
+
+/** Pilgrims whose achievement card is due, and those who only walk. */
+const ACHIEVERS = 5
+const WALKERS = 15
+/** A lock on the flush lasts 90 s. */
+const DONE_MS = 200_000
+const HOUR_MS = 3_600_000
+/** What a killed process may leave locked. */
+const LOCKS = ['lock:flush:0', 'lock:draw-cards', 'lock:line-sender']
+
+export async function openEndingRig(): Promise<EndingRig> {
+  const line = startLineServer()
+  const objects = await newDirectory('objects')
+  const world = await openRealWorld({
+    settings: { ...lineSettings(line), OBJECTS_URL: `file:${objects}`, EVENT_FLUSH_SECONDS: '10' },
+  })
+  const sql = postgres(world.databaseUrl, { max: 2, onnotice: () => undefined })
+  const redis = new Redis(world.redisUrl)
+  let people = 0
+
+  /** When each stored card was written. */
+  const cards = (): Map<string, number> => {
+    const folder = join(objects, 'cards')
+    if (!existsSync(folder)) return new Map()
+    // A kill may leave a file behind that was never given its name.
+    const files = readdirSync(folder).filter((file) => !file.endsWith('.tmp'))
+    return new Map(files.map((file) => [file, statSync(join(folder, file)).mtimeMs]))
+  }
+  const reached: Record<Step, () => Promise<boolean>> = {
+    asked: async () => true,
+    committed: async () => (await sql`SELECT FROM activity WHERE status = 'ended'`).length > 0,
+    spread: async () => (await redis.get('{gps:0}:status'))?.includes('|ended|') === true,
+    flushed: async () => (await sql`SELECT FROM ending WHERE flushed_at IS NOT NULL`).length > 0,
+    'first-card': async () => cards().size > 0,
+    planned: async () => (await sql`SELECT FROM messages WHERE cause = 'summary'`).length > 0,
+    'first-message': async () => line.received.size > 0,
+  }
+  const readActivity = async (): Promise<Activity> =>
+    dataOf(await world.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
+
+  /** A pilgrim who has been here for some hours; the names of the languages part the summary into calls. */
+  const walk = async (checkins: number): Promise<string> => {
+    const userId = lineUser(0xe000 + ++people)
+    const language = ['zh-TW', 'en', 'ja', 'zh-CN'][people % 4]!
+    for (let i = 0; i < checkins; i++) {
+      const fields = { timestamp: Date.now() - (i + 1) * HOUR_MS, lng: 120.67 + i * 0.05 }
+      // As a phone does: again, where it was told to come back.
+      await until(async () => (await checkIn(world, userId, fields)).status === 202, {
+        timeoutMs: 20_000,
+        what: 'a check-in to be taken',
+        everyMs: 1_000,
+      })
+    }
+    await post(world, 'user/sync', { user_id: userId, language })
+    return userId
+  }
+  const achieve = async (): Promise<string> => {
+    const userId = await walk(3)
+    await post(world, 'submit', { user_id: userId, survey: { q1: 'yes' } })
+    await post(world, 'user/phone', { user_id: userId, phone: '0912345678' })
+    return userId
+  }
+
+  /** As a rehearsal is put back: only a test opens an ended event again. */
+  const reopen = async (): Promise<void> => {
+    await sql`TRUNCATE ending, outbox, handled, messages, message_chunks, share_cards, pilgrims, surveys,
+      survey_history, gps_points, pilgrim_totals, pilgrim_days, followers`
+    await sql`UPDATE activity SET status = 'active', version = version + 1`
+    // The next request asks the database.
+    await redis.del('{gps:0}:status')
+    await Bun.$`rm -rf ${join(objects, 'cards')}`.quiet()
+    line.received.clear()
+  }
+
+  /** An operator who asks until they are answered. */
+  const end = async (): Promise<void> => {
+    await until(
+      async () => {
+        const headers = admin('manager')
+        const answer = await world.fetch('/api/event/admin/end-activity', { method: 'POST', headers })
+        return (await dataOf(answer, endActivityEndpoint)).status === 'ended'
+      },
+      { timeoutMs: 120_000, what: 'the end to be answered', everyMs: 200 },
+    )
+  }
+
+  /** Phones that go on until they are told that it is over. @returns who was told 202 */
+  const goOn = async (): Promise<string[]> => {
+    const taken: string[] = []
+    await until(
+      async () => {
+        const userId = lineUser(0xe000 + ++people)
+        const answer = await checkIn(world, userId)
+        if (answer.status === 202) taken.push(userId)
+        else if (answer.status !== 403 && answer.status !== 503) throw new Error(`answered ${answer.status}`)
+        return answer.status === 403
+      },
+      { timeoutMs: 120_000, what: 'phones to be told of the end', everyMs: 10 },
+    )
+    return taken
+  }
+
+  const kill = async ({ step, service }: Kill, patient: boolean): Promise<Map<string, number>> => {
+    await until(reached[step], { timeoutMs: DONE_MS, what: `the step ${step}`, everyMs: 5 })
+    await world.service(service).stop('SIGKILL')
+    const drawn = cards()
+    if (!patient) await redis.del(LOCKS)
+    await world.service(service).restart()
+    return drawn
+  }
+
+  const expectDone = async (walkers: readonly string[], achievers: readonly string[]): Promise<void> => {
+    await until(
+      async () => {
+        const { status, ending } = await readActivity()
+        if (status !== 'ended' || ending?.flush !== 'done' || ending.summary !== 'sent') return false
+        return ending.cards.done === achievers.length && ending.cards.total === achievers.length
+      },
+      { timeoutMs: DONE_MS, what: `the end, with ${achievers.length} cards`, everyMs: 200 },
+    )
+    await until(async () => (await healthOf(world)).buffer_size === 0, {
+      timeoutMs: 30_000,
+      what: 'the last points',
+    })
+    const known = [...walkers, ...achievers]
+    const stored = await sql<{ user_id: string }[]>`SELECT DISTINCT user_id FROM gps_points`
+    const missing = new Set(known).difference(new Set(stored.map((row) => row.user_id)))
+    if (missing.size > 0) throw new Error(`check-ins of ${missing.size} pilgrims are not stored`)
+    const subscribers = Object.entries(SUBSCRIBERS).flatMap(([name, subjects]) =>
+      (subjects as readonly string[]).includes('event.admin.activity.ended') ? [name] : [],
+    )
+    await until(
+      async () => {
+        const rows = await sql<{ subscriber: string }[]>`
+          SELECT subscriber FROM handled JOIN outbox ON id = event_id WHERE subject = 'event.admin.activity.ended'`
+        return new Set(rows.map(({ subscriber }) => subscriber)).size === subscribers.length
+      },
+      { timeoutMs: 60_000, what: 'everybody to be through with the end', everyMs: 200 },
+    )
+  }
+
+  return {
+    async endUnder(kills, patient) {
+      await reopen()
+      const achievers = await Promise.all(Array.from({ length: ACHIEVERS }, achieve))
+      const walkers = await Promise.all(Array.from({ length: WALKERS }, () => walk(1)))
+      const late = goOn()
+      const ended = end()
+      const drawn: Map<string, number>[] = []
+      for (const one of kills) drawn.push(await kill(one, patient))
+      await ended
+      const latecomers = await late
+      await expectDone([...walkers, ...latecomers], achievers)
+
+      // A card that was there at a kill is drawn again at most where the kill kept it from being noted.
+      const all = cards()
+      // The end before this one may have drawn its last card after the event was opened again.
+      const mine = achievers.filter((userId) =>
+        [...all.keys()].some((file) => file.toLowerCase().includes(userId.toLowerCase())),
+      )
+      if (mine.length !== achievers.length)
+        throw new Error(`these cards are stored: ${[...all.keys()].join(', ')}`)
+      for (const before of drawn) {
+        const again = [...before].filter(([file, at]) => all.get(file) !== at)
+        if (again.length > 1) throw new Error(`${again.length} cards were drawn twice`)
+      }
+      const told = [...walkers, ...achievers].map((userId) => line.received.get(userId) ?? 0)
+      if (told.some((times) => times !== 1))
+        throw new Error(`the summary reached people ${told.join(', ')} times`)
+      const often = [...line.received.values()].filter((times) => times > 1)
+      if (often.length > 0) throw new Error(`the summary reached ${often.length} people more than once`)
+      for (const replica of [0, 1]) await expectClosed(world, replica)
+    },
+    async close() {
+      redis.disconnect()
+      await sql.end({ timeout: 1 })
+      await world.close()
+      await line.stop()
+    },
+  }
+}
+
+async function expectClosed(world: RealWorld, replica: number): Promise<void> {
+  const { url } = world.service('tracking', replica)
+  const answer = await fetch(`${url}/api/event/checkin`, {
+    method: 'POST',
+    body: JSON.stringify({ user_id: 'too-late', lat: 24, lng: 120.7 }),
+  })
+  const { code } = (await answer.json()) as { code?: string }
+  if (answer.status !== 403 || code !== 'ended')
+    throw new Error(`replica ${replica} answers ${answer.status} ${code}`)
+}

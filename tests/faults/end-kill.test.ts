@@ -1,0 +1,42 @@
+/**
+ * The end of the event survives kill -9 of every service at every step of it. A run of the tests has a few kills in
+ * one end; FAULTS=long has one end for each step and service, with the locks of the dead left to their time.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { type EndingRig, type Kill, KILLED, openEndingRig, STEPS } from './end-harness.ts'
+
+const TEST_MS = 400_000
+
+const namesOf = (kills: readonly Kill[]): string =>
+  kills.map(({ step, service }) => `${service} at ${step}`).join(', ')
+
+describeOnServers('kill -9 on the way to the end', () => {
+  let rig: EndingRig
+  beforeAll(async () => {
+    rig = await openEndingRig()
+  }, WORLD_MS)
+  afterAll(() => rig.close(), WORLD_MS)
+
+  const ends: readonly (readonly Kill[])[] =
+    process.env.FAULTS === 'long'
+      ? STEPS.flatMap((step) => KILLED.map((service) => [{ step, service }]))
+      : [
+          [
+            { step: 'committed', service: 'admin' },
+            { step: 'spread', service: 'scheduler' },
+            { step: 'first-card', service: 'feedback-media' },
+            { step: 'planned', service: 'line-bot' },
+            { step: 'first-message', service: 'tracking' },
+          ],
+        ]
+  const patient = ends.length > 1
+  test.each(ends.map((kills) => [namesOf(kills), kills] as const))(
+    '%s: everything is done, once',
+    async (_, kills) => {
+      expect(await rig.endUnder(kills, patient)).toBeUndefined()
+    },
+    TEST_MS,
+  )
+})

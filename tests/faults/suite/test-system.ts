@@ -1,0 +1,140 @@
+/**
+ * Where faults happen: six services (tracking twice) behind Caddy on Postgres, Redis, NATS and a stand-in for
+ * LINE, all of its own. Some services reach some stores by roads that can be cut.
+ */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import type { Environment } from '#shared/config/config.ts'
+import { ServiceName } from '#shared/contracts/endpoint.ts'
+import { migrate } from '#shared/db/migrate.ts'
+import { lineSettings, type LineServer, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { type Server, startNats, startPostgres, startRedis } from '#tests/helpers/servers.ts'
+import { mountSmallDisk, type SmallDisk } from '#tests/helpers/small-disk.ts'
+import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
+import { type FragileWorld, openWorldOn } from '#tests/helpers/test-stack-real.ts'
+import { type Clocks, openClocks } from './clocks.ts'
+
+export type Store = 'postgres' | 'redis' | 'nats'
+export type Part = ServiceName | 'tracking-2' | Store | 'caddy'
+
+export const SERVICES: readonly Part[] = [...ServiceName.options, 'tracking-2']
+export const PARTS: readonly Part[] = [...SERVICES, 'postgres', 'redis', 'nats', 'caddy']
+
+/** Who reaches what by a road of its own; everybody else goes straight. */
+const ROADS = [
+  ['tracking-2', 'redis'],
+  ['tracking-2', 'postgres'],
+  ['scheduler', 'redis'],
+  ['scheduler', 'postgres'],
+  ['admin', 'redis'],
+  ['survey-profile', 'postgres'],
+  ['line-bot', 'postgres'],
+  ['line-bot', 'nats'],
+] as const satisfies readonly (readonly [Part, Store])[]
+export type Road = `${(typeof ROADS)[number][0]}→${Store}`
+
+const SETTING: Record<Store, string> = {
+  postgres: 'DATABASE_URL',
+  redis: 'REDIS_URL',
+  nats: 'NATS_URL',
+}
+const REDIS_DISK_KIB = 131_072
+const JOURNAL_DISK_KIB = 8_192
+
+/** Who is woken when something breaks. */
+export const OWNER = lineUser(0x0a11)
+/** Told of every pause. */
+export const VOLUNTEERS = [1, 2, 3].map((n) => lineUser(0x0b00 + n))
+
+export interface Arena {
+  readonly world: FragileWorld
+  readonly line: LineServer
+  readonly sql: postgres.Sql
+  /** Null where small disks cannot be mounted. */
+  readonly redisDisk: SmallDisk | null
+  readonly journalDisk: SmallDisk | null
+  /** Null where clocks cannot be turned. */
+  readonly clocks: Clocks | null
+  part(name: Part): Server
+  road(name: Road): TcpProxy
+  close(): Promise<void>
+}
+
+const partOf = (name: ServiceName, replica: number): Part =>
+  name === 'tracking' && replica === 1 ? 'tracking-2' : name
+
+/** Opens it; what is open when a start fails is closed again. @param more settings over those of every service */
+export async function openArena(more: Environment = {}): Promise<Arena> {
+  await using opening = new AsyncDisposableStack()
+  const arena = await openParts(opening, more)
+  const opened = opening.move()
+  return { ...arena, close: () => opened.disposeAsync() }
+}
+
+async function openParts(opening: AsyncDisposableStack, more: Environment): Promise<Omit<Arena, 'close'>> {
+  const disk = async (kib: number) => {
+    const mounted = await mountSmallDisk(kib)
+    if (mounted !== null) opening.defer(() => mounted.unmount())
+    return mounted
+  }
+  const [redisDisk, journalDisk, clocks] = [
+    await disk(REDIS_DISK_KIB),
+    await disk(JOURNAL_DISK_KIB),
+    await openClocks(),
+  ]
+  opening.defer(() => clocks?.close())
+  const stores = await startStores(opening, redisDisk)
+  const line = startLineServer()
+  opening.defer(() => line.stop())
+  const roads = new Map<string, TcpProxy>()
+  for (const [from, to] of ROADS) roads.set(`${from}→${to}`, opening.use(await openTcpProxy(stores[to].port)))
+  await migrate(stores.postgres.url)
+  const sql = postgres(stores.postgres.url, { max: 2, idle_timeout: 5, onnotice: () => undefined })
+  opening.defer(() => sql.end({ timeout: 1 }))
+
+  const settingsOf = (name: ServiceName, replica: number): Environment => {
+    const part = partOf(name, replica)
+    const env: Record<string, string | undefined> = { ...clocks?.env(part) }
+    if (name === 'tracking' && journalDisk !== null) env.EVENT_DATA_DIR = journalDisk.dir
+    for (const [from, to] of ROADS)
+      if (from === part) {
+        const url = new URL(stores[to].url)
+        url.port = `${roads.get(`${from}→${to}`)!.port}`
+        env[SETTING[to]] = url.href
+      }
+    return env
+  }
+  const settings = { ...lineSettings(line), EVENT_ALERT_USER_ID: OWNER, EVENT_LIMIT_ADMIN: '10000', ...more }
+  const urls = { databaseUrl: stores.postgres.url, redisUrl: stores.redis.url, natsUrl: stores.nats.url }
+  const opened = await openWorldOn({ settings, settingsOf }, { ...urls, close: async () => undefined })
+  opening.defer(() => opened.close())
+  const world: FragileWorld = Object.assign(opened, stores)
+  const part = (name: Part): Server => {
+    if (name === 'caddy') return world.caddy
+    if (name === 'postgres' || name === 'redis' || name === 'nats') return stores[name]
+    return name === 'tracking-2' ? world.service('tracking', 1) : world.service(name)
+  }
+  const road = (name: Road) => {
+    const found = roads.get(name)
+    if (found === undefined) throw new Error(`there is no road ${name}`)
+    return found
+  }
+  return { world, line, sql, redisDisk, journalDisk, clocks, part, road }
+}
+
+async function startStores(
+  opening: AsyncDisposableStack,
+  disk: SmallDisk | null,
+): Promise<Record<Store, Server>> {
+  const dir = disk === null ? await newDirectory('redis') : join(disk.dir, 'redis')
+  await mkdir(dir, { recursive: true })
+  // Its log of writes is made short again long before the small disk is full of it.
+  const args = ['--auto-aof-rewrite-min-size', '16mb']
+  return {
+    postgres: opening.use(await startPostgres()),
+    redis: opening.use(await startRedis({ dir, args })),
+    nats: opening.use(await startNats()),
+  }
+}

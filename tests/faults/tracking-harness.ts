@@ -1,0 +1,82 @@
+/** Tracking and the flush on real parts, tracking with a network of its own to its kv. */
+import { expect } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { openTestDatabase } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { type Server, startRedis } from '#tests/helpers/servers.ts'
+import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { SETTINGS } from '#tests/helpers/test-stack.ts'
+import { startService } from '#tests/helpers/test-stack-real.ts'
+import type { Sent } from './phones.ts'
+
+const SETTLE_MS = 30_000
+
+export interface TrackingRig {
+  readonly redis: Server
+  /** Between tracking and its kv; the flush has a way of its own. */
+  readonly network: TcpProxy
+  /** A process of tracking; all share one directory of journals. */
+  startTracking(): Promise<Server>
+  /**
+   * Waits until nothing is on its way any more, then counts: all that was sent was answered 202 in the end and
+   * is stored once, and no journal is left but the last process's own.
+   */
+  expectStoredOnce(sent: readonly Sent[], tracking: Server): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openTrackingRig(): Promise<TrackingRig> {
+  const [database, redis, data] = await Promise.all([
+    openTestDatabase(),
+    startRedis(),
+    newDirectory('tracking-rig'),
+  ])
+  const network = await openTcpProxy(redis.port)
+  const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
+  const env = { ...SETTINGS, DATABASE_URL: database.url, EVENT_DATA_DIR: data }
+  const scheduler = await startService('scheduler', { ...env, REDIS_URL: redis.url })
+  return {
+    redis,
+    network,
+    startTracking: () => startService('tracking', { ...env, REDIS_URL: `redis://127.0.0.1:${network.port}` }),
+    async expectStoredOnce(sent, tracking) {
+      await untilZero(tracking, 'journal_entries', 'the journal to be brought to the kv')
+      await untilZero(scheduler, 'buffer_users', 'the buffer to be flushed')
+      // A journal and what SQLite keeps beside it have one name up to the first dot.
+      const journals = readdirSync(join(data, 'journal')).map((file) => file.split('.')[0])
+      expect(new Set(journals).size).toBe(1)
+      expect(sent.filter(({ statuses }) => statuses.at(-1) !== 202)).toEqual([])
+      expect(await storedOtherwise(sql, sent)).toEqual([])
+      expect(await sql`SELECT reason FROM dead_letters`).toBeEmpty()
+    },
+    async close() {
+      await Promise.all([scheduler.close(), network.close()])
+      await Promise.all([redis.close(), sql.end()])
+      await database.drop()
+    },
+  }
+}
+
+async function untilZero(service: Server, gauge: string, what: string): Promise<void> {
+  const isZero = async () => {
+    const page = await (await fetch(`${service.url}/metrics`)).text()
+    return new RegExp(`^${gauge}(?:{.*})? 0$`, 'm').test(page)
+  }
+  await until(isZero, { timeoutMs: SETTLE_MS, what })
+}
+
+/** Who has not exactly one check-in and one track point in the table, and one check-in in the totals. */
+async function storedOtherwise(sql: postgres.Sql, sent: readonly Sent[]): Promise<string[]> {
+  const users = sent.map(({ userId }) => userId)
+  const rows = await sql<{ user_id: string; kinds: string; checkins: number }[]>`
+    SELECT t.user_id, t.checkins, string_agg(g.kind, '' ORDER BY g.kind) AS kinds
+    FROM pilgrim_totals t JOIN gps_points g USING (user_id)
+    WHERE t.user_id = ANY(${users}) GROUP BY t.user_id, t.checkins`
+  const right = new Set(
+    rows.filter(({ kinds, checkins }) => kinds === 'ct' && checkins === 1).map((row) => row.user_id),
+  )
+  return users.filter((userId) => !right.has(userId))
+}

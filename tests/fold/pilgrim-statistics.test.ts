@@ -1,0 +1,215 @@
+/** A pilgrim's statistics: what is stored and what is pending, each point once, at every moment. */
+import { expect, test } from 'bun:test'
+import type { Point } from '#shared/buffer/point.ts'
+import { pack } from '#shared/buffer/point.ts'
+import type { Database, Query } from '#shared/db/db.ts'
+import { readPilgrims, readStatistics, type Statistics } from '#shared/fold/pilgrim-statistics.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { recompute } from '#tests/fold/reference-fold.ts'
+import { describeRigs, NOON, type Rig } from '#tests/scheduler/flush-harness.ts'
+import { jumbled, point, randomBy, walk, wander } from '#tests/scheduler/walks.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/** What the points come to, computed plainly. */
+function expected({ calendar }: Rig, points: readonly Point[]): Statistics {
+  const counting = points.filter(({ inRange }) => inRange).map((p) => ({ ...p, t: p.recordedMs }))
+  const sums = { points: 0, checkins: 0, distanceMm: 0, carbonMg: 0 }
+  for (const day of Object.values(recompute(counting, calendar).days)) {
+    sums.points += day.points
+    sums.checkins += day.checkins
+    sums.distanceMm += day.distanceMm
+    sums.carbonMg += day.carbonMg
+  }
+  const times = counting.map(({ t }) => t)
+  const firstMs = times.length > 0 ? Math.min(...times) : null
+  const lastMs = times.length > 0 ? Math.max(...times) : null
+  return { ...sums, firstMs, lastMs }
+}
+
+/** The database, noting the statements that are sent to it. */
+function noting(db: Database): { db: Database; statements: string[] } {
+  const statements: string[] = []
+  const noted = <Q extends Query>(query: Q): Q =>
+    new Proxy(query, {
+      apply(target, self, args: readonly unknown[]) {
+        const [parts] = args
+        if (Array.isArray(parts) && 'raw' in parts) statements.push(parts.join('?'))
+        return Reflect.apply(target as unknown as (...args: unknown[]) => unknown, self, args)
+      },
+      get(target, name) {
+        if (name !== 'begin') return Reflect.get(target, name) as unknown
+        return (options: string, work: (tx: Query) => Promise<unknown>) =>
+          db.sql.begin(options, (tx) => work(noted(tx)))
+      },
+    })
+  return { db: { ...db, sql: noted(db.sql) }, statements }
+}
+
+describeRigs('statistics', (rig) => {
+  const read = (userId = 'anna', changes: { db?: Database; kv?: Kv } = {}) =>
+    readStatistics({ db: rig.db, kv: rig.kv, calendar: rig.calendar, ...changes }, userId)
+
+  test('nobody; someone pending; someone stored; someone who was only ever outside', async () => {
+    expect(await read()).toBeNull()
+    await rig.buffer('anna', walk(30))
+    expect(await read()).toEqual(expected(rig, walk(30)))
+    await rig.flush()
+    expect(await read()).toEqual(expected(rig, walk(30)))
+    expect(await read('ben')).toBeNull()
+    const outside = walk(3, NOON, { inRange: false })
+    await rig.buffer('ben', outside)
+    expect(await read('ben')).toEqual(expected(rig, outside))
+    await rig.flush()
+    expect(await read('ben')).toEqual(expected(rig, outside))
+  })
+
+  test('pending points are folded onto what is stored', async () => {
+    const points = walk(120)
+    await rig.buffer('anna', points.slice(0, 50))
+    await rig.flush()
+    await rig.buffer('anna', [
+      ...points.slice(50),
+      point({ kind: 'c', sentMs: NOON + 3 * HOUR_MS, lat: 24.3 }),
+    ])
+    expect(await read()).toEqual(
+      expected(rig, [...points, point({ kind: 'c', sentMs: NOON + 3 * HOUR_MS, lat: 24.3 })]),
+    )
+  })
+
+  test('nothing counts twice between the commit of a flush and the buffer’s delete', async () => {
+    const points = walk(40)
+    await rig.buffer('anna', points)
+    await rig.flush({ kv: { ...rig.kv, settle: async () => undefined } })
+    expect(await rig.pending()).toHaveLength(40)
+    expect(await read()).toEqual(expected(rig, points))
+    const more = [...points, ...walk(5, NOON + HOUR_MS, { lng: 120.7 })]
+    await rig.buffer('anna', more.slice(40))
+    expect(await read()).toEqual(expected(rig, more))
+    await rig.flush()
+    expect(await read()).toEqual(expected(rig, more))
+  })
+
+  test('a flush that commits while statistics are read is seen whole or not at all', async () => {
+    const points = [...walk(40), ...walk(40, NOON + DAY_MS)]
+    const late = [...walk(20, NOON - DAY_MS), ...walk(20, NOON + DAY_MS - 2 * HOUR_MS)]
+    await rig.buffer('anna', points)
+    await rig.flush()
+    await rig.buffer('anna', late)
+    const { kv } = rig
+    // The reader has seen the buffer; then everything in it is flushed.
+    const peekEach: Kv['peekEach'] = async (userIds) => {
+      const pending = await kv.peekEach(userIds)
+      await rig.flush()
+      return pending
+    }
+    expect(await read('anna', { kv: { ...kv, peekEach } })).toEqual(expected(rig, [...points, ...late]))
+    expect(await rig.pending()).toEqual([])
+
+    const later = walk(20, NOON - DAY_MS + 30_000, { lng: 120.68 })
+    await rig.buffer('anna', later)
+    // The reader has seen what is late; before it reads the days of it, everything is flushed.
+    const db: Database = {
+      ...rig.db,
+      async read(ask) {
+        const answer = await rig.db.read(ask)
+        await rig.flush()
+        return answer
+      },
+    }
+    expect(await read('anna', { db })).toEqual(expected(rig, [...points, ...late, ...later]))
+  })
+
+  test('late pending points have the days read that they change, and no other', async () => {
+    const days = [-4, -3, -2, -1, 0].map((day) => walk(30, NOON + day * DAY_MS))
+    await rig.buffer('anna', days.flat())
+    await rig.flush()
+    const late = walk(3, NOON - 3 * DAY_MS + 5 * 60_000 + 7_000, { lng: 120.671 })
+    await rig.buffer('anna', late)
+    const { db, statements } = noting(rig.db)
+    expect(await read('anna', { db })).toEqual(expected(rig, [...days.flat(), ...late]))
+    // The end of that day is what it was, so that no later day has to be read.
+    expect(statements.filter((text) => text.includes('FROM gps_points g'))).toHaveLength(1)
+  })
+
+  test('a late point before the first of the last day starts where the day before ended', async () => {
+    const points = [...walk(10, NOON - DAY_MS), ...walk(10, NOON, { lng: 120.69 })]
+    await rig.buffer('anna', points)
+    await rig.flush()
+    const early = point({ sentMs: NOON - 2 * HOUR_MS, lng: 120.68 })
+    await rig.buffer('anna', [early])
+    expect(await read()).toEqual(expected(rig, [...points, early]))
+  })
+
+  test('a bounded number of statements, whatever the number of points', async () => {
+    const counts: number[] = []
+    for (const size of [1, 10, 2_000]) {
+      const userId = `pilgrim-${size}`
+      await rig.buffer(userId, walk(size))
+      await rig.flush()
+      await rig.buffer(userId, walk(size, NOON + 40 * HOUR_MS))
+      const { db, statements } = noting(rig.db)
+      await read(userId, { db })
+      counts.push(statements.length)
+    }
+    // One, and a part of it that is noted by itself.
+    expect(counts).toEqual([2, 2, 2])
+  })
+
+  test('of many at once each has their own: said, stored, pending, late or nothing at all', async () => {
+    const stored = walk(30)
+    await rig.buffer('stored', stored)
+    await rig.buffer('both', stored.slice(0, 20))
+    await rig.buffer('late', stored.slice(10))
+    await rig.buffer('unsettled', stored)
+    await rig.flush({ kv: { ...rig.kv, settle: async () => undefined } })
+    for (const userId of ['stored', 'both', 'late']) await rig.kv.settle(0, await rig.kv.drain(0, [userId]))
+    await rig.buffer('both', stored.slice(20))
+    await rig.buffer('late', stored.slice(0, 10))
+    await rig.buffer('pending', stored)
+    await rig.db.sql`
+      INSERT INTO pilgrims (user_id, display_name, phone, created_at, updated_at) VALUES ('said', '名', '0912345678', now(), now())`
+    const userIds = ['late', 'nobody', 'both', 'said', 'pending', 'unsettled', 'stored']
+    const { db, statements } = noting(rig.db)
+    const found = await readPilgrims({ db, kv: rig.kv, calendar: rig.calendar }, userIds)
+    expect([...found.keys()].sort()).toEqual(['both', 'late', 'pending', 'said', 'stored', 'unsettled'])
+    for (const userId of ['late', 'both', 'pending', 'unsettled', 'stored'])
+      expect({ userId, ...found.get(userId)!.statistics }).toEqual({ userId, ...expected(rig, stored) })
+    expect(found.get('said')).toMatchObject({
+      row: { displayName: '名', phone: '0912345678' },
+      statistics: null,
+      storedPoints: 0,
+    })
+    expect(found.get('pending')).toMatchObject({ row: null, storedPoints: 0 })
+    expect(found.get('both')).toMatchObject({ row: { displayName: null, photoCount: 0 }, storedPoints: 20 })
+    // One for all of them; what is late takes one of its own, and what it asks for.
+    expect(
+      statements.filter((text) => text.includes('FROM unnest') && text.includes('pilgrim_totals')),
+    ).toHaveLength(2)
+  })
+
+  test('an entry that can not be read hurts nobody', async () => {
+    const points = walk(10)
+    await rig.bufferEntries('anna', [{ field: `t${NOON - 1}`, value: '[0,' }, ...points.map(pack)])
+    await rig.bufferEntries('ben', [{ field: 'nonsense', value: 'nonsense' }])
+    expect(await read()).toEqual(expected(rig, points))
+    expect(await read('ben')).toBeNull()
+  })
+
+  test('at any moment, whatever the order of arrival, they are what the points come to', async () => {
+    const random = randomBy(412)
+    for (let i = 0; i < 4; i++) {
+      const userId = `pilgrim-${i}`
+      const arrivals = jumbled(random, wander(random, 120, NOON - 3 * DAY_MS, 3), 100)
+      for (let n = 0; n < arrivals.length; n += 12) {
+        await rig.buffer(userId, arrivals.slice(n, n + 12))
+        expect(await read(userId)).toEqual(expected(rig, arrivals.slice(0, n + 12)))
+        const settled = random() < 0.5
+        if (random() < 0.6)
+          await rig.flush(settled ? {} : { kv: { ...rig.kv, settle: async () => undefined } })
+        expect(await read(userId)).toEqual(expected(rig, arrivals.slice(0, n + 12)))
+      }
+    }
+  })
+})

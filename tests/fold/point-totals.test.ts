@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { byInstant, START } from '#shared/fold/fold.ts'
+import {
+  addSums,
+  addTally,
+  noSums,
+  noTally,
+  type Sums,
+  type Tally,
+  tallyPoints,
+} from '#shared/fold/point-totals.ts'
+import { type History, histories } from '#tests/rules/walks.ts'
+
+const tallyOf = ({ points, calendar }: History): Tally =>
+  tallyPoints(START, [...points].sort(byInstant), calendar).tally
+
+const totals = ({ points, checkins, distanceMm, carbonMg }: Sums): Sums => ({
+  points,
+  checkins,
+  distanceMm,
+  carbonMg,
+})
+
+const figures = (tally: Tally): number[] => [
+  ...Object.values(totals(tally)),
+  ...[...tally.hours.values(), ...tally.modes.values()].flatMap((sums) => Object.values(sums)),
+]
+
+describe('a tally', () => {
+  test('is the sum of its hours, and of its modes', () => {
+    fc.assert(
+      fc.property(histories(), (history) => {
+        const tally = tallyOf(history)
+        const ofHours = noSums()
+        for (const sums of tally.hours.values()) addSums(ofHours, sums)
+        expect(ofHours).toEqual(totals(tally))
+        const modes = [...tally.modes.values()]
+        expect(modes.reduce((all, { distanceMm }) => all + distanceMm, 0)).toBe(tally.distanceMm)
+        expect(modes.reduce((all, { carbonMg }) => all + carbonMg, 0)).toBe(tally.carbonMg)
+      }),
+    )
+  })
+
+  test('counts every point and check-in once, in whole numbers', () => {
+    fc.assert(
+      fc.property(histories(), (history) => {
+        const tally = tallyOf(history)
+        expect(tally.points).toBe(history.points.length)
+        expect(tally.checkins).toBe(history.points.filter(({ kind }) => kind === 'c').length)
+        expect(figures(tally).every(Number.isSafeInteger)).toBe(true)
+      }),
+    )
+  })
+
+  test('is the sum of the tallies of its pieces, each folded onto the one before', () => {
+    fc.assert(
+      fc.property(histories(), fc.nat(), (history, cut) => {
+        const sorted = [...history.points].sort(byInstant)
+        const first = tallyPoints(START, sorted.slice(0, cut % sorted.length), history.calendar)
+        const second = tallyPoints(first.end, sorted.slice(cut % sorted.length), history.calendar)
+        const sum = noTally()
+        addTally(sum, first.tally)
+        addTally(sum, second.tally)
+        expect(sum).toEqual(tallyOf(history))
+      }),
+    )
+  })
+
+  test('of no points is nothing, and the state stays', () => {
+    fc.assert(
+      fc.property(histories(5), ({ points, calendar }) => {
+        const { end } = tallyPoints(START, points, calendar)
+        expect(tallyPoints(end, [], calendar)).toEqual({ tally: noTally(), end })
+      }),
+    )
+  })
+})
+
+describe('adding', () => {
+  test('and taking away leaves nothing but empty entries', () => {
+    fc.assert(
+      fc.property(histories(), histories(), (one, other) => {
+        const sum = noTally()
+        addTally(sum, tallyOf(one))
+        addTally(sum, tallyOf(other))
+        addTally(sum, tallyOf(one), -1)
+        addTally(sum, tallyOf(other), -1)
+        expect(figures(sum).every((figure) => figure === 0)).toBe(true)
+      }),
+    )
+  })
+
+  test('keeps hours and modes apart and leaves what is added alone', () => {
+    const sum = noTally()
+    const hour = { points: 2, checkins: 1, distanceMm: 30, carbonMg: 4 }
+    const tally: Tally = {
+      ...hour,
+      hours: new Map([[0, hour]]),
+      modes: new Map([['car', { distanceMm: 30, carbonMg: 4 }]]),
+    }
+    addTally(sum, tally)
+    addTally(sum, {
+      ...tally,
+      hours: new Map([[3_600_000, hour]]),
+      modes: new Map([['bus', { distanceMm: 30, carbonMg: 4 }]]),
+    })
+    addTally(sum, tally)
+    expect(sum).toEqual({
+      points: 6,
+      checkins: 3,
+      distanceMm: 90,
+      carbonMg: 12,
+      hours: new Map([
+        [0, { points: 4, checkins: 2, distanceMm: 60, carbonMg: 8 }],
+        [3_600_000, hour],
+      ]),
+      modes: new Map([
+        ['car', { distanceMm: 60, carbonMg: 8 }],
+        ['bus', { distanceMm: 30, carbonMg: 4 }],
+      ]),
+    })
+    expect(hour).toEqual({ points: 2, checkins: 1, distanceMm: 30, carbonMg: 4 })
+  })
+})

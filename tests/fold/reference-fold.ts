@@ -1,0 +1,128 @@
+/**
+ * The sums of a pilgrim, computed from all points at once, as README and specification say it: the fold's
+ * pseudo-code line by line, with the specification's factors, and no state between calls.
+ */
+import type { Calendar } from '#shared/rules/calendar.ts'
+import type { Fix, FoldPoint, FoldState, Segment } from '#shared/fold/fold.ts'
+import { distanceMm } from '#shared/rules/geo.ts'
+import { noSums, type ModeSums, type Sums } from '#shared/fold/point-totals.ts'
+
+/** Everything that is kept of a pilgrim, with entries that hold nothing left out. */
+export interface Books {
+  readonly days: Record<string, Sums & { end: FoldState }>
+  /** By start of the local hour, epoch milliseconds. */
+  readonly hours: Record<number, Sums>
+  /** By `day mode`. */
+  readonly modes: Record<string, ModeSums>
+}
+
+/** kg CO2e per km. */
+const FACTORS: Record<Segment['mode'], number> = {
+  walk: 0,
+  car: 0.30479,
+  scooter: 0.13734,
+  bike: 0.0122,
+  bus: 0.47515,
+  mrt: 0.07575,
+  train: 0.07575,
+  hsr: 0.07487,
+}
+
+/** mm/ms → km/h is 3.6, kept in whole numbers. */
+const isFaster = (mm: number, ms: number, kmh: number): boolean => mm * 3_600 > kmh * 1_000 * ms
+
+/** A counted segment, or null for a skipped one. */
+export function segmentOf(from: Fix, to: FoldPoint): Segment | null {
+  const dt = to.t - from.t
+  const mm = distanceMm(from, to)
+  if (dt < 30_000 || mm < 10_000 || isFaster(mm, dt, 300)) return null
+  const byMode = to.mode === null ? null : to.mode in FACTORS ? (to.mode as Segment['mode']) : 'bus'
+  const mode = byMode ?? (isFaster(mm, dt, 15) ? 'bus' : 'walk')
+  return { t: to.t, distanceMm: mm, carbonMg: Math.round(mm * FACTORS[mode]), mode }
+}
+
+const fix = ({ lat, lng, t }: Fix): Fix => ({ lat, lng, t })
+
+/** One point per instant, in order: the check-in where there is one. */
+function onePerInstant(points: readonly FoldPoint[]): FoldPoint[] {
+  const byInstant = new Map<number, FoldPoint>()
+  for (const point of points) {
+    const taken = byInstant.get(point.t)
+    const wins =
+      taken === undefined ||
+      (point.kind === taken.kind ? point.sentMs < taken.sentMs : point.kind === 'c' && taken.kind === 't')
+    if (wins) byInstant.set(point.t, point)
+  }
+  return [...byInstant.values()].sort((a, b) => a.t - b.t)
+}
+
+/** Steps through the points in order, telling the state after each. */
+export function plainFold(
+  points: readonly FoldPoint[],
+  count: (segment: Segment) => void,
+  after: (p: FoldPoint, state: FoldState) => void = () => {},
+): void {
+  let anchor: Fix | null = null
+  let before: Fix | null = null
+  const take = (p: FoldPoint): void => {
+    if (anchor === null) {
+      anchor = fix(p)
+      return
+    }
+    const dt = p.t - anchor.t
+    const mm = distanceMm(anchor, p)
+    if (dt < 30_000) return
+    if (mm < 10_000) {
+      anchor = { ...anchor, t: p.t }
+      before = null
+    } else if (isFaster(mm, dt, 300)) {
+      if (before !== null && !isFaster(distanceMm(before, p), p.t - before.t, 300)) {
+        anchor = before
+        before = null
+        take(p)
+      } else {
+        before = anchor
+        anchor = fix(p)
+      }
+    } else {
+      count(segmentOf(anchor, p)!)
+      anchor = fix(p)
+      before = null
+    }
+  }
+  for (const p of onePerInstant(points)) {
+    take(p)
+    after(p, { anchor, before })
+  }
+}
+
+/** The books of a set of points, whatever their order. */
+export function recompute(points: readonly FoldPoint[], calendar: Calendar): Books {
+  const books: Books = { days: {}, hours: {}, modes: {} }
+  const sumsOf = (t: number): Sums[] => [
+    (books.days[calendar.day(t)] ??= { ...noSums(), end: { anchor: null, before: null } }),
+    (books.hours[calendar.hourStart(t)] ??= noSums()),
+  ]
+  for (const { t, kind } of points)
+    for (const sums of sumsOf(t)) {
+      sums.points++
+      if (kind === 'c') sums.checkins++
+    }
+  plainFold(
+    points,
+    (segment) => {
+      const mode = (books.modes[`${calendar.day(segment.t)} ${segment.mode}`] ??= {
+        distanceMm: 0,
+        carbonMg: 0,
+      })
+      for (const sums of [...sumsOf(segment.t), mode]) {
+        sums.distanceMm += segment.distanceMm
+        sums.carbonMg += segment.carbonMg
+      }
+    },
+    (p, end) => {
+      books.days[calendar.day(p.t)]!.end = end
+    },
+  )
+  return books
+}

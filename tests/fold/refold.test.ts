@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createCalendar } from '#shared/rules/calendar.ts'
+import type { FoldPoint } from '#shared/fold/fold.ts'
+import { recompute } from './reference-fold.ts'
+import { createStoredPilgrim } from '../rules/stored-pilgrim.ts'
+import { histories, placeAt, point } from '../rules/walks.ts'
+
+const RUNS = 500
+const taipei = createCalendar('Asia/Taipei')
+/** Midnight between 10 and 11 April. */
+const MIDNIGHT = Date.parse('2026-04-11T00:00:00+08:00')
+const HOUR = 3_600_000
+const MINUTE = 60_000
+
+/** Flushes batch by batch and expects after each what all points so far give when computed at once. */
+function flushAll(batches: readonly (readonly FoldPoint[])[], calendar = taipei) {
+  const pilgrim = createStoredPilgrim(calendar)
+  const reread = batches.map((batch) => pilgrim.flush(batch))
+  expect(pilgrim.books()).toEqual(recompute([...new Set(batches.flat())], calendar))
+  return { pilgrim, reread }
+}
+
+describe('any order, any split into flushes, any repetition', () => {
+  test('the books are after every flush those of the points so far', () => {
+    fc.assert(
+      fc.property(histories(), ({ calendar, batches }) => {
+        const pilgrim = createStoredPilgrim(calendar)
+        const sofar = new Set<FoldPoint>()
+        for (const batch of batches) {
+          pilgrim.flush(batch)
+          for (const p of batch) sofar.add(p)
+          expect(pilgrim.books()).toEqual(recompute([...sofar], calendar))
+        }
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('one by one, shuffled, all at once, and all of it again: the same', () => {
+    const shuffled = histories(25).chain((history) =>
+      fc.record({
+        history: fc.constant(history),
+        order: fc.shuffledSubarray([...history.points], { minLength: history.points.length }),
+      }),
+    )
+    fc.assert(
+      fc.property(shuffled, ({ history: { calendar, points, batches }, order }) => {
+        const atOnce = createStoredPilgrim(calendar)
+        atOnce.flush(points)
+        const single = createStoredPilgrim(calendar)
+        for (const p of order) single.flush([p])
+        expect(single.books()).toEqual(atOnce.books())
+        for (const batch of batches) expect(single.flush(batch)).toEqual([])
+        expect(single.books()).toEqual(atOnce.books())
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})
+
+describe('what is read again', () => {
+  test('nothing, while points come in order', () => {
+    fc.assert(
+      fc.property(histories(), ({ calendar, points }) => {
+        const pilgrim = createStoredPilgrim(calendar)
+        // What shares an instant comes together.
+        const byInstant = Map.groupBy(points, ({ t }) => t)
+        for (const [, together] of [...byInstant].sort(([a], [b]) => a - b))
+          expect(pilgrim.flush(together)).toEqual([])
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('one day, where its end stays what it was', () => {
+    const walk = [-30, -20, -5, 5, 20].map((minute, n) => point(MIDNIGHT + minute * MINUTE, n * 500))
+    const late = point(MIDNIGHT - 25 * MINUTE, 300)
+    expect(flushAll([walk, [late]]).reread).toEqual([[], ['2026-04-10']])
+  })
+
+  test('the next day too, where the end of its predecessor moved, and no further', () => {
+    const walk = [-20, 5, 20, 24 * 60 + 10].map((minute, n) => point(MIDNIGHT + minute * MINUTE, n * 500))
+    const late = point(MIDNIGHT - 5 * MINUTE, 300)
+    // The last point of the 10th is now another one: the 11th begins there and ends as before.
+    const { reread, pilgrim } = flushAll([walk, [late]])
+    expect(reread).toEqual([[], ['2026-04-11']])
+    expect(pilgrim.totals().distanceMm).toBe(1_500_000)
+  })
+
+  test('through days that are skipped as a whole', () => {
+    // Someone rests at one place for two days; the late point is what the third day's walk starts from.
+    const rest = [0, 24, 48].map((hour) => point(MIDNIGHT + hour * HOUR + 9 * HOUR, 3))
+    const walk = point(MIDNIGHT + 60 * HOUR, 2_000)
+    const late = point(MIDNIGHT - HOUR, 0)
+    const { reread, pilgrim } = flushAll([[...rest, walk], [late]])
+    expect(reread).toEqual([[], ['2026-04-11', '2026-04-12', '2026-04-13']])
+    expect(pilgrim.totals().distanceMm).toBe(2_000_000)
+  })
+})
+
+describe('a check-in at the instant of a track point', () => {
+  const start = point(MIDNIGHT + 9 * HOUR, 0)
+  const track = point(start.t + 10 * MINUTE, 1_000)
+  const checkIn = point(track.t, 1_200, { kind: 'c', mode: 'car' })
+  const onward = point(start.t + 20 * MINUTE, 2_000)
+  const carMg = Math.round(1_200_000 * 0.30479)
+
+  test.each([
+    ['comes with it', [[start, track, checkIn, onward]]],
+    ['comes first', [[start, checkIn], [track], [onward]]],
+    ['comes after the track point was folded', [[start, track], [checkIn], [onward]]],
+    ['comes days later', [[start, track, onward], [point(onward.t + 50 * HOUR, 2_000)], [checkIn]]],
+  ])('counts whole, its place and its mode, when it %s', (_, batches) => {
+    const { pilgrim } = flushAll(batches)
+    const { distanceMm, checkins } = pilgrim.totals()
+    expect({ distanceMm, checkins }).toEqual({ distanceMm: 2_000_000, checkins: 1 })
+    expect(pilgrim.books().modes['2026-04-11 car']).toEqual({ distanceMm: 1_200_000, carbonMg: carMg })
+    expect(pilgrim.books().modes['2026-04-11 walk']).toEqual({ distanceMm: 800_000, carbonMg: 0 })
+  })
+})
+
+describe('the instant at which the anchor stands', () => {
+  const start = point(MIDNIGHT + 9 * HOUR, 0)
+  const rest = point(start.t + 10 * MINUTE, 2)
+
+  test('is late', () => {
+    // The anchor stands at 0 m since `rest`; a check-in of that instant is another place, which takes its own.
+    const checkIn = point(rest.t, 400, { kind: 'c' })
+    const { reread, pilgrim } = flushAll([[start, rest], [checkIn]])
+    expect(reread).toEqual([[], ['2026-04-11']])
+    expect(pilgrim.totals().distanceMm).toBe(400_000)
+  })
+
+  test('is late by the anchor that a jump came back to', () => {
+    const wrong = point(start.t + 10 * MINUTE, 0, placeAt(0, 900_000))
+    const back = point(start.t + 20 * MINUTE, 500)
+    const checkIn = point(back.t, 700, { kind: 'c' })
+    const { reread, pilgrim } = flushAll([[start, wrong], [back], [checkIn]])
+    expect(reread).toEqual([[], [], ['2026-04-11']])
+    expect(pilgrim.totals().distanceMm).toBe(700_000)
+  })
+
+  test('and a millisecond later is not', () => {
+    const { reread } = flushAll([[start, rest], [point(rest.t + 1, 400, { kind: 'c' })]])
+    expect(reread).toEqual([[], []])
+  })
+})
+
+describe('midnight', () => {
+  test('a segment belongs to the day of its end, midnight itself to the new day', () => {
+    const { pilgrim } = flushAll([
+      [point(MIDNIGHT - 10 * MINUTE, 0)],
+      [point(MIDNIGHT, 1_000)],
+      [point(MIDNIGHT - 1, 950)],
+    ])
+    const { days } = pilgrim.books()
+    // The point a millisecond before midnight takes the segment; the one at midnight is too soon after it.
+    expect(days['2026-04-10']).toMatchObject({ points: 2, distanceMm: 950_000 })
+    expect(days['2026-04-11']).toMatchObject({ points: 1, distanceMm: 0 })
+  })
+
+  test('a day whose points are all too soon ends as the day before it did', () => {
+    const { pilgrim } = flushAll([
+      [point(MIDNIGHT - 10, 0)],
+      [point(MIDNIGHT + 10, 500)],
+      [point(MIDNIGHT, 300)],
+    ])
+    const { days } = pilgrim.books()
+    expect(days['2026-04-11']!.end).toEqual(days['2026-04-10']!.end)
+  })
+
+  test('a wrong fix before it is mended after it', () => {
+    const wrong = point(MIDNIGHT - MINUTE, 0, placeAt(0, 900_000))
+    const { pilgrim } = flushAll([
+      [point(MIDNIGHT - 10 * MINUTE, 0)],
+      [wrong],
+      [point(MIDNIGHT + 10 * MINUTE, 1_000)],
+      [point(MIDNIGHT - 5 * MINUTE, 400)],
+    ])
+    expect(pilgrim.totals().distanceMm).toBe(1_000_000)
+    expect(pilgrim.books().days['2026-04-10']!.end.before).toMatchObject({ t: MIDNIGHT - 5 * MINUTE })
+  })
+})
+
+test('a check-in whose clock ran ahead stands where it was received, on the day before the time it sent', () => {
+  const received = MIDNIGHT - HOUR
+  const checkIn = point(received, 1_000, { kind: 'c', sentMs: received + 24 * HOUR })
+  const start = point(received - HOUR, 0)
+  const late = point(received - HOUR / 2, 300)
+  const { pilgrim, reread } = flushAll([[start, checkIn], [late], [checkIn]])
+  expect(reread).toEqual([[], ['2026-04-10'], []])
+  expect(pilgrim.books().days).toMatchObject({
+    '2026-04-10': { points: 3, checkins: 1, distanceMm: 1_000_000 },
+  })
+})

@@ -1,0 +1,106 @@
+/** Opens a world, or describes the same in both. */
+import { afterAll, beforeAll, describe } from 'bun:test'
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Environment } from '#shared/config/config.ts'
+import { described } from './openapi-check.ts'
+import { startEmbedded } from './embedded.ts'
+import { describeOnServers } from './suite.ts'
+import { complaintsIn, SETTINGS, type World } from './test-stack.ts'
+import { openRealWorld } from './test-stack-real.ts'
+
+/** Bound of opening a world, and of closing it. */
+export const WORLD_MS = 60_000
+
+/**
+ * A database that each world of a run gets a copy of: making one takes several times as long as starting on one.
+ * Null where the tests do not run by `bun run test`, whose directory it would stay in.
+ */
+async function migratedDatabase(): Promise<string | null> {
+  const directory = process.env.TEST_DIRECTORY
+  if (directory === undefined) return null
+  const database = join(directory, 'embedded-database')
+  if (existsSync(database)) return database
+  const run = await startEmbedded()
+  await run.stop()
+  // Test files run side by side: it bears its name only once it is complete, and the first one is kept.
+  const copy = mkdtempSync(`${database}-`)
+  cpSync(join(run.dataDir, 'db'), copy, { recursive: true })
+  try {
+    renameSync(copy, database)
+  } catch (error) {
+    if (!existsSync(database)) throw error
+    rmSync(copy, { recursive: true })
+  }
+  run.remove()
+  return database
+}
+
+/** Opens the embedded world, where the settings name no data directory on one of its own. */
+export async function openEmbeddedWorld(settings: Environment = {}): Promise<World> {
+  const dataDir = settings.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-world-'))
+  const database = existsSync(join(dataDir, 'db')) ? null : await migratedDatabase()
+  if (database !== null) cpSync(database, join(dataDir, 'db'), { recursive: true })
+  const run = await startEmbedded({ ...SETTINGS, ...settings, EVENT_DATA_DIR: dataDir })
+  const ca = readFileSync(run.caFile, 'utf8')
+  const port = Number(new URL(run.url).port)
+  return {
+    kind: 'embedded',
+    port,
+    ca,
+    fetch: async (path, init, host = 'localhost') =>
+      described(
+        path,
+        init?.method ?? 'GET',
+        await fetch(`https://${host}:${port}${path}`, { ...init, tls: { ca } }),
+      ),
+    complaints: () => complaintsIn(run.log()),
+    async close() {
+      await run.stop()
+      run.remove()
+    },
+  }
+}
+
+/**
+ * Describes the same in both worlds, each opened once for the whole block; the real one is left out where no
+ * servers run.
+ */
+export function describeWorlds(
+  name: string,
+  tests: (world: World) => void,
+  settings: Environment = {},
+): void {
+  const open = { embedded: openEmbeddedWorld, real: () => openRealWorld({ settings }) }
+  for (const kind of ['embedded', 'real'] as const)
+    (kind === 'real' ? describeOnServers : describe)(`${name}, ${kind}`, () => {
+      let opened: World | undefined
+      beforeAll(async () => {
+        opened = await (kind === 'real' ? open.real() : open.embedded(settings))
+      }, WORLD_MS)
+      afterAll(async () => opened?.close(), WORLD_MS)
+      tests(lazily(kind, () => opened))
+    })
+}
+
+/** Tests are collected before their world is open. */
+function lazily(kind: World['kind'], opened: () => World | undefined): World {
+  const now = (): World => {
+    const world = opened()
+    if (world === undefined) throw new Error(`the ${kind} world is not open`)
+    return world
+  }
+  return {
+    kind,
+    get port() {
+      return now().port
+    },
+    get ca() {
+      return now().ca
+    },
+    fetch: (...args) => now().fetch(...args),
+    complaints: () => now().complaints(),
+    close: () => now().close(),
+  }
+}

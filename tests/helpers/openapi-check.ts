@@ -1,0 +1,73 @@
+/** Holds every answer of the test run against the API's own description. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { openApi } from '#services/admin/documentation/openapi.ts'
+
+interface Answer {
+  readonly content?: Record<string, object>
+}
+interface Operation {
+  readonly responses: Record<string, Answer>
+}
+
+const document = openApi('test', 'https://event.test')
+const paths = Object.entries(document.paths as Record<string, Record<string, Operation>>)
+  .map(([path, operations]) => ({
+    path,
+    operations,
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  }))
+  // Of two that fit, the one that says more of it is meant.
+  .sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))
+
+// What a format demands beyond its pattern is left to the contracts; references point into the whole document.
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+ajv.addSchema(document, 'api')
+const compiled = new Map<string, ValidateFunction>()
+
+const escaped = (key: string): string => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
+
+function validatorOf(keys: readonly string[]): ValidateFunction {
+  const pointer = `api#/${keys.map(escaped).join('/')}`
+  let validate = compiled.get(pointer)
+  if (validate === undefined) compiled.set(pointer, (validate = ajv.compile({ $ref: pointer })))
+  return validate
+}
+
+/**
+ * Looks up an answer, and gives it back. What is no endpoint, and methods that an endpoint does not take, are none
+ * of the description's business.
+ * @throws Error for a status, a media type or a body that the description does not have
+ */
+export async function described(path: string, method: string, response: Response): Promise<Response> {
+  const { pathname } = new URL(path, 'https://event.test')
+  const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
+  const found = paths.find(
+    ({ pattern, operations }) => pattern.test(pathname) && operations[verb] !== undefined,
+  )
+  if (found === undefined) return response
+  const name = `${method} ${found.path} answered ${response.status}`
+  const answer = found.operations[verb]!.responses[response.status]
+  if (answer === undefined)
+    throw new Error(`${name}, which the description does not list: ${await response.text()}`)
+  if (method === 'HEAD' || answer.content === undefined) return response
+  const media = response.headers.get('content-type')?.split(';')[0] ?? 'nothing'
+  if (answer.content[media] === undefined)
+    throw new Error(`${name} as ${media}, which the description does not list`)
+  if (media !== 'application/json') return response
+  const body: unknown = await response.clone().json()
+  const validate = validatorOf([
+    'paths',
+    found.path,
+    verb,
+    'responses',
+    `${response.status}`,
+    'content',
+    media,
+    'schema',
+  ])
+  if (!validate(body))
+    throw new Error(
+      `${name} with a body that is not as described: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(body)}`,
+    )
+  return response
+}

@@ -1,0 +1,170 @@
+/** The real world: the services as processes of their own behind Caddy, on Postgres, Redis and NATS. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Environment } from '#shared/config/config.ts'
+import { ServiceName } from '#shared/contracts/endpoint.ts'
+import { openTestDatabase, testRedisUrl } from './database.ts'
+import { described } from './openapi-check.ts'
+import { newDirectory, type Server, startServer } from './process.ts'
+import { freePort, startCaddy, startNats, startPostgres, startRedis } from './servers.ts'
+import { until } from './wait.ts'
+import { complaintsIn, healthOf, SETTINGS, type World } from './test-stack.ts'
+
+const RECOVERY_MS = 30_000
+const ROOT = join(import.meta.dir, '../..')
+
+export interface RealWorld extends World {
+  readonly kind: 'real'
+  /** Processes of a service: kill -9, freeze, restart. */
+  service(name: ServiceName, replica?: number): Server
+  readonly caddy: Server
+  readonly databaseUrl: string
+  readonly redisUrl: string
+  /** What all its services were started with. */
+  readonly settings: Environment
+}
+
+/** A world whose stores are its own, so that they may be stopped. */
+export interface FragileWorld extends RealWorld {
+  readonly postgres: Server
+  readonly redis: Server
+  readonly nats: Server
+}
+
+/** Where a world keeps its data. */
+export interface Stores {
+  readonly databaseUrl: string
+  readonly redisUrl: string
+  readonly natsUrl: string
+  close(): Promise<void>
+}
+
+export interface RealOptions {
+  readonly settings?: Environment
+  /** Settings of one process, over those of all. */
+  readonly settingsOf?: (name: ServiceName, replica: number) => Environment
+  /** Processes of the tracking service, 2 if not said; Caddy sends to all of them. */
+  readonly replicas?: number
+}
+
+/** On the run's Postgres and Redis, with a database and a kv of its own, and a NATS that nobody else has. */
+export async function openRealWorld(options: RealOptions = {}): Promise<RealWorld> {
+  const [database, redisUrl, nats] = await Promise.all([openTestDatabase(), testRedisUrl(), startNats()])
+  return openWorldOn(options, {
+    databaseUrl: database.url,
+    redisUrl,
+    natsUrl: nats.url,
+    close: async () => void (await Promise.all([database.drop(), nats.close()])),
+  })
+}
+
+/** On servers of its own. */
+export async function openFragileWorld(options: RealOptions = {}): Promise<FragileWorld> {
+  const { migrate } = await import('#shared/db/migrate.ts')
+  const [postgres, redis, nats] = await Promise.all([startPostgres(), startRedis(), startNats()])
+  const close = async () => {
+    await Promise.all([postgres.close(), redis.close(), nats.close()])
+  }
+  await migrate(postgres.url)
+  const stores = { databaseUrl: postgres.url, redisUrl: redis.url, natsUrl: nats.url, close }
+  return Object.assign(await openWorldOn(options, stores), { postgres, redis, nats })
+}
+
+/** On stores that are migrated; closing the world closes them. */
+export async function openWorldOn(
+  { settings = {}, settingsOf = () => ({}), replicas = 2 }: RealOptions,
+  stores: Stores,
+): Promise<RealWorld> {
+  const data = await newDirectory('world')
+  const env = {
+    ...SETTINGS,
+    DATABASE_URL: stores.databaseUrl,
+    REDIS_URL: stores.redisUrl,
+    NATS_URL: stores.natsUrl,
+    EVENT_DATA_DIR: data,
+    ...settings,
+  }
+  const names = [...ServiceName.options, ...Array<ServiceName>(replicas - 1).fill('tracking')]
+  const started = await Promise.all(
+    names.map(async (name, i) => {
+      const own = settingsOf(name, Math.max(0, i - ServiceName.options.length + 1))
+      return { name, process: await startService(name, { ...env, ...own }) }
+    }),
+  )
+  const service = (name: ServiceName, replica = 0): Server => {
+    const found = started.filter((one) => one.name === name)[replica]
+    if (found === undefined) throw new Error(`no ${replica + 1}. process of ${name}`)
+    return found.process
+  }
+  const address = (name: ServiceName) =>
+    started
+      .filter((one) => one.name === name)
+      .map((one) => `127.0.0.1:${one.process.port}`)
+      .join(' ')
+  const caddy = await startCaddy({
+    caddyfile: join(ROOT, 'Caddyfile'),
+    env: {
+      PRIMARY_HOST: 'localhost',
+      ALIAS_HOST: '127.0.0.1',
+      TRACKING_DISCOVERY: 'list',
+      TRACKING_UPSTREAM: address('tracking'),
+      SURVEY_PROFILE_UPSTREAM: address('survey-profile'),
+      FEEDBACK_MEDIA_UPSTREAM: address('feedback-media'),
+      ADMIN_UPSTREAM: address('admin'),
+      LINE_BOT_UPSTREAM: address('line-bot'),
+    },
+  })
+  const ca = readFileSync(caddy.rootCertificate, 'utf8')
+  return {
+    kind: 'real',
+    port: caddy.port,
+    ca,
+    databaseUrl: stores.databaseUrl,
+    redisUrl: stores.redisUrl,
+    settings: env,
+    service,
+    caddy,
+    fetch: async (path, init, host = 'localhost') =>
+      described(
+        path,
+        init?.method ?? 'GET',
+        await fetch(`https://${host}:${caddy.port}${path}`, { ...init, tls: { ca } }),
+      ),
+    complaints: () =>
+      started.flatMap((one) => complaintsIn(readFileSync(join(one.process.dir, 'server.log'), 'utf8'))),
+    async close() {
+      await Promise.all([caddy, ...started.map((one) => one.process)].map((server) => server.close()))
+      await stores.close()
+    },
+  }
+}
+
+/** Starts `bun services/<name>/main.ts` on a free port and waits until it is ready. */
+export async function startService(name: ServiceName, env: Environment): Promise<Server> {
+  const port = freePort()
+  return startServer({
+    name,
+    command: [process.execPath, join(ROOT, 'services', name, 'main.ts')],
+    dir: await newDirectory(name),
+    port,
+    url: `http://127.0.0.1:${port}`,
+    env: { ...(env as Record<string, string>), PORT: `${port}` },
+    ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok,
+  })
+}
+
+/** Check-ins that wait in the journals of the replicas of tracking that run. */
+export async function journaled(world: RealWorld): Promise<number> {
+  const pages = await Promise.all(
+    [0, 1].map(async (replica) => (await fetch(`${world.service('tracking', replica).url}/metrics`)).text()),
+  )
+  return pages.reduce((sum, page) => sum + Number(/^journal_entries(?:{.*})? (\d+)$/m.exec(page)?.[1]), 0)
+}
+
+/** Resolves when all is well again after an outage, and no check-in waits in a journal. */
+export async function recovered(world: RealWorld): Promise<void> {
+  await until(async () => (await healthOf(world)).status === 'ok' && (await journaled(world)) === 0, {
+    timeoutMs: RECOVERY_MS,
+    what: 'health, and empty journals',
+  })
+}

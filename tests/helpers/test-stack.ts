@@ -1,0 +1,104 @@
+/**
+ * The whole service as its clients meet it, over HTTPS, in two worlds with one face: `embedded`, all in one
+ * process on its own drivers, and `real`, six processes behind Caddy on Postgres, Redis and NATS.
+ */
+import type { Environment } from '#shared/config/config.ts'
+import { type Role, time } from '#shared/contracts/fields.ts'
+import { Health } from '#shared/contracts/operations.ts'
+import { until } from './wait.ts'
+
+export interface World {
+  readonly kind: 'embedded' | 'real'
+  readonly port: number
+  /** PEM of the certificate to trust. */
+  readonly ca: string
+  /** `fetch` of a path, by the service's first name or by its second one. */
+  fetch(path: string, init?: RequestInit, host?: Host): Promise<Response>
+  /** Lines of what its services have logged that tell of an error, or are no log lines. */
+  complaints(): string[]
+  close(): Promise<void>
+}
+
+export type Host = 'localhost' | '127.0.0.1'
+
+/** Lines of a log that nothing should have caused. */
+export const complaintsIn = (log: string): string[] =>
+  log
+    .split('\n')
+    .filter((line) => line.includes('"level":"error"') || /^(error|panic|\S*Error)\b/i.test(line))
+
+const FLUSH_MS = 30_000
+
+/** Enough people that no test is refused for what another one asked. */
+const PEOPLE = 60
+const VARIABLES: Record<Role, string> = {
+  owner: 'EVENT_ADMIN_TOKEN',
+  manager: 'EVENT_MANAGER_TOKEN',
+  volunteer: 'EVENT_VOLUNTEER_TOKEN',
+}
+
+function tokenSettings(): Environment {
+  const list = (role: Role) => Array.from({ length: PEOPLE }, (_, i) => `${role}${i}:token-of-${role}-${i}`)
+  return Object.fromEntries(
+    (Object.keys(VARIABLES) as Role[]).map((role) => [VARIABLES[role], list(role).join(',')]),
+  )
+}
+
+/** Settings of every world of the tests: a flush is never far, statistics are never cached. */
+export const SETTINGS: Environment = {
+  EVENT_FLUSH_SECONDS: '1',
+  ...tokenSettings(),
+}
+
+let person = 0
+/** Headers of an operator; each call is another person, with a limit of their own. */
+export const admin = (role: Role): { 'X-Admin-Token': string } => ({
+  'X-Admin-Token': `token-of-${role}-${person++ % PEOPLE}`,
+})
+
+let pilgrim = 0
+/** A pilgrim's id that no other test has. */
+export const newPilgrim = (): string => `pilgrim-${++pilgrim}-${crypto.randomUUID().slice(0, 8)}`
+
+/** Somewhere in Taiwan. */
+export const PLACE = { lat: 24.15, lng: 120.67 }
+
+const json = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+/** `POST checkin` at {@link PLACE}, with these fields over it. */
+export const checkIn = (world: World, userId: string, fields: object = {}): Promise<Response> =>
+  world.fetch('/api/event/checkin', json({ user_id: userId, ...PLACE, ...fields }))
+
+/** `POST track/sync`. */
+export const syncTrack = (world: World, userId: string, points: readonly unknown[]): Promise<Response> =>
+  world.fetch('/api/event/track/sync', json({ user_id: userId, points }))
+
+/** `PUT admin/status`, as a manager. */
+export const setStatus = (world: World, body: object): Promise<Response> =>
+  world.fetch('/api/event/admin/status', {
+    ...json(body),
+    method: 'PUT',
+    headers: { 'Content-Type': 'application/json', ...admin('manager') },
+  })
+
+/** The health report, as monitors read it. */
+export async function healthOf(world: World): Promise<Health> {
+  return Health.parse(await (await world.fetch('/health')).json())
+}
+
+/** Resolves when everything that was admitted before this call is in the database. */
+export async function flushed(world: World): Promise<void> {
+  // A report is up to a second old; one that knows of a flush after this moment is younger than it.
+  const calledAt = time(Date.now())
+  await until(
+    async () => {
+      const { last_flush, buffer_size } = await healthOf(world)
+      return buffer_size === 0 && (last_flush ?? '') > calledAt
+    },
+    { timeoutMs: FLUSH_MS, what: 'a flush to empty the buffer', everyMs: 100 },
+  )
+}

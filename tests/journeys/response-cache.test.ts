@@ -1,0 +1,75 @@
+/** Answers that are kept for many, as clients meet them: tags, HEAD, and every caller still checked. */
+import { expect, test } from 'bun:test'
+import { carbonEndpoint } from '#shared/contracts/reports.ts'
+import { dataEndpoint, type LiveMap } from '#shared/contracts/tracking.ts'
+import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin, checkIn, newPilgrim } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+
+const DATA = '/api/event/data?limit=5000'
+
+describeWorlds('kept answers', (world) => {
+  test('whoever has the answer already is told so, without its bytes', async () => {
+    const headers = admin('manager')
+    const path = '/api/event/admin/carbon'
+    const { first, again, tag } = await until(
+      async () => {
+        const first = await world.fetch(path, { headers })
+        const tag = first.headers.get('etag')!
+        const again = await world.fetch(path, { headers: { ...headers, 'If-None-Match': tag } })
+        return again.status === 304 && { first, again, tag }
+      },
+      { timeoutMs: 10_000, what: 'no flush between two requests', everyMs: 50 },
+    )
+    expect(again.headers.get('etag')).toBe(tag)
+    expect(again.headers.get('cache-control')).toBe('private, no-cache')
+    expect(await again.text()).toBe('')
+    expectCommonHeaders(again)
+    await dataOf(first, carbonEndpoint)
+  })
+
+  test('HEAD answers as GET does, without the body', async () => {
+    const head = await world.fetch(DATA, { method: 'HEAD' })
+    expect({ status: head.status, text: await head.text() }).toEqual({ status: 200, text: '' })
+    expect(head.headers.get('etag')).toMatch(/^"\w+"$/)
+    expect(head.headers.get('content-type')).toStartWith('application/json')
+    expectCommonHeaders(head)
+  })
+
+  test('the public is never given an operator’s answer, in whatever order they ask', async () => {
+    const userId = newPilgrim()
+    await checkIn(world, userId)
+    const headers = admin('volunteer')
+    const map = async (init: RequestInit): Promise<LiveMap> =>
+      dataOf(await world.fetch(DATA, init), dataEndpoint)
+    // Each replica learns of a new position by itself.
+    const shown = async () => (await map({ headers })).points.some((point) => point.userId === userId)
+    await until(async () => (await Promise.all([shown(), shown(), shown(), shown()])).every(Boolean), {
+      timeoutMs: 10_000,
+      what: 'the pilgrim to be on the map',
+    })
+    for (let i = 0; i < 6; i++) {
+      const [open, full] = await Promise.all([map({}), map({ headers })])
+      expect(open.points.length).toBeGreaterThan(0)
+      for (const point of open.points)
+        expect(Object.keys(point).sort()).toEqual(['id', 'lat', 'lng', 'recorded_at'])
+      for (const point of full.points) expect(point).toHaveProperty('userId')
+    }
+    await sentenceOf(await world.fetch(DATA, { headers: { 'X-Admin-Token': 'wrong' } }), 401, 'unauthorized')
+  })
+
+  test('a kept answer is charged to the token like any other, and told to nobody without one', async () => {
+    const headers = admin('owner')
+    const read = () => world.fetch('/api/event/admin/timeline', { headers })
+    const answers = await Promise.all(Array.from({ length: 31 }, read))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)
+    await sentenceOf(await world.fetch('/api/event/admin/timeline'), 401, 'unauthorized')
+    await sentenceOf(
+      await world.fetch('/api/event/admin/carbon', { headers: admin('volunteer') }),
+      403,
+      'forbidden',
+    )
+  })
+})

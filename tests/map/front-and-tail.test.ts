@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import { alongAxis, alongRoute, type Places } from '#shared/map/front-and-tail.ts'
+import { createRoute } from '#shared/map/route.ts'
+
+type At = readonly [lat: number, lng: number, weight: number]
+const places = (...all: readonly At[]): Places => ({
+  lats: all.map(([lat]) => lat),
+  lngs: all.map(([, lng]) => lng),
+  weights: all.map(([, , weight]) => weight),
+})
+/** A hundred pilgrims from 24° to 24.099° north on one meridian, and where each has been. */
+const line = Array.from({ length: 100 }, (_, i): At => [24 + i / 1_000, 120.6, 1])
+const behind = line.map(([lat, lng]): At => [lat - 0.1, lng, 10])
+const home: At = [25.03, 121.56, 3]
+
+test('without a route: along the crowd, towards where it has gone, whoever went home', () => {
+  const crowd = places(...line, home)
+  const ends = alongAxis(crowd, places(...line, ...behind))!
+  expect(ends.front.lat).toBeWithin(24.09, 24.0975)
+  expect(ends.tail.lat).toBeWithin(24.0015, 24.01)
+  expect(ends.spreadMm / 1e6).toBeWithin(9.2, 10.6)
+  const back = alongAxis(crowd, places(...line, ...line.map(([lat, lng]): At => [lat + 0.1, lng, 10])))!
+  expect([back.front.lat, back.tail.lat]).toEqual([ends.tail.lat, ends.front.lat])
+})
+
+test('without a route: one pilgrim is front and tail, nobody is neither', () => {
+  const end = { lat: 24, lng: 120, alongM: null }
+  const one = places([24, 120, 1])
+  expect(alongAxis(one, one)).toEqual({ front: end, tail: end, spreadMm: 0 })
+  expect(alongAxis(one, places())).toEqual({ front: end, tail: end, spreadMm: 0 })
+  expect(alongAxis(places(), places(...behind))).toBeNull()
+})
+
+/** Ten kilometres to the north, and then ten to the east. */
+const NORTH = 10_000 / 111_195.08
+const EAST = NORTH / Math.cos(((24 + NORTH) * Math.PI) / 180)
+const route = createRoute([
+  [
+    { lat: 24, lng: 120 },
+    { lat: 24 + NORTH, lng: 120 },
+  ],
+  [
+    { lat: 24 + NORTH, lng: 120 },
+    { lat: 24 + NORTH, lng: 120 + EAST },
+  ],
+])
+
+test('a place is projected onto the nearest leg', () => {
+  const { alongM, offM } = route.project({ lat: 24 + NORTH / 2, lng: 120.005 })
+  expect(alongM).toBeWithin(4_999, 5_001)
+  expect(offM).toBeWithin(500, 512)
+  expect(route.project({ lat: 24 + NORTH + 0.001, lng: 120 + EAST / 2 }).alongM).toBeWithin(14_990, 15_010)
+  expect(route.project({ lat: 23, lng: 120 })).toMatchObject({ alongM: 0 })
+  expect(route.project({ lat: 24 + NORTH, lng: 121 }).alongM).toBeWithin(19_990, 20_010)
+  const corner = route.at(10_000)
+  expect([corner.lat - 24 - NORTH, corner.lng - 120].map(Math.abs).every((off) => off < 1e-5)).toBe(true)
+  expect(route.at(99_999).lng).toBeCloseTo(120 + EAST, 6)
+})
+
+test('along a route: round the corner, without strays and without who is far off', () => {
+  const there = Array.from({ length: 40 }, (_, i): At => {
+    const { lat, lng } = route.at(500 * i)
+    return [lat + 1e-4, lng, 1]
+  })
+  const ends = alongRoute(places(...there, home), route)!
+  // Two of forty are left out at each end.
+  expect(ends.tail.alongM).toBeWithin(980, 1_020)
+  expect(ends.front.alongM).toBeWithin(18_480, 18_520)
+  expect(ends.spreadMm / 1e6).toBeWithin(17.4, 17.6)
+  expect(alongRoute(places(home), route)).toBeNull()
+})
+
+test('a route that leads nowhere is refused', () => {
+  const here = { lat: 24, lng: 120 }
+  expect(() => createRoute([[here, here]])).toThrow(RangeError)
+})

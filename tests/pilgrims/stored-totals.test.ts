@@ -1,0 +1,103 @@
+/** Sums over what pilgrims say of themselves, kept by many writers at once, are what a plain count comes to. */
+import { expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { mergeReported, upsertPilgrim } from '#services/survey-profile/pilgrim.ts'
+import type { Answers } from '#shared/contracts/survey.ts'
+import { bookErased, recountReported } from '#shared/pilgrims/report-totals.ts'
+import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
+import { bookSurvey, recountSurveys } from '#shared/pilgrims/survey-counts.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { describeRigs, type Rig } from '../scheduler/flush-harness.ts'
+import { randomBy } from '../scheduler/walks.ts'
+
+const WRITES = 120
+const PEOPLE = 12
+const MODES = ['car', 'walk', 'bus', 'submarine', '__proto__', 'hsr']
+
+/** Distances whose carbon lies exactly between two milligrams, too. */
+const somewhere = (random: () => number) => ({
+  consumption: {
+    water: Math.floor(random() * 50),
+    [random() < 0.5 ? 'recycle' : 'hotel']: Math.floor(random() * 9),
+  },
+  transport: Object.fromEntries(
+    MODES.filter(() => random() < 0.5).map((mode) => [
+      mode,
+      Math.round(random() * 4_000) / 20 + (random() < 0.3 ? 1e-7 : 0),
+    ]),
+  ),
+})
+
+const reportedSums = (rig: Rig) =>
+  rig.db.sql<{ name: string; amount: number; mg: number }[]>`
+    SELECT name, sum(amount)::float8 AS amount, sum(carbon_mg)::float8 AS mg FROM reported_sums
+    GROUP BY name HAVING sum(amount) <> 0 ORDER BY name`
+
+const surveySums = async (rig: Rig) => ({
+  questions: await rig.db.sql`SELECT * FROM survey_questions WHERE responses <> 0 ORDER BY question`,
+  counts: await rig.db.sql`SELECT * FROM survey_counts ORDER BY question, answer`,
+})
+
+describeRigs('kept sums', (rig) => {
+  test('of reports: one by one and all at once, with erased people, as a recount has them', async () => {
+    await rig.db.sql`TRUNCATE reported_sums`
+    const random = randomBy(7)
+    const writes = Array.from({ length: WRITES }, () => ({
+      userId: `p${Math.floor(random() * PEOPLE)}`,
+      given: somewhere(random),
+    }))
+    await Promise.all(
+      writes.map(({ userId, given }) =>
+        rig.db.orm.transaction(async (tx) =>
+          mergeReported(tx, await upsertPilgrim(tx, userId, {}, rig.nowMs), given),
+        ),
+      ),
+    )
+    const kept = await reportedSums(rig)
+    const rows = await rig.db.orm.select().from(pilgrims)
+    const totalMg = rows.reduce(
+      (sum, row) => sum + consumptionMg(row.consumption) + transportSums(row.transport).carbonMg,
+      0,
+    )
+    expect(kept.reduce((sum, { mg }) => sum + mg, 0)).toBe(totalMg)
+    await rig.db.orm.transaction(async (tx) => {
+      await tx.execute(sql`DELETE FROM pilgrims WHERE user_id = ${rows[0]!.userId}`)
+      await bookErased(tx, rows[0]!)
+    })
+    expect(await reportedSums(rig)).toEqual(kept)
+    await rig.db.sql.begin(recountReported)
+    expect(await reportedSums(rig)).toEqual(kept)
+  }, 30_000)
+
+  test('of surveys: given, given again, erased', async () => {
+    await rig.db.sql`TRUNCATE survey_questions, survey_counts, surveys`
+    const random = randomBy(8)
+    const answers = (): Answers => ({
+      q1: Math.floor(random() * 3),
+      q2: random() < 0.5,
+      q3: ['a', 'b', 'b'].slice(Math.floor(random() * 3)),
+      ...(random() < 0.5 ? { q4_why: random() < 0.5 ? '' : 'x'.repeat(101) } : {}),
+    })
+    const write = (userId: string, after: Answers | null) =>
+      rig.db.orm.transaction(async (tx) => {
+        await upsertPilgrim(tx, userId, {}, rig.nowMs)
+        const [held] = await tx.execute<{ answers: string }>(
+          sql`DELETE FROM surveys WHERE user_id = ${userId} RETURNING answers::text AS answers`,
+        )
+        if (after !== null)
+          await tx.execute(sql`INSERT INTO surveys (user_id, answers, revision, submitted_at)
+            VALUES (${userId}, ${JSON.stringify(after)}::text::jsonb, 1, now())`)
+        await bookSurvey(tx, held === undefined ? null : (JSON.parse(held.answers) as Answers), after)
+      })
+    await Promise.all(
+      Array.from({ length: WRITES }, () =>
+        write(`p${Math.floor(random() * PEOPLE)}`, random() < 0.2 ? null : answers()),
+      ),
+    )
+    const kept = await surveySums(rig)
+    expect(kept.questions[0]).toMatchObject({ question: '' })
+    expect(kept.counts.some(({ question, answer }) => question === 'q4_why' && answer === '')).toBe(true)
+    await rig.db.sql.begin(recountSurveys)
+    expect(await surveySums(rig)).toEqual(kept)
+  }, 30_000)
+})

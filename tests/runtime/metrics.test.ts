@@ -1,0 +1,29 @@
+/** The page that `/metrics` answers. */
+import { expect, test } from 'bun:test'
+import { createMetrics } from '#shared/runtime/metrics.ts'
+
+test('counts by labels, and reads figures when somebody asks', async () => {
+  const metrics = createMetrics('tracking')
+  metrics.count('points_total', 'Points', { outcome: 'stored' }, 3)
+  metrics.count('points_total', 'Points', { outcome: 'stored' })
+  metrics.request('/a', 'GET', 200, 0.01)
+  let figure = 1
+  metrics.gauge('waiting', 'What waits', () => figure)
+  expect(await metrics.page()).toContain('waiting{service="tracking"} 1')
+  figure = 2
+  const page = await metrics.page()
+  expect(page).toContain('waiting{service="tracking"} 2')
+  expect(page).toContain('points_total{outcome="stored",service="tracking"} 4')
+  expect(page).toContain(
+    'http_request_duration_seconds_count{service="tracking",route="/a",method="GET",status="200"} 1',
+  )
+})
+
+test('a figure that can not be had does not take the page with it', async () => {
+  const metrics = createMetrics('tracking')
+  metrics.gauge('away', 'Of a store that is away', () => Promise.reject(new Error('away')))
+  metrics.gauge('here', 'Of one that is here', () => 5)
+  const page = await metrics.page()
+  expect(page).toContain('here{service="tracking"} 5')
+  expect(page).toMatch(/^away\{service="tracking"\} Nan$/im)
+})

@@ -1,0 +1,45 @@
+/** What ends a service's process, and what does not. */
+import { expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+
+/** Exit code of a process that leaves a rejection with this code to nobody, and then goes on for a moment. */
+async function endOf(code: string): Promise<number> {
+  const script = `
+    import { createLog } from '#shared/runtime/log.ts'
+    import { watchRejections } from '#shared/runtime/service.ts'
+    watchRejections(createLog())
+    void Promise.reject(Object.assign(new Error('broken'), { code: ${JSON.stringify(code)} }))
+    setTimeout(() => process.exit(7), 200)`
+  const child = Bun.spawn([process.execPath, '--no-env-file', '-e', script], {
+    cwd: join(import.meta.dir, '../..'),
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  return child.exited
+}
+
+test('a start with faulty settings names all of them and the misspelt ones, and waits for nothing', async () => {
+  const dir = await newDirectory('faulty')
+  const unlock = lockDataDirectory(dir)
+  const child = Bun.spawn([process.execPath, '--no-env-file', 'proxy/local.ts'], {
+    cwd: join(import.meta.dir, '../..'),
+    env: { EVENT_DATA_DIR: dir, EVENT_PORT: 'many', EVENT_ROUTE: `${dir}/none`, EVENT_ADMN_TOKEN: 'secret' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: 10_000,
+  })
+  const told = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
+  expect(await child.exited).toBe(1)
+  for (const name of ['EVENT_PORT', 'EVENT_ROUTE', 'EVENT_ADMN_TOKEN']) expect(told).toContain(name)
+  expect(told).not.toContain('secret')
+  unlock()
+  await rm(dir, { recursive: true })
+})
+
+test('a connection that breaks while it opens ends nothing; any other rejection that nobody saw does', async () => {
+  expect(await endOf('CONNECTION_CLOSED')).toBe(7)
+  expect(await endOf('SOMETHING_ELSE')).toBe(1)
+})

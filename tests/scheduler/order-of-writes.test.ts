@@ -1,0 +1,38 @@
+/** What a flush reads of a day that has just begun, of which the planner knows nothing yet. */
+import { expect, test } from 'bun:test'
+import { until } from '#tests/helpers/wait.ts'
+import { describeRigOnServers, NOON } from './flush-harness.ts'
+import { point } from './walks.ts'
+
+const PILGRIMS = 300
+const MINUTE_MS = 60_000
+
+describeRigOnServers('a day that has just begun', (rig) => {
+  test('is read by its key, and not whole for each slice', async () => {
+    const walk = async (minutes: readonly number[]) => {
+      for (let i = 0; i < PILGRIMS; i++)
+        await rig.buffer(
+          `pilgrim-${i}`,
+          minutes.map((minute) => point({ sentMs: NOON + minute * MINUTE_MS })),
+        )
+      await rig.flush({ slicePoints: 200 })
+    }
+    const reads = async () => {
+      const [row] = await rig.db.sql<[{ scanned: number; looked_up: number }]>`
+        SELECT seq_tup_read::int AS scanned, idx_scan::int AS looked_up
+        FROM pg_stat_user_tables WHERE relname = 'gps_points_20260412'`
+      return row
+    }
+    await rig.flush()
+    await rig.db.sql`ALTER TABLE gps_points_20260412 SET (autovacuum_enabled = false)`
+    await walk(Array.from({ length: 20 }, (_, i) => 2 * i + 1))
+    // New ones among those, and one before them all: so every pilgrim's day is folded again.
+    await walk([0, 2, 41])
+    // Once for what is stored of them already, and once for their day; a connection tells what it did within 10 s.
+    await until(async () => (await reads()).looked_up >= 2 * PILGRIMS, {
+      timeoutMs: 30_000,
+      what: 'the statistics of the connections',
+    })
+    expect((await reads()).scanned).toBeLessThan(20 * PILGRIMS)
+  })
+})

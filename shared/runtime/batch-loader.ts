@@ -11,10 +11,12 @@ const PATIENCE_MS = 20
  * at once. Every reading begins after all who share it have asked, so that nobody is told of less than what was
  * written before they asked.
  * @param read what stands under each of some keys, each given once; a failure is everybody's who shares it
+ * @param patienceMs how long the next reading waits for one that is under way
  * @returns a function that asks for one key, and answers undefined where nothing stands under it
  */
 export function together<V>(
   read: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>,
+  patienceMs = PATIENCE_MS,
 ): (key: string) => Promise<V | undefined> {
   const waiting = new Map<string, PromiseWithResolvers<V | undefined>>()
   let isReading = false
@@ -31,7 +33,7 @@ export function together<V>(
   }
 
   const readAll = async (): Promise<void> => {
-    while (waiting.size > 0) await within(readSome(), PATIENCE_MS, () => undefined)
+    while (waiting.size > 0) await within(readSome(), patienceMs, () => undefined)
     isReading = false
   }
 

@@ -4,7 +4,7 @@ import { together } from '#shared/runtime/batch-loader.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 /** A store whose readings are answered by hand, with what stands in it when they begin. */
-function setUp() {
+function setUp(patienceMs?: number) {
   const store = new Map<string, number>()
   const readings: { keys: readonly string[]; answer: () => void; fail: (error: Error) => void }[] = []
   const ask = together((keys) => {
@@ -12,7 +12,7 @@ function setUp() {
     const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, number>>()
     readings.push({ keys, answer: () => resolve(found), fail: reject })
     return promise
-  })
+  }, patienceMs)
   return { store, readings, ask }
 }
 
@@ -40,6 +40,24 @@ test('who asks after something was written is told of it, whatever is being read
   await turn()
   readings[1]!.answer()
   expect(await after).toBe(2)
+})
+
+test('what is asked for during a reading waits for it, and is then read at once', async () => {
+  const { store, readings, ask } = setUp(60_000)
+  store.set('a', 1).set('b', 2).set('c', 3)
+  const first = ask('a')
+  await turn()
+  const others = [ask('b')]
+  for (let turns = 0; turns < 5; turns++) await turn()
+  others.push(ask('c'))
+  for (let turns = 0; turns < 5; turns++) await turn()
+  expect(readings.map(({ keys }) => keys)).toEqual([['a']])
+  readings[0]!.answer()
+  expect(await first).toBe(1)
+  await turn()
+  expect(readings.map(({ keys }) => keys)).toEqual([['a'], ['b', 'c']])
+  readings[1]!.answer()
+  expect(await Promise.all(others)).toEqual([2, 3])
 })
 
 test('a reading that hangs holds the next ones up for a moment only', async () => {

@@ -1,0 +1,173 @@
+/** The sender by itself, on a real ledger, with the clock of the test: when it tries again, and what it holds back. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { planMessage } from '#services/line-bot/plan-message.ts'
+import { createSender } from '#services/line-bot/send-messages.ts'
+import { type Chunk, settleChunk, splitChunk } from '#services/line-bot/settle-chunk.ts'
+import { readConfig } from '#shared/config.ts'
+import type { ServiceContext } from '#shared/context.ts'
+import { createLine } from '#shared/line/line.ts'
+import { createLog } from '#shared/log.ts'
+import { messageChunks, messages } from '#shared/schema/messages.ts'
+import { contextOf, openPorts, type Ports } from '#shared/service.ts'
+import { openTestDatabase, testRedisUrl, type TestDatabase } from '#tests/helpers/database.ts'
+import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { SETTINGS } from '#tests/helpers/world.ts'
+
+const START = Date.parse('2026-04-12T00:00:00Z')
+const MINUTE = 60_000
+
+describeOnServers('the sender', () => {
+  const line = startLineServer()
+  let database: TestDatabase
+  let ports: Ports
+  let context: ServiceContext
+  let clockMs = START
+
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    const config = readConfig({
+      ...SETTINGS,
+      ...lineSettings(line),
+      EVENT_DATA_DIR: await newDirectory('sender'),
+      DATABASE_URL: database.url,
+      REDIS_URL: await testRedisUrl(),
+    })
+    const log = createLog({}, () => undefined)
+    ports = await openPorts(config, log, () => clockMs)
+    context = contextOf(ports, 'linebot', log, { tls: false, addressOf: () => 'test' })
+  })
+  afterAll(async () => {
+    await ports.close()
+    await database.drop()
+    await line.stop()
+  })
+  beforeEach(async () => {
+    clockMs = START
+    line.mishap = () => 'none'
+    line.quota = null
+    line.received.clear()
+    await ports.db.sql`TRUNCATE messages, message_chunks`
+  })
+
+  let planned = 0
+  /** Writes down a message to so many people. @returns its id */
+  const plan = async (people: number): Promise<string> => {
+    const n = ++planned
+    const ids = Array.from({ length: people }, (_, i) => lineUser(1_000 * n + i))
+    const { id } = (await planMessage(ports.db.orm, {
+      cause: 'push',
+      causeKey: `push:${n}`,
+      audience: { user_ids: ids },
+      selected: {
+        byLanguage: new Map([['en', ids]]),
+        count: people,
+        leftOut: { unreachable: 0, withdrawn: 0, no_line_id: 0 },
+      },
+      content: () => [{ type: 'text', text: 'x' }],
+      configured: true,
+      nowMs: clockMs,
+    }))!
+    return id
+  }
+  const chunksOf = (id: string): Promise<Chunk[]> =>
+    ports.db.orm.select().from(messageChunks).where(eq(messageChunks.messageId, id)).orderBy(messageChunks.id)
+  const chunkOf = async (id: string): Promise<Chunk> => (await chunksOf(id))[0]!
+  /** Lets a sender work until something is so; what it has begun it finishes. */
+  const work = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
+    const sender = createSender(context, createLine(context.config.line)!)
+    sender.start()
+    await until(isSo, { timeoutMs: 20_000, what })
+    await sender.stop()
+  }
+
+  test('a call that LINE does not decide is repeated after a time that doubles up to a minute', async () => {
+    const id = await plan(1)
+    line.mishap = (path) => (path.endsWith('/multicast') ? 'before' : 'none')
+    for (let attempt = 1; attempt <= 8; attempt++) {
+      await work(`attempt ${attempt}`, async () => (await chunkOf(id)).attempts === attempt)
+      const { state, dueAt, triedAt } = await chunkOf(id)
+      const longest = Math.min(1_000 * 2 ** (attempt - 1), MINUTE)
+      expect(dueAt.getTime() - clockMs).toBeWithin(longest / 2, longest + 1)
+      expect({ state, triedAt }).toEqual({ state: 'waiting', triedAt: new Date(START) })
+      clockMs = dueAt.getTime()
+    }
+  })
+
+  test('a message waits while LINE does not tell the quota, unless it is forced', async () => {
+    line.mishap = (path) => (path.endsWith('/quota') ? 'before' : 'none')
+    const [id, forced] = [await plan(1), await plan(1)]
+    await ports.db.orm.update(messages).set({ forced: true }).where(eq(messages.id, forced))
+    await work('the forced one to be sent', async () => (await chunkOf(forced)).state === 'sent')
+    const { state, attempts, detail, dueAt } = await chunkOf(id)
+    expect({ state, attempts }).toEqual({ state: 'waiting', attempts: 0 })
+    expect(detail).toStartWith('the quota is not known: ')
+    expect(dueAt.getTime() - clockMs).toBeWithin(500, 1_001)
+    line.mishap = () => 'none'
+    clockMs = dueAt.getTime()
+    await work('it to be sent', async () => (await chunkOf(id)).state === 'sent')
+  })
+
+  test('a message waits while calls that are not decided may still take its room in the quota', async () => {
+    line.quota = line.used + 20
+    const first = await plan(10)
+    line.mishap = (path) => (path.endsWith('/multicast') ? 'limited' : 'none')
+    await work('the first to be tried', async () => (await chunkOf(first)).attempts > 0)
+    const second = await plan(10)
+    // The room is enough for either, and not for both.
+    line.quota -= 5
+    await work('the second to be looked at', async () => (await chunkOf(second)).detail !== null)
+    expect(await chunkOf(second)).toMatchObject({
+      state: 'waiting',
+      attempts: 0,
+      detail: 'waits for the quota: other calls are undecided',
+    })
+    line.mishap = () => 'none'
+    await work('both to be decided', async () => {
+      clockMs += MINUTE
+      return (await Promise.all([first, second].map(chunkOf))).every(({ state }) => state !== 'waiting')
+    })
+    expect(await chunkOf(first)).toMatchObject({ state: 'sent' })
+    expect(await chunkOf(second)).toMatchObject({ state: 'failed', detail: 'over the monthly quota' })
+    expect(line.received.size).toBe(10)
+  })
+
+  const settled = (chunk: Chunk, settlement: Parameters<typeof settleChunk>[2], atMs: number) =>
+    ports.db.orm.transaction((tx) => settleChunk(tx, chunk, settlement, new Date(atMs)))
+
+  test('what is decided is not decided again by whoever comes late', async () => {
+    const id = await plan(2)
+    const held = await chunkOf(id)
+    await settled(held, { state: 'sent', requestId: 'first' }, START)
+    await settled(held, { state: 'failed', detail: 'too late' }, START + MINUTE)
+    expect(await chunkOf(id)).toMatchObject({
+      state: 'sent',
+      lineRequestId: 'first',
+      detail: null,
+      settledAt: new Date(START),
+    })
+    const [message] = await ports.db.orm.select().from(messages).where(eq(messages.id, id))
+    expect(message).toMatchObject({ state: 'sent', completedAt: new Date(START) })
+  })
+
+  test('a call that was cut in halves is neither decided nor cut again', async () => {
+    const id = await plan(3)
+    const held = await chunkOf(id)
+    const split = () => ports.db.orm.transaction((tx) => splitChunk(tx, held, 'one bad id', new Date(START)))
+    await split()
+    await split()
+    await settled(held, { state: 'sent' }, START + MINUTE)
+    const chunks = await chunksOf(id)
+    expect(chunks.map(({ state, size, recipients }) => [state, size, recipients.length])).toEqual([
+      ['split', 3, 3],
+      ['waiting', 1, 1],
+      ['waiting', 2, 2],
+    ])
+    expect(chunks.slice(1).flatMap(({ recipients }) => recipients)).toEqual(held.recipients)
+    const [message] = await ports.db.orm.select().from(messages).where(eq(messages.id, id))
+    expect(message).toMatchObject({ state: 'sending', completedAt: null })
+  })
+})

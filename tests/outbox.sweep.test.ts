@@ -1,0 +1,63 @@
+/** What the sweep of the outbox leaves to the bus, and what it brings. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Bus } from '#shared/bus/bus.ts'
+import { openBus } from '#shared/bus/open-bus.ts'
+import type { Event } from '#shared/contracts/events.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { Database } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
+import { createLog } from '#shared/log.ts'
+import { createOutbox, type Outbox } from '#shared/outbox.ts'
+import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const GRACE_MS = 60_000
+const START = Date.parse('2026-04-12T00:00:00Z')
+
+describeOnServers('the sweep', () => {
+  let database: TestDatabase
+  let db: Database
+  let bus: Bus
+  let outbox: Outbox
+  let clockMs = START
+  const acts: number[] = []
+
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    db = await openDatabase({ url: database.url, dir: '' })
+    bus = await openBus({ url: '', onError: () => undefined })
+    const log = createLog({}, () => undefined)
+    outbox = createOutbox(db, bus, () => clockMs, log, { everyMs: 50, afterMs: GRACE_MS })
+  })
+  afterAll(async () => {
+    await outbox.stop()
+    await bus.close()
+    await db.close()
+    await database.drop()
+  })
+
+  /** An event for which nobody rings. */
+  const commitAt = (ms: number): Promise<Event> => {
+    clockMs = ms
+    return db.orm.transaction((tx) =>
+      outbox.add(tx, 'event.admin.flush.requested', { requested_at: time(ms) }),
+    )
+  }
+  const acted = ({ id }: Event) =>
+    until(() => acts.includes(id), { timeoutMs: 15_000, what: `event ${id} to be acted on` })
+
+  test('a young event is left to the bus, and swept once it is old', async () => {
+    const young = await commitAt(START)
+    const old = await commitAt(START - GRACE_MS - 1)
+    clockMs = START
+    await outbox.on('scheduler.flush', async ({ id }) => void acts.push(id))
+    // A sweep takes the lower number first: the young one would have been before.
+    await acted(old)
+    expect(acts).toEqual([old.id])
+    clockMs = START + GRACE_MS + 1
+    await acted(young)
+    await outbox.stop()
+    expect(acts).toEqual([old.id, young.id])
+  })
+})

@@ -35,7 +35,12 @@ const MessageText = text(5_000).refine((given) => given.trim() !== '', { error: 
 export const PushRequest = z
   .object({
     audience: Audience.nullish(),
-    hours: z.int().min(1).max(8_760).nullish().describe('For inactive: hours without a point'),
+    hours: z
+      .int()
+      .min(1)
+      .max(8_760)
+      .nullish()
+      .describe('For inactive: hours without a point; 24 unless given'),
     user_ids: z.array(UserId).min(1).max(5_000).nullish(),
     text: MessageText.nullish(),
     title: text(100)
@@ -53,8 +58,8 @@ export const PushRequest = z
       context.addIssue({ code: 'custom', path: [field], message })
     const byAudience = given.audience != null
     if (byAudience === (given.user_ids != null)) refuse('audience', 'give either an audience or user_ids')
-    if ((given.audience === 'inactive') !== (given.hours != null))
-      refuse('hours', 'belongs to the audience inactive, and is needed there')
+    if (given.hours != null && given.audience !== 'inactive')
+      refuse('hours', 'belongs to the audience inactive')
     if (given.text == null && given.image_url == null) refuse('text', 'give a text, an image_url, or both')
     if (given.title != null && given.text == null) refuse('title', 'needs a text below it')
     if (given.title != null && (given.text?.length ?? 0) > 2_000)

@@ -21,7 +21,7 @@ export type Ending = z.infer<typeof Ending>
 export const Activity = z.object({
   status: ActivityStatus,
   message: z.string().nullable().describe('What refused pilgrims read'),
-  changed_at: Time,
+  changed_at: Time.describe('When the status changed; a new message alone changes nothing else'),
   changed_by: z.string().nullable(),
   ending: Ending.nullable(),
 })
@@ -29,7 +29,11 @@ export type Activity = z.infer<typeof Activity>
 
 export const SetStatusRequest = z.object({
   status: z.enum(['paused', 'active'], { error: 'must be "paused" or "active"' }),
-  message: text(500).nullish(),
+  message: text(500)
+    .nullish()
+    .describe(
+      'What refused pilgrims read. With a new status an absent one is none; with the same status it stays. An empty one takes it back',
+    ),
 })
 export type SetStatusRequest = z.infer<typeof SetStatusRequest>
 
@@ -72,7 +76,8 @@ export const setStatusEndpoint = endpoint({
   method: 'PUT',
   path: '/api/event/admin/status',
   service: 'admin',
-  summary: 'Pause or resume; holds for the very next request on every replica',
+  summary:
+    'Pause or resume; holds for the very next request on every replica. The same status again changes its message at most',
   access: 'manager',
   body: SetStatusRequest,
   data: Activity,

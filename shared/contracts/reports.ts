@@ -53,9 +53,13 @@ const Amount = z.object({ km: z.number(), kg: z.number() })
 
 export const Carbon = z.object({
   total_kg: z.number(),
-  mean_kg: z.number().describe('Per pilgrim with a point'),
+  mean_kg: z.number().describe('total_kg for each of the pilgrims'),
   saved_kg: z.number().describe('Against the same distance by bus'),
-  pilgrims: z.int().describe('With a point that counts; erased ones included, as in every sum'),
+  pilgrims: z
+    .int()
+    .describe(
+      'Those whom the total counts: with a point that counts, or a report of more than nothing; erased ones included, as in every sum',
+    ),
   by_mode: z.record(z.string(), Amount),
   by_day: z.array(Amount.extend({ day: z.string() })),
   consumption: z.object({ water: z.int(), recycle: z.int(), hotel: z.int(), kg: z.number() }),

@@ -41,7 +41,7 @@ export const erasures = pgTable('erasures', {
   userHash: text('user_hash').primaryKey(),
   generation: integer('generation').notNull(),
   erasedAt: instant('erased_at').notNull(),
-  /** How many people that were, of those who had a point: the event's sums still hold them. */
+  /** How many people that were, of those who had a point or a report: the event's sums still hold them. */
   walked: integer('walked').notNull().default(0),
 })
 

@@ -6,7 +6,9 @@ import {
   roleEndpoint,
   setStatusEndpoint,
 } from '#shared/contracts/operations.ts'
+import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
+import { auditEndpoint, timelineEndpoint } from '#shared/contracts/reports.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import {
@@ -64,12 +66,56 @@ describeWorlds('an operator', (world) => {
     expect((await healthOf(world)).status).toBe('ok')
   })
 
-  test('pausing again changes the message at most', async () => {
+  const read = async <E extends Endpoint>(endpoint: E) =>
+    dataOf(await world.fetch(endpoint.path, { headers: admin('owner') }), endpoint)
+  const audited = async () =>
+    (await read(auditEndpoint)).items.map(({ action, details }) => ({ action, details }))
+  /** What the timeline says; its answers are kept for a second. */
+  const entries = async () => {
+    await Bun.sleep(1_100)
+    return (await read(timelineEndpoint)).entries.map(({ kind, message }) => ({ kind, message }))
+  }
+  const refusal = async () => sentenceOf(await checkIn(world, newPilgrim()), 403, 'paused')
+
+  test('pausing again changes the message at most, and only where one is given', async () => {
     const before = await status()
-    expect(await set({ status: 'paused', message: before.message })).toEqual(before)
+    const [log, told] = [await audited(), await entries()]
+    for (const same of [
+      {},
+      { message: null },
+      { message: before.message },
+      { message: ` ${before.message} ` },
+    ])
+      expect(await set({ status: 'paused', ...same })).toEqual(before)
+    expect(await audited()).toEqual(log)
+    expect(await refusal()).toBe(before.message!)
+
+    expect(await set({ status: 'paused', message: 'Go inside at once.' })).toEqual({
+      ...before,
+      message: 'Go inside at once.',
+    })
+    expect(await refusal()).toBe('Go inside at once.')
+    expect((await audited())[0]).toMatchObject({
+      action: 'set-status-message',
+      details: { status: 'paused', message: 'Go inside at once.' },
+    })
+    expect(await set({ status: 'paused', message: '' })).toEqual({ ...before, message: null })
+    expect(await refusal()).toContain('paused')
+    expect(await status()).toEqual({ ...before, message: null })
+    expect(await entries()).toEqual(told)
+  })
+
+  test('resuming again resumes nothing', async () => {
+    const active = await set({ status: 'active' })
+    const told = await entries()
+    expect(told.at(-1)).toEqual({ kind: 'resumed', message: null })
+    expect(await set({ status: 'active' })).toEqual(active)
+    expect(await set({ status: 'active', message: 'Mind the heat.' })).toEqual({
+      ...active,
+      message: 'Mind the heat.',
+    })
+    expect(await entries()).toEqual(told)
     expect(await set({ status: 'paused' })).toMatchObject({ status: 'paused', message: null })
-    const refused = await checkIn(world, newPilgrim())
-    expect(await sentenceOf(refused, 403, 'paused')).toContain('paused')
   })
 
   test('resumes: the very next request is taken, with what was recorded meanwhile', async () => {

@@ -72,7 +72,12 @@ describeWorlds('the stream', (world) => {
     const stream = await open(world)
     await stream.next('snapshot')
     await setStatus(world, { status: 'paused', message: 'Storm' })
-    expect(await stream.next('status')).toMatchObject({ status: 'paused', message: 'Storm' })
+    const paused = await stream.next('status')
+    expect(paused).toMatchObject({ status: 'paused', message: 'Storm' })
+    await setStatus(world, { status: 'paused' })
+    await setStatus(world, { status: 'paused', message: 'Hail' })
+    await until(() => stream.all('status').length > 1, { timeoutMs: 10_000, what: 'the new message' })
+    expect(stream.all('status')).toEqual([paused, { ...paused, message: 'Hail' }])
     const { lastId } = stream
     stream.close()
 

@@ -120,6 +120,7 @@ describeWorlds(
       )
       await setStatus(world, { status: 'paused', message: 'Thunderstorm ahead' })
       await setStatus(world, { status: 'paused', message: 'Thunderstorm ahead' })
+      await setStatus(world, { status: 'paused', message: 'Thunderstorm and hail ahead' })
       const pause = await messageTo(line, volunteer, 'Thunderstorm ahead')
       expect(pause.to).not.toContain(walker)
       await dataOf(

@@ -55,7 +55,6 @@ describeWorlds(
       await refused({ audience: 'all', text: 'x'.repeat(5_001) }, 'text')
       await refused({ audience: 'all', text: 'a\u0000b' }, 'text')
       await refused({ audience: 'all', title: 'x' }, 'title')
-      await refused({ audience: 'inactive', text: 'x' }, 'hours')
       await refused({ audience: 'all', hours: 3, text: 'x' }, 'hours')
       await refused({ user_ids: [], text: 'x' }, 'user_ids')
       await refused({ audience: 'all', image_url: 'http://a.example/x.png' }, 'image_url')
@@ -104,6 +103,23 @@ describeWorlds(
         'not-found',
       )
       await sentenceOf(await callAs(world, 'manager', 'GET', '/api/event/push/1'), 400, 'invalid-request')
+    })
+
+    test('push to the inactive means those of a day, unless hours are given', async () => {
+      const body = { audience: 'inactive', text: 'we miss you' }
+      for (const [given, hours] of [
+        [{}, 24],
+        [{ hours: null }, 24],
+        [{ hours: 3 }, 3],
+      ] as const) {
+        const pushed = await callAs(world, 'manager', 'POST', '/api/event/push', { ...body, ...given })
+        const { id } = await dataOf(pushed, pushEndpoint)
+        const progress = await callAs(world, 'manager', 'GET', `/api/event/push/${id}`)
+        expect((await dataOf(progress, pushProgressEndpoint)).audience).toEqual({
+          audience: 'inactive',
+          hours,
+        })
+      }
     })
 
     test('line-usage tells the quota to volunteers too, and 503 while LINE does not', async () => {

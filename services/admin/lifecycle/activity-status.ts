@@ -10,6 +10,7 @@ import type { Activity, Ending, SetStatusRequest } from '#shared/contracts/opera
 import { readEnding } from '#shared/lifecycle/end-progress.ts'
 import { conflict, unavailable } from '#shared/http/errors.ts'
 import { kvIsAway } from '#shared/kv/kv.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
 import { activity } from '#shared/schema/operations.ts'
 
 type Row = typeof activity.$inferSelect
@@ -29,8 +30,8 @@ export async function readActivity({ db }: ServiceContext): Promise<Activity> {
 }
 
 /**
- * Pauses or resumes. Answers when every partition of the kv has the new status; the same again notifies
- * nobody.
+ * Pauses or resumes. Answers when every partition of the kv has the new status. The same status again changes
+ * nothing but the message, and that only where one is given: an empty one takes the message back.
  * @throws Refusal 409 after the end; 503 when the change stands but is not known everywhere yet
  */
 export async function setStatus(
@@ -39,28 +40,26 @@ export async function setStatus(
   { status, message }: SetStatusRequest,
   requestId: string,
 ): Promise<Activity> {
-  const { db, kv, outbox, now } = context
+  const { db, kv, outbox } = context
+  const nowMs = context.now()
   const { row, event } = await db.orm.transaction(async (tx) => {
     const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
     if (held!.status === 'ended') throw conflict('The event has ended; an ended event is not opened again.')
-    if (held!.status === status && (message ?? null) === held!.message) return { row: held!, event: null }
-    const changedAt = new Date(now())
-    const [changed] = await tx
-      .update(activity)
-      .set({
-        status,
-        version: held!.version + 1,
-        message: message ?? null,
-        changedAt,
-        changedBy: operator.name,
-      })
-      .where(eq(activity.id, ACTIVITY_ID))
-      .returning()
-    await audit(tx, operator, 'set-status', { status, message: message ?? null }, requestId, now())
-    if (held!.status === status) return { row: changed!, event: null }
+    if (held!.status === status) {
+      const row = await changeMessage(tx, held!, message)
+      if (row !== held!) await audit(tx, operator, 'set-status-message', messageChange(row), requestId, nowMs)
+      return { row, event: null }
+    }
+    const changed = await change(tx, held!, {
+      status,
+      message: message?.trim() || null,
+      changedAt: new Date(nowMs),
+      changedBy: operator.name,
+    })
+    await audit(tx, operator, 'set-status', { status, message: changed.message }, requestId, nowMs)
     const subject = status === 'paused' ? 'event.admin.status.paused' : 'event.admin.status.resumed'
-    const payload = { status, version: changed!.version, message: changed!.message, changed_at: time(now()) }
-    return { row: changed!, event: (await outbox.add(tx, subject, payload)) as Event }
+    const payload = { status, version: changed.version, message: changed.message, changed_at: time(nowMs) }
+    return { row: changed, event: (await outbox.add(tx, subject, payload)) as Event }
   })
   try {
     await spreadStatus(db, kv)
@@ -72,3 +71,28 @@ export async function setStatus(
   }
   return shown(row, null)
 }
+
+/** Writes fields of the activity under its next version, so that every copy of it is replaced. */
+async function change(tx: Writer, held: Row, fields: Partial<Row>): Promise<Row> {
+  const [changed] = await tx
+    .update(activity)
+    .set({ ...fields, version: held.version + 1 })
+    .where(eq(activity.id, ACTIVITY_ID))
+    .returning()
+  return changed!
+}
+
+/** The row with the message that was given; the row itself where none was, or the same one. */
+function changeMessage(tx: Writer, held: Row, given: string | null | undefined): Promise<Row> | Row {
+  const message = given?.trim() || null
+  if (given === null || given === undefined || message === held.message) return held
+  return change(tx, held, { message })
+}
+
+/** What the audit log keeps of a new message: the status is as old as before. */
+const messageChange = ({ status, message, changedAt, changedBy }: Row) => ({
+  status,
+  message,
+  changed_at: time(changedAt.getTime()),
+  changed_by: changedBy,
+})

@@ -1,5 +1,5 @@
 /** Erasing a pilgrim: rows, buffer, live map, caches and pictures go; what they added to the event's sums stays. */
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -12,7 +12,7 @@ import { deletePictures } from '#shared/objects/pictures.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
 import { bookErased } from '#shared/pilgrims/report-totals.ts'
-import { pilgrims, surveys } from '#shared/schema/profiles.ts'
+import { pilgrims, REPORTS, surveys } from '#shared/schema/profiles.ts'
 import { Answers } from '#shared/contracts/survey.ts'
 import { bookSurvey } from '#shared/pilgrims/survey-counts.ts'
 import { erasures } from '#shared/schema/operations.ts'
@@ -36,7 +36,7 @@ export async function eraseUser(
   const waiting = (await kv.peek(userId)).length
   const { erased, generation } = await db.orm.transaction(async (tx) => {
     await lock(tx, userId)
-    const walked = await keepOffsets(tx, userId, context.calendar)
+    const walked = (await keepOffsets(tx, userId, context.calendar)) || (await hasReported(tx, userId))
     const rows = await emptyTables(tx, userId)
     if (Object.values(rows).every((count) => count === 0) && pictures + waiting === 0)
       throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
@@ -69,6 +69,12 @@ export async function eraseUser(
 async function lock(tx: Writer, userId: string): Promise<void> {
   await tx.execute(sql`INSERT INTO pilgrim_totals (user_id) VALUES (${userId}) ON CONFLICT DO NOTHING`)
   await tx.execute(sql`SELECT FROM pilgrim_totals WHERE user_id = ${userId} FOR UPDATE`)
+}
+
+/** Whether what the pilgrim reports adds to the event's sums. */
+async function hasReported(tx: Writer, userId: string): Promise<boolean> {
+  const mine = tx.select({ id: pilgrims.userId }).from(pilgrims)
+  return (await mine.where(and(eq(pilgrims.userId, userId), sql.raw(REPORTS)))).length > 0
 }
 
 async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalTable, number>> {

@@ -28,7 +28,7 @@ export interface Change {
   readonly seen: StatusSeen
 }
 
-const ACTIONS = ['set-status', 'end-activity']
+const ACTIONS = ['set-status', 'set-status-message', 'end-activity']
 /** Missed ones beyond these are not told one by one. */
 const MAX_CHANGES = 100
 const MAX_MOVED = 5_000
@@ -65,14 +65,15 @@ export async function changesAfter(
       .limit(MAX_CHANGES),
   )
   return rows.map(({ id, action, at, tokenName, details }) => {
-    const { status, message } = details as { status?: string; message?: string | null }
+    // A new message leaves the status as old as it was.
+    const { status, message, changed_at, changed_by } = details as Partial<StatusSeen>
     return {
       id,
       seen: {
         status: ActivityStatus.parse(action === 'end-activity' ? 'ended' : status),
         message: message ?? null,
-        changed_at: time(at.getTime()),
-        changed_by: tokenName,
+        changed_at: changed_at ?? time(at.getTime()),
+        changed_by: changed_by === undefined ? tokenName : changed_by,
       },
     }
   })

@@ -91,9 +91,12 @@ async function readQuota({ log }: ServiceContext, line: Line, forced: boolean): 
   }
 }
 
+/** Whoever was not seen for a day is inactive, where nothing else is said. */
+const INACTIVE_HOURS = 24
+
 const recipientsOf = ({ audience, hours, user_ids }: PushRequest): Recipients => ({
   ...(audience == null ? {} : { audience }),
-  ...(hours == null ? {} : { hours }),
+  ...(audience === 'inactive' ? { hours: hours ?? INACTIVE_HOURS } : {}),
   ...(user_ids == null ? {} : { user_ids }),
 })
 

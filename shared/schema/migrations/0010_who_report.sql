@@ -1,0 +1,1 @@
+CREATE INDEX "pilgrims_who_report" ON "pilgrims" USING btree ("user_id") WHERE (consumption @? '$.* ? (@ > 0)'::jsonpath OR transport @? '$.* ? (@ > 0)'::jsonpath);

@@ -1,11 +1,6 @@
 /** A check-in: validated, decided in one atomic call, durable before it is answered. */
 import type { z } from 'zod'
-import {
-  acceptCheckIn,
-  acceptTrack,
-  type AcceptRules,
-  latestPosition,
-} from '#shared/buffer/validate/validate-points.ts'
+import { acceptCheckIn, type AcceptRules, latestPosition } from '#shared/buffer/validate/validate-points.ts'
 import type { Buffer } from '#shared/buffer/buffer.ts'
 import { fieldOf, pack, type Point, unpack } from '#shared/buffer/point.ts'
 import type { Window } from '#shared/config/config.ts'
@@ -14,10 +9,9 @@ import type { CheckInAnswer, CheckInRequest } from '#shared/contracts/tracking.t
 import { refusedVerdict } from '#shared/buffer/admit/refusal-of-verdict.ts'
 import { countRejected } from '#shared/buffer/validate/sync-track.ts'
 import { submissionId } from '#shared/buffer/admit/submission-id.ts'
+import type { Verdict } from '#shared/kv/kv.ts'
 import type { Count } from '#shared/ledger/process-counters.ts'
-
-/** Points that may come with a check-in; the rest of a longer list is left for track/sync. */
-const MAX_ATTACHED = 1_000
+import { acceptAttached, attachedAnswer, type AttachedTrack, withoutPoints } from './attached-track.ts'
 
 export interface CheckInRules extends AcceptRules {
   /** Told which of the attached points are not taken. */
@@ -25,11 +19,13 @@ export interface CheckInRules extends AcceptRules {
   readonly limit: Window
 }
 
+const hasTime = ({ timestamp }: CheckInRequest): boolean => timestamp !== undefined && timestamp !== null
+
 /** The same position within the window is the same check-in, where the client sent no time. */
 const duplicateKey = (request: CheckInRequest, point: Point): string =>
-  request.timestamp === undefined || request.timestamp === null
-    ? `p${point.lat},${point.lng}`
-    : `t${point.sentMs}`
+  hasTime(request) ? `t${point.sentMs}` : `p${point.lat},${point.lng}`
+
+type Answer = z.infer<typeof CheckInAnswer>
 
 /**
  * Takes a check-in, and the track points that came with it.
@@ -40,21 +36,41 @@ export async function checkIn(
   request: CheckInRequest,
   receivedMs: number,
   rules: CheckInRules,
-): Promise<z.infer<typeof CheckInAnswer>> {
+): Promise<Answer> {
   const point = acceptCheckIn(request, receivedMs, rules)
-  const attached = request.track_points?.slice(0, MAX_ATTACHED) ?? []
-  const { points: track, rejected } = acceptTrack(attached, receivedMs, rules)
-  const verdict = await buffer.admitCheckIn({
+  const given = request.track_points ?? null
+  const attached = given === null ? null : acceptAttached(given, receivedMs, rules)
+  const submission = {
     id: submissionId(),
     userId: request.user_id,
     kind: 'checkin',
-    entries: [pack(point), ...track.map(pack)],
     duplicateKey: duplicateKey(request, point),
     recordedMs: point.recordedMs,
-    position: latestPosition([point, ...track]),
-  })
-  countRejected(rules.count, rejected)
+  } as const
+  const admit = (points: readonly Point[]) =>
+    buffer.admitCheckIn({
+      ...submission,
+      entries: [pack(point), ...points.map(pack)],
+      position: latestPosition([point, ...points]),
+    })
+  let taken = attached
+  let verdict = await admit(attached?.points ?? [])
+  if (verdict.outcome === 'full' && attached !== null && attached.points.length > 0) {
+    // There may be room for the check-in alone.
+    taken = withoutPoints(attached)
+    verdict = await admit([])
+  }
+  countRejected(rules.count, attached?.rejected ?? [])
   if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'checkin', rules.limit)
+  return answerOf(request, point, verdict, taken)
+}
+
+function answerOf(
+  request: CheckInRequest,
+  point: Point,
+  verdict: Extract<Verdict, { outcome: 'admitted' }>,
+  attached: AttachedTrack | null,
+): Answer {
   const recordedMs =
     verdict.held === null
       ? verdict.recordedMs
@@ -65,5 +81,9 @@ export async function checkIn(
     duplicate: verdict.duplicate,
     pending: verdict.pending,
     in_range: point.inRange,
+    clock_corrected: hasTime(request) && recordedMs < point.sentMs,
+    ...(attached === null
+      ? {}
+      : { track: attachedAnswer(attached, verdict.duplicates - (verdict.duplicate ? 1 : 0)) }),
   }
 }

@@ -5,7 +5,7 @@ import type { Entry } from '#shared/kv/kv.ts'
 /** An accepted point. Times are epoch milliseconds. */
 export interface Point {
   readonly kind: PointKind
-  /** The time the client sent (of receipt where it sent none): with user and kind the point's identity. */
+  /** The time the client sent (of receipt, or soon after, where it sent none): with user and kind its identity. */
   readonly sentMs: number
   /** Its place in time. */
   readonly recordedMs: number
@@ -55,6 +55,30 @@ export function pack(point: Point): Entry {
   if (source !== null) value += `,${JSON.stringify(source)}`
   return { field: fieldOf(point), value: `${value}]` }
 }
+
+/** Where and when a check-in stands. */
+export type Standing = Pick<Point, 'sentMs' | 'recordedMs' | 'receivedMs' | 'lat' | 'lng'>
+
+const STANDING = /\[(-?\d+),(\d+),([^,]+),([^,]+),/
+
+/** What a packed check-in says of itself; null for a value that is none. */
+export function standingOf({ field, value }: Entry): Standing | null {
+  const [offset, receivedMs, lat, lng] = (STANDING.exec(value)?.slice(1) ?? []).map(Number)
+  if (lng === undefined) return null
+  const sentMs = Number(field.slice(1))
+  return { sentMs, recordedMs: sentMs + offset!, receivedMs: receivedMs!, lat: lat!, lng }
+}
+
+/** Whether a check-in has no time of its own, and stands at its receipt or, where that instant was taken, soon after. */
+const standsAtReceipt = ({ sentMs, recordedMs, receivedMs }: Standing): boolean =>
+  recordedMs === sentMs && receivedMs <= sentMs
+
+/**
+ * Whether two check-ins of one pilgrim share an instant by accident: they are at different places, and one of them
+ * has no time of its own. The later one of them gets the next free instant.
+ */
+export const meetsByAccident = (one: Standing, other: Standing): boolean =>
+  (standsAtReceipt(one) || standsAtReceipt(other)) && (one.lat !== other.lat || one.lng !== other.lng)
 
 /** A packed value as the buffer holds it: how often its pilgrim had been erased by then, and what was packed. */
 export function readStamp(stamped: string): { readonly generation: number; readonly value: string } {

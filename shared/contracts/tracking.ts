@@ -46,20 +46,19 @@ const Points = z.array(z.unknown()).max(MAX_POINTS)
 
 export const CheckInRequest = z.preprocess(
   foldPointAliases,
-  GpsPoint.extend({ user_id: UserId, track_points: Points.nullish() }),
+  GpsPoint.extend({
+    user_id: UserId,
+    track_points: z
+      .unknown()
+      .optional()
+      .describe(
+        'A list of at most 1,000 track points, as track/sync takes them; no fault of theirs fails the check-in',
+      ),
+  }),
 )
 export type CheckInRequest = z.infer<typeof CheckInRequest>
 
-export const CheckInAnswer = z.object({
-  userId: UserId,
-  recorded_at: Time.describe('Place of the check-in in time'),
-  duplicate: z.boolean(),
-  pending: z.int().describe('Points of this pilgrim that wait in the buffer'),
-  in_range: z.boolean().describe('false: outside the event’s area; stored, not counted'),
-})
-export type CheckInAnswer = z.infer<typeof CheckInAnswer>
-
-/** Why a track point was not taken. */
+/** Why a track point was not taken. The last three are told of the points that come with a check-in only. */
 export const PointFault = z.enum([
   'not-an-object',
   'no-timestamp',
@@ -69,6 +68,9 @@ export const PointFault = z.enum([
   'out-of-bounds',
   'invalid-position',
   'invalid-field',
+  'not-a-list',
+  'too-many',
+  'no-room',
 ])
 export type PointFault = z.infer<typeof PointFault>
 
@@ -84,6 +86,29 @@ export const TrackSyncAnswer = z.object({
   ),
 })
 export type TrackSyncAnswer = z.infer<typeof TrackSyncAnswer>
+
+/** What became of the track points that came with a check-in. */
+export const AttachedAnswer = z.object({
+  ...TrackSyncAnswer.shape,
+  durable_through: TrackSyncAnswer.shape.durable_through.describe(
+    'The phone may delete these points up to this time, and the rejected ones, but not those with the reasons ' +
+      'too-many and no-room: it sends them with track/sync',
+  ),
+})
+export type AttachedAnswer = z.infer<typeof AttachedAnswer>
+
+export const CheckInAnswer = z.object({
+  userId: UserId,
+  recorded_at: Time.describe('Place of the check-in in time'),
+  duplicate: z.boolean(),
+  pending: z.int().describe('Points of this pilgrim that wait in the buffer'),
+  in_range: z.boolean().describe('false: outside the event’s area; stored, not counted'),
+  clock_corrected: z
+    .boolean()
+    .describe('true: the timestamp lies ahead of our clock, and the check-in stands at its receipt'),
+  track: AttachedAnswer.optional().describe('With track_points only: what became of them'),
+})
+export type CheckInAnswer = z.infer<typeof CheckInAnswer>
 
 const coordinates = (value: string): number[] => value.split(',').map((part) => Number(part.trim() || NaN))
 
@@ -134,6 +159,18 @@ export type LivePosition = z.infer<typeof LivePosition>
 export const LiveMap = z.object({ points: z.array(LivePosition), generated_at: Time })
 export type LiveMap = z.infer<typeof LiveMap>
 
+const shownTrack = ({
+  accepted,
+  duplicates,
+  rejected,
+  durable_through,
+}: TrackSyncAnswer): TrackSyncAnswer => ({
+  accepted,
+  duplicates,
+  rejected: rejected.map(({ index, reason }) => ({ index, reason })),
+  durable_through,
+})
+
 export const checkInEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/checkin',
@@ -145,12 +182,14 @@ export const checkInEndpoint = endpoint({
   body: CheckInRequest,
   data: CheckInAnswer,
   quickBody: quickCheckIn,
-  quickData: ({ userId, recorded_at, duplicate, pending, in_range }) => ({
+  quickData: ({ userId, recorded_at, duplicate, pending, in_range, clock_corrected, track }) => ({
     userId,
     recorded_at,
     duplicate,
     pending,
     in_range,
+    clock_corrected,
+    ...(track === undefined ? {} : { track: shownTrack(track) }),
   }),
   errors: [403, 503],
 })
@@ -165,12 +204,7 @@ export const trackSyncEndpoint = endpoint({
   body: TrackSyncRequest,
   data: TrackSyncAnswer,
   quickBody: quickTrackSync,
-  quickData: ({ accepted, duplicates, rejected, durable_through }) => ({
-    accepted,
-    duplicates,
-    rejected: rejected.map(({ index, reason }) => ({ index, reason })),
-    durable_through,
-  }),
+  quickData: shownTrack,
   errors: [403, 503],
 })
 

@@ -116,9 +116,12 @@ describe('a quick check', () => {
 describe('quick data', () => {
   test('of a check-in and a track names every field of the contract, and nothing else', () => {
     const time = '2026-04-12T04:00:00.000Z'
-    const here = { userId: 'U1', recorded_at: time, duplicate: false, pending: 1, in_range: true }
+    const place = { recorded_at: time, in_range: true, clock_corrected: false }
+    const alone = { userId: 'U1', duplicate: false, pending: 1, ...place }
     const track = { accepted: 1, duplicates: 2, rejected: [{ index: 0, reason: 'too-old' as const }] }
     const there = { ...track, durable_through: null }
+    const here = { ...alone, track: there }
+    expect(checkInEndpoint.quickData?.({ ...alone, secret: 1 } as typeof alone)).toEqual(alone)
     expect(checkInEndpoint.quickData?.({ ...here, secret: 1 } as typeof here)).toEqual(here)
     expect(trackSyncEndpoint.quickData?.({ ...there, secret: 1 } as typeof there)).toEqual(there)
     expect(Object.keys(checkInEndpoint.data.shape).sort()).toEqual(Object.keys(here).sort())

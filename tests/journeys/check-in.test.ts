@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { checkIn, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
+import { checkIn, flushed, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const MINUTE_MS = 60_000
@@ -45,6 +45,7 @@ describeWorlds('a check-in', (world) => {
       duplicate: false,
       pending: 1,
       in_range: true,
+      clock_corrected: false,
     })
   })
 
@@ -57,8 +58,29 @@ describeWorlds('a check-in', (world) => {
   test('of a phone whose clock runs ahead has the time of receipt', async () => {
     const before = Date.now()
     const timestamp = iso(before + 23 * 60 * MINUTE_MS)
-    const { recorded_at } = await dataOf(await checkIn(world, newPilgrim(), { timestamp }), checkInEndpoint)
-    expect(Date.parse(recorded_at)).toBeWithin(before, Date.now() + 1)
+    const userId = newPilgrim()
+    const answer = await dataOf(await checkIn(world, userId, { timestamp }), checkInEndpoint)
+    expect(Date.parse(answer.recorded_at)).toBeWithin(before, Date.now() + 1)
+    expect(answer).toMatchObject({ duplicate: false, clock_corrected: true })
+    // The repeated one is told so as well.
+    const again = await dataOf(await checkIn(world, userId, { timestamp }), checkInEndpoint)
+    expect(again).toMatchObject({ ...answer, duplicate: true, pending: expect.any(Number) as number })
+  })
+
+  test('without a time is never a duplicate of another place, however many come at once', async () => {
+    const userId = newPilgrim()
+    const places = [1, 2, 3, 4, 5].map((i) => ({ lat: PLACE.lat + i / 100 }))
+    const answers = await Promise.all(places.map((place) => checkIn(world, userId, place)))
+    const taken = await Promise.all(answers.map((answer) => dataOf(answer, checkInEndpoint)))
+    expect(taken.map(({ duplicate, clock_corrected }) => ({ duplicate, clock_corrected }))).toEqual(
+      places.map(() => ({ duplicate: false, clock_corrected: false })),
+    )
+    expect(new Set(taken.map(({ recorded_at }) => recorded_at)).size).toBe(5)
+    const checkins = async () =>
+      (await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)).checkins
+    expect(await checkins()).toBe(5)
+    await flushed(world)
+    expect(await checkins()).toBe(5)
   })
 
   test.each([
@@ -106,7 +128,7 @@ describeWorlds('a check-in', (world) => {
     expect(profile.checkins).toBe(4)
   })
 
-  test('brings track points along; their faults do not harm it', async () => {
+  test('brings track points along, and tells what became of them; their faults do not harm it', async () => {
     const userId = newPilgrim()
     const ms = anHourAgo()
     const track = [1, 2].map((minutes) => ({
@@ -114,12 +136,52 @@ describeWorlds('a check-in', (world) => {
       lng: PLACE.lng,
       timestamp: ms + minutes * 20 * MINUTE_MS,
     }))
-    const track_points = [...track, { lat: 91, lng: 0, timestamp: ms }, 'nonsense', null, PLACE]
+    const track_points = [...track, track[0], { lat: 91, lng: 0, timestamp: ms }, 'nonsense', null, PLACE]
     const taken = await dataOf(await checkIn(world, userId, { timestamp: ms, track_points }), checkInEndpoint)
+    const rejected = [
+      { index: 3, reason: 'out-of-bounds' },
+      { index: 4, reason: 'not-an-object' },
+      { index: 5, reason: 'not-an-object' },
+      { index: 6, reason: 'no-timestamp' },
+    ]
+    const durable_through = iso(ms + 40 * MINUTE_MS)
     expect(taken).toMatchObject({ duplicate: false, pending: 3 })
+    expect(taken.track).toEqual({
+      accepted: 2,
+      duplicates: 1,
+      rejected,
+      durable_through,
+    } as typeof taken.track)
     const profile = await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
     // A hundredth of a degree of latitude is 1,112 m.
     expect(profile).toMatchObject({ km: 2.22, checkins: 1, last_seen: iso(ms + 40 * MINUTE_MS) })
+  })
+
+  test.each([
+    ['text', 'x'],
+    ['an object', {}],
+    ['a number', 5],
+    ['false', false],
+  ])('is taken with %s for track points, and says so', async (_, track_points) => {
+    const taken = await dataOf(await checkIn(world, newPilgrim(), { track_points }), checkInEndpoint)
+    const rejected = [{ index: 0, reason: 'not-a-list' }]
+    expect(taken.track).toEqual({
+      accepted: 0,
+      duplicates: 0,
+      rejected,
+      durable_through: null,
+    } as typeof taken.track)
+  })
+
+  test('is taken with more entries than any list may have; each is answered for', async () => {
+    const taken = await dataOf(
+      await checkIn(world, newPilgrim(), { track_points: Array.from({ length: 5_001 }, () => 1) }),
+      checkInEndpoint,
+    )
+    expect(taken.duplicate).toBe(false)
+    expect(taken.track!.rejected.map(({ index }) => index)).toEqual(
+      Array.from({ length: 5_001 }, (_, index) => index),
+    )
   })
 
   test('is refused the sixth time within a minute, duplicates counted, refused ones not', async () => {

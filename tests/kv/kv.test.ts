@@ -1,6 +1,7 @@
 /** One suite over every driver of the kv port: embedded, Redis, and a Redis Cluster with 16 partitions. */
 import { afterAll, beforeAll, describe } from 'bun:test'
 import { admissionSuite } from './admission.suite.ts'
+import { instantsSuite } from './instants.suite.ts'
 import { bufferSuite } from './buffer.suite.ts'
 import { kvDrivers } from './drivers.ts'
 import { booksSuite } from './counters.suite.ts'
@@ -12,6 +13,7 @@ for (const driver of kvDrivers())
     beforeAll(() => driver.start())
     afterAll(() => driver.stop())
     admissionSuite(driver)
+    instantsSuite(driver)
     bufferSuite(driver)
     booksSuite(driver)
     erasedSuite(driver)

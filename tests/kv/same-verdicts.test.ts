@@ -28,7 +28,13 @@ const times = fc.integer({ min: 1, max: 6 })
 // Neither JSON nor Redis tells -0 from 0.
 const latitudes = fc.double({ min: -90, max: 90, noNaN: true }).map((lat) => lat + 0)
 const entriesOf = (kind: string) =>
-  fc.record({ field: times.map((t) => `${kind}${t}`), value: times.map((t) => `[0,${t},25,121,1]`) })
+  fc.record({
+    field: times.map((t) => `${kind}${t}`),
+    // At one of two places, with a time of its own or without.
+    value: fc
+      .tuple(fc.constantFrom(0, -1), times, fc.constantFrom(25, 26))
+      .map(([offset, t, lat]) => `[${offset},${t},${lat},121,1]`),
+  })
 
 const submissions: fc.Arbitrary<Submission> = fc
   .record({

@@ -66,6 +66,39 @@ describeRigs('flush', (rig) => {
     ])
   })
 
+  test('check-ins without a time that met within a millisecond are stored, each once', async () => {
+    // Of several replicas, whose journals were replayed one after the other.
+    const at = (lat: number, more = {}) => point({ kind: 'c', sentMs: NOON, receivedMs: NOON, lat, ...more })
+    const store = async (points: ReturnType<typeof at>[]) => {
+      await rig.buffer('anna', points)
+      return rig.flush()
+    }
+    expect(await store([at(24.1)])).toMatchObject({ stored: 1 })
+    expect(await store([at(24.2)])).toMatchObject({ stored: 1, duplicates: 0 })
+    // Another one is pending at the next instant, and a walk goes on meanwhile.
+    const next = [at(24.3), at(24.4, { sentMs: NOON + 2, receivedMs: NOON + 2 })]
+    expect(await store([...next, ...walk(3)])).toMatchObject({ stored: 5, duplicates: 0 })
+    // A flush that died after its commit comes again.
+    expect(await store([at(24.2)])).toMatchObject({ stored: 0, duplicates: 1 })
+    expect(await store([at(24.3)])).toMatchObject({ stored: 0, duplicates: 1 })
+    // One that has its own time is no duplicate of one without; of its like it is.
+    const timed = { receivedMs: NOON + 9_000 }
+    expect(await store([at(24.5, timed)])).toMatchObject({ stored: 1 })
+    expect(await store([at(24.5, timed)])).toMatchObject({ stored: 0, duplicates: 1 })
+    const rows = await rig.db.sql`
+      SELECT lat, (extract(epoch FROM sent_at) * 1000)::float8 - ${NOON}::float8 AS later, clock_corrected
+      FROM gps_points WHERE kind = 'c' ORDER BY sent_at`
+    expect(rows.map(({ lat, later }) => [lat as number, later as number])).toEqual([
+      [24.1, 0],
+      [24.2, 1],
+      [24.4, 2],
+      [24.3, 3],
+      [24.5, 4],
+    ])
+    expect(rows.some(({ clock_corrected }) => clock_corrected)).toBe(false)
+    await expectProjections(rig.db, rig.calendar)
+  })
+
   test('points outside the area are stored and count for nothing', async () => {
     await rig.buffer('anna', walk(10, NOON, { inRange: false }))
     expect(await rig.flush()).toMatchObject({ stored: 10, failures: 0 })

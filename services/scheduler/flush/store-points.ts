@@ -1,5 +1,5 @@
 /** The points of a slice into the table; what is there already is left alone and told apart. */
-import type { BufferedPoint } from '#shared/buffer/point.ts'
+import { type BufferedPoint, meetsByAccident, type Standing } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 import type { Column } from '#shared/db/insert-rows.ts'
 import type { Entry } from '#shared/kv/kv.ts'
@@ -70,7 +70,54 @@ export async function newPoints(tx: Query, points: readonly OwnedPoint[]): Promi
     const { userId, kind } = runs[run - 1]!
     stored.add(`${userId} ${kind}${ms}`)
   }
-  return distinct.filter(({ userId, entry }) => !stored.has(`${userId} ${entry.field}`))
+  const isStored = ({ userId, entry }: OwnedPoint): boolean => stored.has(`${userId} ${entry.field}`)
+  const fresh = distinct.filter((point) => !isStored(point))
+  const moved = await ownInstants(tx, distinct.filter(isStored), fresh)
+  return moved.length === 0 ? fresh : [...fresh, ...moved].sort(byIdentity)
+}
+
+/** Check-ins that came within one millisecond are few: a limit sees to that. */
+const NEARBY_MS = 100
+
+/**
+ * Of check-ins whose instant is stored already, those that met another one there by accident, each moved to the next
+ * instant that is free: the store of the buffer does the same while both are in it. Whoever is at the same place was
+ * stored before.
+ */
+async function ownInstants(
+  tx: Query,
+  stored: readonly OwnedPoint[],
+  fresh: readonly OwnedPoint[],
+): Promise<OwnedPoint[]> {
+  const checkins = stored.filter(({ point }) => point.kind === 'c')
+  if (checkins.length === 0) return []
+  const times = checkins.map(({ point }) => point.sentMs)
+  const rows = await tx<(Standing & { userId: string })[]>`
+    SELECT DISTINCT g.user_id AS "userId", g.lat, g.lng, (extract(epoch FROM g.sent_at) * 1000)::float8 AS "sentMs",
+      (extract(epoch FROM g.recorded_at) * 1000)::float8 AS "recordedMs",
+      (extract(epoch FROM g.received_at) * 1000)::float8 AS "receivedMs"
+    FROM unnest(${checkins.map(({ userId }) => userId)}::text[], ${times}::float8[]) AS c (user_id, ms)
+    JOIN gps_points g ON g.user_id = c.user_id AND g.kind = 'c' AND g.sent_at >= to_timestamp(c.ms / 1000)
+      AND g.sent_at <= to_timestamp((c.ms + ${NEARBY_MS}::float8) / 1000)
+    -- Of all of them: so the plan has only the tables of their days.
+    WHERE g.sent_at >= to_timestamp(${Math.min(...times)}::float8 / 1000)
+      AND g.sent_at <= to_timestamp((${Math.max(...times)}::float8 + ${NEARBY_MS}::float8) / 1000)`
+  const taken = new Map<string, Standing>(rows.map((row) => [`${row.userId} ${row.sentMs}`, row]))
+  for (const { userId, point } of fresh) if (point.kind === 'c') taken.set(`${userId} ${point.sentMs}`, point)
+  return checkins.flatMap((checkin) => {
+    const { userId, point } = checkin
+    for (let later = 0; later < NEARBY_MS; later++) {
+      const moved = { ...point, sentMs: point.sentMs + later, recordedMs: point.recordedMs + later }
+      const instant = `${userId} ${moved.sentMs}`
+      const there = taken.get(instant)
+      if (there === undefined) {
+        taken.set(instant, moved)
+        return [{ ...checkin, point: moved }]
+      }
+      if (!meetsByAccident(point, there)) return []
+    }
+    return []
+  })
 }
 
 const COLUMNS: readonly Column<OwnedPoint>[] = [

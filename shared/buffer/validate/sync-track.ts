@@ -2,7 +2,7 @@
 import { acceptTrack, type AcceptRules, latestPosition } from './validate-points.ts'
 import { pack, type Point } from '../point.ts'
 import type { Window } from '#shared/config/config.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { type Time, time } from '#shared/contracts/fields.ts'
 import type { PointFault, TrackSyncAnswer, TrackSyncRequest } from '#shared/contracts/tracking.ts'
 import type { Entry, Submission, Verdict } from '#shared/kv/kv.ts'
 import { submissionId } from '../admit/submission-id.ts'
@@ -50,7 +50,7 @@ export async function syncTrack(
     accepted: distinct.size - verdict.duplicates,
     duplicates: verdict.duplicates + repeated,
     rejected: [...rejected],
-    durable_through: points.length === 0 ? null : time(latestMs(points)),
+    durable_through: durableThrough(points),
   }
 }
 
@@ -60,5 +60,6 @@ export function countRejected(count: Count, rejected: readonly { readonly reason
     count(`rejected:${reason}`, points.length)
 }
 
-const latestMs = (points: readonly Point[]): number =>
-  points.reduce((latest, point) => Math.max(latest, point.sentMs), 0)
+/** The latest time of points that are durable; null where there is none. */
+export const durableThrough = (points: readonly Point[]): Time | null =>
+  points.length === 0 ? null : time(points.reduce((latest, { sentMs }) => Math.max(latest, sentMs), 0))

@@ -1,5 +1,6 @@
 /** The rule of admission on the embedded state: the same decisions as `admit.lua`. */
-import { type AdmissionRules, type Submission, userHash, type Verdict } from '../kv.ts'
+import { meetsByAccident, standingOf } from '#shared/buffer/point.ts'
+import { type AdmissionRules, type Entry, type Submission, userHash, type Verdict } from '../kv.ts'
 import { bufferOf, type Call, type Change, type State } from './state.ts'
 
 export interface Admission {
@@ -15,6 +16,18 @@ export interface Admission {
 /** Of a packed point the second number is its time of receipt. */
 const receivedMs = (value: string): number => Number(/^\[[^,]*,(\d+)/.exec(value)?.[1])
 
+/** The first instant from a check-in's own on that is free, or that holds this very check-in. */
+function ownInstant(held: ReadonlyMap<string, string> | undefined, { field, value }: Entry): string {
+  const standing = standingOf({ field, value })
+  let own = field
+  for (let later = 1; ; later++) {
+    const there = held?.get(own)
+    const other = there === undefined ? null : standingOf({ field: own, value: there })
+    if (standing === null || other === null || !meetsByAccident(standing, other)) return own
+    own = `c${standing.sentMs + later}`
+  }
+}
+
 /** Puts entries into a pilgrim's buffer, whatever status and limits say; null when the buffer is full. */
 export function put(admission: Admission, submission: Submission, skip: number, bounded: boolean) {
   const { state, nowMs, rules, caller, change } = admission
@@ -28,19 +41,27 @@ export function put(admission: Admission, submission: Submission, skip: number, 
   let gone = 0
   let checkins = 0
   let firstKnown = false
+  /** How many ms later the first entry stands than it came. */
+  let later = 0
   for (const [i, { field, value }] of entries.entries()) {
-    if (!bounded && erased !== undefined && receivedMs(value) <= erased.erasedMs) gone++
-    else if (held()?.has(field)) {
+    if (!bounded && erased !== undefined && receivedMs(value) <= erased.erasedMs) {
+      gone++
+      continue
+    }
+    const isCheckIn = field.startsWith('c')
+    const own = isCheckIn ? ownInstant(held(), { field, value }) : field
+    if (i === 0) later = Number(own.slice(1)) - Number(field.slice(1))
+    if (held()?.has(own)) {
       known++
       if (i === 0) firstKnown = true
     } else {
-      change(['put', userId, field, stamp + value, nowMs, nowMs + rules.retentionMs])
-      if (field.startsWith('c')) checkins++
+      change(['put', userId, own, stamp + value, nowMs, nowMs + rules.retentionMs])
+      if (isCheckIn) checkins++
     }
   }
   if (known > 0) change(['renew', userId, nowMs + rules.retentionMs])
   if (entries.length > 0) change(['entered', caller, entries.length - known - gone, known, gone, checkins])
-  return { known, firstKnown, gone, pending: held()?.size ?? 0 }
+  return { known, firstKnown, gone, pending: held()?.size ?? 0, later }
 }
 
 export function move({ state, nowMs, change }: Admission, { userId, position }: Submission): void {
@@ -75,9 +96,9 @@ export function admit(admission: Admission, submission: Submission): Verdict {
     (call) =>
       duplicateKey !== '' && call.duplicateKey === duplicateKey && call.ms > nowMs - rules.duplicateMs,
   )
-  const recordedMs = first?.recordedMs ?? submission.recordedMs
   const done = put(admission, submission, first === undefined ? 0 : 1, true)
   if (done === null) return { outcome: 'full' }
+  const recordedMs = first?.recordedMs ?? submission.recordedMs + done.later
   if (first !== undefined) change(['entered', caller, 0, 1, 0, 0])
   if (first === undefined || entries.length > 1) move(admission, submission)
   if (!charged) {
@@ -91,7 +112,7 @@ export function admit(admission: Admission, submission: Submission): Verdict {
     pending: done.pending,
     recordedMs,
     held:
-      first === undefined && done.firstKnown && kind === 'checkin'
+      first === undefined && done.firstKnown && done.later === 0 && kind === 'checkin'
         ? (bufferOf(state, userId, nowMs)?.entries.get(identity) ?? null)
         : null,
   }

@@ -126,6 +126,12 @@ local function placeOf(window, duplicateKey, since)
   end
 end
 
+-- A call with another place in time.
+local function placed(call, recorded)
+  -- The bar belongs to the pattern: without it the empty end would match as well.
+  return (string.gsub(call, '|[^|]*$', '|' .. recorded))
+end
+
 local function charge(open, user, window, call)
   if not open.charged[user] then table.insert(open.charged, user) end
   open.charged[user] = true
@@ -177,51 +183,91 @@ local waiting = {}
 -- renew it then.
 local keptS = retentionS + math.floor(retentionS / 1000)
 
+-- What a packed check-in says of itself: its place, and whether it has no time of its own and stands at its receipt.
+local function standing(field, value)
+  local offset, received, place = string.match(value, '%[(%-?%d+),(%d+),([^,]+,[^,]+),')
+  return place, offset == '0' and tonumber(received) <= tonumber(string.sub(field, 2))
+end
+
+-- The first instant from its own on that is free, or that holds this very check-in; and how many ms that is later.
+-- Two check-ins at different places, of which one has no time of its own, share an instant by accident
+-- (shared/buffer/point.ts says the same). `at` tells what is held at an instant.
+local function ownInstant(field, value, at)
+  local place, isUntimed = standing(field, value)
+  local own, later, there = field, 0, at(field)
+  while there and place do
+    local other, wasUntimed = standing(own, there)
+    if not other or other == place or not (isUntimed or wasUntimed) then break end
+    later = later + 1
+    own = string.format('c%.0f', string.sub(field, 2) + later)
+    there = at(own)
+  end
+  return own, later
+end
+
 -- Puts up to ENTRIES_A_CALL entries[first …] into a hash; answers how many were there already, whether the
--- first was, and how many were of somebody erased since.
+-- first was, how many were of somebody erased since, and how many ms later the first stands than it came.
 local function put(key, isEmpty, first, n, stamp, erasedAt)
-  local known, firstKnown, late = 0, 0, 0
+  local known, firstKnown, late, firstLater = 0, 0, 0, 0
+  local function heldAt(field) return redis.call('HGET', key, field) end
   if n == 1 and not erasedAt then
-    if redis.call('HSETNX', key, entries[first], stamp .. entries[first + 1]) == 0 then return 1, 1, 0 end
-    count(entries[first])
-    return 0, 0, 0
+    local field, value = entries[first], stamp .. entries[first + 1]
+    if redis.call('HSETNX', key, field, value) == 0 then
+      if string.byte(field) ~= CHECKIN then return 1, 1, 0, 0 end
+      field, firstLater = ownInstant(field, value, heldAt)
+      if firstLater == 0 or redis.call('HSETNX', key, field, value) == 0 then return 1, 1, 0, firstLater end
+    end
+    count(field)
+    return 0, 0, 0, firstLater
   end
   local fields, fresh = {}, {}
   for i = 1, n do fields[i] = entries[first + 2 * i - 2] end
   local there = isEmpty and {} or held(fields, redis.call('HMGET', key, unpack(fields)))
+  local function thereAt(field)
+    if there[field] == nil then there[field] = not isEmpty and heldAt(field) end
+    return there[field]
+  end
   for i, field in ipairs(fields) do
     local value = entries[first + 2 * i - 1]
     if restoring and receivedBefore(value, erasedAt) then
       late = late + 1
-    elseif there[field] then
-      known = known + 1
-      if i == 1 then firstKnown = 1 end
     else
-      there[field] = true
-      count(field)
-      fresh[#fresh + 1] = field
-      fresh[#fresh + 1] = stamp .. value
+      value = stamp .. value
+      if string.byte(field) == CHECKIN then
+        local later
+        field, later = ownInstant(field, value, thereAt)
+        if i == 1 then firstLater = later end
+      end
+      if there[field] then
+        known = known + 1
+        if i == 1 then firstKnown = 1 end
+      else
+        there[field] = value
+        count(field)
+        fresh[#fresh + 1] = field
+        fresh[#fresh + 1] = value
+      end
     end
   end
   if #fresh > 0 then redis.call('HSET', key, unpack(fresh)) end
-  return known, firstKnown, late
+  return known, firstKnown, late, firstLater
 end
 
 -- Puts entries[first …] into the pilgrim's buffer; answers how many were there already, whether the
--- first was, how many points wait now, and how many were of somebody erased since.
+-- first was, how many points wait now, how many were of somebody erased since, and how many ms later the first stands.
 local function buffer(user, first, n)
   local key = tag .. ':buf:' .. user
   local before = redis.call('HLEN', key)
-  if n == 0 then return 0, 0, before, 0 end
+  if n == 0 then return 0, 0, before, 0, 0 end
   if not restoring and before + n > pendingMax then return nil end
   local stamp, erasedAt = generationOf(user)
-  local known, firstKnown, late = 0, 0, 0
+  local known, firstKnown, late, later = 0, 0, 0, 0
   for from = 0, n - 1, ENTRIES_A_CALL do
     local isEmpty = before == 0 and from == 0
-    local k, f, l =
+    local k, f, l, m =
       put(key, isEmpty, first + 2 * from, math.min(ENTRIES_A_CALL, n - from), stamp, erasedAt)
     known, late = known + k, late + l
-    if from == 0 then firstKnown = f end
+    if from == 0 then firstKnown, later = f, m end
   end
   local pending = before + n - known - late
   if before == 0 and pending > 0 then
@@ -232,7 +278,7 @@ local function buffer(user, first, n)
   admitted = admitted + n - known - late
   gone = gone + late
   duplicate = duplicate + known
-  return known, firstKnown, pending, late
+  return known, firstKnown, pending, late, later
 end
 
 local moved, movers = {}, {}
@@ -260,19 +306,24 @@ local function decide(submission)
       local known, _, pending = buffer(user, first + 2, n - 1)
       if not known then return { 'full' } end
       duplicate = duplicate + 1
-      if not charged then charge(open, user, window, string.gsub(call, '[^|]*$', firstRecorded)) end
+      if not charged then charge(open, user, window, placed(call, firstRecorded)) end
       if n > 1 and position ~= '' then move(user, position) end
       return { 'admitted', known + 1, 1, pending, firstRecorded, '' }
     end
   end
-  local known, firstKnown, pending, late = buffer(user, first, n)
+  local known, firstKnown, pending, late, later = buffer(user, first, n)
   if not known then return { 'full' } end
   if position ~= '' and late == 0 then move(user, position) end
+  local recorded = string.match(call, '[^|]*$')
+  if later > 0 then
+    recorded = string.format('%.0f', recorded + later)
+    call = placed(call, recorded)
+  end
   if open and not charged then charge(open, user, window, call) end
-  if known == 0 then return pending end
+  if known == 0 and later == 0 then return pending end
   local held = ''
-  if firstKnown == 1 and kind == 'checkin' then held = redis.call('HGET', tag .. ':buf:' .. user, entries[first]) end
-  return { 'admitted', known, firstKnown, pending, string.match(call, '[^|]*$'), held }
+  if firstKnown == 1 and later == 0 and kind == 'checkin' then held = redis.call('HGET', tag .. ':buf:' .. user, entries[first]) end
+  return { 'admitted', known, firstKnown, pending, recorded, held }
 end
 
 local pendings, others = {}, {}

@@ -1,0 +1,59 @@
+/** The track points that come with a check-in. Whatever is wrong with them, the check-in is taken. */
+import { acceptTrack, type AcceptRules } from '#shared/buffer/accept.ts'
+import { durableThrough } from '#shared/buffer/sync-track.ts'
+import type { Point } from '#shared/buffer/point.ts'
+import type { AttachedAnswer } from '#shared/contracts/tracking.ts'
+
+/** Entries that are taken with a check-in; the rest of a longer list is for track/sync. */
+const MAX_ATTACHED = 1_000
+
+type Rejected = Readonly<AttachedAnswer['rejected']>
+
+export interface AttachedTrack {
+  /** How many entries came. */
+  readonly size: number
+  readonly points: readonly Point[]
+  readonly rejected: Rejected
+  /** Time of the earliest point that the phone has to send again; infinity where there is none. */
+  readonly resendFromMs: number
+}
+
+/** @param given what stands under `track_points`: anything at all */
+export function acceptAttached(given: unknown, receivedMs: number, rules: AcceptRules): AttachedTrack {
+  const list: readonly unknown[] = Array.isArray(given) ? given : []
+  const { points, rejected } = acceptTrack(list.slice(0, MAX_ATTACHED), receivedMs, rules)
+  const whole = { size: list.length, points, resendFromMs: Infinity }
+  if (!Array.isArray(given)) return { ...whole, rejected: [{ index: 0, reason: 'not-a-list' }] }
+  if (list.length <= MAX_ATTACHED) return { ...whole, rejected }
+  const rest = acceptTrack(list.slice(MAX_ATTACHED), receivedMs, rules)
+  const faults = new Map(rest.rejected.map(({ index, reason }) => [index, reason]))
+  const more: Rejected = list
+    .slice(MAX_ATTACHED)
+    .map((_, i) => ({ index: MAX_ATTACHED + i, reason: faults.get(i) ?? 'too-many' }))
+  return { ...whole, rejected: [...rejected, ...more], resendFromMs: earliestMs(rest.points) }
+}
+
+/** What the phone is told. @param duplicates how many of the points were there already */
+export const attachedAnswer = (
+  { points, rejected, resendFromMs }: AttachedTrack,
+  duplicates: number,
+): AttachedAnswer => ({
+  accepted: points.length - duplicates,
+  duplicates,
+  rejected: [...rejected],
+  // The phone deletes up to this time, so nothing that it has to send again may lie before.
+  durable_through: durableThrough(points.filter(({ sentMs }) => sentMs < resendFromMs)),
+})
+
+/** The same where none of the points was taken: the pilgrim's buffer has no room for them just now. */
+export function withoutPoints({ size, rejected }: AttachedTrack): AttachedTrack {
+  const faults = new Map(rejected.map(({ index, reason }) => [index, reason]))
+  const all: Rejected = Array.from({ length: size }, (_, index) => ({
+    index,
+    reason: faults.get(index) ?? 'no-room',
+  }))
+  return { size, points: [], rejected: all, resendFromMs: -Infinity }
+}
+
+const earliestMs = (points: readonly Point[]): number =>
+  points.reduce((earliest, { sentMs }) => Math.min(earliest, sentMs), Infinity)

@@ -1,0 +1,98 @@
+/** The instants of check-ins, as every driver of the kv port keeps them apart. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { type Kv, partitionOf } from '#shared/kv/kv.ts'
+import { activate, admit, checkin, type KvDriver, restore, rules, sync } from './drivers.ts'
+import { WINDOW_MS } from './windows.ts'
+
+export function instantsSuite(driver: KvDriver): void {
+  describe('check-ins at one instant', () => {
+    let kv: Kv
+    beforeEach(async () => {
+      kv = await driver.open()
+      await activate(kv)
+    })
+    afterEach(() => kv.close())
+
+    const of = (userId: string, t: number, lat: number, received = t, changes = {}) =>
+      checkin({
+        userId,
+        t,
+        entries: [{ field: `c${t}`, value: `[0,${received},${lat},121.5,1]` }],
+        duplicateKey: `p${lat},121.5`,
+        ...changes,
+      })
+    const fields = async (userId: string) => (await kv.peek(userId)).map(({ field }) => field).sort()
+
+    test('those without a time at different places get instants of their own, once each', async () => {
+      const { userId } = checkin()
+      const verdicts = await kv.admit(
+        partitionOf(userId, kv.partitions),
+        [25, 26, 27].map((lat) => of(userId, 1_000, lat)),
+        rules(),
+      )
+      expect(verdicts).toEqual(
+        [0, 1, 2].map((later) => ({
+          outcome: 'admitted',
+          duplicates: 0,
+          duplicate: false,
+          pending: later + 1,
+          recordedMs: 1_000 + later,
+          held: null,
+        })),
+      )
+      expect(await fields(userId)).toEqual(['c1000', 'c1001', 'c1002'])
+      const again = of(userId, 1_000, 26)
+      expect(await admit(kv, again)).toMatchObject({ duplicate: true, recordedMs: 1_001, pending: 3 })
+      // A replay knows no window: it finds each by its place.
+      for (const lat of [27, 26, 25]) await restore(kv, of(userId, 1_000, lat))
+      expect(await fields(userId)).toEqual(['c1000', 'c1001', 'c1002'])
+    })
+
+    test('one that brings a track is moved, and its track is not', async () => {
+      const { userId } = checkin()
+      await admit(kv, of(userId, 1_000, 25))
+      const next = of(userId, 1_000, 26)
+      const entries = [...next.entries, ...sync(userId, [1_000, 2_000]).entries]
+      expect(await admit(kv, { ...next, entries })).toMatchObject({ duplicates: 0, recordedMs: 1_001 })
+      expect(await fields(userId)).toEqual(['c1000', 'c1001', 't1000', 't2000'])
+    })
+
+    test('a replay of several replicas keeps each', async () => {
+      const { userId } = checkin()
+      for (const lat of [25, 26, 27]) await restore(kv, of(userId, 1_000, lat))
+      expect(await fields(userId)).toEqual(['c1000', 'c1001', 'c1002'])
+    })
+
+    test.each([
+      ['that has its own time', 1_000, 5_000],
+      ['after one that has its own time', 5_000, 1_000],
+    ])('one %s is no duplicate of one without', async (_, received, other) => {
+      const { userId } = checkin()
+      await admit(kv, of(userId, 1_000, 25, received))
+      const timed = of(userId, 1_000, 26, other, { duplicateKey: 't1000' })
+      expect(await admit(kv, timed)).toMatchObject({ duplicate: false, pending: 2, recordedMs: 1_001 })
+    })
+
+    test('two of one time that the client sent stay one', async () => {
+      const { userId } = checkin()
+      await admit(kv, of(userId, 1_000, 25, 5_000, { duplicateKey: '' }))
+      const again = of(userId, 1_000, 26, 6_000, { duplicateKey: '' })
+      expect(await admit(kv, again)).toMatchObject({ duplicate: true, pending: 1, recordedMs: 1_000 })
+    })
+
+    test('a duplicate of a duplicate is answered as the first', async () => {
+      const short = rules({ duplicateMs: WINDOW_MS })
+      const first = checkin()
+      await admit(kv, first, short)
+      await Bun.sleep(WINDOW_MS / 2)
+      const again = { ...first, recordedMs: 7 }
+      expect(await admit(kv, { ...again, id: 'again' }, short)).toMatchObject({ duplicate: true })
+      await Bun.sleep(WINDOW_MS / 2 + 5)
+      // The first is out of the window, the second is not.
+      expect(await admit(kv, { ...again, id: 'third' }, short)).toMatchObject({
+        duplicate: true,
+        recordedMs: first.recordedMs,
+      })
+    })
+  })
+}

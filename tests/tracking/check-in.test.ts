@@ -1,6 +1,6 @@
 /** Check-ins that come within one millisecond, with the clock standing still; and what becomes of their tracks. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { AcceptRules } from '#shared/buffer/accept.ts'
+import type { AcceptRules } from '#shared/buffer/validate/validate-points.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'

@@ -11,6 +11,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cleanEnvironment } from './helpers/clean-environment.ts'
 import { killInside } from './helpers/signals.ts'
 import { ensurePrograms } from './helpers/programs.ts'
 import { type Ran, readReport } from './helpers/report.ts'
@@ -25,8 +26,6 @@ const TRIED_AGAIN = 3
 /** Time for a child that is told to end, before it is killed. */
 const GRACE_MS = 5_000
 const ROOT = join(import.meta.dir, '..')
-/** Settings of the product that a shell or a .env file may hold; no test is to depend on them. */
-const SETTINGS = /^(EVENT_|LINE_|S3_|(DATABASE|REDIS|NATS|OBJECTS)_URL|(PRIMARY|ALIAS)_HOST|TLS_MODE)/
 
 let interruptedBy: NodeJS.Signals | undefined
 let running: Bun.Subprocess | undefined
@@ -127,10 +126,9 @@ async function attempt(
 
 async function run(command: string[], env: Record<string, string> = {}): Promise<number> {
   if (interruptedBy !== undefined) return 1
-  const inherited = Object.entries(process.env).filter(([name]) => !SETTINGS.test(name))
   running = Bun.spawn(command, {
     cwd: ROOT,
-    env: { ...Object.fromEntries(inherited), ...env },
+    env: { ...cleanEnvironment(), ...env },
     stdio: ['inherit', 'inherit', 'inherit'],
   })
   try {

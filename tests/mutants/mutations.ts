@@ -1,0 +1,218 @@
+/** The faults that are planted: each a small change of the text, of the kinds that people make. */
+import { calledName, calledOn, childrenOf, type Node, parse, parses } from './syntax.ts'
+
+export interface Mutant {
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  readonly column: number
+  /** `start` and `end` of the text that is replaced. */
+  readonly start: number
+  readonly end: number
+  readonly original: string
+  readonly replacement: string
+}
+
+type Change = Pick<Mutant, 'start' | 'end' | 'replacement'>
+
+const OPERATORS: Readonly<Record<string, readonly string[]>> = {
+  '<': ['<=', '>='],
+  '<=': ['<', '>'],
+  '>': ['>=', '<='],
+  '>=': ['>', '<'],
+  '===': ['!=='],
+  '!==': ['==='],
+  '+': ['-'],
+  '-': ['+'],
+  '*': ['/'],
+  '/': ['*'],
+  '%': ['*'],
+  '**': ['*'],
+  '<<': ['>>'],
+  '>>': ['<<'],
+  '>>>': ['<<'],
+  '&': ['|'],
+  '|': ['&'],
+  '&&': ['||'],
+  '||': ['&&'],
+  '??': ['&&'],
+}
+const ASSIGNMENTS: Readonly<Record<string, string>> = {
+  '+=': '-=',
+  '-=': '+=',
+  '*=': '/=',
+  '/=': '*=',
+  '??=': '=',
+  '|=': '&=',
+}
+/** Functions and methods, each in the place of the other. */
+const CALLS: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ['min', 'max'],
+    ['floor', 'ceil'],
+    ['some', 'every'],
+    ['startsWith', 'endsWith'],
+    ['toLowerCase', 'toUpperCase'],
+    ['gt', 'gte'],
+    ['lt', 'lte'],
+    ['eq', 'ne'],
+    ['asc', 'desc'],
+    ['exists', 'notExists'],
+  ].flatMap(([one, other]) => [
+    [one, other],
+    [other, one],
+  ]),
+)
+/** Methods that give what they are called on when they are left out. */
+const LEFT_OUT = ['filter', 'slice', 'sort', 'toSorted', 'reverse', 'toReversed', 'trim']
+/** Functions that join conditions: each condition may be missing. */
+const JOINS = ['and', 'or']
+/** What is said to people about the work, and changes nothing in it. */
+const TOLD = ['log', 'metrics', 'console']
+const SQL: readonly (readonly [RegExp, string])[] = [
+  [/ AND /g, ' OR '],
+  [/ OR /g, ' AND '],
+  [/ < /g, ' <= '],
+  [/ <= /g, ' < '],
+  [/ > /g, ' >= '],
+  [/ >= /g, ' > '],
+  [/ \+ /g, ' - '],
+  [/ - /g, ' + '],
+  [/\bmin\(/g, 'max('],
+  [/\bmax\(/g, 'min('],
+  [/\bLEAST\(/g, 'GREATEST('],
+  [/\bGREATEST\(/g, 'LEAST('],
+  [/ DESC\b/g, ' ASC'],
+  [/\bDISTINCT /g, ''],
+]
+
+/** One more of a number above this is no fault that anybody would notice. */
+const LARGE = 1_000
+
+/** Every mutant of a file, in the order of the text. */
+export function mutantsOf(file: string, text: string): Mutant[] {
+  const found: Mutant[] = []
+  const visit = (node: Node, parent: Node): void => {
+    if (node.type === 'ImportDeclaration' || isTold(node)) return
+    for (const change of changesOf(node, parent, text)) {
+      const before = text.slice(0, change.start).split('\n')
+      const original = text.slice(change.start, change.end)
+      const mutant = { file, line: before.length, column: before.at(-1)!.length + 1, original, ...change }
+      if (original !== change.replacement && parses(file, planted(mutant, text))) found.push(mutant)
+    }
+    for (const child of childrenOf(node)) visit(child, node)
+  }
+  const program = parse(file, text)
+  visit(program, program)
+  return found.sort((a, b) => a.start - b.start)
+}
+
+/** The text with the fault in it. */
+export const planted = ({ start, end, replacement }: Change, text: string): string =>
+  text.slice(0, start) + replacement + text.slice(end)
+
+function isTold(node: Node): boolean {
+  if (node.type !== 'CallExpression') return false
+  const object = calledOn(node)
+  return object?.type === 'Identifier' && TOLD.includes(object.name as string)
+}
+
+function changesOf(node: Node, parent: Node, text: string): Change[] {
+  const { start, end } = node
+  const of = (part: unknown): string => text.slice((part as Node).start, (part as Node).end)
+  const as = (...replacements: readonly string[]): Change[] =>
+    replacements.map((replacement) => ({ start, end, replacement }))
+  switch (node.type) {
+    case 'BinaryExpression':
+    case 'LogicalExpression': {
+      const operator = node.operator as string
+      if (operator === '+' && [node.left, node.right].some(isText)) return []
+      // A line that begins with a parenthesis would go on with the one before it.
+      const first = parent.type === 'ExpressionStatement' ? ';' : ''
+      const others = OPERATORS[operator] ?? []
+      return as(...others.map((other) => `${first}((${of(node.left)}) ${other} (${of(node.right)}))`))
+    }
+    case 'IfStatement':
+    case 'ConditionalExpression': {
+      const test = node.test as Node
+      return ['true', 'false'].map((replacement) => ({ start: test.start, end: test.end, replacement }))
+    }
+    case 'WhileStatement': {
+      const test = node.test as Node
+      return [{ start: test.start, end: test.end, replacement: 'false' }]
+    }
+    case 'UnaryExpression':
+      return ['!', '-'].includes(node.operator as string) ? as(of(node.argument)) : []
+    case 'UpdateExpression':
+      return as(of(node).replace(/\+\+|--/, (operator) => (operator === '++' ? '--' : '++')))
+    case 'AssignmentExpression': {
+      const other = ASSIGNMENTS[node.operator as string]
+      return other === undefined ? [] : as(`${of(node.left)} ${other} ${of(node.right)}`)
+    }
+    case 'Literal':
+      if (typeof node.value === 'boolean') return as(`${!node.value}`)
+      return typeof node.value === 'number' && parent.type === 'BinaryExpression'
+        ? as(`${node.value > LARGE ? 2 * node.value : node.value + 1}`)
+        : []
+    case 'ArrayExpression':
+      return (node.elements as unknown[]).length > 0 ? as('[]') : []
+    case 'ExpressionStatement':
+      return acts(node.expression as Node) ? as(';') : []
+    case 'CallExpression':
+      return changesOfCall(node, text)
+    case 'TaggedTemplateExpression':
+      return changesOfSql(node.quasi as Node, text)
+    default:
+      return []
+  }
+}
+
+const isText = (part: unknown): boolean => {
+  const { type, value, left, right } = part as Node
+  if (type === 'BinaryExpression') return isText(left) || isText(right)
+  return type === 'TemplateLiteral' || typeof value === 'string'
+}
+
+/** Whether a statement does something that can be left out, other than telling of it. */
+function acts(expression: Node): boolean {
+  const inner = expression.type === 'AwaitExpression' ? (expression.argument as Node) : expression
+  if (inner.type === 'CallExpression') return !isTold(inner) && (inner.callee as Node).type !== 'Super'
+  return ['AssignmentExpression', 'UpdateExpression', 'TaggedTemplateExpression'].includes(inner.type)
+}
+
+function changesOfCall(node: Node, text: string): Change[] {
+  const name = calledName(node)
+  const { start, end } = node
+  const on = calledOn(node)
+  const changes: Change[] = []
+  const other = CALLS[name]
+  // A function can only be exchanged for one that the file knows.
+  if (other !== undefined && (on !== null || new RegExp(`\\b${other}\\b`).test(text))) {
+    const callee = node.callee as Node
+    const at = (on === null ? callee : (callee.property as Node)).start
+    changes.push({ start: at, end: at + name.length, replacement: other })
+  }
+  if (on !== null && LEFT_OUT.includes(name))
+    changes.push({ start, end, replacement: text.slice(on.start, on.end) })
+  const given = node.arguments as readonly Node[]
+  if (on === null && JOINS.includes(name) && given.length > 1)
+    for (const missing of given) {
+      const rest = given.filter((one) => one !== missing).map((one) => text.slice(one.start, one.end))
+      changes.push({ start, end, replacement: `${name}(${rest.join(', ')})` })
+    }
+  return changes
+}
+
+/** Operators in the text of a statement for the database. */
+function changesOfSql(template: Node, text: string): Change[] {
+  return (template.quasis as readonly Node[]).flatMap((part) => {
+    const raw = text.slice(part.start, part.end)
+    return SQL.flatMap(([pattern, replacement]) =>
+      [...raw.matchAll(pattern)].map(({ index, 0: match }) => ({
+        start: part.start + index,
+        end: part.start + index + match.length,
+        replacement,
+      })),
+    )
+  })
+}

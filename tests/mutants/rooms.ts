@@ -1,0 +1,131 @@
+/** Which tests are to see a fault: by what they import, within the rooms of the file. */
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+interface Room {
+  /** Folder or file of the product. */
+  readonly source: string
+  /** Test files that see it where they import it, as below `tests` and without their ending. */
+  readonly importing: readonly string[]
+  /** Test files that see it through processes, named alike. */
+  readonly through?: readonly string[]
+}
+
+/** The first row that holds a file is its own. */
+export const ROOMS: readonly Room[] = [
+  {
+    source: 'shared/rules',
+    importing: [
+      'rules/*',
+      'fold/*',
+      'buffer/point',
+      'buffer/validate-points',
+      'pilgrims/*',
+      'line-bot/parts',
+    ],
+    through: ['journeys/survey'],
+  },
+  {
+    source: 'shared/map',
+    importing: [
+      'map/*',
+      'fold/*',
+      'admin/map-tiles',
+      'admin/front-and-tail',
+      'scheduler/flush',
+      'scheduler/rebuild',
+    ],
+    through: ['journeys/clusters'],
+  },
+  { source: 'shared/buffer', importing: ['buffer/*'], through: ['journeys/check-in', 'journeys/track'] },
+  { source: 'shared/fold', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
+  { source: 'shared/ledger', importing: ['ledger/*', 'buffer/*'], through: ['journeys/ledger'] },
+  { source: 'services/scheduler', importing: ['scheduler/*'], through: ['line-bot/notifications'] },
+  {
+    source: 'services/line-bot',
+    importing: ['line-bot/parts', 'line-bot/sender'],
+    through: ['webhook', 'push', 'announcements', 'notifications', 'send-messages'].map(
+      (name) => `line-bot/${name}`,
+    ),
+  },
+  {
+    source: 'services/admin/pilgrims/erase-user.ts',
+    importing: ['scheduler/erased'],
+    through: ['journeys/personal-data'],
+  },
+  { source: 'shared/security/admin-auth.ts', importing: ['security/*'], through: ['journeys/access'] },
+]
+
+/** As far from a file as a test that starts the whole service is taken to be. */
+const THROUGH_PROCESSES = 4
+
+export interface Candidate {
+  readonly test: string
+  /** Imports between the test and the file. */
+  readonly distance: number
+}
+
+/** Source files in a folder, or the file itself, as paths from the root. @throws Error where there is none */
+export function sourcesIn(root: string, path: string): string[] {
+  const files = path.endsWith('.ts')
+    ? [...new Bun.Glob(path).scanSync({ cwd: root })]
+    : [...new Bun.Glob(`${path}/**/*.ts`).scanSync({ cwd: root })]
+  if (files.length === 0) throw new Error(`no source file is at ${path}`)
+  const foreign = files.find((file) => roomOf(file) === undefined)
+  if (foreign !== undefined)
+    throw new Error(`${foreign} has no tests in tests/mutants/rooms.ts: give it a row there`)
+  return files.sort()
+}
+
+const roomOf = (file: string): Room | undefined =>
+  ROOMS.find(({ source }) => file === source || file.startsWith(`${source}/`))
+
+/** Answers which tests may see a fault in a file. @param root of the tree */
+export function createSelection(root: string): (file: string) => Candidate[] {
+  const imports = new Map<string, readonly string[]>()
+  const importsOf = (file: string): readonly string[] => {
+    const known = imports.get(file)
+    if (known !== undefined) return known
+    const found = readImports(root, file)
+    imports.set(file, found)
+    return found
+  }
+  const distancesOf = new Map<string, ReadonlyMap<string, number>>()
+  const distances = (test: string): ReadonlyMap<string, number> => {
+    const known = distancesOf.get(test) ?? walk(test, importsOf)
+    distancesOf.set(test, known)
+    return known
+  }
+  const filesOf = (name: string): string[] =>
+    [...new Bun.Glob(`tests/${name}.test.ts`).scanSync({ cwd: root })].sort()
+  return (file) => {
+    const { importing, through = [] } = roomOf(file)!
+    const near = importing.flatMap(filesOf).flatMap((test) => {
+      const distance = distances(test).get(file)
+      return distance === undefined ? [] : [{ test, distance }]
+    })
+    const far = through.flatMap(filesOf).map((test) => ({ test, distance: THROUGH_PROCESSES }))
+    const found = [...near, ...far]
+    if (found.length === 0) throw new Error(`no test imports ${file}: see its row in tests/mutants/rooms.ts`)
+    return found
+  }
+}
+
+/** How many imports lead from a file to each that it needs. */
+function walk(from: string, importsOf: (file: string) => readonly string[]): ReadonlyMap<string, number> {
+  const distances = new Map([[from, 0]])
+  for (const [file, distance] of distances)
+    for (const next of importsOf(file)) if (!distances.has(next)) distances.set(next, distance + 1)
+  return distances
+}
+
+const transpiler = new Bun.Transpiler({ loader: 'ts' })
+
+/** Files of this tree that a file imports, types left out. */
+function readImports(root: string, file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return transpiler.scanImports(text).flatMap(({ path }) => {
+    if (!path.endsWith('.ts')) return []
+    return [path.startsWith('#') ? path.slice(1) : join(dirname(file), path)]
+  })
+}

@@ -1,0 +1,166 @@
+/** `bun run test:mutants`: plants faults, one at a time, and tells which of them no test sees. `--help` tells the rest. */
+import { join } from 'node:path'
+import { whyEquivalent } from './equivalents.ts'
+import { type Mutant, mutantsOf } from './mutations.ts'
+import { choose, HELP, type Options, readOptions } from './options.ts'
+import { type Candidate, createSelection, ROOMS, sourcesIn } from './rooms.ts'
+import { openWorkplace, type Outcome, type Workplace } from './workplace.ts'
+
+/** A test is late when it takes so many times as long as without a fault, and some more on a machine that is busy. */
+const LATE_TIMES = 4
+const LATE_MORE_MS = 30_000
+/** Bound of a test file whose time is not known yet, and what it is taken to need. */
+const UNKNOWN_MS = 300_000
+const GUESS_MS = 5_000
+const SHOWN = 90
+const ROOT = join(import.meta.dir, '../..')
+
+interface Verdict {
+  readonly mutant: Mutant
+  readonly how: 'killed' | 'late' | 'survived' | 'equivalent'
+  readonly said: string
+}
+
+let isInterrupted = false
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => (isInterrupted = true))
+
+process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : Bun.inspect(error))
+  return 1
+})
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = readOptions(args, Math.floor(Math.random() * 1e6))
+  if (options === 'help') {
+    console.log(HELP)
+    return 0
+  }
+  const chosen = await choice(options)
+  const select = createSelection(ROOT)
+  if (options.list) {
+    for (const mutant of chosen)
+      console.log(
+        `${shown(mutant)}\n    ${select(mutant.file)
+          .map(({ test }) => test)
+          .join(' ')}`,
+      )
+    return 0
+  }
+  const verdicts = await plantAll(chosen, select, options)
+  return tell(verdicts, chosen.length)
+}
+
+async function choice({ paths, sample, seed, only }: Options): Promise<Mutant[]> {
+  const places = paths.length > 0 ? paths : ROOMS.map(({ source }) => source)
+  const files = [...new Set(places.flatMap((path) => sourcesIn(ROOT, path)))]
+  const all: Mutant[] = []
+  for (const file of files) all.push(...mutantsOf(file, await Bun.file(join(ROOT, file)).text()))
+  const eligible = all.filter((mutant) => placeOf(mutant).includes(only))
+  const chosen = choose(eligible, sample, seed)
+  console.log(`${eligible.length} mutants of ${files.length} files; ${chosen.length} by --seed ${seed}`)
+  return chosen
+}
+
+/** Milliseconds that test files took when they passed. */
+type Times = Map<string, number>
+type Select = (file: string) => Candidate[]
+
+/** Plants the mutants, so many at a time. What is interrupted gives the verdicts that there are. */
+async function plantAll(
+  chosen: readonly Mutant[],
+  select: Select,
+  { jobs, thorough }: Options,
+): Promise<Verdict[]> {
+  const verdicts: Verdict[] = []
+  const waiting = [...chosen]
+  const times: Times = new Map()
+  const work = async (): Promise<void> => {
+    const place = await openWorkplace(ROOT, thorough)
+    try {
+      for (let mutant = waiting.shift(); mutant !== undefined && !isInterrupted; mutant = waiting.shift()) {
+        const startedMs = performance.now()
+        const verdict = await judge(place, mutant, select(mutant.file), times)
+        // What fails while everything is being ended says nothing.
+        if (isInterrupted) return
+        verdicts.push(verdict)
+        const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
+        console.log(
+          `[${verdicts.length}/${chosen.length}] ${verdict.how} ${seconds} s  ${shown(mutant)}\n    ${verdict.said}`,
+        )
+      }
+    } finally {
+      await place.close()
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(jobs, chosen.length) }, work))
+  return verdicts
+}
+
+/** Runs the tests that may see a fault, the nearest first, until one does. */
+async function judge(
+  place: Workplace,
+  mutant: Mutant,
+  candidates: readonly Candidate[],
+  times: Times,
+): Promise<Verdict> {
+  const why = whyEquivalent(mutant)
+  if (why !== undefined) return { mutant, how: 'equivalent', said: why }
+  const tests = candidates
+    .map(({ test, distance }) => ({ test, weight: distance * (times.get(test) ?? GUESS_MS) }))
+    .sort((a, b) => a.weight - b.weight)
+  const mend = await place.plant(mutant)
+  let outcome: Outcome | undefined
+  let by = ''
+  for ({ test: by } of tests) {
+    const known = times.get(by)
+    outcome = await place.test(by, known === undefined ? UNKNOWN_MS : LATE_TIMES * known + LATE_MORE_MS)
+    if (outcome.result !== 'passed') break
+    times.set(by, outcome.ms)
+  }
+  await mend()
+  if (outcome === undefined || outcome.result === 'passed')
+    return { mutant, how: 'survived', said: `${tests.length} test files passed` }
+  await expectSound(place, by, times)
+  return { mutant, how: outcome.result === 'late' ? 'late' : 'killed', said: `${by}: ${outcome.said}` }
+}
+
+/** @throws Error when a test file fails without any fault, so that its failures say nothing */
+async function expectSound(place: Workplace, test: string, times: Times): Promise<void> {
+  if (times.has(test)) return
+  const { result, ms, said } = await place.test(test, UNKNOWN_MS)
+  if (result !== 'passed') throw new Error(`${test} fails without any fault: ${said}`)
+  times.set(test, ms)
+}
+
+function placeOf({ file, line, column }: Mutant): string {
+  return `${file}:${line}:${column}`
+}
+
+function shown(mutant: Mutant): string {
+  const [original, replacement] = [mutant.original, mutant.replacement].map((text) => {
+    const line = text.replace(/\s+/g, ' ').trim()
+    return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line
+  })
+  return `${placeOf(mutant)}  ${original}  →  ${replacement}`
+}
+
+/** Prints the survivors and the closing line, and gives the exit code. */
+function tell(verdicts: readonly Verdict[], chosen: number): number {
+  const of = (how: Verdict['how']) => verdicts.filter((verdict) => verdict.how === how)
+  const [late, survived, equivalent] = [of('late'), of('survived'), of('equivalent')]
+  const killed = of('killed').length + late.length
+  for (const { mutant, said } of equivalent) console.log(`\nEquivalent: ${shown(mutant)}\n    ${said}`)
+  for (const { mutant } of survived) console.log(`\nSurvived: ${shown(mutant)}`)
+  const judged = verdicts.length - equivalent.length
+  const percent = judged === 0 ? 100 : (100 * killed) / judged
+  const rest = [
+    ...(late.length > 0 ? [`${late.length} of them by their time`] : []),
+    ...(equivalent.length > 0 ? [`${equivalent.length} equivalent besides`] : []),
+    ...(verdicts.length < chosen ? [`${chosen - verdicts.length} not tried`] : []),
+  ]
+  console.log(
+    `\n${killed} of ${judged} killed (${percent.toFixed(1)} %)${rest.map((what) => `, ${what}`).join('')}`,
+  )
+  return survived.length > 0 || verdicts.length < chosen ? 1 : 0
+}

@@ -1,0 +1,142 @@
+/** A copy of the tree, with servers of its own, in which faults are planted. */
+import { chmod, cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import postgres from 'postgres'
+import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
+import { type Server, startPostgres, startRedis } from '#tests/helpers/servers.ts'
+import { killInside } from '#tests/helpers/signals.ts'
+import { type Mutant, planted } from './mutations.ts'
+
+/** Bound of a test that sets none of its own, as in `bun run test`. */
+const TEST_MS = 60_000
+
+/** Neither is part of the program. */
+const NOT_COPIED = ['node_modules', '.git', 'data']
+
+/** What came of running a test file. */
+export interface Outcome {
+  readonly result: 'passed' | 'failed' | 'late'
+  readonly ms: number
+  /** The test that failed first, or what the run said at its end. */
+  readonly said: string
+}
+
+export interface Workplace {
+  /** Plants a fault. @returns a function that takes it out again */
+  plant(mutant: Mutant): Promise<() => Promise<void>>
+  /** Runs a test file. @param boundMs after this time it is ended, and late */
+  test(file: string, boundMs: number): Promise<Outcome>
+  close(): Promise<void>
+}
+
+/** Names of tests that run on the servers, or on one driver only. */
+const ON_SERVERS = '^(?!.*(embedded|16 partitions|sixteen partitions))'
+
+/**
+ * @param root of the tree that is copied
+ * @param thorough whether each test is run on every driver
+ */
+export async function openWorkplace(root: string, thorough: boolean): Promise<Workplace> {
+  const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-mutants-'))
+  // Postgres may run as another user than the one whose directory this is.
+  await chmod(directory, 0o711)
+  process.env.TEST_DIRECTORY = directory
+  const tree = join(directory, 'tree')
+  await copyTree(root, tree)
+  const servers = await startServers()
+  const env = { ...cleanEnvironment(), TEST_POSTGRES_URL: servers.postgres, TEST_REDIS_URL: servers.redis }
+  const names = thorough ? [] : ['--test-name-pattern', ON_SERVERS]
+  let current: Bun.Subprocess | undefined
+
+  return {
+    async plant(mutant) {
+      const file = join(tree, mutant.file)
+      const text = await Bun.file(file).text()
+      await Bun.write(file, planted(mutant, text))
+      return async () => void (await Bun.write(file, text))
+    },
+    async test(file, boundMs) {
+      const own = await mkdtemp(join(directory, 'run-'))
+      await chmod(own, 0o711)
+      const startedMs = performance.now()
+      const child = Bun.spawn(
+        [
+          ...[process.execPath, 'test', '--no-env-file', '--no-orphans', '--bail=1'],
+          ...[`--timeout=${TEST_MS}`, ...names, `./${file}`],
+        ],
+        { cwd: tree, env: { ...env, TEST_DIRECTORY: own }, stdio: ['ignore', 'pipe', 'pipe'] },
+      )
+      current = child
+      let late = false
+      const timer = setTimeout(() => {
+        late = true
+        child.kill('SIGKILL')
+      }, boundMs)
+      const [out, err] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+        child.exited,
+      ])
+      clearTimeout(timer)
+      const ms = performance.now() - startedMs
+      await tidy(own, servers)
+      const failed = /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m.exec(`${out}\n${err}`)?.[1]
+      if (late) return { result: 'late', ms, said: `not within ${Math.round(boundMs / 1_000)} s` }
+      if (child.exitCode === 0) return { result: 'passed', ms, said: '' }
+      return { result: 'failed', ms, said: failed ?? `${out}\n${err}`.trim().slice(-300) }
+    },
+    async close() {
+      current?.kill('SIGKILL')
+      await servers.close()
+      killInside(directory)
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+interface Servers {
+  readonly postgres: string
+  readonly redis: string
+  /** Whether nobody else uses them. */
+  readonly areOwn: boolean
+  close(): Promise<void>
+}
+
+/** Those of the test run that this is part of, or two of its own. */
+async function startServers(): Promise<Servers> {
+  const { TEST_POSTGRES_URL, TEST_REDIS_URL } = process.env
+  if (TEST_POSTGRES_URL !== undefined && TEST_REDIS_URL !== undefined)
+    return {
+      postgres: TEST_POSTGRES_URL,
+      redis: TEST_REDIS_URL,
+      areOwn: false,
+      close: async () => undefined,
+    }
+  const started: Server[] = await Promise.all([startPostgres(), startRedis()])
+  const [database, redis] = started
+  return {
+    postgres: database!.url,
+    redis: redis!.url,
+    areOwn: true,
+    close: async () => void (await Promise.allSettled(started.map((server) => server.close()))),
+  }
+}
+
+/** A run that ends at its first failure leaves what it has started. */
+async function tidy(own: string, { postgres: url, areOwn }: Servers): Promise<void> {
+  killInside(own)
+  await rm(own, { recursive: true, force: true, maxRetries: 5 })
+  if (!areOwn) return
+  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  const names = await sql<{ datname: string }[]>`
+    SELECT datname FROM pg_database WHERE datname LIKE 'test\\_%'`
+  for (const { datname } of names) await sql.unsafe(`DROP DATABASE ${datname} WITH (FORCE)`)
+  await sql.end()
+}
+
+async function copyTree(root: string, tree: string): Promise<void> {
+  const filter = (path: string): boolean => !NOT_COPIED.includes(relative(root, path))
+  await cp(root, tree, { recursive: true, filter })
+  await symlink(join(root, 'node_modules'), join(tree, 'node_modules'))
+}

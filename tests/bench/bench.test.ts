@@ -5,6 +5,7 @@ import { type Measured, measureRow, median, SCALES, spread } from './measure.ts'
 import { installPeers } from './peers/install.ts'
 import { chart } from './report/chart.ts'
 import { compare, Run } from './report/compare.ts'
+import { plan } from './report/plan.ts'
 import { markdown, rowText } from './report/table.ts'
 import { ROWS } from './rows/rows.ts'
 
@@ -49,7 +50,8 @@ describe('a report', () => {
       unit: 'answers/s',
       figures: [
         { name: 'ours', role: 'ours', samples: [900, 1_000, 1_100] },
-        { name: 'bare', role: 'limit', samples: [2_000, 2_000, 2_000] },
+        { name: 'bare', role: 'limit', samples: [2_000, 2_000, 2_000], cpu: { Bun: 12.34 } },
+        { name: 'theirs', role: 'peer', samples: [500, 1_000, 2_000], cpu: { Hono: 30, Redis: 9 } },
       ],
       goals: [{ of: 'bare', atLeast: 0.6, ratios: [0.45, 0.5, 0.55], met: false }],
     }
@@ -60,15 +62,39 @@ describe('a report', () => {
     expect(median([4, 1, 2, 3])).toBe(2.5)
     expect(spread([1, 2, 10])).toBe(1)
     expect(rowText(row)).toMatch(/1,000 ± 100 [^]*MISSED 0\.50 \(0\.45 – 0\.55\), goal ≥ 0\.6 × bare/)
-    expect(markdown([row]).split('\n').at(-1)).toBe(
-      '| a & b | 1,000 answers/s | bare: 2,000 | 0.50 (0.45 – 0.55) | ≥ 0.6 | ✗ |',
-    )
+    expect(rowText(row)).toMatch(/theirs [^]*CPU a request, µs: Hono 30, Redis 9/)
+    expect(markdown([row]).split('\n').slice(2)).toEqual([
+      '| a & b | 1,000 answers/s | bare: 2,000 (Bun 12.3) | 0.50 (0.45 – 0.55) | ≥ 0.6 | ✗ |',
+      '|  |  | theirs: 1,000 (Hono 30, Redis 9) | 1.00 (0.55 – 1.80) |  |  |',
+    ])
   })
 
   test('draws every figure', () => {
     const svg = chart([row], 'today')
     expect(svg).toContain('a &amp; b')
-    expect(svg.match(/<rect x="330"/g)).toHaveLength(2)
+    expect(svg.match(/<rect x="330"/g)).toHaveLength(3)
+    expect(svg).toContain('1,000 answers/s · CPU a request, µs: Hono 30, Redis 9')
+  })
+
+  test('plans for a million walkers by the CPU of a check-in, connections kept and new', () => {
+    const behindCaddy = (id: string, Caddy: number): Measured => ({
+      ...row,
+      id,
+      figures: [
+        { name: 'ours', role: 'ours', samples: [1], cpu: { Caddy, tracking: 30, Redis: 15, wrk: 9 } },
+      ],
+    })
+    expect(plan([row])).toBe('')
+    expect(
+      plan([behindCaddy('caddy', 120), behindCaddy('caddy-fresh', 420)])
+        .split('\n')
+        .slice(-4),
+    ).toEqual([
+      '| Caddy | 120 | 8.0 | 420 | 28.0 |',
+      '| tracking | 30 | 2.0 | 30 | 2.0 |',
+      '| Redis | 15 | 1.0 | 15 | 1.0 |',
+      '| together | 165 | 11.0 | 465 | 31.0 |',
+    ])
   })
 
   test('tells what became slower by more than the noise, where less is better too', () => {

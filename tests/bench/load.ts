@@ -25,6 +25,8 @@ export interface Loaded {
   readonly seconds: number
   readonly p50_ms: number
   readonly p99_ms: number
+  /** CPU that the load generator itself has used. */
+  readonly cpuSeconds: number
 }
 
 /** What is measured for less than this is measured for longer when nothing was answered. */
@@ -72,7 +74,10 @@ export async function load(wanted: Load): Promise<Loaded> {
   clearTimeout(stop)
   const line = out.trimEnd().split('\n').at(-1) ?? ''
   if (!line.startsWith('{')) throw new Error(`wrk gave no figures:\n${out}${err}`)
-  const { failed, ...loaded } = JSON.parse(line) as Loaded & { readonly failed: number }
+  const figures = JSON.parse(line) as Omit<Loaded, 'cpuSeconds'> & { readonly failed: number }
+  await child.exited
+  const { failed, ...counted } = figures
+  const loaded = { ...counted, cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6 }
   // A moment is too short on a busy machine.
   if (loaded.requests === 0 && seconds < LONGEST_TRY_S) return load({ ...wanted, seconds: 4 * seconds })
   if (failed > 0 || loaded.requests === 0)

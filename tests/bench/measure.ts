@@ -16,12 +16,21 @@ export const SCALES: Record<Scale['name'], Scale> = {
   smoke: { name: 'smoke', rounds: 1, seconds: 0.2, share: 0.001 },
 }
 
+/** CPU microseconds a request, of each process that had a part in it. */
+export type Cpu = Readonly<Record<string, number>>
+
+/** What was measured, with what it cost. */
+export interface Sample {
+  readonly figure: number
+  readonly cpu: Cpu
+}
+
 export interface Contender {
   readonly name: string
   /** The product, what nothing can be faster than, or what people would pick instead. */
   readonly role: 'ours' | 'limit' | 'peer'
   /** One figure, in the row's unit. @throws when what was measured did not do its work */
-  measure(): Promise<number>
+  measure(): Promise<number | Sample>
 }
 
 /** A goal of the first contender: its figure divided by that of `of`, or the figure itself where `of` is null. */
@@ -58,6 +67,8 @@ export interface Figure {
   readonly role: Contender['role']
   /** One a round. */
   readonly samples: readonly number[]
+  /** Median of the rounds; nothing where it was not measured. */
+  readonly cpu?: Cpu
 }
 
 export interface Judged extends Goal {
@@ -95,17 +106,28 @@ function judge({ of, atLeast = -Infinity, atMost = Infinity }: Goal, figures: re
   return { of, atLeast, atMost, ratios, met: ratio >= atLeast && ratio <= atMost }
 }
 
+const sampleOf = (measured: number | Sample): Sample =>
+  typeof measured === 'number' ? { figure: measured, cpu: {} } : measured
+
+function figureOf(name: string, role: Contender['role'], samples: readonly Sample[]): Figure {
+  const processes = Object.keys(samples[0]?.cpu ?? {})
+  const cpu = Object.fromEntries(
+    processes.map((process) => [process, median(samples.map((sample) => sample.cpu[process]!))]),
+  )
+  return { name, role, samples: samples.map(({ figure }) => figure), ...(processes.length > 0 && { cpu }) }
+}
+
 /** Measures a row: every contender once a round, A B C A B C …. */
 export async function measureRow(row: Row, scale: Scale): Promise<Measured> {
   const { contenders, goals, close } = await row.open(scale)
   try {
-    const samples = contenders.map((): number[] => [])
+    const samples = contenders.map((): Sample[] => [])
     if (row.warm === true && scale.name !== 'smoke')
       for (const contender of contenders) await contender.measure()
     const rounds = Math.min(scale.rounds, row.rounds ?? scale.rounds)
     for (let round = 0; round < rounds; round++)
-      for (const [i, contender] of contenders.entries()) samples[i]!.push(await contender.measure())
-    const figures = contenders.map(({ name, role }, i) => ({ name, role, samples: samples[i]! }))
+      for (const [i, contender] of contenders.entries()) samples[i]!.push(sampleOf(await contender.measure()))
+    const figures = contenders.map(({ name, role }, i) => figureOf(name, role, samples[i]!))
     return {
       id: row.id,
       title: row.title,

@@ -1,13 +1,15 @@
 /** What is measured: processes of the product and of its peers, and what the kernel counts of them. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import postgres from 'postgres'
 import type { Environment } from '#shared/config/config.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory, type Server, startServer } from '#tests/helpers/process.ts'
 import { freePort, startRedis } from '#tests/helpers/servers.ts'
 import { startService } from '#tests/helpers/test-stack-real.ts'
-import { LOAD_CORE, moveToCore, SERVED_CORE } from './load.ts'
+import { LOAD_CORE, type Loaded, moveToCore, SERVED_CORE } from './load.ts'
+import type { Cpu } from './measure.ts'
 
 /** Limits that a load generator does not meet; each pilgrim is asked for seldom, as in life. */
 export const UNLIMITED: Environment = {
@@ -88,6 +90,36 @@ export function treeCpuSeconds(pid: number): number {
   const ended = (Number(fields[13]) + Number(fields[14])) / CLOCK_TICKS
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
   return children.reduce((sum, child) => sum + treeCpuSeconds(Number(child)), cpuSeconds(pid) + ended)
+}
+
+/** Processes by the name that a table gives them. */
+export type Processes = Readonly<Record<string, number>>
+
+/**
+ * Runs a load, and tells what a request of it has cost each process and the load generator, in microseconds of CPU;
+ * nothing on a system that does not count it (other than Linux).
+ */
+export async function withCpu(
+  processes: Processes,
+  run: () => Promise<Loaded>,
+): Promise<{ readonly loaded: Loaded; readonly cpu: Cpu }> {
+  const used = () => Object.entries(processes).map(([name, pid]) => [name, treeCpuSeconds(pid)] as const)
+  if (!existsSync('/proc/self/stat')) return { loaded: await run(), cpu: {} }
+  const before = new Map(used())
+  const loaded = await run()
+  const seconds = used().map(([name, after]) => [name, after - before.get(name)!] as const)
+  const each = [...seconds, ['wrk', loaded.cpuSeconds] as const]
+  return { loaded, cpu: Object.fromEntries(each.map(([name, s]) => [name, (1e6 * s) / loaded.requests])) }
+}
+
+/** Process id of the run's Postgres, whose children all its others are; 0 where nothing tells it. */
+export async function postmaster(databaseUrl: string): Promise<number> {
+  if (!existsSync('/proc/self/stat')) return 0
+  const sql = postgres(databaseUrl, { max: 1 })
+  const [row] = await sql<[{ pid: number }]>`SELECT pg_backend_pid() AS pid`
+  const parent = readFileSync(`/proc/${row.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[1]
+  await sql.end()
+  return Number(parent)
 }
 
 /** Memory of a process in MB, its pages that others share included (Linux). */

@@ -5,7 +5,8 @@
  *   --only <row>         one row (or more, with commas); --list names them
  *   --json <file>        the run, for --compare
  *   --svg <file>         the same as a picture
- *   --markdown           the table of the README
+ *   --markdown           the table of the README, and behind it the plan for a million walkers, which is printed
+ *                        wherever the rows `caddy` and `caddy-fresh` were measured
  *   --compare <file>     what has become slower than in that run, by more than the noise: exit code 1
  *   --growth             what each thing costs with more pilgrims, and with more points
  *
@@ -24,6 +25,7 @@ import { WRK } from './load.ts'
 import { type Measured, measureRow, SCALES } from './measure.ts'
 import { chart } from './report/chart.ts'
 import { compare, differenceText, Run } from './report/compare.ts'
+import { plan } from './report/plan.ts'
 import { markdown, rowText } from './report/table.ts'
 import { ROWS } from './rows/rows.ts'
 
@@ -109,6 +111,8 @@ async function main(): Promise<number> {
     }
     const { rows, failed } = await measureAll()
     if (values.markdown) console.log(`\n${markdown(rows)}`)
+    const walkers = plan(rows)
+    if (walkers !== '') console.log(`\n${walkers}`)
     return (await isNoSlower(rows)) && !failed ? 0 : 1
   } finally {
     await postgres.close()

@@ -1,5 +1,5 @@
 -- wrk: a check-in of another pilgrim with each request, as LINE names them, at its own time and place.
--- Arguments: path, number of pilgrims, a number that no other run has
+-- Arguments: path, number of pilgrims, a number that no other run has, `new` for a connection each
 local head, tail, pilgrims, seed
 local at, second, stamp = 0, 0, ''
 
@@ -8,8 +8,9 @@ function init(args)
   math.randomseed(seed)
   at = math.random(pilgrims)
   local length = #body()
+  local closing = args[4] == 'new' and '\r\nConnection: close' or ''
   head = 'POST ' .. args[1] .. ' HTTP/1.1\r\nHost: ' .. wrk.host ..
-    '\r\nContent-Type: application/json\r\nContent-Length: ' .. length .. '\r\n\r\n'
+    '\r\nContent-Type: application/json\r\nContent-Length: ' .. length .. closing .. '\r\n\r\n'
 end
 
 function body()

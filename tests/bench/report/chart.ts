@@ -1,9 +1,9 @@
 /** The table as a picture: each row's bars as shares of its longest. */
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import { type Measured, median } from '../measure.ts'
-import { shown } from './table.ts'
+import { cpuText, shown } from './table.ts'
 
-const WIDTH = 860
+const WIDTH = 1_120
 const LABELS = 330
 const BARS = 380
 const LINE = 18
@@ -16,13 +16,14 @@ function rowOf({ title, unit, figures, goals }: Measured, top: number): string[]
   const longest = Math.max(...figures.map(({ samples }) => median(samples)))
   const verdict = goals.every(({ met }) => met) ? '✓' : '✗'
   const lines = [text(12, top, `${title} ${verdict}`, 'font-weight="bold"')]
-  for (const [i, { name, role, samples }] of figures.entries()) {
+  for (const [i, { name, role, samples, cpu }] of figures.entries()) {
     const y = top + (i + 1) * LINE
     const long = Math.max(1, (median(samples) / longest) * BARS)
+    const cost = cpu === undefined ? '' : ` · CPU a request, µs: ${cpuText(cpu)}`
     lines.push(
       text(LABELS - 8, y, name, 'text-anchor="end"'),
       `<rect x="${LABELS}" y="${y - 11}" width="${long.toFixed(1)}" height="13" fill="${COLOURS[role]}"/>`,
-      text(LABELS + long + 6, y, `${shown(median(samples))} ${unit}`, 'fill="#555"'),
+      text(LABELS + long + 6, y, `${shown(median(samples))} ${unit}${cost}`, 'fill="#555"'),
     )
   }
   return lines

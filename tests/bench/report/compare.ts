@@ -6,6 +6,7 @@ const Figure = z.object({
   name: z.string(),
   role: z.enum(['ours', 'limit', 'peer']),
   samples: z.array(z.number()),
+  cpu: z.record(z.string(), z.number()).exactOptional(),
 })
 const Judged = z.object({ of: z.string().nullable(), ratios: z.array(z.number()), met: z.boolean() })
 const Row = z.object({

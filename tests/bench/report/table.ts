@@ -1,5 +1,5 @@
 /** Figures as text, for a terminal and for the README. */
-import { type Figure, type Judged, type Measured, median, spread } from '../measure.ts'
+import { type Cpu, type Figure, type Judged, type Measured, median, spread } from '../measure.ts'
 
 /** A figure with three digits that count. */
 export function shown(figure: number): string {
@@ -14,9 +14,16 @@ function wanted({ of, atLeast = -Infinity, atMost = Infinity }: Judged): string 
   return of === null ? bound : `${bound} × ${of}`
 }
 
-const figureLine = (unit: string, { name, role, samples }: Figure): string =>
+/** What a request cost each process, in microseconds. */
+export const cpuText = (cpu: Cpu): string =>
+  Object.entries(cpu)
+    .map(([process, microseconds]) => `${process} ${shown(microseconds)}`)
+    .join(', ')
+
+const figureLine = (unit: string, { name, role, samples, cpu }: Figure): string =>
   `  ${role.padEnd(5)} ${name.padEnd(46)} ${shown(median(samples)).padStart(12)} ± ${shown(spread(samples)).padEnd(8)} ${unit}` +
-  `  (${shown(Math.min(...samples))} – ${shown(Math.max(...samples))})`
+  `  (${shown(Math.min(...samples))} – ${shown(Math.max(...samples))})` +
+  (cpu === undefined ? '' : `\n        CPU a request, µs: ${cpuText(cpu)}`)
 
 const goalLine = (goal: Judged): string => {
   const low = Math.min(...goal.ratios).toFixed(2)
@@ -28,28 +35,44 @@ const goalLine = (goal: Judged): string => {
 export const rowText = ({ title, unit, figures, goals }: Measured): string =>
   [title, ...figures.map((figure) => figureLine(unit, figure)), ...goals.map(goalLine)].join('\n')
 
-const bare = (goal: Judged): string => (goal.of === null ? 'itself' : goal.of)
+/** Its figure, and what a request cost. */
+const cell = ({ samples, cpu }: Figure, unit = ''): string =>
+  `${shown(median(samples))}${unit}${cpu === undefined ? '' : ` (${cpuText(cpu)})`}`
 
-/** The table of the README: ratios within one run, with their least and most. */
+const range = (ratios: readonly number[]): string =>
+  `${ratioOf(ratios)} (${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)})`
+
+/**
+ * The table of the README: ratios within one run, with their least and most, beside everything that was measured; in
+ * brackets the CPU of each process a request, in microseconds.
+ */
 export function markdown(rows: readonly Measured[]): string {
   const lines = [
-    '| what | measured | beside | ratio (least – most) | goal |  |',
-    '| ---- | -------- | ------ | -------------------- | ---- | - |',
+    '| what | measured (CPU a request, µs) | beside (CPU a request, µs) | ratio (least – most) | goal |  |',
+    '| ---- | ---------------------------- | -------------------------- | -------------------- | ---- | - |',
   ]
-  for (const { title, unit, figures, goals } of rows)
-    for (const [i, goal] of goals.entries()) {
-      const [ours] = figures
-      const other = figures.find(({ name }) => name === goal.of)
-      const beside = other === undefined ? '' : `${bare(goal)}: ${shown(median(other.samples))}`
-      const ratio =
-        goal.of === null
-          ? ''
-          : `${ratioOf(goal.ratios)} (${Math.min(...goal.ratios).toFixed(2)} – ${Math.max(...goal.ratios).toFixed(2)})`
-      const measured = i === 0 ? `${shown(median(ours!.samples))} ${unit}` : ''
-      const bound = wanted({ ...goal, of: null })
-      lines.push(
-        `| ${i === 0 ? title : ''} | ${measured} | ${beside} | ${ratio} | ${bound} | ${goal.met ? '✓' : '✗'} |`,
-      )
+  for (const row of rows) {
+    const [ours, ...others] = row.figures
+    const cells = [
+      ...row.goals.map((goal) => judgedCells(goal, others)),
+      ...others
+        .filter(({ name }) => row.goals.every(({ of }) => of !== name))
+        .map((other) => [`${other.name}: ${cell(other)}`, range(ratiosOf(ours!, other)), '', '']),
+    ]
+    for (const [i, each] of cells.entries()) {
+      const first = i === 0 ? [row.title, cell(ours!, ` ${row.unit}`)] : ['', '']
+      lines.push(`| ${[...first, ...each].join(' | ')} |`)
     }
+  }
   return lines.join('\n')
+}
+
+const ratiosOf = (ours: Figure, other: Figure): number[] =>
+  ours.samples.map((sample, i) => sample / other.samples[i]!)
+
+function judgedCells(goal: Judged, others: readonly Figure[]): string[] {
+  const other = others.find(({ name }) => name === goal.of)
+  const [beside, ratio] =
+    other === undefined ? ['', ''] : [`${other.name}: ${cell(other)}`, range(goal.ratios)]
+  return [beside, ratio, wanted({ ...goal, of: null }), goal.met ? '✓' : '✗']
 }

@@ -18,25 +18,56 @@ export const startProxy = (upstreams: readonly Server[]): Promise<CaddyServer> =
     },
   })
 
+/** The product behind Caddy, and a bare server behind another one. */
+async function startBoth() {
+  const [database, redis] = await Promise.all([startDatabase(), startStore('always')])
+  const [tracking, bare] = await Promise.all([
+    startPinned('tracking', { DATABASE_URL: database.url, REDIS_URL: redis.url }),
+    startBare('check-in'),
+  ])
+  const [ours, limit] = await Promise.all([startProxy([tracking]), startProxy([bare])])
+  return {
+    ours: { url: ours.url, processes: { Caddy: ours.pid, tracking: tracking.pid, Redis: redis.pid } },
+    limit: { url: limit.url, processes: { Caddy: limit.pid, Bun: bare.pid } },
+    close: () => closeAll([ours, limit, tracking, bare, database, redis]),
+  }
+}
+
 export const throughCaddy: Row = {
   id: 'caddy',
-  title: 'check-in through Caddy with TLS',
+  title: 'check-in through Caddy with TLS, connections kept',
   unit: 'check-ins/s',
   warm: true,
   async open(scale) {
-    const [database, redis] = await Promise.all([startDatabase(), startStore('always')])
-    const [tracking, bare] = await Promise.all([
-      startPinned('tracking', { DATABASE_URL: database.url, REDIS_URL: redis.url }),
-      startBare('check-in'),
-    ])
-    const [ours, limit] = await Promise.all([startProxy([tracking]), startProxy([bare])])
+    const { ours, limit, close } = await startBoth()
     return {
       contenders: [
-        contender('tracking behind Caddy', 'ours', ours.url, scale),
-        contender('bare Bun.serve behind Caddy', 'limit', limit.url, scale),
+        contender('tracking behind Caddy', 'ours', ours, scale),
+        contender('bare Bun.serve behind Caddy', 'limit', limit, scale),
       ],
       goals: [{ of: 'bare Bun.serve behind Caddy', atLeast: 0.85 }],
-      close: () => closeAll([ours, limit, tracking, bare, database, redis]),
+      close,
+    }
+  },
+}
+
+/** As phones come that were asleep: a handshake for each check-in. */
+export const freshConnections: Row = {
+  id: 'caddy-fresh',
+  title: 'check-in through Caddy, a new TLS connection each',
+  unit: 'check-ins/s',
+  warm: true,
+  async open(scale) {
+    const { ours, limit, close } = await startBoth()
+    const fresh = { connections: 'new' } as const
+    return {
+      contenders: [
+        contender('tracking behind Caddy', 'ours', { ...ours, ...fresh }, scale),
+        contender('bare Bun.serve behind Caddy', 'limit', { ...limit, ...fresh }, scale),
+        contender('tracking behind Caddy, connections kept', 'peer', ours, scale),
+      ],
+      goals: [{ of: 'bare Bun.serve behind Caddy', atLeast: 0.85 }],
+      close,
     }
   },
 }

@@ -2,25 +2,45 @@
 import { join } from 'node:path'
 import type { Server } from '#tests/helpers/process.ts'
 import { load } from '../load.ts'
-import type { Contender, Row, Scale } from '../measure.ts'
-import { closeAll, startBare, startDatabase, startPeer, startPinned, startStore } from '../parts.ts'
+import type { Contender, Row, Sample, Scale } from '../measure.ts'
+import {
+  closeAll,
+  postmaster,
+  type Processes,
+  startBare,
+  startDatabase,
+  startPeer,
+  startPinned,
+  startStore,
+  withCpu,
+} from '../parts.ts'
 import { installPeers } from '../peers/install.ts'
 
 const PILGRIMS = 100_000
 const PATH = '/api/event/checkin'
 let seed = Date.now() % 1_000_000
 
-/** Check-ins a second that a server takes, one of another pilgrim each. */
-export async function checkIns(url: string, scale: Scale): Promise<number> {
-  const args = [PATH, Math.ceil(PILGRIMS * Math.max(scale.share, 0.1)), seed++]
-  const { requests, seconds } = await load({ script: 'check-in', url, args, seconds: scale.seconds })
-  return requests / seconds
+export interface CheckIns {
+  readonly url: string
+  /** Those that have a part in a check-in. */
+  readonly processes: Processes
+  /** `new`: each check-in comes on a connection of its own; if not said, connections are kept. */
+  readonly connections?: 'new'
 }
 
-export const contender = (name: string, role: Contender['role'], url: string, scale: Scale): Contender => ({
+/** Check-ins a second that a server takes, one of another pilgrim each. */
+async function checkIns({ url, processes, connections }: CheckIns, scale: Scale): Promise<Sample> {
+  const args = [PATH, Math.ceil(PILGRIMS * Math.max(scale.share, 0.1)), seed++, connections ?? 'kept']
+  const { loaded, cpu } = await withCpu(processes, () =>
+    load({ script: 'check-in', url, args, seconds: scale.seconds }),
+  )
+  return { figure: loaded.requests / loaded.seconds, cpu }
+}
+
+export const contender = (name: string, role: Contender['role'], to: CheckIns, scale: Scale): Contender => ({
   name,
   role,
-  measure: () => checkIns(url, scale),
+  measure: () => checkIns(to, scale),
 })
 
 /** Fastify on Node, an insert a request. */
@@ -51,12 +71,16 @@ const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number): Row =>
       startPeer('hono', (port) => [process.execPath, join(dir, 'hono-redis.mjs'), `${port}`, other.url]),
     ])
     const [tracking, bare, fastify, hono] = servers
+    const at = ({ url }: Server, processes: Processes): CheckIns => ({ url, processes })
+    const ours = at(tracking, { tracking: tracking.pid, Redis: redis.pid })
+    const inserts = at(fastify, { Fastify: fastify.pid, Postgres: await postmaster(database.url) })
+    const pipelines = at(hono, { Hono: hono.pid, Redis: other.pid })
     return {
       contenders: [
-        contender('tracking', 'ours', tracking.url, scale),
-        contender('bare Bun.serve', 'limit', bare.url, scale),
-        contender('Fastify on Node + pg, an insert each', 'peer', fastify.url, scale),
-        contender('Hono on Bun + a pipeline each', 'peer', hono.url, scale),
+        contender('tracking', 'ours', ours, scale),
+        contender('bare Bun.serve', 'limit', at(bare, { Bun: bare.pid }), scale),
+        contender('Fastify on Node + pg, an insert each', 'peer', inserts, scale),
+        contender('Hono on Bun + a pipeline each', 'peer', pipelines, scale),
       ],
       goals: [
         { of: 'bare Bun.serve', atLeast },

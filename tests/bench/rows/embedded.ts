@@ -14,11 +14,15 @@ export const embedded: Row = {
     const run = await startEmbedded(UNLIMITED)
     moveToCore(SERVED_CORE, run.pid)
     const bare = await startBare('check-in')
-    const url = run.url
     return {
       contenders: [
-        contender('embedded over TLS', 'ours', url, scale),
-        contender('bare Bun.serve over plain HTTP', 'limit', bare.url, scale),
+        contender('embedded over TLS', 'ours', { url: run.url, processes: { 'all in one': run.pid } }, scale),
+        contender(
+          'bare Bun.serve over plain HTTP',
+          'limit',
+          { url: bare.url, processes: { Bun: bare.pid } },
+          scale,
+        ),
       ],
       goals: [{ of: 'bare Bun.serve over plain HTTP', atLeast: 0.25 }],
       async close() {

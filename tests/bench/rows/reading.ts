@@ -12,11 +12,14 @@ import type { Contender, Row, Scale } from '../measure.ts'
 import {
   closeAll,
   type Opened as OpenedStore,
+  postmaster,
+  type Processes,
   startBare,
   startDatabase,
   startPeer,
   startPinned,
   startStore,
+  withCpu,
 } from '../parts.ts'
 
 const PILGRIMS = 50_000
@@ -73,19 +76,17 @@ const reader = (
   url: string,
   path: string,
   scale: Scale,
+  processes: Processes,
   { pilgrims = 1, connections = 64, token = '' } = {},
 ): Contender => ({
   name,
   role,
   async measure() {
-    const { requests, seconds } = await load({
-      script: 'read',
-      url,
-      args: [path, pilgrims, token],
-      connections,
-      seconds: scale.seconds,
-    })
-    return requests / seconds
+    const args = [path, pilgrims, token]
+    const { loaded, cpu } = await withCpu(processes, () =>
+      load({ script: 'read', url, args, connections, seconds: scale.seconds }),
+    )
+    return { figure: loaded.requests / loaded.seconds, cpu }
   },
 })
 
@@ -132,12 +133,16 @@ const mapRow = (
       token === '' ? {} : { 'X-Admin-Token': token },
     )
     const querying = await startQuerying(map.query, filled.database.url)
+    const stores = { Redis: filled.redis.pid, Postgres: await postmaster(filled.database.url) }
+    const { Postgres } = stores
+    const read = (name: string, role: Contender['role'], { url, pid }: Server, also: Processes, more = {}) =>
+      reader(name, role, url, map.path, scale, { [role === 'ours' ? service : 'Bun']: pid, ...also }, more)
     return {
       contenders: [
-        reader(service, 'ours', ours.url, map.path, scale, { token }),
-        reader('bare server, the same bytes', 'limit', bare.url, map.path, scale, { token }),
+        read(service, 'ours', ours, stores, { token }),
+        read('bare server, the same bytes', 'limit', bare, {}, { token }),
         // Each of its answers takes seconds, so that few may wait at a time.
-        reader('a query over the points', 'peer', querying.url, map.path, scale, { connections: 2 }),
+        read('a query over the points', 'peer', querying, { Postgres }, { connections: 2 }),
       ],
       goals: [
         { of: 'bare server, the same bytes', atLeast: 0.6 },
@@ -186,10 +191,13 @@ const profileRow = (id: string, title: string, warm: boolean): Row => ({
       : await startBare('select', filled.database.url)
     const name = warm ? 'bare server, the same bytes' : 'one SELECT 1'
     const address = warm ? `/api/event/user/${walkerId(1)}` : path
+    const Postgres = await postmaster(filled.database.url)
+    const ours = { 'survey-profile': service.pid, Redis: filled.redis.pid, Postgres }
+    const theirs = { Bun: limit.pid, ...(!warm && { Postgres }) }
     return {
       contenders: [
-        reader('survey-profile', 'ours', service.url, address, scale, { pilgrims }),
-        reader(name, 'limit', limit.url, address, scale, { pilgrims }),
+        reader('survey-profile', 'ours', service.url, address, scale, ours, { pilgrims }),
+        reader(name, 'limit', limit.url, address, scale, theirs, { pilgrims }),
       ],
       goals: [{ of: name, atLeast: 0.5 }],
       async close() {

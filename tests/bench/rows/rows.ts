@@ -1,6 +1,6 @@
 /** The lines of the table, in its order. */
 import type { Row } from '../measure.ts'
-import { throughCaddy } from './caddy.ts'
+import { freshConnections, throughCaddy } from './caddy.ts'
 import { shareCards } from './cards.ts'
 import { checkInAlways, checkInEverysec } from './check-in.ts'
 import { embedded } from './embedded.ts'
@@ -14,6 +14,7 @@ export const ROWS: readonly Row[] = [
   checkInEverysec,
   checkInAlways,
   throughCaddy,
+  freshConnections,
   trackSync,
   flushOfMany,
   flushOfMost,

@@ -1,7 +1,16 @@
 /** Tracks of 100 points a batch, beside parsing and checking alone, and one multi-row insert a batch. */
 import { load } from '../load.ts'
 import type { Contender, Row } from '../measure.ts'
-import { closeAll, startBare, startDatabase, startPinned, startStore } from '../parts.ts'
+import {
+  closeAll,
+  postmaster,
+  type Processes,
+  startBare,
+  startDatabase,
+  startPinned,
+  startStore,
+  withCpu,
+} from '../parts.ts'
 import { startFastify } from './check-in.ts'
 
 const POINTS = 100
@@ -21,20 +30,30 @@ export const trackSync: Row = {
       startBare('track'),
       startFastify(database.url),
     ])
-    const contender = (name: string, role: Contender['role'], url: string): Contender => ({
+    const contender = (
+      name: string,
+      role: Contender['role'],
+      url: string,
+      processes: Processes,
+    ): Contender => ({
       name,
       role,
       async measure() {
         const args = ['/api/event/track/sync', PILGRIMS, seed++, POINTS]
-        const { requests, seconds } = await load({ script: 'sync', url, args, seconds: scale.seconds })
-        return (requests * POINTS) / seconds
+        const { loaded, cpu } = await withCpu(processes, () =>
+          load({ script: 'sync', url, args, seconds: scale.seconds }),
+        )
+        return { figure: (loaded.requests * POINTS) / loaded.seconds, cpu }
       },
     })
     const [tracking, bare, fastify] = servers
     const contenders = [
-      contender('tracking', 'ours', tracking.url),
-      contender('JSON.parse + check only', 'limit', bare.url),
-      contender('Fastify on Node + pg, a multi-row insert each', 'peer', fastify.url),
+      contender('tracking', 'ours', tracking.url, { tracking: tracking.pid, Redis: redis.pid }),
+      contender('JSON.parse + check only', 'limit', bare.url, { Bun: bare.pid }),
+      contender('Fastify on Node + pg, a multi-row insert each', 'peer', fastify.url, {
+        Fastify: fastify.pid,
+        Postgres: await postmaster(database.url),
+      }),
     ]
     return {
       contenders,

@@ -1,0 +1,34 @@
+/** What a million walkers need, from the CPU that a check-in cost in this run. */
+import type { Cpu, Measured } from '../measure.ts'
+
+const WALKERS = 1_000_000
+/** A point of each, this often. */
+const EVERY_S = 30
+/** What a core is planned to be busy. */
+const BUSY = 0.5
+
+const PARTS = ['Caddy', 'tracking', 'Redis'] as const
+
+/** Cores of each part, connections kept and new ones; nothing where the rows behind Caddy were not measured. */
+export function plan(rows: readonly Measured[]): string {
+  const kept = cpuOf(rows, 'caddy')
+  const fresh = cpuOf(rows, 'caddy-fresh')
+  if (kept === undefined || fresh === undefined) return ''
+  const aSecond = WALKERS / EVERY_S
+  const cores = (microseconds: number): string => ((microseconds * aSecond) / 1e6 / BUSY).toFixed(1)
+  const line = (name: string, costs: readonly number[]): string =>
+    `| ${name} | ${costs.map((cost) => `${Math.round(cost)} | ${cores(cost)}`).join(' | ')} |`
+  const costs = PARTS.map((part) => [kept[part] ?? 0, fresh[part] ?? 0] as const)
+  const sums = [0, 1].map((i) => costs.reduce((sum, cost) => sum + cost[i]!, 0))
+  return [
+    `${WALKERS.toLocaleString('en')} walkers, a check-in of each every ${EVERY_S} s, ${Math.round(aSecond).toLocaleString('en')} a second, each core half busy:`,
+    '',
+    '| part | µs, connections kept | cores | µs, a new TLS connection each | cores |',
+    '| ---- | -------------------- | ----- | ----------------------------- | ----- |',
+    ...PARTS.map((part, i) => line(part, costs[i]!)),
+    line('together', sums),
+  ].join('\n')
+}
+
+const cpuOf = (rows: readonly Measured[], id: string): Cpu | undefined =>
+  rows.find((row) => row.id === id)?.figures.find(({ role }) => role === 'ours')?.cpu

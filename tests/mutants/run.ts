@@ -4,7 +4,7 @@ import { whyEquivalent } from './equivalents.ts'
 import { type Mutant, mutantsOf } from './mutations.ts'
 import { choose, HELP, type Options, readOptions } from './options.ts'
 import { type Candidate, createSelection, ROOMS, sourcesIn } from './rooms.ts'
-import { openWorkplace, type Outcome, type Workplace } from './workplace.ts'
+import { inWorkplaces, openWorkplace, type Outcome, type Workplace } from './workplace.ts'
 
 /** A test is late when it takes so many times as long as without a fault, and some more on a machine that is busy. */
 const LATE_TIMES = 4
@@ -47,7 +47,7 @@ async function main(args: readonly string[]): Promise<number> {
       )
     return 0
   }
-  const verdicts = await plantAll(chosen, select, options)
+  const verdicts = await inWorkplaces((directory) => plantAll(chosen, select, options, directory))
   return tell(verdicts, chosen.length)
 }
 
@@ -71,12 +71,13 @@ async function plantAll(
   chosen: readonly Mutant[],
   select: Select,
   { jobs, thorough }: Options,
+  directory: string,
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   const waiting = [...chosen]
   const times: Times = new Map()
   const work = async (): Promise<void> => {
-    const place = await openWorkplace(ROOT, thorough)
+    const place = await openWorkplace(ROOT, directory, thorough)
     try {
       for (let mutant = waiting.shift(); mutant !== undefined && !isInterrupted; mutant = waiting.shift()) {
         const startedMs = performance.now()

@@ -33,16 +33,27 @@ export interface Workplace {
 /** Names of tests that run on the servers, or on one driver only. */
 const ON_SERVERS = '^(?!.*(embedded|16 partitions|sixteen partitions))'
 
-/**
- * @param root of the tree that is copied
- * @param thorough whether each test is run on every driver
- */
-export async function openWorkplace(root: string, thorough: boolean): Promise<Workplace> {
+/** Lends a directory for workplaces, and leaves nothing of it behind. */
+export async function inWorkplaces<T>(work: (directory: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-mutants-'))
   // Postgres may run as another user than the one whose directory this is.
   await chmod(directory, 0o711)
   process.env.TEST_DIRECTORY = directory
-  const tree = join(directory, 'tree')
+  try {
+    return await work(directory)
+  } finally {
+    killInside(directory)
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/**
+ * @param root of the tree that is copied
+ * @param directory where the copy is made
+ * @param thorough whether each test is run on every driver
+ */
+export async function openWorkplace(root: string, directory: string, thorough: boolean): Promise<Workplace> {
+  const tree = await mkdtemp(join(directory, 'tree-'))
   await copyTree(root, tree)
   const servers = await startServers()
   const env = { ...cleanEnvironment(), TEST_POSTGRES_URL: servers.postgres, TEST_REDIS_URL: servers.redis }
@@ -89,8 +100,6 @@ export async function openWorkplace(root: string, thorough: boolean): Promise<Wo
     async close() {
       current?.kill('SIGKILL')
       await servers.close()
-      killInside(directory)
-      await rm(directory, { recursive: true, force: true, maxRetries: 5 })
     },
   }
 }

@@ -1,0 +1,123 @@
+/** The program that plants faults. */
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { EQUIVALENTS } from './equivalents.ts'
+import { mutantsOf, planted } from './mutations.ts'
+import { choose, readOptions } from './options.ts'
+import { createSelection, ROOMS, sourcesIn } from './rooms.ts'
+
+const ROOT = join(import.meta.dir, '../..')
+const changed = (text: string): string[] =>
+  mutantsOf('a.ts', text).map((mutant) => planted(mutant, text).replace(/\s+/g, ' ').trim())
+
+describe('mutants', () => {
+  test.each([
+    ['f(a < b)', ['f(((a) <= (b)))', 'f(((a) >= (b)))', ';']],
+    ['export const x = a ?? b ?? c', ['((a) && (b)) ?? c', '((a ?? b) && (c))']],
+    ['if (a) return1', ['if (true) return1', 'if (false) return1']],
+    [
+      'export const x = a ? !b : true',
+      ['true ? !b : true', 'false ? !b : true', 'a ? b : true', 'a ? !b : false'],
+    ],
+    ['export const x = and(a, b)', ['and(b)', 'and(a)']],
+    [
+      'export const x = Math.min(a, b - 1)',
+      ['Math.max(a, b - 1)', 'Math.min(a, ((b) + (1)))', 'Math.min(a, b - 2)'],
+    ],
+    ['export const x = a.filter(b).map(c)', ['a.map(c)']],
+    ['await q`SELECT a WHERE b < c`', ['q`SELECT a WHERE b <= c`', ';']],
+    ['x += 1', ['x -= 1', ';']],
+  ])('of %p', (text, expected) => {
+    const found = changed(text)
+    for (const mutant of expected) expect(found.some((one) => one.endsWith(mutant))).toBe(true)
+    expect(found).toHaveLength(expected.length)
+  })
+
+  test.each([
+    ['import { a } from "b"'],
+    ['log.warn("x", { n: a + b, c: d < e })'],
+    ['type A = B extends true ? C : D'],
+    ['export const x = "a" + b'],
+    ['export const x = lt(a, b)'],
+  ])('none of %p', (text) => expect(changed(text)).toEqual([]))
+
+  test('a place is told by line and column, also behind other scripts', () => {
+    const [mutant] = mutantsOf('a.ts', '// 資料庫 😀\n\n  export const x = !y\n')
+    expect(mutant).toMatchObject({ line: 3, column: 20, original: '!y', replacement: 'y' })
+  })
+})
+
+describe('a sample', () => {
+  const things = Array.from({ length: 500 }, (_, i) => i)
+
+  test('is the same for the same seed, in order, and each thing once', () => {
+    const sample = choose(things, 50, 7)
+    expect(choose(things, 50, 7)).toEqual(sample)
+    expect(choose(things, 50, 8)).not.toEqual(sample)
+    expect([...new Set(sample)].sort((a, b) => a - b)).toEqual(sample)
+    expect(sample).toHaveLength(50)
+  })
+
+  test('is everything where no more is there, or 0 is asked for', () => {
+    expect(choose(things, 0, 7)).toEqual(things)
+    expect(choose(things, 501, 7)).toEqual(things)
+  })
+})
+
+test('options: a number that is none is told', () => {
+  expect(() => readOptions(['--sample', 'many'], 1)).toThrow(
+    '--sample must be a whole number, 0 or more: many',
+  )
+  expect(() => readOptions(['--jobs', '0'], 1)).toThrow('--jobs must be a whole number, 1 or more: 0')
+  expect(readOptions(['--help'], 1)).toBe('help')
+  expect(readOptions(['--in', './shared/rules/'], 5)).toMatchObject({ paths: ['shared/rules'], seed: 5 })
+})
+
+describe('the tests of a file', () => {
+  const select = createSelection(ROOT)
+
+  test('every file that has a row has tests', () => {
+    for (const { source } of ROOMS)
+      for (const file of sourcesIn(ROOT, source)) expect(select(file).length).toBeGreaterThan(0)
+  })
+
+  test('are those that import it, with how far away it is', () => {
+    expect(select('shared/rules/geo.ts')).toContainEqual({ test: 'tests/rules/geo.test.ts', distance: 1 })
+    expect(select('shared/rules/geo.ts').map(({ test }) => test)).not.toContain('tests/rules/levels.test.ts')
+  })
+
+  test('a place without a row, and one where nothing is, are told', () => {
+    expect(() => sourcesIn(ROOT, 'shared/http')).toThrow('has no tests in tests/mutants/rooms.ts')
+    expect(() => sourcesIn(ROOT, 'shared/nothing')).toThrow('no source file is at shared/nothing')
+  })
+})
+
+test('every equivalent is a mutant of what stands now', async () => {
+  for (const { file, original, replacement } of EQUIVALENTS) {
+    const mutants = mutantsOf(file, await Bun.file(join(ROOT, file)).text())
+    expect(
+      mutants.filter((one) => one.original === original && one.replacement === replacement),
+    ).not.toBeEmpty()
+  }
+})
+
+describeOnServers('a run', () => {
+  test('plants a fault in a copy, and tells which test saw it', async () => {
+    const file = 'shared/rules/geo.ts'
+    const before = await Bun.file(join(ROOT, file)).text()
+    const run = Bun.spawn(
+      [process.execPath, 'tests/mutants/run.ts', '--in', file, '--sample', '1', '--seed', '1'],
+      { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    const [out, err] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
+    expect(err).toBe('')
+    expect(out).toMatch(/^\d+ mutants of 1 files; 1 by --seed 1\n/)
+    expect(out).toMatch(
+      /\[1\/1\] killed \S+ s {2}shared\/rules\/geo\.ts:\d+:\d+ .* → .*\n {4}tests\/rules\/geo\.test\.ts: /,
+    )
+    expect(out).toEndWith('\n1 of 1 killed (100.0 %)\n')
+    expect(await run.exited).toBe(0)
+    expect(await Bun.file(join(ROOT, file)).text()).toBe(before)
+  }, 240_000)
+})

@@ -6,7 +6,9 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { box, type Element } from '#shared/cards/element.ts'
 import { openRenderer } from '#shared/cards/renderer.ts'
+import { environment, readConfig } from '#shared/config/config.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { type Level, LEVELS } from '#shared/rules/levels.ts'
 import type { CardFacts, Fix } from './cards/card-facts.ts'
 import { cardOf } from './cards/card.ts'
@@ -23,6 +25,10 @@ const COAST: readonly Fix[] = Array.from({ length: 600 }, (_, i) => ({
   lng: 120.71 - i * 0.0007 + Math.sin(i / 60) * 0.07 + Math.sin(i / 13) * 0.012,
 }))
 
+/** The beginning of the way, as much of it as somebody has walked. */
+const walked = (km: number): readonly Fix[] =>
+  COAST.slice(0, Math.max(2, Math.round((COAST.length * Math.min(km, 300)) / 300)))
+
 function factsOf(level: Level, displayName: string | null, unlocked: boolean, language = 'zh-TW'): CardFacts {
   const next = LEVELS[level.level] ?? null
   const km = level.minKm + (next === null ? 1.25 : (next.minKm - level.minKm) * 0.62)
@@ -37,7 +43,7 @@ function factsOf(level: Level, displayName: string | null, unlocked: boolean, la
     carbonSavedKg: Math.round(km * 475) / 1_000,
     progress: next === null ? 1 : 0.62,
     kmNeeded: next === null ? 0 : Math.round((next.minKm - km) * 100) / 100,
-    checkinsNeeded: next === null ? 0 : 3,
+    checkinsNeeded: next === null ? 0 : next.minCheckins - level.minCheckins - 2,
     unlocked,
   }
 }
@@ -66,11 +72,11 @@ function samples(): Sample[] {
     [false, true].map((unlocked) => ({
       title: `level-${level.level}-${unlocked ? 'unlocked' : 'locked'}`,
       facts: factsOf(level, '林美玉 🌸', unlocked),
-      track: COAST,
+      track: walked(factsOf(level, null, unlocked).km),
     })),
   )
   const names = NAMES.map(([script, name, language], i) => ({
-    title: `name-${i + 1} ${script}`,
+    title: `name-${i + 1}-${script.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`,
     facts: factsOf(LEVELS[(i * 4) % 9]!, name, i % 2 === 1, language),
     track: COAST,
   }))
@@ -92,11 +98,11 @@ function samples(): Sample[] {
   return [
     ...levels,
     ...names,
-    { title: 'no points yet', facts: fresh, track: [] },
-    { title: 'unlocked without points', facts: { ...fresh, checkins: 3, unlocked: true }, track: [] },
-    { title: 'large figures', facts: far, track: COAST },
+    { title: 'no-points-yet', facts: fresh, track: [] },
+    { title: 'unlocked-without-points', facts: { ...fresh, checkins: 3, unlocked: true }, track: [] },
+    { title: 'large-figures', facts: far, track: COAST },
     {
-      title: 'a long event name',
+      title: 'a-long-event-name',
       facts: { ...fresh, eventName: 'The Great Island Circumambulation of All Temples and Shrines 2026' },
       track: COAST,
     },
@@ -153,8 +159,16 @@ async function writePreview(folder: string): Promise<void> {
   }
 }
 
+const USAGE = `Draws every share card there can be: nine levels, locked and unlocked, names in many scripts.
+
+  bun run cards:preview [folder]
+
+  folder   where to (default: cards-preview in the data directory); it gets index.html, contact-sheet.png and each card
+  --help   this text`
+
 if (import.meta.main) {
-  const folder = process.argv[2] ?? 'data/cards-preview'
+  const { positionals } = readCommandLine(USAGE, {}, 1)
+  const folder = positionals[0] ?? join(readConfig(environment()).dataDir, 'cards-preview')
   await writePreview(folder)
   process.stdout.write(`The cards are in ${folder}: index.html, contact-sheet.png, and each by itself.\n`)
 }

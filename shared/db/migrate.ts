@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { environment, readConfig } from '#shared/config/config.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Database, Query } from './db.ts'
 import { openDatabase } from './open-database.ts'
 
@@ -129,7 +130,14 @@ export async function migrate(url: string): Promise<void> {
   }
 }
 
+const USAGE = `Brings the database at DATABASE_URL to the schema of this release. Safe beside running services, and to repeat.
+
+  bun run migrate [--help]
+
+The embedded database needs no such call: it migrates itself at the start.`
+
 if (import.meta.main) {
+  readCommandLine(USAGE, {})
   const { databaseUrl } = readConfig(environment())
   if (databaseUrl === '') throw new Error('DATABASE_URL is not set; the embedded database migrates itself')
   try {

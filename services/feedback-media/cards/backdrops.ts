@@ -1,5 +1,5 @@
 /** What lies behind a card: evening hills for every day, rays and lanterns for the feast. */
-import { GOLD, GOLD_DEEP, GOLD_LIGHT, type Palette } from './palette.ts'
+import { GOLD, GOLD_DEEP, type Palette } from './palette.ts'
 
 const SIZE = 'xmlns="http://www.w3.org/2000/svg" width="1200" height="630" viewBox="0 0 1200 630"'
 
@@ -12,13 +12,11 @@ const HILLS = [
   ['M0 594 C 200 556, 380 590, 560 566 S 900 590, 1200 548 V630 H0Z', 0.6],
 ] as const
 
-/** Rings as of incense in still air, round the medallion. */
-const rings = (x: number, y: number): string =>
-  Array.from(
-    { length: 8 },
-    (_, i) =>
-      `<circle cx="${x}" cy="${y}" r="${246 + i * i * 3 + i * 34}" fill="none" stroke="#fff" stroke-opacity="${0.11 - i * 0.012}" stroke-width="1.6"/>`,
-  ).join('')
+/** Circles of light round the map, each a little brighter: flat, so that no gradient has to be stored. */
+const light = (x: number, y: number, colour: string): string =>
+  [560, 460, 370, 290]
+    .map((r) => `<circle cx="${x}" cy="${y}" r="${r}" fill="${colour}" fill-opacity=".11"/>`)
+    .join('')
 
 /** A thin frame with notched corners, as on a temple's plaque. */
 const frame = (inset: number, notch: number, stroke: string): string => {
@@ -29,16 +27,11 @@ const frame = (inset: number, notch: number, stroke: string): string => {
 
 /** Hills under an evening sky in the level's colour. */
 export const eveningHills = ({ deep, base, glow }: Palette): string => `<svg ${SIZE}>
-  <defs>
-    <linearGradient id="b" x2="1" y2="1"><stop offset="0" stop-color="${deep}"/><stop offset=".5" stop-color="${base}"/><stop offset="1" stop-color="${deep}"/></linearGradient>
-    <radialGradient id="s" gradientUnits="userSpaceOnUse" cx="930" cy="280" r="520"><stop offset="0" stop-color="${glow}" stop-opacity=".62"/><stop offset="1" stop-color="${glow}" stop-opacity="0"/></radialGradient>
-  </defs>
-  <rect width="1200" height="630" fill="url(#b)"/>
-  <rect width="1200" height="630" fill="url(#s)"/>
-  ${rings(930, 300)}
+  <rect width="1200" height="630" fill="${deep}"/>
+  <rect width="1200" height="630" fill="${base}" fill-opacity=".72"/>
+  ${light(930, 290, glow)}
   ${HILLS.map(([d, opacity]) => `<path d="${d}" fill="${deep}" fill-opacity="${opacity}"/>`).join('')}
-  ${frame(18, 22, `stroke="${GOLD}" stroke-opacity=".55" stroke-width="2"`)}
-  ${frame(26, 22, `stroke="${GOLD}" stroke-opacity=".22" stroke-width="1"`)}
+  ${frame(18, 22, `stroke="${GOLD}" stroke-opacity=".7" stroke-width="2.5"`)}
 </svg>`
 
 const RAYS = 36
@@ -52,40 +45,21 @@ const rays = (x: number, y: number): string => {
     const angle = (i * 2 * Math.PI) / RAYS
     return `M${x} ${y}${corner(angle - half)}${corner(angle + half)}Z`
   })
-  return `<path d="${triangles.join('')}" fill="url(#r)"/>`
+  return `<path d="${triangles.join('')}" fill="${GOLD}" fill-opacity=".13"/>`
 }
 
 const lantern = (x: number, cord: number, size: number): string => `
   <g transform="translate(${x} 0)">
     <path d="M0 0 V${cord}" stroke="${GOLD_DEEP}" stroke-width="2"/>
     <g transform="translate(0 ${cord}) scale(${size})">
-      <circle cx="0" cy="38" r="62" fill="#ffb05a" fill-opacity=".20"/>
-      <rect x="-15" y="0" width="30" height="8" rx="3" fill="url(#g)"/>
-      <ellipse cx="0" cy="38" rx="42" ry="31" fill="url(#l)"/>
+      <circle cx="0" cy="38" r="58" fill="#ffb05a" fill-opacity=".16"/>
+      <rect x="-15" y="0" width="30" height="8" rx="3" fill="${GOLD}"/>
+      <ellipse cx="0" cy="38" rx="42" ry="31" fill="#d8321f"/>
       <path d="M0 7 V69 M-21 10 C-34 26,-34 50,-21 66 M21 10 C34 26,34 50,21 66" fill="none" stroke="#ffd27f" stroke-opacity=".55" stroke-width="1.6"/>
-      <rect x="-15" y="68" width="30" height="8" rx="3" fill="url(#g)"/>
+      <rect x="-15" y="68" width="30" height="8" rx="3" fill="${GOLD}"/>
       <path d="M-8 76 V104 M0 76 V112 M8 76 V104" stroke="${GOLD}" stroke-width="2.4" stroke-linecap="round"/>
     </g>
   </g>`
-
-/** Petals of gold in the air; always the same ones, so that equal facts give equal pictures. */
-function petals(): string {
-  let seed = 7
-  const random = (): number => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647
-  return Array.from({ length: 64 }, () => {
-    const [x, y, turn, size, shade] = [
-      random() * 1200,
-      random() * 630,
-      random() * 360,
-      3 + random() * 5,
-      random(),
-    ]
-    // Behind words they are only a shimmer.
-    const strength = x > 500 && x < 1150 && y > 40 && y < 590 ? 0.3 : 1
-    const colour = shade < 0.45 ? GOLD : shade < 0.8 ? GOLD_LIGHT : '#ff9a76'
-    return `<ellipse rx="${size.toFixed(1)}" ry="${(size * 0.45).toFixed(1)}" fill="${colour}" fill-opacity="${((0.25 + random() * 0.5) * strength).toFixed(2)}" transform="translate(${x.toFixed(0)} ${y.toFixed(0)}) rotate(${turn.toFixed(0)})"/>`
-  }).join('')
-}
 
 /** An auspicious cloud in a corner. */
 const cloud = (x: number, y: number): string => `
@@ -94,19 +68,13 @@ const cloud = (x: number, y: number): string => `
     <path d="M84 -13 a8 8 0 1 1 7 7"/><path d="M30 14 H120"/>
   </g>`
 
-/** The feast: rays, lanterns, petals, a double frame of gold. */
-export const feast = ({ deep, base, glow }: Palette): string => `<svg ${SIZE}>
-  <defs>
-    <radialGradient id="b" gradientUnits="userSpaceOnUse" cx="270" cy="318" r="960"><stop offset="0" stop-color="${glow}"/><stop offset=".32" stop-color="${base}"/><stop offset="1" stop-color="${deep}"/></radialGradient>
-    <radialGradient id="r" gradientUnits="userSpaceOnUse" cx="270" cy="318" r="1000"><stop offset="0" stop-color="${GOLD_LIGHT}" stop-opacity=".5"/><stop offset=".55" stop-color="${GOLD}" stop-opacity=".13"/><stop offset="1" stop-color="${GOLD}" stop-opacity=".03"/></radialGradient>
-    <radialGradient id="l" cx=".5" cy=".45" r=".65"><stop offset="0" stop-color="#ff8a4a"/><stop offset=".55" stop-color="#d8281f"/><stop offset="1" stop-color="#8e1013"/></radialGradient>
-    <linearGradient id="g" x2="1" y2="1"><stop offset="0" stop-color="${GOLD_LIGHT}"/><stop offset=".5" stop-color="${GOLD_DEEP}"/><stop offset="1" stop-color="${GOLD}"/></linearGradient>
-  </defs>
-  <rect width="1200" height="630" fill="url(#b)"/>
+/** The feast: rays, lanterns, a double frame of gold. */
+export const feast = ({ deep, base }: Palette): string => `<svg ${SIZE}>
+  <rect width="1200" height="630" fill="${deep}"/>
+  <rect width="1200" height="630" fill="${base}" fill-opacity=".8"/>
   ${rays(270, 318)}
-  ${petals()}
-  ${frame(16, 30, 'stroke="url(#g)" stroke-width="5"')}
-  ${frame(27, 30, `stroke="${GOLD}" stroke-opacity=".6" stroke-width="1.5"`)}
+  ${frame(16, 30, `stroke="${GOLD}" stroke-width="5"`)}
+  ${frame(27, 30, `stroke="${GOLD_DEEP}" stroke-width="2"`)}
   ${lantern(1040, 44, 0.82)}${lantern(1120, 84, 1)}
   ${cloud(62, 580)}
 </svg>`

@@ -1,14 +1,15 @@
 /** Parts that both designs share. */
-import { box, type Content, type Element, type Style, words } from '#shared/cards/element.ts'
+import { box, type Content, drawing, type Element, type Style, words } from '#shared/cards/element.ts'
 import { type CardFacts, pilgrimWord } from './card-facts.ts'
-import { GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY } from './palette.ts'
+import { emblem } from './emblems.ts'
+import { GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf } from './palette.ts'
 
 const ONE_LINE: Style = { whiteSpace: 'nowrap', overflow: 'hidden', textOverflow: 'ellipsis' }
 
 /** Width of a text in its own font size, roughly: enough to choose a size that fits. */
 const widthEm = (text: string): number =>
   Array.from(text).reduce(
-    (sum, char) => sum + (/[\u1100-\u11ff\u2e80-\uffdc\u{1f000}-\u{3ffff}]/u.test(char) ? 1 : 0.56),
+    (sum, char) => sum + (/[\u1100-\u11ff\u2e80-\uffdc\u{1f000}-\u{3ffff}]/u.test(char) ? 1 : 0.64),
     0,
   )
 
@@ -16,93 +17,107 @@ const widthEm = (text: string): number =>
 export const fitting = (text: string, widthPx: number, largest: number, smallest: number): number =>
   Math.round(Math.max(smallest, Math.min(largest, widthPx / Math.max(1, widthEm(text)))))
 
-/** The pilgrim's name on one line. */
-export function nameLine(facts: CardFacts, widthPx: number, largest: number, style: Style = {}): Element {
+/** The pilgrim's name on one line: the largest text of a card. */
+export function nameLine(facts: CardFacts, widthPx: number, largest: number): Element {
   const instead = pilgrimWord(facts.language)
   const name = facts.displayName ?? instead
-  const fontSize = fitting(name, widthPx, largest, Math.round(largest * 0.62))
+  const fontSize = fitting(name, widthPx, largest, Math.round(largest * 0.45))
   return words(
-    { ...ONE_LINE, maxWidth: widthPx, fontSize, fontWeight: 700, color: IVORY, lineHeight: 1.3, ...style },
+    { ...ONE_LINE, maxWidth: widthPx, fontSize, fontWeight: 700, color: IVORY, lineHeight: 1.25 },
     name,
     instead,
   )
 }
 
 /** The event's name on one line. */
-export const eventLine = ({ eventName }: CardFacts, widthPx: number, style: Style = {}): Element =>
+export const eventLine = ({ eventName }: CardFacts, widthPx: number): Element =>
   words(
-    {
-      ...ONE_LINE,
-      maxWidth: widthPx,
-      fontSize: 25,
-      color: GOLD,
-      letterSpacing: 1.5,
-      lineHeight: 1.3,
-      ...style,
-    },
+    { ...ONE_LINE, maxWidth: widthPx, fontSize: 28, color: GOLD, letterSpacing: 1.5, lineHeight: 1.3 },
     eventName,
     '進香',
   )
 
-const NUMERALS = ['一', '二', '三', '四', '五', '六', '七', '八', '九']
-/** 第六境 */
-export const realm = (level: number): string => `第${NUMERALS[level - 1]}境`
-
-const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
-const amount = (value: number): string =>
-  value >= 1_000
-    ? new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 }).format(value)
-    : grouped.format(value)
-
-/** Kilograms with as many decimals as a reader wants. */
-const kilograms = (kg: number): string => amount(Math.abs(kg) >= 10 ? Math.round(kg * 10) / 10 : kg)
-
-const figure = (value: string, unit: string, zh: string, en: string): Element =>
+/** The level in both languages, with its number. */
+export const levelLines = ({ level }: CardFacts): Element =>
   box(
     { flexDirection: 'column' },
+    box({ fontSize: 76, fontWeight: 700, color: GOLD_LIGHT, lineHeight: 1.15, letterSpacing: 3 }, level.zh),
+    box({ fontSize: 31, color: GOLD, letterSpacing: 1.5 }, `LV ${level.level} · ${level.en}`),
+  )
+
+/** The level's emblem in its round field. */
+export const emblemField = (level: number, place: { left: number; top: number; size: number }): Element => {
+  const { deep } = paletteOf(level)
+  return box(
+    {
+      position: 'absolute',
+      left: place.left,
+      top: place.top,
+      width: place.size,
+      height: place.size,
+      borderRadius: place.size / 2,
+      alignItems: 'center',
+      justifyContent: 'center',
+      backgroundColor: deep,
+      border: `5px solid ${GOLD}`,
+    },
+    drawing(emblem(level, GOLD, deep), place.size * 0.72, place.size * 0.72),
+  )
+}
+
+const grouped = (decimals: number) =>
+  new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+const [whole, tenths] = [grouped(0), grouped(1)]
+/** One decimal below a thousand, none above. Downwards, so that no card shows a distance before it is walked. */
+const amount = (value: number): string =>
+  Math.abs(value) >= 1_000
+    ? whole.format(Math.trunc(value))
+    : tenths.format(Math.trunc(value * 10 + 1e-6) / 10)
+
+const figure = (value: string, zh: string, en: string): Element =>
+  box(
+    { flexDirection: 'column' },
+    box({ fontSize: 62, fontWeight: 700, color: '#fff', lineHeight: 1.1 }, value),
     box(
-      { alignItems: 'baseline' },
-      box({ fontSize: 50, fontWeight: 700, color: '#fff', lineHeight: 1.1 }, value),
-      box({ fontSize: 21, color: GOLD_LIGHT, marginLeft: 8 }, unit),
-    ),
-    box(
-      { alignItems: 'baseline', marginTop: 4, color: GOLD },
-      box({ fontSize: 21 }, zh),
-      box({ fontSize: 15, letterSpacing: 1.2, marginLeft: 9 }, en),
+      { alignItems: 'baseline', color: GOLD_LIGHT },
+      box({ fontSize: 31 }, zh),
+      box({ fontSize: 26, marginLeft: 9 }, en),
     ),
   )
 
 /** Kilometres, check-ins, carbon saved. */
 export function figures({ km, checkins, carbonSavedKg }: CardFacts, style: Style = {}): Element {
-  const rule = (): Element => box({ width: 1, height: 62, backgroundColor: GOLD, opacity: 0.4 })
+  const rule = (): Element => box({ width: 2, height: 84, backgroundColor: GOLD_DEEP })
   return box(
     { alignItems: 'center', justifyContent: 'space-between', ...style },
-    figure(amount(km), 'km', '里程', 'DISTANCE'),
+    figure(amount(km), '公里', 'km'),
     rule(),
-    figure(amount(checkins), '次', '打卡', 'CHECK-INS'),
+    figure(whole.format(checkins), '打卡', 'check-ins'),
     rule(),
-    figure(kilograms(carbonSavedKg), 'kg', '減碳', 'CO₂ SAVED'),
+    figure(amount(carbonSavedKg), '減碳', 'kg CO₂'),
   )
 }
 
-const needed = ({ kmNeeded, checkinsNeeded }: CardFacts): string =>
-  [kmNeeded > 0 ? `${amount(kmNeeded)} km` : '', checkinsNeeded > 0 ? `${checkinsNeeded} 次打卡` : '']
+/** To the next level from the distance that the card shows. */
+function needed({ km, kmNeeded, checkinsNeeded, next }: CardFacts): string {
+  const toGo = next === null || kmNeeded <= 0 ? 0 : next.minKm - Math.trunc(km * 10 + 1e-6) / 10
+  return [
+    toGo > 0 ? `${tenths.format(toGo)} km` : '',
+    checkinsNeeded > 0 ? `${checkinsNeeded} 打卡 check-ins` : '',
+  ]
     .filter(Boolean)
-    .join(' · ')
+    .join(' + ')
+}
 
 function wayAhead(facts: CardFacts): Content[] {
   if (facts.next === null)
     return [
-      box({ color: GOLD_LIGHT }, '已臻化境'),
-      box({ color: GOLD, fontSize: 17 }, 'The summit is reached'),
+      box({ color: GOLD_LIGHT, fontSize: 27 }, '已臻化境'),
+      box({ color: GOLD_LIGHT, fontSize: 24 }, 'The highest level'),
     ]
   return [
-    box(
-      { alignItems: 'baseline' },
-      box({ color: GOLD_LIGHT }, `下一境 ${facts.next.zh}`),
-      box({ color: GOLD, fontSize: 16, marginLeft: 10 }, facts.next.en),
-    ),
-    box({ color: GOLD_LIGHT, fontSize: 19 }, `尚需 ${needed(facts)}`),
+    box({ color: GOLD_LIGHT, fontSize: 27 }, `下一境 ${facts.next.zh}`),
+    box({ color: GOLD_LIGHT, fontSize: 24 }, needed(facts)),
   ]
 }
 
@@ -110,26 +125,23 @@ function wayAhead(facts: CardFacts): Content[] {
 export const progress = (facts: CardFacts, widthPx: number): Element =>
   box(
     { flexDirection: 'column', width: widthPx },
-    box(
-      { justifyContent: 'space-between', alignItems: 'baseline', fontSize: 21, width: widthPx },
-      ...wayAhead(facts),
-    ),
+    box({ justifyContent: 'space-between', alignItems: 'baseline', width: widthPx }, ...wayAhead(facts)),
     box(
       {
         width: widthPx,
-        height: 16,
-        marginTop: 9,
+        height: 18,
+        marginTop: 8,
         padding: 3,
-        borderRadius: 8,
-        backgroundColor: 'rgba(0,0,0,.38)',
+        borderRadius: 9,
+        backgroundColor: 'rgba(0,0,0,.42)',
         border: `1px solid ${GOLD_DEEP}`,
       },
+      // A full circle at least, so that a beginning is seen.
       box({
-        // A full circle at least, so that a beginning is seen.
-        width: Math.max(8, Math.round((widthPx - 8) * facts.progress)),
-        height: 8,
-        borderRadius: 4,
-        backgroundImage: `linear-gradient(90deg, ${GOLD_DEEP}, ${GOLD}, ${GOLD_LIGHT})`,
+        width: Math.max(10, Math.round((widthPx - 8) * facts.progress)),
+        height: 10,
+        borderRadius: 5,
+        backgroundColor: GOLD,
       }),
     ),
   )

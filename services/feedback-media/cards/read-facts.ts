@@ -11,7 +11,7 @@ import { noSums } from '#shared/fold/point-totals.ts'
 import type { CardFacts, Fix } from './card-facts.ts'
 
 /** A change of the design is a change of every card. */
-const DESIGN = 1
+const DESIGN = 2
 
 export interface Portrait {
   readonly facts: CardFacts

@@ -1,59 +1,31 @@
-/** The share card of every day: the pilgrim's level over evening hills, their way in a medallion. */
+/** The share card of every day: the pilgrim and their level over evening hills, their way on a round map. */
 import { box, drawing, type Element } from '#shared/cards/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { eveningHills } from './backdrops.ts'
 import type { CardFacts, Fix } from './card-facts.ts'
-import { medallion, outlineIn } from './medallion.ts'
 import { GOLD, GOLD_LIGHT, paletteOf } from './palette.ts'
-import { eventLine, figures, nameLine, progress, realm } from './parts.ts'
+import { emblemField, eventLine, figures, levelLines, nameLine, progress } from './parts.ts'
+import { outlineIn, routeMap } from './route-map.ts'
 
-const COLUMN_PX = 620
+const COLUMN_PX = 640
 
-const heading = (facts: CardFacts): Element =>
+const PADLOCK = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">
+  <path d="M30 46 V32 a20 20 0 0 1 40 0 V46" fill="none" stroke="${GOLD_LIGHT}" stroke-width="10" stroke-linecap="round"/>
+  <rect x="18" y="44" width="64" height="46" rx="9" fill="${GOLD}"/>
+  <path d="M50 60 V74" stroke="#2b1a08" stroke-width="9" stroke-linecap="round"/></svg>`
+
+/** That the achievement card is still locked. */
+const lockedSign = (): Element =>
   box(
-    { flexDirection: 'column' },
-    box(
-      { alignItems: 'center', fontSize: 23, color: GOLD, marginBottom: 2 },
-      box({ letterSpacing: 4 }, realm(facts.level.level)),
-      box({ width: 42, height: 1, backgroundColor: GOLD, margin: '0 14px', opacity: 0.7 }),
-      box({ fontSize: 18, letterSpacing: 3 }, `LEVEL ${facts.level.level}`),
-    ),
-    box(
-      { fontSize: 134, fontWeight: 700, color: '#fff', lineHeight: 1.12, letterSpacing: 6 },
-      facts.level.zh,
-    ),
-    box({ fontSize: 32, color: GOLD_LIGHT, letterSpacing: 2.5, marginTop: 4 }, facts.level.en),
-  )
-
-const icon = (emoji: string, level: number): Element =>
-  box(
-    {
-      position: 'absolute',
-      left: 1006,
-      top: 416,
-      width: 128,
-      height: 128,
-      borderRadius: 64,
-      alignItems: 'center',
-      justifyContent: 'center',
-      backgroundColor: paletteOf(level).deep,
-      border: `4px solid ${GOLD}`,
-      fontSize: 74,
-      lineHeight: 1,
-    },
-    emoji,
-  )
-
-const waitingWords = (): Element =>
-  box(
-    { position: 'absolute', left: 710, top: 552, width: 440, flexDirection: 'column', alignItems: 'center' },
-    box({ fontSize: 24, color: GOLD_LIGHT, letterSpacing: 4 }, '旅程即將展開'),
+    { position: 'absolute', left: 690, top: 540, alignItems: 'center' },
+    drawing(PADLOCK, 38, 38),
+    box({ fontSize: 25, color: GOLD_LIGHT, marginLeft: 10 }, '成就卡未解鎖 · Locked'),
   )
 
 /** @param track where they walked; empty for a pilgrim without points */
 export function shareCard(facts: CardFacts, track: readonly Fix[]): Element {
-  const colours = paletteOf(facts.level.level)
-  const outline = outlineIn(track)
+  const { level } = facts.level
+  const colours = paletteOf(level)
   return box(
     { width: CARD_SIZE.width, height: CARD_SIZE.height, position: 'relative', color: '#fff' },
     drawing(eveningHills(colours), CARD_SIZE.width, CARD_SIZE.height, {
@@ -61,23 +33,23 @@ export function shareCard(facts: CardFacts, track: readonly Fix[]): Element {
       left: 0,
       top: 0,
     }),
-    drawing(medallion(outline, colours), 440, 440, { position: 'absolute', left: 710, top: 80 }),
-    icon(facts.level.icon, facts.level.level),
-    ...(outline === null ? [waitingWords()] : []),
+    routeMap(outlineIn(track), colours, { left: 728, top: 62, size: 424 }),
+    emblemField(level, { left: 1020, top: 392, size: 138 }),
+    lockedSign(),
     box(
       {
         position: 'absolute',
-        left: 64,
-        top: 46,
+        left: 60,
+        top: 44,
         width: COLUMN_PX,
-        height: 538,
+        height: 544,
         flexDirection: 'column',
         justifyContent: 'space-between',
       },
-      box({ flexDirection: 'column' }, eventLine(facts, COLUMN_PX), nameLine(facts, COLUMN_PX, 46)),
-      heading(facts),
-      figures(facts, { width: COLUMN_PX }),
-      progress(facts, COLUMN_PX),
+      box({ flexDirection: 'column' }, eventLine(facts, COLUMN_PX), nameLine(facts, COLUMN_PX, 100)),
+      levelLines(facts),
+      figures(facts, { width: COLUMN_PX - 40 }),
+      progress(facts, COLUMN_PX - 40),
     ),
   )
 }

@@ -11,6 +11,9 @@ export interface Outline {
   readonly path: string
   readonly start: Point
   readonly end: Point
+  readonly pxPerM: number
+  /** Places along the line, `waymarkM` apart: 4 to 10 of them, fewer on a line that bends back on itself. */
+  readonly waymarks: readonly Point[]
 }
 
 /** Finer than a pixel's detail nobody sees. */
@@ -86,5 +89,30 @@ export function outlineOf(track: readonly Fix[], side: number): Outline | null {
   }))
   const line = simplify(placed)
   const path = line.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join('')
-  return { path, start: line[0]!, end: line.at(-1)! }
+  return { path, start: line[0]!, end: line.at(-1)!, pxPerM: scale, waymarks: waymarksOf(line, scale) }
+}
+
+/** The largest of 1, 2 and 5 times a power of ten that is at most the value. */
+export function roundLength(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value))
+  const first = value / power
+  return power * (first >= 5 ? 5 : first >= 2 ? 2 : 1)
+}
+
+/** Places at equal distances along a line. @param pxPerM pixels a metre */
+function waymarksOf(line: readonly Point[], pxPerM: number): Point[] {
+  const lengths = line.slice(1).map((to, i) => Math.hypot(to.x - line[i]!.x, to.y - line[i]!.y))
+  const length = lengths.reduce((sum, px) => sum + px, 0)
+  const every = roundLength(length / pxPerM / 4) * pxPerM
+  const marks: Point[] = []
+  let before = 0
+  for (const [i, px] of lengths.entries()) {
+    const [from, to] = [line[i]!, line[i + 1]!]
+    for (let at = every * (marks.length + 1); at <= before + px && at < length - every / 4; at += every) {
+      const share = (at - before) / px
+      marks.push({ x: tenths(from.x + (to.x - from.x) * share), y: tenths(from.y + (to.y - from.y) * share) })
+    }
+    before += px
+  }
+  return marks
 }

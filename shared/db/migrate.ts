@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { environment, readConfig } from '#shared/config/config.ts'
+import { ConfigError, environment, readConfig } from '#shared/config/config.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Database, Query } from './db.ts'
 import { openDatabase } from './open-database.ts'
@@ -138,13 +138,14 @@ The embedded database needs no such call: it migrates itself at the start.`
 
 if (import.meta.main) {
   readCommandLine(USAGE, {})
-  const { databaseUrl } = readConfig(environment())
-  if (databaseUrl === '') throw new Error('DATABASE_URL is not set; the embedded database migrates itself')
   try {
+    const { databaseUrl } = readConfig(environment())
+    if (databaseUrl === '')
+      throw new ConfigError(['DATABASE_URL is not set; the embedded database migrates itself'])
     await migrate(databaseUrl)
     console.log('The database is at the schema of this release.')
   } catch (error) {
-    if (!(error instanceof OtherSchema)) throw error
+    if (!(error instanceof OtherSchema) && !(error instanceof ConfigError)) throw error
     console.error(error.message)
     process.exitCode = 1
   }

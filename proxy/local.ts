@@ -12,14 +12,8 @@ import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
 import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { createLog, type Log } from '#shared/runtime/log.ts'
-import {
-  contextOf,
-  drain,
-  openPorts,
-  readSettings,
-  stopSignal,
-  watchRejections,
-} from '#shared/runtime/service.ts'
+import { contextOf, drain, openPorts, readSettings, stopSignal } from '#shared/runtime/service.ts'
+import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
 import { createAdmin } from '#services/admin/app.ts'
 import { openDoor } from '#services/admin/backup/backup-socket.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
@@ -30,6 +24,7 @@ import { createTracking } from '#services/tracking/app.ts'
 import { openCertificate } from './local/certificate.ts'
 import { listen } from './local/listen.ts'
 import { openTokens } from './local/tokens.ts'
+import { describeError } from '#shared/runtime/loggable-error.ts'
 
 const SERVICES: Record<ServiceName, (context: ServiceContext) => Service> = {
   tracking: createTracking,
@@ -149,7 +144,7 @@ if (import.meta.main) {
   const stopping = stopSignal()
   try {
     const log = createLog()
-    watchRejections(log)
+    watchUnseenErrors(log)
     const local = await startLocal(environment(), log)
     console.log(welcome(local))
     await stopping
@@ -157,7 +152,7 @@ if (import.meta.main) {
     await local.stop()
     process.exit(0)
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error))
+    console.error(describeError(error))
     process.exit(1)
   }
 }

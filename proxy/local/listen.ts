@@ -1,6 +1,7 @@
 /** Listening with TLS; a predecessor that is stopping still has the port for a moment. */
 import type { Server } from 'bun'
 import type { Certificate } from './certificate.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const WAIT_MS = 30_000
 const RETRY_MS = 200
@@ -22,7 +23,7 @@ export async function listen(options: {
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
       if (performance.now() >= until)
-        throw new Error(
+        throw new LoggableError(
           `Port ${options.port} is in use by another program: stop that one, or set EVENT_PORT to a free port.`,
           { cause: error },
         )

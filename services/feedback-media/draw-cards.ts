@@ -38,10 +38,7 @@ async function drawOne({ db, log, now }: ServiceContext, cards: Cards, userId: s
     // Erased meanwhile.
     if (error instanceof Refusal && error.httpStatus === 404) return
     if (!(error instanceof RenderFailed)) throw error
-    log.error('a card could not be drawn; it is tried again later', {
-      user_id: userId,
-      ...errorFields(error),
-    })
+    log.error('a card could not be drawn; it is tried again later', errorFields(error))
     const failed = { failedAt: new Date(now()), checkedAt: new Date(now()) }
     await db.orm
       .insert(shareCards)

@@ -10,6 +10,7 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { startNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushContext, type FlushResult } from './flush/flush.ts'
 import { createUpkeep } from './maintenance.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A flush on demand waits for one that is under way: that one may have begun before the points came. */
 const WAIT_MS = 300_000
@@ -76,6 +77,6 @@ async function flushOnDemand(
   if (isFinal) await spreadStatus(db, kv)
   const { failures, skipped } = await run(WAIT_MS)
   if (failures + skipped > 0)
-    throw new Error(`the flush on demand is not complete: ${failures} failures, ${skipped} skipped`)
+    throw new LoggableError(`the flush on demand is not complete: ${failures} failures, ${skipped} skipped`)
   if (isFinal) await noteFlush(db.orm, new Date(now()))
 }

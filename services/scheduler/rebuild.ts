@@ -3,7 +3,7 @@
  * right what is not what it should be. With `--check` it only tells.
  */
 import { join } from 'node:path'
-import { ConfigError, environment, readConfig } from '#shared/config/config.ts'
+import { environment, readConfig } from '#shared/config/config.ts'
 import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
@@ -15,6 +15,7 @@ import { settleMap } from './rebuild/map.ts'
 import { settlePilgrims } from './rebuild/pilgrims.ts'
 import { settleReported, TakenBack } from './rebuild/report-totals.ts'
 import { rollUpAll } from './flush/roll-up-cells.ts'
+import { describeError } from '#shared/runtime/loggable-error.ts'
 
 /** A run on the same data directory is not waited for: it ends when somebody ends it. */
 const WAIT_MS = 1_000
@@ -86,7 +87,6 @@ if (import.meta.main)
   try {
     process.exit(await main(process.argv.slice(2)))
   } catch (error) {
-    if (error instanceof ConfigError) console.error(error.message)
-    else console.error(error instanceof Error ? error.message : String(error))
+    console.error(describeError(error))
     process.exit(2)
   }

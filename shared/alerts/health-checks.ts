@@ -7,6 +7,7 @@ import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
 import { ledgerLosses } from '#shared/schema/ledger.ts'
 import type { Cause } from './incident.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Specification, "Limits": stale-flush alert threshold. */
 const STALE_MS = 30 * 60_000
@@ -25,7 +26,7 @@ export const soon = <T>(work: Promise<T>): Promise<T> =>
   within(
     work,
     CHECK_MS,
-    failing(() => new Error(`no answer within ${CHECK_MS} ms`)),
+    failing(() => new LoggableError(`no answer within ${CHECK_MS} ms`)),
   )
 
 /** Answers what is wrong at the moment it is asked. */

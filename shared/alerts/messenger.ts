@@ -2,7 +2,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Line, Message } from '#shared/line/line-client.ts'
-import { errorFields } from '#shared/runtime/log.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
 import { soon } from './health-checks.ts'
 
@@ -67,14 +66,14 @@ export function createMessenger(context: ServiceContext, line: Line | null): Mes
       const message: Message = { type: 'text', text: `${config.eventName}\n${text}` }
       const delivery = await line.push(config.alertUserId, [message], entry.retryKey)
       if (delivery.outcome === 'later') {
-        log.warn('an alert is not delivered yet', errorFields(delivery.detail))
+        log.warn('an alert is not delivered yet', { detail: delivery.brief })
         return false
       }
       if (delivery.outcome === 'accepted') {
         await write({ ...entry, state: 'sent', requestId: delivery.requestId, detail: null })
         return true
       }
-      log.error('LINE refuses an alert: see EVENT_ALERT_USER_ID and the quota', { detail: delivery.detail })
+      log.error('LINE refuses an alert: see EVENT_ALERT_USER_ID and the quota', { detail: delivery.brief })
       await write({ ...entry, state: 'failed', detail: delivery.detail })
       return true
     },

@@ -1,6 +1,7 @@
 /** A point on its way from a request to the table: its identity, and how it is packed into the buffer. */
 import type { PointKind } from '#shared/fold/fold.ts'
 import type { Entry } from '#shared/kv/kv.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** An accepted point. Times are epoch milliseconds. */
 export interface Point {
@@ -89,7 +90,7 @@ export function readStamp(stamped: string): { readonly generation: number; reado
 
 /**
  * Reads an entry back.
- * @throws SyntaxError or TypeError for an entry that `pack` did not write
+ * @throws SyntaxError or LoggableError for an entry that `pack` did not write
  */
 export function unpack({ field, value: stamped }: Entry): BufferedPoint {
   const { generation, value } = readStamp(stamped)
@@ -97,9 +98,9 @@ export function unpack({ field, value: stamped }: Entry): BufferedPoint {
   const sentMs = Number(field.slice(1))
   const packed = JSON.parse(value) as Packed
   if ((kind !== 'c' && kind !== 't') || !Number.isSafeInteger(sentMs) || !Array.isArray(packed))
-    throw new TypeError(`not a buffered point: ${field}`)
+    throw new LoggableError('not a buffered point: neither identity nor list')
   if (packed.length < 5 || packed.slice(0, 5).some((number) => typeof number !== 'number'))
-    throw new TypeError(`not a buffered point: ${field} ${value}`)
+    throw new LoggableError('not a buffered point: five numbers are to come first')
   const [offset, receivedMs, lat, lng, inRange, accuracy, altitude, speed, mode, source] = packed
   return {
     kind,

@@ -10,6 +10,7 @@ import {
 } from 'nats'
 import type { Bus } from './bus.ts'
 import { type NatsLink, openNatsLink, RETRY_MS } from './nats-link.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const STREAM = 'EVENT'
 const SUBJECTS = 'event.>'
@@ -42,7 +43,7 @@ export async function openNatsBus(options: {
   return {
     async publish(subject, eventId) {
       const connection = link.now()
-      if (connection === null || !link.isUp()) throw new Error('the bus is not connected')
+      if (connection === null || !link.isUp()) throw new LoggableError('the bus is not connected')
       await connection.jetstream().publish(subject, String(eventId), { timeout: 3_000 })
     },
     async subscribe(subject, subscriber, onEvent) {

@@ -1,6 +1,7 @@
 /** The renderer's child process: draws what it is sent, one picture at a time, until its parent is gone. */
 import type { Element } from './element.ts'
 import { render, type Size } from './render.ts'
+import { describeError } from '#shared/runtime/loggable-error.ts'
 
 export interface RenderOrder extends Size {
   readonly element: Element
@@ -17,7 +18,7 @@ async function reply({ element, ...size }: RenderOrder): Promise<RenderReply> {
     return { png: await render(element, size), rssBytes: process.memoryUsage.rss() }
   } catch (error) {
     return {
-      fault: error instanceof Error ? error.message : String(error),
+      fault: describeError(error),
       rssBytes: process.memoryUsage.rss(),
     }
   }

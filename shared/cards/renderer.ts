@@ -8,9 +8,10 @@ import { createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import type { Element } from './element.ts'
 import type { Size } from './render.ts'
 import type { RenderOrder, RenderReply } from './render-child.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A picture could not be drawn; others are not affected. */
-export class RenderFailed extends Error {
+export class RenderFailed extends LoggableError {
   override name = 'RenderFailed'
 }
 

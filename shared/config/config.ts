@@ -7,7 +7,9 @@ import { z } from 'zod'
 import { plainFault } from '#shared/http/validation-message.ts'
 import { parseTokens } from './admin-tokens.ts'
 import { readArea } from './area.ts'
+import { parseOrigins } from './origins.ts'
 import { readRoute } from './route.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const flag = z.enum(['development', 'production']).default('development')
 const count = (fallback: number, min = 1, max = 2_147_483_647) =>
@@ -103,7 +105,7 @@ export interface Window {
 }
 
 /** Thrown at start; lists every fault at once. */
-export class ConfigError extends Error {
+export class ConfigError extends LoggableError {
   override name = 'ConfigError'
   constructor(readonly faults: readonly string[]) {
     super(
@@ -194,6 +196,7 @@ export function readConfig(env: Environment) {
   const faults: string[] = []
   const s = parseSettings(resolveFiles(env, faults), faults)
   const tokens = parseTokens(s, faults)
+  const corsOrigins = parseOrigins(s.EVENT_CORS_ORIGINS, faults)
   const area = readArea(s.EVENT_AREA, faults)
   const route = readRoute(s.EVENT_ROUTE, faults)
   if (s.EVENT_ENV === 'production' && !s.LINE_CHANNEL_SECRET)
@@ -214,9 +217,7 @@ export function readConfig(env: Environment) {
     checkinUrl: s.EVENT_CHECKIN_URL ?? publicUrl,
     surveyUrl: s.EVENT_SURVEY_URL ?? publicUrl,
     identity: s.EVENT_IDENTITY,
-    corsOrigins: s.EVENT_CORS_ORIGINS.split(',')
-      .map((origin) => origin.trim())
-      .filter(Boolean),
+    corsOrigins,
     alertUserId: s.EVENT_ALERT_USER_ID,
     startsMs: s.EVENT_STARTS_AT === undefined ? null : Date.parse(s.EVENT_STARTS_AT),
     endsMs: s.EVENT_ENDS_AT === undefined ? null : Date.parse(s.EVENT_ENDS_AT),

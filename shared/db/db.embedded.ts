@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import postgres from 'postgres'
 import type { Driver } from './db.ts'
 import { insertArrays } from './insert-rows.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** What the worker is told. */
 export interface WorkerStart {
@@ -59,7 +60,7 @@ function started(worker: Worker, start: WorkerStart): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.onmessage = ({ data }: MessageEvent<string>) => {
       if (data === 'ready') resolve()
-      else reject(new Error(`the embedded database does not start: ${data}`))
+      else reject(new LoggableError(`the embedded database does not start: ${data}`))
     }
     worker.onerror = (event) => reject(new Error(event.message))
     worker.postMessage(start)

@@ -9,6 +9,7 @@
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'
 import type { InsertRows } from './insert-rows.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 export type Orm = PostgresJsDatabase
 /** Raw SQL, outside or inside a transaction. */
@@ -33,7 +34,7 @@ export interface Driver {
 }
 
 /** The database did not answer in time. */
-export class DatabaseSilent extends Error {
+export class DatabaseSilent extends LoggableError {
   override name = 'DatabaseSilent'
   constructor() {
     super('the database did not answer in time')

@@ -3,6 +3,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
 import type { WorkerStart } from './db.embedded.ts'
 import { SYNCING, SyncedFiles } from './synced-files.ts'
+import { describeError } from '#shared/runtime/loggable-error.ts'
 
 declare const self: Worker
 
@@ -27,6 +28,6 @@ self.onmessage = async ({ data }: MessageEvent<WorkerStart | 'stop'>) => {
     }
     self.postMessage('ready')
   } catch (error) {
-    self.postMessage(error instanceof Error ? error.message : String(error))
+    self.postMessage(describeError(error))
   }
 }

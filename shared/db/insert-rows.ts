@@ -1,5 +1,6 @@
 /** Many rows into a table at once, as each driver does it best. */
 import type { Query } from './db.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Types of columns. `instant`: milliseconds since the epoch, into a timestamp with time zone. */
 export type ColumnType = 'text' | 'float8' | 'float4' | 'instant' | 'boolean'
@@ -23,7 +24,7 @@ export type InsertRows = <T>(
 ) => Promise<void>
 
 /** A value that its column does not take, found before it was sent. */
-export class ValueRefused extends Error {
+export class ValueRefused extends LoggableError {
   override name = 'ValueRefused'
 }
 

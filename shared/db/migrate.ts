@@ -8,6 +8,7 @@ import { ConfigError, environment, readConfig } from '#shared/config/config.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Database, Query } from './db.ts'
 import { openDatabase } from './open-database.ts'
+import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const FOLDER = new URL('../schema/migrations/', import.meta.url)
 /** Any number that all releases agree on: two migration jobs take turns. */
@@ -36,7 +37,7 @@ export const MIGRATIONS: readonly Migration[] = z
   }))
 
 /** The database's schema is not the one that this release works with. */
-export class OtherSchema extends Error {
+export class OtherSchema extends LoggableError {
   override name = 'OtherSchema'
 }
 
@@ -145,8 +146,7 @@ if (import.meta.main) {
     await migrate(databaseUrl)
     console.log('The database is at the schema of this release.')
   } catch (error) {
-    if (!(error instanceof OtherSchema) && !(error instanceof ConfigError)) throw error
-    console.error(error.message)
+    console.error(describeError(error))
     process.exitCode = 1
   }
 }

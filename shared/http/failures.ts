@@ -9,7 +9,7 @@ import { kvIsAway } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { isArriving } from './body.ts'
-import { allowedMethods } from './routes.ts'
+import { allowedMethods, routeOf } from './routes.ts'
 
 /** A dependency that hangs must not hang the client. */
 const REQUEST_PATIENCE_MS = 25_000
@@ -36,11 +36,15 @@ const MAX_PATH = 200
 const messageOf = (issue: z.core.$ZodIssue): string =>
   issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
 
+/** `user_id is missing`, but `lat: must be at most 90`. */
+const sentence = (field: string, fault: string): string =>
+  fault.startsWith('is missing') ? `${field} ${fault}` : `${field}: ${fault}`
+
 /** 400 that names each faulty field. */
 export function validationError(error: z.ZodError): Refusal {
   const named = error.issues
     .slice(0, MAX_NAMED)
-    .map((issue) => `${issue.path.join('.').slice(0, MAX_PATH) || 'body'}: ${messageOf(issue)}`)
+    .map((issue) => sentence(issue.path.join('.').slice(0, MAX_PATH) || 'body', messageOf(issue)))
   const more = error.issues.length - named.length
   return invalid(named.join('; ') + (more > 0 ? `; and ${more} more` : ''))
 }
@@ -55,11 +59,12 @@ function refusalOf(context: ServiceContext, error: unknown, request: Request): R
     const Allow = allowed.join(', ')
     return new Refusal(405, 'method-not-allowed', `This address takes ${Allow}.`, { Allow })
   }
+  const route = routeOf(new URL(request.url).pathname, request.method)
   if (kvIsAway(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)) {
-    context.log.warn('a dependency is away', { url: new URL(request.url).pathname, ...errorFields(error) })
+    context.log.warn('a dependency is away', { route, ...errorFields(error) })
     return unavailable('A part of the service is not reachable just now: please try again in a moment.')
   }
-  context.log.error('a request failed', { url: new URL(request.url).pathname, ...errorFields(error) })
+  context.log.error('a request failed', { route, ...errorFields(error) })
   return new Refusal(500, 'internal', 'Internal server error')
 }
 

@@ -17,6 +17,12 @@ const matching = (path: string): readonly Endpoint[] => [
   ...PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ endpoint }) => endpoint),
 ]
 
+/** The route that a path belongs to, as the table of endpoints writes it: the path itself names people. */
+export const routeOf = (path: string, method: string): string => {
+  const endpoints = matching(path)
+  return (endpoints.find((endpoint) => endpoint.method === method) ?? endpoints[0])?.path ?? 'unknown'
+}
+
 /** Methods that a path takes; none where there is no such path. */
 export function allowedMethods(path: string): string[] {
   const methods = new Set<string>(matching(path).map(({ method }) => method))

@@ -11,6 +11,7 @@ import { flushVerbs } from './redis/flush.ts'
 import { limitVerbs } from './redis/limits.ts'
 import { liveMapVerbs } from './redis/live-map.ts'
 import { readingVerbs } from './redis/reading.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A request waits this long at most for an answer. */
 const REQUEST_PATIENCE_MS = 800
@@ -88,7 +89,7 @@ async function firstReady(client: Client): Promise<void> {
   })
 }
 
-class OtherPartitions extends Error {
+class OtherPartitions extends LoggableError {
   override name = 'OtherPartitions'
   constructor(wanted: number, held: number) {
     super(

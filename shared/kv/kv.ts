@@ -9,16 +9,17 @@
 import type { Window } from '#shared/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { PartitionBooks, Receipt } from './counters.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 export type { PartitionBooks, Receipt } from './counters.ts'
 
 /** The store did not answer in time or at all; whether the call took effect is not known. */
-export class KvUnavailable extends Error {
+export class KvUnavailable extends LoggableError {
   override name = 'KvUnavailable'
 }
 
 /** The store has no memory left; the call took no effect. */
-export class KvFull extends Error {
+export class KvFull extends LoggableError {
   override name = 'KvFull'
 }
 

@@ -5,6 +5,7 @@ import type { Database } from '#shared/db/db.ts'
 import type { Kv, VersionedStatus } from '#shared/kv/kv.ts'
 import { activity, erasures } from '#shared/schema/operations.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** The one row of the table. */
 export const ACTIVITY_ID = 1
@@ -12,7 +13,7 @@ export const ACTIVITY_ID = 1
 /** Reads the status with the version of its row. */
 export async function readStatus(db: Database): Promise<VersionedStatus> {
   const [row] = await db.read(() => db.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)))
-  if (row === undefined) throw new Error('the activity has no row: the database is not migrated')
+  if (row === undefined) throw new LoggableError('the activity has no row: the database is not migrated')
   return { status: ActivityStatus.parse(row.status), version: row.version, message: row.message }
 }
 

@@ -6,6 +6,7 @@ import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
 import type { Config } from '#shared/config/config.ts'
 import { bounded } from './with-timeout.ts'
 import { createMenus, type Menus } from './rich-menus.ts'
+import { describeError } from '#shared/runtime/loggable-error.ts'
 
 export type Message = messagingApi.Message
 
@@ -17,15 +18,23 @@ export const RETRY_KEY_MS = 23 * 3_600_000
 /** Ids that LINE gives; a call that names any other is refused whole. */
 export const isLineUserId = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id)
 
+/** What LINE said of a call that it did not take. */
+interface Fault {
+  /** LINE's own words, for the ledger; they may quote the message and name its recipients. */
+  readonly detail: string
+  /** The same for a log: which answer it was, and nothing of what was sent. */
+  readonly brief: string
+}
+
 /** What became of a message. */
 export type Delivery =
   /** Taken, now or by an earlier call with the same retry key. */
   | { readonly outcome: 'accepted'; readonly requestId: string | null }
   /** Never to be taken like this: because of whom it goes to, or of what it says. */
-  | { readonly outcome: 'refused'; readonly fault: 'recipients' | 'messages'; readonly detail: string }
-  | { readonly outcome: 'over-quota'; readonly detail: string }
+  | ({ readonly outcome: 'refused'; readonly fault: 'recipients' | 'messages' } & Fault)
+  | ({ readonly outcome: 'over-quota' } & Fault)
   /** Nobody knows; the same call with the same retry key tells. */
-  | { readonly outcome: 'later'; readonly detail: string; readonly retryAfterMs: number | null }
+  | ({ readonly outcome: 'later'; readonly retryAfterMs: number | null } & Fault)
 
 export interface Profile {
   readonly displayName: string
@@ -99,22 +108,23 @@ async function delivered(call: Promise<{ readonly httpResponse: Response }>, ms:
     return { outcome: 'accepted', requestId: httpResponse.headers.get('x-line-request-id') }
   } catch (error) {
     if (error instanceof HTTPFetchError) return sorted(error)
-    return {
-      outcome: 'later',
-      detail: error instanceof Error ? error.message : String(error),
-      retryAfterMs: null,
-    }
+    const brief = describeError(error)
+    return { outcome: 'later', detail: brief, brief, retryAfterMs: null }
   }
 }
 
 function sorted({ status, headers, body }: HTTPFetchError): Delivery {
-  const detail = `${status}: ${body.slice(0, 300)}`
+  const said: Fault = { detail: `${status}: ${body.slice(0, 300)}`, brief: `LINE answered ${status}` }
   if (status === 409) return { outcome: 'accepted', requestId: headers.get('x-line-accepted-request-id') }
-  if (status === 400) return { outcome: 'refused', fault: faultOf(body), detail }
+  if (status === 400) return { outcome: 'refused', fault: faultOf(body), ...said }
   // The same status says "too fast" and "no more this month"; only the sentence tells which.
-  if (status === 429 && /monthly limit/i.test(body)) return { outcome: 'over-quota', detail }
+  if (status === 429 && /monthly limit/i.test(body)) return { outcome: 'over-quota', ...said }
   const retryAfterS = Number(headers.get('retry-after') ?? Number.NaN)
-  return { outcome: 'later', detail, retryAfterMs: Number.isFinite(retryAfterS) ? retryAfterS * 1_000 : null }
+  return {
+    outcome: 'later',
+    ...said,
+    retryAfterMs: Number.isFinite(retryAfterS) ? retryAfterS * 1_000 : null,
+  }
 }
 
 /** LINE names the property at fault where it is one of the messages. */

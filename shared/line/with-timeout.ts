@@ -1,8 +1,9 @@
 /** A bound for calls of the SDK, which waits for ever by itself. */
 import { failing, within } from '#shared/runtime/deadline.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** LINE did not answer in time; whether the call took effect is not known. */
-export class LineSilent extends Error {
+export class LineSilent extends LoggableError {
   override name = 'LineSilent'
 }
 

@@ -18,6 +18,7 @@ import {
 import { pathOfDirectory, pathOfKey, segmentOfDirectory, segmentOfFile } from './disk-name.ts'
 import type { ObjectInfo, Objects } from './objects.ts'
 import { answeredWithin, ObjectsUnavailable } from './unavailable.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const TRAILER_BYTES = 256
 const PROBE_MS = 2_000
@@ -108,7 +109,7 @@ function readTrailer(trailer: Buffer, fileBytes: number): ObjectInfo {
   try {
     const info = JSON.parse(trailer.toString()) as Omit<ObjectInfo, 'modifiedAt'> & { modifiedAt: string }
     if (info.size + TRAILER_BYTES !== fileBytes)
-      throw new RangeError(`${info.size} bytes and a trailer expected`)
+      throw new LoggableError(`${info.size} bytes and a trailer expected`)
     return { ...info, modifiedAt: new Date(info.modifiedAt) }
   } catch (cause) {
     throw new ObjectsUnavailable(`objects: a file of ${fileBytes} bytes is damaged`, { cause })
@@ -135,7 +136,7 @@ async function roundTrip(root: string): Promise<void> {
   const sent = crypto.getRandomValues(new Uint8Array(16))
   const path = await writeTemporary(root, [sent])
   try {
-    if (!(await readFile(path)).equals(sent)) throw new Error('the disk gave back other bytes')
+    if (!(await readFile(path)).equals(sent)) throw new LoggableError('the disk gave back other bytes')
   } finally {
     await rm(path, { force: true })
   }

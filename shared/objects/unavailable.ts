@@ -1,7 +1,8 @@
 import { failing, within } from '#shared/runtime/deadline.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** The store cannot be used just now: down, unreachable, refusing, full or damaged. Never said of a missing object. */
-export class ObjectsUnavailable extends Error {
+export class ObjectsUnavailable extends LoggableError {
   override readonly name = 'ObjectsUnavailable'
 }
 

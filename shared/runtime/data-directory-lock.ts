@@ -2,12 +2,13 @@
 import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A predecessor that is stopping answers its last requests first. */
 const WAIT_MS = 30_000
 
 /** Another process keeps the directory. */
-export class DataDirectoryInUse extends Error {
+export class DataDirectoryInUse extends LoggableError {
   override name = 'DataDirectoryInUse'
 }
 

@@ -1,4 +1,10 @@
-/** JSON log lines on stdout: one object a line, levels by name, no secrets. */
+/**
+ * JSON log lines on stdout: one object a line, levels by name, no secrets and nothing of a person. An error is written
+ * as `errorFields` tells it, wherever it stands among the fields.
+ */
+import { errorFields } from './loggable-error.ts'
+
+export { errorFields } from './loggable-error.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type LogFields = Record<string, unknown>
@@ -11,16 +17,16 @@ export interface Log {
   with(fields: LogFields): Log
 }
 
-/** An error as fields: its message, type and stack, without the values a driver hangs on it. */
-export const errorFields = (error: unknown): LogFields =>
-  error instanceof Error
-    ? { error: error.message, error_type: error.name, stack: error.stack }
-    : { error: String(error) }
-
 /** Characters that JSON leaves as they are, and that move a terminal's cursor, break its lines or turn them round. */
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g
 const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Before an error's own `toJSON` or its enumerable properties, which hold a query's parameters, are looked at. */
+function withoutValues(this: Record<string, unknown>, name: string, written: unknown): unknown {
+  const value = this[name]
+  return value instanceof Error ? errorFields(value) : written
+}
 
 /**
  * A log that writes JSON lines.
@@ -32,10 +38,10 @@ export function createLog(
 ): Log {
   const line = (level: LogLevel, message: string, more: LogFields = {}) =>
     write(
-      JSON.stringify({ at: new Date().toISOString(), level, message, ...fields, ...more }).replaceAll(
-        UNPRINTABLE,
-        escaped,
-      ),
+      JSON.stringify(
+        { at: new Date().toISOString(), level, message, ...fields, ...more },
+        withoutValues,
+      ).replaceAll(UNPRINTABLE, escaped),
     )
   return {
     info: (message, more) => line('info', message, more),

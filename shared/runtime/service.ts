@@ -17,6 +17,7 @@ import { createMetrics } from '#shared/runtime/metrics.ts'
 import { openObjects } from '#shared/objects/open-objects.ts'
 import { createOutbox } from '#shared/bus/outbox.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
+import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
 import type { Server } from 'bun'
 import { join } from 'node:path'
 
@@ -187,7 +188,7 @@ export async function runService(
   env: Environment = environment(),
 ): Promise<void> {
   const log = createLog()
-  watchRejections(log)
+  watchUnseenErrors(log)
   const config = readSettings(env, log)
   const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
   const stopping = new AbortController()
@@ -223,21 +224,6 @@ export async function runService(
 /** Ends a server when its requests are answered, and in any case soon. */
 export async function drain(server: Server<undefined>): Promise<void> {
   await within(server.stop(), DRAIN_MS, () => server.stop(true))
-}
-
-/**
- * postgres.js leaves a rejection to nobody when the server dies while a connection is opening. It says nothing
- * that the queries do not say themselves, and is no reason to end; any other one is.
- */
-export function watchRejections(log: Log): void {
-  process.on('unhandledRejection', (error) => {
-    if (isDatabaseUnavailable(error)) {
-      log.warn('a connection to the database broke while it was opening', errorFields(error))
-      return
-    }
-    log.error('a promise was rejected and nobody looked: ending', errorFields(error))
-    process.exit(1)
-  })
 }
 
 /** Resolves at the first SIGTERM or SIGINT. Under `bun run` each arrives twice: a second one means nothing. */

@@ -90,7 +90,7 @@ for (const driver of ['embedded', 'Postgres'])
       ['a character that no text has', [8, 'a\0b', 0, 0, true], /0x00/],
       ['more than a float4 holds', [9, 'x', 0, 1e39, true], /out of range/],
       ['a time beyond the table', [10, 'x', 1e300, 0, true], /out of range/],
-      ['text for a number', [11, 'x', 0, 'fast' as never, true], /fast/],
+      ['text for a number', [11, 'x', 0, 'fast' as never, true], /fast|not a value of its type/],
     ])('%s is refused, and the connection goes on', async (_, thing, reason) => {
       await insert([[7, 'first', 0, 0, true]])
       const error = await rejection(insert([[6, 'before', 0, 0, true], thing]))

@@ -21,8 +21,13 @@ export interface FuzzRequest {
   readonly userId: string | null
 }
 
-interface Operation {
-  readonly parameters: readonly { name: string; in: 'path' | 'query'; required: boolean; schema: Schema }[]
+export interface Operation {
+  readonly parameters: readonly {
+    name: string
+    in: 'path' | 'query' | 'header'
+    required: boolean
+    schema: Schema
+  }[]
   readonly requestBody?: { content: Record<string, { schema: Schema }> }
 }
 export interface Description {

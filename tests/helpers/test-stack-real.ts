@@ -45,6 +45,9 @@ export interface RealOptions {
   readonly settingsOf?: (name: ServiceName, replica: number) => Environment
   /** Processes of the tracking service, 2 if not said; Caddy sends to all of them. */
   readonly replicas?: number
+  /** What a fragile world's own stores are started with, beside what all are. */
+  readonly postgresArgs?: readonly string[]
+  readonly redisArgs?: readonly string[]
 }
 
 /** On the run's Postgres and Redis, with a database and a kv of its own, and a NATS that nobody else has. */
@@ -61,7 +64,11 @@ export async function openRealWorld(options: RealOptions = {}): Promise<RealWorl
 /** On servers of its own. */
 export async function openFragileWorld(options: RealOptions = {}): Promise<FragileWorld> {
   const { migrate } = await import('#shared/db/migrate.ts')
-  const [postgres, redis, nats] = await Promise.all([startPostgres(), startRedis(), startNats()])
+  const [postgres, redis, nats] = await Promise.all([
+    startPostgres({ args: options.postgresArgs ?? [] }),
+    startRedis({ args: options.redisArgs ?? [] }),
+    startNats(),
+  ])
   const close = async () => {
     await Promise.all([postgres.close(), redis.close(), nats.close()])
   }

@@ -9,8 +9,9 @@ import { newDirectory } from '#tests/helpers/process.ts'
 async function endOf(code: string): Promise<number> {
   const script = `
     import { createLog } from '#shared/runtime/log.ts'
-    import { watchRejections } from '#shared/runtime/service.ts'
-    watchRejections(createLog())
+    import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
+    watchUnseenErrors(createLog())
+    import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
     void Promise.reject(Object.assign(new Error('broken'), { code: ${JSON.stringify(code)} }))
     setTimeout(() => process.exit(7), 200)`
   const child = Bun.spawn([process.execPath, '--no-env-file', '-e', script], {

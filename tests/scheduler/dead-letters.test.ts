@@ -15,7 +15,7 @@ const POISON: readonly (readonly [name: string, field: string, value: string, re
   ['a list that is too short', `t${NOON + 3}`, '[]', /not a buffered point/],
   ['a time beyond all calendars', 't9000000000000000', '[0,1,24,120,1]', /time/],
   ['text where a number belongs', `t${NOON + 4}`, `[0,${NOON},"north",120,1]`, /not a buffered point/],
-  ['text for a speed', `t${NOON + 9}`, `[0,${NOON},24,120,1,null,null,"fast"]`, /fast/],
+  ['text for a speed', `t${NOON + 9}`, `[0,${NOON},24,120,1,null,null,"fast"]`, /not a value of its type/],
   ['no latitude', `t${NOON + 5}`, `[0,${NOON},null,120,1]`, /not a buffered point/],
   ['more than a float4 holds', `t${NOON + 6}`, `[0,${NOON},24,120,1,1e308]`, /out of range/],
   [

@@ -10,6 +10,7 @@ import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { kindOf, type Write } from './archive.ts'
 import { CommandRefused } from './command-refused.ts'
 import { type Installation, takeBackup } from './take-backup.ts'
+import { describeError } from '#shared/runtime/loggable-error.ts'
 
 const doorOf = (dataDir: string): string => join(dataDir, 'backup.door')
 
@@ -28,7 +29,7 @@ export function openDoor(installation: Installation, log: Log): () => Promise<vo
       takeBackup(installation, (line) => writer.write(Buffer.from(`${line}\n`)))
         .catch(async (error: unknown) => {
           log.error('a backup is not complete', errorFields(error))
-          const sentence = error instanceof Error ? error.message : String(error)
+          const sentence = describeError(error)
           await writer.write(Buffer.from(JSON.stringify({ refused: sentence })))
         })
         .then(() => writer.close())
@@ -63,10 +64,9 @@ export async function takeThroughDoor(dataDir: string, write: Write): Promise<vo
     }
   } catch (error) {
     if (error instanceof CommandRefused) throw error
-    throw new CommandRefused(
-      `The process that holds ${dataDir} does not answer: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    )
+    throw new CommandRefused(`The process that holds ${dataDir} does not answer: ${describeError(error)}`, {
+      cause: error,
+    })
   }
   if (!ended)
     throw new CommandRefused(`The process that holds ${dataDir} has ended before the backup was complete.`)

@@ -2,11 +2,12 @@
 import { environment, ConfigError, readConfig, type Config, unknownSettings } from '#shared/config/config.ts'
 import { DataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { OtherSchema } from '#shared/db/migrate.ts'
-import { createLog } from '#shared/runtime/log.ts'
+import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
 import { openStores } from '#shared/runtime/service.ts'
 import { type Counts, kindOf, rowsOf, type Write } from './archive.ts'
 import { CommandRefused } from './command-refused.ts'
 import type { Installation } from './take-backup.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Where a command shows itself. */
 export interface Screen {
@@ -19,6 +20,9 @@ export const screen: Screen = {
   print: (line) => void process.stdout.write(`${line}\n`),
   progress: (line) => void (process.stderr.isTTY && process.stderr.write(`\r\u001b[2K${line}`)),
 }
+
+/** What nobody expects is for whoever looks after the service, and beside the command's own output. */
+const logged = (): Log => createLog({}, (line) => void process.stderr.write(`${line}\n`))
 
 /** Whether all data are in this process's reach, beside services that run; the embedded drivers' are one process's. */
 const isReal = ({ databaseUrl, redisUrl }: Config): boolean => databaseUrl !== '' && redisUrl !== ''
@@ -41,7 +45,7 @@ export async function withInstallation<T>(
     throw error
   }
   try {
-    const log = createLog({}, (line) => void process.stderr.write(`${line}\n`))
+    const log = logged()
     // Old migrations of a restored database take as long as they take.
     const { close, ...stores } = await openStores(config, log, undefined, 0)
     try {
@@ -54,7 +58,7 @@ export async function withInstallation<T>(
   }
 }
 
-export class WrongCommandLine extends Error {
+export class WrongCommandLine extends LoggableError {
   override name = 'WrongCommandLine'
 }
 
@@ -73,7 +77,11 @@ export async function runCommand(usage: string, run: (config: Config) => Promise
     const usageWrong =
       error instanceof WrongCommandLine ||
       String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
-    if (!TOLD.some((known) => error instanceof known) && !usageWrong) throw error
+    if (!TOLD.some((known) => error instanceof known) && !usageWrong) {
+      logged().error('the command failed', errorFields(error))
+      process.exitCode = 1
+      return
+    }
     process.stderr.write(`${(error as Error).message}\n${usageWrong ? `\n${usage}\n` : ''}`)
     process.exitCode = usageWrong ? 2 : 1
   }

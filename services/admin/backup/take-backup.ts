@@ -18,6 +18,7 @@ import type { Entry, Kv, Position } from '#shared/kv/kv.ts'
 import * as schema from '#shared/schema/schema.ts'
 import { type Counts, FORMAT, type Header, type Write } from './archive.ts'
 import { CommandRefused } from './command-refused.ts'
+import { describeError } from '#shared/runtime/loggable-error.ts'
 
 /** What is backed up, and restored. */
 export type Installation = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'objects' | 'now'>
@@ -55,7 +56,7 @@ export async function expectStores({ db, kv, objects }: Installation): Promise<v
     try {
       await store.probe()
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = describeError(error)
       throw new CommandRefused(`${name} does not answer, so nothing is done: ${why}`, { cause: error })
     }
 }

@@ -11,6 +11,7 @@ import { KEPT_ZOOMS } from '#shared/map/cell-tiles.ts'
 import { type Cell, cellBounds, cellName, MIN_ZOOM } from '#shared/map/cells.ts'
 import { type Box, cornersOf, EVERYWHERE, readMap } from './map-tiles.ts'
 import { createProcession, type ReadProcession } from './front-and-tail.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A cell of an answer. */
 interface Cluster {
@@ -75,7 +76,7 @@ async function readFitting(
     const found = await readBelow(tx, calendar, kept, asked)
     if (found !== null) return found
   }
-  throw new Error('the coarsest zoom fits always')
+  throw new LoggableError('the coarsest zoom fits always')
 }
 
 /** The last zoom that is summed from a kept one: the next one is summed from the next. */

@@ -6,6 +6,7 @@ import { CellChanges } from '#shared/map/cell-counts.ts'
 import { cellAt, MAX_ZOOM } from '#shared/map/cells.ts'
 import type { FoldPoint } from '#shared/fold/fold.ts'
 import { refold } from '#shared/fold/refold.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /**
  * Reads all the pilgrim's points in the area, folds them once more, and books what they gave as nobody's. Their latest
@@ -22,7 +23,7 @@ export async function keepOffsets(tx: Writer, userId: string, calendar: Calendar
   const added = points.map(({ sent_ms: sentMs, ...point }) => ({ ...point, sentMs }) as unknown as FoldPoint)
   // Nothing is stored of somebody who begins anew: the plan asks for no day.
   const { value: days } = refold([], added, calendar).next()
-  if (!Array.isArray(days)) throw new Error('a fold from the beginning asked for stored points')
+  if (!Array.isArray(days)) throw new LoggableError('a fold from the beginning asked for stored points')
   await keepCells(tx, added, calendar)
   await leaveMap(tx, userId, calendar)
   for (const { day, delta } of days) {

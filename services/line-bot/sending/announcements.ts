@@ -16,6 +16,7 @@ import { selectRecipients } from './audience.ts'
 import { button, card, paragraph, postback } from '../bot/flex.ts'
 import { type SummaryFigures, WORDS } from '../locales/locales.ts'
 import { planMessage } from './plan-message.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** The summary waits for the final flush, whose points it counts; not for ever. */
 const FLUSH_PATIENCE_MS = 600_000
@@ -85,7 +86,8 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
   const flushed = await untilFlushed(db, FLUSH_WAIT_MS, stopping)
   const [row] = await db.read(() => db.orm.select().from(ending))
   const since = now() - (row?.endedAt.getTime() ?? now())
-  if (!flushed && since < FLUSH_PATIENCE_MS) throw new Error('the final summary waits for the final flush')
+  if (!flushed && since < FLUSH_PATIENCE_MS)
+    throw new LoggableError('the final summary waits for the final flush')
   await db.orm.transaction(async (tx) => {
     const figures = await readFigures(tx)
     await announce(context, tx, configured, {

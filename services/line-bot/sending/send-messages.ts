@@ -9,6 +9,7 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/line/line-client.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
 import { type Chunk, noteRefusal, settleChunk, splitChunk } from './record-delivery.ts'
+import { describeError } from '#shared/runtime/loggable-error.ts'
 
 /** What another replica has planned, or what has become due, is seen this often. */
 const POLL_MS = 2_000
@@ -116,7 +117,7 @@ async function fits(context: ServiceContext, line: Line, chunk: Chunk): Promise<
     if (limit === null) return true
     room = limit - used
   } catch (error) {
-    await postpone(context, chunk, `the quota is not known: ${errorFields(error).error as string}`)
+    await postpone(context, chunk, `the quota is not known: ${describeError(error)}`)
     return false
   }
   if (room < chunk.size) {
@@ -169,8 +170,8 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
       )
       return
     case 'refused': {
-      const { detail } = delivery
-      log.warn('LINE refuses a call', { message_id: chunk.messageId, recipients: chunk.size, detail })
+      const { detail, brief } = delivery
+      log.warn('LINE refuses a call', { message_id: chunk.messageId, recipients: chunk.size, detail: brief })
       const at = new Date(now())
       await db.orm.transaction(async (tx) => {
         if (delivery.fault === 'recipients' && chunk.recipients.length > 1)

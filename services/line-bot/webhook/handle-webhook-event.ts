@@ -4,6 +4,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { BotAction, LineEvent } from '#shared/contracts/bot.ts'
 import type { Line, Message } from '#shared/line/line-client.ts'
 import { outbox } from '#shared/schema/outbox.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
 import { applyEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-webhook-event.ts'
 import { actionOfPostback, actionOfText } from '../bot/keywords.ts'
@@ -43,9 +44,9 @@ async function answerEvent(context: ServiceContext, line: Line | null, event: Li
   const messages = await compose(context, line, event)
   if (messages === null) return
   const delivery = await line.reply(event.replyToken!, messages)
-  if (delivery.outcome === 'later') throw new Error(`an answer is not delivered: ${delivery.detail}`)
+  if (delivery.outcome === 'later') throw new LoggableError(`an answer is not delivered: ${delivery.brief}`)
   // A token that is used or too old is refused: then there is nothing more to do either.
-  if (delivery.outcome === 'refused') context.log.warn('LINE refuses an answer', { detail: delivery.detail })
+  if (delivery.outcome === 'refused') context.log.warn('LINE refuses an answer', { detail: delivery.brief })
   await context.db.orm
     .update(lineEvents)
     .set({ answeredAt: new Date(context.now()) })

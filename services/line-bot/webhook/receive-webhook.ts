@@ -13,6 +13,7 @@ import { REMEMBERED_MS } from '#shared/line/deduplication-window.ts'
 import { isForBot } from './apply-webhook-event.ts'
 import { spoolEvents } from './webhook-spool.ts'
 import { storeEvents } from './store-webhook-events.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** LINE counts an answer after 2 s as none; both stores together stay below one. */
 const STORE_MS = 450
@@ -57,7 +58,8 @@ function readEvents({ log, now }: ServiceContext, bytes: Uint8Array): LineEvent[
       return isFresh && isForBot(event.data) ? [event.data] : []
     }
     log.warn('an event of LINE is not understood', {
-      faults: event.error.issues.map(({ message }) => message),
+      // Deeper names, and what was sent, are the sender's own.
+      faults: event.error.issues.map(({ code, path: [field] }) => `${String(field)}: ${code}`),
     })
     return []
   })
@@ -67,5 +69,5 @@ const soon = <T>(work: Promise<T>): Promise<T> =>
   within(
     work,
     STORE_MS,
-    failing(() => new Error(`not within ${STORE_MS} ms`)),
+    failing(() => new LoggableError(`not within ${STORE_MS} ms`)),
   )

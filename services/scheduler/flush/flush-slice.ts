@@ -13,6 +13,7 @@ import { noteCells } from './record-cell-changes.ts'
 import type { Slice } from '#shared/buffer/flush-slices.ts'
 import { byIdentity, newPoints, type OwnedPoint, storePoints } from './store-points.ts'
 import { writeChanges } from './write-pilgrim-totals.ts'
+import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** What a slice came to; every point of it is in exactly one of the four. */
 export interface SliceResult {
@@ -72,7 +73,7 @@ export async function flushSlice(
 /** @throws for an entry that is no point, or of no time that a calendar knows */
 function readPoint(entry: Entry): BufferedPoint {
   const point = unpack(entry)
-  if (Number.isNaN(new Date(point.recordedMs).getTime())) throw new RangeError('the time is out of range')
+  if (Number.isNaN(new Date(point.recordedMs).getTime())) throw new LoggableError('the time is out of range')
   return point
 }
 
@@ -170,7 +171,7 @@ async function setAside(
   { userId, field, value }: OwnedEntry,
   error: unknown,
 ): Promise<SliceResult> {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = describeError(error)
   const letter = [userId, field, value, reason].map(storable)
   const { generation } = readStamp(value)
   const [row] = await db.sql<[{ fresh: number; again: number }]>`

@@ -16,6 +16,7 @@ import { ensureDayPartitions } from '../day-partitions.ts'
 import { type FlushLock, takeFlushLock } from './flush-lock.ts'
 import { flushSlice } from './flush-slice.ts'
 import { rollUpCells } from './roll-up-cells.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Slices on their way at a time: while the database stores one, this process folds one, and the kv settles one. */
 const ABREAST = 3
@@ -165,7 +166,7 @@ async function flushLocked(
     // A worker that throws ends the iterator, and so the others, too.
     for await (const slice of pending) {
       // Someone else flushes now; storing on would be safe, but twice the work.
-      if (lock.lost()) throw new Error('the flush lock was lost')
+      if (lock.lost()) throw new LoggableError('the flush lock was lost')
       if (stopping.aborted) break
       done.push(await storeAndSettle(context, slice))
     }

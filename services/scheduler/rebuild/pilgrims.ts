@@ -8,6 +8,7 @@ import { portions } from '#shared/db/cursor-batches.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
 import { EventSums, rowOf } from './event-totals.ts'
 import { DAYS, TOTALS } from './tables.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const HOUR_MS = 3_600_000
 /** Pilgrims whose rows are compared at once. */
@@ -75,7 +76,7 @@ async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: St
 function foldAll(points: readonly FoldPoint[], calendar: Calendar): DayChange[] {
   // Nothing is stored of somebody who begins anew: the plan asks for no day.
   const { value: days } = refold([], points, calendar).next()
-  if (!Array.isArray(days)) throw new Error('a fold from the beginning asked for stored points')
+  if (!Array.isArray(days)) throw new LoggableError('a fold from the beginning asked for stored points')
   return days
 }
 

@@ -10,6 +10,7 @@ import { readLines } from '#shared/runtime/read-lines.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import type { Journal } from './journal.ts'
 import { openAbandoned, SUFFIX } from './journal-file.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const PAGE = 500
 const POLL_MS = 100
@@ -90,7 +91,7 @@ async function* collectOnce(
       waiting.delete(name)
     }
     if (waiting.size > 0 && performance.now() > until)
-      throw new Error(
+      throw new LoggableError(
         `The process that holds the journal ${[...waiting].map((name) => basename(name)).join(', ')} does not hand ` +
           'over what waits in it. Is it frozen, or of an older release?',
       )
@@ -132,7 +133,7 @@ export async function deleteJournals(dir: string): Promise<void> {
   for (const name of readdirSync(dir).filter((name) => name.endsWith(SUFFIX))) {
     const abandoned = openAbandoned(join(dir, name))
     if (abandoned === null)
-      throw new Error(`The journal ${name} is held by a process: stop all services first.`)
+      throw new LoggableError(`The journal ${name} is held by a process: stop all services first.`)
     abandoned.db.close()
     await rm(join(dir, name), { force: true })
   }

@@ -8,9 +8,10 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Submission } from '#shared/kv/kv.ts'
 import { openAbandoned, openOwnFile, type OwnFile, type StoredRow, SUFFIX } from './journal-file.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** The journal has no room: what it holds is kept, the new check-in must be refused. */
-export class JournalFull extends Error {
+export class JournalFull extends LoggableError {
   override name = 'JournalFull'
 }
 
@@ -146,7 +147,7 @@ class JournalFile implements Journal {
       try {
         entries += this.#adoptFile(file)
       } catch (error) {
-        faults.push(new Error(`the journal ${name} is not adopted`, { cause: error }))
+        faults.push(new LoggableError(`the journal ${name} is not adopted`, { cause: error }))
       }
     }
     return { entries, faults }

@@ -59,7 +59,7 @@ function translate(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error)
   if (message.includes('OOM command not allowed')) throw new KvFull('the kv has no memory left')
   if (/^(WRONGTYPE|ERR (?!Error running script)|NOSCRIPT)/.test(message)) throw error
-  throw new KvUnavailable(message, { cause: error })
+  throw new KvUnavailable('the kv does not do what it is asked', { cause: error })
 }
 
 /** Awaits a command; a failure is `KvUnavailable` or `KvFull`, unless it is a fault of ours. */

@@ -75,7 +75,7 @@ export async function drawCard(
   userId: string,
 ): Promise<CardAnswer> {
   const { etag } = await cards.bring(userId)
-  return { url: `${config.publicUrl}/api/event/og/${userId}.png`, ...CARD_SIZE, etag }
+  return { url: `${config.publicUrl}/api/event/og/${userId}.png`, ...CARD_SIZE, etag: `"${etag}"` }
 }
 
 /**

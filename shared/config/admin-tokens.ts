@@ -13,24 +13,45 @@ const TIERS = [
   ['EVENT_VOLUNTEER_TOKEN', 'volunteer'],
 ] as const satisfies readonly (readonly [string, Role])[]
 
+/** Fewer characters than this can be guessed, and no token has them. */
+const SHORTEST = 16
+
+/**
+ * Reads one entry. What stands before its first colon is a name when it is shorter than any token, so that a token may
+ * hold a colon itself; where both halves could be a token, nobody can tell which one is meant.
+ */
+function parseEntry(entry: string): { readonly name: string | null; readonly value: string } | 'ambiguous' {
+  const colon = entry.indexOf(':')
+  const [before, after] = colon < 0 ? ['', entry] : [entry.slice(0, colon), entry.slice(colon + 1)]
+  if (before.length < SHORTEST) return { name: before || null, value: after }
+  return after.length < SHORTEST ? { name: null, value: entry } : 'ambiguous'
+}
+
+/** Why an entry is no token; null: it is one. */
+function faultOf(entry: ReturnType<typeof parseEntry>, tokens: readonly Token[]): string | null {
+  if (entry === 'ambiguous')
+    return 'which part is the token? A name has at most 15 characters; a token with a colon in it needs a name and a colon before it'
+  if (entry.value === '') return 'holds an empty token; an empty token admits nobody, remove it'
+  if (entry.value.length < SHORTEST)
+    return `a token has at least ${SHORTEST} characters (what stands before a colon is its name); make one with: openssl rand -hex 24`
+  return tokens.some(({ value }) => value === entry.value)
+    ? 'a token may stand in one place only, or its level would be ambiguous'
+    : null
+}
+
 /**
  * Reads `token` or `name:token,name:token` of each tier. An empty variable admits nobody.
- * Pushes a fault for a token that stands in two places, or an empty one in a list.
+ * Pushes a fault, which never tells the token, for one that is empty, short, ambiguous or stands in two places.
  */
 export function parseTokens(env: Record<(typeof TIERS)[number][0], string>, faults: string[]): Token[] {
   const tokens: Token[] = []
   for (const [variable, role] of TIERS) {
     if (env[variable] === '') continue
-    const parts = env[variable].split(',').map((part) => part.trim())
-    for (const part of parts) {
-      const colon = part.indexOf(':')
-      const name = colon > 0 ? part.slice(0, colon) : role
-      const value = colon >= 0 ? part.slice(colon + 1) : part
-      if (value === '')
-        faults.push(`${variable}: holds an empty token; an empty token admits nobody, remove it`)
-      else if (tokens.some((other) => other.value === value))
-        faults.push(`${variable}: a token may stand in one place only, or its level would be ambiguous`)
-      else tokens.push({ name, role, value })
+    for (const part of env[variable].split(',')) {
+      const entry = parseEntry(part.trim())
+      const fault = faultOf(entry, tokens)
+      if (fault !== null) faults.push(`${variable}: ${fault}`)
+      else if (entry !== 'ambiguous') tokens.push({ name: entry.name ?? role, role, value: entry.value })
     }
   }
   return tokens

@@ -10,7 +10,11 @@ export const CardAnswer = z.object({
   url: z.string(),
   width: z.int(),
   height: z.int(),
-  etag: z.string().describe('Of the picture; the same while nothing on it changes'),
+  etag: z
+    .string()
+    .describe(
+      'The picture’s ETag as its header has it, quotes included; the same while nothing on it changes',
+    ),
 })
 export type CardAnswer = z.infer<typeof CardAnswer>
 

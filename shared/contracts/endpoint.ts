@@ -42,8 +42,8 @@ export interface Endpoint<
   readonly limit: LimitName | null
   /** Status of a success. */
   readonly success: 200 | 202
-  /** Where the pilgrim's id stands, when the call is made in a pilgrim's name. */
-  readonly caller: 'body' | 'query' | 'none'
+  /** Where the pilgrim's id stands, when the call is made in a pilgrim's name; `header`: in X-Line-User-Id, or nowhere. */
+  readonly caller: 'body' | 'query' | 'header' | 'none'
   /** Whether the end of the event closes it: 403 from then on. */
   readonly closedAtEnd: boolean
   readonly params: Params

@@ -29,7 +29,7 @@ export const FeedbackRequest = z.object({
     error: SCREENSHOT_RULE,
   }),
   device_info: z
-    .union([text(2_000), z.record(z.string(), z.unknown())])
+    .union([text(2_000), z.record(z.string(), z.unknown())], { error: 'must be text or an object' })
     .nullish()
     // JSON escapes what no text column holds.
     .transform((info) => (typeof info === 'object' && info !== null ? JSON.stringify(info) : info || null))
@@ -135,7 +135,8 @@ export const uploadScreenshotEndpoint = endpoint({
   service: 'feedback-media',
   summary:
     'A screenshot (PNG, JPEG or WebP): the raw image, multipart/form-data (field file), or JSON {image: base64 or data URL}',
-  limit: 'address-write',
+  limit: 'user-write',
+  caller: 'header',
   closedAtEnd: true,
   bodyKind: 'raw',
   data: Screenshot,

@@ -20,7 +20,9 @@ export const isUserId = (id: string): boolean =>
   /^[A-Za-z0-9_.:@-]{1,128}$/.test(id) && id !== '.' && id !== '..'
 
 /** A pilgrim's id: as a phone client or LINE gives it. */
-export const UserId = z.string({ error: USER_ID_RULE }).refine(isUserId, { error: USER_ID_RULE })
+export const UserId = z
+  .string({ error: ({ input }) => ((input ?? null) === null ? 'is missing' : USER_ID_RULE) })
+  .refine(isUserId, { error: USER_ID_RULE })
 export type UserId = z.infer<typeof UserId>
 
 /** The names under which existing phone clients send the pilgrim's id. */

@@ -4,8 +4,13 @@ import { endpoint } from './endpoint.ts'
 import { quickCheckIn, quickTrackSync } from './fast-validation.ts'
 import { Latitude, MAX_POINTS, Longitude, Measure, text, Time, UserId } from './fields.ts'
 
+/** For whoever sent something else. */
+export const SENT_TIME_RULE = 'must be ISO 8601 with a zone, epoch milliseconds, or YYYY:MM:DD HH:MM:SS'
+
 /** As clients send it: ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */
-export const SentTime = z.union([z.number(), z.string().max(64)])
+export const SentTime = z.union([z.number(), z.string().max(64, { error: SENT_TIME_RULE })], {
+  error: SENT_TIME_RULE,
+})
 export type SentTime = z.infer<typeof SentTime>
 
 /** A GPS point as phones send it, its alias names already folded (`foldPointAliases`). */
@@ -65,6 +70,7 @@ export const PointFault = z.enum([
   'invalid-timestamp',
   'in-the-future',
   'too-old',
+  'in-seconds',
   'out-of-bounds',
   'invalid-position',
   'invalid-field',

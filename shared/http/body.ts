@@ -66,9 +66,12 @@ function isTooDeep(bytes: Uint8Array): boolean {
   return false
 }
 
-/** @throws Refusal 400 for what is not JSON in UTF-8, or nested deeper than anything can be walked through */
+/**
+ * Reads JSON, whatever the Content-Type says (page-hide beacons send text/plain).
+ * @throws Refusal 400 for what is not JSON in UTF-8, or nested deeper than anything can be walked through
+ */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) throw invalid('body: is missing; send JSON')
+  if (bytes.length === 0) throw invalid('body is missing; send JSON')
   const isLong = bytes.length > MAX_DEPTH
   if (isLong && mayBeDeep(bytes) && isTooDeep(bytes)) throw invalid('body: is nested too deep')
   try {
@@ -76,12 +79,4 @@ export function parseJson(bytes: Uint8Array): unknown {
   } catch {
     throw invalid('body: is not valid JSON in UTF-8')
   }
-}
-
-/**
- * Reads JSON, whatever the Content-Type says (page-hide beacons send text/plain).
- * @throws Refusal 400 for what is not JSON in UTF-8, 413 beyond `max` bytes
- */
-export async function readJson(request: Request, max: number): Promise<unknown> {
-  return parseJson(await readBytes(request, max))
 }

@@ -3,15 +3,16 @@
  * validation, then the verb's own (status, existence). Elysia's hooks would validate before they authenticate, so
  * the pipeline stands here, in one place.
  */
-import type { z } from 'zod'
+import { z } from 'zod'
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { ACCESS_LEVEL, type Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Endpoint, Nothing } from '#shared/contracts/endpoint.ts'
+import { UserId } from '#shared/contracts/fields.ts'
 import { forbidden, notActive, unauthorized } from '#shared/http/errors.ts'
 import { charge } from '#shared/security/rate-limits.ts'
 import { plainFault } from '#shared/http/validation-message.ts'
-import { readBytes, readJson } from './body.ts'
+import { parseJson, readBytes } from './body.ts'
 import { foldUserId } from './caller.ts'
 import { validationError } from './failures.ts'
 
@@ -26,6 +27,8 @@ export interface Call<P, Q, B> {
   readonly request: Request
   readonly requestId: string
 }
+
+const NamedByHeader = z.object({ 'X-Line-User-Id': UserId })
 
 const parse = <S extends z.ZodType>(schema: S, value: unknown): z.infer<S> => {
   if (schema === (Nothing as z.ZodType)) return {} as z.infer<S>
@@ -80,11 +83,19 @@ async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId:
 
 /** The first checks: size, and who calls. @throws Refusal */
 export async function admit(context: ServiceContext, endpoint: Endpoint, request: Request) {
-  const { bodyBytes } = context.config
-  const json = endpoint.bodyKind === 'json' ? await readJson(request, bodyBytes) : {}
-  const bytes = endpoint.bodyKind === 'raw' ? await readBytes(request, bodyBytes) : new Uint8Array()
+  // Also where no body is asked for: one that is too large is refused everywhere alike.
+  const bytes =
+    endpoint.method === 'GET' ? new Uint8Array() : await readBytes(request, context.config.bodyBytes)
   const operator = endpoint.access === 'public' ? null : await authorize(context, endpoint, request)
+  const json = endpoint.bodyKind === 'json' ? parseJson(bytes) : {}
   return { json, bytes, operator }
+}
+
+/** In whose name a call is made, by what its contract has checked. @throws Refusal 400 for a header that names nobody */
+function callerOf(endpoint: Endpoint, body: unknown, query: unknown, header: string | null): unknown {
+  if (endpoint.caller === 'header')
+    return header ? parse(NamedByHeader, { 'X-Line-User-Id': header })['X-Line-User-Id'] : undefined
+  return ((endpoint.caller === 'query' ? query : body) as { readonly user_id?: unknown }).user_id
 }
 
 /** All other checks. @throws Refusal */
@@ -101,11 +112,11 @@ export async function callOf(
   const body = endpoint.quickBody?.(given) ?? parse(endpoint.body, given)
   const queried = endpoint.query === Nothing ? {} : Object.fromEntries(new URL(request.url).searchParams)
   const query = parse(endpoint.query, endpoint.caller === 'query' ? foldUserId(queried, header) : queried)
-  const caller = (endpoint.caller === 'query' ? query : body) as { readonly user_id?: unknown }
-  if (endpoint.access === 'public' && endpoint.caller === 'body' && typeof caller.user_id === 'string')
-    await context.checkIdentity(request, caller.user_id)
+  const userId = callerOf(endpoint, body, query, header)
+  if (endpoint.access === 'public' && endpoint.caller !== 'query' && typeof userId === 'string')
+    await context.checkIdentity(request, userId)
   if (endpoint.closedAtEnd) await refuseAfterEnd(context)
-  await chargePublic(context, endpoint, caller.user_id, request)
+  await chargePublic(context, endpoint, userId, request)
   return {
     params: parse(endpoint.params, params ?? {}),
     query,

@@ -17,11 +17,16 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'must be a UUID',
 }
 
-const UNITS: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' }
+const UNITS: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+}
 
 /** Of a text or a list its length, of a number itself. */
-const bound = (origin: string, how: string, limit: number | bigint): string =>
-  origin in UNITS ? `must have ${how} ${limit} ${UNITS[origin]}` : `must be ${how} ${limit}`
+function bound(origin: string, how: string, limit: number | bigint): string {
+  const unit = UNITS[origin]?.[Number(limit) === 1 ? 0 : 1]
+  return unit === undefined ? `must be ${how} ${limit}` : `must have ${how} ${limit} ${unit}`
+}
 
 /** A sentence's end, to be read after the field's name; undefined leaves it to zod. For `safeParse`'s `error`. */
 export function plainFault(issue: z.core.$ZodRawIssue): string | undefined {
@@ -35,5 +40,6 @@ export function plainFault(issue: z.core.$ZodRawIssue): string | undefined {
     return bound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)
   if (issue.code === 'too_big')
     return bound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum)
+  if (issue.code === 'invalid_union') return 'is of a wrong type'
   return issue.code === 'invalid_format' ? FORMATS[issue.format] : undefined
 }

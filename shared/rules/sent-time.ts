@@ -39,6 +39,10 @@ export function parseSentTime(value: number | string, calendar: Calendar): numbe
   return exif !== undefined && exists(...exif) ? inRange(calendar.instant(...exif)) : null
 }
 
+/** Epoch seconds of the years 2001 to 2286: taken for milliseconds they lie in the first months of 1970. */
+export const looksLikeSeconds = (value: number | string): boolean =>
+  typeof value === 'number' && value >= 1e9 && value < 1e10
+
 const WRITTEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /**

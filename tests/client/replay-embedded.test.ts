@@ -11,7 +11,7 @@ import { gpxOf, walk } from './replay-walk.ts'
 
 const WALK = walk(300)
 const DRIVE = walk(60, { stepS: 60, kmh: 40 })
-const TOKEN = 'replay-owner'
+const TOKEN = 'token-of-the-replay'
 const SYNCS = 10
 const TIMEOUT_MS = 60_000
 

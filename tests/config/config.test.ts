@@ -19,14 +19,16 @@ const faultsOf = (env: Record<string, string>): readonly string[] => {
   }
 }
 
+const TOKEN = 'token-of-16-char'
+
 describe('the configuration', () => {
   test('names every fault at once', () => {
     const faults = faultsOf({
       EVENT_PARTITIONS: '0',
       EVENT_TIMEZONE: 'Mars/Olympus',
       EVENT_IDENTITY: 'maybe',
-      EVENT_ADMIN_TOKEN: 'a',
-      EVENT_MANAGER_TOKEN: 'a',
+      EVENT_ADMIN_TOKEN: TOKEN,
+      EVENT_MANAGER_TOKEN: TOKEN,
       EVENT_AREA: '/nowhere/area.json',
       EVENT_ROUTE: '/nowhere/route.json',
       EVENT_ENV: 'production',
@@ -118,23 +120,82 @@ describe('the configuration', () => {
 
   test('an unset or blank token admits nobody; several are told apart; one in two places is refused', () => {
     expect(readConfig({ EVENT_ADMIN_TOKEN: '  ' }).tokens).toEqual([])
-    expect(readConfig({ EVENT_MANAGER_TOKEN: 'lin:a,chen:b', EVENT_VOLUNTEER_TOKEN: 'c' }).tokens).toEqual([
-      { name: 'lin', role: 'manager', value: 'a' },
-      { name: 'chen', role: 'manager', value: 'b' },
-      { name: 'volunteer', role: 'volunteer', value: 'c' },
+    const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(16)) as [string, string, string]
+    expect(
+      readConfig({ EVENT_MANAGER_TOKEN: `lin:${a},chen:${b}`, EVENT_VOLUNTEER_TOKEN: c }).tokens,
+    ).toEqual([
+      { name: 'lin', role: 'manager', value: a },
+      { name: 'chen', role: 'manager', value: b },
+      { name: 'volunteer', role: 'volunteer', value: c },
     ])
-    expect(faultsOf({ EVENT_ADMIN_TOKEN: 'a', EVENT_MANAGER_TOKEN: 'x:a' })).toHaveLength(1)
-    expect(faultsOf({ EVENT_ADMIN_TOKEN: 'a,,b' })).toEqual([expect.stringContaining('empty token')])
+    expect(faultsOf({ EVENT_ADMIN_TOKEN: a, EVENT_MANAGER_TOKEN: `x:${a}` })).toHaveLength(1)
+    expect(faultsOf({ EVENT_ADMIN_TOKEN: `${a},,${b}` })).toEqual([expect.stringContaining('empty token')])
+  })
+
+  test('a token that can be guessed is refused, and never told', () => {
+    for (const short of ['Q7', 'Xq9v', `lin:${'x'.repeat(15)}`, 'x'.repeat(15), ':1', 'Xq9v:1'])
+      for (const variable of ['EVENT_ADMIN_TOKEN', 'EVENT_MANAGER_TOKEN', 'EVENT_VOLUNTEER_TOKEN']) {
+        const [fault, ...others] = faultsOf({ [variable]: `${TOKEN},${short}` })
+        expect(others).toEqual([])
+        expect(fault).toStartWith(`${variable}: a token has at least 16 characters`)
+        expect(fault).not.toContain(short.split(':').at(-1)!.padEnd(2))
+      }
+  })
+
+  test.each([
+    ['a token without a name', TOKEN, 'owner', TOKEN],
+    ['the longest name', `${'n'.repeat(15)}:${TOKEN}`, 'n'.repeat(15), TOKEN],
+    ['a name of any script', `阿明:${TOKEN}`, '阿明', TOKEN],
+    ['a token with a colon', `${TOKEN}:1`, 'owner', `${TOKEN}:1`],
+    ['a token that ends with one', `${TOKEN}:`, 'owner', `${TOKEN}:`],
+    ['a named one', `anna:${TOKEN}:1`, 'anna', `${TOKEN}:1`],
+    ['a named one of two halves', `anna:${TOKEN}:${TOKEN}`, 'anna', `${TOKEN}:${TOKEN}`],
+    ['one that begins with a colon', `:${TOKEN}:${TOKEN}`, 'owner', `${TOKEN}:${TOKEN}`],
+  ])('of a name and a token, %s', (_, given, name, value) => {
+    expect(readConfig({ EVENT_ADMIN_TOKEN: given }).tokens).toEqual([{ name, role: 'owner', value }])
+  })
+
+  test('where the name may be the token, nobody guesses', () => {
+    expect(faultsOf({ EVENT_ADMIN_TOKEN: `${TOKEN}:${TOKEN}` })).toEqual([
+      expect.stringMatching(/^EVENT_ADMIN_TOKEN: which part is the token\?/),
+    ])
+  })
+
+  test('origins are taken as browsers send them, and others refused with what was meant', () => {
+    for (const right of ['*', 'https://a.example', 'https://a.example, http://localhost:5173', ''])
+      expect(faultsOf({ EVENT_CORS_ORIGINS: right })).toEqual([])
+    expect(
+      readConfig({ EVENT_CORS_ORIGINS: ' https://a.example ,https://b.example:8443' }).corsOrigins,
+    ).toEqual(['https://a.example', 'https://b.example:8443'])
+    const wrong = [
+      ['https://a.example/', 'write https://a.example'],
+      ['https://A.example', 'write https://a.example'],
+      ['https://a.example:443', 'write https://a.example'],
+      ['https://a.example/app', 'write https://a.example'],
+      ['https://walk.台灣', 'write https://walk.xn--kpry57d'],
+      ['a.example', 'write it like https://'],
+      ['null', 'write it like https://'],
+      ['ftp://a.example', 'write it like https://'],
+      ['https://*.example', 'is not an origin'],
+      ['https://a.example" || true || "', 'is not an origin'],
+    ] as const
+    for (const [origin, meant] of wrong)
+      expect(faultsOf({ EVENT_CORS_ORIGINS: `https://b.example,${origin}` })).toEqual([
+        expect.stringMatching(new RegExp(`^EVENT_CORS_ORIGINS: .*${meant.replaceAll('.', '\\.')}`)),
+      ])
+    expect(faultsOf({ EVENT_CORS_ORIGINS: '*,https://a.example' })).toEqual([
+      expect.stringContaining('stands for all origins, and alone'),
+    ])
   })
 
   test('a secret may stand in a file; the variable itself wins; a file that is not there is a fault', () => {
     const dir = mkdtempSync(join(tmpdir(), 'event-config-'))
     try {
       const file = join(dir, 'token')
-      writeFileSync(file, 'from-file\n')
-      expect(readConfig({ EVENT_ADMIN_TOKEN_FILE: file }).tokens[0]?.value).toBe('from-file')
-      expect(readConfig({ EVENT_ADMIN_TOKEN_FILE: file, EVENT_ADMIN_TOKEN: 'own' }).tokens[0]?.value).toBe(
-        'own',
+      writeFileSync(file, 'token-from-a-file\n')
+      expect(readConfig({ EVENT_ADMIN_TOKEN_FILE: file }).tokens[0]?.value).toBe('token-from-a-file')
+      expect(readConfig({ EVENT_ADMIN_TOKEN_FILE: file, EVENT_ADMIN_TOKEN: TOKEN }).tokens[0]?.value).toBe(
+        TOKEN,
       )
       expect(faultsOf({ EVENT_ADMIN_TOKEN_FILE: join(dir, 'none') })).toEqual([
         expect.stringContaining('EVENT_ADMIN_TOKEN_FILE'),

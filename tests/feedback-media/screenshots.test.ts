@@ -3,13 +3,14 @@ import { expect, test } from 'bun:test'
 import { screenshotEndpoint, uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { rawRequest } from '#tests/helpers/raw-request.ts'
-import { healthOf } from '#tests/helpers/test-stack.ts'
+import { healthOf, newPilgrim } from '#tests/helpers/test-stack.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 import { claiming, edges, jpeg, ofBytes, png, textChunk, webp, withExif } from './pictures.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 const PATH = uploadScreenshotEndpoint.path
 const LIMIT = 120
+const USER_LIMIT = 5
 
 const form = (field: string, bytes: Bytes, name = 'shot.png'): FormData => {
   const data = new FormData()
@@ -184,6 +185,19 @@ describeWorlds(
       expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
     })
 
+    test('an upload is charged to the pilgrim whom the header names, and to nobody else', async () => {
+      const shot = (userId: string) => upload({ body: png(8, 8), headers: { 'X-Line-User-Id': userId } })
+      const one = newPilgrim()
+      const statuses: number[] = []
+      for (let i = 0; i <= USER_LIMIT; i++) statuses.push((await shot(one)).status)
+      expect(statuses).toEqual([...Array<number>(USER_LIMIT).fill(200), 429])
+      expect((await shot(newPilgrim())).status).toBe(200)
+      expect((await upload({ body: png(8, 8) })).status).toBe(200)
+      expect(await sentenceOf(await shot('not an id'), 400, 'invalid-request')).toStartWith(
+        'X-Line-User-Id: ',
+      )
+    })
+
     test('too many uploads from one address are 429, before they are decoded', async () => {
       let answer = await upload({ body: png(8, 8) })
       for (let i = 0; i < LIMIT && answer.status === 200; i++) answer = await upload({ body: png(8, 8) })
@@ -191,5 +205,5 @@ describeWorlds(
       await sentenceOf(await upload({ body: 'not a picture' }), 429, 'rate-limited')
     })
   },
-  { EVENT_LIMIT_ADDRESS_WRITE: String(LIMIT) },
+  { EVENT_LIMIT_ADDRESS_WRITE: String(LIMIT), EVENT_LIMIT_USER_WRITE: String(USER_LIMIT) },
 )

@@ -95,6 +95,55 @@ describeOnServers('Caddy', () => {
     expect(given.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   })
 
+  test('a request id of several headers is given anew, so that no answer holds what a client wrote', async () => {
+    const EVIL = '","code":"evil'
+    const twice = (first: string, second: string) => [`X-Request-Id: ${first}`, `X-Request-Id: ${second}`]
+    const ids = [
+      twice('walk-1', EVIL),
+      twice(EVIL, 'walk-1'),
+      twice('walk-1', 'walk-2'),
+      [`X-Request-Id: ${EVIL}`],
+    ]
+    // Caddy's own refusals, of each kind, and what reaches a service.
+    const heads = [
+      ['GET /metrics HTTP/1.1', 'Host: localhost'],
+      ['GET /api/event/line-usage HTTP/1.1', 'Host: localhost'],
+      ['BREW /health HTTP/1.1', 'Host: localhost'],
+      ['GET /health HTTP/1.1', 'Host: other.example'],
+      [`POST ${CHECKIN} HTTP/1.1`, 'Host: localhost', 'Content-Length: 200000'],
+      ['GET /health HTTP/1.1', 'Host: localhost'],
+    ]
+    for (const head of heads)
+      for (const id of ids) {
+        const answer = await raw([...head, ...id])
+        const body = JSON.parse(answer.body) as { request_id?: string; headers?: Record<string, string> }
+        expect(body.request_id ?? body.headers!['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+        expect(answer.body).not.toContain('evil')
+      }
+  })
+
+  test.each([
+    'X-Request-Id',
+    'Origin',
+    'Referer',
+    'User-Agent',
+    'Cookie',
+    'Accept',
+    'X-Forwarded-Host',
+    'Via',
+  ])('its refusals tell nothing of what was sent as %s, in the path or as the host', async (name) => {
+    const hostile = `<"evil>`
+    for (const head of [
+      [`GET /metrics/${encodeURIComponent(hostile)}evil?evil HTTP/1.1`, 'Host: localhost'],
+      ['EVIL /evil HTTP/1.1', 'Host: localhost'],
+      ['GET /evil HTTP/1.1', 'Host: evil.example'],
+    ]) {
+      const { body, headers } = await raw([...head, `${name}: ${hostile}`, `${name}: ${hostile}`])
+      expect(Object.keys(JSON.parse(body) as object).sort()).toEqual(['code', 'error', 'request_id'])
+      expect(`${body} ${JSON.stringify([...headers])}`).not.toMatch(/evil/i)
+    }
+  })
+
   test('every answer says how it may be used', async () => {
     for (const path of ['/health', '/metrics']) {
       const { headers } = await send(path)

@@ -4,6 +4,7 @@ import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ErrorBody } from '#shared/contracts/errors.ts'
+import { UserId } from '#shared/contracts/fields.ts'
 
 type Json = Record<string, unknown>
 
@@ -32,15 +33,14 @@ const MEANINGS: Record<number, string> = {
 
 /** Refusals that follow from an endpoint's declaration, and those it names itself. */
 function refusalsOf(endpoint: Endpoint): number[] {
-  const { access, bodyKind, caller, limit, method, closedAtEnd, errors } = endpoint
+  const { access, caller, limit, method, closedAtEnd, errors } = endpoint
   const refusals = new Set([...errors, 400, 500, 503])
   // Where EVENT_IDENTITY asks who calls in a pilgrim's name, too.
-  const named = access === 'public' && caller === 'body'
+  const named = access === 'public' && (caller === 'body' || caller === 'header')
   if (access !== 'public' || named) refusals.add(401)
   if (ACCESS_LEVEL[access] > 0 || closedAtEnd || named) refusals.add(403)
   if (limit !== null) refusals.add(429)
-  if (bodyKind !== 'none') refusals.add(408)
-  if (method !== 'GET') refusals.add(413)
+  if (method !== 'GET') for (const status of [408, 413]) refusals.add(status)
   return [...refusals].sort((a, b) => a - b)
 }
 
@@ -102,7 +102,16 @@ function successAnswers(endpoint: Endpoint): Json {
   }
 }
 
-function parametersOf({ params, query }: Endpoint): Json[] {
+/** In whose name a call is made that has no other place to say it. */
+const CALLER: Json = {
+  name: 'X-Line-User-Id',
+  in: 'header',
+  required: false,
+  description: 'The pilgrim whom the call is charged to; without it the address',
+  schema: schemaOf(UserId, 'input'),
+}
+
+function parametersOf({ params, query, caller }: Endpoint): Json[] {
   const listed = (contract: z.ZodType, place: 'path' | 'query') => {
     const { properties = {}, required = [] } = schemaOf(contract, 'input') as {
       properties?: Record<string, Json>
@@ -115,7 +124,7 @@ function parametersOf({ params, query }: Endpoint): Json[] {
       schema,
     }))
   }
-  return [...listed(params, 'path'), ...listed(query, 'query')]
+  return [...listed(params, 'path'), ...listed(query, 'query'), ...(caller === 'header' ? [CALLER] : [])]
 }
 
 function requestBodyOf({ bodyKind, body }: Endpoint): Json {

@@ -1,11 +1,11 @@
 /** Which points are taken, and where in time they stand. */
 import type { InArea } from '#shared/config/area.ts'
 import { quickGpsPoint } from '#shared/contracts/fast-validation.ts'
-import { foldPointAliases, GpsPoint, type PointFault } from '#shared/contracts/tracking.ts'
+import { foldPointAliases, GpsPoint, type PointFault, SENT_TIME_RULE } from '#shared/contracts/tracking.ts'
 import { invalid } from '#shared/http/errors.ts'
 import type { Position } from '#shared/kv/kv.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
-import { parseSentTime } from '#shared/rules/sent-time.ts'
+import { looksLikeSeconds, parseSentTime } from '#shared/rules/sent-time.ts'
 import type { Point } from '../point.ts'
 
 export interface AcceptRules {
@@ -57,12 +57,13 @@ export function acceptCheckIn(
   if (given.timestamp === undefined || given.timestamp === null)
     return pointOf(given, 'c', receivedMs, receivedMs, receivedMs, area)
   const sentMs = parseSentTime(given.timestamp, calendar)
-  if (sentMs === null)
-    throw invalid('timestamp: must be ISO 8601 with a zone, epoch milliseconds, or YYYY:MM:DD HH:MM:SS')
+  if (sentMs === null) throw invalid(`timestamp: ${SENT_TIME_RULE}`)
   if (sentMs > receivedMs + CHECKIN_AHEAD_MS)
     throw invalid('timestamp: lies more than 24 hours ahead; set the phone’s clock and check in again')
-  if (sentMs < receivedMs - maxAgeMs)
+  if (sentMs < receivedMs - maxAgeMs) {
+    if (looksLikeSeconds(given.timestamp)) throw invalid('timestamp: looks like seconds: send milliseconds')
     throw invalid(`timestamp: is older than ${maxAgeMs / 86_400_000} days and is not taken any more`)
+  }
   return pointOf(given, 'c', sentMs, Math.min(sentMs, receivedMs), receivedMs, area)
 }
 
@@ -98,7 +99,7 @@ function acceptTrackPoint(
   const sentMs = parseSentTime(given.timestamp, calendar)
   if (sentMs === null) return 'invalid-timestamp'
   if (sentMs > receivedMs + TRACK_AHEAD_MS) return 'in-the-future'
-  if (sentMs < receivedMs - maxAgeMs) return 'too-old'
+  if (sentMs < receivedMs - maxAgeMs) return looksLikeSeconds(given.timestamp) ? 'in-seconds' : 'too-old'
   return pointOf(given, 't', sentMs, sentMs, receivedMs, area)
 }
 

@@ -1,0 +1,34 @@
+/** The order in which a request is looked at: its size, then who calls, then what it says. */
+import { test } from 'bun:test'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { sentenceOf } from '#tests/helpers/answers.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+
+const TOO_LARGE = 'a'.repeat(102_401)
+const filled = (path: string) => path.replaceAll(/:\w+/g, 'someone')
+const streamed = (text: string): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start(controller) {
+      for (let i = 0; i < text.length; i += 40_000)
+        controller.enqueue(new TextEncoder().encode(text.slice(i, i + 40_000)))
+      controller.close()
+    },
+  })
+const WAYS: readonly (readonly [name: string, body: () => BodyInit])[] = [
+  ['with Content-Length', () => TOO_LARGE],
+  ['in chunks', () => streamed(TOO_LARGE)],
+]
+
+describeWorlds('the order of checks', (world) => {
+  test.each(WAYS)('a body that is too large is told first, by every endpoint, %s', async (_, body) => {
+    for (const { method, path } of ENDPOINTS.filter((endpoint) => endpoint.method !== 'GET'))
+      for (const headers of [{}, { 'X-Admin-Token': 'no token of this event' }])
+        await sentenceOf(await world.fetch(filled(path), { method, headers, body: body() }), 413, 'too-large')
+  })
+
+  test('then who calls, before what the body says', async () => {
+    for (const { method, path, access, bodyKind } of ENDPOINTS)
+      if (bodyKind === 'json' && access !== 'public' && access !== 'optional')
+        await sentenceOf(await world.fetch(filled(path), { method, body: '{"cut' }), 401, 'unauthorized')
+  })
+})

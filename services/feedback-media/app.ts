@@ -1,5 +1,4 @@
 /** The feedback-media service: what people report, their screenshots, and their share cards. */
-import { createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import { openRenderer } from '#shared/cards/renderer.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'
@@ -13,6 +12,7 @@ import {
 } from '#shared/contracts/feedback.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
 import { createCards, drawCard, findCard } from './draw-card.ts'
+import { openDecoder } from './feedback/decode-picture.ts'
 import { createCardDrawing } from './draw-cards.ts'
 import { listFeedback, readBoard } from './feedback/list-feedback.ts'
 import { answerPng } from './png-answer.ts'
@@ -28,8 +28,7 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   const renderer = openRenderer()
   const cards = createCards(context, renderer)
   const drawing = createCardDrawing(context, cards)
-  // Decoding a picture of 16 million pixels takes 80 MB and a core for a second.
-  const decoding = createBoundedQueue({ running: 2, waiting: 16 })
+  const decoder = openDecoder()
   const router = createRouter(context)
   serve(router, context, submitFeedbackEndpoint, ({ body }) => submitFeedback(context, body))
   serve(router, context, listFeedbackEndpoint, ({ query, operator }) =>
@@ -40,7 +39,7 @@ export function createFeedbackMedia(context: ServiceContext): Service {
     updateFeedback(context, operator!, params.id, body, requestId),
   )
   serve(router, context, uploadScreenshotEndpoint, ({ bytes, request }) =>
-    uploadScreenshot(context, decoding, bytes, request.headers.get('content-type') ?? ''),
+    uploadScreenshot(context, decoder, bytes, request.headers.get('content-type') ?? ''),
   )
   serve(router, context, screenshotEndpoint, ({ request, params }) =>
     serveScreenshot(context, request, params.file),
@@ -58,7 +57,7 @@ export function createFeedbackMedia(context: ServiceContext): Service {
     },
     async stop() {
       await drawing.stop()
-      await renderer.close()
+      await Promise.all([renderer.close(), decoder.close()])
     },
   }
 }

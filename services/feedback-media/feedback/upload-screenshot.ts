@@ -1,14 +1,9 @@
 /** Screenshots: taken in any of three wrappings, decoded, and stored as a PNG that is ours. */
-import type { BoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Screenshot } from '#shared/contracts/feedback.ts'
 import { invalid } from '#shared/http/errors.ts'
-import { formatOf, type ImageFormat, isWhole, withoutMetadata } from '../image-format.ts'
-
-const MAX_SIDE_PX = 4_096
-const MAX_PIXELS = 20_000_000
-
-const NOT_AN_IMAGE = 'image: is not a whole PNG, JPEG or WebP picture'
+import { type Decoder, NOT_AN_IMAGE } from './decode-picture.ts'
+import { formatOf } from '../image-format.ts'
 
 /** Finds the picture in a body: its own bytes say first what it is, then the Content-Type. */
 async function pictureIn(
@@ -48,43 +43,17 @@ function pictureOfJson(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> 
   return new Uint8Array(Buffer.from(base64, 'base64'))
 }
 
-/** Decodes and encodes anew: what comes out was written by us. */
-async function asPng(
-  picture: Uint8Array<ArrayBuffer>,
-  format: ImageFormat,
-): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    const image = new Bun.Image(picture, { maxPixels: MAX_PIXELS })
-    const { width, height, format: seen } = await image.metadata()
-    if (seen !== format) throw invalid(NOT_AN_IMAGE)
-    if (width > MAX_SIDE_PX || height > MAX_SIDE_PX)
-      throw invalid(`image: is ${width} × ${height} pixels; at most ${MAX_SIDE_PX} a side are taken`)
-    return withoutMetadata(await image.png().bytes())
-  } catch (error) {
-    // Whatever the decoder cannot read, it names by a code of this kind.
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (code === 'ERR_IMAGE_TOO_MANY_PIXELS')
-      throw invalid(`image: has more than ${MAX_PIXELS / 1e6} million pixels`)
-    if (code.startsWith('ERR_IMAGE_')) throw invalid(NOT_AN_IMAGE)
-    throw error
-  }
-}
-
 /**
  * Stores a screenshot under a name that nobody can guess.
- * @param decoding bounds how many are decoded at once: a small file may hold a large picture
- * @throws Refusal 400 for what is not a whole picture of an allowed kind and size; 503 when too many wait
+ * @throws Refusal 400 for what is not a whole picture of an allowed kind, size and cost; 503 when too many wait
  */
 export async function uploadScreenshot(
   { objects, config }: ServiceContext,
-  decoding: BoundedQueue,
+  decoder: Decoder,
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,
 ): Promise<Screenshot> {
-  const picture = await pictureIn(bytes, contentType)
-  const format = formatOf(picture)
-  if (format === null || !isWhole(picture, format)) throw invalid(NOT_AN_IMAGE)
-  const png = await decoding.run(() => asPng(picture, format))
+  const png = await decoder.asPng(await pictureIn(bytes, contentType))
   const filename = `${Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')}.png`
   await objects.put(`screenshots/${filename}`, png, { contentType: 'image/png' })
   return { filename, url: `${config.publicUrl}/api/event/feedback-image/${filename}` }

@@ -1,0 +1,61 @@
+/** A child process on an order that wants too much: the order fails, and the next one is carried out. */
+import { afterEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type Child, ChildFailed, type ChildOptions, openChild } from '#shared/child/child.ts'
+import { Refusal } from '#shared/http/errors.ts'
+import { until } from '#tests/helpers/wait.ts'
+import type { Appetite } from './hungry.ts'
+
+const opened: Child<Appetite, number>[] = []
+const open = (options: Partial<ChildOptions> = {}): Child<Appetite, number> => {
+  const child = openChild<Appetite, number>({
+    program: join(import.meta.dir, 'hungry.ts'),
+    waiting: 4,
+    recycleAfter: 1,
+    recycleBytes: 1_000_000_000,
+    timeoutMs: 60_000,
+    idleMs: 60_000,
+    limits: { cpuSeconds: 1, memoryBytes: 300_000_000 },
+    ...options,
+  })
+  opened.push(child)
+  return child
+}
+afterEach(async () => {
+  for (const child of opened.splice(0)) await child.close()
+})
+const reasonOf = (run: Promise<unknown>): Promise<unknown> =>
+  run.then(() => null).catch((error: unknown) => error)
+
+test('more processor time than it is granted is not given, however patient its parent is', async () => {
+  const child = open()
+  expect(await child.run({ cpuMs: 200 })).toBe(0)
+  expect(await reasonOf(child.run({ cpuMs: 30_000 }))).toBeInstanceOf(ChildFailed)
+  expect(await child.run({ cpuMs: 200 })).toBe(0)
+}, 60_000)
+
+test('more memory than it is granted is not given', async () => {
+  const child = open()
+  expect(await child.run({ bytes: 50_000_000 })).toBe(50)
+  expect(await reasonOf(child.run({ bytes: 600_000_000 }))).toBeInstanceOf(ChildFailed)
+  expect(await child.run({ bytes: 50_000_000 })).toBe(50)
+}, 60_000)
+
+test('more time than it is granted is not given', async () => {
+  const child = open({ timeoutMs: 2_000 })
+  expect(await reasonOf(child.run({ waitMs: 60_000 }))).toBeInstanceOf(ChildFailed)
+  expect(await child.run({})).toBe(0)
+}, 60_000)
+
+test('its end is no verdict on the order: who waits is told to come back, and nothing starts again', async () => {
+  const child = open()
+  const running = reasonOf(child.run({ waitMs: 30_000 }))
+  const waiting = reasonOf(child.run({}))
+  await until(() => child.pid !== null, { timeoutMs: 15_000, what: 'the child to start' })
+  await child.close()
+  for (const reason of [await running, await waiting, await reasonOf(child.run({}))]) {
+    expect(reason).toBeInstanceOf(Refusal)
+    expect(reason).toMatchObject({ httpStatus: 503 })
+  }
+  expect(child.pid).toBeNull()
+}, 60_000)

@@ -1,0 +1,19 @@
+/** A child's program that takes as much of a processor, of memory or of time as it is told to. */
+import { replyWith } from '#shared/child/reply.ts'
+
+export interface Appetite {
+  /** Of processor time. */
+  readonly cpuMs?: number
+  /** Of memory that is written to. */
+  readonly bytes?: number
+  /** Of waiting. */
+  readonly waitMs?: number
+}
+
+replyWith(async ({ cpuMs = 0, bytes = 0, waitMs = 0 }: Appetite) => {
+  const from = process.cpuUsage().user
+  while (process.cpuUsage().user - from < cpuMs * 1_000) crypto.getRandomValues(new Uint8Array(1_024))
+  const pieces = Array.from({ length: Math.ceil(bytes / 1_000_000) }, () => Buffer.alloc(1_000_000, 1))
+  await Bun.sleep(waitMs)
+  return pieces.length
+})

@@ -1,0 +1,91 @@
+/** Pictures that cost more than they look: refused, while cards and health are answered as ever. */
+import { expect, test } from 'bun:test'
+import { drawCardEndpoint } from '#shared/contracts/cards.ts'
+import { uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { checkIn, healthOf, newPilgrim } from '#tests/helpers/test-stack.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { jpegBombs } from './bombs/jpeg.ts'
+import { pngBombs } from './bombs/png.ts'
+import { webpBombs } from './bombs/webp.ts'
+import { png } from './pictures.ts'
+import { json } from './requests.ts'
+
+const MAX_BYTES = 102_400
+/** Of an answer that waits for no decoder, on a machine that has much else to do. */
+const SOON_MS = 5_000
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+describeWorlds(
+  'costly pictures',
+  (world) => {
+    const upload = (body: Bytes) => world.fetch(uploadScreenshotEndpoint.path, { method: 'POST', body })
+    const soon = async (what: string, answer: () => Promise<unknown>): Promise<void> => {
+      const began = performance.now()
+      await answer()
+      const tookMs = performance.now() - began
+      if (tookMs > SOON_MS) throw new Error(`${what} took ${Math.round(tookMs)} ms`)
+    }
+
+    /** Asks for a card that is stored and for the health, again and again, until `work` is through. */
+    const meanwhile = async (work: Promise<unknown>): Promise<void> => {
+      const userId = newPilgrim()
+      await checkIn(world, userId)
+      await dataOf(await world.fetch(drawCardEndpoint.path, json({ user_id: userId })), drawCardEndpoint)
+      let through = false
+      const watch = async (what: string, look: () => Promise<void>): Promise<void> => {
+        while (!through) {
+          await soon(what, look)
+          await Bun.sleep(100)
+        }
+      }
+      const watches = [
+        watch('a card', async () => {
+          const answer = await world.fetch(`/api/event/og/${userId}.png`)
+          expect([answer.status, (await answer.arrayBuffer()).byteLength > 10_000]).toEqual([200, true])
+        }),
+        watch('the health', async () => {
+          expect(await healthOf(world)).toMatchObject({ objects: 'ok' })
+        }),
+      ]
+      await Promise.all([work.finally(() => (through = true)), ...watches])
+    }
+
+    /** Each is taken or refused, in a while; and a good picture after them is taken. */
+    const survives = async (bombs: Record<string, Bytes>, refused: RegExp): Promise<void> => {
+      for (const [name, bytes] of Object.entries(bombs)) {
+        expect({ name, small: bytes.length <= MAX_BYTES }).toEqual({ name, small: true })
+        const answer = await upload(bytes)
+        if (answer.status === 200 && !refused.test(name)) await dataOf(answer, uploadScreenshotEndpoint)
+        else expect(`${name}: ${await sentenceOf(answer, 400, 'invalid-request')}`).toContain(': image: ')
+      }
+      await dataOf(await upload(png(60, 40)), uploadScreenshotEndpoint)
+    }
+
+    test('two that take minutes, at once, over and over', async () => {
+      const { 'progressive JPEG, 600 empty scans': small, 'progressive JPEG, 2,800 empty scans': large } =
+        await jpegBombs()
+      const attack = async (bytes: Bytes | undefined) => {
+        for (let i = 0; i < 3; i++)
+          expect(await sentenceOf(await upload(bytes!), 400, 'invalid-request')).toMatch(
+            /^image: takes too long/,
+          )
+      }
+      await meanwhile(Promise.all([attack(small), attack(large)]))
+    }, 120_000)
+
+    test('JPEG: scans, dimensions, segments, profiles, EXIF, ends', async () => {
+      await meanwhile(survives(await jpegBombs(), /scans|65,500|height/))
+    }, 120_000)
+
+    test('PNG: chunks, dimensions, frames, palettes, texts, profiles, data, ends', async () => {
+      await meanwhile(survives(pngBombs(), /palette$|2³¹|ends in its data/))
+    }, 120_000)
+
+    test('WebP: frames, dimensions, chunks, profiles, ends', async () => {
+      await meanwhile(survives(await webpBombs(), /claimed|2⁴⁸|without a frame|cut/))
+    }, 120_000)
+  },
+  { EVENT_LIMIT_ADDRESS_WRITE: '1000' },
+)

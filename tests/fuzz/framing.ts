@@ -1,6 +1,8 @@
 /** How a request is put on the wire: tokens, odd headers, bent paths and methods, and lengths that lie. */
 import fc from 'fast-check'
+import { KEYS, TIMES } from './edges.ts'
 import { hostileText } from './json.ts'
+import { userId } from './schema.ts'
 
 /** `length` and `chunked` are HTTP; each of the others breaks it in its own way. */
 export const SOUND = ['length', 'chunked'] as const
@@ -98,6 +100,17 @@ const ODD: fc.Arbitrary<readonly (readonly [string, string])[]> = fc.oneof(
       ] as const,
   ),
   headerText.map((text) => [['X-Line-Signature', text]] as const),
+  headerText.map((text) => [['Last-Event-ID', text]] as const),
+  fc.constantFrom(...KEYS).map((name) => [[name, name]] as const),
+  userId.map((id) => [['X-Line-User-Id', id]] as const),
+  fc.constantFrom(...TIMES).map(
+    (at) =>
+      [
+        ['If-Modified-Since', at],
+        ['If-Unmodified-Since', at],
+        ['Date', at],
+      ] as const,
+  ),
   headerText.map((text) => [['X-Admin-Token', text]] as const),
   fc
     .constantFrom('gzip', 'br', 'deflate', 'identity', 'x')

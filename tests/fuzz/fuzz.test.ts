@@ -28,8 +28,10 @@ describeWorlds(
               )
           },
         })
-        for (const { operation, fault, answer, seed, line } of report.findings)
-          console.error(`\n${operation}: ${fault}\n  ${answer}\n  --seed ${seed}\n  ${line}`)
+        for (const { operation, fault, answer, seed, after, line } of report.findings)
+          console.error(
+            `\n${operation}: ${fault}\n  ${answer}\n  --seed ${seed}, after ${after} requests\n  ${line}`,
+          )
         console.log(
           `${world.kind}: ${report.sent} requests, slowest ${Math.round(report.slowest.ms)} ms (${report.slowest.operation});`,
           [...report.statuses]

@@ -25,6 +25,8 @@ export interface Finding {
   readonly operation: string
   readonly fault: string
   readonly seed: number
+  /** How many requests had been sent when it was found, those included that make a finding smaller. */
+  readonly after: number
   /** A line for a shell that sends the request again. */
   readonly line: string
   readonly answer: string
@@ -67,6 +69,7 @@ class Failure extends Error {
     readonly request: FuzzRequest,
     readonly outcome: Outcome,
     readonly fault: string,
+    readonly after: number,
   ) {
     super(fault)
   }
@@ -111,7 +114,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
     const fault =
       faultOf(request, outcome, declaredBy(document, request.operation)) ??
       (await traceFault(request, outcome))
-    if (fault !== null && !found.has(kindOf(request, fault))) throw new Failure(request, outcome, fault)
+    if (fault !== null && !found.has(kindOf(request, fault))) throw new Failure(request, outcome, fault, sent)
   }
 
   const work = async (worker: number) => {
@@ -123,11 +126,12 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
       left -= Math.max(1, run.numRuns)
       if (!run.failed) break
       if (!(run.errorInstance instanceof Failure)) throw run.errorInstance
-      const { request, outcome, fault } = run.errorInstance
+      const { request, outcome, fault, after } = run.errorInstance
       found.set(kindOf(request, fault), {
         operation: request.operation,
         fault,
         seed: used,
+        after,
         line: shellLine(bytesOf(request), world.port),
         answer: shown(outcome),
       })

@@ -1,5 +1,6 @@
 /** JSON as an attacker writes it: numbers and keys that no serializer would put out, at any place of a value. */
 import fc from 'fast-check'
+import { EPOCHS, type Graft, graft, grafted, KEYS, SWARMS, TIMES, URLS } from './edges.ts'
 
 /** Text that stands in the document as it is. */
 export class Raw {
@@ -124,6 +125,8 @@ const long = fc
 /** A string nobody asked for. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...STRINGS) },
+  { weight: 1, arbitrary: fc.constantFrom(...TIMES) },
+  { weight: 1, arbitrary: fc.constantFrom(...URLS) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
   { weight: 1, arbitrary: loneSurrogates },
 )
@@ -132,6 +135,7 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
 export const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: hostileText },
   { weight: 4, arbitrary: fc.constantFrom(...NUMBERS).map((text) => new Raw(text)) },
+  { weight: 1, arbitrary: fc.constantFrom(...EPOCHS) },
   { weight: 1, arbitrary: fc.constantFrom(...NOT_JSON).map((text) => new Raw(text)) },
   { weight: 3, arbitrary: fc.constantFrom<unknown>(null, true, false, 0, -1, 1, 0.5, {}, [], [[]], [null]) },
   { weight: 2, arbitrary: fc.oneof(fc.double(), fc.integer(), fc.maxSafeInteger()) },
@@ -140,22 +144,36 @@ export const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: long },
 )
 
+/** What is done to a value, to the member that it belongs to, or to the object that it is. */
+const OF_MEMBERS = ['remove', 'twice', 'rename', 'wrap', 'spoil', 'spoil-key'] as const
+const OF_OBJECTS = ['proto', 'add', 'swarm'] as const
+
 /** One change of a document: where (counted through its places), what, and with which value. */
 export interface Mutation {
   readonly place: number
-  readonly kind: 'replace' | 'remove' | 'twice' | 'rename' | 'proto' | 'add' | 'wrap'
+  readonly kind: 'replace' | (typeof OF_MEMBERS)[number] | (typeof OF_OBJECTS)[number]
   readonly value: unknown
   readonly key: string
+  /** Goes into a text or a key that is right otherwise. */
+  readonly graft: Graft
+  /** How many members a swarm adds. */
+  readonly swarm: number
 }
 
 export const mutation: fc.Arbitrary<Mutation> = fc.record({
   place: fc.nat(200),
   kind: fc.oneof(
     { weight: 6, arbitrary: fc.constant('replace' as const) },
-    { weight: 3, arbitrary: fc.constantFrom('remove', 'twice', 'rename', 'proto', 'add', 'wrap') },
+    { weight: 4, arbitrary: fc.constantFrom('spoil', 'spoil-key') },
+    { weight: 4, arbitrary: fc.constantFrom(...OF_MEMBERS, ...OF_OBJECTS) },
   ),
   value: hostile,
-  key: hostileText,
+  key: fc.oneof(
+    { weight: 3, arbitrary: hostileText },
+    { weight: 1, arbitrary: fc.constantFrom(...KEYS, 'x'.repeat(90_000)) },
+  ),
+  graft,
+  swarm: fc.constantFrom(...SWARMS),
 })
 
 /** Number of places in a value: itself, and whatever stands in it. */
@@ -180,12 +198,22 @@ const PROTO = new Members([
 ])
 
 /** What becomes of one member; none, one or two. */
-function changed([key, value]: readonly [string, unknown], { kind, value: other, key: name }: Mutation) {
+function changed([key, value]: readonly [string, unknown], change: Mutation) {
+  const { kind, value: other, key: name } = change
   if (kind === 'remove') return []
   if (kind === 'rename') return [[name, value] as const]
   if (kind === 'twice') return [[key, value] as const, [key, other] as const]
   if (kind === 'wrap') return [[key, [value]] as const]
+  if (kind === 'spoil-key') return [[grafted(key, change.graft), value] as const]
+  if (kind === 'spoil' && typeof value === 'string') return [[key, grafted(value, change.graft)] as const]
   return [[key, other] as const]
+}
+
+/** More members like those that are there, or under the key that is given. */
+function swarming({ entries }: Members, { key, swarm, value }: Mutation): Members {
+  const [name, like] = entries.at(-1) ?? [key.slice(0, 20), value]
+  const more = Array.from({ length: swarm }, (_, i) => [`${name}_${i}`, like] as const)
+  return new Members([...entries, ...more])
 }
 
 function mutatedAt(value: unknown, place: number, change: Mutation): unknown {
@@ -194,6 +222,7 @@ function mutatedAt(value: unknown, place: number, change: Mutation): unknown {
       return new Members([...value.entries, ['__proto__', PROTO], ['constructor', { prototype: PROTO }]])
     if (value instanceof Members && change.kind === 'add')
       return new Members([...value.entries, [change.key, change.value]])
+    if (value instanceof Members && change.kind === 'swarm') return swarming(value, change)
     return change.kind === 'wrap' ? [value] : change.value
   }
   let left = place - 1
@@ -204,7 +233,8 @@ function mutatedAt(value: unknown, place: number, change: Mutation): unknown {
     const size = placesIn(member[1])
     const inside = left >= 0 && left < size
     if (!inside) entries.push(member)
-    else if (left === 0 && !['proto', 'add'].includes(change.kind)) entries.push(...changed(member, change))
+    else if (left === 0 && !(OF_OBJECTS as readonly string[]).includes(change.kind))
+      entries.push(...changed(member, change))
     else entries.push([member[0], mutatedAt(member[1], left, change)])
     left -= size
   }

@@ -62,7 +62,26 @@ function dataFault(request: FuzzRequest, { status, headers, body }: Answer): str
   const { data } = JSON.parse(body.toString()) as { data: unknown }
   const parsed = endpoint.data.safeParse(data)
   if (!parsed.success) return `the data are not what is declared: ${parsed.error.issues[0]?.message}`
-  return Bun.deepEquals(parsed.data, data) ? null : 'the data hold more than is declared'
+  if (!Bun.deepEquals(parsed.data, data)) return 'the data hold more than is declared'
+  return partFault(data)
+}
+
+/** More than any form has questions, and any list of modes, days or counters has names. */
+const MOST_KEYS = 400
+
+/** What is wrong anywhere in the data of an answer: an address that a browser would run, or names without a bound. */
+function partFault(part: unknown): string | null {
+  if (typeof part !== 'object' || part === null) return null
+  const members = Object.entries(part)
+  if (!Array.isArray(part) && members.length > MOST_KEYS)
+    return 'an object of an answer has names without a bound'
+  for (const [key, value] of members) {
+    const isAddress = /(^|_)url$/.test(key) && typeof value === 'string'
+    if (isAddress && !value.toLowerCase().startsWith('https://')) return `${key} is no https address`
+    const inside = partFault(value)
+    if (inside !== null) return inside
+  }
+  return null
 }
 
 /** What a client has sent itself it may read again. */

@@ -1,8 +1,9 @@
 /** Requests of every endpoint, from the API's own description: mostly right, and wrong somewhere. */
 import fc from 'fast-check'
+import { KEYS, TIMES } from './edges.ts'
 import { hostileText, mutate, mutation, writeJson } from './json.ts'
 import { multipart, picture } from './pictures.ts'
-import { fromSchema, parameter, type Schema, userId } from './schema.ts'
+import { epoch, fromSchema, parameter, type Schema, userId } from './schema.ts'
 import { type Framing, framed, framing, isSound } from './framing.ts'
 
 export interface FuzzRequest {
@@ -63,6 +64,7 @@ const inUrl = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 12, arbitrary: value.map(encoded) },
     { weight: 3, arbitrary: hostileText.map(encoded) },
+    { weight: 1, arbitrary: fc.constantFrom(...TIMES).map(encoded) },
     { weight: 1, arbitrary: hostileText.map((text) => percent(text.slice(0, 300))) },
     {
       weight: 1,
@@ -95,12 +97,19 @@ const file = fc.oneof(
   ),
 )
 
+/** A name that no endpoint asks for. */
+const queryKey = fc.oneof(
+  fc.constantFrom(...KEYS, '%00', '%ed%a0%80', '', '%', '&', 'x'.repeat(3_000)),
+  hostileText.map((text) => encoded(text.slice(0, 300))),
+)
+
 const optional = (name: string, value: fc.Arbitrary<string>) =>
   fc.oneof(
     { weight: 3, arbitrary: fc.constant('') },
     { weight: 5, arbitrary: value.map((one) => `${name}=${one}`) },
     { weight: 1, arbitrary: value.map((one) => `${name}=${one}&${name}=2`) },
     { weight: 1, arbitrary: value.map((one) => `${name}[]=${one}&${name}.a=1`) },
+    { weight: 1, arbitrary: fc.tuple(queryKey, value).map(([key, one]) => `${key}=${one}&${name}=${one}`) },
   )
 
 function targetOf(path: string, { parameters }: Operation): fc.Arbitrary<string> {
@@ -123,7 +132,7 @@ const lineEvents = fc
       {
         type: fc.constantFrom('message', 'follow', 'unfollow', 'postback', 'join', 'x'),
         webhookEventId: fc.uuid(),
-        timestamp: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+        timestamp: epoch,
         source: fc.record({ type: fc.constantFrom('user', 'group'), userId }),
         replyToken: fc.string(),
         message: fc.record({ type: fc.constantFrom('text', 'image'), id: fc.string(), text: hostileText }),

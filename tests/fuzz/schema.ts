@@ -1,5 +1,6 @@
 /** Values that a JSON Schema allows, so that hostile ones reach beyond the first check. */
 import fc from 'fast-check'
+import { EPOCHS, graft, grafted, spoilt, TIMES, URLS } from './edges.ts'
 import { hostile } from './json.ts'
 
 export interface Schema {
@@ -36,14 +37,26 @@ export const userId = fc.oneof(
 const someTime = fc
   .integer({ min: -40 * 86_400, max: 2 * 86_400 })
   .map((s) => new Date(Date.now() + s * 1_000))
+const written = spoilt(
+  someTime.map((at) => at.toISOString()),
+  TIMES,
+)
+const days = spoilt(
+  someTime.map((at) => at.toISOString().slice(0, 10)),
+  ['0000-01-01', '0001-01-01', '9999-12-31', '2026-02-29', '10000-01-01', '-000001-01-01'],
+)
+/** As LINE and phones count time. */
+export const epoch = fc.oneof(
+  { weight: 4, arbitrary: someTime.map(Number) },
+  { weight: 1, arbitrary: fc.constantFrom(...EPOCHS) },
+)
+const sentTime = fc.oneof(written, epoch)
+const url = spoilt(fc.webUrl({ validSchemes: ['https'] }), URLS)
 const point = fc.record(
   {
     lat: fc.double({ min: -90, max: 90, noNaN: true }),
     lng: fc.double({ min: -180, max: 180, noNaN: true }),
-    timestamp: fc.oneof(
-      someTime.map((at) => at.toISOString()),
-      someTime.map(Number),
-    ),
+    timestamp: sentTime,
     mode: fc.constantFrom('walk', 'bus', 'constructor', 'rocket'),
     accuracy: fc.double({ min: 0, max: 100, noNaN: true }),
   },
@@ -59,10 +72,10 @@ const NAMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   user_id: userId,
   userId,
   user_ids: fc.array(userId, { minLength: 1, maxLength: 5 }),
-  timestamp: fc.oneof(
-    someTime.map((at) => at.toISOString()),
-    someTime.map(Number),
-  ),
+  timestamp: sentTime,
+  picture_url: url,
+  screenshot_url: url,
+  image_url: url,
   points,
   track_points: points,
   gps_points: points,
@@ -84,13 +97,22 @@ const ofType: Readonly<Record<string, (schema: Schema) => fc.Arbitrary<unknown>>
 }
 
 function stringOf({ format, pattern, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
-  if (format === 'date-time') return someTime.map((at) => at.toISOString())
-  if (format === 'date') return someTime.map((at) => at.toISOString().slice(0, 10))
+  if (format === 'date-time') return written
+  if (format === 'date') return days
   if (format === 'uuid') return fc.uuid()
-  if (format === 'uri') return fc.webUrl({ validSchemes: ['https'] })
+  if (format === 'uri') return url
   if (pattern !== undefined)
     return fc.stringMatching(new RegExp(pattern), { maxLength: Math.min(maxLength, 12) })
   return fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 40) })
+}
+
+/** Keys as the schema has them, and one in six spoilt. */
+const keyOf = (names: Schema): fc.Arbitrary<string> => {
+  const right = fromSchema(names) as fc.Arbitrary<string>
+  return fc.oneof(
+    { weight: 5, arbitrary: right },
+    { weight: 1, arbitrary: fc.tuple(right, graft).map(([key, one]) => grafted(key, one)) },
+  )
 }
 
 function objectOf({
@@ -101,7 +123,7 @@ function objectOf({
 }: Schema): fc.Arbitrary<unknown> {
   if (properties === undefined)
     return fc.dictionary(
-      fromSchema(propertyNames ?? { type: 'string' }) as fc.Arbitrary<string>,
+      keyOf(propertyNames ?? { type: 'string' }),
       typeof additionalProperties === 'object' ? fromSchema(additionalProperties) : hostile,
       { maxKeys: 5 },
     )

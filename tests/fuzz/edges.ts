@@ -1,0 +1,114 @@
+/** Values at the edges of a type: times that one store has and another has not, addresses that are none, keys. */
+import fc from 'fast-check'
+
+/** Times in writing: the first and the last of a calendar, of a column and of a clock, and what zones make of them. */
+export const TIMES = [
+  ...['0000-01-01T00:00:00Z', '0000-01-01T00:00:00+14:00', '0000-12-31T23:59:59.999-12:00'],
+  ...['0001-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '0099-12-31T23:59:59Z', '1582-10-10T00:00:00Z'],
+  ...[
+    '1899-12-31T23:59:59Z',
+    '1969-12-31T23:59:59.999Z',
+    '1970-01-01T00:00:00Z',
+    '1970-01-01T00:00:00+23:59',
+  ],
+  ...['2000-02-29T24:00:00Z', '2016-12-31T23:59:60Z', '2026-02-29T00:00:00Z', '2038-01-19T03:14:08Z'],
+  ...['2999-12-31T23:59:59.999Z', '3000-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'],
+  ...['9999-12-31T23:59:59-00:01', '9999-12-31T23:59:59-12:00', '9999-12-31T23:59:59-23:59'],
+  ...['9999-12-31T23:59:59.999999999Z', '10000-01-01T00:00:00Z', '+010000-01-01T00:00:00Z'],
+  ...['-000001-01-01T00:00:00Z', '-271821-04-20T00:00:00Z', '+275760-09-13T00:00:00.000Z'],
+  ...['0000:00:00 00:00:00', '9999:12:31 23:59:59', '2026-04-12', '2026-04-12T10:00', 'infinity', 'now'],
+] as const
+
+/** The same as epoch numbers: of seconds, of milliseconds, and beyond what a clock or a column holds. */
+export const EPOCHS = [
+  ...[0, -1, 1, 1_775_966_400, 2_147_483_647, 2_147_483_648, 4_294_967_296, 32_503_680_000_000],
+  ...[-62_135_596_800_000, -62_135_596_800_001, -62_167_219_200_001, -210_866_803_200_001],
+  ...[253_402_300_799_999, 253_402_300_800_000, 8.64e15, 8.64e15 + 1, -8.64e15, -8.64e15 - 1],
+  ...[Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 9.3e15, 1e20, 1e308, 0.5],
+] as const
+
+/** What is written where an address should stand, and addresses that mean something to somebody behind. */
+export const URLS = [
+  ...['javascript:alert(1)', 'JavaScript:alert(1)', ' javascript:alert(1)', 'java\nscript:alert(1)'],
+  ...['data:text/html,<script>alert(1)</script>', 'vbscript:x', 'file:///etc/passwd', 'blob:https://a/1'],
+  ...['http://a.example/x', 'ftp://a.example/x', '//a.example/x', '/x', 'a.example', 'https:', 'https://'],
+  ...['https:a.example', 'https:/a.example', 'https:\\\\a.example', 'https://[::1', 'https://[::1]/x'],
+  ...['https://127.0.0.1:1/', 'https://a.example:99999/', 'https://user:secret@a.example/', 'https://a b/'],
+  ...[
+    'https://a.example/\u0000x',
+    'https://a/\u0000',
+    'https://a/\ud800',
+    'https://\ud800/',
+    'https://a/\r\nx',
+  ],
+  ...['https://媽祖.example/圖.png', 'https://a.example/%00', 'https://a.example/%zz', 'HTTPS://A.EXAMPLE/X'],
+  ...['https://a.example/"onerror=alert(1)', "https://a.example/'", `https://a.example/${'x'.repeat(2_000)}`],
+] as const
+
+/** What spoils a text wherever it stands in it. */
+const PIECES = [
+  '\u0000',
+  '\ud800',
+  '\udc00',
+  '\u0007',
+  '\u007f',
+  '\r\n',
+  '\t',
+  ' ',
+  '\u2028',
+  '\ufeff',
+  '\u202e',
+]
+const MARKS = [
+  '%00',
+  '\\',
+  '"',
+  "'",
+  '$',
+  '_',
+  '.',
+  '[',
+  '😀',
+  '\u0300'.repeat(80),
+  'x'.repeat(70),
+  'x'.repeat(9_000),
+]
+
+/** One piece, and where it goes in: at the beginning, in the middle, or at the end. */
+export interface Graft {
+  readonly piece: string
+  readonly at: 'start' | 'middle' | 'end'
+}
+export const graft: fc.Arbitrary<Graft> = fc.record({
+  piece: fc.oneof(fc.constantFrom(...PIECES), fc.constantFrom(...MARKS)),
+  at: fc.constantFrom('start', 'middle', 'end'),
+})
+
+/** A text that is right but for one piece. */
+export function grafted(text: string, { piece, at }: Graft): string {
+  const place = at === 'start' ? 0 : at === 'end' ? text.length : text.length >> 1
+  return text.slice(0, place) + piece + text.slice(place)
+}
+
+/** Mostly right ones, some spoilt, some at an edge. */
+export const spoilt = (right: fc.Arbitrary<string>, edges: readonly string[]): fc.Arbitrary<string> =>
+  fc.oneof(
+    { weight: 5, arbitrary: right },
+    { weight: 1, arbitrary: fc.tuple(right, graft).map(([text, one]) => grafted(text, one)) },
+    { weight: 2, arbitrary: fc.constantFrom(...edges) },
+  )
+
+/** Names that mean something to a language. */
+export const KEYS = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  'then',
+  'toJSON',
+  'length',
+]
+
+/** How many members a swarm has: more than a form has questions, and as many as a body holds. */
+export const SWARMS = [101, 1_000, 6_000] as const

@@ -1,5 +1,7 @@
 /** Writing a pilgrim's row: it is made when need be, and nothing that was not sent is touched. */
 import { eq } from 'drizzle-orm'
+import { foldModes, MAX_MODES } from '#shared/contracts/profile.ts'
+import { invalid } from '#shared/http/errors.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { bookReported } from '#shared/pilgrims/report-totals.ts'
 import type { Reported } from '#shared/rules/reported-carbon.ts'
@@ -24,10 +26,19 @@ export async function upsertPilgrim(
   return row!
 }
 
-/** Adds counters to those of a pilgrim whose row the transaction holds; each given one replaces its namesake. */
+/**
+ * Adds counters to those of a pilgrim whose row the transaction holds; each given one replaces its namesake.
+ * @throws Refusal 400 where the modes would be more than a pilgrim may report of
+ */
 export async function mergeReported(tx: Writer, held: Row, given: Reported): Promise<void> {
   const consumption = { ...held.consumption, ...given.consumption }
-  const transport = { ...held.transport, ...given.transport }
+  const before = foldModes(held.transport)
+  const transport = { ...before, ...given.transport }
+  const modes = Object.keys(transport).length
+  if (modes > MAX_MODES && modes > Object.keys(before).length)
+    throw invalid(
+      `transport: would come to ${modes} modes with those of earlier calls, and ${MAX_MODES} are possible; use their names`,
+    )
   await tx.update(pilgrims).set({ consumption, transport }).where(eq(pilgrims.userId, held.userId))
   await bookReported(tx, held, { consumption, transport })
 }

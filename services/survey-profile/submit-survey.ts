@@ -4,7 +4,7 @@ import type { Verdict, Submission } from '#shared/kv/kv.ts'
 import { syncTrack, type SyncRules } from '#shared/buffer/validate/sync-track.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { Answers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'
+import { StoredAnswers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { surveyHistory, surveys } from '#shared/schema/profiles.ts'
 import { bookSurvey } from '#shared/pilgrims/survey-counts.ts'
@@ -22,10 +22,11 @@ export async function submitSurvey(
   door: TrackDoor,
   request: SubmitRequest,
 ): Promise<SubmitAnswer> {
-  const { user_id: userId, survey: answers, phone } = request
+  const { user_id: userId, survey: answers, phone, display_name: displayName } = request
   const submittedAt = new Date(now())
   const revision = await db.orm.transaction(async (tx) => {
-    await upsertPilgrim(tx, userId, { surveyCompletedAt: submittedAt, ...(phone ? { phone } : {}) }, now())
+    const known = { ...(phone !== null && { phone }), ...(displayName !== null && { displayName }) }
+    await upsertPilgrim(tx, userId, { surveyCompletedAt: submittedAt, ...known }, now())
     const [before] = await tx.select().from(surveys).where(eq(surveys.userId, userId))
     const [row] = await tx
       .insert(surveys)
@@ -36,7 +37,7 @@ export async function submitSurvey(
       })
       .returning({ revision: surveys.revision })
     await tx.insert(surveyHistory).values({ userId, answers, revision: row!.revision, submittedAt })
-    await bookSurvey(tx, before === undefined ? null : Answers.parse(before.answers), answers)
+    await bookSurvey(tx, before === undefined ? null : StoredAnswers.parse(before.answers), answers)
     return row!.revision
   })
   return {
@@ -45,6 +46,8 @@ export async function submitSurvey(
     answers: Object.keys(answers).length,
     revision,
     track: await takeTrack(door, userId, request.gps_points, now()),
+    phone: request.phone_taken,
+    ignored: request.ignored,
   }
 }
 

@@ -1,7 +1,7 @@
 /** The map of the event by cells: how many points there are, and who is where. */
 import { z } from 'zod'
 import { endpoint, Written } from './endpoint.ts'
-import { Latitude, Longitude, Time, Zoom } from './fields.ts'
+import { Instant, Latitude, Longitude, Time, Zoom } from './fields.ts'
 import { BoundingBox } from './tracking.ts'
 
 /** Cells in one answer at most. */
@@ -10,11 +10,9 @@ export const MAX_CELLS = 5_000
 export const ClustersQuery = z.object({
   zoom: Zoom.default(10).describe('Of the cells: 0.2° wide at 6, half as wide with each zoom up to 18'),
   bbox: BoundingBox.optional().describe('west,south,east,north: cells that lie in it or across its edge'),
-  since: z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone' })
-    .transform((value) => Date.parse(value))
-    .optional()
-    .describe('Points of then and later, and pilgrims whose latest position is; from the start of that hour'),
+  since: Instant.optional().describe(
+    'Points of then and later, and pilgrims whose latest position is; from the start of that hour',
+  ),
   k: z
     .string()
     .regex(/^\d{1,6}$/, { error: 'must be a whole number from 0 to 999999' })

@@ -2,7 +2,7 @@
  * The plain form of what phones send most, checked by hand: several times faster than the contract, which is asked
  * about everything else. What passes here passes there, as the same value (a test compares them).
  */
-import { isStorableText, isUserId, MAX_POINTS } from './fields.ts'
+import { cutText, foldMode, isStorableText, isUserId, MAX_MODE, MAX_POINTS, MAX_SOURCE } from './fields.ts'
 import type { CheckInRequest, GpsPoint, TrackSyncRequest } from './tracking.ts'
 
 type Absent = null | undefined
@@ -11,11 +11,18 @@ const isAbsent = (value: unknown): value is Absent => value === undefined || val
 const isWithin = (value: unknown, most: number): value is number =>
   typeof value === 'number' && value >= -most && value <= most
 const isMeasure = (value: unknown): value is number | Absent => isAbsent(value) || isWithin(value, 1e9)
-const isText = (value: unknown, most: number): value is string | Absent =>
-  isAbsent(value) || (typeof value === 'string' && value.length <= most && isStorableText(value))
 const isTime = (value: unknown): value is number | string | Absent =>
   isAbsent(value) ||
   (typeof value === 'string' ? value.length <= 64 : typeof value === 'number' && Number.isFinite(value))
+
+/** A mode or a label as it is kept; false for what the contract has to look at. */
+function quickText(value: unknown, kept: (text: string) => string, most: number): string | Absent | false {
+  if (isAbsent(value)) return value
+  if (typeof value !== 'string') return false
+  const text = kept(value)
+  return text.length <= most && isStorableText(text) && text
+}
+const cutSource = (source: string): string => cutText(source, MAX_SOURCE)
 
 /** A point under its own names; null for anything else. */
 export function quickGpsPoint(value: unknown): GpsPoint | null {
@@ -23,11 +30,14 @@ export function quickGpsPoint(value: unknown): GpsPoint | null {
   const fields = value as Record<string, unknown>
   if (!isAbsent(fields.latitude) || !isAbsent(fields.lon)) return null
   if (!isAbsent(fields.longitude) || !isAbsent(fields.datetime)) return null
-  const { lat, lng, timestamp, accuracy, altitude, speed, mode, source } = fields
+  const { lat, lng, timestamp, accuracy, altitude, speed } = fields
   if (!isWithin(lat, 90) || !isWithin(lng, 180) || !isTime(timestamp)) return null
   if (!isMeasure(accuracy) || !isMeasure(altitude) || !isMeasure(speed)) return null
-  if (!isText(mode, 32) || !isText(source, 64)) return null
-  return { lat, lng, timestamp, accuracy, altitude, speed, mode, source }
+  const mode = quickText(fields.mode, foldMode, MAX_MODE)
+  const source = quickText(fields.source, cutSource, MAX_SOURCE)
+  if (mode === false || source === false) return null
+  // An empty mode is none.
+  return { lat, lng, timestamp, accuracy, altitude, speed, mode: mode === '' ? null : mode, source }
 }
 
 /** A check-in under its own names; null for anything else. */

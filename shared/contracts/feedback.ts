@@ -1,7 +1,7 @@
 /** Feedback: what people report, its public board, and the screenshots that belong to it. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { page, PageQuery, text, Time, UserId } from './fields.ts'
+import { HttpsUrl, page, PageQuery, text, Time, UserId } from './fields.ts'
 
 export const FeedbackStatus = z.enum(['new', 'triaging', 'fixing', 'fixed', 'wontfix'])
 export type FeedbackStatus = z.infer<typeof FeedbackStatus>
@@ -19,15 +19,11 @@ const given = (max: number) =>
     .nullish()
     .transform((value) => value?.trim() || null)
 
-const SCREENSHOT_RULE = 'must be an https:// or http:// address, as the upload answers it'
-
 export const FeedbackRequest = z.object({
   user_id: UserId.nullish().transform((id) => id ?? undefined),
   category: text(100).trim().min(1),
   description: text(2_000).trim().min(1),
-  screenshot_url: given(2_000).refine((url) => url === null || /^https?:\/\/\S+$/.test(url), {
-    error: SCREENSHOT_RULE,
-  }),
+  screenshot_url: given(2_000).pipe(HttpsUrl.nullable()).describe('As the upload answers it'),
   device_info: z
     .union([text(2_000), z.record(z.string(), z.unknown())], { error: 'must be text or an object' })
     .nullish()

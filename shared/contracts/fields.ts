@@ -6,12 +6,38 @@ import { z } from 'zod'
 /** Text that Postgres, JSON and Redis can all hold: no NUL, no lone surrogate. */
 export const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000')
 
+export const NOT_STORABLE = 'must not contain a NUL character or a lone surrogate'
+
 /** A string of at most `max` UTF-16 units that can be stored as it came. */
-export const text = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .refine(isStorableText, { error: 'must not contain a NUL character or a lone surrogate' })
+export const text = (max: number) => z.string().max(max).refine(isStorableText, { error: NOT_STORABLE })
+
+/** Longest name of a member of an object that is stored, such as a question or a mode. */
+const MAX_KEY = 64
+
+/** The name of a member of an object that is stored: text too, and short. */
+export const Key = text(MAX_KEY)
+
+/** A mode as the tables know it, whoever wrote it: trimmed, in lower case. */
+export const foldMode = (mode: string): string => mode.trim().toLowerCase()
+
+/** Longest name of a mode, and longest label of what took a point. */
+export const MAX_MODE = 32
+export const MAX_SOURCE = 64
+
+/** At most `max` UTF-16 units of a text, and no half of a character. */
+export const cutText = (given: string, max: number): string =>
+  given.length <= max ? given : given.slice(0, max).replace(/[\ud800-\udbff]$/, '')
+
+const NO_ADDRESS = 'must be an https:// address'
+
+/**
+ * An address that somebody else will open: https only, whole, and without what a browser would read past (blanks,
+ * control characters). At most 2,000 characters, as LINE takes them.
+ */
+export const HttpsUrl = text(2_000).refine(
+  (url) => /^https:\/\/[^\s\p{Cc}\\]+$/iu.test(url) && URL.canParse(url),
+  { error: NO_ADDRESS },
+)
 
 const USER_ID_RULE = 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ - (and not "." or "..")'
 
@@ -34,6 +60,18 @@ export type Time = z.infer<typeof Time>
 
 /** Writes epoch milliseconds as `Time`. */
 export const time = (ms: number): Time => new Date(ms).toISOString()
+
+/** The years that every store, and every form of writing a time, can hold. */
+const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z')
+const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** A moment that a caller names: ISO 8601 with a zone; read as epoch milliseconds. */
+export const Instant = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone' })
+  .transform((value) => Date.parse(value))
+  .refine((ms) => ms >= FIRST_INSTANT_MS && ms <= LAST_INSTANT_MS, {
+    error: 'must lie in the years 1 to 9999 of UTC',
+  })
 
 export const Latitude = z.number().min(-90).max(90)
 export const Longitude = z.number().min(-180).max(180)

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpoint } from './endpoint.ts'
-import { text, Time, UserId } from './fields.ts'
+import { HttpsUrl, text, Time, UserId } from './fields.ts'
 
 /**
  * Who a message goes to. `participants` are those who walk (also a volunteer with a check-in of their own),
@@ -26,9 +26,6 @@ export interface Recipients {
   readonly user_ids?: readonly string[]
 }
 
-/** LINE takes 2,000 characters of an image's address, and no plain HTTP. */
-const ImageUrl = z.url({ protocol: /^https$/, error: 'must be an https address' }).max(2_000)
-
 /** LINE takes 5,000 characters. */
 const MessageText = text(5_000).refine((given) => given.trim() !== '', { error: 'must not be blank' })
 
@@ -47,7 +44,7 @@ export const PushRequest = z
       .refine((given) => given.trim() !== '', { error: 'must not be blank' })
       .nullish()
       .describe('Makes text (and image) a card under this title'),
-    image_url: ImageUrl.nullish().describe(
+    image_url: HttpsUrl.nullish().describe(
       'JPEG or PNG of at most 1 MB, or LINE shows nothing; checked where it is a screenshot or card of ours, and never fetched',
     ),
     dry_run: z.boolean().nullish().describe('Only tells who would get it, and what it costs'),

@@ -1,7 +1,7 @@
 /** A pilgrim as others and they themselves see them. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { ParticipantStatus, text, Time, UserId } from './fields.ts'
+import { foldMode, HttpsUrl, MAX_MODE, ParticipantStatus, text, Time, UserId } from './fields.ts'
 
 export const Profile = z.object({
   userId: UserId,
@@ -38,18 +38,34 @@ const kept = (max: number) =>
 
 const Count = z.int().min(0).max(1_000_000)
 
+/** Modes that a pilgrim may report of, those of earlier calls included. */
+export const MAX_MODES = 20
+
+/** Kilometres by mode, the modes as the tables know them; of a mode that is written in two ways the later holds. */
+export const foldModes = (transport: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(transport).map(([mode, km]) => [foldMode(mode), km]))
+
 export const UserSyncRequest = z.object({
   user_id: UserId,
   display_name: kept(200),
-  picture_url: kept(2_000),
+  picture_url: kept(2_000).pipe(HttpsUrl.nullable()).describe('An https:// address'),
   language: kept(35).describe('BCP 47, such as zh-TW'),
   consumption: z
     .object({ water: Count.nullish(), recycle: Count.nullish(), hotel: Count.nullish() })
     .nullish()
     .describe('Bottles of water, bottles recycled, hotel nights: each given one replaces the stored one'),
   transport: z
-    .record(text(32), z.number().min(0).max(1_000_000))
-    .refine((given) => Object.keys(given).length <= 20, { error: 'must name at most 20 modes' })
+    .record(text(MAX_MODE), z.number().min(0).max(1_000_000))
+    .refine((given) => Object.keys(given).length <= MAX_MODES, {
+      error: `must name at most ${MAX_MODES} modes`,
+    })
+    .refine((given) => Object.keys(given).every((mode) => foldMode(mode) !== ''), {
+      error: 'has a mode without a name',
+    })
+    .refine((given) => new Set(Object.keys(given).map(foldMode)).size === Object.keys(given).length, {
+      error: 'names a mode twice',
+    })
+    .transform(foldModes)
     .nullish()
     .describe('Self-reported kilometres per mode; a mode the table does not know counts as bus'),
 })

@@ -2,7 +2,21 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { quickCheckIn, quickTrackSync } from './fast-validation.ts'
-import { Latitude, MAX_POINTS, Longitude, Measure, text, Time, UserId } from './fields.ts'
+import {
+  cutText,
+  foldMode,
+  Instant,
+  isStorableText,
+  Latitude,
+  Longitude,
+  MAX_MODE,
+  MAX_POINTS,
+  MAX_SOURCE,
+  Measure,
+  NOT_STORABLE,
+  Time,
+  UserId,
+} from './fields.ts'
 
 /** For whoever sent something else. */
 export const SENT_TIME_RULE = 'must be ISO 8601 with a zone, epoch milliseconds, or YYYY:MM:DD HH:MM:SS'
@@ -13,6 +27,20 @@ export const SentTime = z.union([z.number(), z.string().max(64, { error: SENT_TI
 })
 export type SentTime = z.infer<typeof SentTime>
 
+/** How a pilgrim went, as people write it: blanks and capitals mean nothing, an empty one is none. */
+const Mode = z
+  .string()
+  .overwrite(foldMode)
+  .max(MAX_MODE)
+  .refine(isStorableText, { error: NOT_STORABLE })
+  .transform((mode) => mode || null)
+
+/** What took the point; the end of a long label is cut off, for a point is worth more. */
+const Source = z
+  .string()
+  .overwrite((source) => cutText(source, MAX_SOURCE))
+  .refine(isStorableText, { error: NOT_STORABLE })
+
 /** A GPS point as phones send it, its alias names already folded (`foldPointAliases`). */
 export const GpsPoint = z.object({
   lat: Latitude,
@@ -21,8 +49,8 @@ export const GpsPoint = z.object({
   accuracy: Measure.nullish().describe('metres'),
   altitude: Measure.nullish().describe('metres'),
   speed: Measure.nullish().describe('km/h as the phone measured it; the segment’s own speed decides'),
-  mode: text(32).nullish().describe('walk, car, scooter, bike, bus, mrt, train or hsr'),
-  source: text(64).nullish(),
+  mode: Mode.nullish().describe('walk, car, scooter, bike, bus, mrt, train or hsr; in any case of letters'),
+  source: Source.nullish().describe(`At most ${MAX_SOURCE} characters are kept`),
 })
 export type GpsPoint = z.infer<typeof GpsPoint>
 
@@ -144,10 +172,7 @@ export const DataQuery = z.object({
     .transform(Number)
     .pipe(z.number().min(1).max(5_000))
     .default(1_000),
-  since: z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone' })
-    .transform((value) => Date.parse(value))
-    .optional(),
+  since: Instant.optional(),
   bbox: BoundingBox.optional(),
 })
 export type DataQuery = z.infer<typeof DataQuery>

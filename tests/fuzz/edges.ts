@@ -95,7 +95,7 @@ export const spoilt = (right: fc.Arbitrary<string>, edges: readonly string[]): f
   fc.oneof(
     { weight: 5, arbitrary: right },
     { weight: 1, arbitrary: fc.tuple(right, graft).map(([text, one]) => grafted(text, one)) },
-    { weight: 2, arbitrary: fc.constantFrom(...edges) },
+    { weight: 3, arbitrary: fc.constantFrom(...edges) },
   )
 
 /** Names that mean something to a language. */

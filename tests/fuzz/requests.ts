@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { KEYS, TIMES } from './edges.ts'
 import { hostileText, mutate, mutation, writeJson } from './json.ts'
 import { multipart, picture } from './pictures.ts'
-import { epoch, fromSchema, parameter, type Schema, userId } from './schema.ts'
+import { fromSchema, parameter, type Schema, userId } from './schema.ts'
+import { lineEvents, push } from './messages.ts'
 import { type Framing, framed, framing, isSound } from './framing.ts'
 
 export interface FuzzRequest {
@@ -126,24 +127,6 @@ function targetOf(path: string, { parameters }: Operation): fc.Arbitrary<string>
     })
 }
 
-const lineEvents = fc
-  .array(
-    fc.record(
-      {
-        type: fc.constantFrom('message', 'follow', 'unfollow', 'postback', 'join', 'x'),
-        webhookEventId: fc.uuid(),
-        timestamp: epoch,
-        source: fc.record({ type: fc.constantFrom('user', 'group'), userId }),
-        replyToken: fc.string(),
-        message: fc.record({ type: fc.constantFrom('text', 'image'), id: fc.string(), text: hostileText }),
-        postback: fc.record({ data: fc.constantFrom('action=level', 'action=__proto__', 'x') }),
-      },
-      { requiredKeys: ['type', 'webhookEventId', 'timestamp'] },
-    ),
-    { maxLength: 3 },
-  )
-  .map((events) => ({ destination: 'U0', events }))
-
 const changes = fc.oneof(
   { weight: 2, arbitrary: fc.constant([]) },
   { weight: 3, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 3 }) },
@@ -173,7 +156,10 @@ function bodyOf(operation: string, { requestBody }: Operation): fc.Arbitrary<Bod
   const schema = requestBody?.content['application/json']?.schema
   const known =
     schema !== undefined
-      ? typed('application/json', json(fromSchema(schema)))
+      ? typed(
+          'application/json',
+          json(operation.endsWith('/push') ? fc.oneof(push, fromSchema(schema)) : fromSchema(schema)),
+        )
       : operation.endsWith('/webhook')
         ? typed('application/json', json(lineEvents))
         : requestBody !== undefined

@@ -51,7 +51,7 @@ export const epoch = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...EPOCHS) },
 )
 const sentTime = fc.oneof(written, epoch)
-const url = spoilt(fc.webUrl({ validSchemes: ['https'] }), URLS)
+export const url = spoilt(fc.webUrl({ validSchemes: ['https'] }), URLS)
 const point = fc.record(
   {
     lat: fc.double({ min: -90, max: 90, noNaN: true }),

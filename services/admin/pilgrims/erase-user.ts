@@ -13,7 +13,7 @@ import type { Writer } from '#shared/bus/outbox.ts'
 import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
 import { bookErased } from '#shared/pilgrims/report-totals.ts'
 import { pilgrims, REPORTS, surveys } from '#shared/schema/profiles.ts'
-import { Answers } from '#shared/contracts/survey.ts'
+import { StoredAnswers } from '#shared/contracts/survey.ts'
 import { bookSurvey } from '#shared/pilgrims/survey-counts.ts'
 import { erasures } from '#shared/schema/operations.ts'
 import { PERSONAL_TABLES, type PersonalTable } from '#shared/schema/personal-data.ts'
@@ -103,7 +103,7 @@ const unbook = {
   },
   async surveys(tx: Writer, userId: string): Promise<number> {
     const gone = await tx.delete(surveys).where(eq(surveys.userId, userId)).returning()
-    for (const { answers } of gone) await bookSurvey(tx, Answers.parse(answers), null)
+    for (const { answers } of gone) await bookSurvey(tx, StoredAnswers.parse(answers), null)
     return gone.length
   },
 }

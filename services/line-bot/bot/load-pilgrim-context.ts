@@ -1,6 +1,7 @@
 /** What the bot knows of the person it answers: their language from LINE, their figures as their profile shows. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
+import { HttpsUrl } from '#shared/contracts/fields.ts'
 import { readStatistics } from '#shared/fold/pilgrim-statistics.ts'
 import type { Line, Profile } from '#shared/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
@@ -56,7 +57,7 @@ async function storeProfile({ db, now }: ServiceContext, held: Pilgrim, profile:
       .update(pilgrims)
       .set({
         displayName: clean(profile.displayName, 200) ?? held.displayName,
-        pictureUrl: clean(profile.pictureUrl, 2_000) ?? held.pictureUrl,
+        pictureUrl: HttpsUrl.safeParse(profile.pictureUrl).data ?? held.pictureUrl,
         language: clean(profile.language, 35) ?? held.language,
         updatedAt: at,
       })

@@ -1,0 +1,34 @@
+/** Bodies that no schema describes well enough: what LINE delivers, and what operators push. */
+import fc from 'fast-check'
+import { hostileText } from './json.ts'
+import { epoch, url, userId } from './schema.ts'
+
+/** A delivery of the webhook. */
+export const lineEvents = fc
+  .array(
+    fc.record(
+      {
+        type: fc.constantFrom('message', 'follow', 'unfollow', 'postback', 'join', 'x'),
+        webhookEventId: fc.uuid(),
+        timestamp: epoch,
+        source: fc.record({ type: fc.constantFrom('user', 'group'), userId }),
+        replyToken: fc.string(),
+        message: fc.record({ type: fc.constantFrom('text', 'image'), id: fc.string(), text: hostileText }),
+        postback: fc.record({ data: fc.constantFrom('action=level', 'action=__proto__', 'x') }),
+      },
+      { requiredKeys: ['type', 'webhookEventId', 'timestamp'] },
+    ),
+    { maxLength: 3 },
+  )
+  .map((events) => ({ destination: 'U0', events }))
+
+/** Right ones: of what the schema allows, rules between the fields leave hardly any. */
+export const push = fc.record(
+  {
+    audience: fc.constantFrom('all', 'participants', 'volunteers', 'completed'),
+    text: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
+    image_url: url,
+    dry_run: fc.boolean(),
+  },
+  { requiredKeys: ['audience', 'image_url'] },
+)

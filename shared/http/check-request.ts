@@ -9,7 +9,7 @@ import { ACCESS_LEVEL, type Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Endpoint, Nothing } from '#shared/contracts/endpoint.ts'
 import { UserId } from '#shared/contracts/fields.ts'
-import { forbidden, notActive, unauthorized } from '#shared/http/errors.ts'
+import { forbidden, notActive, Refusal, unauthorized } from '#shared/http/errors.ts'
 import { charge } from '#shared/security/rate-limits.ts'
 import { plainFault } from '#shared/http/validation-message.ts'
 import { parseJson, readBytes } from './body.ts'
@@ -81,6 +81,24 @@ async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId:
   await charge(context.kv, name, `${route}:${caller}`, context.config.limits[name])
 }
 
+/** What the public sends to be kept or drawn; the webhook is LINE's, and its signature guards it. */
+const isPublicWrite = ({ limit }: Endpoint, operator: Operator | null): boolean =>
+  limit !== null && limit !== 'admin' && operator === null
+
+/** Refusals that no limit counts: the request was wrong, or came at the wrong time. */
+const UNCOUNTED: readonly number[] = [400, 401, 403, 413]
+
+/** Takes back what an address was charged for a call that its handler has refused. */
+export function forgiveAddress(
+  context: ServiceContext,
+  endpoint: Endpoint,
+  { operator, request }: Pick<Call<unknown, unknown, unknown>, 'operator' | 'request'>,
+  error: unknown,
+): void {
+  const uncounted = error instanceof Refusal && UNCOUNTED.includes(error.httpStatus)
+  if (uncounted && isPublicWrite(endpoint, operator)) context.addresses.forgive(context.addressOf(request))
+}
+
 /** The first checks: size, and who calls. @throws Refusal */
 export async function admit(context: ServiceContext, endpoint: Endpoint, request: Request) {
   // Also where no body is asked for: one that is too large is refused everywhere alike.
@@ -116,6 +134,7 @@ export async function callOf(
   if (endpoint.access === 'public' && endpoint.caller !== 'query' && typeof userId === 'string')
     await context.checkIdentity(request, userId)
   if (endpoint.closedAtEnd) await refuseAfterEnd(context)
+  if (isPublicWrite(endpoint, operator)) context.addresses.charge(context.addressOf(request))
   await chargePublic(context, endpoint, userId, request)
   return {
     params: parse(endpoint.params, params ?? {}),

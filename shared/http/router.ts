@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
-import { admit, type Call, callOf } from './check-request.ts'
+import { admit, type Call, callOf, forgiveAddress } from './check-request.ts'
 import { answerError, patiently } from './failures.ts'
 import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
 import { KeptAnswers } from './response-cache.ts'
@@ -50,6 +50,11 @@ const envelope = (endpoint: Endpoint, data: unknown): string =>
     ? `{"ok":true,"data":${data.json}}`
     : JSON.stringify({ ok: true, data: endpoint.quickData?.(data) ?? endpoint.data.parse(data) })
 
+function enveloped(endpoint: Endpoint, data: unknown, headers: Record<string, string>): Response {
+  headers['content-type'] = JSON_TYPE
+  return new Response(envelope(endpoint, data), { status: endpoint.success, headers })
+}
+
 /** Counts an answer; refusals are counted apart. */
 function counted(
   context: ServiceContext,
@@ -84,11 +89,14 @@ export function serve<E extends Endpoint>(
       const make = async () => envelope(endpoint, await handler(call))
       return kept.answer(request, operator, [call.params, call.query], make, headersOf)
     }
-    const data = await handler(call)
-    if (data instanceof Response) return stamp(data, set, requestId)
-    const headers = headersOf()
-    headers['content-type'] = JSON_TYPE
-    return new Response(envelope(endpoint, data), { status: endpoint.success, headers })
+    let data: Answer<E>
+    try {
+      data = await handler(call)
+    } catch (error) {
+      forgiveAddress(context, endpoint, call, error)
+      throw error
+    }
+    return data instanceof Response ? stamp(data, set, requestId) : enveloped(endpoint, data, headersOf())
   }
   const answerOrRefuse = async (routed: Routed, requestId: string): Promise<Response> => {
     const { request, set } = routed

@@ -3,6 +3,7 @@ import type { Auth } from '#shared/security/admin-auth.ts'
 import type { Bus } from '#shared/bus/bus.ts'
 import type { Config } from '#shared/config/config.ts'
 import type { Database } from '#shared/db/db.ts'
+import type { AddressLimit } from '#shared/security/address-limit.ts'
 import type { CheckIdentity } from '#shared/security/pilgrim-identity.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import type { Log } from '#shared/runtime/log.ts'
@@ -22,6 +23,8 @@ export interface ServiceContext {
   readonly calendar: Calendar
   /** Whether a caller is the pilgrim in whose name they call. */
   readonly checkIdentity: CheckIdentity
+  /** What one address may write in all. */
+  readonly addresses: AddressLimit
   readonly log: Log
   readonly metrics: Metrics
   /** Epoch milliseconds. */

@@ -8,6 +8,7 @@ import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { expectSchema } from '#shared/db/migrate.ts'
+import { createAddressLimit } from '#shared/security/address-limit.ts'
 import { createIdentity } from '#shared/security/pilgrim-identity.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { networkOf } from '#shared/http/client-address.ts'
@@ -29,7 +30,7 @@ const DRAIN_MS = 25_000
 /** The ports that all services of a process share. */
 export type Ports = Pick<
   ServiceContext,
-  'config' | 'db' | 'kv' | 'bus' | 'objects' | 'auth' | 'calendar' | 'checkIdentity' | 'now'
+  'config' | 'db' | 'kv' | 'bus' | 'objects' | 'auth' | 'calendar' | 'checkIdentity' | 'addresses' | 'now'
 > & {
   close(): Promise<void>
 }
@@ -92,6 +93,7 @@ export async function openPorts(
     ),
     calendar: createCalendar(config.timeZone),
     checkIdentity: createIdentity(config),
+    addresses: createAddressLimit(config.limits.address),
     now,
     async close() {
       await bus.close()

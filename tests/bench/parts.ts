@@ -15,6 +15,7 @@ import type { Cpu } from './measure.ts'
 export const UNLIMITED: Environment = {
   EVENT_LIMIT_CHECKIN: '1000000',
   EVENT_LIMIT_SYNC: '1000000',
+  EVENT_LIMIT_ADDRESS: '1000000000',
   EVENT_LIMIT_ADMIN: '1000000',
   EVENT_PENDING_MAX: '10000000',
   // A flush that starts while something else is measured would be measured with it.

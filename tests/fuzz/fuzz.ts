@@ -9,7 +9,7 @@ import { type Outcome, openWire, type Wire } from './wire.ts'
 
 /** Limits that a fuzzer does not meet. */
 export const UNLIMITED = Object.fromEntries(
-  ['CHECKIN', 'SYNC', 'SURVEY', 'USER_WRITE', 'ADDRESS_WRITE', 'ADMIN'].map((name) => [
+  ['CHECKIN', 'SYNC', 'SURVEY', 'USER_WRITE', 'ADDRESS_WRITE', 'ADDRESS', 'ADMIN'].map((name) => [
     `EVENT_LIMIT_${name}`,
     '1000000000',
   ]),

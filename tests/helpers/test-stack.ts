@@ -44,9 +44,10 @@ function tokenSettings(): Environment {
   )
 }
 
-/** Settings of every world of the tests: a flush is never far, statistics are never cached. */
+/** Settings of every world of the tests: a flush is never far, and that all tests have one address is no matter. */
 export const SETTINGS: Environment = {
   EVENT_FLUSH_SECONDS: '1',
+  EVENT_LIMIT_ADDRESS: '1000000000',
   ...tokenSettings(),
 }
 

@@ -1,8 +1,9 @@
 /** Profiles and carbon as a phone client meets them. */
 import { describe, expect, test } from 'bun:test'
 import { phoneEndpoint, photoCountEndpoint, userSyncEndpoint } from '#shared/contracts/profile.ts'
+import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 import { MINUTE, post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
@@ -44,6 +45,29 @@ describeWorlds('survey-profile', (world) => {
       expect(await sync({ transport: { rickshaw: 10 } })).toBe(43.816)
     })
 
+    test('a mode is the same however it is written', async () => {
+      const userId = newPilgrim()
+      const sync = async (transport: object) =>
+        (await dataOf(await post(world, 'user/sync', { user_id: userId, transport }), userSyncEndpoint))
+          .carbon_kg
+      expect(await sync({ ' Car ': 100 })).toBe(30.479)
+      expect(await sync({ CAR: 10 })).toBe(3.048)
+    })
+
+    test('twenty modes are the most, over all calls together', async () => {
+      const userId = newPilgrim()
+      const sync = (from: number, count: number) =>
+        post(world, 'user/sync', {
+          user_id: userId,
+          transport: Object.fromEntries(Array.from({ length: count }, (_, i) => [`mode${from + i}`, 1])),
+        })
+      expect((await sync(0, 20)).status).toBe(200)
+      expect(await sentenceOf(await sync(20, 1), 400, 'invalid-request')).toStartWith('transport: ')
+      expect((await sync(5, 10)).status).toBe(200)
+      // Of 20 modes that no table knows: 20 km by bus, and none of the refused ones.
+      expect((await profileOf(world, userId)).carbon_kg).toBe(9.503)
+    })
+
     test('two concurrent first writes make one pilgrim', async () => {
       const userId = newPilgrim()
       const writes = await Promise.all([
@@ -65,6 +89,13 @@ describeWorlds('survey-profile', (world) => {
       [{ consumption: { water: 1.5 } }, 'consumption.water'],
       [{ transport: { car: -1 } }, 'transport.car'],
       [{ transport: { car: '5' } }, 'transport.car'],
+      [{ transport: { ' ': 1 } }, 'transport'],
+      [{ transport: { Car: 1, car: 2 } }, 'transport'],
+      [{ transport: { 'car\u0000': 1 } }, 'transport'],
+      [{ picture_url: 'javascript:alert(1)' }, 'picture_url'],
+      [{ picture_url: 'http://x.test/p.png' }, 'picture_url'],
+      [{ picture_url: 'https://x.test/\u0000' }, 'picture_url'],
+      [{ picture_url: 'https:\\\\x.test/p' }, 'picture_url'],
       [{ display_name: 'x\u0000' }, 'display_name'],
       [{ display_name: 'x'.repeat(201) }, 'display_name'],
     ])('%j is 400 and names the field', async (fields, named) => {
@@ -136,6 +167,30 @@ describeWorlds('survey-profile', (world) => {
     expect(before).toMatchObject(figures)
     expect([first_seen, last_seen]).toEqual([before.first_seen, before.last_seen])
   }, 40_000)
+
+  test.each([' Walk ', 'WALK', '', null])(
+    'a ride with the mode %j is not one by bus',
+    async (mode) => {
+      const userId = newPilgrim()
+      const end = Date.now() - MINUTE
+      // About 1.11 km in ten minutes: by its speed a walk.
+      const ride = [
+        { ...PLACE, timestamp: end - 10 * MINUTE },
+        { ...PLACE, lat: PLACE.lat + 0.01, timestamp: end, mode, source: `${'x'.repeat(63)}😀 and more` },
+      ]
+      const answer = await dataOf(await syncTrack(world, userId, ride), trackSyncEndpoint)
+      expect(answer).toMatchObject({ accepted: 2, rejected: [] })
+      expect(await profileOf(world, userId)).toMatchObject({ km: 1.11, carbon_kg: 0 })
+      await flushed(world)
+      expect(await profileOf(world, userId)).toMatchObject({ km: 1.11, carbon_kg: 0 })
+      const exported = await world.fetch(`/api/event/admin/users/${userId}/export`, {
+        headers: admin('owner'),
+      })
+      const { gps_points: points } = (await exported.json()) as { gps_points: { source: string | null }[] }
+      expect(points.map(({ source }) => source)).toContain('x'.repeat(63))
+    },
+    40_000,
+  )
 
   test('photos/count answers zero for someone without photos, and needs an id', async () => {
     const userId = newPilgrim()

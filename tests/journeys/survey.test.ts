@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { newPilgrim, setStatus } from '#tests/helpers/test-stack.ts'
+import { admin, newPilgrim, setStatus } from '#tests/helpers/test-stack.ts'
 import { post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
@@ -39,7 +39,20 @@ describeWorlds('survey', (world) => {
       [{ survey: { q1: Array.from({ length: 51 }, () => 'x') } }, 'q1'],
       [{ survey: { q1: ['x'.repeat(501)] } }, 'q1'],
       [{ survey: { q1: 'x\u0000' } }, 'q1'],
+      [{ survey: { 'q1_\u0000': 'x' } }, 'q1_'],
+      [{ answers: { 'q1_\ud800': 'x' } }, 'q1_'],
+      [{ 'q1_\u0000': 'x' }, 'q1_'],
+      [{ survey: { [`q1_${'x'.repeat(62)}`]: 'x' } }, 'q1_'],
+      [{ survey: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`q1_${i}`, i])) }, 'at most 100'],
+      [
+        {
+          survey: Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`q1_${i}`, i])),
+          answers: Object.fromEntries(Array.from({ length: 41 }, (_, i) => [`q2_${i}`, i])),
+        },
+        'at most 100',
+      ],
       [{ survey: [] }, 'survey'],
+      [{ answers: 'yes' }, 'answers'],
       [{}, 'survey'],
     ])('%j is 400 and names it', async (fields, named) => {
       const answer = await post(world, 'submit', { user_id: newPilgrim(), ...fields })
@@ -52,6 +65,64 @@ describeWorlds('survey', (world) => {
       expect((await profileOf(world, one)).phone).toBe('••••••••33')
       await dataOf(await post(world, 'submit', { user_id: other, q1: 'x', phone: 'none' }), submitEndpoint)
       expect((await profileOf(world, other)).phone).toBeNull()
+    })
+
+    const exportOf = async (userId: string) => {
+      const answer = await world.fetch(`/api/event/admin/users/${userId}/export`, { headers: admin('owner') })
+      return (await answer.json()) as { surveys: { answers: object }[] }
+    }
+
+    test('the forms are merged, Q1 is q1, and what is not taken is named', async () => {
+      const userId = newPilgrim()
+      const given = {
+        user_id: userId,
+        survey: { q1: 'a', Q3: 'c', q5: null, q9_note: 'same' },
+        answers: { q1: 'another', q4: ['d'], q9_note: 'same' },
+        q2: 'b',
+        Q10: true,
+        q11: 'no such question',
+        name: 'Lin',
+        profile: { role: 'walker', age: 40 },
+        line_display_name: ' 小林 ',
+        phone: 'none',
+      }
+      const answer = await dataOf(await post(world, 'submit', given), submitEndpoint)
+      expect(answer).toMatchObject({ answers: 7, phone: 'invalid' })
+      expect(answer.ignored.toSorted()).toEqual(['answers.q1', 'name', 'profile.age', 'q11'])
+      const [stored] = (await exportOf(userId)).surveys
+      expect(stored!.answers).toEqual({
+        q1: 'a',
+        q2: 'b',
+        q3: 'c',
+        q4: ['d'],
+        q7: 'walker',
+        q9_note: 'same',
+        q10: true,
+      })
+      expect(await profileOf(world, userId)).toMatchObject({ display_name: '小林', phone: null })
+    })
+
+    test('a role is no second answer to q7; a name or a phone that is none wipes nothing', async () => {
+      const userId = newPilgrim()
+      const first = await post(world, 'submit', {
+        user_id: userId,
+        profile: { role: 'walker' },
+        line_display_name: '林',
+        phone_number: '0911222333',
+      })
+      expect(await dataOf(first, submitEndpoint)).toMatchObject({ answers: 1, phone: 'stored', ignored: [] })
+      const second = await post(world, 'submit', {
+        user_id: userId,
+        survey: { q7: 'driver' },
+        profile: { role: 'walker' },
+        line_display_name: 'x'.repeat(201),
+        phone: '',
+      })
+      const answer = await dataOf(second, submitEndpoint)
+      expect(answer).toMatchObject({ answers: 1, phone: 'absent' })
+      expect(answer.ignored.toSorted()).toEqual(['line_display_name', 'profile.role as q7'])
+      expect((await exportOf(userId)).surveys[0]!.answers).toEqual({ q7: 'driver' })
+      expect(await profileOf(world, userId)).toMatchObject({ display_name: '林', phone: '••••••••33' })
     })
 
     test('gps_points are taken as a track; while paused the survey is stored and the answer says so', async () => {

@@ -23,6 +23,7 @@ import { readProgress } from './sending/push-progress.ts'
 import { deployMenus, readMenus } from './rich-menu/deploy-menus.ts'
 import { createSender, type Sender } from './sending/send-messages.ts'
 import { setNotifications } from './sending/set-notifications.ts'
+import { countSetAside } from './webhook/set-aside-event.ts'
 import { watchSpool } from './webhook/webhook-spool.ts'
 import { takeEvents } from './webhook/receive-webhook.ts'
 
@@ -33,6 +34,9 @@ export function createLineBot(context: ServiceContext): Service {
   const watch = createAlertWatch(context)
   const renderer = openRenderer({ timeoutMs: 20_000 })
   const router = createRouter(context)
+  context.metrics.gauge('webhook_events_set_aside', 'Webhook events that the database refuses', () =>
+    countSetAside(context),
+  )
   let stopSpool: () => Promise<void> = async () => undefined
 
   serve(router, context, webhookEndpoint, ({ bytes, request }) =>

@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 15_000
 const CLEAR_EVERY_MS = 3_600_000
 const FLUSHES_KEPT_MS = 30 * 86_400_000
 
-/** Deletes records of flushes and ids of webhook events that are a month old; the last success of each partition stays. */
+/** Deletes records of flushes and what is kept of webhook events, each when it is a month old; the last success of each partition stays. */
 export async function clearOut({ sql }: Pick<Database, 'sql'>, nowMs: number): Promise<void> {
   const before = (ms: number) => new Date(nowMs - ms).toISOString()
   await sql`
@@ -19,6 +19,7 @@ export async function clearOut({ sql }: Pick<Database, 'sql'>, nowMs: number): P
       SELECT FROM flushes later
       WHERE later.partition = f.partition AND later.succeeded AND later.finished_at > f.finished_at)`
   await sql`DELETE FROM line_events WHERE received_at < ${before(REMEMBERED_MS)}::timestamptz`
+  await sql`DELETE FROM refused_line_events WHERE refused_at < ${before(REMEMBERED_MS)}::timestamptz`
 }
 
 /** Does both from its start on, each as often as it needs. */

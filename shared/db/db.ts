@@ -53,3 +53,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   }
   return false
 }
+
+/** SQLSTATE classes: data exception, and program limit exceeded (such as JSON that is nested too deep). */
+const REFUSED = /^(22...|54...)$/
+
+/** Whether an error (or what caused it) says that the database does not take the values themselves, now or ever. */
+export function isDataRefused(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause)
+    if ('code' in e && typeof e.code === 'string' && REFUSED.test(e.code)) return true
+  return false
+}

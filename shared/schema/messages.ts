@@ -35,6 +35,20 @@ export const lineEvents = pgTable(
   (table) => [index().on(table.receivedAt)],
 )
 
+/** Webhook events that the database refuses, as JSON text, with the reason. */
+export const refusedLineEvents = pgTable(
+  'refused_line_events',
+  {
+    /** SHA-256 of the event, so that a repeated delivery is the same row. */
+    digest: text('digest').primaryKey(),
+    userId: text('user_id'),
+    event: text('event').notNull(),
+    reason: text('reason').notNull(),
+    refusedAt: instant('refused_at').notNull(),
+  },
+  (table) => [index().on(table.userId)],
+)
+
 /** The ledger: every outbound message but answers to pilgrims. */
 export const messages = pgTable('messages', {
   id: uuid('id').primaryKey(),

@@ -9,6 +9,7 @@ export const PERSONAL_TABLES = [
   'consents',
   'role_assignments',
   'followers',
+  'refused_line_events',
   'feedback',
   'share_cards',
   'pilgrim_totals',

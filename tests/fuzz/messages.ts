@@ -1,5 +1,6 @@
 /** Bodies that no schema describes well enough: what LINE delivers, and what operators push. */
 import fc from 'fast-check'
+import { KEYS, spoilt } from './edges.ts'
 import { hostileText } from './json.ts'
 import { epoch, url, userId } from './schema.ts'
 
@@ -9,10 +10,12 @@ export const lineEvents = fc
     fc.record(
       {
         type: fc.constantFrom('message', 'follow', 'unfollow', 'postback', 'join', 'x'),
-        webhookEventId: fc.uuid(),
+        webhookEventId: spoilt(fc.uuid(), KEYS),
         timestamp: epoch,
         source: fc.record({ type: fc.constantFrom('user', 'group'), userId }),
         replyToken: fc.string(),
+        // What LINE may add some day, and what it never will.
+        deliveryContext: fc.dictionary(spoilt(fc.constant('isRedelivery'), KEYS), fc.boolean()),
         message: fc.record({ type: fc.constantFrom('text', 'image'), id: fc.string(), text: hostileText }),
         postback: fc.record({ data: fc.constantFrom('action=level', 'action=__proto__', 'x') }),
       },

@@ -23,7 +23,7 @@ export interface Schema {
   readonly format?: string
 }
 
-/** Mostly a pilgrim of the request's own (`fuzz-…`), whom nobody knows before; sometimes one that many write to. */
+/** Mostly a pilgrim of the request's own (`fuzz-…`), whom nobody knows before; sometimes one that many write to, or whom messages reach. */
 export const userId = fc.oneof(
   {
     weight: 3,
@@ -32,6 +32,7 @@ export const userId = fc.oneof(
       .map((n) => `fuzz-${n.toString(36)}`),
   },
   { weight: 1, arbitrary: fc.nat(30).map((n) => `shared-${n}`) },
+  { weight: 1, arbitrary: fc.nat(5).map((n) => `U${String(n).padStart(32, '0')}`) },
 )
 
 const someTime = fc

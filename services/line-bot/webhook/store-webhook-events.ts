@@ -2,13 +2,34 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { LineEvent } from '#shared/contracts/bot.ts'
 import type { Event } from '#shared/contracts/events.ts'
+import { isDataRefused } from '#shared/db/db.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
+import { setAside } from './set-aside-event.ts'
 
 /**
- * Stores the events that are new, each with its row in the outbox.
+ * Stores the events that are new, each with its row in the outbox. One that the database refuses spoils none of its
+ * neighbours: it is set aside with the reason.
  * @returns how many were new
  */
-export async function storeEvents(
+export async function storeEvents(context: ServiceContext, events: readonly LineEvent[]): Promise<number> {
+  try {
+    return await storeTogether(context, events)
+  } catch (error) {
+    if (!isDataRefused(error)) throw error
+    if (events.length > 1) return storeEach(context, events)
+    await setAside(context, events[0]!, error)
+    return 0
+  }
+}
+
+async function storeEach(context: ServiceContext, events: readonly LineEvent[]): Promise<number> {
+  let stored = 0
+  for (const event of events) stored += await storeEvents(context, [event])
+  return stored
+}
+
+/** All of them, or none. */
+async function storeTogether(
   { db, outbox, now }: ServiceContext,
   events: readonly LineEvent[],
 ): Promise<number> {
@@ -30,7 +51,7 @@ export async function storeEvents(
   return stored.length
 }
 
-/** Neither JSON columns nor text columns hold a NUL or half a character. */
+/** Neither JSON columns nor text columns hold a NUL or half a character; names that do are nothing of LINE's. */
 const storable = (event: LineEvent): LineEvent =>
   JSON.parse(JSON.stringify(event), (_key, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '') : value,

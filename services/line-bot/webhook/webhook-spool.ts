@@ -3,6 +3,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { setAside } from './set-aside-event.ts'
 import { storeEvents } from './store-webhook-events.ts'
 
 const PREFIX = 'webhooks/'
@@ -21,14 +22,37 @@ export async function spoolEvents({ objects }: ServiceContext, events: readonly 
   )
 }
 
-/** Brings what waits in the object store into the database. Safe to repeat: an event is known by its id. */
+/**
+ * Brings what waits in the object store into the database. Safe to repeat: an event is known by its id. What can not
+ * be brought stays or is set aside, and keeps nothing behind it waiting.
+ * @throws what says that a store is away
+ */
 export async function unspool(context: ServiceContext): Promise<void> {
-  const { objects } = context
+  const { objects, log } = context
   for await (const key of objects.list(PREFIX)) {
     const object = await objects.get(key)
     if (object === null) continue
-    await storeEvents(context, [LineEvent.parse(JSON.parse(Buffer.from(object.bytes).toString('utf8')))])
+    try {
+      await bring(context, Buffer.from(object.bytes).toString('utf8'))
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error
+      log.error('a spooled event is not stored', errorFields(error))
+      continue
+    }
     await objects.delete(key)
+  }
+}
+
+async function bring(context: ServiceContext, text: string): Promise<void> {
+  const event = LineEvent.safeParse(parsed(text))
+  await (event.success ? storeEvents(context, [event.data]) : setAside(context, text, event.error))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

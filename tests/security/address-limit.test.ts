@@ -1,0 +1,125 @@
+/** What one address may write in all: the window itself, and every public write in both worlds. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { createAddressLimit } from '#shared/security/address-limit.ts'
+import { sentenceOf } from '#tests/helpers/answers.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
+import { admin, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
+import { Refusal } from '#shared/http/errors.ts'
+
+/** Status of the refusal that a call throws; null when it throws none. */
+function statusOfThrown(call: () => void): number | null {
+  try {
+    call()
+    return null
+  } catch (error) {
+    if (error instanceof Refusal) return error.httpStatus
+    throw error
+  }
+}
+
+const MAX = 5
+const WINDOW_MS = 1_000
+
+describe('the window of an address', () => {
+  test('never holds more than its most in any window, whenever the calls come', () => {
+    const steps = fc.array(
+      fc.record({ after: fc.integer({ min: 0, max: 600 }), address: fc.constantFrom('a', 'b') }),
+      {
+        maxLength: 300,
+      },
+    )
+    fc.assert(
+      fc.property(steps, (calls) => {
+        let now = 0
+        const limit = createAddressLimit({ max: MAX, windowMs: WINDOW_MS }, () => now)
+        const taken: Record<string, number[]> = { a: [], b: [] }
+        for (const { after, address } of calls) {
+          now += after
+          const inWindow = taken[address]!.filter((at) => at > now - WINDOW_MS).length
+          const status = statusOfThrown(() => limit.charge(address))
+          // Room in the window is never refused, and a full one never taken.
+          expect(status).toBe(inWindow < MAX ? null : 429)
+          if (status === null) taken[address]!.push(now)
+        }
+      }),
+    )
+  })
+
+  test('a call that is taken back leaves its place, and an address without calls is forgotten', () => {
+    let now = 0
+    const limit = createAddressLimit({ max: 1, windowMs: WINDOW_MS }, () => now)
+    limit.charge('a')
+    expect(statusOfThrown(() => limit.charge('a'))).toBe(429)
+    limit.forgive('a')
+    limit.forgive('a')
+    limit.forgive('never seen')
+    limit.charge('a')
+    expect(statusOfThrown(() => limit.charge('a'))).toBe(429)
+    for (let i = 0; i < 1_000; i++) limit.charge(`other ${i}`)
+    now += 2 * WINDOW_MS
+    limit.charge('b')
+    expect(limit.held()).toBe(1)
+  })
+})
+
+const LIMIT = 12
+/** A right body of each public write, by the path below `/api/event/`. */
+const RIGHT: Record<string, (userId: string) => object> = {
+  feedback: (user_id) => ({ user_id, category: 'x', description: 'y' }),
+  'feedback-upload': () => ({ image: 'none' }),
+  'og-image': (user_id) => ({ user_id }),
+  checkin: (user_id) => ({ user_id, ...PLACE }),
+  'track/sync': (user_id) => ({ user_id, points: [{ ...PLACE, timestamp: Date.now() }] }),
+  submit: (user_id) => ({ user_id, q1: 'x' }),
+  survey: (user_id) => ({ user_id, q1: 'x' }),
+  'user/sync': (user_id) => ({ user_id, display_name: 'x' }),
+  'user/phone': (user_id) => ({ user_id, phone: '0912345678' }),
+  privacy: (user_id) => ({ user_id }),
+  'participant-status': (user_id) => ({ user_id, status: 'active' }),
+}
+
+describeWorlds(
+  'an address',
+  (world) => {
+    test('ends where it names an invented pilgrim each time; what is refused is not counted', async () => {
+      const send = (path: string, body: object) => post(world, path, body)
+      // Neither what the contract refuses nor what the verb does.
+      for (let i = 0; i < LIMIT; i++) {
+        expect((await send('feedback', { user_id: newPilgrim() })).status).toBe(400)
+        expect((await send('checkin', { user_id: newPilgrim(), ...PLACE, timestamp: 0 })).status).toBe(400)
+      }
+      for (let i = 0; i < LIMIT; i++)
+        expect((await send('feedback', RIGHT.feedback!(newPilgrim()))).status).toBe(200)
+      const refused = await send('feedback', RIGHT.feedback!(newPilgrim()))
+      expect(refused.headers.get('ratelimit-policy')).toBe(`"address";q=${LIMIT};w=60`)
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(40)
+      await sentenceOf(refused, 429, 'rate-limited')
+    })
+
+    const writes = ENDPOINTS.filter(({ limit }) => limit !== null && limit !== 'admin').map(
+      ({ path }) => path,
+    )
+
+    test.each(writes)('%s is charged to it', async (path) => {
+      const name = path.replace('/api/event/', '')
+      let last = 0
+      for (let i = 0; i <= LIMIT && last !== 429; i++)
+        last = (await post(world, name, RIGHT[name]!(newPilgrim()))).status
+      expect(last).toBe(429)
+    })
+
+    test('reading, and an operator with a token, are not', async () => {
+      expect((await world.fetch('/api/event/data')).status).toBe(200)
+      const drawn = await world.fetch('/api/event/og-image', {
+        method: 'POST',
+        headers: admin('manager'),
+        body: JSON.stringify({ user_id: newPilgrim() }),
+      })
+      expect(drawn.status).toBe(404)
+    })
+  },
+  { EVENT_LIMIT_ADDRESS: String(LIMIT) },
+)

@@ -40,11 +40,15 @@ export type SurveyRow = z.infer<typeof SurveyRow>
 
 export const Surveys = page(SurveyRow).extend({
   total: z.int().describe('All surveys'),
-  responses: z.record(z.string(), z.int()).describe('Per question how many surveys answer it'),
+  responses: z
+    .record(z.string(), z.int())
+    .describe(
+      'Per question of the form (q1 to q10), and per name with a suffix for the 50 commonest, how many surveys answer it',
+    ),
   counts: z
     .record(z.string(), z.record(z.string(), z.int()))
     .describe(
-      'Per question how often each of its 100 commonest answers was given; texts longer than 100 characters are not counted',
+      'Of the same how often each of the 100 commonest answers was given; texts longer than 100 characters are not counted',
     ),
 })
 export type Surveys = z.infer<typeof Surveys>

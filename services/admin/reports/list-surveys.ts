@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type PageQuery, time, UserId } from '#shared/contracts/fields.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
-import type { Answer, Answers } from '#shared/contracts/survey.ts'
+import { type Answer, type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
 import { streamed } from './streaming-body.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 
@@ -18,6 +18,8 @@ interface Row {
 const LIST = 'surveys'
 /** Answers of one question that are shown with their counts: a choice has fewer, remarks have no end. */
 const MOST_ANSWERS = 100
+/** Names with a suffix that are shown, the commonest: a form has a few, strangers may invent any number. */
+const MOST_SUFFIXED = 50
 /** Rows of a CSV are read this many at a time. */
 const CSV_PAGE = 1_000
 
@@ -35,17 +37,31 @@ const countsOf = (answers: string): Record<string, number> =>
 
 const answersOf = (row: Row): Answers => JSON.parse(row.answers) as Answers
 
-/** Questions with their responses, and the commonest answers of each; under the empty name all surveys. */
-function readCounts({ db }: ServiceContext) {
-  return db.read(
-    () => db.sql<{ question: string; responses: number; answers: string }[]>`
+/** Questions of the form, and the commonest names with a suffix; under the empty name all surveys. */
+const SHOWN = `
+  SELECT question, responses FROM survey_questions WHERE question IN ('', ${QUESTIONS.map((q) => `'${q}'`).join()})
+  UNION ALL (
+    SELECT question, responses FROM survey_questions WHERE strpos(question, '_') > 0
+    ORDER BY responses DESC NULLS LAST, question LIMIT ${MOST_SUFFIXED})`
+
+/** What stands in the answer of the list, and in the head of the CSV: each question, then what belongs to it. */
+const inOrderOfForm = <T extends { readonly question: string }>(rows: readonly T[]): T[] => {
+  const numberOf = ({ question }: T): number => Number(/^q(\d+)/i.exec(question)?.[1] ?? 0)
+  return rows.toSorted((a, b) => numberOf(a) - numberOf(b) || (a.question < b.question ? -1 : 1))
+}
+
+/** The questions that are shown, with their responses and the commonest answers of each. */
+async function readCounts({ db }: ServiceContext) {
+  const rows = await db.read(() =>
+    db.sql.unsafe<{ question: string; responses: number; answers: string }[]>(`
       SELECT question, responses, (
         SELECT coalesce(json_agg(json_build_array(answer, count)), '[]') FROM (
           SELECT answer, count FROM survey_counts c WHERE c.question = q.question
-          ORDER BY count DESC NULLS LAST, answer LIMIT ${MOST_ANSWERS}::int) a
+          ORDER BY count DESC NULLS LAST, answer LIMIT ${MOST_ANSWERS}) a
       )::text AS answers
-      FROM survey_questions q WHERE responses > 0 ORDER BY question`,
+      FROM (${SHOWN}) q WHERE responses > 0`),
   )
+  return inOrderOfForm(rows)
 }
 
 /** A page by user id, with how often each answer of each question was given by everybody. */
@@ -81,19 +97,52 @@ export function csvCell(value: Answer | null | undefined): string {
   return `"${safe.replaceAll('"', '""')}"`
 }
 
+/** Answers that have no column of their own. */
+const OTHERS = 'other_answers'
+
+/** Columns of the CSV: the questions that are shown, and one for all others where there are any. */
+async function readColumns({ db }: ServiceContext): Promise<{ columns: string[]; others: boolean }> {
+  const rows = await db.read(() =>
+    db.sql.unsafe<{ question: string }[]>(
+      `SELECT question FROM (${SHOWN}) q WHERE responses > 0 AND question <> ''`,
+    ),
+  )
+  const columns = inOrderOfForm(rows).map(({ question }) => question)
+  // One more than are shown is enough to know.
+  const more = await db.read(
+    () => db.sql<{ question: string }[]>`
+      SELECT question FROM survey_questions WHERE responses > 0 AND question <> '' LIMIT ${columns.length + 1}::int`,
+  )
+  return { columns, others: more.length > columns.length }
+}
+
+/** Answers without a column, as JSON; null where there are none. */
+function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null {
+  const others = Object.entries(answers).filter(([question]) => !columns.has(question))
+  return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others))
+}
+
 /** All responses as CSV (UTF-8 with a byte order mark, which spreadsheets need for Chinese), as it is read. */
 export function surveysCsv(context: ServiceContext): Response {
   const lines = async function* () {
-    const [keys] = await context.db.sql<{ keys: string[] | null }[]>`
-      SELECT array_agg(DISTINCT k ORDER BY k) AS keys FROM surveys s, jsonb_object_keys(s.answers) k`
-    const questions = keys?.keys ?? []
-    yield `\uFEFF${['userId', 'display_name', 'submitted_at', 'revision', ...questions].map(csvCell).join(',')}\r\n`
+    const { columns, others } = await readColumns(context)
+    const shown = new Set(columns)
+    const head = [
+      'userId',
+      'display_name',
+      'submitted_at',
+      'revision',
+      ...columns,
+      ...(others ? [OTHERS] : []),
+    ]
+    yield `\uFEFF${head.map(csvCell).join(',')}\r\n`
     for (let after = '', more = true; more;) {
       const rows = await readRows(context, after, CSV_PAGE)
       for (const row of rows) {
         const answers = answersOf(row)
-        const head = [row.user_id, row.display_name, time(row.submitted_ms), row.revision]
-        yield `${[...head, ...questions.map((question) => answers[question])].map(csvCell).join(',')}\r\n`
+        const cells = [row.user_id, row.display_name, time(row.submitted_ms), row.revision]
+        const given = columns.map((question) => answers[question])
+        yield `${[...cells, ...given, ...(others ? [othersOf(answers, shown)] : [])].map(csvCell).join(',')}\r\n`
       }
       after = rows.at(-1)?.user_id ?? after
       more = rows.length === CSV_PAGE

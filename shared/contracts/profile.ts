@@ -173,7 +173,8 @@ export const userSyncEndpoint = endpoint({
   caller: 'body',
   body: UserSyncRequest,
   data: Profile,
-  errors: [503],
+  // 404: erased at this very moment.
+  errors: [404, 503],
 })
 
 export const phoneEndpoint = endpoint({

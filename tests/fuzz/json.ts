@@ -209,9 +209,10 @@ function changed([key, value]: readonly [string, unknown], change: Mutation) {
   return [[key, other] as const]
 }
 
-/** More members like those that are there, or under the key that is given. */
+/** More members like those that are there, or under the key that is given; many, and not large. */
 function swarming({ entries }: Members, { key, swarm, value }: Mutation): Members {
-  const [name, like] = entries.at(-1) ?? [key.slice(0, 20), value]
+  const [name, given] = entries.at(-1) ?? [key.slice(0, 20), value]
+  const like = typeof given === 'object' ? 1 : given
   const more = Array.from({ length: swarm }, (_, i) => [`${name}_${i}`, like] as const)
   return new Members([...entries, ...more])
 }

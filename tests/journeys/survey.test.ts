@@ -1,6 +1,7 @@
 /** The survey as a phone client meets it. */
 import { describe, expect, test } from 'bun:test'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
+import { surveysEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, newPilgrim, setStatus } from '#tests/helpers/test-stack.ts'
 import { post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
@@ -142,5 +143,35 @@ describeWorlds('survey', (world) => {
       await setStatus(world, { status: 'active' })
       expect(stored).toMatchObject({ revision: 2, track: { refused: expect.stringContaining('paused') } })
     })
+  })
+
+  test('names that strangers invent do not make the list or the CSV grow, and cost no answer', async () => {
+    const people = Array.from({ length: 8 }, newPilgrim)
+    for (const [n, user_id] of people.entries()) {
+      const invented = Array.from({ length: 97 }, (_, i) => [`q${(i % 10) + 1}_by${n}_${i}`, 'x'])
+      const survey = { q2: 'b', q10: 'j', ...Object.fromEntries(invented), q1_reason: 'because' }
+      await dataOf(await post(world, 'submit', { user_id, survey }), submitEndpoint)
+    }
+    const read = (headers: object) =>
+      world.fetch('/api/event/admin/surveys?limit=200', { headers: { ...admin('manager'), ...headers } })
+    const { responses, counts } = await dataOf(await read({}), surveysEndpoint)
+    expect(Object.keys(responses).length).toBeLessThanOrEqual(60)
+    expect(Object.keys(counts)).toEqual(Object.keys(responses))
+    expect(responses).toMatchObject({ q1_reason: 8 })
+    const order = Object.keys(responses).map((name) => Number(/\d+/.exec(name)))
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+
+    const [head = '', ...lines] = (await (await read({ Accept: 'text/csv' })).text()).split('\r\n')
+    const columns = head.split(',').map((cell) => cell.replaceAll('"', ''))
+    expect(columns.length).toBeLessThanOrEqual(4 + 60 + 1)
+    const numbers = columns.slice(4, -1).map((name) => Number(/^q(\d+)/.exec(name)![1]))
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+    expect(columns.at(-1)).toBe('other_answers')
+    // Each name is in a column of its own, or in the last one.
+    const mine = lines.find((text) => text.includes(people[3]!))!
+    for (let i = 0; i < 97; i++) {
+      const name = `q${(i % 10) + 1}_by3_${i}`
+      expect(columns.includes(name) || mine.includes(`""${name}"":""x""`)).toBe(true)
+    }
   })
 })

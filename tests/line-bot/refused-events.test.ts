@@ -1,0 +1,117 @@
+/** Webhook events that the database refuses: set aside with the reason, and in nobody's way. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { unspool } from '#services/line-bot/webhook/webhook-spool.ts'
+import { clearOut } from '#services/scheduler/maintenance.ts'
+import { readConfig } from '#shared/config/config.ts'
+import { webhookEndpoint } from '#shared/contracts/bot.ts'
+import { eraseUserEndpoint } from '#shared/contracts/reports.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import { REMEMBERED_MS } from '#shared/line/deduplication-window.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { admin } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const line = startLineServer()
+afterAll(() => line.stop())
+
+/** What no column holds, at each place of an event where a text may stand; values of texts are mended on the way. */
+const poisons = (userId: string): Record<string, unknown>[] => {
+  const photo = () => lineEvent(userId, { type: 'message', message: { type: 'image', id: '1' } })
+  const deep = JSON.parse(`${'{"a":'.repeat(4_900)}1${'}'.repeat(4_900)}`) as unknown
+  return [
+    { ...photo(), 'key\u0000': 1 },
+    { ...photo(), '\ud800': 1 },
+    { ...photo(), deliveryContext: { nested: { 'a\u0000b': true } } },
+    { ...photo(), webhookEventId: `a\u0000${crypto.randomUUID()}` },
+    { ...photo(), webhookEventId: '\u0000' },
+    { ...photo(), deep: { 'x\u0000': deep } },
+  ]
+}
+
+describeWorlds(
+  'an event that no column holds',
+  (world) => {
+    const setAsideOf = async (userId: string) => {
+      const answer = await world.fetch(`/api/event/admin/users/${userId}/export`, { headers: admin('owner') })
+      const { refused_line_events: rows } = (await answer.json()) as {
+        refused_line_events: { reason: string; event: string }[]
+      }
+      return rows
+    }
+
+    test('is set aside with its reason, its neighbours are answered, and an erasure takes it along', async () => {
+      const [userId, before, after] = [lineUser(0xf00), lineUser(0xf01), lineUser(0xf02)]
+      const bad = poisons(userId)
+      const good = [textEvent(before, 'help'), textEvent(after, 'help')]
+      const events = [good[0]!, ...bad, good[1]!]
+      // LINE delivers again what it likes to: the same event is the same row.
+      for (let i = 0; i < 2; i++) await dataOf(await deliver(world, events), webhookEndpoint)
+      // On a busy machine all of them go by the spool, which is looked at every 15 s.
+      for (const { replyToken } of good)
+        await until(() => line.sent.some(({ kind, to }) => kind === 'reply' && to[0] === replyToken), {
+          timeoutMs: 40_000,
+          what: 'an answer to a neighbour',
+        })
+      const rows = await until(
+        async () => {
+          const found = await setAsideOf(userId)
+          return found.length >= bad.length && found
+        },
+        { timeoutMs: 40_000, what: 'all of them to be set aside', everyMs: 200 },
+      )
+      expect(rows).toHaveLength(bad.length)
+      for (const { reason } of rows) expect(reason).toMatch(/\((22|54)...\)$/)
+      expect(rows.map(({ event }) => JSON.parse(event) as unknown)).toContainEqual(bad[0]!)
+      const erased = await world.fetch(`/api/event/admin/users/${userId}`, {
+        method: 'DELETE',
+        headers: admin('owner'),
+      })
+      expect((await dataOf(erased, eraseUserEndpoint)).erased.refused_line_events).toBe(bad.length)
+      expect(world.complaints()).toEqual([])
+    }, 100_000)
+  },
+  lineSettings(line),
+)
+
+describe('the spool', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'refused-events-'))
+  const log = createLog({}, () => undefined)
+  let ports: Ports
+  beforeAll(async () => {
+    ports = await openPorts(readConfig({ EVENT_DATA_DIR: dir }), log, Date.now, migrateDatabase)
+  }, 60_000)
+  afterAll(async () => {
+    await ports.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  test('is emptied of what can not be stored, and of everything behind it', async () => {
+    const { db, objects } = ports
+    const context = contextOf(ports, 'line-bot', log, { tls: false, addressOf: () => 'test' })
+    const spooled = [
+      ...poisons('U1').map((event) => JSON.stringify(event)),
+      'no JSON \u0000',
+      '{"type":"message"}',
+      JSON.stringify(lineEvent('U1', { type: 'follow' })),
+    ]
+    for (const [i, text] of spooled.entries())
+      await objects.put(`webhooks/event-${i}`, Buffer.from(text), {
+        contentType: 'application/json',
+      })
+    await unspool(context)
+    expect(await Array.fromAsync(objects.list('webhooks/'))).toEqual([])
+    const rowsOf = async (table: string) => (await db.sql.unsafe(`SELECT FROM ${table}`)).length
+    expect(await rowsOf('line_events')).toBe(1)
+    expect(await rowsOf('refused_line_events')).toBe(spooled.length - 1)
+    await clearOut(db, Date.now() + REMEMBERED_MS + 1_000)
+    expect(await rowsOf('refused_line_events')).toBe(0)
+  })
+})

@@ -1,0 +1,68 @@
+/** What gets past a contract can be stored: no text, no key and no moment that Postgres would refuse. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { openApi } from '#services/admin/documentation/openapi.ts'
+import { Nothing } from '#shared/contracts/endpoint.ts'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { HttpsUrl, Instant, isStorableText } from '#shared/contracts/fields.ts'
+import { TIMES, URLS } from '#tests/fuzz/edges.ts'
+import { mutate, mutation, writeJson } from '#tests/fuzz/json.ts'
+import { fromSchema, type Schema } from '#tests/fuzz/schema.ts'
+
+/** Points and their times are looked at one by one, and what is not taken is only named again in the answer. */
+const LOOKED_AT_LATER = ['points', 'track_points', 'gps_points', 'timestamp', 'ignored']
+
+/** Where a value holds what can not be stored; null: nowhere. */
+function faultIn(value: unknown, path = ''): string | null {
+  if (typeof value === 'string') return isStorableText(value) ? null : path
+  if (typeof value !== 'object' || value === null) return null
+  for (const [key, one] of Object.entries(value)) {
+    if (!isStorableText(key)) return `${path}.(key)`
+    const fault = LOOKED_AT_LATER.includes(key) ? null : faultIn(one, `${path}.${key}`)
+    if (fault !== null) return fault
+  }
+  return null
+}
+
+const { paths } = openApi('x', 'https://x.test') as {
+  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>
+}
+const bodies = ENDPOINTS.filter(({ bodyKind, body }) => bodyKind === 'json' && body !== Nothing)
+
+describe('a body that a contract takes', () => {
+  test.each(bodies.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const))(
+    'of %s holds nothing that can not be stored',
+    (_name, { path, method, body }) => {
+      const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]![method.toLowerCase()]!
+      const right = fromSchema(operation.requestBody!.content['application/json']!.schema)
+      const spoiling = mutation.map((change) => ({ ...change, swarm: 3 }))
+      fc.assert(
+        fc.property(right, fc.array(spoiling, { minLength: 1, maxLength: 2 }), (document, changes) => {
+          let given: unknown
+          try {
+            given = JSON.parse(writeJson(mutate(document, changes)))
+          } catch {
+            return
+          }
+          const parsed = body.safeParse(given)
+          if (parsed.success) expect(faultIn(parsed.data)).toBeNull()
+        }),
+        { numRuns: 400 },
+      )
+    },
+  )
+})
+
+test.each([...TIMES])('%s is no moment, or one that every store holds', (written) => {
+  const parsed = Instant.safeParse(written)
+  if (!parsed.success) return
+  expect(new Date(parsed.data).toISOString()).toMatch(/^\d{4}-/)
+  expect(new Date(parsed.data).getUTCFullYear()).toBeGreaterThan(0)
+})
+
+test.each([...URLS])('%j is no address, or an https one', (written) => {
+  const parsed = HttpsUrl.safeParse(written)
+  if (parsed.success) expect(new URL(parsed.data).protocol).toBe('https:')
+  const isPlain = /^https:\/\/[!-[\]-~\u00a1-\uffff]+$/i.test(written)
+  if (!isPlain) expect(parsed.success).toBe(false)
+})

@@ -47,9 +47,10 @@ describe('a body that a contract takes', () => {
           const parsed = body.safeParse(given)
           if (parsed.success) expect(faultIn(parsed.data)).toBeNull()
         }),
-        { numRuns: 400 },
+        { numRuns: 200 },
       )
     },
+    30_000,
   )
 })
 

@@ -15,12 +15,15 @@ export async function storeEvents(context: ServiceContext, events: readonly Line
   try {
     return await storeTogether(context, events)
   } catch (error) {
-    if (!isDataRefused(error)) throw error
+    if (!isPoison(error)) throw error
     if (events.length > 1) return storeEach(context, events)
     await setAside(context, events[0]!, error)
     return 0
   }
 }
+
+/** The event's own fault, which no repetition mends: values that no column takes, or nested too deep to be walked. */
+const isPoison = (error: unknown): boolean => isDataRefused(error) || error instanceof RangeError
 
 async function storeEach(context: ServiceContext, events: readonly LineEvent[]): Promise<number> {
   let stored = 0

@@ -48,9 +48,9 @@ describeWorlds(
     }
 
     test('is set aside with its reason, its neighbours are answered, and an erasure takes it along', async () => {
-      const [userId, before, after] = [lineUser(0xf00), lineUser(0xf01), lineUser(0xf02)]
+      const [userId, neighbour] = [lineUser(0xf00), lineUser(0xf01)]
       const bad = poisons(userId)
-      const good = [textEvent(before, 'help'), textEvent(after, 'help')]
+      const good = [textEvent(userId, 'help'), textEvent(neighbour, 'help')]
       const events = [good[0]!, ...bad, good[1]!]
       // LINE delivers again what it likes to: the same event is the same row.
       for (let i = 0; i < 2; i++) await dataOf(await deliver(world, events), webhookEndpoint)

@@ -28,6 +28,20 @@ export const MAX_SOURCE = 64
 export const cutText = (given: string, max: number): string =>
   given.length <= max ? given : given.slice(0, max).replace(/[\ud800-\udbff]$/, '')
 
+/** How a pilgrim went, as people write it: blanks and capitals mean nothing, an empty one is none. */
+export const Mode = z
+  .string()
+  .overwrite(foldMode)
+  .max(MAX_MODE)
+  .refine(isStorableText, { error: NOT_STORABLE })
+  .transform((mode) => mode || null)
+
+/** What took the point; the end of a long label is cut off, for a point is worth more. */
+export const Source = z
+  .string()
+  .overwrite((source) => cutText(source, MAX_SOURCE))
+  .refine(isStorableText, { error: NOT_STORABLE })
+
 const NO_ADDRESS = 'must be an https:// address'
 
 /**

@@ -3,17 +3,14 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { quickCheckIn, quickTrackSync } from './fast-validation.ts'
 import {
-  cutText,
-  foldMode,
   Instant,
-  isStorableText,
   Latitude,
   Longitude,
-  MAX_MODE,
   MAX_POINTS,
   MAX_SOURCE,
   Measure,
-  NOT_STORABLE,
+  Mode,
+  Source,
   Time,
   UserId,
 } from './fields.ts'
@@ -26,20 +23,6 @@ export const SentTime = z.union([z.number(), z.string().max(64, { error: SENT_TI
   error: SENT_TIME_RULE,
 })
 export type SentTime = z.infer<typeof SentTime>
-
-/** How a pilgrim went, as people write it: blanks and capitals mean nothing, an empty one is none. */
-const Mode = z
-  .string()
-  .overwrite(foldMode)
-  .max(MAX_MODE)
-  .refine(isStorableText, { error: NOT_STORABLE })
-  .transform((mode) => mode || null)
-
-/** What took the point; the end of a long label is cut off, for a point is worth more. */
-const Source = z
-  .string()
-  .overwrite((source) => cutText(source, MAX_SOURCE))
-  .refine(isStorableText, { error: NOT_STORABLE })
 
 /** A GPS point as phones send it, its alias names already folded (`foldPointAliases`). */
 export const GpsPoint = z.object({

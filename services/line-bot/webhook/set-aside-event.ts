@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
+import { errorFields } from '#shared/runtime/log.ts'
 import { refusedLineEvents } from '#shared/schema/messages.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
@@ -34,7 +35,7 @@ export async function setAside(
       refusedAt: new Date(now()),
     })
     .onConflictDoNothing()
-  log.warn('a webhook event can not be stored and is set aside', { reason })
+  log.warn('a webhook event can not be stored and is set aside', errorFields(error))
 }
 
 /** How many there are. */

@@ -15,13 +15,13 @@ import {
   auditEndpoint,
   carbonEndpoint,
   eraseUserEndpoint,
-  exportUserEndpoint,
   rolesEndpoint,
   surveysEndpoint,
   timelineEndpoint,
   usersEndpoint,
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
+import { exportUserEndpoint, userEndpoint } from '#shared/contracts/user-detail.ts'
 import { streamEndpoint } from '#shared/contracts/stream.ts'
 import {
   deadLetterEndpoint,
@@ -50,6 +50,7 @@ import { showLedger } from './ledger/show-ledger.ts'
 import { listSurveys, surveysCsv } from './reports/list-surveys.ts'
 import { listUsers } from './pilgrims/list-users.ts'
 import { setUserStatus } from './pilgrims/set-user-status.ts'
+import { showUser } from './pilgrims/show-user.ts'
 import { createStream } from './stream/stream.ts'
 import { readTimeline } from './reports/timeline.ts'
 import { readActivity, setStatus } from './lifecycle/activity-status.ts'
@@ -82,6 +83,9 @@ function serveEvent(router: Router, context: ServiceContext): void {
 /** What operators read and decide about people. */
 function servePeople(router: Router, context: ServiceContext): void {
   serve(router, context, usersEndpoint, ({ query }) => listUsers(context, query))
+  serve(router, context, userEndpoint, ({ operator, params, requestId }) =>
+    showUser(context, operator!, params.userId, requestId),
+  )
   serve(router, context, userStatusEndpoint, ({ operator, params, body, requestId }) =>
     setUserStatus(context, operator!, params.userId, body, requestId),
   )

@@ -8,12 +8,14 @@ import { pilgrims } from '#shared/schema/profiles.ts'
 /** Zero for someone who has sent none, known or not. */
 export async function countPhotos({ db, kv }: ServiceContext, userId: string): Promise<PhotoCount> {
   const key = photoCountKey(userId)
-  const cached = await kv.cached(key).catch(() => null)
-  if (cached !== null) return { userId, photo_count: Number(cached) }
+  // Undefined: the kv is away, and is not asked a second time.
+  const cached = await kv.cached(key).catch(() => undefined)
+  if (cached != null) return { userId, photo_count: Number(cached) }
   const [row] = await db.read(() =>
     db.orm.select({ count: pilgrims.photoCount }).from(pilgrims).where(eq(pilgrims.userId, userId)),
   )
   if (row === undefined) return { userId, photo_count: 0 }
+  if (cached === undefined) return { userId, photo_count: row.count }
   // What a photo has put there meanwhile is newer than what was read.
   const count = await kv.cacheOnce(key, String(row.count), PHOTO_COUNT_TTL_MS).catch(() => row.count)
   return { userId, photo_count: Number(count) }

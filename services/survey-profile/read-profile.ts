@@ -2,8 +2,8 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ParticipantStatus, type Time, time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
-import { notFound } from '#shared/http/errors.ts'
-import { type Pilgrim, readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
+import { notFound, unavailable } from '#shared/http/errors.ts'
+import { type Pilgrim, readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
@@ -15,25 +15,32 @@ import { noSums } from '#shared/fold/point-totals.ts'
 export const maskPhone = (phone: string): string =>
   `${'•'.repeat(Math.max(0, phone.length - 2))}${phone.slice(-2)}`
 
-/** Reads profiles, by id; who is known in the buffer only is known, and of whom nothing is known is left out. */
+/**
+ * Reads profiles, by id; who is known in the buffer only is known, and of whom nothing is known is left out. While the
+ * buffer can not be asked they are as the database knows them, and null stands for someone who may be known there.
+ */
 export async function readProfiles(
   context: ServiceContext,
   userIds: readonly string[],
-): Promise<Map<string, Profile>> {
-  const known = await readPilgrims(context, userIds)
-  return new Map(Array.from(known, ([userId, pilgrim]) => [userId, profileOf(userId, pilgrim)]))
+): Promise<Map<string, Profile | null>> {
+  const known = await readPilgrimsDegraded(context, userIds)
+  return new Map(
+    Array.from(known, ([userId, pilgrim]) => [userId, pilgrim === null ? null : profileOf(userId, pilgrim)]),
+  )
 }
 
 /**
  * The profile that was found.
- * @throws Refusal 404 where none was
+ * @throws Refusal 404 where none was, 503 where that can not be said
  */
-export function knownProfile(userId: string, profile: Profile | undefined): Profile {
+export function knownProfile(userId: string, profile: Profile | null | undefined): Profile {
+  if (profile === null)
+    throw unavailable('Nothing is stored of this pilgrim yet: please try again in a moment.')
   if (profile === undefined) throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
   return profile
 }
 
-function profileOf(userId: string, { row, statistics }: Pilgrim): Profile {
+function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profile {
   const { checkins, distanceMm, carbonMg: mg } = statistics ?? noSums()
   const reported = transportSums(row?.transport ?? {})
   const level = levelOf(distanceMm, checkins)
@@ -60,6 +67,7 @@ function profileOf(userId: string, { row, statistics }: Pilgrim): Profile {
     photo_count: row?.photoCount ?? 0,
     first_seen: timeOrNull(statistics?.firstMs ?? row?.createdMs),
     last_seen: timeOrNull(statistics?.lastMs ?? row?.updatedMs),
+    pending,
   }
 }
 

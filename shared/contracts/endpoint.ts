@@ -61,6 +61,8 @@ export interface Endpoint<
   readonly media: string | null
   /** Media types that a client may ask for instead, by `Accept` or a parameter. */
   readonly otherMedia: readonly string[]
+  /** Media types whose answers are files to keep: `Content-Disposition: attachment`. */
+  readonly downloads: readonly string[]
   /**
    * How long an answer may be kept and given to others, in milliseconds; 0: not at all. The answer must depend on
    * nothing but path, query and the caller's role. It carries an ETag, and 304 is an answer too.
@@ -109,6 +111,7 @@ export function endpoint<
     bodyKind: given.body === undefined ? 'none' : 'json',
     media: null,
     otherMedia: [],
+    downloads: [],
     keepMs: 0,
     errors: [],
     refusals: {},

@@ -13,6 +13,7 @@ import * as reports from './reports.ts'
 import * as stream from './stream.ts'
 import * as survey from './survey.ts'
 import * as tracking from './tracking.ts'
+import * as userDetail from './user-detail.ts'
 
 const isEndpoint = (value: unknown): value is Endpoint =>
   typeof value === 'object' && value !== null && 'service' in value && 'path' in value
@@ -26,6 +27,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   cards,
   operations,
   reports,
+  userDetail,
   clusters,
   stream,
   ledger,

@@ -3,6 +3,14 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { foldMode, HttpsUrl, MAX_MODE, ParticipantStatus, text, Time, UserId } from './fields.ts'
 
+/** The mark of every answer that shows points of the buffer: the same name and meaning everywhere. */
+export const PendingPoints = z
+  .int()
+  .nullable()
+  .describe(
+    'Points that wait in the buffer, and are part of what is shown; null: the buffer can not be asked just now, and they are missing',
+  )
+
 export const Profile = z.object({
   userId: UserId,
   display_name: z.string().nullable(),
@@ -27,6 +35,7 @@ export const Profile = z.object({
   photo_count: z.int(),
   first_seen: Time.nullable(),
   last_seen: Time.nullable(),
+  pending: PendingPoints,
 })
 export type Profile = z.infer<typeof Profile>
 
@@ -160,6 +169,7 @@ export const profileEndpoint = endpoint({
     photo_count: profile.photo_count,
     first_seen: profile.first_seen,
     last_seen: profile.last_seen,
+    pending: profile.pending,
   }),
   errors: [404, 503],
 })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { page, PageQuery, ParticipantStatus, Role, text, Time, UserId } from './fields.ts'
 import { Answer } from './survey.ts'
-import { ParticipantStatusAnswer } from './profile.ts'
+import { ParticipantStatusAnswer, PendingPoints } from './profile.ts'
 
 export const UserRow = z.object({
   userId: UserId,
@@ -16,6 +16,7 @@ export const UserRow = z.object({
   participant_status: ParticipantStatus,
   survey_completed: z.literal([0, 1]),
   last_seen: Time.nullable(),
+  pending: PendingPoints,
 })
 export type UserRow = z.infer<typeof UserRow>
 
@@ -133,7 +134,7 @@ export const usersEndpoint = endpoint({
   summary: 'All pilgrims with their statistics',
   access: 'manager',
   query: UsersQuery,
-  data: page(UserRow),
+  data: page(UserRow).extend({ pending: PendingPoints }),
   errors: [503],
 })
 
@@ -146,20 +147,6 @@ export const userStatusEndpoint = endpoint({
   params: z.object({ userId: UserId }),
   body: SetParticipantRequest,
   data: ParticipantStatusAnswer,
-  errors: [404, 503],
-})
-
-export const exportUserEndpoint = endpoint({
-  method: 'GET',
-  path: '/api/event/admin/users/:userId/export',
-  service: 'admin',
-  summary: 'Everything that is stored about one pilgrim, as JSON or GPX',
-  access: 'owner',
-  params: z.object({ userId: UserId }),
-  query: z.object({ format: z.enum(['json', 'gpx']).default('json') }),
-  media: 'application/json',
-  otherMedia: ['application/gpx+xml'],
-  data: z.record(z.string(), z.unknown()),
   errors: [404, 503],
 })
 
@@ -189,6 +176,7 @@ export const surveysEndpoint = endpoint({
   query: PageQuery,
   data: Surveys,
   otherMedia: ['text/csv'],
+  downloads: ['text/csv'],
   errors: [503],
 })
 

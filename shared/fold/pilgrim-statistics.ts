@@ -2,6 +2,7 @@
  * Statistics of pilgrims: what the flush has summed, and what still waits in the buffer, folded onto it. One call
  * of the kv and one statement, however many pilgrims; days are read only of those with a late pending point.
  */
+import { peekInTime } from '#shared/buffer/peek.ts'
 import { fieldOf, type Point, unpack } from '#shared/buffer/point.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Entry, Kv, Pending } from '#shared/kv/kv.ts'
@@ -26,17 +27,14 @@ export interface Pilgrim {
   readonly statistics: Statistics | null
   /** How many of the points the flush has stored. */
   readonly storedPoints: number
+  /** How many points wait in the buffer; null: it could not be asked, and the statistics are of stored points. */
+  readonly pending: number | null
 }
 
 interface Stores {
   readonly db: Database
   readonly kv: Kv
   readonly calendar: Calendar
-}
-
-/** Null for someone who has neither stored nor pending points. */
-export async function readStatistics(stores: Stores, userId: string): Promise<Statistics | null> {
-  return (await readPilgrims(stores, [userId])).get(userId)?.statistics ?? null
 }
 
 /** What is known of some pilgrims, by id; of whom nothing is known is left out. @param userIds each once */
@@ -49,6 +47,27 @@ export async function readPilgrims(
     stores,
     userIds.map((userId, i) => ({ userId, entries: held[i]! })),
   )
+}
+
+/**
+ * The same while the kv may be away: everybody then stands in the answer as the database knows them, without what
+ * waits, and null says that it knows nothing of someone, who may be known in the buffer.
+ */
+export async function readPilgrimsDegraded(
+  stores: Stores,
+  userIds: readonly string[],
+): Promise<Map<string, Pilgrim | null>> {
+  const held = await peekInTime(stores.kv, userIds)
+  const pilgrims = await foldPending(
+    stores,
+    userIds.map((userId, i) => ({ userId, entries: held?.[i] ?? [] })),
+  )
+  if (held !== null) return pilgrims
+  const stored = (userId: string): Pilgrim | null => {
+    const pilgrim = pilgrims.get(userId)
+    return pilgrim === undefined ? null : { ...pilgrim, pending: null }
+  }
+  return new Map(userIds.map((userId) => [userId, stored(userId)]))
 }
 
 /** The same, where what waits has been read already: before anything stored is, or a flush hides points. */
@@ -67,7 +86,12 @@ export async function foldPending(
       ? (foldedOn(mine, addedPoints(one.pending, mine), calendar) ??
         (await db.read(() => readLate(db, calendar, one))))
       : null
-    pilgrims.set(one.userId, { row: mine.pilgrim, statistics, storedPoints: mine.sums?.points ?? 0 })
+    pilgrims.set(one.userId, {
+      row: mine.pilgrim,
+      statistics,
+      storedPoints: mine.sums?.points ?? 0,
+      pending: one.pending.length,
+    })
   }
   return pilgrims
 }

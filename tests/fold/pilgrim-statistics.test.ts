@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Point } from '#shared/buffer/point.ts'
 import { pack } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
-import { readPilgrims, readStatistics, type Statistics } from '#shared/fold/pilgrim-statistics.ts'
+import { readPilgrims, type Statistics } from '#shared/fold/pilgrim-statistics.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { recompute } from '#tests/fold/reference-fold.ts'
 import { describeRigs, NOON, type Rig } from '#tests/scheduler/flush-harness.ts'
@@ -48,8 +48,14 @@ function noting(db: Database): { db: Database; statements: string[] } {
 }
 
 describeRigs('statistics', (rig) => {
-  const read = (userId = 'anna', changes: { db?: Database; kv?: Kv } = {}) =>
-    readStatistics({ db: rig.db, kv: rig.kv, calendar: rig.calendar, ...changes }, userId)
+  const storesOf = (changes: { db?: Database; kv?: Kv } = {}) => ({
+    db: rig.db,
+    kv: rig.kv,
+    calendar: rig.calendar,
+    ...changes,
+  })
+  const read = async (userId = 'anna', changes: { db?: Database; kv?: Kv } = {}) =>
+    (await readPilgrims(storesOf(changes), [userId])).get(userId)?.statistics ?? null
 
   test('nobody; someone pending; someone stored; someone who was only ever outside', async () => {
     expect(await read()).toBeNull()

@@ -4,6 +4,7 @@ import { openApi } from '#services/admin/documentation/openapi.ts'
 
 interface Answer {
   readonly content?: Record<string, object>
+  readonly headers?: Record<string, { readonly description?: string }>
 }
 interface Operation {
   readonly responses: Record<string, Answer>
@@ -53,6 +54,9 @@ export async function described(path: string, method: string, response: Response
   const media = response.headers.get('content-type')?.split(';')[0] ?? 'nothing'
   if (answer.content[media] === undefined)
     throw new Error(`${name} as ${media}, which the description does not list`)
+  const file = answer.headers?.['Content-Disposition']?.description?.includes(media) === true
+  if (file !== (response.headers.get('content-disposition')?.startsWith('attachment; ') ?? false))
+    throw new Error(`${name} as ${media}: whether that is a download the description tells otherwise`)
   if (media !== 'application/json') return response
   const body: unknown = await response.clone().json()
   const validate = validatorOf([

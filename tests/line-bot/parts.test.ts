@@ -82,6 +82,7 @@ test('all answers keep LINE’s limits, whatever the event is called and the fig
     ),
     carbonKg: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
     savedKg: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+    incomplete: fc.boolean(),
   })
   fc.assert(
     fc.property(
@@ -105,6 +106,21 @@ test('all answers keep LINE’s limits, whatever the event is called and the fig
     ),
     { numRuns: 300 },
   )
+})
+
+test('figures without what waits in the buffer say so, in every language', () => {
+  const level = LEVELS[0]!
+  const figures = { level, km: 0, checkins: 0, next: null, carbonKg: 0, savedKg: 0, incomplete: true }
+  const home = 'https://event.example'
+  const places = { event: 'x', home, checkin: home, survey: home, card: null, surveyCompleted: false }
+  for (const language of Language.options)
+    for (const action of ['level', 'carbon'] as const) {
+      const words = WORDS[language]
+      const said = (known: typeof figures) => JSON.stringify(replyTo(action, words, places, known))
+      expect(said(figures)).toContain(words.incomplete)
+      expect(said(figures)).not.toContain(words.nothingYet)
+      expect(said({ ...figures, incomplete: false })).not.toContain(words.incomplete)
+    }
 })
 
 test('a cut text keeps its characters whole', () => {

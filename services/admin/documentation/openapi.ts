@@ -84,16 +84,27 @@ function contentOf({ data, media, otherMedia }: Endpoint): Json {
   }
 }
 
+const downloadHeader = ({ downloads }: Endpoint): Json =>
+  downloads.length === 0
+    ? {}
+    : {
+        'Content-Disposition': {
+          schema: { type: 'string', pattern: '^attachment; filename="[^"]+"$' },
+          description: `With ${downloads.join(' and ')}: a file to keep`,
+        },
+      }
+
 /** What an endpoint answers when nothing is wrong. */
 function successAnswers(endpoint: Endpoint): Json {
   const events = endpoint.media === 'text/event-stream'
   const headers = { ETag: { schema: { type: 'string' } } }
+  const ownHeaders = { ...(isTagged(endpoint) ? headers : {}), ...downloadHeader(endpoint) }
   return {
     [endpoint.success]: {
       description: events
         ? 'Events, until the client or the service ends it; data of each event by its name'
         : 'Success',
-      ...(isTagged(endpoint) ? { headers } : {}),
+      ...(Object.keys(ownHeaders).length > 0 ? { headers: ownHeaders } : {}),
       content: contentOf(endpoint),
     },
     ...(isTagged(endpoint)

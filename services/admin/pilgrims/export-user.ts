@@ -1,11 +1,13 @@
 /** Everything that is stored about one pilgrim, for the pilgrim: as JSON, or their points as GPX. */
-import { escapeMarkup } from '#shared/http/escape-markup.ts'
-import { unpack } from '#shared/buffer/point.ts'
+import { peekInTime } from '#shared/buffer/peek.ts'
+import { type BufferedPoint, fieldOf, unpack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { notFound } from '#shared/http/errors.ts'
+import { notFound, unavailable } from '#shared/http/errors.ts'
+import type { Entry } from '#shared/kv/kv.ts'
 import { type PersonalTable, PERSONAL_TABLES } from '#shared/schema/personal-data.ts'
 import { streamed } from '../reports/streaming-body.ts'
+import { gpx } from './write-gpx.ts'
 
 /** Rows that are read at once, so that a long walk is not held in memory. */
 const PAGE = 5_000
@@ -15,18 +17,18 @@ const ORDER: Partial<Record<PersonalTable, string>> = { gps_points: 'kind, sent_
 
 const IS_TIME = /_(at|seen)$/
 
-/** The row as JSON, its times as all times of the interface are shown. The database's own have fewer digits, and an offset. */
-const withPlainTimes = (row: string): string =>
-  JSON.stringify(
-    Object.fromEntries(
-      Object.entries(JSON.parse(row) as Record<string, unknown>).map(([name, value]) => [
-        name,
-        IS_TIME.test(name) && typeof value === 'string' ? time(Date.parse(value)) : value,
-      ]),
-    ),
+type Row = Readonly<Record<string, unknown>>
+
+/** The row with its times as all times of the interface are shown. The database's own have fewer digits, and an offset. */
+const withPlainTimes = (row: string): Row =>
+  Object.fromEntries(
+    Object.entries(JSON.parse(row) as Row).map(([name, value]) => [
+      name,
+      IS_TIME.test(name) && typeof value === 'string' ? time(Date.parse(value)) : value,
+    ]),
   )
 
-async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: string): AsyncGenerator<string> {
+async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: string): AsyncGenerator<Row> {
   const order = ORDER[table] ?? '1'
   for (let offset = 0; ; offset += PAGE) {
     // Table and order come from the lists above, never from a client.
@@ -39,66 +41,62 @@ async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: str
   }
 }
 
-async function* json(context: ServiceContext, userId: string): AsyncGenerator<string> {
+/** A point of the buffer with the names that stored points have here. */
+const publicPoint = (userId: string, point: BufferedPoint): Row => {
+  const { kind, lat, lng, accuracy, altitude, speed, mode, source, inRange } = point
+  return {
+    user_id: userId,
+    kind,
+    sent_at: time(point.sentMs),
+    recorded_at: time(point.recordedMs),
+    received_at: time(point.receivedMs),
+    ...{ lat, lng, accuracy, altitude, speed, mode, source },
+    in_range: inRange,
+    clock_corrected: point.recordedMs !== point.sentMs,
+  }
+}
+
+/** Entries by identity; what the flush could not read either is shown as it is held. */
+const pendingOf = (userId: string, entries: readonly Entry[]): Map<string, Row> =>
+  new Map(
+    entries.map((entry) => {
+      try {
+        return [entry.field, publicPoint(userId, unpack(entry))]
+      } catch {
+        return [entry.field, { user_id: userId, unreadable: `${entry.field} ${entry.value}` }]
+      }
+    }),
+  )
+
+/** The identity of a row of the table, as the buffer names it. */
+const identityOf = ({ kind, sent_at: sentAt }: Row): string =>
+  fieldOf({ kind: kind as BufferedPoint['kind'], sentMs: Date.parse(String(sentAt)) })
+
+/** @param entries what waited before anything stored is read; null: the buffer can not be asked */
+async function* json(
+  context: ServiceContext,
+  userId: string,
+  entries: readonly Entry[] | null,
+): AsyncGenerator<string> {
+  const pending = entries && pendingOf(userId, entries)
   yield `{"userId":${JSON.stringify(userId)},"exported_at":"${time(context.now())}"`
   for (const table of PERSONAL_TABLES) {
     yield `,"${table}":[`
     let separator = ''
     for await (const row of rowsOf(context, table, userId)) {
-      yield separator + row
+      if (table === 'gps_points') pending?.delete(identityOf(row))
+      yield separator + JSON.stringify(row)
       separator = ','
     }
     yield ']'
   }
-  const pending = (await context.kv.peek(userId)).map(unpack)
-  yield `,"pending":${JSON.stringify(pending)}}`
-}
-
-interface GpxPoint {
-  readonly t: number
-  readonly lat: number
-  readonly lng: number
-  readonly altitude: number | null
-}
-
-/** Where a point stands in the order of an export. Times are epoch milliseconds. */
-interface Place {
-  readonly t: number
-  readonly kind: string
-  readonly sent: number
-}
-
-const gpxPoint = (tag: string, { t, lat, lng, altitude }: GpxPoint, name = ''): string =>
-  `<${tag} lat="${lat}" lon="${lng}">${altitude === null ? '' : `<ele>${altitude}</ele>`}<time>${time(t)}</time>${name}</${tag}>\n`
-
-/** GPX 1.1: check-ins as waypoints, then all points as one track, by their place in time. */
-async function* gpx({ db }: ServiceContext, userId: string): AsyncGenerator<string> {
-  // Several points may share an instant: their identity tells them apart where a page ends between them.
-  const read = (kinds: string[], { t, kind, sent }: Place) => db.sql<(GpxPoint & Place)[]>`
-    SELECT kind, (extract(epoch FROM recorded_at) * 1000)::float8 AS t,
-           (extract(epoch FROM sent_at) * 1000)::float8 AS sent, lat, lng, altitude::float8 AS altitude
-    FROM gps_points WHERE user_id = ${userId} AND kind = ANY(${kinds}::text[])
-      AND (recorded_at, kind, sent_at) >
-        (to_timestamp(${t}::float8 / 1000), ${kind}, to_timestamp(${sent}::float8 / 1000))
-    ORDER BY recorded_at, kind, sent_at LIMIT ${PAGE}::int`
-  const pages = async function* (kinds: string[]) {
-    for (let after: Place = { t: -1, kind: '', sent: -1 }; ;) {
-      const page = await read(kinds, after)
-      yield* page
-      if (page.length < PAGE) return
-      after = page.at(-1)!
-    }
-  }
-  yield `<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" creator="pilgrimage-event-tracking" xmlns="http://www.topografix.com/GPX/1/1">\n`
-  for await (const point of pages(['c'])) yield gpxPoint('wpt', point, '<name>check-in</name>')
-  yield `<trk><name>${escapeMarkup(userId)}</name><trkseg>\n`
-  for await (const point of pages(['c', 't'])) yield gpxPoint('trkpt', point)
-  yield '</trkseg></trk>\n</gpx>\n'
+  yield `,"pending":${JSON.stringify(pending && [...pending.values()])}}`
 }
 
 /**
- * Exports one pilgrim's data as a download.
- * @throws Refusal 404 for someone who is not known
+ * Exports one pilgrim's data as a download, what waits in the buffer included; while it can not be asked the export
+ * says that this is missing.
+ * @throws Refusal 404 for someone who is not known, 503 where that can not be said
  */
 export async function exportUser(
   context: ServiceContext,
@@ -106,13 +104,16 @@ export async function exportUser(
   format: 'json' | 'gpx',
 ): Promise<Response> {
   const { db, kv } = context
-  const [known] = await db.read(() => db.sql`SELECT 1 FROM pilgrims WHERE user_id = ${userId}`)
-  if (known === undefined && (await kv.peek(userId)).length === 0)
+  const entries = (await peekInTime(kv, [userId]))?.[0] ?? null
+  const [stored] = await db.read(() => db.sql`SELECT 1 FROM pilgrims WHERE user_id = ${userId}`)
+  if (stored === undefined && entries === null)
+    throw unavailable('Nothing is stored of this pilgrim yet: please try again in a moment.')
+  if (stored === undefined && entries!.length === 0)
     throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
   const [type, body] =
     format === 'gpx'
-      ? ['application/gpx+xml', gpx(context, userId)]
-      : ['application/json', json(context, userId)]
+      ? ['application/gpx+xml', gpx(context, userId, entries)]
+      : ['application/json', json(context, userId, entries)]
   return new Response(streamed(body), {
     headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="pilgrim.${format}"` },
   })

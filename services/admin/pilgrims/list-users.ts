@@ -3,7 +3,8 @@ import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
 import type { UserRow, UsersQuery, UserSort } from '#shared/contracts/reports.ts'
-import { foldPending } from '#shared/fold/pilgrim-statistics.ts'
+import { peekInTime, waitingInTime } from '#shared/buffer/peek.ts'
+import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { levelOf } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
@@ -23,6 +24,9 @@ interface Row {
   last_ms: number | null
   sort_key: string
 }
+
+/** A row on its way out; its own points in the buffer, null: not known. */
+type Shown = Row & { readonly pending: number | null }
 
 interface Sorting {
   /** Column of the totals; none: by id alone. */
@@ -51,14 +55,28 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const { sort, order = sort === 'userId' ? 'asc' : 'desc', limit, cursor, search } = query
   const list = `users:${sort}:${order}`
   const after = cursor === undefined ? null : decodeCursor(list, cursor, z.tuple([KEYS[sort], UserId]))
-  const rows = await readRows(context, { sort, order, limit: limit + 1, search: search ?? null, after })
-  const { items, next_cursor } = pageOf(rows, limit, shown, (row) =>
-    encodeCursor(list, [sort === 'last_seen' ? time(row.last_ms ?? 0) : row.sort_key, row.user_id]),
+  // Before anything stored is read: a pilgrim is then in one of the two, whenever a flush comes.
+  const waiting = await waitingInTime(context.kv)
+  const rows = await readRows(context, {
+    sort,
+    order,
+    limit: limit + 1,
+    search: search ?? null,
+    after,
+    waiting: (waiting ?? []).filter((userId) => userId.toLowerCase().includes(search?.toLowerCase() ?? '')),
+  })
+  const { items, next_cursor } = pageOf(
+    rows,
+    limit,
+    (row) => row,
+    (row) => encodeCursor(list, [sort === 'last_seen' ? time(row.last_ms ?? 0) : row.sort_key, row.user_id]),
   )
-  return {
-    items: await withPending(context, items, new Map(rows.map((row) => [row.user_id, row]))),
-    next_cursor,
-  }
+  const found = await withPending(context, items, waiting && new Set(waiting))
+  const pending = found.reduce<number | null>(
+    (sum, row) => (sum === null || row.pending === null ? null : sum + row.pending),
+    waiting === null ? null : 0,
+  )
+  return { items: found.map(shown), next_cursor, pending }
 }
 
 interface Page {
@@ -67,6 +85,8 @@ interface Page {
   readonly limit: number
   readonly search: string | null
   readonly after: readonly [key: string, userId: string] | null
+  /** Those who have points in the buffer, and whom the search finds: some may be known there only. */
+  readonly waiting: readonly string[]
 }
 
 /**
@@ -92,27 +112,42 @@ function chosen({ sort, order }: Page, who: 'everybody' | 'some' | 'none'): stri
   const from =
     who === 'some' ? 'pilgrim_totals t' : 'pilgrims p LEFT JOIN pilgrim_totals t ON t.user_id = p.user_id'
   const which = { everybody: 'true', some: `t.${column} > ${nothing}`, none: `${figure} = ${nothing}` }[who]
-  return `SELECT ${id} AS user_id, ${figure} AS key FROM ${from}
+  const stored = `SELECT ${id} AS user_id, ${figure} AS key, false AS fresh FROM ${from}
     WHERE ${which} ${who === 'everybody' ? 'AND ($4::text IS NULL OR p.searchable LIKE lower($4))' : 'AND $4::text IS NULL'}
       AND ($1::text IS NULL OR (${figure}, ${id}) ${beyond} ($1::${type}, $2::text))
     ORDER BY ${figure} ${order}, ${id} ${order} LIMIT $3::int`
+  if (who === 'some') return stored
+  const key = column === null ? 'w.user_id' : `${nothing}::${type}`
+  return `SELECT * FROM ((${stored}) UNION ALL (
+      SELECT w.user_id, ${key}, true FROM jsonb_array_elements_text($5::text::jsonb) w (user_id)
+      WHERE NOT EXISTS (SELECT FROM pilgrims k WHERE k.user_id = w.user_id)
+        AND ($1::text IS NULL OR (${key}, w.user_id) ${beyond} ($1::${type}, $2::text)))) either
+    ORDER BY key ${order}, user_id ${order} LIMIT $3::int`
 }
 
 function readChosen({ db }: ServiceContext, page: Page, who: 'everybody' | 'some' | 'none'): Promise<Row[]> {
-  const { order, limit, search, after } = page
+  const { order, limit, search, after, waiting } = page
   return db.read(() =>
     db.sql.unsafe<Row[]>(
-      `SELECT p.user_id, p.display_name, p.participant_status, p.survey_completed_at IS NOT NULL AS surveyed,
-              p.consumption::text AS consumption, p.transport::text AS transport, r.role,
+      `SELECT c.user_id, p.display_name, coalesce(p.participant_status, 'active') AS participant_status,
+              p.survey_completed_at IS NOT NULL AS surveyed, coalesce(p.consumption::text, '{}') AS consumption,
+              coalesce(p.transport::text, '{}') AS transport, r.role,
               coalesce(t.checkins, 0) AS checkins, coalesce(t.distance_mm, 0)::float8 AS mm,
               coalesce(t.carbon_mg, 0)::float8 AS mg, (extract(epoch FROM t.last_seen) * 1000)::float8 AS last_ms,
               c.key::text AS sort_key
        FROM (${chosen(page, who)}) c
-       JOIN pilgrims p ON p.user_id = c.user_id
+       LEFT JOIN pilgrims p ON p.user_id = c.user_id
        LEFT JOIN pilgrim_totals t ON t.user_id = c.user_id
        LEFT JOIN role_assignments r ON r.user_id = c.user_id
+       WHERE c.fresh OR p.user_id IS NOT NULL
        ORDER BY c.key ${order}, c.user_id ${order}`,
-      [after?.[0] ?? null, after?.[1] ?? null, limit, pattern(search)],
+      [
+        after?.[0] ?? null,
+        after?.[1] ?? null,
+        limit,
+        pattern(search),
+        ...(who === 'some' ? [] : [JSON.stringify(waiting)]),
+      ],
     ),
   )
 }
@@ -121,7 +156,7 @@ function readChosen({ db }: ServiceContext, page: Page, who: 'everybody' | 'some
 const pattern = (search: string | null): string | null =>
   search === null ? null : `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
-function shown(row: Row): UserRow {
+function shown(row: Shown): UserRow {
   const reported = transportSums(JSON.parse(row.transport))
   return {
     userId: row.user_id,
@@ -134,24 +169,29 @@ function shown(row: Row): UserRow {
     participant_status: ParticipantStatus.parse(row.participant_status),
     survey_completed: row.surveyed ? 1 : 0,
     last_seen: row.last_ms === null ? null : time(row.last_ms),
+    pending: row.pending,
   }
 }
 
-/** Folds in what waits in the buffer, for those on the page who have something there. */
+/**
+ * Folds in what waits in the buffer, for those on the page who had something there before their rows were read: what a
+ * flush has stored since then is read again.
+ * @param waiting null: the buffer can not be asked
+ */
 async function withPending(
   context: ServiceContext,
-  items: readonly UserRow[],
-  rows: ReadonlyMap<string, Row>,
-): Promise<UserRow[]> {
-  const held = await context.kv.peekEach(items.map(({ userId }) => userId))
-  const pending = items.map(({ userId }, i) => ({ userId, entries: held[i]! }))
-  const waiting = pending.filter(({ entries }) => entries.length > 0)
-  if (waiting.length === 0) return [...items]
-  const known = await foldPending(context, waiting)
-  return items.map((item) => {
-    const statistics = known.get(item.userId)?.statistics
-    if (!statistics) return item
-    const { distanceMm, carbonMg, checkins, lastMs } = statistics
-    return shown({ ...rows.get(item.userId)!, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs })
+  rows: readonly Row[],
+  waiting: ReadonlySet<string> | null,
+): Promise<Shown[]> {
+  const asked = rows.map(({ user_id }) => user_id).filter((userId) => waiting?.has(userId))
+  const held = waiting === null ? null : asked.length === 0 ? [] : await peekInTime(context.kv, asked)
+  if (held === null) return rows.map((row) => ({ ...row, pending: null }))
+  const pending = asked.map((userId, i) => ({ userId, entries: held[i]! }))
+  const known = asked.length === 0 ? new Map<string, Pilgrim>() : await foldPending(context, pending)
+  return rows.map((row) => {
+    const pilgrim = known.get(row.user_id)
+    if (!pilgrim?.statistics) return { ...row, pending: 0 }
+    const { distanceMm, carbonMg, checkins, lastMs } = pilgrim.statistics
+    return { ...row, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs, pending: pilgrim.pending }
   })
 }

@@ -6,9 +6,13 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type { SetParticipantRequest } from '#shared/contracts/reports.ts'
 import { notFound } from '#shared/http/errors.ts'
+import { makePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
-/** @throws Refusal 404 for someone who is not known */
+/**
+ * Sets it, also of someone whose points still wait in the buffer.
+ * @throws Refusal 404 for someone who is not known
+ */
 export async function setUserStatus(
   { db, kv, now }: ServiceContext,
   operator: Operator,
@@ -16,11 +20,15 @@ export async function setUserStatus(
   { status }: SetParticipantRequest,
   requestId: string,
 ): Promise<ParticipantStatusAnswer> {
+  const mine = eq(pilgrims.userId, userId)
+  const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
+  const onlyWaits = stored === undefined && (await kv.peek(userId)).length > 0
   const row = await db.orm.transaction(async (tx) => {
+    if (onlyWaits) await makePilgrim(tx, userId, now())
     const [changed] = await tx
       .update(pilgrims)
       .set({ participantStatus: status, updatedAt: new Date(now()) })
-      .where(eq(pilgrims.userId, userId))
+      .where(mine)
       .returning()
     if (changed === undefined) throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
     await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())

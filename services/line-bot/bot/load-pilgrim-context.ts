@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { HttpsUrl } from '#shared/contracts/fields.ts'
-import { readStatistics } from '#shared/fold/pilgrim-statistics.ts'
+import { readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import type { Line, Profile } from '#shared/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
@@ -67,10 +67,10 @@ async function storeProfile({ db, now }: ServiceContext, held: Pilgrim, profile:
   })
 }
 
-/** The pilgrim's figures, with what waits in the buffer. */
+/** The pilgrim's figures, with what waits in the buffer; without it while it can not be asked, and they say so. */
 export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Promise<Figures> {
-  const statistics = await readStatistics(context, pilgrim.userId)
-  const { checkins, distanceMm, carbonMg: mg } = statistics ?? noSums()
+  const known = (await readPilgrimsDegraded(context, [pilgrim.userId])).get(pilgrim.userId)
+  const { checkins, distanceMm, carbonMg: mg } = known?.statistics ?? noSums()
   const reported = transportSums(pilgrim.transport)
   return {
     level: levelOf(distanceMm, checkins),
@@ -79,5 +79,6 @@ export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Pr
     next: nextLevel(distanceMm, checkins),
     carbonKg: shownKg(mg + reported.carbonMg + consumptionMg(pilgrim.consumption)),
     savedKg: shownKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
+    incomplete: known?.pending === null || known === null,
   }
 }

@@ -16,6 +16,8 @@ export interface Figures {
   } | null
   readonly carbonKg: number
   readonly savedKg: number
+  /** The buffer could not be asked: points that wait there are missing. */
+  readonly incomplete: boolean
 }
 
 /** Where the bot's answers lead a pilgrim. */
@@ -90,7 +92,7 @@ const answers: Readonly<Record<BotAction, Answer>> = {
 const text = (content: string): Message => ({ type: 'text', text: content })
 
 function levelCard(words: Words, figures: Figures): Message {
-  const { level, km, checkins, next } = figures
+  const { level, km, checkins, next, incomplete } = figures
   return card({
     title: `${level.icon} ${words.levelName(level)}`,
     contents: [
@@ -100,13 +102,13 @@ function levelCard(words: Words, figures: Figures): Message {
       next === null
         ? paragraph(words.top)
         : figure(`${words.next} ${next.level}`, words.nextNeeds(next.km_needed, next.checkins_needed)),
-      ...(checkins === 0 ? [paragraph(words.nothingYet)] : []),
+      ...(incomplete ? [paragraph(words.incomplete)] : checkins === 0 ? [paragraph(words.nothingYet)] : []),
     ],
     buttons: [button(postback('card', words)), button(postback('checkin', words), false)],
   })
 }
 
-const carbonCard = (words: Words, { carbonKg, savedKg, km }: Figures): Message =>
+const carbonCard = (words: Words, { carbonKg, savedKg, km, incomplete }: Figures): Message =>
   card({
     title: `🌱 ${words.labels.carbon}`,
     contents: [
@@ -114,6 +116,7 @@ const carbonCard = (words: Words, { carbonKg, savedKg, km }: Figures): Message =
       figure(words.emitted, `${carbonKg} kg CO2e`),
       figure(words.saved, `${savedKg} kg CO2e`),
       paragraph(words.carbonNote),
+      ...(incomplete ? [paragraph(words.incomplete)] : []),
     ],
   })
 

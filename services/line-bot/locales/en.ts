@@ -42,6 +42,8 @@ export const EN: Words = {
   nextNeeds: (km, checkins) => `${km} km and ${counted(checkins, 'check-in', 'check-ins')} to go`,
   top: 'You have reached the highest level!',
   nothingYet: 'There is nothing of yours yet. Your figures appear here after your first check-in.',
+  incomplete:
+    'What you recorded last is safe, and is not counted here yet. Please ask again in a few minutes.',
   emitted: 'Emitted',
   saved: 'Saved against the bus',
   carbonNote: 'Walking and cycling emit nothing; what you ride counts by its kind.',

@@ -40,6 +40,8 @@ export const JA: Words = {
   nextNeeds: (km, checkins) => `あと ${km} km、チェックイン ${checkins} 回`,
   top: '最高レベルに到達しました！',
   nothingYet: 'まだ記録がありません。最初のチェックインの後、ここに表示されます。',
+  incomplete:
+    '直近の記録は保存されていますが、まだここには含まれていません。数分後にもう一度お試しください。',
   emitted: 'CO2排出量',
   saved: 'バスと比べた削減量',
   carbonNote: '徒歩と自転車は排出ゼロ、乗り物の区間は種類ごとに計算します。',

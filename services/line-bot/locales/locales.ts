@@ -29,6 +29,8 @@ export interface Words {
   readonly nextNeeds: (km: number, checkins: number) => string
   readonly top: string
   readonly nothingYet: string
+  /** Of figures without what was recorded last. */
+  readonly incomplete: string
   readonly emitted: string
   readonly saved: string
   readonly carbonNote: string

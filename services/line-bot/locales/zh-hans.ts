@@ -38,6 +38,7 @@ export const ZH_HANS: Words = {
   nextNeeds: (km, checkins) => `还差 ${km} 公里、${checkins} 次打卡`,
   top: '您已达到最高等级！',
   nothingYet: '还没有您的记录。第一次打卡之后，这里就会出现您的成绩。',
+  incomplete: '您最近的记录已经保存，但还没有算进来。请过几分钟再查询。',
   emitted: '碳排放',
   saved: '比乘公交减少',
   carbonNote: '步行与骑车不排碳，乘车的路段按车种计算。',

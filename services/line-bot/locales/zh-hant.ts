@@ -38,6 +38,7 @@ export const ZH_HANT: Words = {
   nextNeeds: (km, checkins) => `還差 ${km} 公里、${checkins} 次打卡`,
   top: '您已達到最高等級！',
   nothingYet: '還沒有您的紀錄。第一次打卡之後，這裡就會出現您的成績。',
+  incomplete: '您最近的紀錄已經保存，但還沒有算進來。請過幾分鐘再查詢。',
   emitted: '碳排放',
   saved: '比搭公車減少',
   carbonNote: '步行與騎車不排碳，搭車的路段依車種計算。',

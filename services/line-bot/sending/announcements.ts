@@ -13,6 +13,7 @@ import { messages } from '#shared/schema/messages.ts'
 import { ending } from '#shared/schema/operations.ts'
 import { pilgrimTotals } from '#shared/schema/totals.ts'
 import { selectRecipients } from './audience.ts'
+import { type Heard, hearBuffer } from './hear-buffer.ts'
 import { button, card, paragraph, postback } from '../bot/flex.ts'
 import { type SummaryFigures, WORDS } from '../locales/locales.ts'
 import { planMessage } from './plan-message.ts'
@@ -27,6 +28,8 @@ interface Announcement {
   readonly cause: Cause
   readonly causeKey: string
   readonly audience: Audience
+  /** As it was before the transaction. */
+  readonly buffer: Heard
   readonly content: (language: Language) => readonly Message[]
 }
 
@@ -35,9 +38,9 @@ async function announce(
   { now }: ServiceContext,
   tx: Writer,
   configured: boolean,
-  { audience, ...announcement }: Announcement,
+  { audience, buffer, ...announcement }: Announcement,
 ): Promise<void> {
-  const selected = await selectRecipients(tx, { audience }, now())
+  const selected = await selectRecipients(tx, { audience }, now(), buffer)
   await planMessage(tx, { ...announcement, audience: { audience }, selected, configured, nowMs: now() })
 }
 
@@ -49,11 +52,13 @@ export async function notifyVolunteers(
   configured: boolean,
   { version, message }: Payload<'event.admin.status.paused'>,
 ): Promise<void> {
+  const buffer = await hearBuffer(context.kv)
   await context.db.orm.transaction((tx) =>
     announce(context, tx, configured, {
       cause: 'pause',
       causeKey: `pause:${version}`,
       audience: 'volunteers',
+      buffer,
       content: (language) => text(WORDS[language].paused(message)),
     }),
   )
@@ -65,11 +70,13 @@ export async function sendNotification(
   configured: boolean,
   { day, slot }: Payload<'event.scheduler.notification.due'>,
 ): Promise<void> {
+  const buffer = await hearBuffer(context.kv)
   await context.db.orm.transaction((tx) =>
     announce(context, tx, configured, {
       cause: 'notification',
       causeKey: `notification:${slot.id}:${day}`,
       audience: slot.audience,
+      buffer,
       content: (language) => text(textIn(slot.text, language)),
     }),
   )
@@ -88,12 +95,14 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
   const since = now() - (row?.endedAt.getTime() ?? now())
   if (!flushed && since < FLUSH_PATIENCE_MS)
     throw new LoggableError('the final summary waits for the final flush')
+  const buffer = await hearBuffer(context.kv)
   await db.orm.transaction(async (tx) => {
     const figures = await readFigures(tx)
     await announce(context, tx, configured, {
       cause: 'summary',
       causeKey: 'summary',
       audience: 'all',
+      buffer,
       content: (language) => [summaryCard(language, config.eventName, figures)],
     })
     await noteProgress(tx)

@@ -2,8 +2,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Audience, LeftOut, Recipients } from '#shared/contracts/messages.ts'
+import type { Point } from '#shared/buffer/point.ts'
 import { isLineUserId } from '#shared/line/line-client.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
+import type { Heard } from './hear-buffer.ts'
 import { languageOf } from '../locales/choose-language.ts'
 
 const HOUR_MS = 3_600_000
@@ -13,6 +15,12 @@ interface Row extends Record<string, unknown> {
   language: string | null
   withdrawn: boolean
   reachable: boolean
+  /** Has points in the buffer. */
+  waits: boolean
+  /** Has no row of their own. */
+  unstored: boolean
+  /** Belongs to the audience by the tables. */
+  fits: boolean
 }
 
 export interface Selected {
@@ -48,24 +56,65 @@ function conditionOf(audience: Audience, sinceMs: number): SQL {
   }
 }
 
-/** Chooses the recipients as they are at this moment, each once. */
-export async function selectRecipients(tx: Writer, wanted: Recipients, nowMs: number): Promise<Selected> {
-  const condition = conditionOf(wanted.audience ?? 'all', nowMs - (wanted.hours ?? 0) * HOUR_MS)
+/** Everybody whom the service knows, and whether points of theirs wait in the buffer: some are known there only. */
+const everybody = (waiting: readonly string[]): SQL => sql`(
+  SELECT user_id, bool_or(waits) AS waits FROM (
+    SELECT user_id, false AS waits FROM pilgrims UNION ALL SELECT user_id, false FROM followers
+    UNION ALL SELECT value, true FROM jsonb_array_elements_text(${JSON.stringify(waiting)}::text::jsonb)
+  ) each GROUP BY user_id)`
+
+/**
+ * Chooses the recipients as they are at this moment, each once.
+ * @param buffer what it said before this transaction
+ */
+export async function selectRecipients(
+  tx: Writer,
+  wanted: Recipients,
+  nowMs: number,
+  buffer: Heard,
+): Promise<Selected> {
+  const audience = wanted.audience ?? 'all'
+  const sinceMs = nowMs - (wanted.hours ?? 0) * HOUR_MS
   const people =
     wanted.user_ids === undefined
-      ? sql`(SELECT user_id FROM pilgrims UNION SELECT user_id FROM followers)`
-      : sql`(SELECT DISTINCT value AS user_id FROM jsonb_array_elements_text(${JSON.stringify(wanted.user_ids)}::text::jsonb))`
+      ? everybody(buffer.waiting)
+      : sql`(SELECT DISTINCT value AS user_id, false AS waits
+             FROM jsonb_array_elements_text(${JSON.stringify(wanted.user_ids)}::text::jsonb))`
   const rows: readonly Row[] = await tx.execute<Row>(sql`
-    SELECT u.user_id, p.language, coalesce(p.participant_status = 'withdrawn', false) AS withdrawn,
-           coalesce(f.reachable, true) AS reachable
-    FROM ${people} u
-    LEFT JOIN pilgrims p ON p.user_id = u.user_id
-    LEFT JOIN followers f ON f.user_id = u.user_id
-    LEFT JOIN role_assignments r ON r.user_id = u.user_id
-    LEFT JOIN pilgrim_totals t ON t.user_id = u.user_id
-    WHERE ${condition}
-    ORDER BY u.user_id`)
-  return sorted(rows)
+    SELECT * FROM (
+      SELECT u.user_id, u.waits, p.language, coalesce(p.participant_status = 'withdrawn', false) AS withdrawn,
+             coalesce(f.reachable, true) AS reachable, p.user_id IS NULL AS unstored,
+             coalesce(${conditionOf(audience, sinceMs)}, u.waits AND ${audience === 'inactive'}) AS fits
+      FROM ${people} u
+      LEFT JOIN pilgrims p ON p.user_id = u.user_id
+      LEFT JOIN followers f ON f.user_id = u.user_id
+      LEFT JOIN role_assignments r ON r.user_id = u.user_id
+      LEFT JOIN pilgrim_totals t ON t.user_id = u.user_id
+    ) known
+    WHERE fits OR (waits AND ${audience === 'participants'})
+    ORDER BY user_id`)
+  return sorted(await withBuffer(rows, audience, sinceMs, buffer))
+}
+
+/** Corrects by the buffer what the tables say of those with points there: who walks, and who was seen lately. */
+async function withBuffer(
+  rows: readonly Row[],
+  audience: Audience,
+  sinceMs: number,
+  buffer: Heard,
+): Promise<readonly Row[]> {
+  const decides = (row: Row) =>
+    row.waits && (audience === 'inactive' || (audience === 'participants' && !row.fits))
+  const doubtful = rows.filter(decides)
+  if (doubtful.length === 0) return rows
+  const held = await buffer.read(doubtful.map(({ user_id }) => user_id))
+  const fits = (row: Row, points: readonly Point[]): boolean =>
+    audience === 'participants'
+      ? points.some(({ kind }) => kind === 'c')
+      : points.length > 0
+        ? points.every(({ recordedMs }) => recordedMs < sinceMs)
+        : !row.unstored
+  return rows.filter((row) => !decides(row) || fits(row, held.get(row.user_id) ?? []))
 }
 
 function sorted(rows: readonly Row[]): Selected {

@@ -11,6 +11,7 @@ import type { Writer } from '#shared/bus/outbox.ts'
 import { selectRecipients } from './audience.ts'
 import { card, paragraph } from '../bot/flex.ts'
 import { checkImage } from './check-image.ts'
+import { hearBuffer } from './hear-buffer.ts'
 import { lockLedger, type Planned, planMessage, undecided } from './plan-message.ts'
 
 /**
@@ -29,9 +30,10 @@ export async function push(
   if (request.image_url != null) await checkImage(context, request.image_url)
   const quota = line === null ? null : await readQuota(context, line, request.force === true)
   const audience = recipientsOf(request)
+  const buffer = await hearBuffer(context.kv)
   return db.orm.transaction(async (tx) => {
     await lockLedger(tx)
-    const selected = await selectRecipients(tx, audience, now())
+    const selected = await selectRecipients(tx, audience, now(), buffer)
     const remaining = quota === null ? null : Math.max(0, quota - (await undecided(tx)))
     const answer = (planned: Planned | null): PushAnswer => ({
       id: planned?.id ?? null,

@@ -1,0 +1,87 @@
+/** What stands of one pilgrim beside their own row and totals, in one statement. */
+import { time } from '#shared/contracts/fields.ts'
+import { LISTED, type UserDetail } from '#shared/contracts/user-detail.ts'
+import type { Query } from '#shared/db/db.ts'
+
+/** A stored check-in. Times are epoch milliseconds. */
+export interface CheckIn {
+  readonly sentMs: number
+  readonly recordedMs: number
+  readonly receivedMs: number
+  readonly lat: number
+  readonly lng: number
+  readonly mode: string | null
+  readonly inRange: boolean
+}
+
+/** Columns of tables in which the pilgrim has one row, or none. */
+interface Single {
+  readonly role: string | null
+  readonly role_by: string | null
+  readonly role_ms: number | null
+  readonly reachable: boolean | null
+  readonly reachable_ms: number | null
+  readonly privacy_version: string | null
+  readonly consent_withdrawn: boolean | null
+}
+
+export interface UserRows {
+  readonly single: Single
+  /** The youngest stored ones. */
+  readonly checkIns: readonly CheckIn[]
+  readonly lists: Pick<UserDetail, 'consents' | 'survey' | 'recent_feedback'>
+}
+
+interface Row extends Single {
+  readonly check_ins: string
+  readonly consents: string
+  readonly survey: string | null
+  readonly feedback: string
+}
+
+/** Null where the database has none, else epoch milliseconds. */
+const ms = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::float8`
+
+const STATEMENT = `
+  SELECT r.role, r.assigned_by AS role_by, ${ms('r.assigned_at')} AS role_ms,
+         f.reachable, ${ms('f.changed_at')} AS reachable_ms, p.privacy_version, p.consent_withdrawn,
+    (SELECT coalesce(json_agg(c), '[]') FROM (
+      SELECT ${ms('sent_at')} AS "sentMs", ${ms('recorded_at')} AS "recordedMs",
+             ${ms('received_at')} AS "receivedMs", lat, lng, mode, in_range AS "inRange"
+      FROM gps_points WHERE user_id = u.user_id AND kind = 'c' ORDER BY sent_at DESC LIMIT ${LISTED}) c
+    )::text AS check_ins,
+    (SELECT coalesce(json_agg(c), '[]') FROM (
+      SELECT agreed, version, ${ms('at')} AS at FROM consents
+      WHERE user_id = u.user_id ORDER BY id DESC LIMIT ${LISTED}) c
+    )::text AS consents,
+    (SELECT json_build_object('revision', revision, 'submitted_at', ${ms('submitted_at')}, 'answers', answers)
+     FROM surveys WHERE user_id = u.user_id)::text AS survey,
+    (SELECT coalesce(json_agg(c), '[]') FROM (
+      SELECT id, category, status, ${ms('created_at')} AS created_at FROM feedback
+      WHERE user_id = u.user_id ORDER BY id DESC LIMIT ${LISTED}) c
+    )::text AS feedback
+  FROM (SELECT $1::text AS user_id) u
+  LEFT JOIN pilgrims p ON p.user_id = u.user_id
+  LEFT JOIN role_assignments r ON r.user_id = u.user_id
+  LEFT JOIN followers f ON f.user_id = u.user_id`
+
+/** Reads them; of somebody without any of these rows everything is null or empty. */
+export async function readUserRows(query: Query, userId: string): Promise<UserRows> {
+  const [row] = await query.unsafe<Row[]>(STATEMENT, [userId])
+  const { check_ins, consents, survey, feedback, ...single } = row!
+  type Timed<T, K extends keyof T> = Omit<T, K> & Record<K, number>
+  type Lists = UserRows['lists']
+  const consentRows = JSON.parse(consents) as Timed<Lists['consents'][number], 'at'>[]
+  const feedbackRows = JSON.parse(feedback) as Timed<Lists['recent_feedback'][number], 'created_at'>[]
+  const surveyRow =
+    survey === null ? null : (JSON.parse(survey) as Timed<NonNullable<Lists['survey']>, 'submitted_at'>)
+  return {
+    single,
+    checkIns: JSON.parse(check_ins) as CheckIn[],
+    lists: {
+      consents: consentRows.map((one) => ({ ...one, at: time(one.at) })),
+      survey: surveyRow && { ...surveyRow, submitted_at: time(surveyRow.submitted_at) },
+      recent_feedback: feedbackRows.map((one) => ({ ...one, created_at: time(one.created_at) })),
+    },
+  }
+}

@@ -1,0 +1,40 @@
+/** Statistics while the kv is away: what is stored, and said to be no more than that. */
+import { expect, test } from 'bun:test'
+import { type Pilgrim, readFigures } from '#services/line-bot/bot/load-pilgrim-context.ts'
+import { readPilgrims, readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
+import { openRedisKv } from '#shared/kv/kv.redis.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { describeRigs, NOON } from '#tests/scheduler/flush-harness.ts'
+import { point, walk } from '#tests/scheduler/walks.ts'
+
+describeRigs('statistics without the kv', (rig) => {
+  test('are what is stored, marked; of whom nothing is stored, nothing is said', async () => {
+    const stores = { db: rig.db, kv: rig.kv, calendar: rig.calendar }
+    await rig.buffer('anna', walk(30))
+    await rig.flush()
+    const stored = (await readPilgrims(stores, ['anna'])).get('anna')
+    await rig.buffer('anna', [point({ kind: 'c', sentMs: NOON + 3_600_000 })])
+    await rig.buffer('ben', walk(3))
+    const ids = ['anna', 'ben', 'nobody']
+    const whole = await readPilgrimsDegraded(stores, ids)
+    expect(whole).toEqual(await readPilgrims(stores, ids))
+    expect([...whole].map(([id, pilgrim]) => [id, pilgrim?.pending])).toEqual([
+      ['anna', 1],
+      ['ben', 3],
+    ])
+    const away = await openRedisKv({ url: 'redis://127.0.0.1:1', partitions: 1, onError: () => undefined })
+    try {
+      const found = await readPilgrimsDegraded({ ...stores, kv: away }, ids)
+      expect(found.get('anna')).toEqual({ ...stored!, pending: null })
+      expect([found.get('ben'), found.get('nobody')]).toEqual([null, null])
+      // What the bot answers with.
+      const context = { ...stores, kv: away } as unknown as ServiceContext
+      for (const userId of ids) {
+        const pilgrim = { userId, transport: {}, consumption: {} } as unknown as Pilgrim
+        expect(await readFigures(context, pilgrim)).toMatchObject({ checkins: 0, incomplete: true })
+      }
+    } finally {
+      await away.close()
+    }
+  })
+})

@@ -1,0 +1,239 @@
+/**
+ * Every endpoint that reads, while Redis is away (closed, and frozen) and while Postgres is: degraded, not down. What
+ * is only incomplete is answered and marked, what can not be right is 503, and both come in time.
+ */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
+import type { Endpoint } from '#shared/contracts/endpoint.ts'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { pushEndpoint } from '#shared/contracts/messages.ts'
+import { userSyncEndpoint } from '#shared/contracts/profile.ts'
+import { checkInEndpoint } from '#shared/contracts/tracking.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { post, profileOf } from '#tests/helpers/pilgrim.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { type FragileWorld, openFragileWorld, recovered } from '#tests/helpers/test-stack-real.ts'
+import { admin, checkIn, flushed, newPilgrim } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+/** Redis is asked at most twice, 0.8 s each; the rest is for a busy machine. */
+const IN_TIME_MS = 4_000
+const OUTAGE_MS = 90_000
+
+/** `whole`: as before; `marked`: without what waits in the buffer, and it says so; `away`: 503. */
+type Outcome = 'whole' | 'marked' | 'away'
+
+const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: Outcome]>> = {
+  // At most five seconds old, so no longer than that.
+  '/api/event/data': ['away', 'whole'],
+  // Its cache, or the table.
+  '/api/event/photos/count': ['whole', 'whole'],
+  '/api/event/user/:userId': ['marked', 'away'],
+  '/api/event/feedback/status': ['whole', 'away'],
+  '/api/event/feedback': ['whole', 'away'],
+  '/api/event/feedback-image/:file': ['whole', 'whole'],
+  // The stored card.
+  '/api/event/og/:file': ['whole', 'whole'],
+  // The report is what it is for.
+  '/health': ['away', 'away'],
+  '/api/event/admin/status': ['whole', 'away'],
+  '/api/event/auth/role': ['whole', 'whole'],
+  '/api/event/admin/audit': ['whole', 'away'],
+  '/api/event/admin/carbon': ['whole', 'away'],
+  '/api/event/admin/roles': ['whole', 'away'],
+  '/api/event/admin/surveys': ['whole', 'away'],
+  '/api/event/admin/timeline': ['whole', 'away'],
+  '/api/event/admin/users': ['marked', 'away'],
+  '/api/event/admin/users/:userId': ['marked', 'away'],
+  '/api/event/admin/users/:userId/export': ['marked', 'away'],
+  '/api/event/admin/clusters': ['whole', 'away'],
+  // A stream opens in any case, tells what there is, and goes on by itself.
+  '/api/event/admin/stream': ['whole', 'whole'],
+  '/api/event/admin/dead-letters': ['whole', 'away'],
+  '/api/event/admin/dead-letters/:id': ['whole', 'away'],
+  // Books without one of their two halves would tell of losses that are none.
+  '/api/event/admin/ledger': ['away', 'away'],
+  '/api/event/admin/richmenu': ['whole', 'whole'],
+  '/api/event/line-usage': ['whole', 'whole'],
+  '/api/event/admin/notifications': ['whole', 'away'],
+  '/api/event/push/:id': ['whole', 'away'],
+  '/api/event/docs': ['whole', 'whole'],
+  '/api/event/openapi.json': ['whole', 'whole'],
+}
+
+const READING = ENDPOINTS.filter(({ method }) => method === 'GET')
+
+test('every endpoint that reads has its row, and no other', () => {
+  expect(READING.map(({ path }) => path).sort()).toEqual(Object.keys(TABLE).sort())
+})
+
+/** What tells of this moment, and what reading itself changes. */
+const MOMENTARY = new Set(['as_of', 'generated_at', 'exported_at', 'pending'])
+const CHANGING = new Set([
+  '/api/event/admin/audit',
+  // Each call of the test is another operator's.
+  '/api/event/auth/role',
+  '/api/event/data',
+  '/health',
+])
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly ms: number
+}
+
+const lasting = (body: string): unknown =>
+  JSON.parse(body, (name, value: unknown) => (MOMENTARY.has(name) ? undefined : value))
+
+function isMarked(body: string): boolean {
+  const found = JSON.parse(body) as { pending?: unknown; data?: { pending?: unknown } }
+  return (found.data === undefined ? found.pending : found.data.pending) === null
+}
+
+/** Pixels enough for a screenshot. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+describeOnServers('reading', () => {
+  let world: FragileWorld
+  let userId: string
+  let parameters: Record<string, string>
+  let before: Map<string, Answer>
+
+  const ask = async ({ path, media, access }: Endpoint): Promise<Answer> => {
+    const values: Record<string, string> = {
+      ...parameters,
+      ...(path.includes('/og/') ? { file: `${userId}.png` } : {}),
+    }
+    const filled = path
+      .replace('dead-letters/:id', 'dead-letters/1')
+      .replaceAll(/:(\w+)/g, (_, name: string) => values[name]!)
+    const query = path.endsWith('/count') ? `?user_id=${userId}` : ''
+    const startedMs = performance.now()
+    const headers = access === 'public' ? {} : admin('owner')
+    const answer = await world.fetch(filled + query, { headers })
+    if (media === 'text/event-stream') await answer.body!.cancel()
+    const body = media === 'text/event-stream' ? '' : await answer.text()
+    return { status: answer.status, body, ms: performance.now() - startedMs }
+  }
+  const askAll = async () =>
+    new Map(await Promise.all(READING.map(async (one) => [one.path, await ask(one)] as const)))
+
+  beforeAll(async () => {
+    world = await openFragileWorld()
+    userId = newPilgrim()
+    await dataOf(await checkIn(world, userId), checkInEndpoint)
+    await post(world, 'user/sync', { user_id: userId, display_name: 'Known' })
+    await post(world, 'submit', { user_id: userId, q1: 'yes' })
+    await flushed(world)
+    await post(world, 'og-image', { user_id: userId })
+    const upload = await world.fetch('/api/event/feedback-upload', { method: 'POST', body: PNG })
+    const { filename } = await dataOf(upload, uploadScreenshotEndpoint)
+    const pushed = await world.fetch('/api/event/push', {
+      method: 'POST',
+      headers: admin('owner'),
+      body: JSON.stringify({ user_ids: [userId], text: 'x' }),
+    })
+    const { id } = await dataOf(pushed, pushEndpoint)
+    parameters = { userId, file: filename, id: id! }
+    await until(
+      async () => (await ask(READING.find(({ path }) => path === '/api/event/data')!)).status === 200,
+      {
+        timeoutMs: 10_000,
+        what: 'the live map',
+      },
+    )
+    before = await askAll()
+    for (const [path, { status }] of before)
+      expect({ path, status }).toEqual({ path, status: path.endsWith('/dead-letters/:id') ? 404 : 200 })
+  }, 2 * WORLD_MS)
+  afterAll(async () => world.close(), WORLD_MS)
+  afterEach(async () => {
+    // A test that fails in the middle must not be the reason why the next ones do.
+    for (const store of [world.postgres, world.redis]) await store.restart()
+    await recovered(world)
+  }, WORLD_MS)
+
+  /** Holds everything against one column of the table; the live map and kept answers are old by then. */
+  const expectColumn = async (column: 0 | 1): Promise<void> => {
+    const settled = async () => {
+      const [map, carbon] = ['/api/event/data', '/api/event/admin/carbon'].map((path) =>
+        ask(READING.find((one) => one.path === path)!),
+      )
+      const isAway = async (path: string, answer: Promise<Answer> | undefined) =>
+        (TABLE[path]![column] === 'away') === ((await answer)!.status === 503)
+      return (await isAway('/api/event/data', map)) && (await isAway('/api/event/admin/carbon', carbon))
+    }
+    await until(settled, { timeoutMs: 20_000, what: 'what is kept to grow old', everyMs: 500 })
+    const [seen, expected]: unknown[][] = [[], []]
+    for (const [path, { status, body, ms }] of await askAll()) {
+      const [outcome, was] = [TABLE[path]![column], before.get(path)!]
+      const compared = outcome !== 'away' && !CHANGING.has(path) && body.startsWith('{')
+      seen!.push({
+        path,
+        status,
+        inTime: column === 1 || ms < IN_TIME_MS,
+        marked: compared && isMarked(body),
+        said: compared ? lasting(body) : null,
+      })
+      expected!.push({
+        path,
+        status: outcome === 'away' ? 503 : was.status,
+        inTime: true,
+        marked: compared && outcome === 'marked',
+        said: compared ? lasting(was.body) : null,
+      })
+    }
+    expect(seen).toEqual(expected)
+  }
+
+  /** What is written and read at once, and what can not be said. */
+  const expectPilgrims = async (): Promise<void> => {
+    const synced = await post(world, 'user/sync', { user_id: userId, display_name: 'Known' })
+    expect(await dataOf(synced, userSyncEndpoint)).toMatchObject({ pending: null, checkins: 1 })
+    const stranger = newPilgrim()
+    const path = `/api/event/admin/users/${stranger}`
+    await sentenceOf(await world.fetch(`/api/event/user/${stranger}`), 503, 'unavailable')
+    for (const more of ['', '/export'])
+      await sentenceOf(await world.fetch(path + more, { headers: admin('owner') }), 503, 'unavailable')
+    const gpx = `/api/event/admin/users/${userId}/export?format=gpx`
+    expect(await (await world.fetch(gpx, { headers: admin('owner') })).text()).toContain('Incomplete')
+  }
+
+  test(
+    'with Redis closed',
+    async () => {
+      await world.redis.stop()
+      await expectColumn(0)
+      await expectPilgrims()
+      await world.redis.restart()
+      await recovered(world)
+      expect((await profileOf(world, userId)).pending).not.toBeNull()
+    },
+    OUTAGE_MS,
+  )
+
+  test(
+    'with Redis frozen',
+    async () => {
+      world.redis.pause()
+      await expectColumn(0)
+      await expectPilgrims()
+      world.redis.resume()
+    },
+    OUTAGE_MS,
+  )
+
+  test(
+    'with Postgres closed',
+    async () => {
+      await world.postgres.stop()
+      await expectColumn(1)
+    },
+    OUTAGE_MS,
+  )
+})

@@ -1,0 +1,119 @@
+/** One pilgrim as a manager sees them, and who is told that they looked. */
+import { expect, test } from 'bun:test'
+import { auditEndpoint } from '#shared/contracts/reports.ts'
+import { userEndpoint, type UserDetail } from '#shared/contracts/user-detail.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { lineUser } from '#tests/helpers/line-server.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
+import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+
+describeWorlds(
+  'one pilgrim',
+  (world) => {
+    const show = (userId: string, init: RequestInit = {}) =>
+      world.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager'), ...init })
+    const detail = async (userId: string): Promise<UserDetail> => dataOf(await show(userId), userEndpoint)
+    const looks = async (userId: string) => {
+      const answer = await world.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
+      const { items } = await dataOf(answer, auditEndpoint)
+      return items.filter(({ action, details }) => action === 'show-user' && details.user_id === userId)
+    }
+
+    test('is shown with everything that is known, each call audited', async () => {
+      const userId = lineUser(0x8_000_001)
+      const now = Date.now()
+      const times = Array.from({ length: 12 }, (_, i) => now - (12 - i) * 5 * MINUTE - 60 * MINUTE)
+      const track = times.slice(0, 11).map((timestamp) => ({ ...PLACE, timestamp }))
+      expect((await syncTrack(world, userId, track)).status).toBe(200)
+      for (const timestamp of times.slice(0, 9))
+        expect((await checkIn(world, userId, { timestamp })).status).toBe(202)
+      await post(world, 'user/sync', {
+        user_id: userId,
+        display_name: 'An',
+        language: 'ja',
+        consumption: { water: 2 },
+        transport: { car: 3 },
+      })
+      await post(world, 'user/phone', { user_id: userId, phone: '+886 912-345-678' })
+      for (const [agreed, version] of [
+        [true, '1'],
+        [false, '1'],
+        [true, '2'],
+      ] as const)
+        await post(world, 'privacy', { user_id: userId, agreed, version })
+      await post(world, 'submit', { user_id: userId, q1: 'yes', q2: ['a', 'b'] })
+      await post(world, 'feedback', { user_id: userId, category: 'app', description: 'hello' })
+      await world.fetch('/api/event/admin/roles', {
+        method: 'POST',
+        headers: admin('manager'),
+        body: JSON.stringify({ user_id: userId, role: 'volunteer' }),
+      })
+      await flushed(world)
+
+      const shown = await detail(userId)
+      const { pending: _, phone, first_seen, last_seen, ...profile } = await profileOf(world, userId)
+      expect(shown).toMatchObject(profile)
+      expect(phone).not.toBe(shown.phone)
+      expect([first_seen?.slice(0, 10), last_seen?.slice(0, 10)]).toEqual([
+        shown.first_seen!.slice(0, 10),
+        shown.last_seen!.slice(0, 10),
+      ])
+      expect(shown).toMatchObject({
+        phone: '+886 912-345-678',
+        language: 'ja',
+        role: 'volunteer',
+        reachable: true,
+        reachable_changed_at: null,
+        privacy_version: '2',
+        consent_withdrawn: false,
+        consents: [
+          { agreed: true, version: '2' },
+          { agreed: false, version: '1' },
+          { agreed: true, version: '1' },
+        ],
+        survey: { revision: 1, answers: { q1: 'yes', q2: ['a', 'b'] } },
+        consumption: { water: 2 },
+        transport: { car: 3 },
+        stored_points: 20,
+        pending: 0,
+        first_seen: new Date(times[0]!).toISOString(),
+        last_seen: new Date(times[10]!).toISOString(),
+        recent_feedback: [{ category: 'app', status: 'new' }],
+      })
+      expect(shown.role_assigned_by).toStartWith('manager')
+      expect(shown.created_at! <= shown.updated_at!).toBe(true)
+      expect(shown.recent_checkins.map(({ recorded_at }) => Date.parse(recorded_at))).toEqual(
+        times.slice(0, 9).reverse(),
+      )
+
+      const [look, ...earlier] = await looks(userId)
+      expect(earlier).toEqual([])
+      expect(look).toMatchObject({ role: 'manager', details: { user_id: userId } })
+      await detail(userId)
+      expect(await looks(userId)).toHaveLength(2)
+    }, 60_000)
+
+    test('is not there: 404, and nothing in the log but the ids of people', async () => {
+      const userId = newPilgrim()
+      await sentenceOf(await show(userId), 404, 'not-found')
+      await sentenceOf(await show('not/an/id'), 404, 'not-found')
+      await sentenceOf(await show('%20'), 400, 'invalid-request')
+      await sentenceOf(await show(userId, { headers: admin('volunteer') }), 403, 'forbidden')
+      await sentenceOf(await show(userId, { headers: {} }), 401, 'unauthorized')
+      expect(await looks(userId)).toEqual([])
+    })
+
+    test('is forgotten by the log when they are erased', async () => {
+      const userId = newPilgrim()
+      await checkIn(world, userId)
+      await flushed(world)
+      await detail(userId)
+      expect(await looks(userId)).toHaveLength(1)
+      const path = `/api/event/admin/users/${userId}`
+      expect((await world.fetch(path, { method: 'DELETE', headers: admin('owner') })).status).toBe(200)
+      expect(await looks(userId)).toEqual([])
+    }, 30_000)
+  },
+  { EVENT_LIMIT_CHECKIN: '100' },
+)

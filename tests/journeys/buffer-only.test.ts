@@ -8,7 +8,7 @@ import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contra
 import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
-import { submitFeedbackEndpoint } from '#shared/contracts/feedback.ts'
+import { submitFeedbackEndpoint, uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { pushEndpoint } from '#shared/contracts/messages.ts'
 import {
   participantStatusEndpoint,
@@ -59,6 +59,12 @@ const recipientsOf = async (world: World, body: object): Promise<number> =>
   (await dataOf(await as(world, pushEndpoint, 'push', { text: 'x', dry_run: true, ...body }), pushEndpoint))
     .recipients
 
+/** The smallest picture there is. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 let people = 0x9_000_000
 
 const CASES = new Map<Endpoint, Case>([
@@ -81,6 +87,15 @@ const CASES = new Map<Endpoint, Case>([
   [privacyEndpoint, written(privacyEndpoint, { agreed: true })],
   [participantStatusEndpoint, written(participantStatusEndpoint, { status: 'withdrawn' })],
   [submitFeedbackEndpoint, written(submitFeedbackEndpoint, { category: 'x', description: 'y' })],
+  [
+    uploadScreenshotEndpoint,
+    async (world, userId) => {
+      const headers = { 'X-Line-User-Id': userId }
+      const upload = { method: 'POST', headers, body: PIXEL }
+      await dataOf(await world.fetch('/api/event/feedback-upload', upload), uploadScreenshotEndpoint)
+      expect(await profileOf(world, userId)).toMatchObject({ checkins: 1 })
+    },
+  ],
   [
     profileEndpoint,
     async (world, userId) => expect(await profileOf(world, userId)).toMatchObject({ userId, checkins: 1 }),
@@ -135,7 +150,10 @@ const CASES = new Map<Endpoint, Case>([
     async (world, userId) => {
       const path = `admin/users/${userId}/export`
       const all = (await (await as(world, exportUserEndpoint, path)).json()) as object
-      expect(all).toMatchObject({ gps_points: [], pending: [{ user_id: userId, kind: 'c', ...PLACE }] })
+      expect(all).toMatchObject({
+        gps_points: [],
+        pending: [{ user_id: userId, kind: 'c', ...PLACE, in_range: true, clock_corrected: false }],
+      })
       const gpx = await (await as(world, exportUserEndpoint, `${path}?format=gpx`)).text()
       expect([gpx.match(/<wpt /g)?.length, gpx.match(/<trkpt /g)?.length]).toEqual([1, 1])
     },
@@ -205,8 +223,7 @@ const CASES = new Map<Endpoint, Case>([
 
 test('every endpoint that takes a user id has its case', () => {
   const takes = ({ caller, path, body }: Endpoint) =>
-    caller === 'body' ||
-    caller === 'query' ||
+    caller !== 'none' ||
     path.includes(':userId') ||
     /"(user_ids?|userId)"/.test(JSON.stringify(z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' })))
   expect(ENDPOINTS.filter((endpoint) => takes(endpoint) && !CASES.has(endpoint)).map(nameOf)).toEqual([])

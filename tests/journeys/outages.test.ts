@@ -72,11 +72,13 @@ describeOnServers('an outage', () => {
     async () => {
       const before = newPilgrim()
       await dataOf(await checkIn(world, before), checkInEndpoint)
+      await flushed(world)
       await world.redis.stop()
       const pilgrims = await checkInAll(40)
       expect(await journaled(world)).toBe(40)
       await unavailable(await syncTrack(world, before, [point()]))
-      await unavailable(await profile(before))
+      const marked = { checkins: 1, pending: null }
+      expect(await dataOf(await profile(before), profileEndpoint)).toMatchObject(marked)
       await sentenceOf(await checkIn(world, newPilgrim(), { lat: 91 }), 400, 'invalid-request')
       // Each replica limits by itself meanwhile.
       const restless = newPilgrim()

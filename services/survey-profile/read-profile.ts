@@ -67,7 +67,7 @@ function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profi
     photo_count: row?.photoCount ?? 0,
     first_seen: timeOrNull(statistics?.firstMs ?? row?.createdMs),
     last_seen: timeOrNull(statistics?.lastMs ?? row?.updatedMs),
-    pending,
+    ...(pending === null ? { pending } : {}),
   }
 }
 

@@ -35,7 +35,12 @@ export const Profile = z.object({
   photo_count: z.int(),
   first_seen: Time.nullable(),
   last_seen: Time.nullable(),
-  pending: PendingPoints,
+  pending: z
+    .null()
+    .optional()
+    .describe(
+      'There only while the buffer can not be asked: points that wait in it are missing. Else they are part of the figures; how many they are would tell others who is walking just now',
+    ),
 })
 export type Profile = z.infer<typeof Profile>
 

@@ -155,7 +155,7 @@ describe('quick data', () => {
       photo_count: 3,
       first_seen: time,
       last_seen: time,
-      pending: 2,
+      pending: null,
     }
     for (const one of [profile, { ...profile, next_level: null, display_name: null, last_seen: null }]) {
       const inner = { level_name: { ...one.level_name, secret: 1 } }

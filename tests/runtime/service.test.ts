@@ -44,3 +44,28 @@ test('a connection that breaks while it opens ends nothing; any other rejection 
   expect(await endOf('CONNECTION_CLOSED')).toBe(7)
   expect(await endOf('SOMETHING_ELSE')).toBe(1)
 })
+
+test.each([
+  ['in a timer', 'setTimeout(() => { throw error }, 1)'],
+  ['in a promise', 'void Promise.reject(error)'],
+  ['at the start', 'throw error'],
+  ['while the start waits', 'await Promise.reject(error)'],
+])('an error that nobody catches %s ends the process, and its values are not told', async (_, fails) => {
+  const script = `
+    import { createLog } from '#shared/runtime/log.ts'
+    import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
+    watchUnseenErrors(createLog())
+    const value = ['0912', '345678'].join('')
+    const error = Object.assign(new TypeError(value), { code: 'E_BROKEN', params: [value], cause: new Error(value) })
+    ${fails}
+    setTimeout(() => process.exit(7), 2_000)`
+  const child = Bun.spawn([process.execPath, '--no-env-file', '-e', script], {
+    cwd: join(import.meta.dir, '../..'),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const told = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
+  expect(await child.exited).toBe(1)
+  expect(told).toContain('TypeError E_BROKEN')
+  expect(told).not.toContain('0912345678')
+})

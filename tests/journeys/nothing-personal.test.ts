@@ -1,0 +1,242 @@
+/**
+ * Nothing of a person leaves by a side door: whatever is asked and whatever breaks, no log line, no answer to a
+ * failure, no figure and no alert holds what somebody has sent.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Redis } from 'ioredis'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { ServiceName } from '#shared/contracts/endpoint.ts'
+import type { Description } from '#tests/fuzz/requests.ts'
+import { UNLIMITED } from '#tests/fuzz/fuzz.ts'
+import { LINE_SECRET, LINE_TOKEN, lineUser } from '#tests/helpers/line-server.ts'
+import { startQuotingLine } from '#tests/helpers/quoting-line.ts'
+import { markedRequests, type MarkedRequest, newMarkers, traces } from '#tests/helpers/marked-requests.ts'
+import { newDirectory, type Server } from '#tests/helpers/process.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { admin, flushed, setStatus } from '#tests/helpers/test-stack.ts'
+import { type FragileWorld, openFragileWorld, recovered } from '#tests/helpers/test-stack-real.ts'
+import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+
+const ROOT = join(import.meta.dir, '../..')
+const OWNER = lineUser(1)
+const AT_ONCE = 12
+const PATIENCE_MS = 30_000
+const ROUND_MS = 90_000
+/** What ends the event for every later round is sent in the last one. */
+const END = 'POST /api/event/admin/end-activity'
+
+interface Composed {
+  readonly services: Record<string, { readonly command?: string | readonly string[] } | undefined>
+}
+
+/** The stores of the run are started as the containers are. */
+function storesAsComposed() {
+  const { services } = Bun.YAML.parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')) as Composed
+  const ofPostgres = services.postgres?.command ?? []
+  const ofRedis = services.redis?.command as string
+  return {
+    postgresArgs: (ofPostgres as readonly string[]).slice(1).map((setting) => setting.replace(/^-c/, '')),
+    redisArgs: ofRedis
+      .split(/\s+/)
+      .slice(1)
+      .map((word) => word.replace(/^''$/, '').replace(/^\$\{\w+:-(.*)\}$/, '$1')),
+  }
+}
+
+describeOnServers('nothing personal', () => {
+  const markers = newMarkers()
+  const line = startQuotingLine(OWNER)
+  const failures: string[] = []
+  let world: FragileWorld
+  let sql: postgres.Sql
+  let requests: readonly MarkedRequest[]
+  let objects: string
+
+  beforeAll(async () => {
+    objects = join(await newDirectory('objects'), 'objects')
+    world = await openFragileWorld({
+      ...storesAsComposed(),
+      settings: {
+        ...UNLIMITED,
+        OBJECTS_URL: `file:${objects}`,
+        LINE_CHANNEL_SECRET: LINE_SECRET,
+        LINE_CHANNEL_ACCESS_TOKEN: LINE_TOKEN,
+        LINE_API_BASE_URL: line.url,
+        LINE_DATA_API_BASE_URL: line.url,
+        EVENT_ALERT_USER_ID: OWNER,
+      },
+    })
+    sql = postgres(world.databaseUrl, { max: 1, onnotice: () => undefined })
+    const document = (await (await world.fetch('/api/event/openapi.json')).json()) as Description
+    requests = markedRequests(document, markers, () => admin('owner')['X-Admin-Token'])
+  }, WORLD_MS)
+  afterAll(async () => {
+    await line.server.stop(true)
+    await sql.end({ timeout: 1 })
+    await world.close()
+  }, WORLD_MS)
+
+  /** Sends one, and keeps what it answers where it is no refusal of the request itself. */
+  const send = async ({ operation, path, init }: MarkedRequest): Promise<void> => {
+    // Not by the world's own fetch: what is looked at here is no answer as described, but what an answer lets out.
+    const answer = await fetch(`https://localhost:${world.port}${path}`, {
+      ...init,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+      tls: { ca: world.ca },
+    })
+    if (operation.endsWith('/stream')) {
+      await answer.body?.cancel()
+      return
+    }
+    // An export that is under way when its store goes away can only break off.
+    const text = await answer.text().catch((error: unknown) => String(error))
+    if (answer.status >= 500) failures.push(`${operation}: ${text} ${JSON.stringify([...answer.headers])}`)
+  }
+  const sendAll = async (wanted: readonly MarkedRequest[]): Promise<void> => {
+    const waiting = [...wanted]
+    const work = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await send(next)
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+  }
+  /** Without a kv or a service each request waits for it: then each operation is sent once, as it should be. */
+  const round = async (what: string): Promise<void> => {
+    const first = (request: MarkedRequest) =>
+      requests.find(({ operation }) => operation === request.operation) === request
+    const wanted = /Redis|a service/.test(what) ? requests.filter(first) : requests
+    await sendAll(wanted.filter(({ operation }) => operation !== END))
+  }
+  /** The stores are whole again, and what waited has been stored. */
+  const mended = async (): Promise<void> => {
+    await recovered(world)
+    expect((await setStatus(world, { status: 'active' })).status).toBe(200)
+    await flushed(world)
+  }
+
+  const everyTable = async (statement: (table: string) => string): Promise<void> => {
+    const tables = await sql<{ name: string }[]>`
+      SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition`
+    for (const { name } of tables) await sql.unsafe(statement(name))
+  }
+
+  /** Whatever was written by now, by any process, that tells of a person. */
+  const found = async (): Promise<string[]> => {
+    const stores: [string, Server][] = [
+      ['postgres', world.postgres],
+      ['redis', world.redis],
+      ['nats', world.nats],
+      ['caddy', world.caddy],
+    ]
+    const services = ServiceName.options.map((name): [string, Server] => [name, world.service(name)])
+    const replica: [string, Server] = ['tracking 2', world.service('tracking', 1)]
+    const logs = [...stores, ...services, replica].map(
+      ([name, { dir }]) => [name, readFileSync(join(dir, 'server.log'), 'utf8')] as const,
+    )
+    const figures = await Promise.all(
+      services.map(
+        async ([name, { url }]) =>
+          [`${name} /metrics`, await (await fetch(`${url}/metrics`)).text()] as const,
+      ),
+    )
+    const all = [
+      ...logs,
+      ...figures,
+      ['answers', failures.join('\n')],
+      ['alerts', line.alerts.join('\n')],
+    ] as const
+    return all.flatMap(([name, text]) => {
+      const lines = text.split('\n').filter((one) => traces(markers).some((trace) => one.includes(trace)))
+      return lines.slice(0, 3).map((one) => `${name} (${lines.length} lines): ${one.slice(0, 700)}`)
+    })
+  }
+
+  const BROKEN: readonly (readonly [
+    what: string,
+    breaking: () => Promise<unknown>,
+    mending: () => Promise<unknown>,
+  ])[] = [
+    ['nothing', async () => undefined, async () => undefined],
+    [
+      'Postgres, which refuses each row',
+      () => everyTable((table) => `ALTER TABLE ${table} ADD CONSTRAINT nothing CHECK (false) NOT VALID`),
+      () => everyTable((table) => `ALTER TABLE ${table} DROP CONSTRAINT nothing`),
+    ],
+    [
+      'Postgres, which quotes what it does not take',
+      async () => {
+        await sql.unsafe(`CREATE FUNCTION quote() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          RAISE EXCEPTION 'invalid input: %', NEW USING ERRCODE = '22P02', DETAIL = NEW::text, HINT = NEW::text; END $$`)
+        await everyTable(
+          (table) =>
+            `CREATE TRIGGER quote BEFORE INSERT OR UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION quote()`,
+        )
+      },
+      () => sql.unsafe('DROP FUNCTION quote CASCADE'),
+    ],
+    ['Postgres', () => world.postgres.stop(), () => world.postgres.restart()],
+    [
+      'Redis, which holds something else than it should',
+      () =>
+        inRedis(async (redis) => {
+          await redis.flushdb()
+          await redis.set('{gps:0}:pending', 'x')
+        }),
+      () => inRedis((redis) => redis.flushdb()),
+    ],
+    [
+      'Redis, which is full',
+      () => inRedis((redis) => redis.config('SET', 'maxmemory', '1')),
+      () => inRedis((redis) => redis.config('SET', 'maxmemory', '1gb')),
+    ],
+    ['Redis', () => world.redis.stop(), () => world.redis.restart()],
+    ['NATS', () => world.nats.stop(), () => world.nats.restart()],
+    [
+      'a service behind Caddy',
+      () => world.service('survey-profile').stop(),
+      () => world.service('survey-profile').restart(),
+    ],
+    [
+      'the store of objects',
+      async () => {
+        renameSync(objects, `${objects}-away`)
+        writeFileSync(objects, '')
+      },
+      async () => {
+        rmSync(objects)
+        renameSync(`${objects}-away`, objects)
+      },
+    ],
+  ]
+  const inRedis = async <T>(work: (redis: Redis) => Promise<T>): Promise<void> => {
+    const redis = new Redis(world.redisUrl)
+    await work(redis)
+    redis.disconnect()
+  }
+
+  test.each(BROKEN)(
+    'leaves while this is broken: %s',
+    async (what, breaking, mending) => {
+      await breaking()
+      try {
+        await round(what)
+      } finally {
+        await mending()
+      }
+      await mended()
+      expect(await found()).toEqual([])
+    },
+    ROUND_MS,
+  )
+
+  test(
+    'leaves at the end of the event',
+    async () => {
+      await sendAll(requests.filter(({ operation }) => operation === END))
+      expect(await found()).toEqual([])
+    },
+    ROUND_MS,
+  )
+})

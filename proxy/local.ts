@@ -10,7 +10,6 @@ import { migrate, migrateDatabase } from '#shared/db/migrate.ts'
 import { withBrowserHeaders } from '#shared/http/browser-headers.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
-import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { createLog, type Log } from '#shared/runtime/log.ts'
 import { contextOf, drain, openPorts, readSettings, stopSignal } from '#shared/runtime/service.ts'
 import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
@@ -23,8 +22,10 @@ import { createSurveyProfile } from '#services/survey-profile/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
 import { openCertificate } from './local/certificate.ts'
 import { listen } from './local/listen.ts'
+import { takePlace } from './local/take-place.ts'
 import { openTokens } from './local/tokens.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
+import { reachability, urlOf } from './local/welcome.ts'
 
 const SERVICES: Record<ServiceName, (context: ServiceContext) => Service> = {
   tracking: createTracking,
@@ -52,6 +53,8 @@ function withHost(request: Request): Request {
 export interface Local {
   /** Where it listens, without a slash at the end. */
   readonly url: string
+  /** How phones reach it, or would: a sentence. */
+  readonly reachability: string
   readonly dataDir: string
   readonly tokens: Readonly<Record<'owner' | 'manager' | 'volunteer', string>>
   stop(): Promise<void>
@@ -73,12 +76,12 @@ const migrating = (url: string) => (db: Database) => (url === '' ? migrateDataba
 
 /**
  * Starts the embedded run.
- * @throws ConfigError; or when another process keeps the data directory or the port for 30 s
+ * @throws ConfigError; when a stranger has the port, or another process keeps the data directory for 30 s
  */
 export async function startLocal(env: Environment, log: Log, now: () => number = Date.now): Promise<Local> {
   // Faults are told before anything is waited for.
-  const { dataDir } = readSettings(env, log)
-  const unlock = lockDataDirectory(dataDir)
+  const { dataDir, host, port } = readSettings(env, log)
+  const unlock = await takePlace({ dataDir, host, port }, log)
   const tokens = openTokens(dataDir, env)
   const config = readConfig({ ...env, ...tokens.env })
   const ports = await openPorts(config, log, now, migrating(config.databaseUrl))
@@ -99,8 +102,8 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   }
   for (const service of services.values()) await service.start()
 
-  const server = await listen({
-    port: config.port,
+  const server = listen({
+    address: { host, port },
     tls: await openCertificate(dataDir),
     fetch: answering(services),
     error: (error) => withBrowserHeaders(answerUnexpected(log, error)),
@@ -110,7 +113,8 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   idleAfter = (request, seconds) => server.timeout(request, seconds)
 
   return {
-    url: `https://localhost:${server.port}`,
+    url: urlOf(host, server.port!),
+    reachability: reachability(host, server.port!, config.identity === 'open'),
     dataDir,
     tokens: tokens.shown,
     async stop() {
@@ -125,8 +129,9 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   }
 }
 
-const welcome = ({ url, dataDir, tokens }: Local): string => `
+const welcome = ({ url, reachability: reach, dataDir, tokens }: Local): string => `
   The pilgrimage event tracking service listens on ${url}
+  ${reach}
   Data are in ${dataDir}; the certificate is its own: ${dataDir}/tls/cert.pem
 
   Admin tokens (header X-Admin-Token), kept in ${dataDir}/tokens.json:

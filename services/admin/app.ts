@@ -3,6 +3,7 @@ import { spreadStatus } from '#shared/lifecycle/activity-status.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { docsEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
+import { homeEndpoint } from '#shared/contracts/home.ts'
 import {
   endActivityEndpoint,
   healthEndpoint,
@@ -39,6 +40,7 @@ import { createClusters } from './map/clusters.ts'
 import { endActivity } from './lifecycle/end-activity.ts'
 import { docsPage } from './documentation/docs-page.ts'
 import { openApi } from './documentation/openapi.ts'
+import { showHome } from './home/show-home.ts'
 import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './pilgrims/erase-user.ts'
 import { exportUser } from './pilgrims/export-user.ts'
@@ -132,6 +134,7 @@ function servePublic(router: Router, context: ServiceContext): void {
     docs ??= docsPage(config.eventName, config.publicUrl)
     return new Response(docs, { headers: DOCS_HEADERS })
   })
+  serve(router, context, homeEndpoint, ({ request, query }) => showHome(context, request, query.lang))
   serve(router, context, healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'

@@ -37,6 +37,10 @@ const Settings = z.object({
   EVENT_ENV: flag,
   EVENT_NAME: z.string().default('Pilgrimage'),
   EVENT_PORT: count(8443, 0, 65_535),
+  EVENT_HOST: z
+    .string()
+    .regex(/^[\w.:-]+$/, { error: 'must be an address to listen on, such as 127.0.0.1 or 0.0.0.0' })
+    .default('127.0.0.1'),
   EVENT_DATA_DIR: z.string().default('./data'),
   EVENT_TIMEZONE: timeZone.default('Asia/Taipei'),
   EVENT_PUBLIC_URL: z.url().optional(),
@@ -213,6 +217,7 @@ export function readConfig(env: Environment) {
     env: s.EVENT_ENV,
     eventName: s.EVENT_NAME,
     port: s.EVENT_PORT,
+    host: s.EVENT_HOST,
     servicePort: s.PORT,
     dataDir: s.EVENT_DATA_DIR,
     timeZone: s.EVENT_TIMEZONE,

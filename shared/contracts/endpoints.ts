@@ -5,6 +5,7 @@ import * as cards from './cards.ts'
 import * as clusters from './clusters.ts'
 import * as documentation from './documentation.ts'
 import * as feedback from './feedback.ts'
+import * as home from './home.ts'
 import * as ledger from './ledger.ts'
 import * as messages from './messages.ts'
 import * as operations from './operations.ts'
@@ -34,4 +35,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   bot,
   messages,
   documentation,
+  home,
 ].flatMap((contracts): Endpoint[] => Object.values<unknown>(contracts).filter(isEndpoint))

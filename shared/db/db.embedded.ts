@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import postgres from 'postgres'
+import { closeAllToOthers } from '#shared/runtime/private-files.ts'
 import type { Driver } from './db.ts'
 import { insertArrays } from './insert-rows.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
@@ -18,7 +19,7 @@ export interface WorkerStart {
  * @throws with the worker's message when the directory can not be opened
  */
 export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
-  mkdirSync(dir, { recursive: true })
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
   // A socket's path is limited to about 100 characters, so it does not stand in the data directory.
   const socketDir = mkdtempSync(join(tmpdir(), 'event-db-'))
   const socket = join(socketDir, '.s.PGSQL.5432')
@@ -33,6 +34,8 @@ export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
     end()
     throw error
   }
+  // PGlite gives the files of a new database to everybody, whatever the umask is.
+  closeAllToOthers(dir)
 
   const client = postgres({
     path: socket,

@@ -1,17 +1,34 @@
-/** Reading a request's body: counted while it is read, whatever Content-Length says. */
+/** Reading a request's body: counted while it is read, whatever Content-Length says, and waited for while it comes. */
 import { invalid, Refusal } from '#shared/http/errors.ts'
+import { failing, within } from '#shared/runtime/deadline.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 const tooLarge = (max: number) =>
   new Refusal(413, 'too-large', `The body is larger than ${max} bytes: send less in one request.`)
 
+/** A phone on a bad network is slow. A body may take its time as long as it makes progress. */
+const BYTES_A_SECOND = 256
+/** Over any so many seconds. */
+const PACE_S = 10
+const LONGEST_S = 120
+const PACE_BYTES = PACE_S * BYTES_A_SECOND
+const SECOND_MS = 1_000
+
+/** The bounds of a body on its way, in words. */
+export const BODY_PACE = `at least ${BYTES_A_SECOND} bytes a second over any ${PACE_S} seconds, ${LONGEST_S} s in all`
+
+const tooSlow = () =>
+  new Refusal(408, 'too-slow', `The body does not arrive (${BODY_PACE}): please send it again.`, {
+    Connection: 'close',
+  })
+
 const arriving = new WeakSet<Request>()
 
 /** Whether the body of a request is still on its way: then it is the client who is slow. */
 export const isArriving = (request: Request): boolean => arriving.has(request)
 
-/** @throws Refusal 413 beyond `max` bytes */
+/** @throws Refusal 413 beyond `max` bytes, 408 for a body that does not arrive */
 export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > max) throw tooLarge(max)
@@ -19,7 +36,9 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   if (declared === 0 && request.body === null) return new Uint8Array()
   arriving.add(request)
   try {
-    return await (declared > 0 ? request.bytes() : readChunks(request.body!, max))
+    if (declared === 0 || declared > PACE_BYTES) return await readStream(request.body!, max)
+    // To be in time a short body has to be here at once or soon, so nobody need see how it comes.
+    return await within(request.bytes(), PACE_S * SECOND_MS, failing(tooSlow))
   } catch (error) {
     // The client has left; the answer is for the books alone.
     if (error instanceof Error && error.name === 'AbortError') throw invalid('body: broke off')
@@ -29,15 +48,34 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   }
 }
 
-async function readChunks(body: ReadableStream<Uint8Array>, max: number): Promise<Uint8Array<ArrayBuffer>> {
+/** Reads a body and looks once a second how far it has come. */
+async function readStream(body: ReadableStream<Uint8Array>, max: number): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > max) throw tooLarge(max)
-    chunks.push(chunk)
+  const readAll = async (): Promise<Uint8Array<ArrayBuffer>> => {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return Buffer.concat(chunks)
+      size += value.byteLength
+      if (size > max) throw tooLarge(max)
+      chunks.push(value)
+    }
   }
-  return Buffer.concat(chunks)
+  const whole = readAll()
+  /** Its size at each full second. */
+  const sizes = [0]
+  for (;;) {
+    const read = await within(whole, SECOND_MS, () => null)
+    if (read !== null) return read
+    sizes.push(size)
+    const before = sizes.at(-1 - PACE_S)
+    const isSlow = before !== undefined && size - before < PACE_BYTES
+    if (!isSlow && sizes.length <= LONGEST_S) continue
+    // What comes of it is nobody's any more.
+    void reader.cancel().catch(() => undefined)
+    throw tooSlow()
+  }
 }
 
 /** Beyond this depth, walking a value overflows the stack. */

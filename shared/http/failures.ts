@@ -1,5 +1,5 @@
 /** What a client reads when something goes wrong: a sentence, a code, and never an inner detail. */
-import { failing, within } from '#shared/runtime/deadline.ts'
+import { within } from '#shared/runtime/deadline.ts'
 import type { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ErrorBody } from '#shared/contracts/errors.ts'
@@ -14,19 +14,15 @@ import { allowedMethods, routeOf } from './routes.ts'
 /** A dependency that hangs must not hang the client. */
 const REQUEST_PATIENCE_MS = 25_000
 
-/** Waits for an answer, but not for ever. @throws Refusal 408 when the client is late, 503 when we are */
+/**
+ * Waits for an answer, but not for ever; a body that is still on its way has bounds of its own.
+ * @throws Refusal 503 when we are late
+ */
 export const patiently = (request: Request, answer: Promise<Response>): Promise<Response> =>
-  within(
-    answer,
-    REQUEST_PATIENCE_MS,
-    failing(() =>
-      isArriving(request)
-        ? new Refusal(408, 'too-slow', 'The body does not arrive: please send it again.', {
-            Connection: 'close',
-          })
-        : unavailable('The answer takes too long: please try again.'),
-    ),
-  )
+  within(answer, REQUEST_PATIENCE_MS, () => {
+    if (isArriving(request)) return patiently(request, answer)
+    throw unavailable('The answer takes too long: please try again.')
+  })
 
 const MAX_NAMED = 5
 /** Keys are the client's own words, and may be long. */

@@ -40,7 +40,7 @@ export const LEVELS: readonly Level[] = [
 
 /**
  * The highest level whose distance and check-ins are both reached; level 1 below one check-in.
- * Takes exact millimetres, so that 14.999 km, shown as 15.00, is not yet level 2.
+ * Takes exact millimetres: 14.999 km, shown as 14.99, is not yet level 2.
  */
 export function levelOf(distanceMm: number, checkins: number): Level {
   for (let i = LEVELS.length - 1; i > 0; i--) {

@@ -54,7 +54,11 @@ function lineOf(ms: number): Line {
  * abandoned, not stopped.
  * @param late answers instead, or throws
  */
-export function within<T, L>(work: PromiseLike<T>, ms: number, late: () => L): Promise<T | L> {
+export function within<T, L>(
+  work: PromiseLike<T>,
+  ms: number,
+  late: () => L | PromiseLike<L>,
+): Promise<T | L> {
   return new Promise((resolve, reject) => {
     const line = lineOf(ms)
     const wait = line.add(() => {

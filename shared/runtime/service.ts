@@ -14,6 +14,7 @@ import { answerUnexpected } from '#shared/http/failures.ts'
 import { networkOf } from '#shared/http/client-address.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
+import { makeFilesPrivate } from '#shared/runtime/private-files.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { openObjects } from '#shared/objects/open-objects.ts'
 import { createOutbox } from '#shared/bus/outbox.ts'
@@ -24,7 +25,7 @@ import { join } from 'node:path'
 
 /** Above the two minutes that a proxy may keep a connection: a request on a closing one would be lost. */
 const IDLE_S = 255
-/** A client that does not finish its request in this time is told so, and a stop waits no longer. */
+/** A stop waits no longer for a client that does not finish its request: a phone sends it again. */
 const DRAIN_MS = 25_000
 
 /** The ports that all services of a process share. */
@@ -191,6 +192,7 @@ export async function runService(
 ): Promise<void> {
   const log = createLog()
   watchUnseenErrors(log)
+  makeFilesPrivate()
   const config = readSettings(env, log)
   const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
   const stopping = new AbortController()

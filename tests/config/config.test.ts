@@ -67,6 +67,7 @@ describe('the configuration', () => {
   test('says of each fault what the setting takes', () => {
     const faults = {
       EVENT_PORT: ['abc', 'must be a number'],
+      EVENT_HOST: ['my host', 'must be an address'],
       EVENT_FLUSH_SECONDS: ['-1', 'must be at least 1'],
       EVENT_IDENTITY: ['maybe', 'must be "open" or "line"'],
       EVENT_PUBLIC_URL: ['localhost', 'must be a whole address, such as https://example.org'],
@@ -219,9 +220,9 @@ describe('the configuration', () => {
   })
 
   test('compose passes every setting on', () => {
-    // These two are the container’s own.
+    // These are the container’s own, or the embedded run’s.
     for (const name of SETTING_NAMES)
-      if (name !== 'PORT' && name !== 'EVENT_PORT')
+      if (!['PORT', 'EVENT_PORT', 'EVENT_HOST'].includes(name))
         expect({ name, passed: new RegExp(`^  ${name}:`, 'm').test(compose) }).toEqual({ name, passed: true })
   })
 })

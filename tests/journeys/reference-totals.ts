@@ -6,7 +6,7 @@ export interface Reports {
   readonly transport: Readonly<Record<string, number>>
 }
 
-export const km = (mm: number): number => Math.round(mm / 1e4) / 100
+export const km = (mm: number): number => Math.floor(mm / 1e4) / 100
 export const kg = (mg: number): number => Math.round(mg / 1e3) / 1_000
 
 /** mg a piece, and mg a millimetre: the specification's table. */

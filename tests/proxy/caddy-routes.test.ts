@@ -65,7 +65,7 @@ describeOnServers('routes of the Caddyfile', () => {
   )
 
   test.each([
-    '/',
+    '//',
     '/favicon.ico',
     '/api/event',
     '/api/event/no-such-thing',

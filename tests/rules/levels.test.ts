@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
+import { shownKm } from '#shared/rules/rounding.ts'
 
 /** The specification's "Level table", as printed. */
 const TABLE = `
@@ -112,4 +113,26 @@ describe('what the next level needs', () => {
       { numRuns: 1_000 },
     )
   })
+})
+
+/** As people read it, in hundredths: sums of these are exact. */
+const hundredths = (km: number): number => Math.round(km * 100)
+
+test('what is shown of a distance and what is still needed are the next level’s distance together', () => {
+  fc.assert(
+    fc.property(distances, checkinCounts, (mm, checkins) => {
+      const shown = shownKm(mm)
+      expect(hundredths(shown) / 100).toBe(shown)
+      // Whoever reads the distance finds the level in the table.
+      expect(levelOf(shown * MM_PER_KM, checkins)).toBe(levelOf(mm, checkins))
+      const next = nextLevel(mm, checkins)
+      if (next === null) return
+      const minimum = hundredths(TABLE[next.level - 1]!.km)
+      expect(hundredths(shown) + hundredths(next.km_needed)).toBe(
+        next.km_needed === 0 ? Math.max(minimum, hundredths(shown)) : minimum,
+      )
+      expect(next.km_needed === 0).toBe(hundredths(shown) >= minimum)
+    }),
+    { numRuns: 2_000 },
+  )
 })

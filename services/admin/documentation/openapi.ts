@@ -5,6 +5,7 @@ import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ErrorBody } from '#shared/contracts/errors.ts'
 import { UserId } from '#shared/contracts/fields.ts'
+import { BODY_PACE } from '#shared/http/body.ts'
 
 type Json = Record<string, unknown>
 
@@ -23,7 +24,7 @@ const MEANINGS: Record<number, string> = {
   401: 'The token is missing or not valid',
   403: 'Not allowed just now, or not with this token; see code',
   404: 'There is no such thing',
-  408: 'The body did not arrive within 25 s',
+  408: `The body did not arrive: ${BODY_PACE}`,
   409: 'Not possible in the present state',
   413: 'The body is larger than 102,400 bytes',
   429: 'Too many requests; Retry-After says when',

@@ -1,0 +1,128 @@
+/** The embedded run's own doors: who reaches it, whose its files are, and what it says when its place is taken. */
+import { afterAll, expect, test } from 'bun:test'
+import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
+import { startEmbedded } from '#tests/helpers/embedded.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { freePort } from '#tests/helpers/servers.ts'
+import { reachability, urlOf } from '#proxy/local/welcome.ts'
+
+const START_MS = 120_000
+const directories: string[] = []
+const newDir = async (): Promise<string> => {
+  const dir = await newDirectory('local')
+  directories.push(dir)
+  return dir
+}
+afterAll(async () => {
+  for (const dir of directories) await rm(dir, { recursive: true, force: true })
+})
+
+/** Whether somebody listens there. */
+const answers = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port })
+    socket.on('connect', () => (socket.destroy(), resolve(true))).on('error', () => resolve(false))
+  })
+
+/** A start that fails: its exit code, what it said, and how long it took. */
+async function failedStart(env: Record<string, string>) {
+  const startedAt = performance.now()
+  const child = Bun.spawn([process.execPath, '--no-env-file', 'proxy/local.ts'], {
+    cwd: join(import.meta.dir, '../..'),
+    env,
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: START_MS,
+  })
+  const said = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
+  return { code: await child.exited, said, ms: performance.now() - startedAt }
+}
+
+/** Paths in a directory that others may read, write or enter. */
+async function openPaths(dir: string): Promise<string[]> {
+  const paths = [dir, ...(await readdir(dir, { recursive: true })).map((name) => join(dir, name))]
+  const modes = await Promise.all(
+    paths.map(async (path) => ({ path, mode: (await stat(path)).mode & 0o077 })),
+  )
+  return modes.filter(({ mode }) => mode !== 0).map(({ path }) => path)
+}
+
+test(
+  'only its own machine reaches it, its files are its owner’s alone, and a restart waits for its predecessor',
+  async () => {
+    const [dir, port] = [await newDir(), freePort()]
+    // It was made by somebody else's hand, open to all.
+    await chmod(dir, 0o755)
+    const settings = { EVENT_DATA_DIR: dir, EVENT_PORT: String(port) }
+    const first = await startEmbedded(settings)
+    expect(await answers('127.0.0.1', port)).toBe(true)
+    // As good as another machine: an address of its own.
+    expect(await answers('127.0.0.2', port)).toBe(false)
+    void slow.catch(() => undefined)
+    await Bun.sleep(200)
+    const stopped = first.stop()
+    const second = await startEmbedded({ ...settings, EVENT_HOST: '0.0.0.0' })
+    await stopped
+    expect(await answers('127.0.0.2', port)).toBe(true)
+    expect(await openPaths(dir)).toEqual([])
+    await second.stop()
+  },
+  3 * START_MS,
+)
+
+test('the welcome says who reaches it, and how a phone would', () => {
+  expect(reachability('127.0.0.1', 8443, true)).toContain('EVENT_HOST=0.0.0.0 and open https://')
+  expect(reachability('192.0.2.7', 8443, false)).toBe('Phones in the same network reach it at https://192.0.2.7:8443')
+  expect(reachability('0.0.0.0', 8443, true)).toContain('EVENT_IDENTITY is open')
+  expect(urlOf('0.0.0.0', 8443)).toBe('https://localhost:8443')
+  expect(urlOf('2001:db8::7', 8443)).toBe('https://[2001:db8::7]:8443')
+})
+
+test(
+  'a port that is taken is told at once, and nothing is made',
+  async () => {
+    const stranger = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+    const dir = join(await newDir(), 'data')
+    const { code, said, ms } = await failedStart({ EVENT_DATA_DIR: dir, EVENT_PORT: String(stranger.port) })
+    expect(code).toBe(1)
+    expect(said).toContain(`Port ${stranger.port} is in use by another program`)
+    expect(ms).toBeLessThan(25_000)
+    expect(await stat(dir).catch(() => null)).toBeNull()
+    // Nor is anything changed where a run has been before.
+    lockDataDirectory(dir)()
+    const before = await readdir(dir)
+    const again = await failedStart({ EVENT_DATA_DIR: dir, EVENT_PORT: String(stranger.port) })
+    expect(again.said).toContain('is in use by another program')
+    expect(await readdir(dir)).toEqual(before)
+    stranger.stop(true)
+  },
+  START_MS,
+)
+
+test(
+  'an address that is not this machine’s is told',
+  async () => {
+    const dir = join(await newDir(), 'data')
+    const port = String(freePort())
+    const { code, said } = await failedStart({
+      EVENT_DATA_DIR: dir,
+      EVENT_PORT: port,
+      EVENT_HOST: '192.0.2.1',
+    })
+    expect(code).toBe(1)
+    expect(said).toContain('192.0.2.1 is no address of this machine')
+  },
+  START_MS,
+)
+
+test('a directory that others may enter, and that holds other things, is refused and left as it is', async () => {
+  const home = await newDir()
+  await writeFile(join(home, 'letter.txt'), 'dear')
+  await chmod(home, 0o755)
+  expect(() => lockDataDirectory(home)).toThrow(`chmod 700 ${home}`)
+  expect((await stat(home)).mode & 0o777).toBe(0o755)
+  expect(await readdir(home)).toEqual(['letter.txt'])
+})

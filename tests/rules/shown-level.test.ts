@@ -1,0 +1,88 @@
+/** Distance, level and what is still needed, as a pilgrim reads them on the card and in the bot’s answer. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Language } from '#shared/contracts/bot.ts'
+import type { Content } from '#shared/cards/element.ts'
+import { LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
+import { shownKm } from '#shared/rules/rounding.ts'
+import type { CardFacts } from '#services/feedback-media/cards/card-facts.ts'
+import { shareCard } from '#services/feedback-media/cards/share-card.ts'
+import { replyTo } from '#services/line-bot/bot/replies.ts'
+import { WORDS } from '#services/line-bot/locales/locales.ts'
+
+const MM_PER_KM = 1_000_000
+/** Any distance, and most of all those just below a level. */
+const distances = fc.oneof(
+  fc.nat({ max: 400 * MM_PER_KM }),
+  fc
+    .tuple(fc.constantFrom(...LEVELS.slice(1)), fc.nat({ max: 20_000 }))
+    .map(([{ minKm }, short]) => minKm * MM_PER_KM - short),
+)
+/** Enough for every level, so that only the distance decides. */
+const CHECKINS = 40
+
+function textsOf(content: Content | readonly Content[] | undefined): string[] {
+  if (content === undefined) return []
+  if (typeof content === 'string') return [content]
+  if (Array.isArray(content)) return (content as readonly Content[]).flatMap(textsOf)
+  return textsOf((content as Exclude<Content, string>).props.children)
+}
+
+const factsOf = (mm: number): CardFacts => {
+  const level = levelOf(mm, CHECKINS)
+  const needed = nextLevel(mm, CHECKINS)
+  return {
+    eventName: 'Walk',
+    displayName: 'Mei',
+    language: 'en',
+    level,
+    next: LEVELS[level.level] ?? null,
+    km: shownKm(mm),
+    checkins: CHECKINS,
+    carbonSavedKg: 0,
+    progress: 0,
+    kmNeeded: needed?.km_needed ?? 0,
+    checkinsNeeded: 0,
+    unlocked: false,
+  }
+}
+
+const places = {
+  event: 'Walk',
+  home: 'https://e.test',
+  checkin: 'https://e.test',
+  survey: 'https://e.test',
+  card: null,
+  surveyCompleted: false,
+}
+
+/** Kilometres as they stand in a text, in hundredths. */
+const hundredths = (text: string): number => Math.round(Number(text) * 100)
+
+test('what a card and the bot say was walked and is still needed is the next level’s distance, to the last digit', () => {
+  fc.assert(
+    fc.property(distances, fc.constantFrom(...Language.options), (mm, language) => {
+      const level = levelOf(mm, CHECKINS)
+      const minimum = LEVELS[level.level]?.minKm
+      const card = textsOf(shareCard(factsOf(mm), []))
+      const walked = card[card.indexOf('km') - 1]!
+      const [reply] = replyTo('level', WORDS[language], places, {
+        level,
+        km: shownKm(mm),
+        checkins: CHECKINS,
+        next: nextLevel(mm, CHECKINS),
+        carbonKg: 0,
+        savedKg: 0,
+      })
+      const said = [...JSON.stringify(reply).matchAll(/([\d.]+) (?:km|公里)/g)].map(([, km]) => km!)
+      expect(said[0]).toBe(walked)
+      // Whoever looks it up in the table finds the same level.
+      expect(hundredths(walked)).toBeGreaterThanOrEqual(level.minKm * 100)
+      if (minimum === undefined) return
+      expect(hundredths(walked)).toBeLessThan(minimum * 100)
+      const missing = card.map((text) => /尚需 ([\d.]+) km/.exec(text)?.[1]).find((km) => km !== undefined)
+      expect(hundredths(walked) + hundredths(missing!)).toBe(minimum * 100)
+      expect(said.at(-1)).toBe(missing)
+    }),
+  )
+})

@@ -67,7 +67,7 @@ describe('the configuration', () => {
   test('says of each fault what the setting takes', () => {
     const faults = {
       EVENT_PORT: ['abc', 'must be a number'],
-      EVENT_HOST: ['my host', 'must be an address'],
+      EVENT_HOST: ['my host', 'must be an address to listen on, such as 127.0.0.1 or 0.0.0.0'],
       EVENT_FLUSH_SECONDS: ['-1', 'must be at least 1'],
       EVENT_IDENTITY: ['maybe', 'must be "open" or "line"'],
       EVENT_PUBLIC_URL: ['localhost', 'must be a whole address, such as https://example.org'],

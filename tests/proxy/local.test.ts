@@ -61,6 +61,15 @@ test(
     expect(await answers('127.0.0.1', port)).toBe(true)
     // As good as another machine: an address of its own.
     expect(await answers('127.0.0.2', port)).toBe(false)
+    expect(await openPaths(dir)).toEqual([])
+    // Files of an earlier release, and a request that keeps the first one busy while it stops.
+    await chmod(join(dir, 'db/PG_VERSION'), 0o666)
+    await mkdir(join(dir, 'objects/old'), { recursive: true })
+    await writeFile(join(dir, 'objects/old/card.png'), 'png')
+    await chmod(join(dir, 'objects/old'), 0o777)
+    await chmod(join(dir, 'objects/old/card.png'), 0o644)
+    const body = new ReadableStream({ pull: () => Bun.sleep(4_000) })
+    const slow = first.fetch('/api/event/feedback', { method: 'POST', body })
     void slow.catch(() => undefined)
     await Bun.sleep(200)
     const stopped = first.stop()
@@ -75,7 +84,9 @@ test(
 
 test('the welcome says who reaches it, and how a phone would', () => {
   expect(reachability('127.0.0.1', 8443, true)).toContain('EVENT_HOST=0.0.0.0 and open https://')
-  expect(reachability('192.0.2.7', 8443, false)).toBe('Phones in the same network reach it at https://192.0.2.7:8443')
+  expect(reachability('192.0.2.7', 8443, false)).toBe(
+    'Phones in the same network reach it at https://192.0.2.7:8443',
+  )
   expect(reachability('0.0.0.0', 8443, true)).toContain('EVENT_IDENTITY is open')
   expect(urlOf('0.0.0.0', 8443)).toBe('https://localhost:8443')
   expect(urlOf('2001:db8::7', 8443)).toBe('https://[2001:db8::7]:8443')

@@ -73,6 +73,7 @@ test('what a card and the bot say was walked and is still needed is the next lev
         next: nextLevel(mm, CHECKINS),
         carbonKg: 0,
         savedKg: 0,
+        incomplete: false,
       })
       const said = [...JSON.stringify(reply).matchAll(/([\d.]+) (?:km|公里)/g)].map(([, km]) => km!)
       expect(said[0]).toBe(walked)

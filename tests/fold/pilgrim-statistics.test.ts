@@ -148,6 +148,16 @@ describeRigs('statistics', (rig) => {
     expect(await read()).toEqual(expected(rig, [...points, early]))
   })
 
+  test('a late point on a day that has a point at its first instant', async () => {
+    const midnight = NOON - 12 * HOUR_MS
+    const points = walk(10, midnight)
+    await rig.buffer('anna', points)
+    await rig.flush()
+    const late = walk(2, midnight + 5 * 60_000 + 7_000, { lng: 120.671 })
+    await rig.buffer('anna', late)
+    expect(await read()).toEqual(expected(rig, [...points, ...late]))
+  })
+
   test('a bounded number of statements, whatever the number of points', async () => {
     const counts: number[] = []
     for (const size of [1, 10, 2_000]) {

@@ -37,6 +37,7 @@ describe('mutants', () => {
   test.each([
     ['import { a } from "b"'],
     ['log.warn("x", { n: a + b, c: d < e })'],
+    ['if (a < b) log.warn("x")'],
     ['type A = B extends true ? C : D'],
     ['export const x = "a" + b'],
     ['export const x = lt(a, b)'],

@@ -112,6 +112,10 @@ export const planted = ({ start, end, replacement }: Change, text: string): stri
   text.slice(0, start) + replacement + text.slice(end)
 
 function isTold(node: Node): boolean {
+  if (node.type === 'ExpressionStatement') return isTold(node.expression as Node)
+  if (node.type === 'BlockStatement') return (node.body as Node[]).every(isTold)
+  // Whether it is told.
+  if (node.type === 'IfStatement') return isTold(node.consequent as Node) && node.alternate === null
   if (node.type !== 'CallExpression') return false
   const object = calledOn(node)
   return object?.type === 'Identifier' && TOLD.includes(object.name as string)

@@ -2,12 +2,61 @@
 import type { Mutant } from './mutations.ts'
 
 interface Equivalent extends Pick<Mutant, 'file' | 'original' | 'replacement'> {
+  /** Where the same change elsewhere in the file is none. */
+  readonly code?: string
   readonly why: string
 }
 
-export const EQUIVALENTS: readonly Equivalent[] = []
+const SENT_TIME = 'shared/rules/sent-time.ts'
+const GENERAL_PATH = 'what the quick reading leaves, the general one reads alike'
 
-/** Why a mutant changes nothing that can be seen; undefined for one that is to be killed. */
-export const whyEquivalent = ({ file, original, replacement }: Mutant): string | undefined =>
-  EQUIVALENTS.find((one) => one.file === file && one.original === original && one.replacement === replacement)
-    ?.why
+export const EQUIVALENTS: readonly Equivalent[] = [
+  {
+    file: SENT_TIME,
+    original: '10 * value.charCodeAt(at) + value.charCodeAt(at + 1) - 528',
+    replacement: '((10 * value.charCodeAt(at) + value.charCodeAt(at + 1)) + (528))',
+    why: `every month is above 12 then; ${GENERAL_PATH}`,
+  },
+  ...[
+    ['month < 1', '((month) <= (1))'],
+    ['month > 12', '((month) >= (12))'],
+    ['day < 1', '((day) <= (1))'],
+    ['day > 28', '((day) >= (28))'],
+    ['hour > 23', '((hour) >= (23))'],
+    ['minute > 59', '((minute) >= (59))'],
+    ['second > 59', '((second) >= (59))'],
+    ['year < 1970', '((year) <= (1970))'],
+  ].map(([original, replacement]) => ({
+    file: SENT_TIME,
+    original: original!,
+    replacement: replacement!,
+    why: GENERAL_PATH,
+  })),
+  ...[
+    ['month < 1 ||', '1', '2'],
+    ['day < 1 ||', '1', '2'],
+    ['year < 1970 ||', '1970', '3940'],
+  ].map(([code, original, replacement]) => ({
+    file: SENT_TIME,
+    code: code!,
+    original: original!,
+    replacement: replacement!,
+    why: GENERAL_PATH,
+  })),
+  {
+    file: 'shared/rules/calendar.ts',
+    original: 'known.size >= MEMORY',
+    replacement: '((known.size) < (MEMORY))',
+    why: 'what is forgotten is found again: only time is lost',
+  },
+]
+
+const matches = (one: Equivalent, { file, original, replacement, code }: Mutant): boolean =>
+  one.file === file &&
+  one.original === original &&
+  one.replacement === replacement &&
+  (one.code ?? code) === code
+
+/** The row of a mutant that changes nothing that can be seen; undefined for one that is to be killed. */
+export const equivalentOf = (mutant: Mutant): Equivalent | undefined =>
+  EQUIVALENTS.find((one) => matches(one, mutant))

@@ -9,6 +9,8 @@ export interface Mutant {
   /** `start` and `end` of the text that is replaced. */
   readonly start: number
   readonly end: number
+  /** The line that it begins on. */
+  readonly code: string
   readonly original: string
   readonly replacement: string
 }
@@ -97,7 +99,9 @@ export function mutantsOf(file: string, text: string): Mutant[] {
     for (const change of changesOf(node, parent, text)) {
       const before = text.slice(0, change.start).split('\n')
       const original = text.slice(change.start, change.end)
-      const mutant = { file, line: before.length, column: before.at(-1)!.length + 1, original, ...change }
+      const [line, column] = [before.length, before.at(-1)!.length + 1]
+      const code = text.split('\n', line).at(-1)!.trim()
+      const mutant = { file, line, column, code, original, ...change }
       if (original !== change.replacement && parses(file, planted(mutant, text))) found.push(mutant)
     }
     for (const child of childrenOf(node)) visit(child, node)

@@ -1,6 +1,6 @@
 /** `bun run test:mutants`: plants faults, one at a time, and tells which of them no test sees. `--help` tells the rest. */
 import { join } from 'node:path'
-import { whyEquivalent } from './equivalents.ts'
+import { equivalentOf } from './equivalents.ts'
 import { type Mutant, mutantsOf } from './mutations.ts'
 import { choose, HELP, type Options, readOptions } from './options.ts'
 import { type Candidate, createSelection, ROOMS, sourcesIn } from './rooms.ts'
@@ -105,8 +105,8 @@ async function judge(
   candidates: readonly Candidate[],
   times: Times,
 ): Promise<Verdict> {
-  const why = whyEquivalent(mutant)
-  if (why !== undefined) return { mutant, how: 'equivalent', said: why }
+  const equivalent = equivalentOf(mutant)
+  if (equivalent !== undefined) return { mutant, how: 'equivalent', said: equivalent.why }
   const tests = candidates
     .map(({ test, distance }) => ({ test, weight: distance * (times.get(test) ?? GUESS_MS) }))
     .sort((a, b) => a.weight - b.weight)

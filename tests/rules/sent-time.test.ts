@@ -65,6 +65,21 @@ describe('ISO 8601 with a zone', () => {
     expect(read(given)).toBeNull()
   })
 
+  test.each([
+    ['2026-00-10T12:00:00.000Z'],
+    ['2026-13-01T12:00:00.000Z'],
+    ['2026-04-00T12:00:00.000Z'],
+    ['2026-02-29T12:00:00.000Z'],
+    ['2028-02-30T12:00:00.000Z'],
+    ['2026-04-31T12:00:00.000Z'],
+    ['2026-04-10T24:00:00.000Z'],
+    ['2026-04-10T08:60:00.000Z'],
+    ['2026-06-30T23:59:60.000Z'],
+    ['1969-12-31T23:59:59.999Z'],
+    ['3000-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z'],
+  ])('%s, as computers write, is no time that there is', (given) => expect(read(given)).toBeNull())
+
   test('every time is read back in every zone', () => {
     const zones = fc.integer({ min: -23 * 60 - 59, max: 23 * 60 + 59 })
     fc.assert(

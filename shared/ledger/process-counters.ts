@@ -135,7 +135,10 @@ const REJECTED = 'rejected:'
 const JOURNALED = 'journaled'
 
 /** Acknowledged so far, and how many of those the store has forgotten: it knew more before this call. */
-function afterReceipt([acknowledged, lost]: Pair, { points, total }: Receipt): Pair {
+export function afterReceipt(
+  [acknowledged, lost]: Pair,
+  { points, total }: Pick<Receipt, 'points' | 'total'>,
+): Pair {
   const known = acknowledged - lost
   const forgot = Math.max(0, known - (total - points))
   return [total + lost + forgot, lost + forgot]

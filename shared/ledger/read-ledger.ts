@@ -70,7 +70,7 @@ export async function readLedger(db: Database, kv: Kv): Promise<Ledger> {
 
 async function readRows(db: Database): Promise<Rows> {
   const [row] = await db.read(
-    () => db.sql<[{ rows: Rows | string }]>`
+    () => db.sql<[{ rows: Rows }]>`
       SELECT json_build_object(
         'books', (SELECT coalesce(json_agg(b), '[]') FROM ledger_books b),
         'callers', (SELECT coalesce(json_agg(c), '[]') FROM ledger_callers c),
@@ -79,7 +79,7 @@ async function readRows(db: Database): Promise<Rows> {
         'letters', (SELECT count(*) FROM dead_letters)
       ) AS rows`,
   )
-  return typeof row.rows === 'string' ? (JSON.parse(row.rows) as Rows) : row.rows
+  return row.rows
 }
 
 /** The ledger as flat figures: for each reason of a rejection one of its own. */

@@ -132,27 +132,40 @@ describeOnServers('points that the store has lost', () => {
     expect(await columns(one.kv)).toEqual({ received: 25, stored: 20, lost: 5 })
   }, 30_000)
 
-  test('what a replica knew that is gone is not forgotten', async () => {
-    const [mine, its] = [openJournal(dir, 10), openJournal(dir, 10)]
-    const survivor = await openReplica(mine.path)
-    const killed = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
-    // Never synced, never stopped: what is left of it is its file.
-    const silent = openTally({ kv: killed, db, log, journalPath: its.path, journaled: () => 0 })
-    await spreadStatus(db, survivor.kv)
-    await admit(killed, sync('anna', times(0, 6)))
-    silent.count('rejected:too-old', 4)
-    await killed.close()
-    await troubleDisk((data) => rmSync(data, { recursive: true }))
-    await spreadStatus(db, survivor.kv)
-    // Its journal is its own as long as it is locked.
-    mine.adopt()
-    expect(await columns(survivor.kv)).toEqual({})
-    its.close()
-    mine.adopt()
-    expect(await columns(survivor.kv)).toEqual({ received: 10, lost: 6 })
-    expect((await readLedger(db, survivor.kv)).rejected).toEqual({ 'too-old': 4 })
-    mine.close()
-  }, 30_000)
+  test.each([
+    ['nothing', 0],
+    ['a part', 2],
+  ])(
+    'what a replica knew that is gone is not forgotten, and %s of it was told before',
+    async (_, told) => {
+      const [mine, its] = [openJournal(dir, 10), openJournal(dir, 10)]
+      const survivor = await openReplica(mine.path)
+      const killed = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
+      // Never stopped: what is left of it is its file.
+      const silent = openTally({ kv: killed, db, log, journalPath: its.path, journaled: () => 0 })
+      await spreadStatus(db, survivor.kv)
+      if (told > 0) {
+        await admit(killed, sync('anna', times(0, told)))
+        await silent.sync()
+      }
+      await admit(killed, sync('anna', times(told, 6 - told)))
+      silent.count('rejected:too-old', 4)
+      await killed.close()
+      await troubleDisk((data) => rmSync(data, { recursive: true }))
+      await spreadStatus(db, survivor.kv)
+      // Its journal is its own as long as it is locked.
+      mine.adopt()
+      expect(await columns(survivor.kv)).toEqual(told > 0 ? { received: told, lost: told } : {})
+      its.close()
+      mine.adopt()
+      expect(await columns(survivor.kv)).toEqual({ received: 10, lost: 6 })
+      expect((await readLedger(db, survivor.kv)).rejected).toEqual({ 'too-old': 4 })
+      const names = await db.sql<{ name: string }[]>`SELECT DISTINCT name FROM ledger_counts ORDER BY name`
+      expect(names.map(({ name }) => name)).toEqual(['journaled', 'rejected:too-old'])
+      mine.close()
+    },
+    30_000,
+  )
 
   test('a loss is noted when it is found twice, once, and taken back when the points are found', async () => {
     const { kv, tally } = await openReplica()

@@ -38,16 +38,15 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const chosen = await choice(options)
   const select = createSelection(ROOT)
+  const tests: Tests = new Map(chosen.map(({ file }) => [file, select(file)]))
   if (options.list) {
-    for (const mutant of chosen)
-      console.log(
-        `${shown(mutant)}\n    ${select(mutant.file)
-          .map(({ test }) => test)
-          .join(' ')}`,
-      )
+    for (const mutant of chosen) {
+      const names = tests.get(mutant.file)!.map(({ test }) => test)
+      console.log(`${shown(mutant)}\n    ${names.join(' ')}`)
+    }
     return 0
   }
-  const verdicts = await inWorkplaces((directory) => plantAll(chosen, select, options, directory))
+  const verdicts = await inWorkplaces((directory) => plantAll(chosen, tests, options, directory))
   return tell(verdicts, chosen.length)
 }
 
@@ -64,12 +63,13 @@ async function choice({ paths, sample, seed, only }: Options): Promise<Mutant[]>
 
 /** Milliseconds that test files took when they passed. */
 type Times = Map<string, number>
-type Select = (file: string) => Candidate[]
+/** Tests by the file that they may see a fault in. */
+type Tests = ReadonlyMap<string, readonly Candidate[]>
 
 /** Plants the mutants, so many at a time. What is interrupted gives the verdicts that there are. */
 async function plantAll(
   chosen: readonly Mutant[],
-  select: Select,
+  tests: Tests,
   { jobs, thorough }: Options,
   directory: string,
 ): Promise<Verdict[]> {
@@ -81,7 +81,7 @@ async function plantAll(
     try {
       for (let mutant = waiting.shift(); mutant !== undefined && !isInterrupted; mutant = waiting.shift()) {
         const startedMs = performance.now()
-        const verdict = await judge(place, mutant, select(mutant.file), times)
+        const verdict = await judge(place, mutant, tests.get(mutant.file)!, times)
         // What fails while everything is being ended says nothing.
         if (isInterrupted) return
         verdicts.push(verdict)

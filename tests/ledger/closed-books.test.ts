@@ -1,0 +1,67 @@
+/** What the ledger says of a life of the store that is over, and of a store that nothing has reached yet. */
+import { expect, test } from 'bun:test'
+import { openDatabase } from '#shared/db/open-database.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
+import { balance } from '#shared/ledger/read-ledger.ts'
+import { noteBooks } from '#shared/ledger/stored-counters.ts'
+import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+
+const BOOK = {
+  epoch: 'gone',
+  partition: 0,
+  stored: 5,
+  dead_letters: 0,
+  repeated: 0,
+  erased: 2,
+  excess: 0,
+  duplicate: 4,
+  dropped: 3,
+  erased_pending: 0,
+}
+const ledgerOf = (acknowledged: number) =>
+  balance(
+    [],
+    {
+      books: [BOOK],
+      callers: [{ epoch: 'gone', partition: 0, caller: 'a', acknowledged, lost: 0 }],
+      counts: { 'rejected:too-old': 6, duplicate: 1, journaled: 2 },
+      letters: 0,
+    },
+    [],
+  )
+
+test('every point that came is somewhere, those of erased pilgrims that were dropped at the door too', () => {
+  expect(ledgerOf(7)).toEqual({
+    received: 23,
+    stored: 5,
+    duplicate: 5,
+    rejected: { 'too-old': 6 },
+    pending: 0,
+    journaled: 2,
+    deadLetter: 0,
+    erased: 5,
+    lost: 0,
+    inFlight: 0,
+    losses: [],
+  })
+})
+
+test('what it acknowledged and did not hand over is lost', () => {
+  const { received, lost, inFlight, losses } = ledgerOf(9)
+  expect({ received, lost, inFlight }).toEqual({ received: 25, lost: 2, inFlight: 0 })
+  expect(losses).toEqual([{ epoch: 'gone', partition: 0, points: 2 }])
+})
+
+describeOnServers('a store that nothing has reached yet', () => {
+  test('leaves no book behind', async () => {
+    const database = await openTestDatabase()
+    const db = await openDatabase({ url: database.url, dir: '' })
+    const url = await testRedisUrl()
+    const kv = await openKv({ url, partitions: 2, path: '', onError: () => undefined })
+    await noteBooks(db, kv)
+    expect(await db.sql`SELECT FROM ledger_books`).toHaveLength(0)
+    await Promise.all([kv.close(), db.close()])
+    await database.drop()
+  })
+})

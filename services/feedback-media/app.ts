@@ -11,18 +11,21 @@ import {
   uploadScreenshotEndpoint,
 } from '#shared/contracts/feedback.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
-import { createCards, drawCard, findCard } from './draw-card.ts'
+import { createCards } from './draw-card.ts'
 import { openDecoder } from './feedback/decode-picture.ts'
 import { createCardDrawing } from './draw-cards.ts'
 import { listFeedback, readBoard } from './feedback/list-feedback.ts'
 import { answerPng } from './png-answer.ts'
+import { drawCard, findCard } from './serve-card.ts'
 import { serveScreenshot } from './feedback/serve-screenshot.ts'
 import { submitFeedback } from './feedback/submit-feedback.ts'
 import { updateFeedback } from './feedback/update-feedback.ts'
 import { uploadScreenshot } from './feedback/upload-screenshot.ts'
 
-/** A card may change with the next check-in; statistics are up to a minute old anyway. */
+/** A card may change with the next check-in, */
 const A_MINUTE = 'public, max-age=60'
+/** and one that has changed is about to be drawn. */
+const A_MOMENT = 'public, max-age=5'
 
 export function createFeedbackMedia(context: ServiceContext): Service {
   const renderer = openRenderer()
@@ -44,10 +47,13 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   serve(router, context, screenshotEndpoint, ({ request, params }) =>
     serveScreenshot(context, request, params.file),
   )
-  serve(router, context, drawCardEndpoint, ({ body }) => drawCard(context, cards, body.user_id))
-  serve(router, context, cardEndpoint, async ({ request, params }) =>
-    answerPng(request, await findCard(context, cards, params.file), A_MINUTE),
+  serve(router, context, drawCardEndpoint, ({ body, operator, request }) =>
+    drawCard(context, cards, body.user_id, operator === null ? context.addressOf(request) : null),
   )
+  serve(router, context, cardEndpoint, async ({ request, params }) => {
+    const card = await findCard(context, cards, params.file, context.addressOf(request))
+    return answerPng(request, card, card.isCurrent ? A_MINUTE : A_MOMENT)
+  })
   return {
     name: 'feedback-media',
     fetch: router.fetch,

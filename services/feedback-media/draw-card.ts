@@ -2,98 +2,84 @@
 import { eq } from 'drizzle-orm'
 import type { Renderer } from '#shared/cards/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { type CardAnswer, CARD_SIZE } from '#shared/contracts/cards.ts'
-import { isUserId } from '#shared/contracts/fields.ts'
+import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { notFound } from '#shared/http/errors.ts'
 import type { StoredObject } from '#shared/objects/objects.ts'
 import { shareCards } from '#shared/schema/cards.ts'
-import { cardKey } from '#shared/objects/pictures.ts'
 import { cardOf } from './cards/card.ts'
-import { readPortrait, readTrack } from './cards/read-facts.ts'
+import { type Portrait, readPortrait, readTrack } from './cards/read-facts.ts'
+import { keyOf, noteCard, storeCard } from './store-card.ts'
 
-type Row = typeof shareCards.$inferInsert
+/** A picture and its tag, without quotes. */
+export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
 
-export interface Cards {
-  /**
-   * Brings the stored card to what it is to show now.
-   * @throws Refusal 404 for an unknown pilgrim, 503 when too many cards wait
-   */
-  bring(userId: string): Promise<{ readonly etag: string; readonly drawn: boolean }>
+/** A pilgrim's card at one moment. */
+export interface Look {
+  readonly userId: string
+  /** What it is to show. */
+  readonly portrait: Portrait
+  /** What is stored; null: nothing. */
+  readonly stored: Picture | null
+  /** What is stored, if it shows what it is to show. */
+  readonly current: Picture | null
 }
 
-/** Cards of one process; two calls for one pilgrim at the same time share one drawing. */
+export interface Cards {
+  /** @throws Refusal 404 for an unknown pilgrim */
+  look(userId: string): Promise<Look>
+  /**
+   * Draws and stores what a look was to show. Two calls for the same picture at the same time share one drawing.
+   * @throws Refusal 503 when too many cards wait; RenderFailed when this one cannot be drawn
+   */
+  draw(look: Look): Promise<Picture>
+  /** Brings the stored card to what it is to show now, and notes it. @throws as `look` and `draw` */
+  bring(userId: string): Promise<void>
+}
+
+/** Cards of one process. */
 export function createCards(context: ServiceContext, renderer: Renderer): Cards {
-  const { db, objects, metrics, now } = context
-  const underWay = new Map<string, ReturnType<Cards['bring']>>()
+  const { db, objects, metrics } = context
+  const underWay = new Map<string, Promise<Picture>>()
 
-  const remember = async (row: Omit<Row, 'checkedAt'>): Promise<void> => {
-    const values = { ...row, checkedAt: new Date(now()), failedAt: row.failedAt ?? null }
-    await db.orm
-      .insert(shareCards)
-      .values(values)
-      .onConflictDoUpdate({ target: shareCards.userId, set: values })
-  }
-
-  const bring = async (userId: string) => {
+  const look = async (userId: string): Promise<Look> => {
     // Before anything is read: what changes meanwhile is then seen as a change.
     const portrait = await readPortrait(context, userId)
     if (portrait === null) throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
-    const { facts, fingerprint, storedPoints } = portrait
-    const row = { userId, fingerprint, unlocked: facts.unlocked, points: storedPoints }
+    const stored = await objects.get(keyOf(userId, portrait))
+    if (portrait.isNewcomer) return { userId, portrait, stored, current: stored }
     const [held] = await db.read(() => db.orm.select().from(shareCards).where(eq(shareCards.userId, userId)))
-    if (held?.fingerprint === fingerprint) {
-      const stored = await objects.head(cardKey(userId))
-      // Another tag than the row's: two replicas drew at the same time, and the older picture was stored last.
-      if (stored !== null && stored.etag === held.etag) {
-        await remember({ ...row, etag: stored.etag })
-        return { etag: stored.etag, drawn: false }
-      }
+    // Another tag than the row's: two replicas drew at the same time, and the older picture was stored last.
+    const isCurrent = held?.fingerprint === portrait.fingerprint && held.etag === stored?.etag
+    return { userId, portrait, stored, current: isCurrent ? stored : null }
+  }
+
+  const drawAnew = async ({ userId, portrait }: Look): Promise<Picture> => {
+    const track = portrait.isNewcomer ? [] : await readTrack(context, userId)
+    const bytes = await renderer.renderPng(cardOf(portrait.facts, track), CARD_SIZE)
+    const etag = await storeCard(context, userId, portrait, bytes)
+    const { unlocked } = portrait.facts
+    metrics.count('cards_drawn_total', 'Share cards drawn', { unlocked: String(unlocked) })
+    return { bytes, etag }
+  }
+
+  const draw = (seen: Look): Promise<Picture> => {
+    const { userId, portrait } = seen
+    const name = `${keyOf(userId, portrait)} ${portrait.fingerprint}`
+    let promise = underWay.get(name)
+    if (promise === undefined) {
+      promise = drawAnew(seen).finally(() => underWay.delete(name))
+      underWay.set(name, promise)
     }
-    const png = await renderer.renderPng(cardOf(facts, await readTrack(context, userId)), CARD_SIZE)
-    const { etag } = await objects.put(cardKey(userId), png, { contentType: 'image/png' })
-    await remember({ ...row, etag })
-    metrics.count('cards_drawn_total', 'Share cards drawn', { unlocked: String(facts.unlocked) })
-    return { etag, drawn: true }
+    return promise
   }
 
   return {
-    bring(userId) {
-      let promise = underWay.get(userId)
-      if (promise === undefined) {
-        promise = bring(userId).finally(() => underWay.delete(userId))
-        underWay.set(userId, promise)
-      }
-      return promise
+    look,
+    draw,
+    async bring(userId) {
+      const seen = await look(userId)
+      if (seen.current === null) await draw(seen)
+      else if (!seen.portrait.isNewcomer) await noteCard(context, userId, seen.portrait, seen.current.etag)
     },
   }
-}
-
-/** `POST og-image`. */
-export async function drawCard(
-  { config }: ServiceContext,
-  cards: Cards,
-  userId: string,
-): Promise<CardAnswer> {
-  const { etag } = await cards.bring(userId)
-  return { url: `${config.publicUrl}/api/event/og/${userId}.png`, ...CARD_SIZE, etag: `"${etag}"` }
-}
-
-/**
- * The stored card, as it is; drawn for a known pilgrim who has none.
- * @throws Refusal 404 for anything but a known pilgrim's card
- */
-export async function findCard(
-  { objects }: ServiceContext,
-  cards: Cards,
-  file: string,
-): Promise<Pick<StoredObject, 'bytes' | 'etag'>> {
-  const userId = file.endsWith('.png') ? file.slice(0, -'.png'.length) : ''
-  if (!isUserId(userId)) throw notFound('There is no card of that name.')
-  const key = cardKey(userId)
-  const stored = await objects.get(key)
-  if (stored !== null) return stored
-  await cards.bring(userId)
-  const drawn = await objects.get(key)
-  if (drawn === null) throw notFound('The card was taken away while it was drawn.')
-  return drawn
 }

@@ -1,5 +1,5 @@
 /**
- * The end of the event: the achievement cards of all who unlocked one are drawn in the background. What is done
+ * The end of the event: the cards of all who have one, or unlocked the festive one, are drawn in the background. What is done
  * stands in the table of cards, so a killed process loses at most the card it was drawing; what arrives later
  * (points in flight, a changed name) makes a card due again, and the same loop redraws it.
  */

@@ -11,6 +11,13 @@ import type { Reply } from './reply.ts'
 /** An order was not carried out; others are not affected. */
 export class ChildFailed extends LoggableError {
   override name = 'ChildFailed'
+  /** @param isLate whether only time ran out: the machine may be busy, and the order a good one */
+  constructor(
+    message: string,
+    readonly isLate: boolean,
+  ) {
+    super(message)
+  }
 }
 
 export interface Child<Order, Result> {
@@ -48,6 +55,7 @@ interface Running<Result> {
 
 /** What stands for the reply of a child that is of no more use. */
 const lost = (fault: string) => ({ fault, rssBytes: Number.MAX_SAFE_INTEGER })
+const late = lost('no reply in time')
 
 /** Only a shell sets limits everywhere; it becomes the child. Where a system knows no limit of memory, none holds. */
 function commandOf({ program, limits }: ChildOptions): string[] {
@@ -82,7 +90,7 @@ function startChild<Result>(options: ChildOptions): Running<Result> {
 async function ask<Result>(child: Running<Result>, order: unknown, timeoutMs: number) {
   const reply = Promise.withResolvers<Reply<Result>>()
   child.settle = reply.resolve
-  const timer = setTimeout(() => reply.resolve(lost(`no reply within ${timeoutMs} ms`)), timeoutMs)
+  const timer = setTimeout(() => reply.resolve(late), timeoutMs)
   try {
     child.process.send(order)
     return await reply.promise
@@ -119,7 +127,7 @@ export function openChild<Order, Result>(options: ChildOptions): Child<Order, Re
     else idle = setTimeout(() => void end(), options.idleMs).unref()
     if (!('fault' in reply)) return reply.result
     // Ended by us, which tells nothing of the order.
-    throw closed ? ending() : new ChildFailed(reply.fault)
+    throw closed ? ending() : new ChildFailed(reply.fault, reply === late)
   }
 
   return {

@@ -73,6 +73,8 @@ const Settings = z.object({
   EVENT_LIMIT_ADDRESS_WRITE_SECONDS: count(60),
   EVENT_LIMIT_ADDRESS: count(6_000),
   EVENT_LIMIT_ADDRESS_SECONDS: count(60),
+  EVENT_LIMIT_DRAWING: count(120),
+  EVENT_LIMIT_DRAWING_SECONDS: count(60),
   EVENT_LIMIT_ADMIN: count(30),
   EVENT_LIMIT_ADMIN_SECONDS: count(60),
   EVENT_BODY_BYTES: count(102_400),
@@ -157,9 +159,7 @@ export const unknownSettings = (env: Environment): string[] => {
 }
 
 const window = (max: number, seconds: number): Window => ({ max, windowMs: seconds * 1_000 })
-
 type Parsed = z.infer<typeof Settings>
-
 const bufferOf = (s: Parsed) => ({
   partitions: s.EVENT_PARTITIONS,
   admitMs: s.EVENT_ADMIT_MS,
@@ -177,6 +177,7 @@ const limitsOf = (s: Parsed) => ({
   'user-write': window(s.EVENT_LIMIT_USER_WRITE, s.EVENT_LIMIT_USER_WRITE_SECONDS),
   'address-write': window(s.EVENT_LIMIT_ADDRESS_WRITE, s.EVENT_LIMIT_ADDRESS_WRITE_SECONDS),
   address: window(s.EVENT_LIMIT_ADDRESS, s.EVENT_LIMIT_ADDRESS_SECONDS),
+  drawing: window(s.EVENT_LIMIT_DRAWING, s.EVENT_LIMIT_DRAWING_SECONDS),
   admin: window(s.EVENT_LIMIT_ADMIN, s.EVENT_LIMIT_ADMIN_SECONDS),
 })
 

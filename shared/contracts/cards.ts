@@ -35,9 +35,9 @@ export const cardEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/og/:file',
   service: 'feedback-media',
-  summary: 'The stored share card; drawn for a pilgrim who has none. The file is <userId>.png',
+  summary: 'The share card of this moment, drawn when what it shows has changed. The file is <userId>.png',
   params: z.object({ file: z.string() }),
   data: z.string().describe('The picture'),
   media: 'image/png',
-  errors: [404, 503],
+  errors: [404, 429, 503],
 })

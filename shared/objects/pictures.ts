@@ -4,6 +4,9 @@ import type { Objects } from './objects.ts'
 
 export const cardKey = (userId: string): string => `cards/${userId}.png`
 
+/** Key of the card that all pilgrims without a point share. A user id holds no slash. @param fingerprint of what it shows */
+export const newcomersCardKey = (fingerprint: string): string => `cards/newcomers/${fingerprint}.png`
+
 /** Key of a screenshot by its file name; null for a name that no upload was given. */
 export const screenshotKey = (file: string): string | null =>
   /^[0-9a-f]{32}\.png$/.test(file) ? `screenshots/${file}` : null

@@ -5,6 +5,7 @@ import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.
 import { rawRequest } from '#tests/helpers/raw-request.ts'
 import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { json } from './requests.ts'
 
 describeWorlds('share cards', (world) => {
@@ -12,6 +13,15 @@ describeWorlds('share cards', (world) => {
     world.fetch(drawCardEndpoint.path, json({ user_id: userId }, headers))
   const drawn = async (userId: string) => dataOf(await draw(userId), drawCardEndpoint)
   const card = (userId: string, init: RequestInit = {}) => world.fetch(`/api/event/og/${userId}.png`, init)
+  /** Of the card of this moment; while the renderer is busy an older one is answered. */
+  const etagOf = (userId: string) =>
+    until(
+      async () => {
+        const { headers } = await card(userId)
+        return headers.get('cache-control') === 'public, max-age=60' && headers.get('etag')
+      },
+      { timeoutMs: 45_000, what: 'the card of this moment' },
+    )
 
   test('a card is drawn for a known pilgrim, and served as it is stored', async () => {
     const userId = `Pilgrim:${crypto.randomUUID()}@walk`
@@ -58,13 +68,48 @@ describeWorlds('share cards', (world) => {
     await flushed(world)
     expect((await drawn(userId)).etag).toBe(first.etag)
     await world.fetch('/api/event/user/sync', json({ user_id: userId, display_name: '林美玉' }))
-    // What is stored stays until somebody asks for a new one.
-    expect((await card(userId)).headers.get('etag')).toBe(first.etag)
+    // Nobody needs to ask for a new one: what is served is of this moment.
+    const served = await etagOf(userId)
     const named = await drawn(userId)
     expect(named.etag).not.toBe(first.etag)
-    expect((await card(userId)).headers.get('etag')).toBe(named.etag)
+    expect(served).toBe(named.etag)
+    expect((await card(userId, { headers: { 'If-None-Match': first.etag } })).status).toBe(200)
     await syncTrack(world, userId, [{ lat: PLACE.lat + 0.1, lng: PLACE.lng, timestamp: now - 60_000 }])
     expect((await drawn(userId)).etag).not.toBe(named.etag)
+  })
+
+  test('whatever the card shows is of this moment, what waits for the flush included', async () => {
+    const userId = newPilgrim()
+    await checkIn(world, userId, { timestamp: Date.now() - 7_200_000 })
+    const changes: Record<string, () => Promise<Response>> = {
+      distance: () =>
+        syncTrack(world, userId, [{ ...PLACE, lat: PLACE.lat + 0.2, timestamp: Date.now() - 60_000 }]),
+      'a check-in': () => checkIn(world, userId),
+      'a name': () => world.fetch('/api/event/user/sync', json({ user_id: userId, display_name: '林美玉' })),
+    }
+    let before = await etagOf(userId)
+    for (const [what, change] of Object.entries(changes)) {
+      expect({ what, taken: (await change()).ok }).toEqual({ what, taken: true })
+      const after = await etagOf(userId)
+      expect({ what, etag: after }).not.toEqual({ what, etag: before })
+      expect({ what, etag: await etagOf(userId) }).toEqual({ what, etag: after })
+      before = after
+    }
+  }, 120_000)
+
+  test('all who have no point share one card, which names nobody', async () => {
+    const [one, other] = [newPilgrim(), newPilgrim()]
+    await world.fetch('/api/event/user/sync', json({ user_id: one, display_name: '林美玉' }))
+    await world.fetch(
+      '/api/event/user/sync',
+      json({ user_id: other, display_name: 'Anna', language: 'de', transport: { bus: 40 } }),
+    )
+    const shared = (await card(one)).headers.get('etag')
+    expect((await card(other)).headers.get('etag')).toBe(shared)
+    expect((await drawn(other)).etag).toBe(shared!)
+    await checkIn(world, one)
+    expect(await etagOf(one)).not.toBe(shared)
+    expect((await card(other)).headers.get('etag')).toBe(shared)
   })
 
   test('many at once for one pilgrim are one drawing', async () => {
@@ -113,3 +158,37 @@ describeWorlds('share cards', (world) => {
     }
   })
 })
+
+const LIMIT = 3
+
+describeWorlds(
+  'drawing is charged',
+  (world) => {
+    const draw = (userId: string, headers: Record<string, string> = {}) =>
+      world.fetch(drawCardEndpoint.path, json({ user_id: userId }, headers))
+    const card = (userId: string) => world.fetch(`/api/event/og/${userId}.png`)
+    const told = ({ status, headers }: Response) => [status, headers.get('cache-control')]
+
+    test('to the address, and not when a stored card is answered', async () => {
+      const walkers = Array.from({ length: LIMIT + 1 }, newPilgrim)
+      for (const userId of walkers) await checkIn(world, userId)
+      const [first, last] = [walkers[0]!, walkers.at(-1)!]
+      for (const userId of walkers.slice(0, LIMIT)) expect((await card(userId)).status).toBe(200)
+      const refused = await card(last)
+      expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 61)
+      await sentenceOf(refused, 429, 'rate-limited')
+      await sentenceOf(await draw(last), 429, 'rate-limited')
+      // What is stored is served as ever, also where it is no longer right.
+      for (let i = 0; i < 2 * LIMIT; i++) expect(told(await card(first))).toEqual([200, 'public, max-age=60'])
+      const before = (await card(first)).headers.get('etag')
+      await world.fetch('/api/event/user/sync', json({ user_id: first, display_name: '林美玉' }))
+      const old = await card(first)
+      expect([...told(old), old.headers.get('etag')]).toEqual([200, 'public, max-age=5', before])
+      // Operators are not charged.
+      for (const userId of [first, last]) await dataOf(await draw(userId, admin('owner')), drawCardEndpoint)
+      for (const userId of [first, last])
+        expect(told(await card(userId))).toEqual([200, 'public, max-age=60'])
+    })
+  },
+  { EVENT_LIMIT_DRAWING: String(LIMIT) },
+)

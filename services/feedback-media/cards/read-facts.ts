@@ -1,7 +1,7 @@
 /** What a pilgrim's card shows, and where they walked. */
 import { unpack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
+import { type Pilgrim, readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { type Level, LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
@@ -19,6 +19,8 @@ export interface Portrait {
   readonly storedPoints: number
   /** Digest of all that the picture shows. */
   readonly fingerprint: string
+  /** Without a point that counts: all of them share one picture, which shows no name. */
+  readonly isNewcomer: boolean
 }
 
 /** How far between two levels: the slower of distance and check-ins decides. */
@@ -35,16 +37,26 @@ function progressOf(level: Level, next: Level | null, distanceMm: number, checki
 export async function readPortrait(context: ServiceContext, userId: string): Promise<Portrait | null> {
   const known = (await readPilgrims(context, [userId])).get(userId)
   if (known === undefined) return null
-  const { row, statistics, storedPoints } = known
-  const { distanceMm, checkins, carbonMg: mg, points } = statistics ?? noSums()
+  const { statistics, storedPoints } = known
+  const isNewcomer = (statistics?.points ?? 0) === 0
+  const facts = factsOf(context.config.eventName, isNewcomer ? NOBODY : known)
+  const all = JSON.stringify([DESIGN, facts, ...(isNewcomer ? [] : [statistics?.points, statistics?.lastMs])])
+  const fingerprint = new Bun.CryptoHasher('sha256').update(all).digest('hex')
+  return { facts, storedPoints, fingerprint, isNewcomer }
+}
+
+const NOBODY = { row: null, statistics: null }
+
+function factsOf(eventName: string, { row, statistics }: Pick<Pilgrim, 'row' | 'statistics'>): CardFacts {
+  const { distanceMm, checkins, carbonMg: mg } = statistics ?? noSums()
   const reported = transportSums(row?.transport ?? {})
   const level = levelOf(distanceMm, checkins)
   const next = LEVELS[level.level] ?? null
   const needed = nextLevel(distanceMm, checkins)
   const surveyCompleted = row?.surveyCompleted ?? false
   const phone = row?.phone ?? null
-  const facts: CardFacts = {
-    eventName: context.config.eventName,
+  return {
+    eventName,
     displayName: row?.displayName ?? null,
     language: row?.language ?? null,
     level,
@@ -57,8 +69,6 @@ export async function readPortrait(context: ServiceContext, userId: string): Pro
     checkinsNeeded: needed?.checkins_needed ?? 0,
     unlocked: achievementCard({ checkins, surveyCompleted, phone }) === 'unlocked',
   }
-  const all = JSON.stringify([DESIGN, facts, points, statistics?.lastMs])
-  return { facts, storedPoints, fingerprint: new Bun.CryptoHasher('sha256').update(all).digest('hex') }
 }
 
 /** A picture of some hundred pixels shows no more. */

@@ -96,17 +96,25 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   return replyTo(action, words, placesFor(context, pilgrim, figures), figures)
 }
 
+/** LINE keeps a picture by its address: whatever changes the card changes the address. */
+function versionOf(
+  { displayName, language, phone, surveyCompletedAt }: Pilgrim,
+  figures: Figures | null,
+): string {
+  // Of the phone number only that there is one: the address is seen by others.
+  const shown = [figures, displayName, language, phone !== null, surveyCompletedAt !== null]
+  return Bun.hash(JSON.stringify(shown)).toString(36)
+}
+
 function placesFor({ config }: ServiceContext, pilgrim: Pilgrim | null, figures: Figures | null): Places {
-  // LINE keeps a picture by its address: other figures are another address.
-  const version = figures === null ? '' : `?v=${figures.checkins}-${figures.km}`
-  const card = (userId: string) =>
-    `${config.publicUrl}/api/event/og/${encodeURIComponent(userId)}.png${version}`
+  const card = (known: Pilgrim) =>
+    `${config.publicUrl}/api/event/og/${encodeURIComponent(known.userId)}.png?v=${versionOf(known, figures)}`
   return {
     event: config.eventName,
     home: config.publicUrl,
     checkin: config.checkinUrl,
     survey: config.surveyUrl,
-    card: pilgrim === null ? null : card(pilgrim.userId),
+    card: pilgrim === null ? null : card(pilgrim),
     surveyCompleted: pilgrim !== null && pilgrim.surveyCompletedAt !== null,
   }
 }

@@ -1,0 +1,97 @@
+/** A renderer that does not get on: who has a card gets it at once, and the new one is drawn behind it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
+import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { checkIn, newPilgrim, SETTINGS, type World } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { json } from './requests.ts'
+
+let run: Embedded
+let stopped: number | null = null
+beforeAll(async () => {
+  run = await startEmbedded(SETTINGS)
+}, WORLD_MS)
+afterAll(async () => {
+  if (stopped !== null) process.kill(stopped, 'SIGCONT')
+  await run.stop()
+  run.remove()
+}, WORLD_MS)
+
+const walker = async (): Promise<string> => {
+  const userId = newPilgrim()
+  await checkIn({ fetch: (path, init) => run.fetch(path, init) } as World, userId)
+  return userId
+}
+const card = async (userId: string) => {
+  const { status, headers } = await run.fetch(`/api/event/og/${userId}.png`)
+  return { status, etag: headers.get('etag'), kept: headers.get('cache-control') }
+}
+const rename = (userId: string, name: string) =>
+  run.fetch('/api/event/user/sync', json({ user_id: userId, display_name: name }))
+
+/** The cards that are stored, and when. */
+const written = (): string => {
+  const folder = join(run.dataDir, 'objects/cards')
+  return readdirSync(folder)
+    .map((file) => `${file} ${statSync(join(folder, file)).mtimeMs}`)
+    .join()
+}
+
+/** The renderer's process: a child of the run. */
+function rendererOf({ pid }: Embedded): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+  const found = children.find((child) =>
+    readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('render-child'),
+  )
+  if (found === undefined) throw new Error('no renderer runs')
+  return found
+}
+
+test('the stored card with a short life, and soon the new one', async () => {
+  const userId = await walker()
+  const first = await card(userId)
+  expect(first).toMatchObject({ status: 200, kept: 'public, max-age=60' })
+  const before = written()
+  stopped = rendererOf(run)
+  process.kill(stopped, 'SIGSTOP')
+  await rename(userId, '林美玉')
+  const began = performance.now()
+  expect(await card(userId)).toEqual({ ...first, kept: 'public, max-age=5' })
+  expect(performance.now() - began).toBeLessThan(8_000)
+  process.kill(stopped, 'SIGCONT')
+  stopped = null
+  // Drawn behind the answer, though nobody asks again.
+  await until(() => written() !== before, { timeoutMs: 40_000, what: 'the new card to be stored' })
+  const second = await card(userId)
+  expect(second).toMatchObject({ status: 200, kept: 'public, max-age=60' })
+  expect(second.etag).not.toBe(first.etag)
+}, 90_000)
+
+test('a renderer that dies costs nobody a card', async () => {
+  const userId = await walker()
+  const first = await card(userId)
+  stopped = rendererOf(run)
+  process.kill(stopped, 'SIGSTOP')
+  await rename(userId, '林美玉')
+  expect(await card(userId)).toEqual({ ...first, kept: 'public, max-age=5' })
+  process.kill(stopped, 'SIGKILL')
+  stopped = null
+  await until(async () => (await card(userId)).kept === 'public, max-age=60', {
+    timeoutMs: 40_000,
+    what: 'the new card',
+    everyMs: 200,
+  })
+  expect((await card(userId)).etag).not.toBe(first.etag)
+}, 90_000)
+
+test('however many have no point, they leave one picture', async () => {
+  const before = readdirSync(join(run.dataDir, 'objects/cards')).length
+  const invented = Array.from({ length: 30 }, newPilgrim)
+  await Promise.all(invented.map((userId) => rename(userId, userId)))
+  const tags = await Promise.all(invented.map(async (userId) => (await card(userId)).etag))
+  expect(new Set(tags).size).toBe(1)
+  const newcomers = readdirSync(join(run.dataDir, 'objects/cards'))
+  expect(newcomers.length).toBe(before + 1)
+}, 90_000)

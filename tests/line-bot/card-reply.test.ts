@@ -1,0 +1,57 @@
+/** The bot's answer to "card": the picture of this moment, under an address that LINE has not kept yet. */
+import { afterAll, expect, test } from 'bun:test'
+import { webhookEndpoint } from '#shared/contracts/bot.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { checkIn } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const line = startLineServer()
+afterAll(() => line.stop())
+
+describeWorlds(
+  'the bot and the card',
+  (world) => {
+    let person = 0xc4d0
+    const answerTo = async (userId: string, wish: string) => {
+      const event = textEvent(userId, wish)
+      await dataOf(await deliver(world, [event]), webhookEndpoint)
+      const sent = () => line.sent.find(({ kind, to }) => kind === 'reply' && to[0] === event.replyToken)
+      return (await until(sent, { timeoutMs: 10_000, what: 'an answer of the bot' })).messages[0]!
+    }
+
+    test('a card that shows something else has another address, and is of this moment', async () => {
+      const userId = lineUser(++person)
+      line.profiles.set(userId, { displayName: 'Anna', language: 'en' })
+      const address = async () => (await answerTo(userId, 'my card')).originalContentUrl as string
+      const picture = (url: string) =>
+        until(
+          async () => {
+            const { headers } = await world.fetch(url.slice(new URL(url).origin.length))
+            return headers.get('cache-control') === 'public, max-age=60' && headers.get('etag')
+          },
+          { timeoutMs: 45_000, what: 'the card of this moment' },
+        )
+      const addresses = [await address()]
+      expect(await address()).toBe(addresses[0]!)
+      await checkIn(world, userId)
+      addresses.push(await address())
+      const before = await picture(addresses[1]!)
+      const sync = (fields: object) =>
+        world.fetch('/api/event/user/sync', {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ user_id: userId, ...fields }),
+        })
+      await sync({ display_name: '林美玉' })
+      addresses.push(await address())
+      expect(await picture(addresses[2]!)).not.toBe(before)
+      await sync({ transport: { bus: 40 } })
+      addresses.push(await address())
+      expect(new Set(addresses).size).toBe(addresses.length)
+    })
+  },
+  { ...lineSettings(line), EVENT_LIMIT_USER_WRITE: '1000' },
+)

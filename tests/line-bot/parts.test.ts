@@ -31,6 +31,7 @@ describe('language', () => {
 describe('keywords', () => {
   test.each([
     ['我要打卡', 'checkin'],
+    ['GPS打卡2', 'checkin'],
     ['Check-in please', 'checkin'],
     ['ＣＨＥＣＫ ＩＮ', 'checkin'],
     ['チェックインしたい', 'checkin'],

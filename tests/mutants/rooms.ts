@@ -43,7 +43,7 @@ export const ROOMS: readonly Room[] = [
   { source: 'services/scheduler', importing: ['scheduler/*'], through: ['line-bot/notifications'] },
   {
     source: 'services/line-bot',
-    importing: ['line-bot/parts', 'line-bot/sender'],
+    importing: ['line-bot/parts', 'line-bot/sender', 'line-bot/figures'],
     through: ['webhook', 'push', 'announcements', 'notifications', 'send-messages'].map(
       (name) => `line-bot/${name}`,
     ),

@@ -1,0 +1,32 @@
+/** A pilgrim's figures as the bot says them. */
+import { expect, test } from 'bun:test'
+import { type Pilgrim, readFigures } from '#services/line-bot/bot/load-pilgrim-context.ts'
+import { readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
+import { carbonMg } from '#shared/rules/carbon.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { describeRigOnServers, NOON } from '#tests/scheduler/flush-harness.ts'
+import { walk } from '#tests/scheduler/walks.ts'
+
+const KM = 1e6
+/** Shown with three decimals. */
+const kg = (mg: number): number => Math.round(mg / 1e3) / 1e3
+
+describeRigOnServers('the figures of the bot', (rig) => {
+  test('are what was walked and ridden, and what the pilgrim reports besides', async () => {
+    await rig.buffer('anna', walk(30, NOON, { mode: 'bus' }))
+    await rig.flush()
+    const stores = { db: rig.db, kv: rig.kv, calendar: rig.calendar }
+    const { distanceMm, carbonMg: ridden } = (await readPilgrims(stores, ['anna'])).get('anna')!.statistics!
+    expect(ridden).toBeGreaterThan(0)
+    const pilgrim = { userId: 'anna', transport: { train: 10 }, consumption: { water: 2, hotel: 1 } }
+    const figures = await readFigures(stores as unknown as ServiceContext, pilgrim as unknown as Pilgrim)
+    const train = carbonMg(10 * KM, 'train')
+    expect(figures).toMatchObject({
+      km: Math.round(distanceMm / 1e4) / 100,
+      carbonKg: kg(ridden + train + 2 * 109_740 + 8_850_000),
+      // Against the bus: what is eaten and where somebody sleeps is no part of it.
+      savedKg: kg(carbonMg(distanceMm + 10 * KM, 'bus') - ridden - train),
+      incomplete: false,
+    })
+  })
+})

@@ -124,6 +124,27 @@ test('figures without what waits in the buffer say so, in every language', () =>
     }
 })
 
+test('what an answer says depends on what is known', () => {
+  const level = LEVELS[0]!
+  const figures = { level, km: 1, checkins: 0, next: null, carbonKg: 0, savedKg: 0, incomplete: false }
+  const home = 'https://event.test'
+  const places = { event: 'Walk', home, checkin: home, survey: home, card: null, surveyCompleted: false }
+  for (const language of Language.options) {
+    const words = WORDS[language]
+    const said = (...args: [action: 'help' | 'level' | 'share', event?: string, checkins?: number]) => {
+      const [action, event = 'Walk', checkins = 0] = args
+      return JSON.stringify(replyTo(action, words, { ...places, event }, { ...figures, checkins }))
+    }
+    expect(words.help.length).toBeGreaterThan(2)
+    for (const line of words.help) expect(said('help')).toContain(JSON.stringify(line).slice(1, -1))
+    expect(said('level')).toContain(words.nothingYet)
+    expect(said('level', 'Walk', 1)).not.toContain(words.nothingYet)
+    expect(said('share')).toContain('https://line.me/R/share')
+    // LINE refuses an address that is too long.
+    expect(said('share', 'å'.repeat(300))).not.toContain('https://line.me/R/share')
+  }
+})
+
 test('a cut text keeps its characters whole', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 20 }), (text, max) => {

@@ -15,8 +15,9 @@ import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { openTally } from '#shared/ledger/process-counters.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
 import { together } from '#shared/runtime/batch-loader.ts'
+import { provesIdentity } from '#shared/security/pilgrim-identity.ts'
 import { countPhotos } from './count-photos.ts'
-import { knownProfile, readProfiles } from './read-profile.ts'
+import { forOthers, knownProfile, readProfiles } from './read-profile.ts'
 import { recordConsent } from './record-consent.ts'
 import { setParticipantStatus } from './set-participant-status.ts'
 import { setPhone } from './set-phone.ts'
@@ -51,9 +52,11 @@ export function createSurveyProfile(context: ServiceContext): Service {
   serve(router, context, privacyEndpoint, ({ body }) => recordConsent(context, body))
   serve(router, context, participantStatusEndpoint, ({ body }) => setParticipantStatus(context, body))
   serve(router, context, photoCountEndpoint, ({ query }) => countPhotos(context, query.user_id))
-  serve(router, context, profileEndpoint, async ({ params: { userId } }) =>
-    knownProfile(userId, await profile(userId)),
-  )
+  serve(router, context, profileEndpoint, async ({ params: { userId }, operator, request }) => {
+    const found = knownProfile(userId, await profile(userId))
+    const whole = operator !== null || (await provesIdentity(context, request, userId))
+    return whole ? found : forOthers(context, found)
+  })
   return {
     name: 'survey-profile',
     fetch: router.fetch,

@@ -1,7 +1,8 @@
-/** Pilgrims' profiles as the public sees them. */
+/** Pilgrims' profiles: to themselves and to operators whole, to others without the instants at which they were seen. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { ParticipantStatus, type Time, time } from '#shared/contracts/fields.ts'
+import { ParticipantStatus, time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
+import { seenAt } from '#shared/contracts/seen.ts'
 import { notFound, unavailable } from '#shared/http/errors.ts'
 import { type Pilgrim, readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
@@ -61,15 +62,18 @@ function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profi
     phone: phone === null ? null : maskPhone(phone),
     survey_completed: surveyCompleted ? 1 : 0,
     privacy_agreed: row?.privacyAgreed ?? false,
-    privacy_agreed_at: timeOrNull(row?.privacyAgreedMs),
+    privacy_agreed_at: row?.privacyAgreedMs == null ? null : time(row.privacyAgreedMs),
     participant_status: ParticipantStatus.parse(row?.participantStatus ?? 'active'),
     achievement_card: achievementCard({ checkins, surveyCompleted, phone }),
     photo_count: row?.photoCount ?? 0,
-    first_seen: timeOrNull(statistics?.firstMs ?? row?.createdMs),
-    last_seen: timeOrNull(statistics?.lastMs ?? row?.updatedMs),
+    first_seen: seenAt(statistics?.firstMs),
+    last_seen: seenAt(statistics?.lastMs),
     ...(pending === null ? { pending } : {}),
   }
 }
 
-const timeOrNull = (ms: number | null | undefined): Time | null =>
-  ms === null || ms === undefined ? null : time(ms)
+/** What others see of it: an instant would tell which point of the map is the pilgrim's. */
+export function forOthers({ calendar }: Pick<ServiceContext, 'calendar'>, profile: Profile): Profile {
+  const dayOf = (seen: Profile['first_seen']) => seen && calendar.day(Date.parse(seen))
+  return { ...profile, first_seen: dayOf(profile.first_seen), last_seen: dayOf(profile.last_seen) }
+}

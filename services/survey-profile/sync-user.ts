@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Profile, UserSyncRequest } from '#shared/contracts/profile.ts'
 import { mergeReported, upsertPilgrim } from './pilgrim.ts'
-import { knownProfile, readProfiles } from './read-profile.ts'
+import { forOthers, knownProfile, readProfiles } from './read-profile.ts'
 
 /** The fields that were given; absent and null ones are left out. */
 const given = <T>(
@@ -14,9 +14,9 @@ const given = <T>(
     ),
   )
 
-/** Stores what was given and answers the whole profile. */
+/** Stores what was given and answers the whole profile, to the pilgrim if it is certain that they ask. */
 export async function syncUser(context: ServiceContext, request: UserSyncRequest): Promise<Profile> {
-  const { db, now } = context
+  const { config, db, now } = context
   const { user_id: userId } = request
   const fields = given({
     displayName: request.display_name,
@@ -30,5 +30,7 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
     if (Object.keys({ ...consumption, ...transport }).length > 0)
       await mergeReported(tx, held, { consumption, transport })
   })
-  return knownProfile(userId, (await readProfiles(context, [userId])).get(userId))
+  const profile = knownProfile(userId, (await readProfiles(context, [userId])).get(userId))
+  // Whoever writes in a pilgrim's name has been verified, unless identity is open.
+  return config.identity === 'open' ? forOthers(context, profile) : profile
 }

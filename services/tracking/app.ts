@@ -11,8 +11,8 @@ import { type Count, openTally } from '#shared/ledger/process-counters.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { kvIsAway } from '#shared/kv/kv.ts'
 import { checkIn } from './check-in.ts'
-import { displayNames } from './display-names.ts'
-import { LivePositions, liveMap } from './live-map.ts'
+import { LivePositions } from './live-map.ts'
+import { createMap } from './show-map.ts'
 
 export function createTracking(context: ServiceContext): Service {
   const { config, kv, db, now, log, metrics } = context
@@ -40,7 +40,8 @@ export function createTracking(context: ServiceContext): Service {
 
   const router = createRouter(context)
   servePoints(router, context, buffer, tally.count)
-  serveMap(router, context, live)
+  const showMap = createMap(context, live)
+  serve(router, context, dataEndpoint, ({ query, operator }) => showMap(query, operator !== null))
   return {
     name: 'tracking',
     fetch: router.fetch,
@@ -67,19 +68,4 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   serve(router, context, trackSyncEndpoint, ({ body }) =>
     syncTrack(buffer.admitTrack, body, now(), syncRules),
   )
-}
-
-/** Where they are seen. */
-function serveMap(router: Router, context: ServiceContext, live: LivePositions): void {
-  const { db, now } = context
-  serve(router, context, dataEndpoint, async ({ query, operator }) => {
-    const shown =
-      operator === null
-        ? null
-        : await displayNames(
-            db,
-            live.read(query).map(({ userId }) => userId),
-          )
-    return liveMap(live, query, now(), shown)
-  })
 }

@@ -3,8 +3,7 @@
  * so that a crowd of readers costs the kv nothing.
  */
 import { createHmac } from 'node:crypto'
-import { time } from '#shared/contracts/fields.ts'
-import type { DataQuery, LiveMap, LivePosition } from '#shared/contracts/tracking.ts'
+import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/http/errors.ts'
 import { type Kv, kvIsAway, type Moved, userHash } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
@@ -15,6 +14,8 @@ const STALE_MS = 4_000
 /** Asked for once more on each refresh: the kv's clock may be put back a little. */
 const OVERLAP_MS = 250
 const PAGE = 5_000
+/** Ids of names that are kept at most; 100 bytes each. */
+const MAX_NAMES = 200_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const SECRET_KEY = 'live-map-secret'
@@ -30,12 +31,13 @@ export class LivePositions {
   #hidden = new Set<string>()
   #secret = ''
   #refreshedMs = 0
+  #version = 0
   /** Youngest first. What has moved since waits until somebody asks. */
   #sorted: readonly Moved[] = []
   #moved: Moved[] = []
   /** Positions that are nobody's latest any more. */
   readonly #left = new Set<Moved>()
-  /** Public names of this hour, by user. */
+  /** Ids of this hour, by what they stand for; a memory only. */
   readonly #names = new Map<string, string>()
   #namesHour = 0
   #timer: Timer | undefined
@@ -61,12 +63,9 @@ export class LivePositions {
 
   /** Latest positions, youngest first. @throws Refusal 503 when they are not current */
   read({ limit, since, bbox }: DataQuery): Moved[] {
-    if (this.now() - this.#refreshedMs > STALE_MS)
-      throw unavailable('The live positions are not current just now: please try again in a moment.')
-    this.#order()
     const sinceMs = since ?? this.now() - DAY_MS
     const found: Moved[] = []
-    for (const position of this.#sorted) {
+    for (const position of this.#current()) {
       if (position.t < sinceMs || found.length === limit) break
       if (this.#hidden.has(position.userId)) continue
       if (bbox === undefined || inside(position, bbox)) found.push(position)
@@ -74,18 +73,35 @@ export class LivePositions {
     return found
   }
 
+  /** Everybody who may be seen, whenever that was; youngest first. @throws Refusal 503 when they are not current */
+  shown(): Moved[] {
+    return this.#current().filter(({ userId }) => !this.#hidden.has(userId))
+  }
+
+  /** Of the present state: another one after each refresh. */
+  get version(): number {
+    return this.#version
+  }
+
+  #current(): readonly Moved[] {
+    if (this.now() - this.#refreshedMs > STALE_MS)
+      throw unavailable('The live positions are not current just now: please try again in a moment.')
+    this.#order()
+    return this.#sorted
+  }
+
   /** Positions in memory, those among them that are nobody's latest any more; at most two a pilgrim. */
   held(): number {
     return this.#sorted.length + this.#moved.length
   }
 
-  /** The name that the public sees in this hour instead of the pilgrim's id. */
-  publicId(userId: string): string {
+  /** The id of this hour that stands for a name, such as a pilgrim's id, and does not tell it. */
+  publicId(name: string): string {
     const hour = Math.floor(this.now() / HOUR_MS)
-    if (hour !== this.#namesHour) this.#names.clear()
+    if (hour !== this.#namesHour || this.#names.size >= MAX_NAMES) this.#names.clear()
     this.#namesHour = hour
-    return this.#names.getOrInsertComputed(userId, () =>
-      createHmac('sha256', this.#secret).update(`${hour}:${userId}`).digest('base64url').slice(0, 16),
+    return this.#names.getOrInsertComputed(name, () =>
+      createHmac('sha256', this.#secret).update(`${hour}:${name}`).digest('base64url').slice(0, 16),
     )
   }
 
@@ -130,6 +146,7 @@ export class LivePositions {
       // Where nobody asks, what has moved must not pile up.
       if (this.#moved.length > this.#positions.size) this.#order()
       this.#refreshedMs = startedMs
+      this.#version++
     } catch (error) {
       if (!kvIsAway(error)) this.log.error('the live map is not refreshed', errorFields(error))
     }
@@ -181,19 +198,8 @@ function merged(old: readonly Moved[], moved: readonly Moved[]): readonly Moved[
   return [...all, ...moved.slice(next)]
 }
 
-const inside = ({ lat, lng }: Moved, [west, south, east, north]: NonNullable<DataQuery['bbox']>): boolean =>
-  lat >= south && lat <= north && lng >= west && lng <= east
-
-/** What the public sees, or an operator: the latter with ids and names. */
-export function liveMap(
-  live: LivePositions,
-  query: DataQuery,
-  generatedMs: number,
-  names: ReadonlyMap<string, string | null> | null,
-): LiveMap {
-  const points = live.read(query).map(({ userId, lat, lng, t }): LivePosition => {
-    const shown = { id: live.publicId(userId), lat, lng, recorded_at: time(t) }
-    return names === null ? shown : { ...shown, userId, display_name: names.get(userId) ?? null }
-  })
-  return { points, generated_at: time(generatedMs) }
-}
+/** Whether a place lies in a box, edges included. */
+export const inside = (
+  { lat, lng }: { readonly lat: number; readonly lng: number },
+  [west, south, east, north]: BoundingBox,
+): boolean => lat >= south && lat <= north && lng >= west && lng <= east

@@ -87,6 +87,10 @@ export const Instant = z.iso
     error: 'must lie in the years 1 to 9999 of UTC',
   })
 
+/** A day of the event's time zone, `YYYY-MM-DD`. */
+export const Day = z.iso.date()
+export type Day = z.infer<typeof Day>
+
 export const Latitude = z.number().min(-90).max(90)
 export const Longitude = z.number().min(-180).max(180)
 

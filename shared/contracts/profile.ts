@@ -1,7 +1,11 @@
 /** A pilgrim as others and they themselves see them. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { foldMode, HttpsUrl, MAX_MODE, ParticipantStatus, text, Time, UserId } from './fields.ts'
+import { Day, foldMode, HttpsUrl, MAX_MODE, ParticipantStatus, text, Time, UserId } from './fields.ts'
+import { FirstSeen, LastSeen } from './seen.ts'
+
+const OF_OTHERS =
+  'the day alone, in the event’s time zone, unless an operator asks, or the pilgrim with a verified ID token'
 
 /** The mark of every answer that shows points of the buffer: the same name and meaning everywhere. */
 export const PendingPoints = z
@@ -33,8 +37,8 @@ export const Profile = z.object({
   participant_status: ParticipantStatus,
   achievement_card: z.enum(['locked', 'unlocked']),
   photo_count: z.int(),
-  first_seen: Time.nullable(),
-  last_seen: Time.nullable(),
+  first_seen: z.union([FirstSeen, Day]).nullable().describe(`${FirstSeen.description}; ${OF_OTHERS}`),
+  last_seen: z.union([LastSeen, Day]).nullable().describe(`${LastSeen.description}; ${OF_OTHERS}`),
   pending: z
     .null()
     .optional()
@@ -147,6 +151,8 @@ export const profileEndpoint = endpoint({
   path: '/api/event/user/:userId',
   service: 'survey-profile',
   summary: 'Profile and statistics of a pilgrim, points still in the buffer included',
+  access: 'optional',
+  limit: null,
   params: z.object({ userId: UserId }),
   data: Profile,
   quickData: (profile) => ({

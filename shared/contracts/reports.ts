@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { page, PageQuery, ParticipantStatus, Role, text, Time, UserId } from './fields.ts'
+import { LastSeen } from './seen.ts'
 import { Answer } from './survey.ts'
 import { ParticipantStatusAnswer, PendingPoints } from './profile.ts'
 
@@ -15,7 +16,7 @@ export const UserRow = z.object({
   role: Role.nullable(),
   participant_status: ParticipantStatus,
   survey_completed: z.literal([0, 1]),
-  last_seen: Time.nullable(),
+  last_seen: LastSeen.nullable(),
   pending: PendingPoints,
 })
 export type UserRow = z.infer<typeof UserRow>

@@ -161,10 +161,18 @@ export const DataQuery = z.object({
 export type DataQuery = z.infer<typeof DataQuery>
 
 export const LivePosition = z.object({
-  id: z.string().describe('Changes every hour; the pilgrim’s id is never public'),
-  lat: Latitude,
+  id: z
+    .string()
+    .describe(
+      'Changes every hour; the pilgrim’s id is never public. Without a token it stays at its place when a pilgrim leaves',
+    ),
+  lat: Latitude.describe(
+    'Without a token the centre of the finest cell (zoom 10 to 18) that enough pilgrims share',
+  ),
   lng: Longitude,
-  recorded_at: Time,
+  recorded_at: Time.describe(
+    'Without a token a whole minute, the same for all at a place; each of them was seen then or later',
+  ),
   userId: UserId.optional().describe('With a token only'),
   display_name: z.string().nullish().describe('With a token only'),
 })

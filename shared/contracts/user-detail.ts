@@ -1,4 +1,5 @@
 /** One pilgrim as operators see them: everything that is known, and all of it as a file for the pilgrim. */
+import { FirstSeen, LastSeen } from './seen.ts'
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Latitude, Longitude, Role, Time, UserId } from './fields.ts'
@@ -21,8 +22,8 @@ const RecentCheckIn = z.object({
 export const UserDetail = Profile.omit({ pending: true }).extend({
   pending: PendingPoints,
   phone: z.string().nullable().describe('In full, as the pilgrim wrote it'),
-  first_seen: Time.nullable().describe('To the millisecond; null without a point in the area'),
-  last_seen: Time.nullable().describe('To the millisecond; null without a point in the area'),
+  first_seen: FirstSeen.nullable(),
+  last_seen: LastSeen.nullable(),
   language: z.string().nullable().describe('BCP 47, such as zh-TW'),
   role: Role.nullable().describe('Part in the event; decides audiences of messages, not access'),
   role_assigned_by: z.string().nullable().describe('Name of the token'),

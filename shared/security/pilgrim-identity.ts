@@ -1,7 +1,7 @@
 /** Whether a caller is the pilgrim in whose name they call. */
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import type { Config } from '#shared/config/config.ts'
-import { forbidden, unauthorized, unavailable } from '#shared/http/errors.ts'
+import { forbidden, Refusal, unauthorized, unavailable } from '#shared/http/errors.ts'
 
 /** LINE's API; `LINE_API_BASE_URL` names another one. */
 const LINE_API = 'https://api.line.me'
@@ -23,6 +23,28 @@ export function createIdentity({ identity, line }: Pick<Config, 'identity' | 'li
     if (token === undefined) throw unauthorized('This needs an Authorization header with a LIFF ID token.')
     const subject = await subjectOf(token, keys, line.loginChannelId)
     if (subject !== userId) throw forbidden('The ID token belongs to another user.')
+  }
+}
+
+/**
+ * Whether a caller who need not prove it is the pilgrim: by a valid ID token of theirs. An expired token, somebody
+ * else's, and one that can not be verified just now prove nothing; with `open` nothing does.
+ */
+export async function provesIdentity(
+  {
+    config,
+    checkIdentity,
+  }: { readonly config: Pick<Config, 'identity'>; readonly checkIdentity: CheckIdentity },
+  request: Request,
+  userId: string,
+): Promise<boolean> {
+  if (config.identity === 'open' || !request.headers.has('authorization')) return false
+  try {
+    await checkIdentity(request, userId)
+    return true
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    throw error
   }
 }
 

@@ -13,8 +13,12 @@ export const post = (world: World, path: string, body: object): Promise<Response
     body: JSON.stringify(body),
   })
 
-export const profileOf = async (world: World, userId: string): Promise<Profile> =>
-  dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+/** A profile as everybody sees it, or whoever has these headers. */
+export const profileOf = async (
+  world: World,
+  userId: string,
+  headers: Record<string, string> = {},
+): Promise<Profile> => dataOf(await world.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)
 
 /** A walk to the north: `count` points, a minute and about 55.6 m apart. */
 export const walk = (count: number, endMs: number) =>

@@ -35,7 +35,12 @@ const OWNER = [
   'DELETE /api/event/admin/users/:userId',
   'DELETE /api/event/admin/dead-letters/:id',
 ]
-const OPTIONAL = ['GET /api/event/data', 'GET /api/event/feedback', 'POST /api/event/og-image']
+const OPTIONAL = [
+  'GET /api/event/data',
+  'GET /api/event/user/:userId',
+  'GET /api/event/feedback',
+  'POST /api/event/og-image',
+]
 const MANAGER_ELSEWHERE = ['PATCH /api/event/feedback/:id', 'POST /api/event/push', 'GET /api/event/push/:id']
 
 test('every endpoint has the access that the decisions give it', () => {

@@ -1,8 +1,11 @@
 /** With `EVENT_IDENTITY=line` whoever writes in a pilgrim's name proves who they are; reading stays open. */
 import { afterAll, expect, test } from 'bun:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { userSyncEndpoint } from '#shared/contracts/profile.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
+import { createCalendar } from '#shared/rules/calendar.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { admin, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
@@ -68,6 +71,25 @@ describeWorlds(
         body: JSON.stringify({ user_id: userId, role: 'volunteer' }),
       })
       expect(role.status).toBe(200)
+    })
+
+    test('the pilgrim reads when they were seen to the instant, everybody else to the day', async () => {
+      const userId = newPilgrim()
+      const own = { Authorization: `Bearer ${await tokenOf(userId)}` }
+      const at = Date.now() - 3_600_000
+      const body = { user_id: userId, ...PLACE, timestamp: at }
+      await dataOf(await post('checkin', body, own.Authorization), checkInEndpoint)
+      const instant = new Date(at).toISOString()
+      const day = createCalendar('Asia/Taipei').day(at)
+      expect(await profileOf(world, userId, own)).toMatchObject({ first_seen: instant, last_seen: instant })
+      const synced = await post('user/sync', { user_id: userId }, own.Authorization)
+      expect(await dataOf(synced, userSyncEndpoint)).toMatchObject({
+        first_seen: instant,
+        last_seen: instant,
+      })
+      const others = [`Bearer ${await tokenOf(newPilgrim())}`, 'Bearer nonsense', 'Basic nonsense']
+      for (const headers of [{}, ...others.map((Authorization) => ({ Authorization }))])
+        expect(await profileOf(world, userId, headers)).toMatchObject({ first_seen: day, last_seen: day })
     })
   },
   {

@@ -88,7 +88,7 @@ describeWorlds('totals', (world) => {
         last_seen: new Date(lastMs).toISOString(),
       }
       expect(items[i]).toMatchObject(shown)
-      expect(await profileOf(world, person.id)).toMatchObject({
+      expect(await profileOf(world, person.id, admin('volunteer'))).toMatchObject({
         ...shown,
         carbon_saved_kg: kg(Math.round((mm + reported.mm) * 0.47515) - mg - reported.transportMg),
       })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
 import type { UserRow, UsersQuery, UserSort } from '#shared/contracts/reports.ts'
+import { seenAt } from '#shared/contracts/seen.ts'
 import { peekInTime, waitingInTime } from '#shared/buffer/peek.ts'
 import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
@@ -168,7 +169,7 @@ function shown(row: Shown): UserRow {
     role: row.role === null ? null : Role.parse(row.role),
     participant_status: ParticipantStatus.parse(row.participant_status),
     survey_completed: row.surveyed ? 1 : 0,
-    last_seen: row.last_ms === null ? null : time(row.last_ms),
+    last_seen: seenAt(row.last_ms),
     pending: row.pending,
   }
 }

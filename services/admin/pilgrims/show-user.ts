@@ -1,4 +1,5 @@
 /** One pilgrim as a manager needs to see them to help: with the phone number, and audited for it. */
+import { seenAt } from '#shared/contracts/seen.ts'
 import { eq } from 'drizzle-orm'
 import { peekInTime } from '#shared/buffer/peek.ts'
 import { type BufferedPoint, fieldOf, unpack } from '#shared/buffer/point.ts'
@@ -79,8 +80,8 @@ function figuresOf({ row, statistics, storedPoints }: Pilgrim) {
     achievement_card: achievementCard({ checkins, surveyCompleted, phone: row?.phone ?? null }),
     photo_count: row?.photoCount ?? 0,
     stored_points: storedPoints,
-    first_seen: timeOrNull(statistics?.firstMs),
-    last_seen: timeOrNull(statistics?.lastMs),
+    first_seen: seenAt(statistics?.firstMs),
+    last_seen: seenAt(statistics?.lastMs),
   }
 }
 

@@ -1,0 +1,31 @@
+/** `GET data`: to operators everybody's latest position, exact and by name; to the public what `PublicMap` shows. */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { DataQuery, LiveMap } from '#shared/contracts/tracking.ts'
+import { displayNames } from './display-names.ts'
+import type { LivePositions } from './live-map.ts'
+import { PublicMap } from './public-map.ts'
+
+/** Answers questions about the map. @throws Refusal 503 when the positions are not current */
+export function createMap(
+  { config, db, now }: Pick<ServiceContext, 'config' | 'db' | 'now'>,
+  live: LivePositions,
+): (query: DataQuery, byOperator: boolean) => Promise<LiveMap> {
+  const publicMap = new PublicMap(live, config.mapCrowd, now)
+  return async (query, byOperator) => ({
+    points: byOperator ? await namedPositions(query) : publicMap.read(query),
+    generated_at: time(now()),
+  })
+
+  async function namedPositions(query: DataQuery): Promise<LiveMap['points']> {
+    const positions = live.read(query)
+    const names = await displayNames(
+      db,
+      positions.map(({ userId }) => userId),
+    )
+    return positions.map(({ userId, lat, lng, t }) => ({
+      ...{ id: live.publicId(userId), lat, lng, recorded_at: time(t) },
+      ...{ userId, display_name: names.get(userId) ?? null },
+    }))
+  }
+}

@@ -1,0 +1,103 @@
+/** When a pilgrim was first and last seen: one meaning in every answer; the instant to operators, the day to others. */
+import { describe, expect, test } from 'bun:test'
+import { syncTrack, admin, newPilgrim, PLACE, flushed, type World } from '#tests/helpers/test-stack.ts'
+import { usersEndpoint } from '#shared/contracts/reports.ts'
+import { userSyncEndpoint } from '#shared/contracts/profile.ts'
+import { createCalendar } from '#shared/rules/calendar.ts'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
+import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+
+const calendar = createCalendar('Asia/Taipei')
+const iso = (ms: number): string => new Date(ms).toISOString()
+const OUTSIDE = { lat: -40, lng: 10 }
+
+/** A box around Taiwan. */
+const AREA = join(mkdtempSync(join(tmpdir(), 'event-area-')), 'area.geojson')
+const box = [
+  [119, 21],
+  [123, 21],
+  [123, 26],
+  [119, 26],
+  [119, 21],
+]
+writeFileSync(AREA, JSON.stringify({ type: 'Polygon', coordinates: [box] }))
+
+const NEVER = { first_seen: null, last_seen: null }
+/** A pilgrim of each kind: what is sent of them, and when they were seen by it. */
+const KINDS: Readonly<Record<string, (world: World, userId: string, nowMs: number) => Promise<object>>> = {
+  'without a point': async () => NEVER,
+  'outside the area': async (world, userId, nowMs) => {
+    await syncTrack(world, userId, [{ ...OUTSIDE, timestamp: nowMs - 5 * MINUTE }])
+    return NEVER
+  },
+  'inside, and before and after it outside': async (world, userId, nowMs) => {
+    const times = [90, 60, 50, 40].map((minutes) => nowMs - minutes * MINUTE)
+    const places = [OUTSIDE, PLACE, PLACE, OUTSIDE]
+    await syncTrack(
+      world,
+      userId,
+      times.map((timestamp, i) => ({ ...places[i]!, timestamp })),
+    )
+    return { first_seen: iso(times[1]!), last_seen: iso(times[2]!) }
+  },
+}
+
+describeWorlds(
+  'first and last seen',
+  (world) => {
+    const rowOf = async (userId: string) => {
+      const path = `/api/event/admin/users?search=${userId}`
+      const { items } = await dataOf(await world.fetch(path, { headers: admin('manager') }), usersEndpoint)
+      expect(items).toHaveLength(1)
+      return items[0]!
+    }
+
+    describe.each(Object.entries(KINDS))('of a pilgrim %s', (_, sent) => {
+      test('means the same in the profile, the list and the export, before the flush and after it', async () => {
+        const userId = newPilgrim()
+        await post(world, 'user/sync', { user_id: userId, display_name: 'somebody' })
+        const seen = await sent(world, userId, Date.now())
+        const { last_seen } = { ...NEVER, ...seen }
+        for (const isStored of [false, true]) {
+          if (isStored) await flushed(world)
+          expect(await profileOf(world, userId, admin('volunteer'))).toMatchObject(seen)
+          expect((await rowOf(userId)).last_seen).toBe(last_seen)
+          const detail = await world.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager') })
+          expect(await detail.json()).toMatchObject({ data: seen })
+        }
+        const path = `/api/event/admin/users/${userId}/export`
+        const all = (await (await world.fetch(path, { headers: admin('owner') })).json()) as {
+          readonly pilgrim_totals: readonly object[]
+        }
+        for (const row of all.pilgrim_totals) expect(row).toMatchObject(seen)
+      }, 60_000)
+    })
+
+    test('is told to the public by the day in the event’s time zone', async () => {
+      const userId = newPilgrim()
+      // Two days of which at least one is another one in UTC.
+      const times = [40, 28].map((hours) => Date.now() - hours * 60 * MINUTE)
+      await syncTrack(
+        world,
+        userId,
+        times.map((timestamp) => ({ ...PLACE, timestamp })),
+      )
+      const days = { first_seen: calendar.day(times[0]!), last_seen: calendar.day(times[1]!) }
+      expect(await profileOf(world, userId)).toMatchObject(days)
+      // Where identity is open nobody is known to be the pilgrim.
+      expect(await profileOf(world, userId, { Authorization: 'Bearer whatever' })).toMatchObject(days)
+      const answer = await post(world, 'user/sync', { user_id: userId, language: 'ja' })
+      expect(await dataOf(answer, userSyncEndpoint)).toMatchObject(days)
+      for (const role of ['volunteer', 'manager', 'owner'] as const)
+        expect(await profileOf(world, userId, admin(role))).toMatchObject({
+          first_seen: iso(times[0]!),
+          last_seen: iso(times[1]!),
+        })
+    })
+  },
+  { EVENT_AREA: AREA },
+)

@@ -1,0 +1,91 @@
+/** Crowds: nobody stands alone in one, and whoever has company within a cell of zoom 10 is in one. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { cellAt, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
+import { gatherCrowds, type Seen, WIDEST_ZOOM } from '#shared/map/crowds.ts'
+
+/** Around the corner of four cells of every zoom, some of them in the same few metres. */
+const somebody = fc
+  .record({
+    lat: fc.oneof(fc.double({ min: -0.03, max: 0.03, noNaN: true }), fc.constantFrom(-0.02, 0.0001, 0.012)),
+    lng: fc.oneof(fc.double({ min: -0.03, max: 0.03, noNaN: true }), fc.constantFrom(-0.02, 0.0001, 0.012)),
+    t: fc.nat(),
+  })
+  .map(({ lat, lng, t }): Seen => ({ lat: 24.15 + lat, lng: 120.675 + lng, t }))
+const people = fc.array(somebody, { maxLength: 120 })
+const least = fc.integer({ min: 1, max: 9 })
+
+const cellOf = ({ lat, lng }: Seen, zoom: number): string => cellName(cellAt(lat, lng, zoom))
+const namesOf = (crowds: ReturnType<typeof gatherCrowds>) =>
+  crowds.map(({ cell, count, sinceMs }) => [cellName(cell), count, sinceMs])
+
+describe('crowds', () => {
+  test('hold enough people, everybody who has company is in one of them, and nobody was seen before it says', () => {
+    fc.assert(
+      fc.property(people, least, (given, n) => {
+        const crowds = gatherCrowds(given, n)
+        const widest = Map.groupBy(given, (one) => cellOf(one, WIDEST_ZOOM))
+        const saved = [...widest.values()].filter(({ length }) => length >= n).flat()
+        expect(crowds.reduce((sum, { count }) => sum + count, 0)).toBe(saved.length)
+        for (const { cell, count, sinceMs } of crowds) {
+          expect(count).toBeGreaterThanOrEqual(n)
+          const within = given.filter((one) => cellOf(one, cell.zoom) === cellName(cell))
+          expect(within.length).toBeGreaterThanOrEqual(count)
+          expect(within.map(({ t }) => t)).toContain(sinceMs)
+          expect(within.filter(({ t }) => t >= sinceMs).length).toBeGreaterThanOrEqual(count)
+        }
+        expect(new Set(crowds.map(({ cell }) => cellName(cell))).size).toBe(crowds.length)
+      }),
+    )
+  })
+
+  test('do not depend on the order of the people', () => {
+    fc.assert(
+      fc.property(people, least, (given, n) => {
+        expect(gatherCrowds(given.toReversed(), n)).toEqual(gatherCrowds(given, n))
+      }),
+    )
+  })
+
+  const PLACE = { lat: 24.15, lng: 120.675 }
+  const at = (metres: number, t: number): Seen => ({ lat: PLACE.lat + metres / 111_195, lng: PLACE.lng, t })
+  /** The finest zoom at which two places share a cell. */
+  const shared = (a: Seen, b: Seen): number => {
+    let zoom = MAX_ZOOM
+    while (cellOf(a, zoom) !== cellOf(b, zoom)) zoom--
+    return zoom
+  }
+  const five = [1, 2, 3, 4, 5].map((t) => at(1, t))
+  const far = at(300, 6)
+
+  test('enough people at one place are in its finest cell; one too few are nowhere', () => {
+    expect(namesOf(gatherCrowds(five, 5))).toEqual([[cellOf(five[0]!, MAX_ZOOM), 5, 1]])
+    expect(gatherCrowds(five.slice(1), 5)).toEqual([])
+  })
+
+  test('four and one further off meet in the finest cell that holds both', () => {
+    const together = cellOf(far, shared(five[0]!, far))
+    expect(namesOf(gatherCrowds([...five.slice(1), far], 5))).toEqual([[together, 5, 2]])
+  })
+
+  test('who is left over is not alone in the wider cell: the smallest crowd within joins them', () => {
+    const together = cellOf(far, shared(five[0]!, far))
+    expect(namesOf(gatherCrowds([...five, far], 5))).toEqual([[together, 6, 1]])
+    const six = [11, 12, 13, 14, 15, 16].map((t) => at(30, t))
+    expect(namesOf(gatherCrowds([...five, ...six, far], 5))).toEqual([
+      [together, 6, 1],
+      [cellOf(six[0]!, MAX_ZOOM), 6, 11],
+    ])
+  })
+
+  test('a hundred thousand people are gathered within a moment', () => {
+    const many = Array.from({ length: 100_000 }, (_, i) => ({
+      lat: 24 + ((i * 7919) % 100_003) / 400_000,
+      lng: 120.5 + ((i * 104_729) % 99_991) / 400_000,
+      t: i,
+    }))
+    const startedMs = performance.now()
+    expect(gatherCrowds(many, 5).length).toBeGreaterThan(1_000)
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
+  })
+})

@@ -1,0 +1,115 @@
+/**
+ * What a stranger makes of public answers who knows all user ids: joins on any field, on order, and on the rhythm in
+ * which things change. Claims are scored with what operators see.
+ */
+import type { LivePosition } from '#shared/contracts/tracking.ts'
+
+export type Scalar = string | number | boolean | null
+/** Every field that is told of somebody or something, by its path. */
+export type Told = Readonly<Record<string, Scalar>>
+
+/** One round of asking. */
+export interface Poll {
+  readonly people: ReadonlyMap<string, Told>
+  readonly points: readonly LivePosition[]
+}
+
+/** That one is the other: an id of the map and a user, or an id and the next hour's. */
+export type Claim = readonly [one: string, other: string]
+
+/** Fields of an answer, however deep. */
+export function told(value: unknown, path = ''): Record<string, Scalar> {
+  if (typeof value !== 'object' || value === null) return { [path]: value as Scalar }
+  return Object.assign(
+    {},
+    ...Object.entries(value).map(([key, one]) => told(one, `${path}.${key}`)),
+  ) as Record<string, Scalar>
+}
+
+const MINUTE_MS = 60_000
+/** A value as it stands, and a time as the minute that it lies in. */
+const readings = (value: Scalar): Scalar[] =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)
+    ? [value, `minute ${Math.floor(Date.parse(value) / MINUTE_MS)}`]
+    : [value]
+
+/** Who has a value, by field and value. */
+function holders(all: Iterable<readonly [string, Told]>): Map<string, Map<Scalar, string[]>> {
+  const fields = new Map<string, Map<Scalar, string[]>>()
+  for (const [name, fieldsOf] of all)
+    for (const [field, value] of Object.entries(fieldsOf))
+      for (const reading of readings(value)) {
+        const values = fields.get(field) ?? new Map<Scalar, string[]>()
+        fields.set(field, values.set(reading, [...(values.get(reading) ?? []), name]))
+      }
+  return fields
+}
+
+const pointsAsTold = ({ points }: Poll): [string, Told][] =>
+  points.map(({ id, ...fields }) => [id, { ...told(fields), place: JSON.stringify(fields) }])
+
+/** Joins on one value that one on each side has. */
+function joined(ones: Iterable<readonly [string, Told]>, others: Iterable<readonly [string, Told]>): Claim[] {
+  const claims = new Map<string, Claim>()
+  const right = [...holders(others).values()]
+  for (const values of holders(ones).values())
+    for (const [value, [one, ...more]] of values) {
+      if (one === undefined || more.length > 0 || value === null) continue
+      for (const theirs of right) {
+        const [other, ...others] = theirs.get(value) ?? []
+        if (other !== undefined && others.length === 0) claims.set(`${one} ${other}`, [one, other])
+      }
+    }
+  return [...claims.values()]
+}
+
+/** Users and ids of the map that share a value nobody else has. */
+export const byValue = (poll: Poll): Claim[] => joined(pointsAsTold(poll), poll.people)
+
+/** Ids before and after a change that share a value, or a combination, which nobody else has. */
+export const acrossByValue = (before: Poll, after: Poll): Claim[] =>
+  joined(pointsAsTold(before), pointsAsTold(after))
+
+/** Ids before and after a change that stand at the same place of the list. */
+export const acrossByOrder = (before: Poll, after: Poll): Claim[] =>
+  before.points.flatMap(({ id }, i): Claim[] => (after.points[i] ? [[id, after.points[i].id]] : []))
+
+/** In which rounds something was told anew, as bits. */
+function rhythms<T>(polls: readonly T[], read: (poll: T) => Map<string, string>): Map<string, number> {
+  const bits = new Map<string, number>()
+  polls.map(read).forEach((round, i, rounds) => {
+    for (const [name, value] of round)
+      bits.set(name, (bits.get(name) ?? 0) | (i > 0 && rounds[i - 1]!.get(name) !== value ? 1 << i : 0))
+  })
+  return bits
+}
+
+const ones = (bits: number): number => {
+  let n = 0
+  for (let rest = bits; rest !== 0; rest &= rest - 1) n++
+  return n
+}
+
+/** Of each user the id that changes when they do, if one fits best. @param polls of one hour, up to 31 */
+export function byRhythm(polls: readonly Poll[]): Claim[] {
+  const people = rhythms(
+    polls,
+    (poll) => new Map([...poll.people].map(([id, all]) => [id, JSON.stringify(all)])),
+  )
+  const points = rhythms(
+    polls,
+    ({ points }) => new Map(points.map(({ id, ...all }) => [id, JSON.stringify(all)])),
+  )
+  const shown = polls.at(-1)!.points.map(({ id }) => [id, points.get(id)!] as const)
+  return [...people].flatMap(([userId, theirs]): Claim[] => {
+    let best: { id: string; fit: number } | null = null
+    let isTied = false
+    for (const [id, its] of shown) {
+      const fit = -ones(theirs ^ its)
+      if (best !== null && fit < best.fit) continue
+      isTied = best !== null && fit === best.fit
+      best = { id, fit }
+    }
+    return best === null || isTied ? [] : [[best.id, userId]]
+  })
+}

@@ -1,0 +1,150 @@
+/** A thousand pilgrims who walk and rest, on a clock of their own, and the services that their phones and a stranger meet. */
+import { createAdmin } from '#services/admin/app.ts'
+import { createFeedbackMedia } from '#services/feedback-media/app.ts'
+import { createSurveyProfile } from '#services/survey-profile/app.ts'
+import { createTracking } from '#services/tracking/app.ts'
+import { LivePositions } from '#services/tracking/live-map.ts'
+import { createMap } from '#services/tracking/show-map.ts'
+import { type Environment, readConfig } from '#shared/config/config.ts'
+import type { Service } from '#shared/runtime/context.ts'
+import { dataEndpoint } from '#shared/contracts/tracking.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import { createRouter, serve } from '#shared/http/router.ts'
+import { serviceOf } from '#shared/http/routes.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { contextOf, openPorts } from '#shared/runtime/service.ts'
+import { openTestDatabase } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { embeddedOnly } from '#tests/helpers/suite.ts'
+import { randomBy } from '#tests/scheduler/walks.ts'
+
+const MINUTE_MS = 60_000
+const METRES_PER_DEGREE = 111_195
+/** Of the part of the route on which everybody starts. */
+const SPREAD_M = 15_000
+
+export interface Scene {
+  /** What the services take for the time, epoch milliseconds. */
+  nowMs: number
+  /** A request as the proxy passes it on. */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  /** Lets the map learn what the phones have sent. */
+  refresh(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens the services that answer the public, on the run's Postgres if there is one. */
+export async function openScene(startMs: number, settings: Environment): Promise<Scene> {
+  const database = embeddedOnly ? null : await openTestDatabase()
+  const config = readConfig({
+    EVENT_DATA_DIR: await newDirectory('scene'),
+    DATABASE_URL: database?.url,
+    EVENT_LIMIT_SYNC: '1000000',
+    ...settings,
+  })
+  const log = createLog({}, () => undefined)
+  const clock = { nowMs: startMs }
+  const now = () => clock.nowMs
+  const ports = await openPorts(config, log, now, database === null ? migrateDatabase : undefined)
+  const client = {
+    tls: false,
+    addressOf: (request: Request) => request.headers.get('x-forwarded-for') ?? '192.0.2.1',
+  }
+  const context = contextOf(ports, 'scene', log, client)
+  const services = new Map<string, Service>()
+  for (const create of [createTracking, createSurveyProfile, createFeedbackMedia, createAdmin]) {
+    const service = create(contextOf(ports, create.name, log, client))
+    services.set(service.name, service)
+  }
+  for (const service of services.values()) await service.start()
+  // The service asks for moves by the real clock; this one learns of them when it is told to.
+  const live = new LivePositions(ports.kv, now, log)
+  const map = createRouter(context)
+  const showMap = createMap(context, live)
+  serve(map, context, dataEndpoint, ({ query, operator }) => showMap(query, operator !== null))
+  return Object.assign(clock, {
+    async fetch(path: string, init?: RequestInit) {
+      const request = new Request(`http://event.test${path}`, init)
+      const { pathname } = new URL(request.url)
+      if (pathname === dataEndpoint.path) return map.fetch(request)
+      return services.get(serviceOf(pathname, request.method))!.fetch(request)
+    },
+    refresh: () => live.refresh(),
+    async close() {
+      for (const service of services.values()) await service.stop()
+      await ports.close()
+      await database?.drop()
+    },
+  })
+}
+
+interface Pilgrim {
+  readonly userId: string
+  readonly address: string
+  readonly kmh: number
+  /** Time between two reports of the phone. */
+  readonly everyMs: number
+  alongM: number
+  rests: boolean
+  changesMs: number
+  sendsMs: number
+}
+
+/** Pilgrims with paces, rests and phones of their own. */
+export class Walkers {
+  readonly #random = randomBy(12)
+  readonly #pilgrims: readonly Pilgrim[]
+  readonly userIds: readonly string[]
+
+  constructor(
+    private readonly scene: Scene,
+    count: number,
+  ) {
+    this.#pilgrims = Array.from({ length: count }, (_, i) => ({
+      userId: `pilgrim-${i}`,
+      address: `10.0.${i >> 8}.${i & 255}`,
+      kmh: 3 + 2.5 * this.#random(),
+      everyMs: (3 + 6 * this.#random()) * MINUTE_MS,
+      alongM: SPREAD_M * this.#random(),
+      rests: this.#random() < 0.3,
+      changesMs: scene.nowMs + 40 * MINUTE_MS * this.#random(),
+      sendsMs: scene.nowMs,
+    }))
+    this.userIds = this.#pilgrims.map(({ userId }) => userId)
+  }
+
+  /** Lets time pass; whose phone is due reports where it is. */
+  async walk(ms: number): Promise<void> {
+    this.scene.nowMs += ms
+    const now = this.scene.nowMs
+    const reports = this.#pilgrims.flatMap((pilgrim) => {
+      if (!pilgrim.rests) pilgrim.alongM += (pilgrim.kmh / 3.6e3) * ms
+      if (now >= pilgrim.changesMs) {
+        pilgrim.rests = !pilgrim.rests
+        pilgrim.changesMs =
+          now + (pilgrim.rests ? 5 + 20 * this.#random() : 20 + 40 * this.#random()) * MINUTE_MS
+      }
+      if (now < pilgrim.sendsMs) return []
+      pilgrim.sendsMs = now + pilgrim.everyMs * (0.7 + 0.6 * this.#random())
+      return [this.#report(pilgrim)]
+    })
+    for (const answer of await Promise.all(reports))
+      if (answer.status !== 200) throw new Error(`a report was answered ${answer.status}`)
+    await this.scene.refresh()
+  }
+
+  /** A place on a winding road, as true as a phone knows it, some seconds ago. */
+  #report({ userId, address, alongM }: Pilgrim): Promise<Response> {
+    const wrong = () => (10 * (this.#random() - 0.5)) / METRES_PER_DEGREE
+    const point = {
+      lat: 24.15 + alongM / METRES_PER_DEGREE + wrong(),
+      lng: 120.67 + 0.01 * Math.sin(alongM / 1_500) + wrong(),
+      timestamp: Math.floor(this.scene.nowMs - 20_000 * this.#random()),
+    }
+    return this.scene.fetch('/api/event/track/sync', {
+      method: 'POST',
+      headers: { 'X-Forwarded-For': address },
+      body: JSON.stringify({ user_id: userId, points: [point] }),
+    })
+  }
+}

@@ -197,10 +197,7 @@ const lineOf = (s: Parsed) => ({
   dataApiBaseUrl: s.LINE_DATA_API_BASE_URL,
 })
 
-/**
- * Parses an environment into the configuration.
- * @throws ConfigError naming every fault
- */
+/** Parses an environment into the configuration. @throws ConfigError naming every fault */
 export function readConfig(env: Environment) {
   const faults: string[] = []
   const s = parseSettings(resolveFiles(env, faults), faults)

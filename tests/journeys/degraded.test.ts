@@ -58,6 +58,8 @@ const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: Outcome
   '/api/event/line-usage': ['whole', 'whole'],
   '/api/event/admin/notifications': ['whole', 'away'],
   '/api/event/push/:id': ['whole', 'away'],
+  // Without the stores the page has the event's name, and no status.
+  '/': ['whole', 'whole'],
   '/api/event/docs': ['whole', 'whole'],
   '/api/event/openapi.json': ['whole', 'whole'],
 }
@@ -76,6 +78,7 @@ const CHANGING = new Set([
   '/api/event/auth/role',
   '/api/event/data',
   '/health',
+  '/',
 ])
 
 /** Answers that are kept for a moment, or are of one. */

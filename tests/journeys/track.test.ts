@@ -125,8 +125,8 @@ describeWorlds('tracks', (world) => {
         ;({ pending } = await dataOf(await checkIn(world, userId, { timestamp }), checkInEndpoint))
         expect(before).toMatchObject({
           userId,
-          // 29 segments of 0.0008 degrees of latitude.
-          km: 2.58,
+          // 29 segments of 0.0008 degrees of latitude, rounded down.
+          km: 2.57,
           checkins: 1,
           level: 1,
           level_name: { zh: '煉氣香客', en: 'Qi Refining Pilgrim' },

@@ -40,8 +40,9 @@ const ASKED = [
   '/api/event/feedback/status',
   '/health',
 ]
-/** What tells the stranger nothing more: cards show a profile's figures, screenshots have names that nobody guesses. */
+/** What tells the stranger nothing more: the page about the event, the documents; cards show a profile's figures, screenshots have names that nobody guesses. */
 const LEFT_OUT = [
+  '/',
   '/api/event/og/:file',
   '/api/event/feedback-image/:file',
   '/api/event/openapi.json',

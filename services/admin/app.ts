@@ -43,6 +43,7 @@ import { openApi } from './documentation/openapi.ts'
 import { showHome } from './home/show-home.ts'
 import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './pilgrims/erase-user.ts'
+import { createErasureSweep } from './erasure/sweep-erasures.ts'
 import { exportUser } from './pilgrims/export-user.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
 import { listAudit } from './reports/list-audit.ts'
@@ -94,9 +95,12 @@ function servePeople(router: Router, context: ServiceContext): void {
   serve(router, context, exportUserEndpoint, ({ params, query }) =>
     exportUser(context, params.userId, query.format),
   )
-  serve(router, context, eraseUserEndpoint, ({ operator, params, requestId }) =>
-    eraseUser(context, operator!, params.userId, requestId),
-  )
+  serve(router, context, eraseUserEndpoint, async ({ operator, params, requestId }) => {
+    const erasure = await eraseUser(context, operator!, params.userId, requestId)
+    return erasure.remaining.length === 0
+      ? erasure
+      : Response.json({ ok: true, data: erasure }, { status: 202 })
+  })
   serve(router, context, rolesEndpoint, ({ query }) => listRoles(context, query))
   serve(router, context, assignRoleEndpoint, ({ operator, body, requestId }) =>
     assignRole(context, operator!, body, requestId),
@@ -152,6 +156,7 @@ const DOCS_HEADERS = {
 export function createAdmin(context: ServiceContext): Service {
   const { db, kv, log, outbox } = context
   const router = createRouter(context)
+  const erasureSweep = createErasureSweep(context)
   serveEvent(router, context)
   servePeople(router, context)
   serveLedger(router, context)
@@ -160,6 +165,7 @@ export function createAdmin(context: ServiceContext): Service {
     name: 'admin',
     fetch: router.fetch,
     async start() {
+      erasureSweep.start()
       // A change may have been stored by a process that died before it had passed it on.
       await spreadStatus(db, kv).catch((error: unknown) =>
         log.warn('the status is not passed on yet', errorFields(error)),
@@ -168,6 +174,6 @@ export function createAdmin(context: ServiceContext): Service {
         await spreadStatus(db, kv)
       })
     },
-    async stop() {},
+    stop: () => erasureSweep.stop(),
   }
 }

@@ -3,12 +3,11 @@ import { eq } from 'drizzle-orm'
 import type { Renderer } from '#shared/cards/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { notFound } from '#shared/http/errors.ts'
 import type { StoredObject } from '#shared/objects/objects.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import { cardOf } from './cards/card.ts'
 import { type Portrait, readPortrait, readTrack } from './cards/read-facts.ts'
-import { keyOf, noteCard, storeCard } from './store-card.ts'
+import { beginCard, keyOf, noteCard, storeCard, unknownPilgrim } from './store-card.ts'
 
 /** A picture and its tag, without quotes. */
 export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
@@ -17,6 +16,8 @@ export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
 export interface Look {
   readonly userId: string
   /** What it is to show. */
+  /** How often the pilgrim had been erased before anything of this was read. */
+  readonly generation: number
   readonly portrait: Portrait
   /** What is stored; null: nothing. */
   readonly stored: Picture | null
@@ -43,20 +44,22 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
 
   const look = async (userId: string): Promise<Look> => {
     // Before anything is read: what changes meanwhile is then seen as a change.
+    const generation = await beginCard(context, userId)
     const portrait = await readPortrait(context, userId)
-    if (portrait === null) throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
+    if (portrait === null) throw unknownPilgrim(userId)
     const stored = await objects.get(keyOf(userId, portrait))
-    if (portrait.isNewcomer) return { userId, portrait, stored, current: stored }
+    if (portrait.isNewcomer) return { userId, generation, portrait, stored, current: stored }
     const [held] = await db.read(() => db.orm.select().from(shareCards).where(eq(shareCards.userId, userId)))
     // Another tag than the row's: two replicas drew at the same time, and the older picture was stored last.
     const isCurrent = held?.fingerprint === portrait.fingerprint && held.etag === stored?.etag
-    return { userId, portrait, stored, current: isCurrent ? stored : null }
+    return { userId, generation, portrait, stored, current: isCurrent ? stored : null }
   }
 
-  const drawAnew = async ({ userId, portrait }: Look): Promise<Picture> => {
+  const drawAnew = async (seen: Look): Promise<Picture> => {
+    const { userId, portrait } = seen
     const track = portrait.isNewcomer ? [] : await readTrack(context, userId)
     const bytes = await renderer.renderPng(cardOf(portrait.facts, track), CARD_SIZE)
-    const etag = await storeCard(context, userId, portrait, bytes)
+    const etag = await storeCard(context, seen, bytes)
     const { unlocked } = portrait.facts
     metrics.count('cards_drawn_total', 'Share cards drawn', { unlocked: String(unlocked) })
     return { bytes, etag }
@@ -64,7 +67,7 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
 
   const draw = (seen: Look): Promise<Picture> => {
     const { userId, portrait } = seen
-    const name = `${keyOf(userId, portrait)} ${portrait.fingerprint}`
+    const name = `${keyOf(userId, portrait)} ${portrait.fingerprint} ${seen.generation}`
     let promise = underWay.get(name)
     if (promise === undefined) {
       promise = drawAnew(seen).finally(() => underWay.delete(name))
@@ -79,7 +82,7 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
     async bring(userId) {
       const seen = await look(userId)
       if (seen.current === null) await draw(seen)
-      else if (!seen.portrait.isNewcomer) await noteCard(context, userId, seen.portrait, seen.current.etag)
+      else if (!seen.portrait.isNewcomer) await noteCard(context, seen, seen.current.etag)
     },
   }
 }

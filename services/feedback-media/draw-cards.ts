@@ -9,9 +9,9 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { noteCards, untilFlushed } from '#shared/lifecycle/end-progress.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { shareCards } from '#shared/schema/cards.ts'
 import type { Cards } from './draw-card.ts'
 import { countCards, dueCards } from './due-cards.ts'
+import { noteFailure } from './store-card.ts'
 
 const LOCK = 'draw-cards'
 /** Longer than one card may take, so that the lock never falls while its owner works. */
@@ -31,19 +31,15 @@ export interface CardDrawing {
 }
 
 /** Draws one card. One that cannot be drawn costs only itself: it is noted, and tried again later. */
-async function drawOne({ db, log, now }: ServiceContext, cards: Cards, userId: string): Promise<void> {
+async function drawOne(context: ServiceContext, cards: Cards, userId: string): Promise<void> {
   try {
     await cards.bring(userId)
   } catch (error) {
     // Erased meanwhile.
     if (error instanceof Refusal && error.httpStatus === 404) return
     if (!(error instanceof RenderFailed)) throw error
-    log.error('a card could not be drawn; it is tried again later', errorFields(error))
-    const failed = { failedAt: new Date(now()), checkedAt: new Date(now()) }
-    await db.orm
-      .insert(shareCards)
-      .values({ userId, unlocked: false, points: 0, ...failed })
-      .onConflictDoUpdate({ target: shareCards.userId, set: failed })
+    context.log.error('a card could not be drawn; it is tried again later', errorFields(error))
+    await noteFailure(context, userId)
   }
 }
 

@@ -2,6 +2,7 @@
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { PhotoCount } from '#shared/contracts/profile.ts'
+import { sharePerson } from '#shared/pilgrims/person-lock.ts'
 import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
@@ -11,12 +12,17 @@ export async function countPhotos({ db, kv }: ServiceContext, userId: string): P
   // Undefined: the kv is away, and is not asked a second time.
   const cached = await kv.cached(key).catch(() => undefined)
   if (cached != null) return { userId, photo_count: Number(cached) }
-  const [row] = await db.read(() =>
-    db.orm.select({ count: pilgrims.photoCount }).from(pilgrims).where(eq(pilgrims.userId, userId)),
+  return db.read(() =>
+    db.orm.transaction(async (tx) => {
+      // Who is being erased is forgotten by the cache after this, and not before.
+      await sharePerson(tx, userId)
+      const mine = eq(pilgrims.userId, userId)
+      const [row] = await tx.select({ count: pilgrims.photoCount }).from(pilgrims).where(mine)
+      if (row === undefined) return { userId, photo_count: 0 }
+      if (cached === undefined) return { userId, photo_count: row.count }
+      // What a photo has put there meanwhile is newer than what was read.
+      const count = await kv.cacheOnce(key, String(row.count), PHOTO_COUNT_TTL_MS).catch(() => row.count)
+      return { userId, photo_count: Number(count) }
+    }),
   )
-  if (row === undefined) return { userId, photo_count: 0 }
-  if (cached === undefined) return { userId, photo_count: row.count }
-  // What a photo has put there meanwhile is newer than what was read.
-  const count = await kv.cacheOnce(key, String(row.count), PHOTO_COUNT_TTL_MS).catch(() => row.count)
-  return { userId, photo_count: Number(count) }
 }

@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import { foldModes, MAX_MODES } from '#shared/contracts/profile.ts'
 import { invalid } from '#shared/http/errors.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
+import { holdPerson } from '#shared/pilgrims/person-lock.ts'
 import { bookReported } from '#shared/pilgrims/report-totals.ts'
 import type { Reported } from '#shared/rules/reported-carbon.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
@@ -10,13 +11,18 @@ import { pilgrims } from '#shared/schema/profiles.ts'
 type Row = typeof pilgrims.$inferSelect
 export type PilgrimFields = Partial<Omit<Row, 'userId' | 'createdAt' | 'updatedAt'>>
 
-/** Makes or changes a pilgrim in one statement, so that two first writes make one pilgrim. */
+/**
+ * Makes or changes a pilgrim in one statement, so that two first writes make one pilgrim. First in its transaction.
+ * @param nowMs when the request came
+ * @throws Refusal 409 when the pilgrim has been erased since
+ */
 export async function upsertPilgrim(
   tx: Writer,
   userId: string,
   fields: PilgrimFields,
   nowMs: number,
 ): Promise<Row> {
+  await holdPerson(tx, userId, nowMs)
   const at = new Date(nowMs)
   const [row] = await tx
     .insert(pilgrims)

@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/profile.ts'
 import { consents } from '#shared/schema/profiles.ts'
-import { showOrHide } from './live-map-presence.ts'
+import { showOrHide } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './pilgrim.ts'
 
 /** Records it in one transaction with its history; who takes it back leaves the live map at once. */
@@ -14,16 +14,17 @@ export async function recordConsent(
   const { db, now } = context
   const at = new Date(now())
   const row = await db.orm.transaction(async (tx) => {
-    await tx.insert(consents).values({ userId, agreed, version: version ?? null, at })
     const fields = {
       privacyAgreed: agreed,
       privacyAgreedAt: agreed ? at : null,
       privacyVersion: version ?? null,
       consentWithdrawn: !agreed,
     }
-    return upsertPilgrim(tx, userId, fields, now())
+    const row = await upsertPilgrim(tx, userId, fields, at.getTime())
+    await tx.insert(consents).values({ userId, agreed, version: version ?? null, at })
+    return row
   })
-  await showOrHide(context, row)
+  await showOrHide(context, userId)
   return {
     userId,
     privacy_agreed: row.privacyAgreed,

@@ -5,7 +5,7 @@ import type { ParticipantStatus } from '#shared/contracts/fields.ts'
 import type { ParticipantStatusAnswer, ParticipantStatusRequest } from '#shared/contracts/profile.ts'
 import { conflict } from '#shared/http/errors.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
-import { showOrHide } from './live-map-presence.ts'
+import { showOrHide } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './pilgrim.ts'
 
 const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {
@@ -20,15 +20,16 @@ export async function setParticipantStatus(
   { user_id: userId, status }: ParticipantStatusRequest,
 ): Promise<ParticipantStatusAnswer> {
   const { db, now } = context
-  const row = await db.orm.transaction(async (tx) => {
+  const nowMs = now()
+  await db.orm.transaction(async (tx) => {
     // Makes the row first, so that there is one to lock.
-    await upsertPilgrim(tx, userId, {}, now())
+    await upsertPilgrim(tx, userId, {}, nowMs)
     const [held] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
     const from = held!.participantStatus as ParticipantStatus
     if (!NEXT[from].includes(status)) throw conflict(refusal(from, status))
-    return upsertPilgrim(tx, userId, { participantStatus: status }, now())
+    await upsertPilgrim(tx, userId, { participantStatus: status }, nowMs)
   })
-  await showOrHide(context, row)
+  await showOrHide(context, userId)
   return { userId, participant_status: status }
 }
 

@@ -9,6 +9,7 @@ export async function setPhone(
   { db, now }: ServiceContext,
   { user_id: userId, phone }: PhoneRequest,
 ): Promise<{ userId: string; phone: string | null }> {
-  await upsertPilgrim(db.orm, userId, { phone }, now())
+  const nowMs = now()
+  await db.orm.transaction((tx) => upsertPilgrim(tx, userId, { phone }, nowMs))
   return { userId, phone: phone === null ? null : maskPhone(phone) }
 }

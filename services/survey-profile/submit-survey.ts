@@ -26,7 +26,7 @@ export async function submitSurvey(
   const submittedAt = new Date(now())
   const revision = await db.orm.transaction(async (tx) => {
     const known = { ...(phone !== null && { phone }), ...(displayName !== null && { displayName }) }
-    await upsertPilgrim(tx, userId, { surveyCompletedAt: submittedAt, ...known }, now())
+    await upsertPilgrim(tx, userId, { surveyCompletedAt: submittedAt, ...known }, submittedAt.getTime())
     const [before] = await tx.select().from(surveys).where(eq(surveys.userId, userId))
     const [row] = await tx
       .insert(surveys)

@@ -18,6 +18,7 @@ const given = <T>(
 export async function syncUser(context: ServiceContext, request: UserSyncRequest): Promise<Profile> {
   const { config, db, now } = context
   const { user_id: userId } = request
+  const nowMs = now()
   const fields = given({
     displayName: request.display_name,
     pictureUrl: request.picture_url,
@@ -26,7 +27,7 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
   const consumption = given(request.consumption)
   const transport = given(request.transport)
   await db.orm.transaction(async (tx) => {
-    const held = await upsertPilgrim(tx, userId, fields, now())
+    const held = await upsertPilgrim(tx, userId, fields, nowMs)
     if (Object.keys({ ...consumption, ...transport }).length > 0)
       await mergeReported(tx, held, { consumption, transport })
   })

@@ -42,6 +42,8 @@ export interface Endpoint<
   readonly limit: LimitName | null
   /** Status of a success. */
   readonly success: 200 | 202
+  /** Whether a success may be 202 instead: it is written down, and goes on after the answer. */
+  readonly goesOn: boolean
   /** Where the pilgrim's id stands, when the call is made in a pilgrim's name; `header`: in X-Line-User-Id, or nowhere. */
   readonly caller: 'body' | 'query' | 'header' | 'none'
   /** Whether the end of the event closes it: 403 from then on. */
@@ -103,6 +105,7 @@ export function endpoint<
     access: 'public',
     limit: given.access === undefined || given.access === 'public' ? null : 'admin',
     success: 200,
+    goesOn: false,
     caller: 'none',
     closedAtEnd: false,
     params: Nothing as unknown as P,

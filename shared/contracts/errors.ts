@@ -24,5 +24,6 @@ export const ErrorCode = z.enum([
   'internal',
   'unavailable',
   'buffer-full',
+  'erased',
 ])
 export type ErrorCode = z.infer<typeof ErrorCode>

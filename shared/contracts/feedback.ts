@@ -89,7 +89,7 @@ export const submitFeedbackEndpoint = endpoint({
   closedAtEnd: true,
   body: FeedbackRequest,
   data: z.object({ id: z.int(), status: FeedbackStatus }),
-  errors: [503],
+  errors: [409, 503],
 })
 
 export const listFeedbackEndpoint = endpoint({

@@ -194,8 +194,8 @@ export const userSyncEndpoint = endpoint({
   caller: 'body',
   body: UserSyncRequest,
   data: Profile,
-  // 404: erased at this very moment.
-  errors: [404, 503],
+  // 404: erased at this very moment; 409: in a moment before the answer.
+  errors: [404, 409, 503],
 })
 
 export const phoneEndpoint = endpoint({
@@ -207,7 +207,7 @@ export const phoneEndpoint = endpoint({
   caller: 'body',
   body: PhoneRequest,
   data: z.object({ userId: UserId, phone: z.string().nullable() }),
-  errors: [503],
+  errors: [409, 503],
 })
 
 export const privacyEndpoint = endpoint({
@@ -219,7 +219,7 @@ export const privacyEndpoint = endpoint({
   caller: 'body',
   body: PrivacyRequest,
   data: PrivacyAnswer,
-  errors: [503],
+  errors: [409, 503],
 })
 
 export const participantStatusEndpoint = endpoint({

@@ -1,6 +1,7 @@
 /** What operators read: pilgrims, surveys, carbon, the timeline, roles, the audit log. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { Erasure } from './erasure.ts'
 import { page, PageQuery, ParticipantStatus, Role, text, Time, UserId } from './fields.ts'
 import { LastSeen } from './seen.ts'
 import { Answer } from './survey.ts'
@@ -151,17 +152,12 @@ export const userStatusEndpoint = endpoint({
   errors: [404, 503],
 })
 
-export const Erasure = z.object({
-  erased: z.record(z.string(), z.int()).describe('Rows that went, by table; pending points; stored objects'),
-  erased_at: Time,
-})
-export type Erasure = z.infer<typeof Erasure>
-
 export const eraseUserEndpoint = endpoint({
   method: 'DELETE',
   path: '/api/event/admin/users/:userId',
   service: 'admin',
   summary: 'Erases one pilgrim; what they added to the event’s sums stays, without the person',
+  goesOn: true,
   access: 'owner',
   params: z.object({ userId: UserId }),
   data: Erasure,
@@ -223,7 +219,7 @@ export const assignRoleEndpoint = endpoint({
   caller: 'body',
   body: AssignRoleRequest,
   data: AssignRoleAnswer,
-  errors: [503],
+  errors: [409, 503],
 })
 
 export const auditEndpoint = endpoint({

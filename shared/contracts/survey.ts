@@ -146,7 +146,7 @@ const submit = (path: string) =>
     closedAtEnd: true,
     body: SubmitRequest,
     data: SubmitAnswer,
-    errors: [403, 503],
+    errors: [403, 409, 503],
   })
 
 export const submitEndpoint = submit('/api/event/submit')

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { admit, move, put } from './embedded/admission.ts'
-import { booksOf, bufferOf, prune } from './embedded/state.ts'
+import { booksOf, bufferOf, entriesBefore, prune } from './embedded/state.ts'
 import { openStore, type Store } from './embedded/store.ts'
 import { slidingWindows } from './embedded/windows.ts'
 import { type Kv, type Receipt, userHash } from './kv.ts'
@@ -113,12 +113,15 @@ function liveMapVerbs({
   state,
   change,
   committed,
+  rewritten,
 }: Store): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'rememberErased' | 'erased'> {
   return {
-    async erase(userId, { generation, erasedMs }) {
-      const pending = state.buffers.get(userId)?.entries.size ?? 0
+    async erase(userId, { generation, erasedMs }, caches = []) {
+      const pending = entriesBefore(state.buffers.get(userId), generation).length
+      for (const key of caches) change(['forget', key])
       change(['erase', userId, { userHash: userHash(userId), generation, erasedMs }])
-      await committed()
+      // The log tells of what is forgotten, and the changes that forget it name it once more.
+      await rewritten()
       return pending
     },
     async rememberErased(erased) {

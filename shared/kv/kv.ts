@@ -174,10 +174,15 @@ export interface Kv {
 
   /**
    * Forgets a pilgrim; points that were received before do not come back, and later ones are stamped with the
-   * generation.
+   * generation. Safe to repeat: what was admitted since the first time stays.
+   * @param caches keys of caches that are forgotten with them
    * @returns how many pending points went
    */
-  erase(userId: string, erased: Pick<Erased, 'generation' | 'erasedMs'>): Promise<number>
+  erase(
+    userId: string,
+    erased: Pick<Erased, 'generation' | 'erasedMs'>,
+    caches?: readonly string[],
+  ): Promise<number>
   /** Remembers erasures again, after the store has lost everything. */
   rememberErased(erased: readonly Erased[]): Promise<void>
   /** Everyone who was erased, as a partition knows it. */

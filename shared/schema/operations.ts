@@ -1,5 +1,6 @@
 /** What operators decide. */
 import { bigserial, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import type { ErasurePart } from '#shared/contracts/erasure.ts'
 import { instant } from './columns.ts'
 
 /** The activity: one row. Its version orders status changes on their way to the kv. */
@@ -43,6 +44,23 @@ export const erasures = pgTable('erasures', {
   erasedAt: instant('erased_at').notNull(),
   /** How many people that were, of those who had a point or a report: the event's sums still hold them. */
   walked: integer('walked').notNull().default(0),
+})
+
+/**
+ * Erasures that are under way: what is deleted outside of the database is written down with what was deleted in it,
+ * and repeated until it is done. A row goes with its last part, and the person's id with it.
+ */
+export const erasing = pgTable('erasing', {
+  /** Id of the erased person: their card and their place in the buffer are found by it. */
+  subject: text('subject').primaryKey(),
+  generation: integer('generation').notNull(),
+  erasedAt: instant('erased_at').notNull(),
+  /** How much went so far: rows by table, pending points, stored objects. */
+  erased: jsonb('erased').$type<Record<string, number>>().notNull(),
+  /** Keys of objects that only the deleted rows named. */
+  objects: jsonb('objects').$type<string[]>().notNull(),
+  /** `ErasurePart`s that are not done. */
+  remaining: jsonb('remaining').$type<ErasurePart[]>().notNull(),
 })
 
 /** Every admin write. */

@@ -1,7 +1,7 @@
 /** Sliding windows on endpoints: who is charged, and what a refused caller reads. */
 import type { Window } from '#shared/config/config.ts'
 import { Refusal } from '#shared/http/errors.ts'
-import { type Kv, kvIsAway, type LimitVerdict } from '#shared/kv/kv.ts'
+import { type Kv, kvIsAway, type LimitVerdict, userHash } from '#shared/kv/kv.ts'
 
 /** Headers of draft-ietf-httpapi-ratelimit-headers, and Retry-After in whole seconds, rounded up. */
 const headers = (name: string, { max, windowMs }: Window, retryAfterMs: number): Record<string, string> => {
@@ -22,14 +22,14 @@ export function rateLimited(name: string, window: Window, retryAfterMs: number):
 }
 
 /**
- * Charges a call.
+ * Charges a call. The window's name does not tell who it is: it outlives an erasure by its length.
  * @throws Refusal 429 when the window is full. A kv that is away charges nobody: what the call needs of the
  * kv fails by itself, and the rest is not refused for it.
  */
 export async function charge(kv: Kv, name: string, key: string, window: Window): Promise<void> {
   let verdict: LimitVerdict
   try {
-    verdict = await kv.limit(`${name}:${key}`, crypto.randomUUID(), window)
+    verdict = await kv.limit(`${name}:${userHash(key)}`, crypto.randomUUID(), window)
   } catch (error) {
     if (kvIsAway(error)) return
     throw error

@@ -112,6 +112,29 @@ describe('a backup that is not taken, or not restored', () => {
     expect((await contents(target)).tables).toEqual(before.tables)
   })
 
+  test.each([
+    [
+      'an id',
+      (line: string) => line.replace('"userId":"only-journaled"', '"userId":"a;b\\ncheckin;eve;i||0;;0"'),
+    ],
+    ['a value', (line: string) => line.replace(/"value":"/, '"value":"[0,1,2,3,1]\\ncheckin;eve;i||0;;0\\n')],
+    ['an identity', (line: string) => line.replace(/"field":"/, '"field":"c1\\n')],
+    ['a place', (line: string) => line.replace(/^(\{"live":\[\{"userId":)"[^"]*"/, '$1"a\\nb"')],
+  ])('one into which somebody has put lines of their own is refused: %s', async (_, alter) => {
+    const before = await contents(target)
+    let changed = 0
+    const forged = await altered((lines) =>
+      lines.map((line) => {
+        const other = ['waiting', 'live'].includes(kindOf(line)) ? alter(line) : line
+        if (other !== line) changed++
+        return other
+      }),
+    )
+    expect(changed).toBeGreaterThan(0)
+    expect(await refusal(verifyBackup(forged))).toMatch(/has been altered. Nothing is taken from it/)
+    expect(await contents(target)).toEqual(before)
+  })
+
   test('an installation that is not empty is refused; with --replace nothing of it is left', async () => {
     const { installation, rig } = target
     await rig.buffer('somebody', walk(3))

@@ -61,6 +61,23 @@ test('appends of one turn share a commit, and a repeated one counts once', async
   journal.close()
 })
 
+test('of what is taken out nothing stays in its files', async () => {
+  const journal = openJournal(dir, 1_000)
+  const gone = Array.from({ length: 200 }, (_, i) =>
+    checkin({ userId: `GONE-${i}`, entries: [{ field: `c${i}`, value: ' '.repeat(i * 3) }] }),
+  )
+  const stays = checkin({ userId: 'STAYS' })
+  await Promise.all(gone.map((one) => journal.append(one)))
+  await journal.append(stays)
+  const bytes = () => readdirSync(dir).map((name) => readFileSync(join(dir, name), 'latin1'))
+  expect(bytes().join('')).toContain('GONE')
+  // One by one, as the kv confirms them: each of these is a commit of its own.
+  for (const { id } of gone) journal.remove([id])
+  expect(bytes().join('')).not.toContain('GONE')
+  expect([...ids(journal)]).toEqual([stays.id])
+  journal.close()
+})
+
 test('is full at its cap, also within a turn, until something is removed', async () => {
   const journal = openJournal(dir, 3)
   const submission = checkin()

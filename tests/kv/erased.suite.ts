@@ -87,6 +87,32 @@ export function erasedSuite(driver: KvDriver): void {
       expect(await books()).toEqual({ admitted: 1, erased: 0, dropped: 1 })
     })
 
+    test('are forgotten once more where the first call’s answer was lost, and who has come back stays', async () => {
+      await admit(kv, one('again', now))
+      expect(await kv.erase('again', { generation: 1, erasedMs: now }, ['photos'])).toBe(1)
+      await admit(kv, one('again', now + 1))
+      await kv.cache('photos', '3', 60_000)
+      expect(await kv.erase('again', { generation: 1, erasedMs: now }, ['photos'])).toBe(0)
+      expect(await kv.cached('photos')).toBeNull()
+      expect((await kv.peek('again')).map((entry) => unpack(entry).receivedMs)).toEqual([now + 1])
+      expect(await liveIn('again')).toContain('again')
+      expect(await books()).toEqual({ admitted: 2, erased: 1, dropped: 0 })
+      // An older erasure that comes late takes nothing, and the generation stays.
+      await kv.erase('again', { generation: 2, erasedMs: now + 1 })
+      await admit(kv, one('again', now + 2))
+      await kv.erase('again', { generation: 1, erasedMs: now })
+      expect((await kv.peek('again')).map((entry) => unpack(entry).generation)).toEqual([2])
+      expect((await erasedIn('again')).at(-1)).toMatchObject({ generation: 2, erasedMs: now + 1 })
+    })
+
+    test('do not come back by a call that was made before and arrives after', async () => {
+      await kv.erase('again', { generation: 1, erasedMs: now })
+      expect(await admit(kv, one('again', now))).toMatchObject({ outcome: 'admitted', pending: 0 })
+      expect(await kv.peek('again')).toEqual([])
+      expect(await liveIn('again')).not.toContain('again')
+      expect(await books()).toEqual({ admitted: 0, erased: 0, dropped: 1 })
+    })
+
     test('are remembered again in a store that has lost everything', async () => {
       await kv.rememberErased([{ userHash: userHash('again'), generation: 2, erasedMs: now }])
       await admit(kv, one('again', now + 1))

@@ -3,8 +3,10 @@ import type { Sql } from 'postgres'
 import { dayPartition } from '#shared/db/day-partition.ts'
 import type { Query } from '#shared/db/db.ts'
 import { applyMigrations, awaitTurn, MIGRATIONS } from '#shared/db/migrate.ts'
+import type { Erased } from '#shared/kv/kv.ts'
 import { closeRestored } from '#shared/ledger/stored-counters.ts'
 import { kindOf, readArchive, rowsOf } from './archive.ts'
+import { noteLater } from './keep-erased.ts'
 import { CommandRefused } from './command-refused.ts'
 import type { Verified } from './restore.ts'
 import { TABLES } from './take-backup.ts'
@@ -19,12 +21,18 @@ export interface ChangedTag {
 /**
  * Makes the tables anew as the backup's release had them, fills them, and brings them to this release's schema.
  * @param options.paused an active event comes back paused
+ * @param options.later erasures that the backup can not know of
  * @throws CommandRefused when the archive is not whole; the database is as before then
  */
 export async function restoreDatabase(
   sql: Sql,
   backup: Verified,
-  options: { readonly paused: boolean; readonly etags: readonly ChangedTag[]; readonly nowMs: number },
+  options: {
+    readonly paused: boolean
+    readonly etags: readonly ChangedTag[]
+    readonly later: readonly Erased[]
+    readonly nowMs: number
+  },
 ): Promise<void> {
   const had = (name: string): boolean => backup.header.schema.includes(name)
   await sql.begin(async (tx) => {
@@ -98,7 +106,7 @@ async function setSequences(tx: Query, sequences: Readonly<Record<string, number
 async function settle(
   tx: Query,
   { header, lives }: Verified,
-  { paused, etags, nowMs }: Parameters<typeof restoreDatabase>[2],
+  { paused, etags, later, nowMs }: Parameters<typeof restoreDatabase>[2],
 ): Promise<void> {
   await tx`
     UPDATE share_cards c SET etag = t.after
@@ -106,6 +114,7 @@ async function settle(
                 ${etags.map(({ after }) => after)}::text[]) AS t (user_id, before, after)
     WHERE c.user_id = t.user_id AND c.etag = t.before`
   await closeRestored(tx, lives)
+  await noteLater(tx, later)
   if (paused)
     await tx`
       UPDATE activity SET status = 'paused', version = version + 1, changed_by = 'restore',

@@ -7,7 +7,7 @@ import { spreadStatus } from '#shared/lifecycle/activity-status.ts'
 import { readStamp } from '#shared/buffer/point.ts'
 import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
 import { collectJournals, deleteJournals } from '#shared/buffer/journal/journal-export.ts'
-import type { ActivityStatus } from '#shared/contracts/fields.ts'
+import { type ActivityStatus, UserId } from '#shared/contracts/fields.ts'
 import { MIGRATIONS } from '#shared/db/migrate.ts'
 import {
   type Entry,
@@ -19,6 +19,10 @@ import {
   userHash,
 } from '#shared/kv/kv.ts'
 import { type Counts, End, FORMAT, Header, kindOf, readArchive, rowsOf } from './archive.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { createCalendar } from '#shared/rules/calendar.ts'
+import { finishErasures } from '../erasure/sweep-erasures.ts'
+import { readErased, withLater } from './keep-erased.ts'
 import { CommandRefused } from './command-refused.ts'
 import { type ChangedTag, restoreDatabase } from './restore-database.ts'
 import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './take-backup.ts'
@@ -74,21 +78,36 @@ export async function verifyBackup(path: string): Promise<Verified> {
     throw new CommandRefused(
       `${path} was made by a newer release (${unknown.join(', ') || `format ${header.backup}`}): restore it with that release.`,
     )
+  await checkPoints(path)
   return { path, header, counts, lives, erased }
 }
 
 const Place = z.object({ t: z.number(), lat: z.number(), lng: z.number() })
+/** The kv is told of points in lines; each of these stays within one. */
+const SingleLine = z.string().regex(/^[^\r\n]+$/)
 const WaitingLine = z.object({
   waiting: z.array(
     z.object({
-      userId: z.string(),
-      entries: z.array(z.object({ field: z.string(), value: z.string() })),
+      userId: UserId,
+      entries: z.array(z.object({ field: SingleLine, value: SingleLine })),
       position: Place.nullable(),
     }),
   ),
 })
-const LiveLine = z.object({ live: z.array(Place.extend({ userId: z.string() })) })
+const LiveLine = z.object({ live: z.array(Place.extend({ userId: UserId })) })
 const StoredLine = z.object({ object: z.string(), type: z.string(), etag: z.string(), base64: z.string() })
+
+/** @throws CommandRefused for points that no service of ours has written: somebody has altered the backup */
+async function checkPoints(path: string): Promise<void> {
+  const contracts: Readonly<Record<string, z.ZodType>> = { waiting: WaitingLine, live: LiveLine }
+  for await (const line of readArchive(path)) {
+    const checked = contracts[kindOf(line)]?.safeParse(JSON.parse(line))
+    if (checked?.success === false)
+      throw new CommandRefused(
+        `${path} holds points as no service of ours writes them, so it has been altered. Nothing is taken from it.`,
+      )
+  }
+}
 
 /** What of an installation is not empty, in words; none: it may take a backup. */
 async function contentsOf(installation: Installation): Promise<string[]> {
@@ -134,12 +153,21 @@ export async function restoreBackup(
         'with --replace everything in this one is deleted first.',
     )
   if (options.replace) await empty(installation)
+  const erased = withLater(backup.erased, await readErased(db.sql), Date.parse(backup.header.made_at))
   // What an empty kv still has (a status, windows, markers) is of another life of the event.
   await kv.clear()
   const etags = await restoreObjects(installation, backup)
-  await restoreWaiting(installation, backup)
-  await restoreDatabase(db.sql, backup, { ...options, etags, nowMs: installation.now() })
+  await restoreWaiting(installation, backup, erased.all)
+  const { later } = erased
+  await restoreDatabase(db.sql, backup, { ...options, etags, later, nowMs: installation.now() })
+  await eraseAgain(installation)
   return (await spreadStatus(db, kv)).status
+}
+
+/** Erases those who have been erased since the backup was made; what fails here the services do when they start. */
+async function eraseAgain(installation: Installation): Promise<void> {
+  const log = createLog({}, (line) => void process.stderr.write(`${line}\n`))
+  await finishErasures({ ...installation, calendar: createCalendar(installation.config.timeZone), log })
 }
 
 /** Deletes what `restoreDatabase` does not replace. */
@@ -166,7 +194,11 @@ async function restoreObjects({ objects }: Installation, { path }: Verified): Pr
 }
 
 /** Brings points that wait back into the buffer, as a journal's replay does, and the live map. */
-async function restoreWaiting({ kv, config }: Installation, { path, erased }: Verified): Promise<void> {
+async function restoreWaiting(
+  { kv, config }: Installation,
+  { path }: Verified,
+  erased: readonly Erased[],
+): Promise<void> {
   await kv.rememberErased(erased)
   const rules = admissionRules(config)
   const erasedMs = new Map(erased.map((one) => [one.userHash, one.erasedMs]))

@@ -108,6 +108,9 @@ function successAnswers(endpoint: Endpoint): Json {
       ...(Object.keys(ownHeaders).length > 0 ? { headers: ownHeaders } : {}),
       content: contentOf(endpoint),
     },
+    ...(endpoint.goesOn
+      ? { 202: { description: 'Written down; it goes on after this answer', content: contentOf(endpoint) } }
+      : {}),
     ...(isTagged(endpoint)
       ? { 304: { description: 'The client has it already (If-None-Match)', headers } }
       : {}),

@@ -1,5 +1,5 @@
 /** A dead letter goes back into the buffer, or away for good. */
-import { and, eq, gt } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { readStamp } from '#shared/buffer/point.ts'
@@ -7,10 +7,12 @@ import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { conflict } from '#shared/http/errors.ts'
 import type { Replayed } from '#shared/contracts/ledger.ts'
+import { isUserId } from '#shared/contracts/fields.ts'
 import { type Kv, partitionOf, userHash } from '#shared/kv/kv.ts'
 import { countPoints } from '#shared/ledger/stored-counters.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { readGeneration, sharePerson } from '#shared/pilgrims/person-lock.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
-import { erasures } from '#shared/schema/operations.ts'
 import { noLetter } from './list-dead-letters.ts'
 
 type Letter = typeof deadLetters.$inferSelect
@@ -30,16 +32,19 @@ export async function replayDeadLetter(
   const letter = await readLetter(context, id)
   if (!isEntry(letter))
     throw conflict('This is no point at all: the buffer can not hold it. It can be dropped.')
-  const erased = await isErased(context, letter)
-  if (!erased) await putBack(kv, letter, admissionRules(config))
+  if (!(await isErased(db.orm, letter))) await putBack(kv, letter, admissionRules(config))
   return db.orm.transaction(async (tx) => {
+    await sharePerson(tx, letter.userId)
+    // Since it was put back, too: the kv drops it then, and nobody is named.
+    const erased = await isErased(tx, letter)
     const gone = await tx
       .delete(deadLetters)
       .where(and(eq(deadLetters.id, id), eq(deadLetters.refusals, letter.refusals)))
       .returning({ id: deadLetters.id })
     await countPoints(tx, erased ? 'letters-erased' : 'letters-replayed', gone.length)
     const outcome = erased ? 'erased' : gone.length > 0 ? 'replayed' : 'refused'
-    await audit(tx, operator, 'replay-dead-letter', { id, user_id: letter.userId, outcome }, requestId, now())
+    const ofWhom = erased ? { user_hash: userHash(letter.userId) } : { user_id: letter.userId }
+    await audit(tx, operator, 'replay-dead-letter', { id, ...ofWhom, outcome }, requestId, now())
     return { id, outcome }
   })
 }
@@ -66,19 +71,12 @@ async function readLetter({ db }: ServiceContext, id: number): Promise<Letter> {
   return letter
 }
 
-async function isErased({ db }: ServiceContext, { userId, value }: Letter): Promise<boolean> {
-  const { generation } = readStamp(value)
-  const rows = await db.read(() =>
-    db.orm
-      .select()
-      .from(erasures)
-      .where(and(eq(erasures.userHash, userHash(userId)), gt(erasures.generation, generation))),
-  )
-  return rows.length > 0
-}
+/** Whether its pilgrim has been erased after the point was admitted. */
+const isErased = async (tx: Writer, { userId, value }: Letter): Promise<boolean> =>
+  (await readGeneration(tx, userId)) > readStamp(value).generation
 
-/** The buffer holds single lines. */
-const isEntry = ({ field, value }: Letter): boolean => !/\n/.test(field + value)
+/** The buffer holds single lines, of people. */
+const isEntry = ({ userId, field, value }: Letter): boolean => isUserId(userId) && !/\n/.test(field + value)
 
 /** The kv stamps it anew. */
 const putBack = (kv: Kv, { userId, field, value }: Letter, rules: ReturnType<typeof admissionRules>) =>

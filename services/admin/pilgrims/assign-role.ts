@@ -10,6 +10,7 @@ import { forbidden } from '#shared/http/errors.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { roleAssignments } from '#shared/schema/operations.ts'
 import { makePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { holdPerson, lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /**
@@ -24,8 +25,11 @@ export async function assignRole(
 ): Promise<AssignRoleAnswer> {
   const at = new Date(now())
   await db.orm.transaction(async (tx) => {
+    // There may be no row to lock yet, and what is decided here hangs on it.
+    await lockPerson(tx, userId)
+    await holdPerson(tx, userId, at.getTime())
     const mine = eq(roleAssignments.userId, userId)
-    const [held] = await tx.select().from(roleAssignments).where(mine).for('update')
+    const [held] = await tx.select().from(roleAssignments).where(mine)
     for (const one of [role, held === undefined ? null : Role.parse(held.role)])
       if (one !== null && ROLE_LEVEL[one] > operator.level)
         throw forbidden(`A ${operator.role} can not give or take the role of ${one}.`)

@@ -7,6 +7,8 @@ import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type { SetParticipantRequest } from '#shared/contracts/reports.ts'
 import { notFound } from '#shared/http/errors.ts'
 import { makePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { showOrHide } from '#shared/pilgrims/live-map-presence.ts'
+import { isBeingErased } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /**
@@ -14,26 +16,28 @@ import { pilgrims } from '#shared/schema/profiles.ts'
  * @throws Refusal 404 for someone who is not known
  */
 export async function setUserStatus(
-  { db, kv, now }: ServiceContext,
+  context: ServiceContext,
   operator: Operator,
   userId: string,
   { status }: SetParticipantRequest,
   requestId: string,
 ): Promise<ParticipantStatusAnswer> {
+  const { db, kv, now } = context
+  const nowMs = now()
   const mine = eq(pilgrims.userId, userId)
   const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
-  const onlyWaits = stored === undefined && (await kv.peek(userId)).length > 0
-  const row = await db.orm.transaction(async (tx) => {
-    if (onlyWaits) await makePilgrim(tx, userId, now())
+  const onlyWaits =
+    stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
+  await db.orm.transaction(async (tx) => {
+    if (onlyWaits) await makePilgrim(tx, userId, nowMs)
     const [changed] = await tx
       .update(pilgrims)
       .set({ participantStatus: status, updatedAt: new Date(now()) })
       .where(mine)
-      .returning()
+      .returning({ userId: pilgrims.userId })
     if (changed === undefined) throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
     await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())
-    return changed
   })
-  await kv.hide(userId, status === 'withdrawn' || row.consentWithdrawn)
+  await showOrHide(context, userId)
   return { userId, participant_status: status }
 }

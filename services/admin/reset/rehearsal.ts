@@ -15,6 +15,7 @@ const KEPT: readonly string[] = [
   'role_assignments',
   'notification_plan',
   'erasures',
+  'erasing',
   'followers',
   'line_events',
   'rich_menus',

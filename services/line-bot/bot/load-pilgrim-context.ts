@@ -4,6 +4,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { HttpsUrl } from '#shared/contracts/fields.ts'
 import { readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import type { Line, Profile } from '#shared/line/line-client.ts'
+import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
@@ -34,6 +35,7 @@ export async function readPilgrim(
   )
   if (row === undefined) return null
   if (line === null || (row.fetchedAt !== null && !refresh)) return row.pilgrim
+  const askedMs = context.now()
   let profile: Profile
   try {
     profile = await line.profile(userId)
@@ -42,16 +44,22 @@ export async function readPilgrim(
     log.warn('LINE does not tell a profile', errorFields(error))
     return row.pilgrim
   }
-  const known = await storeProfile(context, row.pilgrim, profile)
+  const known = await storeProfile(context, row.pilgrim, profile, askedMs)
   await giveMenu(context, line, userId, row.pilgrim.language, known.language)
   return known
 }
 
-async function storeProfile({ db, now }: ServiceContext, held: Pilgrim, profile: Profile): Promise<Pilgrim> {
+async function storeProfile(
+  { db, now }: ServiceContext,
+  held: Pilgrim,
+  profile: Profile,
+  askedMs: number,
+): Promise<Pilgrim> {
   const at = new Date(now())
   const clean = (text: string | null, max: number) =>
     text?.toWellFormed().replaceAll('\u0000', '').trim().slice(0, max).toWellFormed() || null
   return db.orm.transaction(async (tx) => {
+    if (await isErasedSince(tx, held.userId, askedMs)) return held
     await tx.update(followers).set({ profileFetchedAt: at }).where(eq(followers.userId, held.userId))
     const [row] = await tx
       .update(pilgrims)

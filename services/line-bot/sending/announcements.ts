@@ -9,6 +9,7 @@ import type { Message } from '#shared/line/line-client.ts'
 import { carbonMg } from '#shared/rules/carbon.ts'
 import { shownKg, shownKm } from '#shared/rules/rounding.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
+import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
 import { messages } from '#shared/schema/messages.ts'
 import { ending } from '#shared/schema/operations.ts'
 import { pilgrimTotals } from '#shared/schema/totals.ts'
@@ -40,6 +41,7 @@ async function announce(
   configured: boolean,
   { audience, buffer, ...announcement }: Announcement,
 ): Promise<void> {
+  await lockRecipients(tx)
   const selected = await selectRecipients(tx, { audience }, now(), buffer)
   await planMessage(tx, { ...announcement, audience: { audience }, selected, configured, nowMs: now() })
 }

@@ -5,6 +5,7 @@ import type { Audience, LeftOut, Recipients } from '#shared/contracts/messages.t
 import type { Point } from '#shared/buffer/point.ts'
 import { isLineUserId } from '#shared/line/line-client.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
+import { withoutErased } from '#shared/pilgrims/person-lock.ts'
 import type { Heard } from './hear-buffer.ts'
 import { languageOf } from '../locales/choose-language.ts'
 
@@ -77,7 +78,8 @@ export async function selectRecipients(
   const sinceMs = nowMs - (wanted.hours ?? 0) * HOUR_MS
   const people =
     wanted.user_ids === undefined
-      ? everybody(buffer.waiting)
+      ? // Of the erased the buffer may tell a little longer than the tables.
+        everybody(await withoutErased(tx, buffer.waiting, 0))
       : sql`(SELECT DISTINCT value AS user_id, false AS waits
              FROM jsonb_array_elements_text(${JSON.stringify(wanted.user_ids)}::text::jsonb))`
   const rows: readonly Row[] = await tx.execute<Row>(sql`

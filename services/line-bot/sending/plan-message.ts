@@ -10,8 +10,6 @@ import type { Selected } from './audience.ts'
 
 /** Rows of one insert: a chunk names 500 people. */
 const CHUNKS_AT_ONCE = 50
-/** Any number that every replica agrees on. */
-const LEDGER_LOCK = 20_260_415
 
 export interface Plan {
   readonly cause: Cause
@@ -33,11 +31,6 @@ export interface Planned {
   readonly leftOut: LeftOut
 }
 
-/** One planner at a time, so that two of them do not both count on the same rest of the quota. */
-export async function lockLedger(tx: Writer): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${LEDGER_LOCK})`)
-}
-
 /** Recipients in the ledger whose message LINE has not decided yet. */
 export async function undecided(tx: Writer): Promise<number> {
   const [row] = await tx
@@ -47,7 +40,7 @@ export async function undecided(tx: Writer): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Writes a message down; null when one with this cause is there already. */
+/** Writes a message down; null when one with this cause is there already. The caller holds `lockRecipients`. */
 export async function planMessage(tx: Writer, plan: Plan): Promise<Planned | null> {
   const { cause, causeKey, selected, configured, nowMs } = plan
   const at = new Date(nowMs)

@@ -8,11 +8,13 @@ import { conflict, unavailable } from '#shared/http/errors.ts'
 import type { Line, Message } from '#shared/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
+import { withoutErased } from '#shared/pilgrims/person-lock.ts'
+import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
 import { selectRecipients } from './audience.ts'
 import { card, paragraph } from '../bot/flex.ts'
 import { checkImage } from './check-image.ts'
 import { hearBuffer } from './hear-buffer.ts'
-import { lockLedger, type Planned, planMessage, undecided } from './plan-message.ts'
+import { type Planned, planMessage, undecided } from './plan-message.ts'
 
 /**
  * Plans a push, or with `dry_run` tells what it would be.
@@ -27,12 +29,14 @@ export async function push(
   requestId: string,
 ): Promise<PushAnswer> {
   const { db, now } = context
+  const requestedMs = now()
   if (request.image_url != null) await checkImage(context, request.image_url)
   const quota = line === null ? null : await readQuota(context, line, request.force === true)
-  const audience = recipientsOf(request)
   const buffer = await hearBuffer(context.kv)
   return db.orm.transaction(async (tx) => {
-    await lockLedger(tx)
+    await lockRecipients(tx)
+    const named = request.user_ids && (await withoutErased(tx, request.user_ids, requestedMs))
+    const audience = recipientsOf({ ...request, user_ids: named })
     const selected = await selectRecipients(tx, audience, now(), buffer)
     const remaining = quota === null ? null : Math.max(0, quota - (await undecided(tx)))
     const answer = (planned: Planned | null): PushAnswer => ({

@@ -28,7 +28,13 @@ export async function settleChunk(tx: Writer, held: Chunk, settlement: Settlemen
   if (settled.length > 0) await completeMessage(tx, held.messageId, at)
 }
 
-/** LINE refuses a call for one bad id in it: each half goes on its own. */
+/** Holds a chunk, and reads whom it is for by now: who was erased since it was read is not written down again. */
+export async function holdChunk(tx: Writer, held: Chunk): Promise<Chunk> {
+  const [row] = await tx.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
+  return { ...held, recipients: row?.recipients ?? [] }
+}
+
+/** LINE refuses a call for one bad id in it: each half goes on its own. The caller holds the chunk. */
 export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Date): Promise<void> {
   const split = await tx
     .update(messageChunks)
@@ -37,7 +43,10 @@ export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Da
     .returning({ id: messageChunks.id })
   if (split.length === 0) return
   const middle = held.recipients.length >> 1
-  const halves = [held.recipients.slice(0, middle), held.recipients.slice(middle)]
+  const halves = [held.recipients.slice(0, middle), held.recipients.slice(middle)].filter(
+    (half) => half.length > 0,
+  )
+  if (halves.length === 0) return completeMessage(tx, held.messageId, at)
   await tx
     .insert(messageChunks)
     .values(halves.map((half) => chunk(held.messageId, half, held.body, 'waiting', at)))

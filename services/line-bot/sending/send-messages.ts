@@ -7,8 +7,9 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/line/line-client.ts'
+import { sharePerson } from '#shared/pilgrims/person-lock.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
-import { type Chunk, noteRefusal, settleChunk, splitChunk } from './record-delivery.ts'
+import { type Chunk, holdChunk, noteRefusal, settleChunk, splitChunk } from './record-delivery.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
 /** What another replica has planned, or what has become due, is seen this often. */
@@ -174,10 +175,13 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
       log.warn('LINE refuses a call', { message_id: chunk.messageId, recipients: chunk.size, detail: brief })
       const at = new Date(now())
       await db.orm.transaction(async (tx) => {
-        if (delivery.fault === 'recipients' && chunk.recipients.length > 1)
-          return splitChunk(tx, chunk, detail, at)
-        if (namesRecipient(detail)) await noteRefusal(tx, chunk.recipients[0]!, at)
-        return settleChunk(tx, chunk, { state: 'failed', detail }, at)
+        const isOne = chunk.recipients.length === 1
+        if (isOne) await sharePerson(tx, chunk.recipients[0]!)
+        const held = await holdChunk(tx, chunk)
+        if (delivery.fault === 'recipients' && !isOne) return splitChunk(tx, held, detail, at)
+        if (isOne && namesRecipient(detail))
+          for (const userId of held.recipients) await noteRefusal(tx, userId, at)
+        return settleChunk(tx, held, { state: 'failed', detail }, at)
       })
     }
   }

@@ -7,6 +7,7 @@ import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-
 import type { Writer } from '#shared/bus/outbox.ts'
 import { followers, lineEvents } from '#shared/schema/messages.ts'
 import { makePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /** The person an event comes from; null where LINE does not say. */
@@ -27,22 +28,27 @@ export const isForBot = (event: LineEvent): boolean =>
 const isPhoto = (event: LineEvent): boolean =>
   event.type === 'message' && event.message?.type === 'image' && isOneToOne(event)
 
-/** Applies an event unless it has been; then its repetition changes nothing. */
-export async function applyEvent({ db, now }: ServiceContext, event: LineEvent): Promise<void> {
+/**
+ * Applies an event unless it has been; then its repetition changes nothing.
+ * @returns false: the sender has been erased since, and it is to be forgotten
+ */
+export async function applyEvent({ db, now }: ServiceContext, event: LineEvent): Promise<boolean> {
   const userId = senderOf(event)
-  await db.orm.transaction(async (tx) => {
+  return db.orm.transaction(async (tx) => {
+    if (userId !== null && (await isErasedSince(tx, userId, event.timestamp))) return false
     const fresh = await tx
       .update(lineEvents)
       .set({ appliedAt: new Date(now()) })
       .where(and(eq(lineEvents.webhookEventId, event.webhookEventId), isNull(lineEvents.appliedAt)))
       .returning({ id: lineEvents.webhookEventId })
     // A group's members are no pilgrims for having talked there.
-    if (fresh.length === 0 || userId === null || !isOneToOne(event)) return
+    if (fresh.length === 0 || userId === null || !isOneToOne(event)) return true
     if (event.type === 'follow' || event.type === 'unfollow') await noteReach(tx, event, userId)
     else await noteReach(tx, { ...event, type: 'follow' }, userId)
-    if (event.type === 'unfollow') return
+    if (event.type === 'unfollow') return true
     await makePilgrim(tx, userId, now())
     if (isPhoto(event)) await countPhoto(tx, userId, now())
+    return true
   })
 }
 

@@ -27,10 +27,11 @@ export async function handleEvent(
   line: Line | null,
   { id, payload: event }: { readonly id: number; readonly payload: LineEvent },
 ): Promise<void> {
-  await applyEvent(context, event)
-  const [cached] = await Promise.allSettled([cachePhotoCount(context, event)])
-  await answerEvent(context, line, event)
-  if (cached.status === 'rejected') throw cached.reason
+  if (await applyEvent(context, event)) {
+    const [cached] = await Promise.allSettled([cachePhotoCount(context, event)])
+    await answerEvent(context, line, event)
+    if (cached.status === 'rejected') throw cached.reason
+  }
   const { type, webhookEventId, timestamp } = event
   await context.db.orm
     .update(outbox)

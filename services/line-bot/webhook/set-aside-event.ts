@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
 import { refusedLineEvents } from '#shared/schema/messages.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
@@ -25,16 +26,20 @@ export async function setAside(
   // JSON writes what no column holds as an escape, so that any column holds the JSON.
   const event = JSON.stringify(given)
   const parsed = LineEvent.safeParse(given)
-  await db.orm
-    .insert(refusedLineEvents)
-    .values({
-      digest: new Bun.CryptoHasher('sha256').update(event).digest('hex'),
-      userId: parsed.success ? senderOf(parsed.data) : null,
-      event,
-      reason,
-      refusedAt: new Date(now()),
-    })
-    .onConflictDoNothing()
+  const userId = parsed.success ? senderOf(parsed.data) : null
+  await db.orm.transaction(async (tx) => {
+    if (userId !== null && (await isErasedSince(tx, userId, parsed.data!.timestamp))) return
+    await tx
+      .insert(refusedLineEvents)
+      .values({
+        digest: new Bun.CryptoHasher('sha256').update(event).digest('hex'),
+        userId,
+        event,
+        reason,
+        refusedAt: new Date(now()),
+      })
+      .onConflictDoNothing()
+  })
   log.warn('a webhook event can not be stored and is set aside', errorFields(error))
 }
 

@@ -3,12 +3,15 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { LineEvent } from '#shared/contracts/bot.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import { isDataRefused } from '#shared/db/db.ts'
+import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
+import { senderOf } from './apply-webhook-event.ts'
 import { setAside } from './set-aside-event.ts'
 
 /**
  * Stores the events that are new, each with its row in the outbox. One that the database refuses spoils none of its
- * neighbours: it is set aside with the reason.
+ * neighbours: it is set aside with the reason. What somebody said before they were erased is not stored, however late
+ * it comes: from the spool, or once more from LINE.
  * @returns how many were new
  */
 export async function storeEvents(context: ServiceContext, events: readonly LineEvent[]): Promise<number> {
@@ -38,14 +41,20 @@ async function storeTogether(
 ): Promise<number> {
   const receivedAt = new Date(now())
   const stored = await db.orm.transaction(async (tx) => {
+    const kept: LineEvent[] = []
+    for (const event of events) {
+      const sender = senderOf(event)
+      if (sender === null || !(await isErasedSince(tx, sender, event.timestamp))) kept.push(event)
+    }
+    if (kept.length === 0) return []
     const rows = await tx
       .insert(lineEvents)
-      .values(events.map(({ webhookEventId }) => ({ webhookEventId, receivedAt })))
+      .values(kept.map(({ webhookEventId }) => ({ webhookEventId, receivedAt })))
       .onConflictDoNothing()
       .returning({ id: lineEvents.webhookEventId })
     const fresh = new Set(rows.map(({ id }) => id))
     const added: Event[] = []
-    for (const event of events)
+    for (const event of kept)
       if (fresh.delete(event.webhookEventId))
         added.push(await outbox.add(tx, 'event.line-bot.webhook.received', storable(event)))
     return added

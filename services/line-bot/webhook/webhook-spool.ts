@@ -3,10 +3,10 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { SPOOL } from '#shared/objects/spooled.ts'
 import { setAside } from './set-aside-event.ts'
 import { storeEvents } from './store-webhook-events.ts'
 
-const PREFIX = 'webhooks/'
 const EVERY_MS = 15_000
 
 /** Puts events into the object store; the same event twice is one object. */
@@ -14,7 +14,7 @@ export async function spoolEvents({ objects }: ServiceContext, events: readonly 
   await Promise.all(
     events.map((event) =>
       objects.put(
-        `${PREFIX}${event.webhookEventId.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`,
+        `${SPOOL}${event.webhookEventId.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`,
         Buffer.from(JSON.stringify(event)),
         { contentType: 'application/json' },
       ),
@@ -29,7 +29,7 @@ export async function spoolEvents({ objects }: ServiceContext, events: readonly 
  */
 export async function unspool(context: ServiceContext): Promise<void> {
   const { objects, log } = context
-  for await (const key of objects.list(PREFIX)) {
+  for await (const key of objects.list(SPOOL)) {
     const object = await objects.get(key)
     if (object === null) continue
     try {

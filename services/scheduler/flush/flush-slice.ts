@@ -6,6 +6,7 @@ import { type Entry, userHash } from '#shared/kv/kv.ts'
 import { type Book, bookSlice } from '#shared/ledger/stored-counters.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { Fix } from '#shared/fold/fold.ts'
+import { lockKey } from '#shared/pilgrims/person-lock.ts'
 import postgres from 'postgres'
 import { foldPoints } from './fold-points.ts'
 import { latestMoves } from './latest-positions.ts'
@@ -174,7 +175,10 @@ async function setAside(
   const reason = describeError(error)
   const letter = [userId, field, value, reason].map(storable)
   const { generation } = readStamp(value)
-  const [row] = await db.sql<[{ fresh: number; again: number }]>`
+  const [row] = await db.sql.begin(async (tx) => {
+    // Not while the pilgrim is being erased: the letter would come after its table was emptied.
+    await tx`SELECT pg_advisory_xact_lock_shared(${lockKey(userId)}::bigint)`
+    return tx<[{ fresh: number; again: number }]>`
     WITH letter AS (
       SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,
              to_timestamp(${now()}::float8 / 1000) AS at
@@ -199,6 +203,7 @@ async function setAside(
       dead_letters = b.dead_letters + excluded.dead_letters, repeated = b.repeated + excluded.repeated,
       erased = b.erased + excluded.erased
     RETURNING (SELECT fresh FROM counted) AS fresh, (SELECT again FROM counted) AS again`
+  })
   return row.fresh + row.again === 0 ? { ...NOTHING, erased: 1 } : { ...NOTHING, deadLetters: 1 }
 }
 

@@ -40,6 +40,10 @@ function openFile(path: string, mode: { readonly create: true } | { readonly rea
     db.run('PRAGMA busy_timeout = 0')
     db.run('PRAGMA locking_mode = EXCLUSIVE')
     db.run('PRAGMA journal_mode = DELETE')
+    // What is deleted is overwritten, and cut off the file that could undo it, which this lock keeps: it may be about
+    // somebody who is erased.
+    db.run('PRAGMA secure_delete = ON')
+    db.run('PRAGMA journal_size_limit = 0')
     db.run('PRAGMA synchronous = FULL')
     // In this locking mode a lock that was taken is kept.
     db.run('BEGIN EXCLUSIVE')

@@ -44,7 +44,7 @@ export function put(admission: Admission, submission: Submission, skip: number, 
   /** How many ms later the first entry stands than it came. */
   let later = 0
   for (const [i, { field, value }] of entries.entries()) {
-    if (!bounded && erased !== undefined && receivedMs(value) <= erased.erasedMs) {
+    if (erased !== undefined && receivedMs(value) <= erased.erasedMs) {
       gone++
       continue
     }
@@ -100,8 +100,9 @@ export function admit(admission: Admission, submission: Submission): Verdict {
   if (done === null) return { outcome: 'full' }
   const recordedMs = first?.recordedMs ?? submission.recordedMs + done.later
   if (first !== undefined) change(['entered', caller, 0, 1, 0, 0])
-  if (first === undefined || entries.length > 1) move(admission, submission)
-  if (!charged) {
+  if (done.gone === 0 && (first === undefined || entries.length > 1)) move(admission, submission)
+  // Of somebody erased since not even the window remembers the call.
+  if (!charged && done.gone === 0) {
     const call: Call = { ms: nowMs, id, duplicateKey, recordedMs }
     change(['window', key, [...calls, call], nowMs + keepMs])
   }

@@ -27,6 +27,8 @@ export function openChangeLog<Change>(
     db.run('PRAGMA locking_mode = EXCLUSIVE')
     db.run('PRAGMA journal_mode = WAL')
     db.run('PRAGMA synchronous = FULL')
+    // What is deleted is overwritten: it may be about somebody who is erased.
+    db.run('PRAGMA secure_delete = ON')
     db.run('CREATE TABLE IF NOT EXISTS log (turn INTEGER PRIMARY KEY, changes TEXT NOT NULL)')
     const turns = db.query<{ changes: string }, []>('SELECT changes FROM log ORDER BY turn')
     let length = 0
@@ -89,7 +91,10 @@ export class ChangeLog<Change> {
     return this.#commit
   }
 
-  /** Replaces the log by these changes, in one transaction. @throws SQLite's error; the log is as before */
+  /**
+   * Replaces the log by these changes, in one transaction; nothing of what it held stays in its files.
+   * @throws SQLite's error; the log holds the old changes or the new ones
+   */
   compact(changes: Iterable<Change>): void {
     this.#write()
     this.#db.transaction(() => {
@@ -102,6 +107,8 @@ export class ChangeLog<Change> {
       if (row.length > 0) this.#insert.run(JSON.stringify(row))
     })()
     this.#length = 0
+    // The write-ahead log holds what the file itself has overwritten.
+    this.#db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   }
 
   close(): void {

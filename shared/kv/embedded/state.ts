@@ -94,11 +94,11 @@ export function apply(state: State, change: Change): void {
       state.hidden[change[2] ? 'add' : 'delete'](change[1])
       return
     case 'erase':
-      forget(state, change[1])
-      state.erased.set(change[2].userHash, change[2])
+      forget(state, change[1], change[2].generation)
+      remember(state, change[2])
       return
     case 'erased':
-      state.erased.set(change[1].userHash, change[1])
+      remember(state, change[1])
       return
     case 'entered':
       enter(state, change)
@@ -144,8 +144,24 @@ function clear(state: State): void {
   Object.assign(state, { books: createState().books, status: null })
 }
 
-function forget(state: State, userId: string): void {
-  state.books.erased += state.buffers.get(userId)?.entries.size ?? 0
+/** An older generation never takes the place of a newer one. */
+function remember({ erased }: State, one: Erased): void {
+  if ((erased.get(one.userHash)?.generation ?? 0) <= one.generation) erased.set(one.userHash, one)
+}
+
+/** Entries of a buffer that were admitted before an erasure. */
+export const entriesBefore = (buffer: Buffer | undefined, generation: number): string[] =>
+  [...(buffer?.entries ?? [])]
+    .filter(([, value]) => Number(/^(\d+)~/.exec(value)?.[1] ?? 0) < generation)
+    .map(([field]) => field)
+
+function forget(state: State, userId: string, generation: number): void {
+  const buffer = state.buffers.get(userId)
+  const before = entriesBefore(buffer, generation)
+  state.books.erased += before.length
+  for (const field of before) buffer?.entries.delete(field)
+  // Whoever has come back since has a place of their own.
+  if (buffer !== undefined && buffer.entries.size > 0) return
   state.buffers.delete(userId)
   for (const kind of ['checkin', 'sync']) state.windows.delete(`${kind}:${userId}`)
   state.live.delete(userId)

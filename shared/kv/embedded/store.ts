@@ -1,4 +1,5 @@
 /** The embedded kv's memory and log under one handle. */
+import { KvUnavailable } from '../kv.ts'
 import { openChangeLog } from './log.ts'
 import { apply, booksOf, type Change, createState, prune, snapshot, type State } from './state.ts'
 
@@ -10,6 +11,12 @@ export interface Store {
   readonly change: (change: Change) => void
   /** Resolves when all changes so far are on disk. @throws KvUnavailable */
   readonly committed: () => Promise<void>
+  /**
+   * Resolves when the log holds nothing but what stands, and the disk nothing of what it held before. Calls of one turn
+   * of the event loop share the work.
+   * @throws KvUnavailable
+   */
+  readonly rewritten: () => Promise<void>
   /** Rewrites the log when it has grown long. */
   readonly tidy: () => void
   readonly close: () => void
@@ -29,10 +36,13 @@ export function openStore(
 ): Store {
   const state = createState()
   const log = openChangeLog<Change>(path, (change) => apply(state, change))
+  const rewrite = () => {
+    prune(state, now())
+    log.compact(snapshot(state))
+  }
   const compact = () => {
     try {
-      prune(state, now())
-      log.compact(snapshot(state))
+      rewrite()
     } catch (error) {
       onError(error)
     }
@@ -50,9 +60,27 @@ export function openStore(
     now,
     change,
     committed: () => log.committed(),
+    rewritten: sharing(rewrite),
     tidy() {
       if (log.length > compactAfter) compact()
     },
     close: () => log.close(),
   }
+}
+
+/** Does a piece of work on the log once for all who ask for it in one turn of the event loop. */
+function sharing(work: () => void): () => Promise<void> {
+  let underWay: Promise<void> | null = null
+  return () =>
+    (underWay ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        underWay = null
+        try {
+          work()
+          resolve()
+        } catch (error) {
+          reject(new KvUnavailable('the disk does not take the log of the embedded kv', { cause: error }))
+        }
+      })
+    }))
 }

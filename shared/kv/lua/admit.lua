@@ -229,7 +229,7 @@ local function put(key, isEmpty, first, n, stamp, erasedAt)
   end
   for i, field in ipairs(fields) do
     local value = entries[first + 2 * i - 1]
-    if restoring and receivedBefore(value, erasedAt) then
+    if receivedBefore(value, erasedAt) then
       late = late + 1
     else
       value = stamp .. value
@@ -303,11 +303,11 @@ local function decide(submission)
     local firstRecorded = window ~= '' and placeOf(window, string.match(call, '|([^|]*)|'), now - duplicateMs)
     if firstRecorded then
       -- The check-in is known; points that came with it are taken all the same.
-      local known, _, pending = buffer(user, first + 2, n - 1)
+      local known, _, pending, late = buffer(user, first + 2, n - 1)
       if not known then return { 'full' } end
       duplicate = duplicate + 1
       if not charged then charge(open, user, window, placed(call, firstRecorded)) end
-      if n > 1 and position ~= '' then move(user, position) end
+      if n > 1 and position ~= '' and late == 0 then move(user, position) end
       return { 'admitted', known + 1, 1, pending, firstRecorded, '' }
     end
   end
@@ -319,7 +319,8 @@ local function decide(submission)
     recorded = string.format('%.0f', recorded + later)
     call = placed(call, recorded)
   end
-  if open and not charged then charge(open, user, window, call) end
+  -- Of somebody erased since not even the window remembers the call.
+  if open and not charged and late == 0 then charge(open, user, window, call) end
   if known == 0 and later == 0 then return pending end
   local held = ''
   if firstKnown == 1 and later == 0 and kind == 'checkin' then held = redis.call('HGET', tag .. ':buf:' .. user, entries[first]) end

@@ -7,8 +7,12 @@ export function liveMapVerbs(
   tags: readonly string[],
 ): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'rememberErased' | 'erased'> {
   return {
-    erase: (userId, { generation, erasedMs }) =>
-      asked(client.gpsErase(tags[partitionOf(userId, tags.length)]!, userId, generation, erasedMs)),
+    async erase(userId, { generation, erasedMs }, caches = []) {
+      const tag = tags[partitionOf(userId, tags.length)]!
+      const pending = await asked<number>(client.gpsErase(tag, userId, generation, erasedMs))
+      await Promise.all(caches.map((key) => asked(client.del(`cache:${key}`))))
+      return pending
+    },
     async rememberErased(erased) {
       if (erased.length === 0) return
       const fields = erased.flatMap(({ userHash, generation, erasedMs }) => [

@@ -1,0 +1,126 @@
+/** The database's part of an erasure: the person's own rows, and where others' rows name them. */
+import { and, eq, sql } from 'drizzle-orm'
+import type { ErasurePart } from '#shared/contracts/erasure.ts'
+import type { Answers } from '#shared/contracts/survey.ts'
+import { userHash } from '#shared/kv/kv.ts'
+import { isLineUserId } from '#shared/line/line-client.ts'
+import { screenshotKey } from '#shared/objects/pictures.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { lockPerson } from '#shared/pilgrims/person-lock.ts'
+import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
+import { bookErased } from '#shared/pilgrims/report-totals.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import { PERSONAL_TABLES, type PersonalTable } from '#shared/schema/personal-data.ts'
+import { pilgrims, REPORTS, surveys } from '#shared/schema/profiles.ts'
+import { bookSurvey } from '#shared/pilgrims/survey-counts.ts'
+import { keepOffsets } from '../pilgrims/keep-anonymous-totals.ts'
+
+/** What is left to do when the rows are gone. */
+export const OUTSIDE: readonly ErasurePart[] = ['buffer', 'objects']
+
+export interface ErasedRows {
+  readonly rows: Record<PersonalTable, number>
+  /** Rows of others that named the person. */
+  readonly mentions: number
+  /** Whether the event's sums still hold them. */
+  readonly walked: boolean
+  /** Keys of screenshots that go with their feedback. */
+  readonly screenshots: string[]
+}
+
+/** Waits for whoever writes about the person, and keeps them waiting: another erasure, a planner of messages, a flush. */
+export async function lockOut(tx: Writer, userId: string): Promise<void> {
+  await lockPerson(tx, userId)
+  await lockRecipients(tx)
+  await tx.execute(sql`INSERT INTO pilgrim_totals (user_id) VALUES (${userId}) ON CONFLICT DO NOTHING`)
+  await tx.execute(sql`SELECT FROM pilgrim_totals WHERE user_id = ${userId} FOR UPDATE`)
+}
+
+/** Deletes a person's rows and keeps their sums as nobody's. The transaction holds `lockOut`. */
+export async function eraseRows(tx: Writer, userId: string, calendar: Calendar): Promise<ErasedRows> {
+  const walked = (await keepOffsets(tx, userId, calendar)) || (await hasReported(tx, userId))
+  const screenshots = await ownScreenshots(tx, userId)
+  const rows = await emptyTables(tx, userId)
+  return { rows, walked, screenshots, mentions: await forgetMentions(tx, userId) }
+}
+
+/** Whether what the pilgrim reports adds to the event's sums. */
+async function hasReported(tx: Writer, userId: string): Promise<boolean> {
+  const mine = tx.select({ id: pilgrims.userId }).from(pilgrims)
+  return (await mine.where(and(eq(pilgrims.userId, userId), sql.raw(REPORTS)))).length > 0
+}
+
+/**
+ * Screenshots belong to the feedback that named them first: only whoever uploaded one knows its name. Who names
+ * another one's later does not take it along.
+ */
+async function ownScreenshots(tx: Writer, userId: string): Promise<string[]> {
+  const rows = await tx.execute<{ url: string }>(sql`
+    SELECT f.screenshot_url AS url FROM feedback f
+    WHERE f.user_id = ${userId} AND f.screenshot_url IS NOT NULL AND NOT EXISTS (
+      SELECT FROM feedback o WHERE right(o.screenshot_url, 36) = right(f.screenshot_url, 36)
+        AND o.id < f.id AND o.user_id IS DISTINCT FROM f.user_id)`)
+  const keys = rows.map(({ url }) => screenshotKey(url.slice(url.lastIndexOf('/') + 1)))
+  return [...new Set(keys.filter((key) => key !== null))]
+}
+
+async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalTable, number>> {
+  const rows = {} as Record<PersonalTable, number>
+  for (const table of PERSONAL_TABLES) {
+    if (table === 'pilgrims' || table === 'surveys') {
+      rows[table] = await unbook[table](tx, userId)
+      continue
+    }
+    // The lock's own row is not a row of the person.
+    const own = table === 'pilgrim_totals' ? sql`WHERE points > 0` : sql``
+    const [counted] = await tx.execute<{ n: number }>(sql`
+      WITH gone AS (DELETE FROM ${sql.identifier(table)} WHERE user_id = ${userId} RETURNING *)
+      SELECT count(*)::int AS n FROM gone ${own}`)
+    rows[table] = counted!.n
+  }
+  return rows
+}
+
+/** Rows that sums are kept over: what was reported stays as nobody's; a survey is counted no more, as none is listed. */
+const unbook = {
+  async pilgrims(tx: Writer, userId: string): Promise<number> {
+    const gone = await tx.delete(pilgrims).where(eq(pilgrims.userId, userId)).returning()
+    for (const pilgrim of gone) await bookErased(tx, pilgrim)
+    return gone.length
+  },
+  async surveys(tx: Writer, userId: string): Promise<number> {
+    const gone = await tx.delete(surveys).where(eq(surveys.userId, userId)).returning()
+    // As they are: what no contract takes any more is erased as well.
+    for (const { answers } of gone) await bookSurvey(tx, answers as Answers, null)
+    return gone.length
+  },
+}
+
+/**
+ * Where others' rows name the person: the audit log and the ledger of messages keep what happened, not to whom.
+ * @returns how many rows did
+ */
+async function forgetMentions(tx: Writer, userId: string): Promise<number> {
+  const hash = userHash(userId)
+  const changes = [
+    sql`UPDATE audit_log SET details = jsonb_set(details, '{user_id}', to_jsonb(${hash}::text))
+      WHERE details->>'user_id' = ${userId}`,
+    sql`UPDATE message_chunks SET recipients = recipients - ${userId}::text WHERE recipients ? ${userId}::text`,
+    sql`UPDATE messages SET audience = jsonb_set(audience, '{user_ids}', (audience->'user_ids') - ${userId}::text)
+      WHERE audience->'user_ids' ? ${userId}::text`,
+    // What they have written to the bot.
+    sql`DELETE FROM outbox WHERE payload->'source'->>'userId' = ${userId}`,
+  ]
+  // Who was with them in a group, and named them there. Such an id is no other word of an event.
+  if (isLineUserId(userId))
+    changes.push(sql`
+      UPDATE outbox SET payload = replace(payload::text, to_jsonb(${userId}::text)::text, to_jsonb(${hash}::text)::text)::jsonb
+      WHERE position(to_jsonb(${userId}::text)::text IN payload::text) > 0`)
+  let rows = 0
+  for (const change of changes) {
+    const [counted] = await tx.execute<{ n: number }>(sql`
+      WITH changed AS (${change} RETURNING 1) SELECT count(*)::int AS n FROM changed`)
+    rows += counted!.n
+  }
+  return rows
+}

@@ -1,0 +1,51 @@
+/** An installation on servers, for writers that are called by hand at the moment that matters. */
+import { eraseUser } from '#services/admin/pilgrims/erase-user.ts'
+import { openEmbeddedBus } from '#shared/bus/bus.embedded.ts'
+import { createOutbox } from '#shared/bus/outbox.ts'
+import type { Erasure } from '#shared/contracts/erasure.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
+import { openInstallation, OPERATOR } from '#tests/admin/backup-harness.ts'
+import { lineUser } from '#tests/helpers/line-server.ts'
+import { findInStores } from '#tests/helpers/stores.ts'
+import { placesOf } from './person.ts'
+
+/** Bound of opening it on a busy machine. */
+export const OPEN_MS = 60_000
+
+export interface Late {
+  readonly context: ServiceContext
+  erase(userId: string): Promise<Erasure>
+  /** Where these words stand. */
+  found(words: readonly string[]): Promise<string[]>
+  close(): Promise<void>
+}
+
+let person = 0xe5a5e
+/** An id that LINE could have given. */
+export const newUser = (): string => lineUser(++person)
+
+export async function openLate(): Promise<Late> {
+  const { installation, rig, close } = await openInstallation('real')
+  const log = createLog({}, () => undefined)
+  const now = () => Date.now()
+  const bus = await openEmbeddedBus({ onError: () => undefined })
+  const context = {
+    ...installation,
+    now,
+    log,
+    calendar: rig.calendar,
+    metrics: createMetrics('test'),
+    outbox: createOutbox(installation.db, bus, now, log),
+    stopping: new AbortController().signal,
+  } as unknown as ServiceContext
+  const { databaseUrl, redisUrl, dataDir } = installation.config
+  const places = placesOf({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, EVENT_DATA_DIR: dataDir })
+  return {
+    context,
+    erase: (userId) => eraseUser(context, OPERATOR, userId, 'r'),
+    found: (words) => findInStores(places, words),
+    close,
+  }
+}

@@ -1,0 +1,159 @@
+/** Somebody of whom everything is stored, in words that nobody else uses. */
+import { join } from 'node:path'
+import { png } from '#tests/feedback-media/pictures.ts'
+import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
+import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
+import type { Places } from '#tests/helpers/stores.ts'
+import { admin, checkIn, syncTrack, type World } from '#tests/helpers/test-stack.ts'
+
+/** What is said of a person; each time in other words. */
+export interface Words {
+  readonly name: string
+  readonly phone: string
+  readonly answer: string
+  readonly note: string
+  readonly lat: number
+}
+
+export interface Person {
+  readonly userId: string
+  readonly before: Words
+  readonly after: Words
+}
+
+const hex = (): string => crypto.randomUUID().replaceAll('-', '')
+const digits = (count: number): string =>
+  Array.from({ length: count }, () => 1 + Math.floor(Math.random() * 9)).join('')
+
+const newWords = (): Words => ({
+  name: `name-${hex()}`,
+  phone: `+8869${digits(10)}`,
+  answer: `answer-${hex()}`,
+  note: `note-${hex()}`,
+  lat: Number(`24.${digits(9)}`),
+})
+
+/** Somebody whom LINE could know. */
+export const newPerson = (): Person => ({ userId: `U${hex()}`, before: newWords(), after: newWords() })
+
+/** Words as they may stand in a store. */
+export const wordsOf = ({ name, phone, answer, note, lat }: Words): string[] => [
+  name,
+  phone,
+  answer,
+  note,
+  `${lat}`,
+]
+
+export const LNG = 120.67
+/** Settings under which one address may be many people. */
+export const MANY_PEOPLE = { EVENT_LIMIT_ADDRESS_WRITE: '100000' }
+
+export const asOperator = (
+  world: World,
+  role: 'owner' | 'manager',
+  method: string,
+  path: string,
+  body?: object,
+) =>
+  world.fetch(`/api/event/${path}`, {
+    method,
+    headers: { 'Content-Type': 'application/json', ...admin(role) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+
+export const erase = (world: World, { userId }: Person): Promise<Response> =>
+  asOperator(world, 'owner', 'DELETE', `admin/users/${userId}`)
+
+/** Everything that somebody can say of themselves, and that can be said of them, by name of the write. */
+export const WRITES: Readonly<
+  Record<string, (world: World, person: Person, words: Words) => Promise<unknown>>
+> = {
+  'user/sync': (world, { userId }, { name }) =>
+    post(world, 'user/sync', { user_id: userId, display_name: name, consumption: { water: 1 } }),
+  'user/phone': (world, { userId }, { phone }) => post(world, 'user/phone', { user_id: userId, phone }),
+  privacy: (world, { userId }, { note }) => post(world, 'privacy', { user_id: userId, version: note }),
+  'privacy taken back': (world, { userId }) => post(world, 'privacy', { user_id: userId, agreed: false }),
+  'participant-status': (world, { userId }) =>
+    post(world, 'participant-status', { user_id: userId, status: 'withdrawn' }),
+  submit: (world, { userId }, { answer, lat }) =>
+    post(world, 'submit', {
+      user_id: userId,
+      survey: { q1: answer },
+      gps_points: [{ lat, lng: LNG, timestamp: Date.now() - 3 * MINUTE }],
+    }),
+  feedback: async (world, { userId }, { note, name }) => {
+    const uploaded = await world.fetch('/api/event/feedback-upload', { method: 'POST', body: png(2, 2) })
+    const { data } = (await uploaded.json()) as { data: { url: string } }
+    const given = { user_id: userId, category: 'bug', description: note, contact: name }
+    return post(world, 'feedback', { ...given, screenshot_url: data.url })
+  },
+  checkin: (world, { userId }, { lat }) => checkIn(world, userId, { lat }),
+  'track/sync': (world, { userId }, { lat }) =>
+    syncTrack(world, userId, [
+      { lat, lng: LNG, timestamp: Date.now() - 2 * MINUTE },
+      { lat, lng: LNG + 0.01, timestamp: Date.now() - MINUTE },
+    ]),
+  'a role': (world, { userId }) =>
+    asOperator(world, 'owner', 'POST', 'admin/roles', { user_id: userId, role: 'volunteer' }),
+  'a push by name': (world, { userId }) =>
+    asOperator(world, 'manager', 'POST', 'push', { user_ids: [userId], text: 'hello' }),
+  'a message to the bot': (world, { userId }, { note }) => deliver(world, [textEvent(userId, note)]),
+  'being named in a group': (world, { userId }) =>
+    deliver(world, [
+      textEvent(`U${hex()}`, '@bot @other', {
+        source: { type: 'group', groupId: `C${hex()}`, userId: `U${hex()}` },
+        message: {
+          type: 'text',
+          id: '1',
+          text: '@bot @other',
+          mention: {
+            mentionees: [
+              { index: 0, length: 4, type: 'user', isSelf: true },
+              { index: 5, length: 6, type: 'user', userId },
+            ],
+          },
+        },
+      }),
+    ]),
+  'a photo to the bot': (world, { userId }) =>
+    deliver(world, [lineEvent(userId, { type: 'message', message: { type: 'image', id: '1' } })]),
+}
+
+/** What makes something new of what is stored, or names the person, and says nothing new of them. */
+export const DERIVED: Readonly<Record<string, (world: World, person: Person) => Promise<unknown>>> = {
+  'og-image': (world, { userId }) => post(world, 'og-image', { user_id: userId }),
+  'the card': (world, { userId }) => world.fetch(`/api/event/og/${userId}.png`),
+  'photos/count': (world, { userId }) => world.fetch(`/api/event/photos/count?user_id=${userId}`),
+  'a status by an operator': (world, { userId }) =>
+    asOperator(world, 'manager', 'PUT', `admin/users/${userId}/status`, { status: 'withdrawn' }),
+  'a push to all': (world) =>
+    asOperator(world, 'manager', 'POST', 'push', { audience: 'all', text: 'hello' }),
+  'reading everything': async (world, { userId }) => {
+    const { headers } = { headers: admin('owner') }
+    for (const path of [
+      'data',
+      'admin/users',
+      'admin/surveys',
+      `user/${userId}`,
+      `admin/users/${userId}/export`,
+    ])
+      await (await world.fetch(`/api/event/${path}`, { headers })).text()
+  },
+}
+
+/** Has everything said of somebody, and a card drawn. */
+export async function fillIn(world: World, person: Person): Promise<void> {
+  for (const write of Object.values(WRITES)) await write(world, person, person.before)
+  // Walking again: a withdrawn person is no recipient.
+  await post(world, 'participant-status', { user_id: person.userId, status: 'active' })
+  for (const read of ['og-image', 'photos/count']) await DERIVED[read]!(world, person)
+}
+
+export const placesOf = (settings: Partial<Record<string, string>>): Places => ({
+  databaseUrl: settings.DATABASE_URL ?? '',
+  redisUrl: settings.REDIS_URL ?? '',
+  natsUrl: settings.NATS_URL ?? '',
+  dataDir: settings.EVENT_DATA_DIR!,
+  objectsDir: join(settings.EVENT_DATA_DIR!, 'objects'),
+})

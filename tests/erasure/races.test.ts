@@ -1,0 +1,166 @@
+/**
+ * Every kind of write at the same moment as an erasure: what was stored before is nowhere afterwards, what is said at
+ * that moment is refused, or a new person's, and nothing of that stays after one more erasure.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Environment } from '#shared/config/config.ts'
+import { eraseUserEndpoint } from '#shared/contracts/reports.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { lineSettings, type LineServer, startLineServer } from '#tests/helpers/line-server.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { findInStores, type Places } from '#tests/helpers/stores.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { admin, flushed, type World } from '#tests/helpers/test-stack.ts'
+import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
+import { openEmbeddedWorld, WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { randomBy } from '#tests/scheduler/walks.ts'
+import {
+  DERIVED,
+  erase,
+  fillIn,
+  MANY_PEOPLE,
+  newPerson,
+  type Person,
+  placesOf,
+  wordsOf,
+  WRITES,
+} from './person.ts'
+
+const SEED = Number(process.env.ERASURE_SEED ?? 1)
+const ROUNDS = process.env.FAULTS === 'long' ? 10 : 2
+const RACE_MS = 200_000
+/** What is on its way to be dropped: an event that the sweep brings, a journal that is replayed. */
+const SETTLED_MS = 30_000
+/** A card is drawn within about this time. */
+const SPAN_MS = 700
+
+interface Opened {
+  readonly world: World
+  readonly places: Places
+}
+
+const open: Record<World['kind'], (settings: Environment) => Promise<Opened>> = {
+  async embedded(settings) {
+    const dataDir = await newDirectory('erasing')
+    const world = await openEmbeddedWorld({ ...settings, EVENT_DATA_DIR: dataDir })
+    return { world, places: placesOf({ EVENT_DATA_DIR: dataDir }) }
+  },
+  async real(settings) {
+    const world = await openRealWorld({ settings })
+    return { world, places: placesOf(world.settings) }
+  },
+}
+
+/** Nothing of these words is anywhere, once what is on its way has been dropped. */
+const expectNothing = (places: Places, words: readonly string[]): Promise<unknown> => {
+  let found: string[] = []
+  return until(async () => (found = await findInStores(places, words)).length === 0, {
+    timeoutMs: SETTLED_MS,
+    what: 'nothing to be left of the erased',
+    everyMs: 1_000,
+  }).catch(() => expect(found).toEqual([]))
+}
+
+for (const kind of ['embedded', 'real'] as const)
+  (kind === 'real' ? describeOnServers : describe)(`erasing at the same moment, ${kind}`, () => {
+    let line: LineServer
+    let opened: Opened
+    beforeAll(async () => {
+      line = startLineServer()
+      opened = await open[kind]({ ...lineSettings(line), ...MANY_PEOPLE })
+    }, WORLD_MS)
+    afterAll(async () => {
+      await opened.world.close()
+      await line.stop()
+    }, WORLD_MS)
+
+    const acts = { ...WRITES, ...DERIVED }
+    /** Somebody for each kind of write. */
+    const crowd = (): Map<string, Person> => new Map(Object.keys(acts).map((name) => [name, newPerson()]))
+
+    /** One write and one erasure, each at a moment of its own. */
+    async function race(name: string, person: Person, random: () => number): Promise<void> {
+      const { world } = opened
+      const [actMs, eraseMs] = [random() * SPAN_MS, random() * SPAN_MS]
+      const acting = Bun.sleep(actMs).then(() => acts[name]!(world, person, person.after))
+      await Bun.sleep(eraseMs)
+      const { remaining } = await dataOf(await erase(world, person), eraseUserEndpoint)
+      expect({ name, remaining }).toEqual({ name, remaining: [] })
+      await acting
+    }
+
+    test(
+      `of what was there nothing stays, and of what comes at that moment nothing after one more erasure; seed ${SEED}`,
+      async () => {
+        const { world, places } = opened
+        const random = randomBy(SEED)
+        for (let round = 0; round < ROUNDS; round++) {
+          const people = crowd()
+          for (const person of people.values()) await fillIn(world, person)
+          if (round % 2 === 0) await flushed(world)
+          const all = [...people]
+          expect(
+            await findInStores(
+              places,
+              all.map(([, { userId }]) => userId),
+            ),
+          ).not.toEqual([])
+          await Promise.all(all.map(([name, person]) => race(name, person, random)))
+          // What says nothing new of the person leaves not even the id.
+          const derived = all.filter(([name]) => name in DERIVED).map(([, { userId }]) => userId)
+          await expectNothing(places, [...all.flatMap(([, { before }]) => wordsOf(before)), ...derived])
+          for (const [, person] of all) {
+            const again = await erase(world, person)
+            expect([200, 404]).toContain(again.status)
+            await sentenceOf(await erase(world, person), 404, 'not-found')
+          }
+          const words = all.flatMap(([, { userId, before, after }]) => [
+            userId,
+            ...wordsOf(before),
+            ...wordsOf(after),
+          ])
+          await expectNothing(places, words)
+          await expectNothingShown(
+            world,
+            all.map(([, person]) => person),
+          )
+        }
+      },
+      RACE_MS,
+    )
+  })
+
+/** Nothing is shown of them, by anybody's token, from whatever is kept for a moment. */
+async function expectNothingShown(world: World, people: readonly Person[]): Promise<void> {
+  const { userId } = people[0]!
+  await sentenceOf(await world.fetch(`/api/event/user/${userId}`), 404, 'not-found')
+  for (const person of people)
+    await sentenceOf(await world.fetch(`/api/event/og/${person.userId}.png`), 404, 'not-found')
+  const words = people.flatMap((person) => [
+    person.userId,
+    ...wordsOf(person.before),
+    ...wordsOf(person.after),
+  ])
+  const shown = async (): Promise<string[]> => {
+    const headers = admin('owner')
+    const pages = [
+      'data?limit=5000',
+      'admin/users?limit=200',
+      'admin/surveys?limit=200',
+      'admin/audit?limit=200',
+      'feedback?limit=200',
+      'admin/roles?limit=200',
+    ]
+    const texts = await Promise.all(
+      pages.map(async (page) => (await world.fetch(`/api/event/${page}`, { headers })).text()),
+    )
+    return words.filter((word) => texts.some((text) => text.includes(word)))
+  }
+  let seen: string[] = []
+  await until(async () => (seen = await shown()).length === 0, {
+    timeoutMs: 10_000,
+    what: 'nothing of the erased to be shown',
+    everyMs: 500,
+  }).catch(() => expect(seen).toEqual([]))
+}

@@ -1,0 +1,54 @@
+/** A backup that was made before an erasure does not bring the person back into the installation that erased them. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eraseUser } from '#services/admin/pilgrims/erase-user.ts'
+import { restoreBackup, verifyBackup } from '#services/admin/backup/restore.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import {
+  backUp,
+  contents,
+  fill,
+  type Kind,
+  openInstallation,
+  OPERATOR,
+  type Opened,
+} from '#tests/admin/backup-harness.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { expectProjections } from '#tests/scheduler/projections.ts'
+
+const OPEN_MS = 60_000
+const OPTIONS = { replace: true, paused: false }
+
+for (const kind of ['embedded', 'real'] as const satisfies Kind[])
+  (kind === 'real' ? describeOnServers : describe)(`a backup from before an erasure, ${kind}`, () => {
+    let opened: Opened
+    beforeAll(async () => {
+      opened = await openInstallation(kind)
+      await fill(opened)
+    }, OPEN_MS)
+    afterAll(() => opened.close(), OPEN_MS)
+
+    test(
+      'is restored without whom was erased since, and with everybody else',
+      async () => {
+        const { installation, rig } = opened
+        const path = await backUp(opened)
+        rig.nowMs += 3_600_000
+        const context = { ...installation, calendar: rig.calendar } as ServiceContext
+        // With rows, a card, mentions and waiting points.
+        for (const userId of ['walker-1', 'walker-3']) await eraseUser(context, OPERATOR, userId, 'r')
+        const backup = await verifyBackup(path)
+        // The installation's clock stands where the rig's does.
+        expect(Date.parse(backup.header.made_at)).toBeLessThan(rig.nowMs)
+        await restoreBackup(installation, backup, OPTIONS)
+        const all = JSON.stringify(await contents(opened))
+        for (const userId of ['walker-1', 'walker-3']) expect(all).not.toContain(`${userId}"`)
+        for (const userId of ['walker-2', 'walker-4']) expect(all).toContain(`${userId}"`)
+        expect(await installation.db.sql`SELECT FROM erasing`).toHaveLength(0)
+        await rig.flush()
+        const after = JSON.stringify(await contents(opened))
+        for (const userId of ['walker-1', 'walker-3']) expect(after).not.toContain(`${userId}"`)
+        await expectProjections(installation.db, rig.calendar)
+      },
+      OPEN_MS,
+    )
+  })

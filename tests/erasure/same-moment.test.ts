@@ -1,0 +1,60 @@
+/** Two changes of one person that arrive together. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { assignRole } from '#services/admin/pilgrims/assign-role.ts'
+import { recordConsent } from '#services/survey-profile/record-consent.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { OPERATOR } from '#tests/admin/backup-harness.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { type Late, newUser, OPEN_MS, openLate } from './late-writers.ts'
+
+describeOnServers('at the same moment', () => {
+  let late: Late
+  let context: ServiceContext
+  beforeAll(async () => {
+    late = await openLate()
+    context = late.context
+  }, OPEN_MS)
+  afterAll(() => late.close(), OPEN_MS)
+  const erase = (userId: string) => late.erase(userId)
+
+  test('of two consents the kv shows what the database says, whichever reaches it late', async () => {
+    const { db, kv } = context
+    for (const agreed of [true, false]) {
+      const userId = newUser()
+      let calls = 0
+      const held: Kv = {
+        ...kv,
+        async hide(...args) {
+          if (++calls === 1) await Bun.sleep(150)
+          await kv.hide(...args)
+        },
+      }
+      const slow = { ...context, kv: held }
+      const first = recordConsent(slow, { user_id: userId, agreed: !agreed, version: '1' })
+      await Bun.sleep(50)
+      await Promise.all([first, recordConsent(slow, { user_id: userId, agreed, version: '1' })])
+      const [row] = await db.sql<{ hidden: boolean }[]>`
+          SELECT consent_withdrawn AS hidden FROM pilgrims WHERE user_id = ${userId}`
+      expect({ agreed, hidden: (await kv.hidden(0)).includes(userId) }).toEqual({
+        agreed,
+        hidden: row!.hidden,
+      })
+      await erase(userId)
+    }
+  })
+
+  test('nobody takes a role that is above their own, although it is being given just now', async () => {
+    const manager = { ...OPERATOR, role: 'manager', level: 2, name: 'bob' } as const
+    for (let i = 0; i < 20; i++) {
+      const userId = newUser()
+      const give = assignRole(context, OPERATOR, { user_id: userId, role: 'owner' }, 'r')
+      const take = assignRole(context, manager, { user_id: userId, role: 'volunteer' }, 'r')
+      await Promise.allSettled([give, take])
+      const [row] = await context.db.sql<{ role: string }[]>`
+          SELECT role FROM role_assignments WHERE user_id = ${userId}`
+      expect(row!.role).toBe('owner')
+      await erase(userId)
+    }
+  })
+})

@@ -1,0 +1,227 @@
+/** Writers that had read a person before the erasure, and write after it; and what an erasure leaves to others. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { assignRole } from '#services/admin/pilgrims/assign-role.ts'
+import { removeLeftovers } from '#services/admin/erasure/sweep-erasures.ts'
+import { beginCard, noteCard, noteFailure, storeCard } from '#services/feedback-media/store-card.ts'
+import { createSender } from '#services/line-bot/sending/send-messages.ts'
+import { applyEvent } from '#services/line-bot/webhook/apply-webhook-event.ts'
+import { spoolEvents, unspool } from '#services/line-bot/webhook/webhook-spool.ts'
+import { storeEvents } from '#services/line-bot/webhook/store-webhook-events.ts'
+import { recordConsent } from '#services/survey-profile/record-consent.ts'
+import { setPhone } from '#services/survey-profile/set-phone.ts'
+import { LineEvent } from '#shared/contracts/bot.ts'
+import { Refusal } from '#shared/http/errors.ts'
+import { userHash } from '#shared/kv/kv.ts'
+import type { Line } from '#shared/line/line-client.ts'
+import { cardKey } from '#shared/objects/pictures.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { OPERATOR } from '#tests/admin/backup-harness.ts'
+import { textEvent } from '#tests/helpers/line-webhook.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+import { type Late, newUser, OPEN_MS, openLate } from './late-writers.ts'
+
+const PORTRAIT = { fingerprint: 'f', storedPoints: 0, isNewcomer: false, facts: { unlocked: false } }
+const PICTURE = new Uint8Array(Buffer.from('a picture'))
+
+describeOnServers('writers that are late', () => {
+  let late: Late
+  let context: ServiceContext
+  beforeAll(async () => {
+    late = await openLate()
+    context = late.context
+  }, OPEN_MS)
+  afterAll(() => late.close(), OPEN_MS)
+  const erase = (userId: string) => late.erase(userId)
+  const found = (words: readonly string[]) => late.found(words)
+  const phone = (userId: string) => setPhone(context, { user_id: userId, phone: '0912345678' })
+
+  test('a card that was begun before is not stored after, and its failure is not noted', async () => {
+    const userId = newUser()
+    await phone(userId)
+    const generation = await beginCard(context, userId)
+    const card = { userId, generation, portrait: PORTRAIT }
+    expect(await storeCard(context, card, PICTURE)).toBeString()
+    expect((await erase(userId)).erased.pictures).toBe(1)
+    expect(await rejection(storeCard(context, card, PICTURE))).toMatchObject({ httpStatus: 404 })
+    expect(await rejection(noteCard(context, card, 'tag'))).toMatchObject({ httpStatus: 404 })
+    await noteFailure(context, userId)
+    expect(await found([userId])).toEqual([])
+    // A new person's is.
+    await phone(userId)
+    const anew = { ...card, generation: await beginCard(context, userId) }
+    expect(await storeCard(context, anew, PICTURE)).toBeString()
+    await erase(userId)
+  })
+
+  test('an erasure waits for a card that is being stored, and takes it along', async () => {
+    const userId = newUser()
+    await phone(userId)
+    const generation = await beginCard(context, userId)
+    const slow = Promise.withResolvers<void>()
+    const objects = {
+      ...context.objects,
+      put: async (...args: Parameters<typeof context.objects.put>) => {
+        await slow.promise
+        return context.objects.put(...args)
+      },
+    }
+    const card = { userId, generation, portrait: PORTRAIT }
+    const storing = storeCard({ ...context, objects }, card, PICTURE)
+    await Bun.sleep(50)
+    const erasing = erase(userId)
+    await Bun.sleep(100)
+    slow.resolve()
+    await storing
+    expect((await erasing).erased.pictures).toBe(1)
+    expect(await context.objects.head(cardKey(userId))).toBeNull()
+  })
+
+  test('what a process that was killed has left is removed, and what has a row is kept', async () => {
+    const [gone, back] = [newUser(), newUser()]
+    for (const userId of [gone, back]) {
+      await phone(userId)
+      await erase(userId)
+      await context.objects.put(cardKey(userId), PICTURE, { contentType: 'image/png' })
+      await context.kv.hide(userId, true)
+    }
+    await phone(back)
+    await storeCard(
+      context,
+      { userId: back, generation: await beginCard(context, back), portrait: PORTRAIT },
+      PICTURE,
+    )
+    await removeLeftovers(context)
+    expect(await found([gone])).toEqual([])
+    expect(await context.objects.head(cardKey(back))).not.toBeNull()
+    await erase(back)
+  })
+
+  test('a request that came before is refused when it writes after', async () => {
+    const userId = newUser()
+    await phone(userId)
+    const cameAt = Date.now()
+    await Bun.sleep(2)
+    await erase(userId)
+    const before = { ...context, now: () => cameAt }
+    const refused = await rejection(setPhone(before, { user_id: userId, phone: '0987654321' }))
+    expect(refused).toBeInstanceOf(Refusal)
+    expect(refused).toMatchObject({ httpStatus: 409, reason: 'erased' })
+    for (const write of [
+      () => recordConsent(before, { user_id: userId, agreed: true, version: '1' }),
+      () => assignRole(before, OPERATOR, { user_id: userId, role: 'manager' }, 'r'),
+    ])
+      expect(await rejection(write())).toMatchObject({ httpStatus: 409, reason: 'erased' })
+    expect(await found([userId, '0987654321'])).toEqual([])
+  })
+
+  test('what was said to the bot before is not applied, stored or brought from the spool after', async () => {
+    const userId = newUser()
+    const event = () => LineEvent.parse(textEvent(userId, 'words-of-before'))
+    const [known, waiting, spooled] = [event(), event(), event()]
+    await storeEvents(context, [known])
+    await Bun.sleep(2)
+    await erase(userId)
+    expect(await applyEvent(context, known)).toBe(false)
+    expect(await storeEvents(context, [waiting])).toBe(0)
+    await spoolEvents(context, [spooled])
+    await unspool(context)
+    expect(await found([userId, 'words-of-before'])).toEqual([])
+    await Bun.sleep(2)
+    expect(await storeEvents(context, [event()])).toBe(1)
+    await erase(userId)
+    expect(await found([userId, 'words-of-before'])).toEqual([])
+  })
+
+  test('a spooled event goes with the person, and others’ stay', async () => {
+    const [userId, other] = [newUser(), newUser()]
+    await phone(userId)
+    await spoolEvents(
+      context,
+      [userId, other].map((id) => LineEvent.parse(textEvent(id, 'hello'))),
+    )
+    await erase(userId)
+    expect(await found([userId])).toEqual([])
+    expect(await found([other])).toHaveLength(1)
+    await unspool(context)
+    await erase(other)
+  })
+
+  test.each(['recipients', 'one'])(
+    'LINE refuses a call while a recipient is erased: %s',
+    async (kind) => {
+      const { db } = context
+      const [gone, stays] = [newUser(), newUser()]
+      await phone(gone)
+      const people = kind === 'one' ? [gone] : [gone, stays, newUser()]
+      await db.sql`
+      WITH m AS (
+        INSERT INTO messages (id, cause, cause_key, audience, forced, state, recipients, left_out, created_at)
+        VALUES (gen_random_uuid(), 'push', ${crypto.randomUUID()}, '{}', true, 'sending', ${people.length}, '{}', now())
+        RETURNING id)
+      INSERT INTO message_chunks (message_id, state, recipients, size, body, retry_key, due_at)
+      SELECT id, 'waiting', ${JSON.stringify(people)}::text::jsonb, ${people.length}, '[]', gen_random_uuid(),
+        now() - interval '1 minute' FROM m`
+      const told: (readonly string[])[] = []
+      const line = {
+        multicast: async (to: readonly string[]) => {
+          told.push(to)
+          if (to.includes(gone)) {
+            await erase(gone)
+            return {
+              outcome: 'refused',
+              fault: 'recipients',
+              detail: "The property, 'to', is invalid",
+            } as const
+          }
+          return { outcome: 'accepted', requestId: null } as const
+        },
+      }
+      const sender = createSender(context, line as unknown as Line)
+      sender.start()
+      const waiting = async () => (await db.sql`SELECT FROM message_chunks WHERE state = 'waiting'`).length
+      await until(async () => (await waiting()) === 0, {
+        timeoutMs: 20_000,
+        what: 'the message to be settled',
+      })
+      await sender.stop()
+      expect(await found([gone])).toEqual([])
+      expect(told.slice(1).flat()).toEqual(people.filter((userId) => userId !== gone))
+    },
+    40_000,
+  )
+
+  test('a screenshot goes with the feedback that named it first, and not with another one', async () => {
+    const { db, objects } = context
+    const [owner, other] = [newUser(), newUser()]
+    const shot = (fill: string) => ({
+      file: `${fill.repeat(32)}.png`,
+      key: `screenshots/${fill.repeat(32)}.png`,
+    })
+    const [shared, own] = [shot('a'), shot('b')]
+    for (const { key } of [shared, own]) await objects.put(key, PICTURE, { contentType: 'image/png' })
+    const names = (userId: string, file: string, host = '') => db.sql`
+      INSERT INTO feedback (user_id, category, description, status, screenshot_url, created_at, updated_at)
+      VALUES (${userId}, 'bug', 'd', 'new', ${`${host}/api/event/feedback-image/${file}`}, now(), now())`
+    await names(owner, shared.file)
+    await names(other, shared.file, 'https://elsewhere.test')
+    await names(other, own.file)
+    expect((await erase(other)).erased.pictures).toBe(1)
+    expect([await objects.head(shared.key), await objects.head(own.key)].map(Boolean)).toEqual([true, false])
+    expect((await erase(owner)).erased.pictures).toBe(1)
+    expect(await objects.head(shared.key)).toBeNull()
+  })
+
+  test('who is only mentioned is known, and then forgotten', async () => {
+    const userId = newUser()
+    await context.db.sql`
+      INSERT INTO audit_log (at, role, token_name, token_fingerprint, action, details, request_id)
+      VALUES (now(), 'owner', 'ana', 'f', 'set-user-status', ${JSON.stringify({ user_id: userId })}::text::jsonb, 'r')`
+    await erase(userId)
+    expect(await found([userId])).toEqual([])
+    expect(await found([userHash(userId)])).not.toEqual([])
+    expect(await rejection(erase(userId))).toMatchObject({ httpStatus: 404 })
+  })
+})

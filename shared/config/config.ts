@@ -32,7 +32,7 @@ const timeZone = z.string().refine(
   { error: 'is not an IANA time zone such as Asia/Taipei' },
 )
 
-/** Every setting, with its default. README, "Settings" lists the same. */
+/** Every setting, with its default. services/README.md, "Settings", lists the same. */
 const Settings = z.object({
   EVENT_ENV: flag,
   EVENT_NAME: z.string().default('Pilgrimage'),

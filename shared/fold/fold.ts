@@ -2,7 +2,7 @@
  * The fold: a pilgrim's points, ordered by time, become counted segments.
  *
  * A segment runs from the anchor, not from the neighbour, so that a phone that records every ten seconds
- * keeps its distance although the specification skips segments under 30 s (README, "Decisions").
+ * keeps its distance although the specification skips segments under 30 s (shared/README.md, "Decisions").
  */
 import { carbonMg, type Mode, modeBySpeed, modeNamed } from '#shared/rules/carbon.ts'
 import { distanceMm } from '#shared/rules/geo.ts'

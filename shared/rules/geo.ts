@@ -1,6 +1,6 @@
 /** Geometry on the sphere. */
 
-/** Mean Earth radius in metres (IUGG mean radius R₁; README, "Decisions"). */
+/** Mean Earth radius in metres (IUGG mean radius R₁; shared/README.md, "Decisions"). */
 export const EARTH_RADIUS_M = 6_371_008.8
 
 const RADIANS = Math.PI / 180

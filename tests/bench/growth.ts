@@ -175,7 +175,7 @@ async function measure(stage: Stage): Promise<Costs> {
 const shown = (...figures: readonly number[]): string =>
   figures.map((figure) => (figure < 10 ? figure.toFixed(1) : figure.toFixed(0))).join(' + ')
 
-/** Prints the table of the README; a quarter of an hour and more, and 10 GB of disk. */
+/** Prints the table of this folder’s README; a quarter of an hour and more, and 10 GB of disk. */
 export async function measureGrowth(postgres: Server, quick: boolean): Promise<void> {
   const share = quick ? QUICK_SHARE : 1
   console.log(

@@ -5,7 +5,7 @@
  *   --only <row>         one row (or more, with commas); --list names them
  *   --json <file>        the run, for --compare
  *   --svg <file>         the same as a picture
- *   --markdown           the table of the README, and behind it the plan for a million walkers, which is printed
+ *   --markdown           the table of this folder’s README, and behind it the plan for a million walkers, which is printed
  *                        wherever the rows `caddy` and `caddy-fresh` were measured
  *   --compare <file>     what has become slower than in that run, by more than the noise: exit code 1
  *   --growth             what each thing costs with more pilgrims, and with more points

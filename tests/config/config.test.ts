@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { ConfigError, readConfig, SETTING_NAMES, unknownSettings } from '#shared/config/config.ts'
 
 const root = join(import.meta.dir, '../..')
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const readme = readFileSync(join(root, 'services/README.md'), 'utf8')
 const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
 
 const faultsOf = (env: Record<string, string>): readonly string[] => {
@@ -206,7 +206,7 @@ describe('the configuration', () => {
     }
   })
 
-  test('the README lists every setting, with its default', () => {
+  test('the operators’ README lists every setting, with its default', () => {
     const defaults = Object.fromEntries(
       [...readme.matchAll(/^\| `([A-Z0-9_]+)`\s*\| (?:`([^`]*)`)?\s*\|/gm)].map(([, name, value]) => [
         name!,

@@ -1,5 +1,5 @@
 /**
- * The sums of a pilgrim, computed from all points at once, as README and specification say it: the fold's
+ * The sums of a pilgrim, computed from all points at once, as shared/README.md and the specification say it: the fold's
  * pseudo-code line by line, with the specification's factors, and no state between calls.
  */
 import type { Calendar } from '#shared/rules/calendar.ts'

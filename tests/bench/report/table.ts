@@ -1,4 +1,4 @@
-/** Figures as text, for a terminal and for the README. */
+/** Figures as text, for a terminal and for this folder’s README. */
 import { type Cpu, type Figure, type Judged, type Measured, median, spread } from '../measure.ts'
 
 /** A figure with three digits that count. */
@@ -43,7 +43,7 @@ const range = (ratios: readonly number[]): string =>
   `${ratioOf(ratios)} (${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)})`
 
 /**
- * The table of the README: ratios within one run, with their least and most, beside everything that was measured; in
+ * The table of this folder’s README: ratios within one run, with their least and most, beside everything that was measured; in
  * brackets the CPU of each process a request, in microseconds.
  */
 export function markdown(rows: readonly Measured[]): string {

@@ -33,7 +33,8 @@ const BAD_CHECK_IN: Record<string, readonly unknown[]> = {
   altitude: BAD_MEASURES,
   speed: BAD_MEASURES,
   mode: BAD_LABELS(32),
-  source: BAD_LABELS(64),
+  // One that is too long is cut.
+  source: [7, {}, NUL, SURROGATE],
 }
 const BAD_SYNC: Record<string, readonly unknown[]> = {
   user_id: BAD_CHECK_IN.user_id!,

@@ -14,7 +14,7 @@ import { createLog, type Log } from '#shared/runtime/log.ts'
 import { contextOf, drain, openPorts, readSettings, stopSignal } from '#shared/runtime/service.ts'
 import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
 import { createAdmin } from '#services/admin/app.ts'
-import { openDoor } from '#services/admin/backup/backup-socket.ts'
+import { openBackupSocket } from '#services/admin/backup/backup-socket.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
 import { createLineBot } from '#services/line-bot/app.ts'
 import { createScheduler } from '#services/scheduler/app.ts'
@@ -108,7 +108,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
     fetch: answering(services),
     error: (error) => withBrowserHeaders(answerUnexpected(log, error)),
   })
-  const closeDoor = openDoor(ports, log)
+  const closeDoor = openBackupSocket(ports, log)
   addressOf = (request) => server.requestIP(request)?.address ?? 'unknown'
   idleAfter = (request, seconds) => server.timeout(request, seconds)
 

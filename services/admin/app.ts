@@ -1,5 +1,5 @@
 /** The admin service: what operators read and decide, and the health report. */
-import { spreadStatus } from '#shared/lifecycle/activity-status.ts'
+import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { docsEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
@@ -48,7 +48,7 @@ import { exportUser } from './pilgrims/export-user.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
 import { listAudit } from './reports/list-audit.ts'
 import { listDeadLetters, readDeadLetter } from './ledger/list-dead-letters.ts'
-import { dropDeadLetter, replayDeadLetter } from './ledger/requeue-dead-letter.ts'
+import { dropDeadLetter, requeueDeadLetter } from './ledger/requeue-dead-letter.ts'
 import { showLedger } from './ledger/show-ledger.ts'
 import { listSurveys, surveysCsv } from './reports/list-surveys.ts'
 import { listUsers } from './pilgrims/list-users.ts'
@@ -113,7 +113,7 @@ function serveLedger(router: Router, context: ServiceContext): void {
   serve(router, context, deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
   serve(router, context, deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
   serve(router, context, replayDeadLetterEndpoint, ({ operator, params, requestId }) =>
-    replayDeadLetter(context, operator!, params.id, requestId),
+    requeueDeadLetter(context, operator!, params.id, requestId),
   )
   serve(router, context, dropDeadLetterEndpoint, ({ operator, params, requestId }) =>
     dropDeadLetter(context, operator!, params.id, requestId),
@@ -167,11 +167,11 @@ export function createAdmin(context: ServiceContext): Service {
     async start() {
       erasureSweep.start()
       // A change may have been stored by a process that died before it had passed it on.
-      await spreadStatus(db, kv).catch((error: unknown) =>
+      await publishStatus(db, kv).catch((error: unknown) =>
         log.warn('the status is not passed on yet', errorFields(error)),
       )
       await outbox.on('admin.spread-status', async () => {
-        await spreadStatus(db, kv)
+        await publishStatus(db, kv)
       })
     },
     stop: () => erasureSweep.stop(),

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import type { Config } from '#shared/config/config.ts'
 import { writeArchive } from './backup/archive.ts'
 import { runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
-import { takeThroughDoor } from './backup/backup-socket.ts'
+import { takeBackupThroughSocket } from './backup/backup-socket.ts'
 import { verifyBackup } from './backup/restore.ts'
 import { takeBackup } from './backup/take-backup.ts'
 
@@ -30,7 +30,7 @@ export async function backup(config: Config, to: string): Promise<string> {
     return withInstallation(
       config,
       (installation) => takeBackup(installation, shown),
-      () => takeThroughDoor(config.dataDir, shown),
+      () => takeBackupThroughSocket(config.dataDir, shown),
     )
   })
   const { counts } = await verifyBackup(path)

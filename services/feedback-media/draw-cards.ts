@@ -6,7 +6,7 @@
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { RenderFailed } from '#shared/cards/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { noteCards, untilFlushed } from '#shared/lifecycle/end-progress.ts'
+import { recordCards, waitForFinalFlush } from '#shared/lifecycle/end-progress.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from './draw-card.ts'
@@ -51,8 +51,8 @@ async function drawDue(
   stopping: AbortSignal,
 ): Promise<void> {
   const { db, kv, log } = context
-  const note = async () => noteCards(db.orm, await countCards(context))
-  await untilFlushed(db, FLUSH_WAIT_MS, stopping)
+  const note = async () => recordCards(db.orm, await countCards(context))
+  await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)
   await note()
   let renewed = performance.now()
   let looked = 0

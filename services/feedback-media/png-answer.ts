@@ -1,6 +1,6 @@
 /** Answering with a picture that clients and proxies may keep. */
 
-import { hasTag } from '#shared/http/etag.ts'
+import { matchesEtag } from '#shared/http/etag.ts'
 
 /**
  * 200 with the picture, or 304 when the client has it. A HEAD is answered like a GET, without the bytes.
@@ -13,7 +13,7 @@ export function answerPng(
 ): Response {
   const tag = `"${etag}"`
   const headers = { ETag: tag, 'Cache-Control': cacheControl }
-  if (hasTag(request, tag)) return new Response(null, { status: 304, headers })
+  if (matchesEtag(request, tag)) return new Response(null, { status: 304, headers })
   return new Response(bytes, {
     headers: {
       ...headers,

@@ -11,7 +11,7 @@ import { charge } from '#shared/security/rate-limits.ts'
 import type { Cards, Look, Picture } from './draw-card.ts'
 
 /** Who has a card already does not wait longer for a newer one. */
-const PATIENCE_MS = 3_000
+const TIMEOUT_MS = 3_000
 
 export interface ServedCard extends Picture {
   /** Whether it shows the statistics of this moment; else a newer one is on its way. */
@@ -95,5 +95,5 @@ export async function findCard(
     if (!(error instanceof Refusal)) context.log.warn('a card is drawn later', errorFields(error))
     return asStored()
   })
-  return await within(drawnOrStored, PATIENCE_MS, asStored)
+  return await within(drawnOrStored, TIMEOUT_MS, asStored)
 }

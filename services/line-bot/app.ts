@@ -12,11 +12,11 @@ import {
   setNotificationsEndpoint,
 } from '#shared/contracts/messages.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
-import { createLine, type Line } from '#shared/line/line-client.ts'
+import { createLineClient, type Line } from '#shared/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { readNotifications } from '#shared/line/scheduled-notifications.ts'
 import { notifyVolunteers, sendNotification, sendSummary } from './sending/announcements.ts'
-import { handleEvent } from './webhook/handle-webhook-event.ts'
+import { handleWebhookEvent } from './webhook/handle-webhook-event.ts'
 import { readUsage } from './sending/line-usage.ts'
 import { push } from './sending/push.ts'
 import { readProgress } from './sending/push-progress.ts'
@@ -25,22 +25,22 @@ import { createSender, type Sender } from './sending/send-messages.ts'
 import { setNotifications } from './sending/set-notifications.ts'
 import { countSetAside } from './webhook/set-aside-event.ts'
 import { watchSpool } from './webhook/webhook-spool.ts'
-import { takeEvents } from './webhook/receive-webhook.ts'
+import { receiveWebhook } from './webhook/receive-webhook.ts'
 
 export function createLineBot(context: ServiceContext): Service {
   const { config, db } = context
-  const line = createLine(config.line)
+  const line = createLineClient(config.line)
   const sender = line === null ? null : createSender(context, line)
   const watch = createAlertWatch(context)
   const renderer = openRenderer({ timeoutMs: 20_000 })
   const router = createRouter(context)
-  context.metrics.gauge('webhook_events_set_aside', 'Webhook events that the database refuses', () =>
+  context.metrics.gauge('event_webhook_events_set_aside', 'Webhook events that the database refuses', () =>
     countSetAside(context),
   )
   let stopSpool: () => Promise<void> = async () => undefined
 
   serve(router, context, webhookEndpoint, ({ bytes, request }) =>
-    takeEvents(context, bytes, request.headers.get('x-line-signature')),
+    receiveWebhook(context, bytes, request.headers.get('x-line-signature')),
   )
   serve(router, context, pushEndpoint, async ({ operator, body, requestId }) => {
     const answer = await push(context, line, operator!, body, requestId)
@@ -78,7 +78,7 @@ async function subscribe(context: ServiceContext, line: Line | null, sender: Sen
   const { outbox } = context
   const configured = line !== null
   await outbox.on('line-bot.answer', ({ id, payload }) =>
-    handleEvent(context, line, { id, payload: payload as Payload<'event.line-bot.webhook.received'> }),
+    handleWebhookEvent(context, line, { id, payload: payload as Payload<'event.line-bot.webhook.received'> }),
   )
   await outbox.on('line-bot.notify-volunteers', async ({ payload }) => {
     await notifyVolunteers(context, configured, payload as Payload<'event.admin.status.paused'>)

@@ -1,15 +1,15 @@
 /** The scheduler: the flush every few minutes and on demand. It has no public route. */
-import { spreadStatus } from '#shared/lifecycle/activity-status.ts'
+import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { createAlertWatch } from '#shared/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import type { Subject } from '#shared/contracts/events.ts'
-import { noteFlush } from '#shared/lifecycle/end-progress.ts'
+import { recordFinalFlush } from '#shared/lifecycle/end-progress.ts'
 import { createRouter } from '#shared/http/router.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { startNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushContext, type FlushResult } from './flush/flush.ts'
-import { createUpkeep } from './maintenance.ts'
+import { createMaintenance } from './maintenance.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A flush on demand waits for one that is under way: that one may have begun before the points came. */
@@ -32,9 +32,11 @@ export function createScheduler(context: ServiceContext): Service {
   const underWay = new Set<Promise<FlushResult>>()
   const watch = createAlertWatch(context)
   let stopNotifications: () => Promise<void> = async () => undefined
-  const upkeep = createUpkeep(context)
+  const upkeep = createMaintenance(context)
   let timer: Timer | undefined
-  metrics.gauge('buffer_users', 'Pilgrims with points that wait for the flush', () => kv.bufferSize())
+  metrics.gauge('event_buffer_pilgrims', 'Pilgrims with points that wait for the flush', () =>
+    kv.bufferSize(),
+  )
 
   const run = (waitMs: number): Promise<FlushResult> => {
     const flushed = flush(flushing, waitMs).finally(() => underWay.delete(flushed))
@@ -74,9 +76,9 @@ async function flushOnDemand(
 ): Promise<void> {
   const isFinal = subject === 'event.admin.activity.ended'
   // Whoever has ended it may be dead: from here on nothing is admitted that this flush would not see.
-  if (isFinal) await spreadStatus(db, kv)
+  if (isFinal) await publishStatus(db, kv)
   const { failures, skipped } = await run(WAIT_MS)
   if (failures + skipped > 0)
     throw new LoggableError(`the flush on demand is not complete: ${failures} failures, ${skipped} skipped`)
-  if (isFinal) await noteFlush(db.orm, new Date(now()))
+  if (isFinal) await recordFinalFlush(db.orm, new Date(now()))
 }

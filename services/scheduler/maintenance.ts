@@ -1,10 +1,10 @@
 /** What is looked after beside the flush: losses are noted, and records that nobody needs any more are cleared. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
-import { kvIsAway } from '#shared/kv/kv.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { createLossWatch } from '#shared/ledger/record-losses.ts'
 import { readLedger, statesOf } from '#shared/ledger/read-ledger.ts'
-import { REMEMBERED_MS } from '#shared/line/deduplication-window.ts'
+import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 
 const LOOK_EVERY_MS = 15_000
@@ -12,20 +12,20 @@ const CLEAR_EVERY_MS = 3_600_000
 const FLUSHES_KEPT_MS = 30 * 86_400_000
 
 /** Deletes records of flushes and what is kept of webhook events, each when it is a month old; the last success of each partition stays. */
-export async function clearOut({ sql }: Pick<Database, 'sql'>, nowMs: number): Promise<void> {
+export async function deleteExpired({ sql }: Pick<Database, 'sql'>, nowMs: number): Promise<void> {
   const before = (ms: number) => new Date(nowMs - ms).toISOString()
   await sql`
     DELETE FROM flushes f WHERE finished_at < ${before(FLUSHES_KEPT_MS)}::timestamptz AND EXISTS (
       SELECT FROM flushes later
       WHERE later.partition = f.partition AND later.succeeded AND later.finished_at > f.finished_at)`
-  await sql`DELETE FROM line_events WHERE received_at < ${before(REMEMBERED_MS)}::timestamptz`
-  await sql`DELETE FROM refused_line_events WHERE refused_at < ${before(REMEMBERED_MS)}::timestamptz`
+  await sql`DELETE FROM line_events WHERE received_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`
+  await sql`DELETE FROM refused_line_events WHERE refused_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`
 }
 
 /** Does both from its start on, each as often as it needs. */
-export function createUpkeep(context: ServiceContext) {
+export function createMaintenance(context: ServiceContext) {
   const { db, kv, now, log, metrics } = context
-  metrics.figures('ledger_points', 'Points, by what became of them', 'state', async () =>
+  metrics.figures('event_ledger_points', 'Points, by what became of them', 'state', async () =>
     statesOf(await readLedger(db, kv)),
   )
   const look = createLossWatch(context)
@@ -35,13 +35,13 @@ export function createUpkeep(context: ServiceContext) {
   const run = (work: () => Promise<void>) => {
     const done = work()
       .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error) && !kvIsAway(error))
+        if (!isDatabaseUnavailable(error) && !isKvUnavailable(error))
           log.error('the upkeep failed', errorFields(error))
       })
       .finally(() => running.delete(done))
     running.add(done)
   }
-  const clear = () => clearOut(db, now())
+  const clear = () => deleteExpired(db, now())
 
   return {
     start() {

@@ -11,9 +11,9 @@ import { expectSchema } from '#shared/db/migrate.ts'
 import { lockTiles } from '#shared/map/stored-tiles.ts'
 import { type Calendar, createCalendar } from '#shared/rules/calendar.ts'
 import { Differences } from './rebuild/differences.ts'
-import { settleMap } from './rebuild/map.ts'
-import { settlePilgrims } from './rebuild/pilgrims.ts'
-import { settleReported, TakenBack } from './rebuild/report-totals.ts'
+import { rebuildMap } from './rebuild/map.ts'
+import { rebuildPilgrims } from './rebuild/pilgrims.ts'
+import { rebuildReportTotals, TakenBack } from './rebuild/report-totals.ts'
 import { rollUpAll } from './flush/roll-up-cells.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
@@ -46,7 +46,7 @@ export async function rebuild(
   } catch (error) {
     if (!(error instanceof TakenBack)) throw error
   }
-  await settleReported(db, differences, !check)
+  await rebuildReportTotals(db, differences, !check)
   return differences.count
 }
 
@@ -55,10 +55,10 @@ async function settleAll(tx: Query, calendar: Calendar, differences: Differences
   await tx`LOCK TABLE pilgrim_totals IN EXCLUSIVE MODE`
   await lockTiles(tx)
   await rollUpAll(tx, calendar)
-  const sums = await settlePilgrims(tx, calendar, differences)
+  const sums = await rebuildPilgrims(tx, calendar, differences)
   await sums.addErased(tx)
   await sums.settle(tx, differences)
-  await settleMap(tx, calendar, differences)
+  await rebuildMap(tx, calendar, differences)
 }
 
 /** The command. @returns its exit code */

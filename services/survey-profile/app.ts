@@ -1,6 +1,6 @@
 /** The survey-profile service: who the pilgrims are, and what they have walked. */
-import { spreadStatus } from '#shared/lifecycle/activity-status.ts'
-import { createTrackDoor } from '#shared/buffer/admit/direct-admission.ts'
+import { publishStatus } from '#shared/lifecycle/activity-status.ts'
+import { createDirectAdmission } from '#shared/buffer/admit/direct-admission.ts'
 import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import {
@@ -12,28 +12,28 @@ import {
   userSyncEndpoint,
 } from '#shared/contracts/profile.ts'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
-import { openTally } from '#shared/ledger/process-counters.ts'
+import { openProcessCounters } from '#shared/ledger/process-counters.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
-import { together } from '#shared/runtime/batch-loader.ts'
+import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { provesIdentity } from '#shared/security/pilgrim-identity.ts'
 import { countPhotos } from './count-photos.ts'
 import { forOthers, knownProfile, readProfiles } from './read-profile.ts'
 import { recordConsent } from './record-consent.ts'
 import { setParticipantStatus } from './set-participant-status.ts'
 import { setPhone } from './set-phone.ts'
-import { submitSurvey, type TrackDoor } from './submit-survey.ts'
+import { submitSurvey, type TakeTrack } from './submit-survey.ts'
 import { syncUser } from './sync-user.ts'
 
 export function createSurveyProfile(context: ServiceContext): Service {
   const { config, db, kv, calendar, log } = context
   // This service keeps no files: what it knows of the kv is as safe as the database.
-  const tally = openTally({ kv, db, log, journalPath: null, journaled: () => 0 })
-  const door: TrackDoor = {
-    admitTrack: createTrackDoor({
+  const tally = openProcessCounters({ kv, db, log, journalPath: null, journaled: () => 0 })
+  const door: TakeTrack = {
+    admitTrack: createDirectAdmission({
       kv,
       rules: admissionRules(config),
       tally,
-      prime: () => spreadStatus(db, kv),
+      prime: () => publishStatus(db, kv),
     }),
     rules: {
       calendar,
@@ -43,7 +43,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
       count: tally.count,
     },
   }
-  const profile = together((userIds) => readProfiles(context, userIds))
+  const profile = createBatchLoader((userIds) => readProfiles(context, userIds))
   const router = createRouter(context)
   for (const endpoint of [submitEndpoint, surveyEndpoint])
     serve(router, context, endpoint, ({ body }) => submitSurvey(context, door, body))

@@ -4,7 +4,7 @@ import { foldModes, MAX_MODES } from '#shared/contracts/profile.ts'
 import { invalid } from '#shared/http/errors.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { holdPerson } from '#shared/pilgrims/person-lock.ts'
-import { bookReported } from '#shared/pilgrims/report-totals.ts'
+import { addToReportTotals } from '#shared/pilgrims/report-totals.ts'
 import type { Reported } from '#shared/rules/reported-carbon.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
@@ -46,5 +46,5 @@ export async function mergeReported(tx: Writer, held: Row, given: Reported): Pro
       `transport: would come to ${modes} modes with those of earlier calls, and ${MAX_MODES} are possible; use their names`,
     )
   await tx.update(pilgrims).set({ consumption, transport }).where(eq(pilgrims.userId, held.userId))
-  await bookReported(tx, held, { consumption, transport })
+  await addToReportTotals(tx, held, { consumption, transport })
 }

@@ -9,8 +9,8 @@ import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
-import { shownKg, shownKm } from '#shared/rules/rounding.ts'
-import { noSums } from '#shared/fold/point-totals.ts'
+import { roundKg, roundKm } from '#shared/rules/rounding.ts'
+import { zeroSums } from '#shared/fold/point-totals.ts'
 
 /** All digits but the last two become dots, and so does what separates them. */
 export const maskPhone = (phone: string): string =>
@@ -42,7 +42,7 @@ export function knownProfile(userId: string, profile: Profile | null | undefined
 }
 
 function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profile {
-  const { checkins, distanceMm, carbonMg: mg } = statistics ?? noSums()
+  const { checkins, distanceMm, carbonMg: mg } = statistics ?? zeroSums()
   const reported = transportSums(row?.transport ?? {})
   const level = levelOf(distanceMm, checkins)
   const surveyCompleted = row?.surveyCompleted ?? false
@@ -54,11 +54,11 @@ function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profi
     level: level.level,
     level_name: { zh: level.zh, en: level.en },
     icon: level.icon,
-    km: shownKm(distanceMm),
+    km: roundKm(distanceMm),
     checkins,
     next_level: nextLevel(distanceMm, checkins),
-    carbon_kg: shownKg(mg + reported.carbonMg + consumptionMg(row?.consumption ?? {})),
-    carbon_saved_kg: shownKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
+    carbon_kg: roundKg(mg + reported.carbonMg + consumptionMg(row?.consumption ?? {})),
+    carbon_saved_kg: roundKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
     phone: phone === null ? null : maskPhone(phone),
     survey_completed: surveyCompleted ? 1 : 0,
     privacy_agreed: row?.privacyAgreed ?? false,

@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/profile.ts'
 import { consents } from '#shared/schema/profiles.ts'
-import { showOrHide } from '#shared/pilgrims/live-map-presence.ts'
+import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './pilgrim.ts'
 
 /** Records it in one transaction with its history; who takes it back leaves the live map at once. */
@@ -24,7 +24,7 @@ export async function recordConsent(
     await tx.insert(consents).values({ userId, agreed, version: version ?? null, at })
     return row
   })
-  await showOrHide(context, userId)
+  await updateLiveMapPresence(context, userId)
   return {
     userId,
     privacy_agreed: row.privacyAgreed,

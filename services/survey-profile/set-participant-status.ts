@@ -5,7 +5,7 @@ import type { ParticipantStatus } from '#shared/contracts/fields.ts'
 import type { ParticipantStatusAnswer, ParticipantStatusRequest } from '#shared/contracts/profile.ts'
 import { conflict } from '#shared/http/errors.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
-import { showOrHide } from '#shared/pilgrims/live-map-presence.ts'
+import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './pilgrim.ts'
 
 const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {
@@ -29,7 +29,7 @@ export async function setParticipantStatus(
     if (!NEXT[from].includes(status)) throw conflict(refusal(from, status))
     await upsertPilgrim(tx, userId, { participantStatus: status }, nowMs)
   })
-  await showOrHide(context, userId)
+  await updateLiveMapPresence(context, userId)
   return { userId, participant_status: status }
 }
 

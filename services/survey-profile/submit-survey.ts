@@ -7,11 +7,11 @@ import { time } from '#shared/contracts/fields.ts'
 import { StoredAnswers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { surveyHistory, surveys } from '#shared/schema/profiles.ts'
-import { bookSurvey } from '#shared/pilgrims/survey-counts.ts'
+import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
 import { upsertPilgrim } from './pilgrim.ts'
 
 /** Takes a track, as `track/sync` does. */
-export interface TrackDoor {
+export interface TakeTrack {
   readonly admitTrack: (submission: Submission) => Promise<Verdict>
   readonly rules: SyncRules
 }
@@ -19,7 +19,7 @@ export interface TrackDoor {
 /** Stores the answers; then takes the track that came with them, whose refusal fails nothing. */
 export async function submitSurvey(
   { db, now }: ServiceContext,
-  door: TrackDoor,
+  door: TakeTrack,
   request: SubmitRequest,
 ): Promise<SubmitAnswer> {
   const { user_id: userId, survey: answers, phone, display_name: displayName } = request
@@ -37,7 +37,7 @@ export async function submitSurvey(
       })
       .returning({ revision: surveys.revision })
     await tx.insert(surveyHistory).values({ userId, answers, revision: row!.revision, submittedAt })
-    await bookSurvey(tx, before === undefined ? null : StoredAnswers.parse(before.answers), answers)
+    await countSurvey(tx, before === undefined ? null : StoredAnswers.parse(before.answers), answers)
     return row!.revision
   })
   return {
@@ -52,7 +52,7 @@ export async function submitSurvey(
 }
 
 async function takeTrack(
-  door: TrackDoor,
+  door: TakeTrack,
   userId: string,
   points: readonly unknown[] | null | undefined,
   nowMs: number,

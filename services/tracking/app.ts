@@ -1,15 +1,15 @@
 /** The tracking service: check-ins, tracks, and the live map. Its hot path touches the kv only. */
 import { join } from 'node:path'
-import { spreadStatus, readStatus } from '#shared/lifecycle/activity-status.ts'
+import { publishStatus, readStatus } from '#shared/lifecycle/activity-status.ts'
 import { type Buffer, createBuffer } from '#shared/buffer/buffer.ts'
 import { openJournal } from '#shared/buffer/journal/journal.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
 import { syncTrack } from '#shared/buffer/validate/sync-track.ts'
-import { type Count, openTally } from '#shared/ledger/process-counters.ts'
+import { type Count, openProcessCounters } from '#shared/ledger/process-counters.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
-import { kvIsAway } from '#shared/kv/kv.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { checkIn } from './check-in.ts'
 import { LivePositions } from './live-map.ts'
 import { createMap } from './show-map.ts'
@@ -17,7 +17,13 @@ import { createMap } from './show-map.ts'
 export function createTracking(context: ServiceContext): Service {
   const { config, kv, db, now, log, metrics } = context
   const journal = openJournal(join(config.dataDir, 'journal'), config.buffer.journalMax)
-  const tally = openTally({ kv, db, log, journalPath: journal.path, journaled: () => journal.points() })
+  const tally = openProcessCounters({
+    kv,
+    db,
+    log,
+    journalPath: journal.path,
+    journaled: () => journal.points(),
+  })
   const buffer = createBuffer({
     kv,
     journal,
@@ -25,8 +31,8 @@ export function createTracking(context: ServiceContext): Service {
     rules: admissionRules(config),
     admitMs: config.buffer.admitMs,
     prime: () =>
-      spreadStatus(db, kv).catch((error: unknown) => {
-        if (!kvIsAway(error)) throw error
+      publishStatus(db, kv).catch((error: unknown) => {
+        if (!isKvUnavailable(error)) throw error
         // A replica that starts while the kv is away still knows what to do with a check-in.
         return readStatus(db)
       }),
@@ -34,9 +40,16 @@ export function createTracking(context: ServiceContext): Service {
     log,
   })
   const live = new LivePositions(kv, now, log)
-  metrics.gauge('journal_entries', 'Check-ins that wait in the journal for the kv', () => buffer.journaled())
-  metrics.gauge('live_positions', 'Positions that the live map holds in memory', () => live.held())
-  metrics.figures('points_rejected', 'Points that were turned away here, by reason', 'reason', tally.rejected)
+  metrics.gauge('event_journal_check_ins', 'Check-ins that wait in the journal for the kv', () =>
+    buffer.journaled(),
+  )
+  metrics.gauge('event_live_positions', 'Positions that the live map holds in memory', () => live.held())
+  metrics.figures(
+    'event_points_rejected',
+    'Points that were turned away here, by reason',
+    'reason',
+    tally.rejected,
+  )
 
   const router = createRouter(context)
   servePoints(router, context, buffer, tally.count)

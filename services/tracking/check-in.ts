@@ -6,7 +6,7 @@ import { fieldOf, pack, type Point, unpack } from '#shared/buffer/point.ts'
 import type { Window } from '#shared/config/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer, CheckInRequest } from '#shared/contracts/tracking.ts'
-import { refusedVerdict } from '#shared/buffer/admit/refusal-of-verdict.ts'
+import { refusalOfVerdict } from '#shared/buffer/admit/refusal-of-verdict.ts'
 import { countRejected } from '#shared/buffer/validate/sync-track.ts'
 import { submissionId } from '#shared/buffer/admit/submission-id.ts'
 import type { Verdict } from '#shared/kv/kv.ts'
@@ -61,7 +61,7 @@ export async function checkIn(
     verdict = await admit([])
   }
   countRejected(rules.count, attached?.rejected ?? [])
-  if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'checkin', rules.limit)
+  if (verdict.outcome !== 'admitted') throw refusalOfVerdict(verdict, 'checkin', rules.limit)
   return answerOf(request, point, verdict, taken)
 }
 

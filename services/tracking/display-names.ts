@@ -5,7 +5,7 @@ import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /** The live map waits no longer than this for the names on it. */
-const PATIENCE_MS = 1_000
+const TIMEOUT_MS = 1_000
 
 /** Names of pilgrims; none while the database is away or slow: the map is worth more than the names on it. */
 export async function displayNames(db: Database, userIds: string[]): Promise<Map<string, string | null>> {
@@ -14,7 +14,7 @@ export async function displayNames(db: Database, userIds: string[]): Promise<Map
     .from(pilgrims)
     .where(inArray(pilgrims.userId, userIds))
   try {
-    const rows = await within(asked, PATIENCE_MS, () => [])
+    const rows = await within(asked, TIMEOUT_MS, () => [])
     return new Map(rows.map(({ userId, name }) => [userId, name]))
   } catch (error) {
     if (isDatabaseUnavailable(error)) return new Map()

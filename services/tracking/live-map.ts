@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto'
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/http/errors.ts'
-import { type Kv, kvIsAway, type Moved, userHash } from '#shared/kv/kv.ts'
+import { type Kv, isKvUnavailable, type Moved, userHash } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 
 const REFRESH_MS = 1_500
@@ -148,7 +148,7 @@ export class LivePositions {
       this.#refreshedMs = startedMs
       this.#version++
     } catch (error) {
-      if (!kvIsAway(error)) this.log.error('the live map is not refreshed', errorFields(error))
+      if (!isKvUnavailable(error)) this.log.error('the live map is not refreshed', errorFields(error))
     }
   }
 

@@ -16,7 +16,7 @@ export interface Told {
   remember(incident: Incident | null): Promise<void>
 }
 
-export function createTold({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>): Told {
+export function createAlertState({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>): Told {
   let memory: State = { incident: null, atMs: -Infinity }
   return {
     async recall() {

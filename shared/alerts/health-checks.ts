@@ -1,5 +1,5 @@
 /** What is wrong just now. No check needs another one's dependency, and none waits for long. */
-import { failing, within } from '#shared/runtime/deadline.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { statfs } from 'node:fs/promises'
 import { count, gt, max, sum } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -22,11 +22,11 @@ const FIRST_START_KEY = 'first-start'
 const FOR_EVER_MS = 10 * 365 * 86_400_000
 
 /** @throws when it takes longer than a check may */
-export const soon = <T>(work: Promise<T>): Promise<T> =>
+export const withCheckTimeout = <T>(work: Promise<T>): Promise<T> =>
   within(
     work,
     CHECK_MS,
-    failing(() => new LoggableError(`no answer within ${CHECK_MS} ms`)),
+    rejectWith(() => new LoggableError(`no answer within ${CHECK_MS} ms`)),
   )
 
 /** Answers what is wrong at the moment it is asked. */
@@ -37,11 +37,15 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
   let flushedMs: number | null = null
 
   const flush = async (): Promise<Cause | null> => {
-    const read = await soon(readLastFlush(db, kv)).catch(() => null)
+    const read = await withCheckTimeout(readLastFlush(db, kv)).catch(() => null)
     flushedMs = Math.max(read ?? 0, flushedMs ?? 0) || null
     const sinceMs =
       flushedMs ??
-      Number(await soon(kv.cacheOnce(FIRST_START_KEY, String(startedMs), FOR_EVER_MS)).catch(() => startedMs))
+      Number(
+        await withCheckTimeout(kv.cacheOnce(FIRST_START_KEY, String(startedMs), FOR_EVER_MS)).catch(
+          () => startedMs,
+        ),
+      )
     const minutes = Math.floor((now() - sinceMs) / 60_000)
     if (now() - sinceMs <= STALE_MS) return null
     const text = `資料已 ${minutes} 分鐘沒有寫入資料庫 · No successful flush for ${minutes} min`
@@ -66,7 +70,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
 }
 
 const answersProbe = ({ db }: ServiceContext): Promise<boolean> =>
-  soon(db.probe()).then(
+  withCheckTimeout(db.probe()).then(
     () => true,
     () => false,
   )
@@ -83,7 +87,7 @@ async function disk({ config }: ServiceContext): Promise<Cause | null> {
 async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | null> {
   const since = new Date(now() - TOLD_FOR_MS)
   const query = db.orm.select({ count: count() }).from(deadLetters).where(gt(deadLetters.createdAt, since))
-  const [row] = await soon(query.execute()).catch(() => [])
+  const [row] = await withCheckTimeout(query.execute()).catch(() => [])
   if (row === undefined || row.count === 0) return null
   const text = `有 ${row.count} 筆定位無法寫入 · ${row.count} points could not be stored`
   return { key: 'dead-letters', failure: false, text }
@@ -96,7 +100,7 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
     .select({ lost: sum(ledgerLosses.points), at: max(ledgerLosses.at) })
     .from(ledgerLosses)
     .where(gt(ledgerLosses.at, since))
-  const [row] = await soon(query.execute()).catch(() => [])
+  const [row] = await withCheckTimeout(query.execute()).catch(() => [])
   const lost = Number(row?.lost ?? 0)
   if (lost <= 0) return null
   return {

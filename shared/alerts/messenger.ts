@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Line, Message } from '#shared/line/line-client.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
-import { soon } from './health-checks.ts'
+import { withCheckTimeout } from './health-checks.ts'
 
 /** Entries that wait for the database; older ones are in the log. */
 const UNWRITTEN_MAX = 100
@@ -46,7 +46,7 @@ export function createMessenger(context: ServiceContext, line: Line | null): Mes
   const catchUp = async (): Promise<void> => {
     while (unwritten.length > 0) {
       try {
-        await soon(record(context, unwritten[0]!))
+        await withCheckTimeout(record(context, unwritten[0]!))
       } catch {
         // The alert may be about this very database; the next look tries again.
         return

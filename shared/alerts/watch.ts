@@ -4,13 +4,13 @@
  * watcher goes by its own memory: a double alert is better than none.
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { createLine } from '#shared/line/line-client.ts'
+import { createLineClient } from '#shared/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createChecks } from './health-checks.ts'
 import { type Cause, decide, type Incident } from './incident.ts'
 import { createMessenger } from './messenger.ts'
 import { createQuotaNotice } from './quota-notice.ts'
-import { createTold } from './alert-state.ts'
+import { createAlertState } from './alert-state.ts'
 
 const LOOK_EVERY_MS = 15_000
 const LOCK = 'alert-watch'
@@ -27,11 +27,11 @@ export interface AlertWatch {
 
 export function createAlertWatch(context: ServiceContext): AlertWatch {
   const { config, kv, now, log } = context
-  const line = createLine(config.line)
+  const line = createLineClient(config.line)
   const messenger = createMessenger(context, line)
   const checks = createChecks(context)
   const lookAtQuota = line === null ? async () => undefined : createQuotaNotice(context, line, messenger)
-  const told = createTold(context)
+  const told = createAlertState(context)
   let running: Promise<void> | null = null
   let timer: Timer | undefined
 

@@ -5,20 +5,20 @@
 import {
   type AdmissionRules,
   type Kv,
-  kvIsAway,
+  isKvUnavailable,
   partitionOf,
   type Submission,
   type Verdict,
   type VersionedStatus,
 } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
-import { countRefusal, countVerdict, tallied } from '#shared/ledger/counted-admission.ts'
+import { countRefusal, countVerdict, countingAdmission } from '#shared/ledger/counted-admission.ts'
 import type { Tally } from '#shared/ledger/process-counters.ts'
-import { admitOrRefuse, answerWithin, createAsk, storeFull } from './admit/admit-with-timeout.ts'
+import { admitOrRefuse, answerWithin, createAdmitWithTimeout, storeFull } from './admit/admit-with-timeout.ts'
 import type { Journal } from './journal/journal.ts'
-import { createJournalDoor } from './journal/journal-fallback.ts'
-import { createOwnAdmission, type OwnAdmission } from './journal/offline-admission.ts'
-import { createReplay } from './journal/journal-recovery.ts'
+import { createJournalFallback } from './journal/journal-fallback.ts'
+import { createOfflineAdmission, type OfflineAdmission } from './journal/offline-admission.ts'
+import { createJournalRecovery } from './journal/journal-recovery.ts'
 
 /** Above this share of its memory the kv takes no more points, so that it never has to refuse a flush. */
 const MEMORY_CEILING = 0.9
@@ -57,10 +57,10 @@ export interface BufferOptions {
 
 export function createBuffer(options: BufferOptions): Buffer {
   const { kv, journal, tally, rules, admitMs, prime, now, log } = options
-  const own = createOwnAdmission(rules, now)
-  const replay = createReplay({ kv, journal, rules, log })
-  const toJournal = createJournalDoor(own, replay, tally.count, log)
-  const ask = createAsk(kv, rules, prime, own.learn)
+  const own = createOfflineAdmission(rules, now)
+  const replay = createJournalRecovery({ kv, journal, rules, log })
+  const toJournal = createJournalFallback(own, replay, tally.count, log)
+  const ask = createAdmitWithTimeout(kv, rules, prime, own.learn)
   const watch = watchKv(options, own.learn)
   const late = rememberLateness(kv.partitions)
   let isOpen = true
@@ -87,7 +87,7 @@ export function createBuffer(options: BufferOptions): Buffer {
         throw countRefusal(tally.count, submission, error)
       }
     },
-    admitTrack: tallied(tally.count, async (submission) => {
+    admitTrack: countingAdmission(tally.count, async (submission) => {
       if (watch.isFull()) throw storeFull()
       return admitOrRefuse(ask, submission)
     }),
@@ -123,7 +123,7 @@ function rememberLateness(partitions: number) {
  * Looks at the kv once a second: how full it is, and whether the event is paused. A replica that no request has
  * told of a pause must know of it when the kv is gone; then the database tells.
  */
-function watchKv({ kv, prime, log }: BufferOptions, learn: OwnAdmission['learn']) {
+function watchKv({ kv, prime, log }: BufferOptions, learn: OfflineAdmission['learn']) {
   let full = false
   let timer: Timer | undefined
   let looking: Promise<void> | null = null
@@ -133,7 +133,7 @@ function watchKv({ kv, prime, log }: BufferOptions, learn: OwnAdmission['learn']
       full = use >= MEMORY_CEILING
       if (status !== null) learn(status)
     } catch (error) {
-      if (!kvIsAway(error)) log.error('the kv is not watched', errorFields(error))
+      if (!isKvUnavailable(error)) log.error('the kv is not watched', errorFields(error))
       // Where neither tells, what is known goes on counting.
       await prime().then(learn, () => undefined)
     }

@@ -2,17 +2,17 @@
  * What readers ask of the buffer, for answers that are useful without it: while the kv is away, or silent, they are
  * told so in a bounded time.
  */
-import { kvIsAway, type Entry, type Kv } from '#shared/kv/kv.ts'
+import { isKvUnavailable, type Entry, type Kv } from '#shared/kv/kv.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
 /** As long as a request waits for the kv in any other case; moving thousands of entries has more. */
-const PATIENCE_MS = 800
+const TIMEOUT_MS = 800
 
 async function inTime<T>(asked: Promise<T>): Promise<T | null> {
   try {
-    return await within(asked, PATIENCE_MS, () => null)
+    return await within(asked, TIMEOUT_MS, () => null)
   } catch (error) {
-    if (kvIsAway(error)) return null
+    if (isKvUnavailable(error)) return null
     throw error
   }
 }

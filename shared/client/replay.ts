@@ -14,7 +14,7 @@ import {
   rejectedIn,
   skippedLine,
   type Tally,
-  tallied,
+  countingAdmission,
   tallyLine,
 } from './replay/report.ts'
 import { createScreen, type Screen } from './replay/terminal.ts'
@@ -88,7 +88,7 @@ async function send(plan: Plan, options: Options, client: Client, screen: Screen
       if (step.kind === 'check-in') {
         noteCheckIn(await client.checkIn(step.body), screen)
       } else {
-        tally = tallied(tally, await client.sync(step.body))
+        tally = countingAdmission(tally, await client.sync(step.body))
         done += step.body.points.length
         screen.progress(done, plan.points, tallyLine(tally))
       }

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { plainFault } from '#shared/http/validation-message.ts'
+import { validationMessage } from '#shared/http/validation-message.ts'
 import { parseTokens } from './admin-tokens.ts'
 import { readArea } from './area.ts'
 import { parseOrigins } from './origins.ts'
@@ -143,7 +143,7 @@ function resolveFiles(env: Environment, faults: string[]): Environment {
 
 /** Settings by their names; a faulty one counts as unset once it is named, so that all others are looked at too. */
 function parseSettings(given: Environment, faults: string[]): Parsed {
-  const parsed = Settings.safeParse(given, { error: plainFault })
+  const parsed = Settings.safeParse(given, { error: validationMessage })
   if (parsed.success) return parsed.data
   const faulty = new Set(parsed.error.issues.map(({ path }) => path.join('.')))
   for (const { path, message } of parsed.error.issues) faults.push(`${path.join('.')}: ${message}`)

@@ -4,7 +4,7 @@ import type { Query } from './db.ts'
 const ROWS = 5_000
 
 /** Yields what a SELECT answers in portions. Cursors of one transaction need names of their own. */
-export async function* portions<R extends object>(
+export async function* cursorBatches<R extends object>(
   tx: Query,
   name: string,
   select: string,

@@ -34,7 +34,7 @@ export interface Driver {
 }
 
 /** The database did not answer in time. */
-export class DatabaseSilent extends LoggableError {
+export class DatabaseTimeout extends LoggableError {
   override name = 'DatabaseSilent'
   constructor() {
     super('the database did not answer in time')
@@ -48,7 +48,7 @@ const UNAVAILABLE =
 /** Whether an error (or what caused it) says that the database is away, rather than that a query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
-    if (e instanceof DatabaseSilent) return true
+    if (e instanceof DatabaseTimeout) return true
     if ('code' in e && typeof e.code === 'string' && UNAVAILABLE.test(e.code)) return true
   }
   return false

@@ -1,6 +1,6 @@
 /** Whether a database answers. */
-import { failing, within } from '#shared/runtime/deadline.ts'
-import { DatabaseSilent } from './db.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
+import { DatabaseTimeout } from './db.ts'
 
 const PROBE_MS = 2_000
 /** A request is given up after 25 s: who is busy for longer does not serve any more. */
@@ -8,12 +8,12 @@ const BUSY_MS = 25_000
 
 type Ask = () => Promise<unknown>
 
-/** Of a server: each probe asks. @returns what rejects with `DatabaseSilent` when there is no answer in time */
+/** Of a server: each probe asks. @returns what rejects with `DatabaseTimeout` when there is no answer in time */
 export const serverProbe = (ask: Ask) => async (): Promise<void> =>
   void (await within(
     ask(),
     PROBE_MS,
-    failing(() => new DatabaseSilent()),
+    rejectWith(() => new DatabaseTimeout()),
   ))
 
 /**
@@ -31,7 +31,7 @@ export function queuedProbe(ask: Ask, { waitMs = PROBE_MS, busyMs = BUSY_MS } = 
     }
     const { sinceMs, answer } = asked
     await within(answer, waitMs, () => {
-      if (performance.now() - sinceMs > busyMs) throw new DatabaseSilent()
+      if (performance.now() - sinceMs > busyMs) throw new DatabaseTimeout()
     })
   }
 }

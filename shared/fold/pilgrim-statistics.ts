@@ -9,7 +9,7 @@ import type { Entry, Kv, Pending } from '#shared/kv/kv.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint, isLate, START } from '#shared/fold/fold.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
-import { addSums, noSums, type Sums } from '#shared/fold/point-totals.ts'
+import { addSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
 import { readDays, readPointsOfDays } from './stored-days.ts'
 import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-pilgrims.ts'
 
@@ -124,7 +124,7 @@ const addedPoints = (pending: readonly Point[], { known }: Stored): FoldPoint[] 
     .sort(byInstant)
 
 function withDays(stored: Stored, added: readonly FoldPoint[], days: readonly DayChange[]): Statistics {
-  const sums = { ...(stored.sums ?? noSums()) }
+  const sums = { ...(stored.sums ?? zeroSums()) }
   for (const { delta } of days) addSums(sums, delta)
   const first = added[0]?.t ?? Infinity
   const last = added.at(-1)?.t ?? -Infinity

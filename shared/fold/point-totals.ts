@@ -22,8 +22,8 @@ export interface Tally extends Sums {
   readonly modes: Map<Mode, ModeSums>
 }
 
-export const noSums = (): Sums => ({ points: 0, checkins: 0, distanceMm: 0, carbonMg: 0 })
-export const noTally = (): Tally => ({ ...noSums(), hours: new Map(), modes: new Map() })
+export const zeroSums = (): Sums => ({ points: 0, checkins: 0, distanceMm: 0, carbonMg: 0 })
+export const emptyTotals = (): Tally => ({ ...zeroSums(), hours: new Map(), modes: new Map() })
 
 /** Adds `sign` times the figures. */
 export function addSums(into: Sums, sums: Sums, sign: 1 | -1 = 1): void {
@@ -34,9 +34,9 @@ export function addSums(into: Sums, sums: Sums, sign: 1 | -1 = 1): void {
 }
 
 /** Adds `sign` times a tally, hour by hour and mode by mode. */
-export function addTally(into: Tally, tally: Tally, sign: 1 | -1 = 1): void {
+export function addTotals(into: Tally, tally: Tally, sign: 1 | -1 = 1): void {
   addSums(into, tally, sign)
-  for (const [hour, sums] of tally.hours) addSums(into.hours.getOrInsertComputed(hour, noSums), sums, sign)
+  for (const [hour, sums] of tally.hours) addSums(into.hours.getOrInsertComputed(hour, zeroSums), sums, sign)
   for (const [mode, sums] of tally.modes) {
     const mine = into.modes.getOrInsertComputed(mode, () => ({ distanceMm: 0, carbonMg: 0 }))
     mine.distanceMm += sign * sums.distanceMm
@@ -45,14 +45,14 @@ export function addTally(into: Tally, tally: Tally, sign: 1 | -1 = 1): void {
 }
 
 /** Folds points (ordered, in the area) onto a state and tallies what they give. */
-export function tallyPoints(
+export function totalPoints(
   state: FoldState,
   points: readonly FoldPoint[],
   calendar: Calendar,
 ): { readonly tally: Tally; readonly end: FoldState } {
-  const tally = noTally()
+  const tally = emptyTotals()
   for (const { t, kind } of points) {
-    const hour = tally.hours.getOrInsertComputed(calendar.hourStart(t), noSums)
+    const hour = tally.hours.getOrInsertComputed(calendar.hourStart(t), zeroSums)
     const checkin = kind === 'c' ? 1 : 0
     hour.points++
     hour.checkins += checkin
@@ -60,7 +60,7 @@ export function tallyPoints(
     tally.checkins += checkin
   }
   const end = fold(state, points, ({ t, distanceMm, carbonMg, mode }) => {
-    const hour = tally.hours.getOrInsertComputed(calendar.hourStart(t), noSums)
+    const hour = tally.hours.getOrInsertComputed(calendar.hourStart(t), zeroSums)
     const byMode = tally.modes.getOrInsertComputed(mode, () => ({ distanceMm: 0, carbonMg: 0 }))
     for (const sums of [tally, hour, byMode]) {
       sums.distanceMm += distanceMm

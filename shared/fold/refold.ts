@@ -5,7 +5,7 @@
  */
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint, type FoldState, isLate, sameState, START } from './fold.ts'
-import { addTally, noTally, type Tally, tallyPoints } from '#shared/fold/point-totals.ts'
+import { addTotals, emptyTotals, type Tally, totalPoints } from '#shared/fold/point-totals.ts'
 
 /** A stored local day of one pilgrim: its name and the fold's state at its end. */
 export interface StoredDay {
@@ -49,18 +49,18 @@ export function* refold(
     }
     const base = heldEnd ?? is
     if (heldEnd === undefined || (!moved && !isLate(base, fresh[0]!.t))) {
-      const { tally, end } = tallyPoints(base, fresh, calendar)
+      const { tally, end } = totalPoints(base, fresh, calendar)
       changes.push({ day, delta: tally, end })
       was = heldEnd ?? was
       is = end
       continue
     }
     const old = yield day
-    const before = tallyPoints(was, [...old].sort(byInstant), calendar)
-    const after = tallyPoints(is, [...old, ...fresh].sort(byInstant), calendar)
-    const delta = noTally()
-    addTally(delta, after.tally)
-    addTally(delta, before.tally, -1)
+    const before = totalPoints(was, [...old].sort(byInstant), calendar)
+    const after = totalPoints(is, [...old, ...fresh].sort(byInstant), calendar)
+    const delta = emptyTotals()
+    addTotals(delta, after.tally)
+    addTotals(delta, before.tally, -1)
     changes.push({ day, delta, end: after.end })
     was = heldEnd
     is = after.end

@@ -1,6 +1,6 @@
 /** Reading a request's body: counted while it is read, whatever Content-Length says, and waited for while it comes. */
 import { invalid, Refusal } from '#shared/http/errors.ts'
-import { failing, within } from '#shared/runtime/deadline.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -38,7 +38,7 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   try {
     if (declared === 0 || declared > PACE_BYTES) return await readStream(request.body!, max)
     // To be in time a short body has to be here at once or soon, so nobody need see how it comes.
-    return await within(request.bytes(), PACE_S * SECOND_MS, failing(tooSlow))
+    return await within(request.bytes(), PACE_S * SECOND_MS, rejectWith(tooSlow))
   } catch (error) {
     // The client has left; the answer is for the books alone.
     if (error instanceof Error && error.name === 'AbortError') throw invalid('body: broke off')

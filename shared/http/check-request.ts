@@ -11,7 +11,7 @@ import { type Endpoint, Nothing } from '#shared/contracts/endpoint.ts'
 import { UserId } from '#shared/contracts/fields.ts'
 import { forbidden, notActive, Refusal, unauthorized } from '#shared/http/errors.ts'
 import { charge } from '#shared/security/rate-limits.ts'
-import { plainFault } from '#shared/http/validation-message.ts'
+import { validationMessage } from '#shared/http/validation-message.ts'
 import { parseJson, readBytes } from './body.ts'
 import { foldUserId } from './caller.ts'
 import { validationError } from './failures.ts'
@@ -32,7 +32,7 @@ const NamedByHeader = z.object({ 'X-Line-User-Id': UserId })
 
 const parse = <S extends z.ZodType>(schema: S, value: unknown): z.infer<S> => {
   if (schema === (Nothing as z.ZodType)) return {} as z.infer<S>
-  const parsed = schema.safeParse(value, { error: plainFault })
+  const parsed = schema.safeParse(value, { error: validationMessage })
   if (!parsed.success) throw validationError(parsed.error)
   return parsed.data
 }

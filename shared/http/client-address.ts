@@ -6,7 +6,7 @@ const GROUPS = 8
  * The network that one subscriber holds: an IPv4 address is one by itself, of an IPv6 address it is the first
  * half, for the other half is the subscriber's to choose. What is no address stays as it is.
  */
-export function networkOf(address: string): string {
+export function clientNetwork(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped
   if (!/^[\da-f:]+(%\S+)?$/i.test(address) || !address.includes(':')) return address

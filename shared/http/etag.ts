@@ -1,7 +1,7 @@
 /** Entity tags: whether a client has already what it asks for. */
 
 /** Whether `If-None-Match` names this tag (RFC 9110, 13.1.2: a weak comparison, a list, or `*`). */
-export function hasTag(request: Request, tag: string): boolean {
+export function matchesEtag(request: Request, tag: string): boolean {
   const header = request.headers.get('if-none-match')
   if (header === null) return false
   if (header.trim() === '*') return true

@@ -5,22 +5,22 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ErrorBody } from '#shared/contracts/errors.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { invalid, Refusal, unavailable } from '#shared/http/errors.ts'
-import { kvIsAway } from '#shared/kv/kv.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { isArriving } from './body.ts'
 import { allowedMethods, routeOf } from './routes.ts'
 
 /** A dependency that hangs must not hang the client. */
-const REQUEST_PATIENCE_MS = 25_000
+const REQUEST_TIMEOUT_MS = 25_000
 
 /**
  * Waits for an answer, but not for ever; a body that is still on its way has bounds of its own.
  * @throws Refusal 503 when we are late
  */
-export const patiently = (request: Request, answer: Promise<Response>): Promise<Response> =>
-  within(answer, REQUEST_PATIENCE_MS, () => {
-    if (isArriving(request)) return patiently(request, answer)
+export const withRequestTimeout = (request: Request, answer: Promise<Response>): Promise<Response> =>
+  within(answer, REQUEST_TIMEOUT_MS, () => {
+    if (isArriving(request)) return withRequestTimeout(request, answer)
     throw unavailable('The answer takes too long: please try again.')
   })
 
@@ -56,7 +56,7 @@ function refusalOf(context: ServiceContext, error: unknown, request: Request): R
     return new Refusal(405, 'method-not-allowed', `This address takes ${Allow}.`, { Allow })
   }
   const route = routeOf(new URL(request.url).pathname, request.method)
-  if (kvIsAway(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)) {
+  if (isKvUnavailable(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)) {
     context.log.warn('a dependency is away', { route, ...errorFields(error) })
     return unavailable('A part of the service is not reachable just now: please try again in a moment.')
   }
@@ -72,7 +72,7 @@ export function answerError(
   requestId: string,
 ): Response {
   const refusal = refusalOf(context, error, request)
-  context.metrics.count('http_refusals_total', 'Requests that were not answered with success', {
+  context.metrics.count('event_http_refusals_total', 'Requests that were not answered with success', {
     status: String(refusal.httpStatus),
     code: refusal.reason,
   })

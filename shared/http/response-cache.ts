@@ -3,7 +3,7 @@
  * once; what fails is not kept.
  */
 import type { Operator } from '#shared/security/admin-auth.ts'
-import { hasTag } from './etag.ts'
+import { matchesEtag } from './etag.ts'
 
 /** An answer as it goes out, with its entity tag, quotes included. */
 interface Kept {
@@ -46,13 +46,13 @@ function answerWith(
 ): Response {
   headers.etag = tag
   headers['cache-control'] = operator === null ? 'no-cache' : 'private, no-cache'
-  if (hasTag(request, tag)) return new Response(null, { status: 304, headers })
+  if (matchesEtag(request, tag)) return new Response(null, { status: 304, headers })
   headers['content-type'] = 'application/json;charset=utf-8'
   return new Response(body, { headers })
 }
 
 /** Kept answers of one endpoint, which depend on nothing but what is asked and the role of who asks. */
-export class KeptAnswers {
+export class ResponseCache {
   /** About in the order in which they end. */
   readonly #entries = new Map<string, Entry>()
 

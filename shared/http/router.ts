@@ -5,9 +5,9 @@ import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
 import { admit, type Call, callOf, forgiveAddress } from './check-request.ts'
-import { answerError, patiently } from './failures.ts'
+import { answerError, withRequestTimeout } from './failures.ts'
 import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
-import { KeptAnswers } from './response-cache.ts'
+import { ResponseCache } from './response-cache.ts'
 
 type CallOf<E> =
   E extends Endpoint<infer P, infer Q, infer B> ? Call<z.infer<P>, z.infer<Q>, z.infer<B>> : never
@@ -76,7 +76,7 @@ export function serve<E extends Endpoint>(
   endpoint: E,
   handler: Handler<E>,
 ): void {
-  const kept = endpoint.keepMs > 0 ? new KeptAnswers(endpoint.keepMs, context.now) : null
+  const kept = endpoint.keepMs > 0 ? new ResponseCache(endpoint.keepMs, context.now) : null
   const openly = ACCESS_LEVEL[endpoint.access] === 0 ? kept : null
   const answer = async ({ request, params, set }: Routed, requestId: string): Promise<Response> => {
     const admitted = await admit(context, endpoint, request)
@@ -101,7 +101,7 @@ export function serve<E extends Endpoint>(
   const answerOrRefuse = async (routed: Routed, requestId: string): Promise<Response> => {
     const { request, set } = routed
     try {
-      return await patiently(request, answer(routed, requestId))
+      return await withRequestTimeout(request, answer(routed, requestId))
     } catch (error) {
       return stamp(answerError(context, error, request, requestId), set, requestId)
     }

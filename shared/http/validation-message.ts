@@ -29,7 +29,7 @@ function bound(origin: string, how: string, limit: number | bigint): string {
 }
 
 /** A sentence's end, to be read after the field's name; undefined leaves it to zod. For `safeParse`'s `error`. */
-export function plainFault(issue: z.core.$ZodRawIssue): string | undefined {
+export function validationMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
     return 'is missing'
   if (issue.code === 'invalid_type')

@@ -4,7 +4,7 @@
  * What a partition has counted since its books began. `epoch` names the store's life: one that came back empty
  * begins anew. At any moment admitted = settled + erased + expired + what waits.
  */
-export interface PartitionBooks {
+export interface PartitionCounters {
   readonly epoch: string
   /** Points put in, each once. */
   readonly admitted: number

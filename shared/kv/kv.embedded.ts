@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { admit, move, put } from './embedded/admission.ts'
-import { booksOf, bufferOf, entriesBefore, prune } from './embedded/state.ts'
+import { countersOf, bufferOf, entriesBefore, prune } from './embedded/state.ts'
 import { openStore, type Store } from './embedded/store.ts'
 import { slidingWindows } from './embedded/windows.ts'
 import { type Kv, type Receipt, userHash } from './kv.ts'
@@ -105,7 +105,7 @@ function readingVerbs(
       for (const { sinceMs } of state.buffers.values()) oldest = Math.min(oldest ?? sinceMs, sinceMs)
       return oldest
     },
-    books: async () => [booksOf(state, store.now())],
+    books: async () => [countersOf(state, store.now())],
   }
 }
 

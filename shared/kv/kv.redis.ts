@@ -14,7 +14,7 @@ import { readingVerbs } from './redis/reading.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A request waits this long at most for an answer. */
-const REQUEST_PATIENCE_MS = 800
+const REQUEST_TIMEOUT_MS = 800
 /** Specification, "Limits": check-in deferred write time-out. What waits for an admission waits no longer. */
 const ADMIT_WITHIN_MS = 8_000
 /** The flush and the live map move thousands of entries a call. */
@@ -36,7 +36,7 @@ export async function openRedisKv(options: {
 }): Promise<Kv> {
   const { url, partitions, admitWithinMs = ADMIT_WITHIN_MS, onError } = options
   const caller = crypto.randomUUID()
-  const client = connect(url, REQUEST_PATIENCE_MS, caller)
+  const client = connect(url, REQUEST_TIMEOUT_MS, caller)
   const admission = connect(url, admitWithinMs, caller)
   const bulk = connect(url, BULK_PATIENCE_MS, caller)
   const clients = [client, admission, bulk]

@@ -8,10 +8,10 @@
  */
 import type { Window } from '#shared/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
-import type { PartitionBooks, Receipt } from './counters.ts'
+import type { PartitionCounters, Receipt } from './counters.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-export type { PartitionBooks, Receipt } from './counters.ts'
+export type { PartitionCounters, Receipt } from './counters.ts'
 
 /** The store did not answer in time or at all; whether the call took effect is not known. */
 export class KvUnavailable extends LoggableError {
@@ -24,7 +24,8 @@ export class KvFull extends LoggableError {
 }
 
 /** Whether an error says that the store is away or full, rather than that a call is wrong. */
-export const kvIsAway = (error: unknown): boolean => error instanceof KvUnavailable || error instanceof KvFull
+export const isKvUnavailable = (error: unknown): boolean =>
+  error instanceof KvUnavailable || error instanceof KvFull
 
 /** One point in a pilgrim's buffer: its identity (kind and time sent) and its packed value, each a single line. */
 export interface Entry {
@@ -153,7 +154,7 @@ export interface Kv {
    * last time that some of theirs were stored; null: nothing waits.
    */
   oldestPending(): Promise<number | null>
-  books(): Promise<PartitionBooks[]>
+  books(): Promise<PartitionCounters[]>
   /** The partition's epoch; empty before its books began. */
   epoch(partition: number): Promise<string>
   /** Called with what `admit` and `restore` put in, before they resolve. */

@@ -4,7 +4,7 @@ import type { Submission, Verdict } from '#shared/kv/kv.ts'
 import type { Count } from './process-counters.ts'
 
 /** @returns the same admission; the points of a refused submission are counted under the reason */
-export const tallied =
+export const countingAdmission =
   (count: Count, admit: (submission: Submission) => Promise<Verdict>) =>
   async (submission: Submission): Promise<Verdict> => {
     try {

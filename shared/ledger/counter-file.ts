@@ -9,7 +9,7 @@ const RECORD_BYTES = NAME_BYTES + 16
 
 export type Pair = readonly [number, number]
 
-export interface TallyFile {
+export interface CounterFile {
   /** What is noted, by name. */
   readonly pairs: ReadonlyMap<string, Pair>
   /** Notes a pair; it is remembered here also when the disk does not take it. @throws the disk's error */
@@ -19,7 +19,7 @@ export interface TallyFile {
 }
 
 /** @param path null: memory only */
-export function openTallyFile(path: string | null): TallyFile {
+export function openCounterFile(path: string | null): CounterFile {
   let file = path === null ? null : openSync(path, 'w')
   const pairs = new Map<string, Pair>()
   const places = new Map<string, number>()
@@ -52,7 +52,7 @@ export function openTallyFile(path: string | null): TallyFile {
 }
 
 /** Reads what a process left behind; a record that a full disk has cut is left out. */
-export function readTallyFile(path: string): Map<string, Pair> {
+export function readCounterFile(path: string): Map<string, Pair> {
   const bytes = readFileSync(path)
   const pairs = new Map<string, Pair>()
   for (let at = 0; at + RECORD_BYTES <= bytes.length; at += RECORD_BYTES) {

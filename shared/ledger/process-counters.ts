@@ -8,7 +8,7 @@ import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import type { Kv, Receipt } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { type Acknowledged, acknowledge } from './stored-counters.ts'
-import { openTallyFile, type Pair, readTallyFile } from './counter-file.ts'
+import { openCounterFile, type Pair, readCounterFile } from './counter-file.ts'
 
 const SYNC_EVERY_MS = 2_000
 const SUFFIX = '.tally'
@@ -27,7 +27,7 @@ export interface Tally {
   stop(): Promise<void>
 }
 
-export interface TallyOptions {
+export interface ProcessCountersOptions {
   readonly kv: Pick<Kv, 'caller' | 'onReceipt'>
   readonly db: Pick<Database, 'sql'>
   readonly log: Log
@@ -37,7 +37,7 @@ export interface TallyOptions {
   readonly journaled: () => number
 }
 
-export function openTally({ kv, db, log, journalPath, journaled }: TallyOptions): Tally {
+export function openProcessCounters({ kv, db, log, journalPath, journaled }: ProcessCountersOptions): Tally {
   const names = { caller: kv.caller, counter: crypto.randomUUID() }
   const path = journalPath?.replace(/\.journal$/, SUFFIX) ?? null
   const notes = openNotes(path, names, log)
@@ -82,7 +82,7 @@ export function openTally({ kv, db, log, journalPath, journaled }: TallyOptions)
 
 /** The pairs of this process, and which of them the database does not know yet. */
 function openNotes(path: string | null, { caller, counter }: Names, log: Log) {
-  const file = openTallyFile(path)
+  const file = openCounterFile(path)
   const news = new Set<string>()
   let complained = false
 
@@ -174,7 +174,7 @@ async function adoptOrphans(db: Pick<Database, 'sql'>, dir: string, own: string)
     if (!name.endsWith(SUFFIX) || path === own) continue
     if (existsSync(path.replace(/\.tally$/, '.journal'))) continue
     if (!existsSync(path)) continue
-    const pairs = readTallyFile(path)
+    const pairs = readCounterFile(path)
     const named = (prefix: string) =>
       [...pairs.keys()].find((key) => key.startsWith(prefix))?.slice(prefix.length)
     const [caller, counter] = [named(CALLER), named(COUNTER)]

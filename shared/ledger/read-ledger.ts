@@ -1,6 +1,6 @@
 /** The ledger, from the kv's books and Postgres's: what became of every point that was ever received. */
 import type { Database } from '#shared/db/db.ts'
-import type { Kv, PartitionBooks } from '#shared/kv/kv.ts'
+import type { Kv, PartitionCounters } from '#shared/kv/kv.ts'
 import type { Book } from './stored-counters.ts'
 
 /** Points. Received is the sum of all the others, of which `inFlight` is 0 when nothing moves. */
@@ -112,9 +112,9 @@ const NOTHING: Booked = {
 
 /** What two moments of the kv, and Postgres between them, come to. */
 export function balance(
-  before: readonly PartitionBooks[],
+  before: readonly PartitionCounters[],
   rows: Rows,
-  after: readonly PartitionBooks[],
+  after: readonly PartitionCounters[],
 ): Ledger {
   const booked = new Map(rows.books.map((row) => [keyOf(row), row]))
   const callers = Map.groupBy(rows.callers, keyOf)
@@ -189,7 +189,7 @@ function without(excess: number, counts: readonly number[]): number[] {
 }
 
 function closeLiving(
-  { callers, settled, ...books }: PartitionBooks,
+  { callers, settled, ...books }: PartitionCounters,
   settledBefore: number,
   row: Booked,
   rows: Rows['callers'],

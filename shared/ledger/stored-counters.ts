@@ -1,6 +1,6 @@
 /** Postgres's part of the books: what left the buffer, and what the kv's own books said last. */
 import type { Query } from '#shared/db/db.ts'
-import type { Kv, PartitionBooks } from '#shared/kv/kv.ts'
+import type { Kv, PartitionCounters } from '#shared/kv/kv.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { sql } from 'drizzle-orm'
 
@@ -11,7 +11,7 @@ export interface Book {
 }
 
 /** Books what a slice came to, in its own transaction; of a slice that is flushed again `stored` is not repeated. */
-export async function bookSlice(
+export async function countSlice(
   tx: Query,
   { epoch, partition }: Book,
   left: { readonly stored: number; readonly repeated: number; readonly erased: number },
@@ -28,7 +28,7 @@ export async function bookSlice(
  * Writes down what the kv's books say, so that they are known when the kv has lost them.
  * @param calm the partitions in which no flush has anything in flight
  */
-export async function noteBooks(
+export async function storeCounters(
   db: { readonly sql: Query },
   kv: Pick<Kv, 'books'>,
   calm: ReadonlySet<number> = new Set(),
@@ -36,7 +36,7 @@ export async function noteBooks(
   const books = (await kv.books()).map((one, partition) => ({ ...one, partition }))
   const begun = books.filter(({ epoch }) => epoch !== '')
   if (begun.length === 0) return
-  const column = <T>(read: (one: PartitionBooks & Book) => T): T[] => begun.map(read)
+  const column = <T>(read: (one: PartitionCounters & Book) => T): T[] => begun.map(read)
   await db.sql`
     INSERT INTO ledger_books AS b (epoch, partition, settled, duplicate, dropped, erased_pending)
     SELECT epoch, partition, settled, duplicate, dropped, erased FROM unnest(
@@ -82,10 +82,10 @@ export async function acknowledge(sql: Query, acknowledged: readonly Acknowledge
 }
 
 /** What is counted beside the buffer, in the transaction that does it. */
-export type Happening = 'points-erased' | 'letters-erased' | 'letters-dropped' | 'letters-replayed'
+export type CounterChange = 'points-erased' | 'letters-erased' | 'letters-dropped' | 'letters-replayed'
 
 /** Counts what an operator's act made of points. */
-export async function countPoints(tx: Writer, name: Happening, points: number): Promise<void> {
+export async function countPoints(tx: Writer, name: CounterChange, points: number): Promise<void> {
   if (points === 0) return
   await tx.execute(sql`
     INSERT INTO ledger_counts AS c (caller, name, points) VALUES ('', ${name}, ${points})
@@ -97,8 +97,8 @@ export async function countPoints(tx: Writer, name: Happening, points: number): 
  * not lost here.
  * @param lives its books at that time
  */
-export async function closeRestored(tx: Query, lives: readonly PartitionBooks[]): Promise<void> {
-  await noteBooks({ sql: tx }, { books: async () => [...lives] })
+export async function closeRestoredCounters(tx: Query, lives: readonly PartitionCounters[]): Promise<void> {
+  await storeCounters({ sql: tx }, { books: async () => [...lives] })
   for (const [partition, { epoch, expired }] of lives.entries())
     await tx`
       INSERT INTO ledger_callers (epoch, partition, caller, acknowledged)

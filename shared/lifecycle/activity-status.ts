@@ -21,7 +21,7 @@ export async function readStatus(db: Database): Promise<VersionedStatus> {
  * Brings every partition of the kv to the status that Postgres holds; an older one never replaces a newer. A kv
  * that has lost everything learns first who is off the live map and who was erased: the status opens it.
  */
-export async function spreadStatus(db: Database, kv: Kv): Promise<VersionedStatus> {
+export async function publishStatus(db: Database, kv: Kv): Promise<VersionedStatus> {
   if ((await kv.status()) === null) await refill(db, kv)
   const status = await readStatus(db)
   await kv.setStatus(status)

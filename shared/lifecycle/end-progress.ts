@@ -10,27 +10,30 @@ const ENDING_ID = 1
 const POLL_MS = 250
 
 /** Notes that the event has ended; what was noted already stays. */
-export async function noteEnd(tx: Writer, endedAt: Date): Promise<void> {
+export async function recordEnd(tx: Writer, endedAt: Date): Promise<void> {
   await tx.insert(ending).values({ id: ENDING_ID, endedAt }).onConflictDoNothing()
 }
 
 /** Notes that everything buffered at the end has been flushed. */
-export async function noteFlush(tx: Writer, flushedAt: Date): Promise<void> {
+export async function recordFinalFlush(tx: Writer, flushedAt: Date): Promise<void> {
   await tx.update(ending).set({ flushedAt }).where(eq(ending.id, ENDING_ID))
 }
 
 /** Notes how many achievement cards are drawn. */
-export async function noteCards(tx: Writer, { done, total }: { done: number; total: number }): Promise<void> {
+export async function recordCards(
+  tx: Writer,
+  { done, total }: { done: number; total: number },
+): Promise<void> {
   await tx.update(ending).set({ cardsDone: done, cardsTotal: total }).where(eq(ending.id, ENDING_ID))
 }
 
 /** Notes how far the final summary is. */
-export async function noteSummary(tx: Writer, summary: 'sending' | 'sent'): Promise<void> {
+export async function recordSummary(tx: Writer, summary: 'sending' | 'sent'): Promise<void> {
   await tx.update(ending).set({ summary }).where(eq(ending.id, ENDING_ID))
 }
 
 /** The progress as operators see it; null while the event has not ended. */
-export async function readEnding(tx: Writer): Promise<Ending | null> {
+export async function readEndProgress(tx: Writer): Promise<Ending | null> {
   const [row] = await tx.select().from(ending).where(eq(ending.id, ENDING_ID))
   if (row === undefined) return null
   return Ending.parse({
@@ -44,14 +47,14 @@ export async function readEnding(tx: Writer): Promise<Ending | null> {
  * Waits for the final flush, for so many milliseconds at most.
  * @returns whether what follows it may begin: it is through, or the event has not ended
  */
-export async function untilFlushed(
+export async function waitForFinalFlush(
   db: Database,
   patienceMs: number,
   stopping: AbortSignal,
 ): Promise<boolean> {
   const until = performance.now() + patienceMs
   for (;;) {
-    if ((await db.read(() => readEnding(db.orm)))?.flush !== 'running') return true
+    if ((await db.read(() => readEndProgress(db.orm)))?.flush !== 'running') return true
     if (stopping.aborted || performance.now() >= until) return false
     await Bun.sleep(POLL_MS)
   }

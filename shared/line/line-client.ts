@@ -4,7 +4,7 @@
  */
 import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
 import type { Config } from '#shared/config/config.ts'
-import { bounded } from './with-timeout.ts'
+import { withTimeout } from './with-timeout.ts'
 import { createMenus, type Menus } from './rich-menus.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
@@ -68,7 +68,7 @@ const SEND_MS = 10_000
 const ANSWER_MS = 3_000
 
 /** The client, or null without an access token: then nothing is sent. */
-export function createLine(settings: Config['line']): Line | null {
+export function createLineClient(settings: Config['line']): Line | null {
   const { accessToken: channelAccessToken, apiBaseUrl, dataApiBaseUrl } = settings
   if (channelAccessToken === '') return null
   const api = new messagingApi.MessagingApiClient({
@@ -87,24 +87,24 @@ export function createLine(settings: Config['line']): Line | null {
     reply: (replyToken, messages) =>
       delivered(api.replyMessageWithHttpInfo({ replyToken, messages: [...messages] }), ANSWER_MS),
     async profile(userId) {
-      const { displayName, pictureUrl, language } = await bounded(api.getProfile(userId), ANSWER_MS)
+      const { displayName, pictureUrl, language } = await withTimeout(api.getProfile(userId), ANSWER_MS)
       return { displayName, pictureUrl: pictureUrl ?? null, language: language ?? null }
     },
     async quota() {
-      const [quota, { totalUsage }] = await bounded(
+      const [quota, { totalUsage }] = await withTimeout(
         Promise.all([api.getMessageQuota(), api.getMessageQuotaConsumption()]),
         SEND_MS,
       )
       return { limit: quota.type === 'limited' ? (quota.value ?? 0) : null, used: totalUsage }
     },
-    webhookAddress: async () => (await bounded(api.getWebhookEndpoint(), SEND_MS)).endpoint,
+    webhookAddress: async () => (await withTimeout(api.getWebhookEndpoint(), SEND_MS)).endpoint,
     menus: createMenus(api, blobs),
   }
 }
 
 async function delivered(call: Promise<{ readonly httpResponse: Response }>, ms: number): Promise<Delivery> {
   try {
-    const { httpResponse } = await bounded(call, ms)
+    const { httpResponse } = await withTimeout(call, ms)
     return { outcome: 'accepted', requestId: httpResponse.headers.get('x-line-request-id') }
   } catch (error) {
     if (error instanceof HTTPFetchError) return sorted(error)

@@ -1,6 +1,6 @@
 /** Rich menus at LINE. */
 import type { messagingApi } from '@line/bot-sdk'
-import { bounded } from './with-timeout.ts'
+import { withTimeout } from './with-timeout.ts'
 
 /** "Link rich menu to multiple users": at most this many a call. */
 const LINK_MAX = 500
@@ -23,22 +23,22 @@ export function createMenus(
 ): Menus {
   return {
     async create(menu, png) {
-      const { richMenuId } = await bounded(api.createRichMenu(menu), MENU_MS)
-      await bounded(blobs.setRichMenuImage(richMenuId, new Blob([png], { type: 'image/png' })), MENU_MS)
+      const { richMenuId } = await withTimeout(api.createRichMenu(menu), MENU_MS)
+      await withTimeout(blobs.setRichMenuImage(richMenuId, new Blob([png], { type: 'image/png' })), MENU_MS)
       return richMenuId
     },
-    list: async () => (await bounded(api.getRichMenuList(), MENU_MS)).richmenus,
+    list: async () => (await withTimeout(api.getRichMenuList(), MENU_MS)).richmenus,
     async setDefault(menuId) {
-      await bounded(api.setDefaultRichMenu(menuId), MENU_MS)
+      await withTimeout(api.setDefaultRichMenu(menuId), MENU_MS)
     },
     async link(menuId, userIds) {
       for (let from = 0; from < userIds.length; from += LINK_MAX) {
         const some = userIds.slice(from, from + LINK_MAX)
-        await bounded(api.linkRichMenuIdToUsers({ richMenuId: menuId, userIds: some }), MENU_MS)
+        await withTimeout(api.linkRichMenuIdToUsers({ richMenuId: menuId, userIds: some }), MENU_MS)
       }
     },
     async remove(menuId) {
-      await bounded(api.deleteRichMenu(menuId), MENU_MS)
+      await withTimeout(api.deleteRichMenu(menuId), MENU_MS)
     },
   }
 }

@@ -7,7 +7,7 @@ const ABANDONED_MS = 600_000
 const TEMPORARY = /^[0-9a-f-]{36}\.tmp$/
 
 /** `null` where a file or directory does not exist. */
-export async function ifThere<T>(work: Promise<T>): Promise<T | null> {
+export async function nullIfMissing<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work
   } catch (error) {
@@ -44,9 +44,9 @@ export async function writeFileWhole(
 /** Removes a file if it is there. */
 export async function removeFile(root: string, path: string): Promise<void> {
   await stat(root)
-  await ifThere(unlink(path))
+  await nullIfMissing(unlink(path))
   // Also where there was none: an earlier removal may have failed before this.
-  await ifThere(sync(dirname(path)))
+  await nullIfMissing(sync(dirname(path)))
 }
 
 /** Writes and syncs a temporary file, and leaves none behind when that fails. */
@@ -103,7 +103,7 @@ export async function* filesBelow(
   segmentOf: (directoryName: string) => string | null,
   segments: readonly string[] = [],
 ): AsyncGenerator<FoundFile> {
-  const entries = await ifThere(readdir(directory, { withFileTypes: true }))
+  const entries = await nullIfMissing(readdir(directory, { withFileTypes: true }))
   for (const entry of entries ?? []) {
     const path = join(directory, entry.name)
     if (entry.isFile()) yield { path, name: entry.name, segments }
@@ -116,7 +116,7 @@ export async function* filesBelow(
 export async function sweep(files: AsyncIterable<FoundFile>): Promise<void> {
   for await (const { path, name } of files) {
     if (!TEMPORARY.test(name)) continue
-    const found = await ifThere(stat(path))
+    const found = await nullIfMissing(stat(path))
     if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true })
   }
 }

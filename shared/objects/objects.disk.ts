@@ -8,7 +8,7 @@ import { type FileHandle, open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   filesBelow,
-  ifThere,
+  nullIfMissing,
   makeDirectory,
   removeFile,
   sweep,
@@ -17,7 +17,7 @@ import {
 } from './disk-files.ts'
 import { pathOfDirectory, pathOfKey, segmentOfDirectory, segmentOfFile } from './disk-name.ts'
 import type { ObjectInfo, Objects } from './objects.ts'
-import { answeredWithin, ObjectsUnavailable } from './unavailable.ts'
+import { withTimeout, ObjectsUnavailable } from './unavailable.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const TRAILER_BYTES = 256
@@ -50,7 +50,7 @@ export async function openDiskObjects(root: string): Promise<Objects> {
     probe() {
       // A disk that hangs holds a thread per call, so probes share one.
       probing ??= attempt('probe', () => roundTrip(root)).finally(() => (probing = null))
-      return answeredWithin(PROBE_MS, 'objects: probe', probing)
+      return withTimeout(PROBE_MS, 'objects: probe', probing)
     },
     close: () => Promise.resolve(),
   }
@@ -76,7 +76,7 @@ async function read<T>(
   path: string,
   take: (file: FileHandle) => Promise<T>,
 ): Promise<T | null> {
-  const file = await ifThere(open(path, 'r'))
+  const file = await nullIfMissing(open(path, 'r'))
   if (file === null) {
     await stat(root)
     return null

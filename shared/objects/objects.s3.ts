@@ -7,7 +7,7 @@
  */
 import { isObjectKey } from './object-key.ts'
 import type { ObjectInfo, Objects, S3Settings } from './objects.ts'
-import { answeredWithin, ObjectsUnavailable } from './unavailable.ts'
+import { withTimeout, ObjectsUnavailable } from './unavailable.ts'
 
 const TIMEOUT_MS = 10_000
 const PROBE_MS = 2_000
@@ -122,7 +122,7 @@ async function* keysOf(client: Bun.S3Client, prefix: string, wanted: string, tim
   let continuationToken: string | undefined
   do {
     const input = { prefix: `${prefix}${wanted}`, ...(continuationToken && { continuationToken }) }
-    const page: Bun.S3ListObjectsResponse = await answeredWithin(
+    const page: Bun.S3ListObjectsResponse = await withTimeout(
       timeoutMs,
       'objects: LIST',
       twice('LIST', () => client.list(input)),

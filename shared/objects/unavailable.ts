@@ -1,4 +1,4 @@
-import { failing, within } from '#shared/runtime/deadline.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** The store cannot be used just now: down, unreachable, refusing, full or damaged. Never said of a missing object. */
@@ -10,9 +10,9 @@ export class ObjectsUnavailable extends LoggableError {
  * Waits for work at most `ms` milliseconds. Late work is abandoned, not stopped.
  * @throws ObjectsUnavailable when the time is over
  */
-export const answeredWithin = <T>(ms: number, what: string, work: Promise<T>): Promise<T> =>
+export const withTimeout = <T>(ms: number, what: string, work: Promise<T>): Promise<T> =>
   within(
     work,
     ms,
-    failing(() => new ObjectsUnavailable(`${what}: no answer in ${ms} ms`)),
+    rejectWith(() => new ObjectsUnavailable(`${what}: no answer in ${ms} ms`)),
   )

@@ -8,7 +8,7 @@ import { pilgrims } from '#shared/schema/profiles.ts'
  * @param nowMs when the request came
  * @throws Refusal 409 when the pilgrim has been erased since
  */
-export async function makePilgrim(tx: Writer, userId: string, nowMs: number): Promise<void> {
+export async function ensurePilgrim(tx: Writer, userId: string, nowMs: number): Promise<void> {
   await holdPerson(tx, userId, nowMs)
   const at = new Date(nowMs)
   await tx.insert(pilgrims).values({ userId, createdAt: at, updatedAt: at }).onConflictDoNothing()

@@ -8,7 +8,7 @@ import { pilgrims } from '#shared/schema/profiles.ts'
  * reaches the kv last, and an erasure comes after both.
  * @throws KvUnavailable: the row stands, the caller tries again
  */
-export async function showOrHide(
+export async function updateLiveMapPresence(
   { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
   userId: string,
 ): Promise<void> {

@@ -12,15 +12,15 @@ const ERASED = -1
 export const NOTHING_REPORTED: Reported = { consumption: {}, transport: {} }
 
 /** Books a change of what one pilgrim reports. The caller holds the pilgrim's row. */
-export async function bookReported(tx: Writer, before: Reported, after: Reported): Promise<void> {
+export async function addToReportTotals(tx: Writer, before: Reported, after: Reported): Promise<void> {
   await book(tx, Math.floor(Math.random() * SHARDS), before, after)
 }
 
 /** Books what an erased pilgrim had reported as nobody's: the event's sums stay as they are. */
-export async function bookErased(tx: Writer, reported: Reported): Promise<void> {
+export async function addErasedToReportTotals(tx: Writer, reported: Reported): Promise<void> {
   // In the order of shards, as any other transaction, so that two of them can not deadlock.
   await book(tx, ERASED, NOTHING_REPORTED, reported)
-  await bookReported(tx, reported, NOTHING_REPORTED)
+  await addToReportTotals(tx, reported, NOTHING_REPORTED)
 }
 
 async function book(tx: Writer, shard: number, before: Reported, after: Reported): Promise<void> {

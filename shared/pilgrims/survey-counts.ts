@@ -17,7 +17,7 @@ const PARTS = `
  * Books a survey that takes the place of another one. The caller holds the pilgrim's row.
  * @param before null: there was none @param after null: it is erased
  */
-export async function bookSurvey(tx: Writer, before: Answers | null, after: Answers | null): Promise<void> {
+export async function countSurvey(tx: Writer, before: Answers | null, after: Answers | null): Promise<void> {
   const rows = [
     ...(before === null ? [] : [{ n: -1, answers: before }]),
     ...(after === null ? [] : [{ n: 1, answers: after }]),

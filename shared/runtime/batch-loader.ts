@@ -4,7 +4,7 @@ import { within } from './deadline.ts'
 /** Keys of one reading. */
 const KEYS_A_READING = 100
 /** A reading that takes longer does not hold up the next one. */
-const PATIENCE_MS = 20
+const TIMEOUT_MS = 20
 
 /**
  * Collects the keys that are asked for in a turn of the event loop, and while others are being read, and reads them
@@ -14,9 +14,9 @@ const PATIENCE_MS = 20
  * @param patienceMs how long the next reading waits for one that is under way
  * @returns a function that asks for one key, and answers undefined where nothing stands under it
  */
-export function together<V>(
+export function createBatchLoader<V>(
   read: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>,
-  patienceMs = PATIENCE_MS,
+  patienceMs = TIMEOUT_MS,
 ): (key: string) => Promise<V | undefined> {
   const waiting = new Map<string, PromiseWithResolvers<V | undefined>>()
   let isReading = false

@@ -80,6 +80,6 @@ export function within<T, L>(
 }
 
 /** For `within`: a lateness that is an error. */
-export const failing = (error: () => Error) => (): never => {
+export const rejectWith = (error: () => Error) => (): never => {
   throw error()
 }

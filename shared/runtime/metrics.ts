@@ -21,7 +21,7 @@ export function createMetrics(service: string): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ service })
   const requests = createDurations(
-    'http_request_duration_seconds',
+    'event_http_request_duration_seconds',
     'Time to the answer, by route and status',
     service,
   )

@@ -11,7 +11,7 @@ import { expectSchema } from '#shared/db/migrate.ts'
 import { createAddressLimit } from '#shared/security/address-limit.ts'
 import { createIdentity } from '#shared/security/pilgrim-identity.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
-import { networkOf } from '#shared/http/client-address.ts'
+import { clientNetwork } from '#shared/http/client-address.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
 import { makeFilesPrivate } from '#shared/runtime/private-files.ts'
@@ -157,7 +157,7 @@ export function contextOf(
     stopping: new AbortController().signal,
     idleAfter: () => undefined,
     ...client,
-    addressOf: (request) => networkOf(client.addressOf(request)),
+    addressOf: (request) => clientNetwork(client.addressOf(request)),
   }
 }
 

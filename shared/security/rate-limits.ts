@@ -1,7 +1,7 @@
 /** Sliding windows on endpoints: who is charged, and what a refused caller reads. */
 import type { Window } from '#shared/config/config.ts'
 import { Refusal } from '#shared/http/errors.ts'
-import { type Kv, kvIsAway, type LimitVerdict, userHash } from '#shared/kv/kv.ts'
+import { type Kv, isKvUnavailable, type LimitVerdict, userHash } from '#shared/kv/kv.ts'
 
 /** Headers of draft-ietf-httpapi-ratelimit-headers, and Retry-After in whole seconds, rounded up. */
 const headers = (name: string, { max, windowMs }: Window, retryAfterMs: number): Record<string, string> => {
@@ -31,7 +31,7 @@ export async function charge(kv: Kv, name: string, key: string, window: Window):
   try {
     verdict = await kv.limit(`${name}:${userHash(key)}`, crypto.randomUUID(), window)
   } catch (error) {
-    if (kvIsAway(error)) return
+    if (isKvUnavailable(error)) return
     throw error
   }
   if (!verdict.allowed) throw rateLimited(name, window, verdict.retryAfterMs)

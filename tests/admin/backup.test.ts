@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { replayDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
+import { requeueDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { kindOf, readArchive, rowsOf } from '#services/admin/backup/archive.ts'
 import { restoreBackup, verifyBackup } from '#services/admin/backup/restore.ts'
 import { openJournal } from '#shared/buffer/journal/journal.ts'
-import { createReplay } from '#shared/buffer/journal/journal-recovery.ts'
+import { createJournalRecovery } from '#shared/buffer/journal/journal-recovery.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { userHash } from '#shared/kv/kv.ts'
 import { readLedger } from '#shared/ledger/read-ledger.ts'
@@ -89,7 +89,7 @@ for (const kind of KINDS)
           restore: (...args: Parameters<typeof kv.restore>) =>
             refusing ? Promise.reject(new Error('not now')) : kv.restore(...args),
         }
-        const replay = createReplay({
+        const replay = createJournalRecovery({
           kv: troubled,
           journal,
           rules: rules(),
@@ -159,7 +159,7 @@ describe.each(KINDS)('a dead letter that is replayed during the backup, %s', (ki
       const [letter] = await sql<{ id: number }[]>`
         INSERT INTO dead_letters (user_id, field, value, reason, created_at)
         VALUES (${POISON.userId}, ${POISON.field}, ${POISON.value}, 'test', now()) RETURNING id`
-      await replayDeadLetter(installation as ServiceContext, OPERATOR, letter!.id, 'r')
+      await requeueDeadLetter(installation as ServiceContext, OPERATOR, letter!.id, 'r')
     }
     const books = async () => {
       if (times-- > 0) await replay()

@@ -1,7 +1,7 @@
 /** What operators do about points that the database refuses. */
 import { expect, test } from 'bun:test'
 import { listDeadLetters, readDeadLetter } from '#services/admin/ledger/list-dead-letters.ts'
-import { dropDeadLetter, replayDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
+import { dropDeadLetter, requeueDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { readConfig } from '#shared/config/config.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -15,7 +15,7 @@ const OPERATOR: Operator = { role: 'owner', level: 3, name: 'test', fingerprint:
 const contextOf = (rig: Rig, kv: Kv = rig.kv) =>
   ({ ...rig.context({ kv }), config: readConfig({}) }) as unknown as ServiceContext
 const replay = (rig: Rig, id: number, kv?: Kv) =>
-  replayDeadLetter(contextOf(rig, kv), OPERATOR, id, 'request')
+  requeueDeadLetter(contextOf(rig, kv), OPERATOR, id, 'request')
 
 /** Points that a table refuses which takes only the northern hemisphere. */
 async function refuse(rig: Rig, userId: string, count: number): Promise<number[]> {

@@ -1,6 +1,6 @@
 /** Front and tail are worked out once for each state of the map, and again as soon as anything of it has changed. */
 import { expect, test } from 'bun:test'
-import { createProcession } from '#services/admin/map/front-and-tail.ts'
+import { createFrontAndTail } from '#services/admin/map/front-and-tail.ts'
 import { addTiles } from '#shared/map/stored-tiles.ts'
 import { CellChanges, sumChanges } from '#shared/map/cell-counts.ts'
 import { tilesOfHours } from '#shared/map/cell-tiles.ts'
@@ -23,7 +23,7 @@ describeRigs('the procession', (rig) => {
       await addTiles(tx, tilesOfHours(sumChanges([changes.pack()]), rig.calendar))
     })
   const readerOf = ({ db, calendar }: Rig) => {
-    const read = createProcession({ calendar, config: { route: null } })
+    const read = createFrontAndTail({ calendar, config: { route: null } })
     return (asked = ASKED) => db.sql.begin((tx) => read(tx, asked))
   }
 

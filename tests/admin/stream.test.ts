@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { createStream, type Stream } from '#services/admin/stream/stream.ts'
 import { startWatch } from '#services/admin/stream/watch.ts'
-import { createTold } from '#shared/alerts/alert-state.ts'
+import { createAlertState } from '#shared/alerts/alert-state.ts'
 import { readConfig } from '#shared/config/config.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
@@ -101,7 +101,7 @@ test('one who does not read is let go, and the others do not notice', async () =
   // Heartbeats of four bytes take too long to fill a quarter of a megabyte: long messages do it.
   const message = 'm'.repeat(120_000)
   for (let i = 1; i <= 3; i++) {
-    await createTold(context).remember({
+    await createAlertState(context).remember({
       id: `${i}${message}`,
       openedMs: 0,
       alerts: 1,
@@ -123,7 +123,7 @@ test('one who does not read is let go, and the others do not notice', async () =
 }, 30_000)
 
 test('an incident is told when it opens, changes and is over', async () => {
-  const told = createTold(context)
+  const told = createAlertState(context)
   await told.remember(null)
   const stream = createStream(context)
   const reader = listen(stream)

@@ -1,6 +1,6 @@
 /** How much may wait for a kv that does not answer. */
 import { expect, test } from 'bun:test'
-import { createTurn } from '#shared/buffer/admit/batcher.ts'
+import { createBatcher } from '#shared/buffer/admit/batcher.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import { KvUnavailable } from '#shared/kv/kv.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -20,7 +20,7 @@ describeOnServers('admission to a kv that does not answer', () => {
     const kv = await openRedisKv({ url: server.url, partitions: 1, onError: () => undefined })
     try {
       await kv.setStatus({ status: 'active', version: 1, message: null })
-      const submit = createTurn(kv, rules(), 250)
+      const submit = createBatcher(kv, rules(), 250)
       server.pause()
       const waiting = [submit(batch('a', 100)), submit(batch('b', 100))]
       expect(await rejection(submit(batch('c', 100)))).toEqual(

@@ -3,7 +3,11 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { collectJournals, createHandOver, deleteJournals } from '#shared/buffer/journal/journal-export.ts'
+import {
+  collectJournals,
+  createJournalExport,
+  deleteJournals,
+} from '#shared/buffer/journal/journal-export.ts'
 import { type Journal, openJournal } from '#shared/buffer/journal/journal.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -31,7 +35,7 @@ test('a journal that is held is handed over, one that is not is read; both keep 
   const left = openJournal(dir, 10_000)
   const ids = [...(await fill(held, 1_234)), ...(await fill(left, 5))].sort()
   left.close()
-  const handOver = createHandOver(held, log)
+  const handOver = createJournalExport(held, log)
   const timer = setInterval(() => void handOver(), 20)
   expect(await collected()).toEqual(ids)
   expect(await collected()).toEqual(ids)
@@ -47,7 +51,7 @@ test('entries that are adopted while they are collected are not missed', async (
   const ids = await fill(left, 5)
   const held = openJournal(dir, 10_000)
   ids.push(...(await fill(held, 3)))
-  const handOver = createHandOver(held, log)
+  const handOver = createJournalExport(held, log)
   const collecting = collected()
   // It has handed over what it had; then the other one's process ends, and it adopts that one's entries.
   await until(async () => (await handOver(), readdirSync(dir).some((name) => name.endsWith('.copy'))), {
@@ -69,7 +73,7 @@ test('what a killed backup has left goes within the hour, without another backup
     writeFileSync(join(dir, name), '')
     if (name.includes('dead')) utimesSync(join(dir, name), hourAgo, hourAgo)
   }
-  await createHandOver(held, log)()
+  await createJournalExport(held, log)()
   const left = readdirSync(dir).filter((name) => /dead|live/.test(name))
   expect(left.sort()).toEqual([`${basename(held.path)}.live.copy`, 'live.asked'].sort())
   held.close()

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Journal, openJournal } from '#shared/buffer/journal/journal.ts'
-import { createReplay, type Replay } from '#shared/buffer/journal/journal-recovery.ts'
+import { createJournalRecovery, type Replay } from '#shared/buffer/journal/journal-recovery.ts'
 import { openEmbeddedKv } from '#shared/kv/kv.embedded.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import { type Kv, KvUnavailable, partitionOf, type Submission, type Verdict } from '#shared/kv/kv.ts'
@@ -30,7 +30,12 @@ let journal: Journal
 let kv: Kv
 let lines: string[]
 const replayOn = (store: Kv): Replay =>
-  createReplay({ kv: store, journal, rules: rules(), log: createLog({}, (line) => lines.push(line)) })
+  createJournalRecovery({
+    kv: store,
+    journal,
+    rules: rules(),
+    log: createLog({}, (line) => lines.push(line)),
+  })
 const stored = async () => (await kv.drain(0, await kv.pendingUsers(0))).flatMap(({ entries }) => entries)
 
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { type Buffer, createBuffer } from '#shared/buffer/buffer.ts'
 import { type Journal, openJournal } from '#shared/buffer/journal/journal.ts'
 import { Refusal } from '#shared/http/errors.ts'
-import { type AdmissionRules, type Kv, kvIsAway, type VersionedStatus } from '#shared/kv/kv.ts'
+import { type AdmissionRules, type Kv, isKvUnavailable, type VersionedStatus } from '#shared/kv/kv.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -12,7 +12,7 @@ import { rules } from '#tests/kv/drivers.ts'
 export const ADMIT_MS = 250
 /** Phones wait for longer; a kv that does not answer would take for ever. */
 export const IN_TIME_MS = 2_500
-export const soon = (what: string) => ({ timeoutMs: 15_000, what })
+export const withCheckTimeout = (what: string) => ({ timeoutMs: 15_000, what })
 
 export interface Replica extends Buffer, AsyncDisposable {
   readonly journal: Journal
@@ -42,7 +42,7 @@ export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promis
     async prime() {
       if (status === null) throw new Error('the database is away')
       await kv.setStatus(status).catch((error: unknown) => {
-        if (!kvIsAway(error)) throw error
+        if (!isKvUnavailable(error)) throw error
       })
       return status
     },

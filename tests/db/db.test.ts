@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
-import { type Database, DatabaseSilent, isDatabaseUnavailable } from '#shared/db/db.ts'
+import { type Database, DatabaseTimeout, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { queuedProbe } from '#shared/db/probe.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
@@ -200,7 +200,7 @@ test('an embedded database that is busy is not silent, unless it is so for long'
     () =>
       probe().then(
         () => false,
-        (error: unknown) => error instanceof DatabaseSilent,
+        (error: unknown) => error instanceof DatabaseTimeout,
       ),
     {
       timeoutMs: 15_000,

@@ -4,9 +4,9 @@ import { assignRole } from '#services/admin/pilgrims/assign-role.ts'
 import { removeLeftovers } from '#services/admin/erasure/sweep-erasures.ts'
 import { beginCard, noteCard, noteFailure, storeCard } from '#services/feedback-media/store-card.ts'
 import { createSender } from '#services/line-bot/sending/send-messages.ts'
-import { applyEvent } from '#services/line-bot/webhook/apply-webhook-event.ts'
-import { spoolEvents, unspool } from '#services/line-bot/webhook/webhook-spool.ts'
-import { storeEvents } from '#services/line-bot/webhook/store-webhook-events.ts'
+import { applyWebhookEvent } from '#services/line-bot/webhook/apply-webhook-event.ts'
+import { spoolEvents, drainSpool } from '#services/line-bot/webhook/webhook-spool.ts'
+import { storeWebhookEvents } from '#services/line-bot/webhook/store-webhook-events.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
 import { setPhone } from '#services/survey-profile/set-phone.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
@@ -121,16 +121,16 @@ describeOnServers('writers that are late', () => {
     const userId = newUser()
     const event = () => LineEvent.parse(textEvent(userId, 'words-of-before'))
     const [known, waiting, spooled] = [event(), event(), event()]
-    await storeEvents(context, [known])
+    await storeWebhookEvents(context, [known])
     await Bun.sleep(2)
     await erase(userId)
-    expect(await applyEvent(context, known)).toBe(false)
-    expect(await storeEvents(context, [waiting])).toBe(0)
+    expect(await applyWebhookEvent(context, known)).toBe(false)
+    expect(await storeWebhookEvents(context, [waiting])).toBe(0)
     await spoolEvents(context, [spooled])
-    await unspool(context)
+    await drainSpool(context)
     expect(await found([userId, 'words-of-before'])).toEqual([])
     await Bun.sleep(2)
-    expect(await storeEvents(context, [event()])).toBe(1)
+    expect(await storeWebhookEvents(context, [event()])).toBe(1)
     await erase(userId)
     expect(await found([userId, 'words-of-before'])).toEqual([])
   })
@@ -145,7 +145,7 @@ describeOnServers('writers that are late', () => {
     await erase(userId)
     expect(await found([userId])).toEqual([])
     expect(await found([other])).toHaveLength(1)
-    await unspool(context)
+    await drainSpool(context)
     await erase(other)
   })
 

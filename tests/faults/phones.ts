@@ -16,7 +16,7 @@ export interface Phones {
 
 const ABREAST = 8
 const BETWEEN_MS = 40
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 /** @param urlNow where tracking is reached at the moment */
 export function startPhones(name: string, urlNow: () => string, atMost: number): Phones {
@@ -29,7 +29,7 @@ export function startPhones(name: string, urlNow: () => string, atMost: number):
         method: 'POST',
         body,
         keepalive: false,
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       await answer.arrayBuffer()
       return answer.status

@@ -43,8 +43,8 @@ export async function openTrackingRig(): Promise<TrackingRig> {
     network,
     startTracking: () => startService('tracking', { ...env, REDIS_URL: `redis://127.0.0.1:${network.port}` }),
     async expectStoredOnce(sent, tracking) {
-      await untilZero(tracking, 'journal_entries', 'the journal to be brought to the kv')
-      await untilZero(scheduler, 'buffer_users', 'the buffer to be flushed')
+      await untilZero(tracking, 'event_journal_check_ins', 'the journal to be brought to the kv')
+      await untilZero(scheduler, 'event_buffer_pilgrims', 'the buffer to be flushed')
       // A journal and what SQLite keeps beside it have one name up to the first dot.
       const journals = readdirSync(join(data, 'journal')).map((file) => file.split('.')[0])
       expect(new Set(journals).size).toBe(1)

@@ -3,17 +3,17 @@ import fc from 'fast-check'
 import { byInstant, START } from '#shared/fold/fold.ts'
 import {
   addSums,
-  addTally,
-  noSums,
-  noTally,
+  addTotals,
+  zeroSums,
+  emptyTotals,
   type Sums,
   type Tally,
-  tallyPoints,
+  totalPoints,
 } from '#shared/fold/point-totals.ts'
 import { type History, histories } from '#tests/rules/walks.ts'
 
 const tallyOf = ({ points, calendar }: History): Tally =>
-  tallyPoints(START, [...points].sort(byInstant), calendar).tally
+  totalPoints(START, [...points].sort(byInstant), calendar).tally
 
 const totals = ({ points, checkins, distanceMm, carbonMg }: Sums): Sums => ({
   points,
@@ -32,7 +32,7 @@ describe('a tally', () => {
     fc.assert(
       fc.property(histories(), (history) => {
         const tally = tallyOf(history)
-        const ofHours = noSums()
+        const ofHours = zeroSums()
         for (const sums of tally.hours.values()) addSums(ofHours, sums)
         expect(ofHours).toEqual(totals(tally))
         const modes = [...tally.modes.values()]
@@ -57,11 +57,11 @@ describe('a tally', () => {
     fc.assert(
       fc.property(histories(), fc.nat(), (history, cut) => {
         const sorted = [...history.points].sort(byInstant)
-        const first = tallyPoints(START, sorted.slice(0, cut % sorted.length), history.calendar)
-        const second = tallyPoints(first.end, sorted.slice(cut % sorted.length), history.calendar)
-        const sum = noTally()
-        addTally(sum, first.tally)
-        addTally(sum, second.tally)
+        const first = totalPoints(START, sorted.slice(0, cut % sorted.length), history.calendar)
+        const second = totalPoints(first.end, sorted.slice(cut % sorted.length), history.calendar)
+        const sum = emptyTotals()
+        addTotals(sum, first.tally)
+        addTotals(sum, second.tally)
         expect(sum).toEqual(tallyOf(history))
       }),
     )
@@ -70,8 +70,8 @@ describe('a tally', () => {
   test('of no points is nothing, and the state stays', () => {
     fc.assert(
       fc.property(histories(5), ({ points, calendar }) => {
-        const { end } = tallyPoints(START, points, calendar)
-        expect(tallyPoints(end, [], calendar)).toEqual({ tally: noTally(), end })
+        const { end } = totalPoints(START, points, calendar)
+        expect(totalPoints(end, [], calendar)).toEqual({ tally: emptyTotals(), end })
       }),
     )
   })
@@ -81,31 +81,31 @@ describe('adding', () => {
   test('and taking away leaves nothing but empty entries', () => {
     fc.assert(
       fc.property(histories(), histories(), (one, other) => {
-        const sum = noTally()
-        addTally(sum, tallyOf(one))
-        addTally(sum, tallyOf(other))
-        addTally(sum, tallyOf(one), -1)
-        addTally(sum, tallyOf(other), -1)
+        const sum = emptyTotals()
+        addTotals(sum, tallyOf(one))
+        addTotals(sum, tallyOf(other))
+        addTotals(sum, tallyOf(one), -1)
+        addTotals(sum, tallyOf(other), -1)
         expect(figures(sum).every((figure) => figure === 0)).toBe(true)
       }),
     )
   })
 
   test('keeps hours and modes apart and leaves what is added alone', () => {
-    const sum = noTally()
+    const sum = emptyTotals()
     const hour = { points: 2, checkins: 1, distanceMm: 30, carbonMg: 4 }
     const tally: Tally = {
       ...hour,
       hours: new Map([[0, hour]]),
       modes: new Map([['car', { distanceMm: 30, carbonMg: 4 }]]),
     }
-    addTally(sum, tally)
-    addTally(sum, {
+    addTotals(sum, tally)
+    addTotals(sum, {
       ...tally,
       hours: new Map([[3_600_000, hour]]),
       modes: new Map([['bus', { distanceMm: 30, carbonMg: 4 }]]),
     })
-    addTally(sum, tally)
+    addTotals(sum, tally)
     expect(sum).toEqual({
       points: 6,
       checkins: 3,

@@ -5,7 +5,7 @@
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { Fix, FoldPoint, FoldState, Segment } from '#shared/fold/fold.ts'
 import { distanceMm } from '#shared/rules/geo.ts'
-import { noSums, type ModeSums, type Sums } from '#shared/fold/point-totals.ts'
+import { zeroSums, type ModeSums, type Sums } from '#shared/fold/point-totals.ts'
 
 /** Everything that is kept of a pilgrim, with entries that hold nothing left out. */
 export interface Books {
@@ -100,8 +100,8 @@ export function plainFold(
 export function recompute(points: readonly FoldPoint[], calendar: Calendar): Books {
   const books: Books = { days: {}, hours: {}, modes: {} }
   const sumsOf = (t: number): Sums[] => [
-    (books.days[calendar.day(t)] ??= { ...noSums(), end: { anchor: null, before: null } }),
-    (books.hours[calendar.hourStart(t)] ??= noSums()),
+    (books.days[calendar.day(t)] ??= { ...zeroSums(), end: { anchor: null, before: null } }),
+    (books.hours[calendar.hourStart(t)] ??= zeroSums()),
   ]
   for (const { t, kind } of points)
     for (const sums of sumsOf(t)) {

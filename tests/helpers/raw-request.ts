@@ -8,7 +8,7 @@ export interface RawAnswer {
 }
 
 /** Bound for the whole exchange. */
-const PATIENCE_MS = 15_000
+const TIMEOUT_MS = 15_000
 
 /**
  * Sends `head` (request line and header lines, without the blank line) and a body, and reads the one answer.
@@ -25,7 +25,7 @@ export async function rawRequest(
     socket.write(`${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`)
   })
   socket.setEncoding('latin1')
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`no answer to ${head[0]}`)))
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no answer to ${head[0]}`)))
   socket.on('data', (chunk: string) => (received += chunk))
   socket.once('close', () => resolve(received))
   socket.once('error', reject)

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import Redis from 'ioredis'
 import { connect } from 'nats'
 import postgres from 'postgres'
-import { takeThroughDoor } from '#services/admin/backup/backup-socket.ts'
+import { takeBackupThroughSocket } from '#services/admin/backup/backup-socket.ts'
 import { openDiskObjects } from '#shared/objects/objects.disk.ts'
 
 /** Where an installation keeps what it has; empty: in its data directory. */
@@ -26,7 +26,8 @@ export async function findInStores(places: Places, words: readonly string[]): Pr
     for (const word of words) if (text.includes(word)) found.add(`${word} in ${place}`)
   }
   const { databaseUrl, redisUrl, natsUrl, dataDir, objectsDir } = places
-  if (databaseUrl === '') await takeThroughDoor(dataDir, async (line) => look(line.slice(0, 40), line))
+  if (databaseUrl === '')
+    await takeBackupThroughSocket(dataDir, async (line) => look(line.slice(0, 40), line))
   else await lookInTables(databaseUrl, look)
   if (redisUrl !== '') await lookInRedis(redisUrl, look)
   if (natsUrl !== '') await lookInNats(natsUrl, look)

@@ -165,7 +165,10 @@ export async function journaled(world: RealWorld): Promise<number> {
   const pages = await Promise.all(
     [0, 1].map(async (replica) => (await fetch(`${world.service('tracking', replica).url}/metrics`)).text()),
   )
-  return pages.reduce((sum, page) => sum + Number(/^journal_entries(?:{.*})? (\d+)$/m.exec(page)?.[1]), 0)
+  return pages.reduce(
+    (sum, page) => sum + Number(/^event_journal_check_ins(?:{.*})? (\d+)$/m.exec(page)?.[1]),
+    0,
+  )
 }
 
 /** Resolves when all is well again after an outage, and no check-in waits in a journal. */

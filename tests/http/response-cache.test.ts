@@ -1,8 +1,8 @@
 /** Answers that are kept: made once, told apart by who asks, gone in time. */
 import { expect, test } from 'bun:test'
 import type { Operator } from '#shared/security/admin-auth.ts'
-import { hasTag } from '#shared/http/etag.ts'
-import { KeptAnswers } from '#shared/http/response-cache.ts'
+import { matchesEtag } from '#shared/http/etag.ts'
+import { ResponseCache } from '#shared/http/response-cache.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 const KEEP_MS = 1_000
@@ -12,7 +12,7 @@ const ask = (query: string, headers: Record<string, string> = {}) =>
 
 function setUp() {
   const clock = { nowMs: 5_000 }
-  const answers = new KeptAnswers(KEEP_MS, () => clock.nowMs)
+  const answers = new ResponseCache(KEEP_MS, () => clock.nowMs)
   let made = 0
   const get = async (query: string, what: unknown, who: Operator | null = null) => {
     const found = answers.find(ask(query), who)
@@ -93,5 +93,5 @@ test('a client that has the answer is told so', async () => {
     })
   }
   expect((await get({ 'If-None-Match': '"other"' })).status).toBe(200)
-  expect(hasTag(ask(''), tag)).toBe(false)
+  expect(matchesEtag(ask(''), tag)).toBe(false)
 })

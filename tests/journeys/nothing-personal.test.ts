@@ -22,7 +22,7 @@ import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
 const ROOT = join(import.meta.dir, '../..')
 const OWNER = lineUser(1)
 const AT_ONCE = 12
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 const ROUND_MS = 90_000
 /** What ends the event for every later round is sent in the last one. */
 const END = 'POST /api/event/admin/end-activity'
@@ -83,7 +83,7 @@ describeOnServers('nothing personal', () => {
     // Not by the world's own fetch: what is looked at here is no answer as described, but what an answer lets out.
     const answer = await fetch(`https://localhost:${world.port}${path}`, {
       ...init,
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       tls: { ca: world.ca },
     })
     if (operation.endsWith('/stream')) {

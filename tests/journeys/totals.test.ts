@@ -22,11 +22,11 @@ import { calendar, DAY, NOON, PEOPLE, type Person } from './totals-people.ts'
 const ERASED = PEOPLE[3]!
 const PRESENT = PEOPLE.filter((person) => person !== ERASED)
 
-const booksOf = ({ batches }: Person) => recompute(batches.flat(), calendar)
-const expected = new Map(PEOPLE.map((person) => [person.id, figuresOf(booksOf(person))]))
+const countersOf = ({ batches }: Person) => recompute(batches.flat(), calendar)
+const expected = new Map(PEOPLE.map((person) => [person.id, figuresOf(countersOf(person))]))
 const mine = ({ id }: Person): Figures => expected.get(id)!
 /** Of everybody who ever walked. */
-const event = eventOf(PEOPLE.map(booksOf))
+const event = eventOf(PEOPLE.map(countersOf))
 
 describeWorlds('totals', (world) => {
   const read = (path: string, headers = admin('owner')) => world.fetch(`/api/event/${path}`, { headers })

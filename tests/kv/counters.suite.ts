@@ -7,7 +7,7 @@ import { activate, admit, checkin, type KvDriver, restore, rules, sync } from '.
 export function booksSuite(driver: KvDriver): void {
   describe('books', () => {
     let kv: Kv
-    const booksOf = async (userId: string) => (await kv.books())[partitionOf(userId, kv.partitions)]!
+    const countersOf = async (userId: string) => (await kv.books())[partitionOf(userId, kv.partitions)]!
     const settle = async (userId: string, count = Infinity, epoch?: string) => {
       const entries = (await kv.peek(userId)).slice(0, count)
       await kv.settle(partitionOf(userId, kv.partitions), [{ userId, entries }], epoch)
@@ -23,7 +23,7 @@ export function booksSuite(driver: KvDriver): void {
       await admit(kv, sync('U', [1, 2, 3, 4, 5]))
       await restore(kv, sync('U', [5, 6]))
       await settle('U', 2)
-      expect(await booksOf('U')).toMatchObject({
+      expect(await countersOf('U')).toMatchObject({
         admitted: 6,
         callers: { [kv.caller]: 6 },
         duplicate: 1,
@@ -33,7 +33,13 @@ export function booksSuite(driver: KvDriver): void {
       await kv.erase('U', { generation: 1, erasedMs: 10 })
       await restore(kv, sync('U', [7]))
       await settle('U')
-      expect(await booksOf('U')).toMatchObject({ admitted: 6, settled: 2, erased: 4, dropped: 1, expired: 0 })
+      expect(await countersOf('U')).toMatchObject({
+        admitted: 6,
+        settled: 2,
+        erased: 4,
+        dropped: 1,
+        expired: 0,
+      })
     })
 
     test('count once what is settled twice, and nothing that was not there as it was stored', async () => {
@@ -42,19 +48,19 @@ export function booksSuite(driver: KvDriver): void {
       const stored = [{ userId: 'U', entries: [...entries, { field: 't9', value: '' }] }]
       const partition = partitionOf('U', kv.partitions)
       await kv.settle(partition, [{ userId: 'U', entries: [{ field: 't1', value: 'another' }] }])
-      expect(await booksOf('U')).toMatchObject({ settled: 0 })
+      expect(await countersOf('U')).toMatchObject({ settled: 0 })
       await Promise.all([kv.settle(partition, stored), kv.settle(partition, stored)])
-      expect(await booksOf('U')).toMatchObject({ admitted: 2, settled: 2, expired: 0 })
+      expect(await countersOf('U')).toMatchObject({ admitted: 2, settled: 2, expired: 0 })
     })
 
     test('a settlement of another life of the store deletes nothing', async () => {
       await admit(kv, sync('U', [1]))
       const epoch = await kv.epoch(partitionOf('U', kv.partitions))
-      expect(epoch).toBe((await booksOf('U')).epoch)
+      expect(epoch).toBe((await countersOf('U')).epoch)
       await settle('U', Infinity, 'another life')
       expect(await kv.peek('U')).toHaveLength(1)
       await settle('U', Infinity, epoch)
-      expect(await booksOf('U')).toMatchObject({ admitted: 1, settled: 1 })
+      expect(await countersOf('U')).toMatchObject({ admitted: 1, settled: 1 })
     })
 
     test('tell each caller how many of its points the store knows', async () => {
@@ -64,7 +70,7 @@ export function booksSuite(driver: KvDriver): void {
       await admit(kv, sync('U', [1, 2]))
       await admit(kv, sync('U', [1, 2]))
       await restore(kv, checkin({ userId: 'U' }))
-      const { epoch } = await booksOf('U')
+      const { epoch } = await countersOf('U')
       expect(receipts).toEqual([
         { partition, epoch, points: 2, total: 2 },
         { partition, epoch, points: 1, total: 3 },

@@ -2,7 +2,7 @@
 
 export const WINDOW_MS = 300
 /** Bound for filling some windows on a busy machine. */
-export const PATIENCE_MS = 20_000
+export const TIMEOUT_MS = 20_000
 
 /** A call that was let through, at some time between the two (milliseconds of `performance.now`). */
 export interface Passed {

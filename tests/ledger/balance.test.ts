@@ -1,7 +1,7 @@
 /** Whatever happens in whatever order, the ledger balances, and says what the tables and the buffer hold. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { dropDeadLetter, replayDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
+import { dropDeadLetter, requeueDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
 import { eraseUser } from '#services/admin/pilgrims/erase-user.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { readConfig } from '#shared/config/config.ts'
@@ -9,7 +9,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { type Ledger, readLedger } from '#shared/ledger/read-ledger.ts'
-import { openTally, type Tally } from '#shared/ledger/process-counters.ts'
+import { openProcessCounters, type Tally } from '#shared/ledger/process-counters.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { openObjects } from '#shared/objects/open-objects.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -40,7 +40,7 @@ async function openRun(rig: Rig) {
   const objects = await openObjects(`file:${await newDirectory('balance')}`, readConfig({}).s3)
   const context = { ...rig.context(), config: readConfig({}), objects } as unknown as ServiceContext
   const log = createLog({}, () => undefined)
-  const tally = openTally({ kv: rig.kv, db: rig.db, log, journalPath: null, journaled: () => 0 })
+  const tally = openProcessCounters({ kv: rig.kv, db: rig.db, log, journalPath: null, journaled: () => 0 })
   return { context, tally }
 }
 
@@ -96,7 +96,7 @@ async function take(rig: Rig, context: ServiceContext, tally: Tally, step: Step)
       return
     }
     case 'replay':
-      return unlessRefused(replayDeadLetter(context, OPERATOR, await letterAt(rig, step.which), 'test'))
+      return unlessRefused(requeueDeadLetter(context, OPERATOR, await letterAt(rig, step.which), 'test'))
     case 'drop':
       return unlessRefused(dropDeadLetter(context, OPERATOR, await letterAt(rig, step.which), 'test'))
     case 'erase':

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { balance } from '#shared/ledger/read-ledger.ts'
-import { noteBooks } from '#shared/ledger/stored-counters.ts'
+import { storeCounters } from '#shared/ledger/stored-counters.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 
@@ -59,7 +59,7 @@ describeOnServers('a store that nothing has reached yet', () => {
     const db = await openDatabase({ url: database.url, dir: '' })
     const url = await testRedisUrl()
     const kv = await openKv({ url, partitions: 2, path: '', onError: () => undefined })
-    await noteBooks(db, kv)
+    await storeCounters(db, kv)
     expect(await db.sql`SELECT FROM ledger_books`).toHaveLength(0)
     await Promise.all([kv.close(), db.close()])
     await database.drop()

@@ -2,14 +2,14 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openTallyFile, readTallyFile } from '#shared/ledger/counter-file.ts'
+import { openCounterFile, readCounterFile } from '#shared/ledger/counter-file.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 
 const newPath = async (): Promise<string> => join(await newDirectory('counters'), 'counters')
 
 test('what was noted last is read, each name in its place', async () => {
   const path = await newPath()
-  const file = openTallyFile(path)
+  const file = openCounterFile(path)
   file.set('a', [1, 0])
   file.set('b', [2, 3])
   file.set('a', [4, 5])
@@ -18,18 +18,18 @@ test('what was noted last is read, each name in its place', async () => {
     ['b', [2, 3] as const],
   ])
   expect(file.pairs).toEqual(noted)
-  expect(readTallyFile(path)).toEqual(noted)
+  expect(readCounterFile(path)).toEqual(noted)
   file.close(true)
-  expect(readTallyFile(path)).toEqual(noted)
+  expect(readCounterFile(path)).toEqual(noted)
 })
 
 test('a file that nobody is to adopt is removed, and memory alone has none', async () => {
   const path = await newPath()
-  const file = openTallyFile(path)
+  const file = openCounterFile(path)
   file.set('a', [1, 1])
   file.close(false)
   expect(existsSync(path)).toBe(false)
-  const memory = openTallyFile(null)
+  const memory = openCounterFile(null)
   memory.set('a', [1, 1])
   expect(memory.pairs).toEqual(new Map([['a', [1, 1] as const]]))
   memory.close(false)
@@ -37,12 +37,12 @@ test('a file that nobody is to adopt is removed, and memory alone has none', asy
 
 test('a record that the disk has cut is left out', async () => {
   const path = await newPath()
-  const file = openTallyFile(path)
+  const file = openCounterFile(path)
   file.set('a', [1, 2])
   file.set('b', [3, 4])
   file.close(true)
   truncateSync(path, readFileSync(path).length - 1)
-  expect([...readTallyFile(path).keys()]).toEqual(['a'])
+  expect([...readCounterFile(path).keys()]).toEqual(['a'])
 })
 
 test.each([
@@ -52,12 +52,12 @@ test.each([
   ['a negative second number', 8, -1],
 ])('a record with %s is left out, its other number being good', async (_, fromEnd, value) => {
   const path = await newPath()
-  const file = openTallyFile(path)
+  const file = openCounterFile(path)
   file.set('good', [0, 0])
   file.set('bad', [7, 7])
   file.close(true)
   const bytes = readFileSync(path)
   bytes.writeDoubleLE(value, bytes.length - fromEnd)
   writeFileSync(path, bytes)
-  expect(readTallyFile(path)).toEqual(new Map([['good', [0, 0] as const]]))
+  expect(readCounterFile(path)).toEqual(new Map([['good', [0, 0] as const]]))
 })

@@ -1,13 +1,13 @@
 /** The ledger at rest: whatever happened to points, each stands in exactly one column. */
 import { expect, test } from 'bun:test'
-import { openTally, type Tally } from '#shared/ledger/process-counters.ts'
+import { openProcessCounters, type Tally } from '#shared/ledger/process-counters.ts'
 import { type Ledger, readLedger } from '#shared/ledger/read-ledger.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { describeRigs, NOON, type Rig } from '#tests/scheduler/flush-harness.ts'
 import { walk } from '#tests/scheduler/walks.ts'
 
 const tallyOf = (rig: Rig): Tally =>
-  openTally({
+  openProcessCounters({
     kv: rig.kv,
     db: rig.db,
     log: createLog({}, () => undefined),

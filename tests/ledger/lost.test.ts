@@ -4,7 +4,7 @@ import { cpSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flush, type FlushContext } from '#services/scheduler/flush/flush.ts'
-import { spreadStatus } from '#shared/lifecycle/activity-status.ts'
+import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { openJournal } from '#shared/buffer/journal/journal.ts'
 import type { Database } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
@@ -12,7 +12,7 @@ import type { Kv } from '#shared/kv/kv.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { createLossWatch } from '#shared/ledger/record-losses.ts'
 import { type Ledger, readLedger } from '#shared/ledger/read-ledger.ts'
-import { openTally, type Tally } from '#shared/ledger/process-counters.ts'
+import { openProcessCounters, type Tally } from '#shared/ledger/process-counters.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
@@ -38,7 +38,7 @@ describeOnServers('points that the store has lost', () => {
   /** A replica, as far as the ledger knows one. */
   const openReplica = async (journalPath: string | null = null) => {
     const kv = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
-    const tally = openTally({ kv, db, log, journalPath, journaled: () => 0 })
+    const tally = openProcessCounters({ kv, db, log, journalPath, journaled: () => 0 })
     const replica = { kv, tally }
     opened.push(replica)
     return replica
@@ -85,7 +85,7 @@ describeOnServers('points that the store has lost', () => {
 
   test('an empty disk: all that waited is lost, the status is unknown until it is read anew, and it goes on', async () => {
     const [one, other] = [await openReplica(), await openReplica()]
-    await spreadStatus(db, one.kv)
+    await publishStatus(db, one.kv)
     await admit(one.kv, sync('anna', times(0, 7)))
     await admit(other.kv, sync('ben', times(0, 5)))
     // Three points of each partition are stored, and only some of them settled.
@@ -101,7 +101,7 @@ describeOnServers('points that the store has lost', () => {
     await troubleDisk((data) => rmSync(data, { recursive: true }))
     expect(await admit(one.kv, sync('anna', times(20, 1)))).toEqual({ outcome: 'unknown' })
     expect(await columns(one.kv)).toEqual({ received: 18, stored: 12, lost: 6 })
-    await spreadStatus(db, one.kv)
+    await publishStatus(db, one.kv)
     await admit(other.kv, sync('anna', times(20, 3)))
     expect(await columns(one.kv)).toEqual({ received: 21, stored: 12, pending: 3, lost: 6 })
     await flushAll(one.kv)
@@ -110,7 +110,7 @@ describeOnServers('points that the store has lost', () => {
 
   test('a store that lost its last writes: what it had acknowledged is lost, but for what is stored already', async () => {
     const [one, other] = [await openReplica(), await openReplica()]
-    await spreadStatus(db, one.kv)
+    await publishStatus(db, one.kv)
     await admit(one.kv, sync('anna', times(0, 4)))
     await admit(other.kv, sync('ben', times(0, 3)))
     cpSync(join(redis.dir, 'appendonlydir'), join(dir, 'copy'), { recursive: true })
@@ -142,8 +142,8 @@ describeOnServers('points that the store has lost', () => {
       const survivor = await openReplica(mine.path)
       const killed = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
       // Never stopped: what is left of it is its file.
-      const silent = openTally({ kv: killed, db, log, journalPath: its.path, journaled: () => 0 })
-      await spreadStatus(db, survivor.kv)
+      const silent = openProcessCounters({ kv: killed, db, log, journalPath: its.path, journaled: () => 0 })
+      await publishStatus(db, survivor.kv)
       if (told > 0) {
         await admit(killed, sync('anna', times(0, told)))
         await silent.sync()
@@ -152,7 +152,7 @@ describeOnServers('points that the store has lost', () => {
       silent.count('rejected:too-old', 4)
       await killed.close()
       await troubleDisk((data) => rmSync(data, { recursive: true }))
-      await spreadStatus(db, survivor.kv)
+      await publishStatus(db, survivor.kv)
       // Its journal is its own as long as it is locked.
       mine.adopt()
       expect(await columns(survivor.kv)).toEqual(told > 0 ? { received: told, lost: told } : {})
@@ -169,7 +169,7 @@ describeOnServers('points that the store has lost', () => {
 
   test('a loss is noted when it is found twice, once, and taken back when the points are found', async () => {
     const { kv, tally } = await openReplica()
-    await spreadStatus(db, kv)
+    await publishStatus(db, kv)
     await admit(kv, sync('anna', times(0, 6)))
     await tally.sync()
     const look = createLossWatch({ db, kv, now: () => NOW })
@@ -181,7 +181,7 @@ describeOnServers('points that the store has lost', () => {
     await look()
     expect(await noted()).toEqual([])
     await troubleDisk((data) => rmSync(data, { recursive: true }))
-    await spreadStatus(db, kv)
+    await publishStatus(db, kv)
     await look()
     expect(await noted()).toEqual([])
     for (let i = 0; i < 3; i++) await look()

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { unspool } from '#services/line-bot/webhook/webhook-spool.ts'
-import { clearOut } from '#services/scheduler/maintenance.ts'
+import { drainSpool } from '#services/line-bot/webhook/webhook-spool.ts'
+import { deleteExpired } from '#services/scheduler/maintenance.ts'
 import { readConfig } from '#shared/config/config.ts'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { eraseUserEndpoint } from '#shared/contracts/reports.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
-import { REMEMBERED_MS } from '#shared/line/deduplication-window.ts'
+import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -106,12 +106,12 @@ describe('the spool', () => {
       await objects.put(`webhooks/event-${i}`, Buffer.from(text), {
         contentType: 'application/json',
       })
-    await unspool(context)
+    await drainSpool(context)
     expect(await Array.fromAsync(objects.list('webhooks/'))).toEqual([])
     const rowsOf = async (table: string) => (await db.sql.unsafe(`SELECT FROM ${table}`)).length
     expect(await rowsOf('line_events')).toBe(1)
     expect(await rowsOf('refused_line_events')).toBe(spooled.length - 1)
-    await clearOut(db, Date.now() + REMEMBERED_MS + 1_000)
+    await deleteExpired(db, Date.now() + DEDUPLICATION_WINDOW_MS + 1_000)
     expect(await rowsOf('refused_line_events')).toBe(0)
   })
 })

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { planMessage } from '#services/line-bot/sending/plan-message.ts'
 import { createSender } from '#services/line-bot/sending/send-messages.ts'
-import { type Chunk, settleChunk, splitChunk } from '#services/line-bot/sending/record-delivery.ts'
+import { type Chunk, recordDelivery, splitChunk } from '#services/line-bot/sending/record-delivery.ts'
 import { readConfig } from '#shared/config/config.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { createLine } from '#shared/line/line-client.ts'
+import { createLineClient } from '#shared/line/line-client.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
 import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
@@ -78,7 +78,7 @@ describeOnServers('the sender', () => {
   const chunkOf = async (id: string): Promise<Chunk> => (await chunksOf(id))[0]!
   /** Lets a sender work until something is so; what it has begun it finishes. */
   const work = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
-    const sender = createSender(context, createLine(context.config.line)!)
+    const sender = createSender(context, createLineClient(context.config.line)!)
     sender.start()
     await until(isSo, { timeoutMs: 20_000, what })
     await sender.stop()
@@ -135,8 +135,8 @@ describeOnServers('the sender', () => {
     expect(line.received.size).toBe(10)
   })
 
-  const settled = (chunk: Chunk, settlement: Parameters<typeof settleChunk>[2], atMs: number) =>
-    ports.db.orm.transaction((tx) => settleChunk(tx, chunk, settlement, new Date(atMs)))
+  const settled = (chunk: Chunk, settlement: Parameters<typeof recordDelivery>[2], atMs: number) =>
+    ports.db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(atMs)))
 
   test('what is decided is not decided again by whoever comes late', async () => {
     const id = await plan(2)

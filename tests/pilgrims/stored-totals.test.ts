@@ -3,9 +3,9 @@ import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { mergeReported, upsertPilgrim } from '#services/survey-profile/pilgrim.ts'
 import type { Answers } from '#shared/contracts/survey.ts'
-import { bookErased, recountReported } from '#shared/pilgrims/report-totals.ts'
+import { addErasedToReportTotals, recountReported } from '#shared/pilgrims/report-totals.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
-import { bookSurvey, recountSurveys } from '#shared/pilgrims/survey-counts.ts'
+import { countSurvey, recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { describeRigs, type Rig } from '../scheduler/flush-harness.ts'
 import { randomBy } from '../scheduler/walks.ts'
@@ -62,7 +62,7 @@ describeRigs('kept sums', (rig) => {
     expect(kept.reduce((sum, { mg }) => sum + mg, 0)).toBe(totalMg)
     await rig.db.orm.transaction(async (tx) => {
       await tx.execute(sql`DELETE FROM pilgrims WHERE user_id = ${rows[0]!.userId}`)
-      await bookErased(tx, rows[0]!)
+      await addErasedToReportTotals(tx, rows[0]!)
     })
     expect(await reportedSums(rig)).toEqual(kept)
     await rig.db.sql.begin(recountReported)
@@ -87,7 +87,7 @@ describeRigs('kept sums', (rig) => {
         if (after !== null)
           await tx.execute(sql`INSERT INTO surveys (user_id, answers, revision, submitted_at)
             VALUES (${userId}, ${JSON.stringify(after)}::text::jsonb, 1, now())`)
-        await bookSurvey(tx, held === undefined ? null : (JSON.parse(held.answers) as Answers), after)
+        await countSurvey(tx, held === undefined ? null : (JSON.parse(held.answers) as Answers), after)
       })
     await Promise.all(
       Array.from({ length: WRITES }, () =>

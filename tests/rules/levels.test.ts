@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
-import { shownKm } from '#shared/rules/rounding.ts'
+import { roundKm } from '#shared/rules/rounding.ts'
 
 /** The specification's "Level table", as printed. */
 const TABLE = `
@@ -121,7 +121,7 @@ const hundredths = (km: number): number => Math.round(km * 100)
 test('what is shown of a distance and what is still needed are the next level’s distance together', () => {
   fc.assert(
     fc.property(distances, checkinCounts, (mm, checkins) => {
-      const shown = shownKm(mm)
+      const shown = roundKm(mm)
       expect(hundredths(shown) / 100).toBe(shown)
       // Whoever reads the distance finds the level in the table.
       expect(levelOf(shown * MM_PER_KM, checkins)).toBe(levelOf(mm, checkins))

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 
 test.each([
   [0, 0],
@@ -9,7 +9,7 @@ test.each([
   [999_994_999, 999.99],
   [999_995_000, 1_000],
   [123_456_789_012, 123_456.79],
-])('%d mm are shown as %p km', (mm, km) => expect(shownKm(mm)).toBe(km))
+])('%d mm are shown as %p km', (mm, km) => expect(roundKm(mm)).toBe(km))
 
 test.each([
   [0, 0],
@@ -19,4 +19,4 @@ test.each([
   [999_999_499, 999.999],
   [999_999_500, 1_000],
   [123_456_789_012, 123_456.789],
-])('%d mg are shown as %p kg', (mg, kg) => expect(shownKg(mg)).toBe(kg))
+])('%d mg are shown as %p kg', (mg, kg) => expect(roundKg(mg)).toBe(kg))

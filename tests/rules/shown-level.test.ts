@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { Language } from '#shared/contracts/bot.ts'
 import type { Content } from '#shared/cards/element.ts'
 import { LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
-import { shownKm } from '#shared/rules/rounding.ts'
+import { roundKm } from '#shared/rules/rounding.ts'
 import type { CardFacts } from '#services/feedback-media/cards/card-facts.ts'
 import { shareCard } from '#services/feedback-media/cards/share-card.ts'
 import { replyTo } from '#services/line-bot/bot/replies.ts'
@@ -37,7 +37,7 @@ const factsOf = (mm: number): CardFacts => {
     language: 'en',
     level,
     next: LEVELS[level.level] ?? null,
-    km: shownKm(mm),
+    km: roundKm(mm),
     checkins: CHECKINS,
     carbonSavedKg: 0,
     progress: 0,
@@ -68,7 +68,7 @@ test('what a card and the bot say was walked and is still needed is the next lev
       const drawn = card[card.indexOf('公里') - 1]!
       const [reply] = replyTo('level', WORDS[language], places, {
         level,
-        km: shownKm(mm),
+        km: roundKm(mm),
         checkins: CHECKINS,
         next: nextLevel(mm, CHECKINS),
         carbonKg: 0,

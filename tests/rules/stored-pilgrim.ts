@@ -5,7 +5,7 @@
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { FoldPoint } from '#shared/fold/fold.ts'
 import { type DayChange, refold, type StoredDay } from '#shared/fold/refold.ts'
-import { addSums, noSums, type Sums } from '#shared/fold/point-totals.ts'
+import { addSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
 import type { Books } from '../fold/reference-fold.ts'
 import { identity } from './walks.ts'
 
@@ -16,10 +16,10 @@ const isNothing = (sums: object): boolean => Object.values(sums).every((figure) 
 
 function write(books: Books, { day, delta, end }: DayChange): void {
   const { hours, modes, ...sums } = delta
-  const stored = (books.days[day] ??= { ...noSums(), end })
+  const stored = (books.days[day] ??= { ...zeroSums(), end })
   addSums(stored, sums)
   stored.end = end
-  for (const [hour, sums] of hours) addSums((books.hours[hour] ??= noSums()), sums)
+  for (const [hour, sums] of hours) addSums((books.hours[hour] ??= zeroSums()), sums)
   for (const [mode, { distanceMm, carbonMg }] of modes) {
     const sums = (books.modes[`${day} ${mode}`] ??= { distanceMm: 0, carbonMg: 0 })
     sums.distanceMm += distanceMm
@@ -75,7 +75,7 @@ export function createStoredPilgrim(calendar: Calendar) {
     },
 
     totals(): Sums {
-      const totals = noSums()
+      const totals = zeroSums()
       for (const day of Object.values(books.days)) addSums(totals, day)
       return totals
     },

@@ -1,13 +1,13 @@
 /** Reading at once what many ask for at the same time. */
 import { expect, test } from 'bun:test'
-import { together } from '#shared/runtime/batch-loader.ts'
+import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 /** A store whose readings are answered by hand, with what stands in it when they begin. */
 function setUp(patienceMs?: number) {
   const store = new Map<string, number>()
   const readings: { keys: readonly string[]; answer: () => void; fail: (error: Error) => void }[] = []
-  const ask = together((keys) => {
+  const ask = createBatchLoader((keys) => {
     const found = new Map(keys.flatMap((key) => (store.has(key) ? [[key, store.get(key)!]] : [])))
     const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, number>>()
     readings.push({ keys, answer: () => resolve(found), fail: reject })

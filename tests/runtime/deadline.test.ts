@@ -1,6 +1,6 @@
 /** Waiting, but not for ever. */
 import { expect, test } from 'bun:test'
-import { failing, within } from '#shared/runtime/deadline.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
 
 const never = new Promise<never>(() => undefined)
 
@@ -17,7 +17,7 @@ test('work that is not is late, after its time and not before', async () => {
     within(
       never,
       1,
-      failing(() => new Error('too late')),
+      rejectWith(() => new Error('too late')),
     ),
   ).rejects.toThrow('too late')
 })

@@ -15,7 +15,7 @@ test('counts by labels, and reads figures when somebody asks', async () => {
   expect(page).toContain('waiting{service="tracking"} 2')
   expect(page).toContain('points_total{outcome="stored",service="tracking"} 4')
   expect(page).toContain(
-    'http_request_duration_seconds_count{service="tracking",route="/a",method="GET",status="200"} 1',
+    'event_http_request_duration_seconds_count{service="tracking",route="/a",method="GET",status="200"} 1',
   )
 })
 

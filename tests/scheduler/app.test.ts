@@ -7,7 +7,7 @@ import { type Environment, readConfig } from '#shared/config/config.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
-import { noteEnd, readEnding } from '#shared/lifecycle/end-progress.ts'
+import { recordEnd, readEndProgress } from '#shared/lifecycle/end-progress.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createOutbox } from '#shared/bus/outbox.ts'
@@ -92,7 +92,7 @@ async function askForFlush({ db, outbox }: ServiceContext): Promise<number> {
 
 async function end({ db, outbox }: ServiceContext): Promise<number> {
   const endedAt = new Date()
-  await noteEnd(db.orm, endedAt)
+  await recordEnd(db.orm, endedAt)
   const changed = { status: 'ended', version: 2, message: null, changed_at: time(endedAt.getTime()) } as const
   const event = await outbox.add(db.orm, 'event.admin.activity.ended', changed)
   await outbox.ring(event)
@@ -171,10 +171,10 @@ function eventTests(open: () => Promise<Running>): void {
     const complaint = 'the flush on demand is not complete: 1 failures'
     await until(() => running.logged.some((line) => line.includes(complaint)), patience('the failure'))
     expect(await isHandled(context, event)).toBe(false)
-    expect(await readEnding(context.db.orm)).toMatchObject({ flush: 'running' })
+    expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'running' })
     await context.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
     await until(() => isHandled(context, event), patience('the next try'))
-    expect(await readEnding(context.db.orm)).toMatchObject({ flush: 'done' })
+    expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'done' })
     expect(await stored(context, 'ben')).toBe(4)
   })
 

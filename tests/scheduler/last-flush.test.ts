@@ -5,7 +5,7 @@ import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/buffer/last-flush.ts'
 import { freePort } from '#tests/helpers/servers.ts'
-import { clearOut } from '#services/scheduler/maintenance.ts'
+import { deleteExpired } from '#services/scheduler/maintenance.ts'
 import { describeRigs, NOON, type Rig } from './flush-harness.ts'
 import { walk } from './walks.ts'
 
@@ -123,7 +123,7 @@ describeRigs('last flush', (rig) => {
     await rig.db.sql`
       INSERT INTO line_events (webhook_event_id, received_at)
       VALUES ('old', ${at(MONTH_MS + 1)}::timestamptz), ('young', ${at(MONTH_MS - 1)}::timestamptz)`
-    await clearOut(rig.db, rig.nowMs + 1)
+    await deleteExpired(rig.db, rig.nowMs + 1)
     expect(await lastFlushMs(rig.db, rig.kv.partitions)).toBe(before)
     // The one that was locked out has its last success still, the others have only the one of today.
     expect(await rig.db.sql`SELECT FROM flushes`).toHaveLength(rig.kv.partitions)

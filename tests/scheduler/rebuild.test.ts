@@ -1,7 +1,7 @@
 /** The rebuild: finds nothing where nothing is wrong, and every planted fault; mends it, and leaves the rest alone. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { keepOffsets } from '#services/admin/pilgrims/keep-anonymous-totals.ts'
+import { keepAnonymousTotals } from '#services/admin/pilgrims/keep-anonymous-totals.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import { describeRigs, NOON, type Rig } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'
@@ -19,7 +19,7 @@ async function run(rig: Rig, check: boolean): Promise<string[]> {
 /** Erases somebody's points as an erasure does. */
 async function erase({ db, calendar }: Rig, userId: string): Promise<void> {
   await db.orm.transaction(async (tx) => {
-    await keepOffsets(tx, userId, calendar)
+    await keepAnonymousTotals(tx, userId, calendar)
     for (const table of ['gps_points', 'pilgrim_totals', 'pilgrim_days', 'pilgrims'])
       await tx.execute(`DELETE FROM ${table} WHERE user_id = '${userId}'`)
   })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { createAuth } from '#shared/security/admin-auth.ts'
 import type { Token } from '#shared/config/admin-tokens.ts'
 import { Refusal } from '#shared/http/errors.ts'
-import { networkOf } from '#shared/http/client-address.ts'
+import { clientNetwork } from '#shared/http/client-address.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 const TOKENS: readonly Token[] = [
@@ -89,15 +89,15 @@ test('a great many addresses take no more room, and do not free the one that kee
 })
 
 test('an IPv6 subscriber is one, whichever of their addresses they use', () => {
-  expect(networkOf('192.0.2.7')).toBe('192.0.2.7')
-  expect(networkOf('::ffff:192.0.2.7')).toBe('192.0.2.7')
+  expect(clientNetwork('192.0.2.7')).toBe('192.0.2.7')
+  expect(clientNetwork('::ffff:192.0.2.7')).toBe('192.0.2.7')
   for (const address of [
     '2001:db8:1:2::1',
     '2001:DB8:1:2:ffff:ffff:ffff:ffff',
     '2001:0db8:0001:0002:0:0:0:9%eth0',
   ])
-    expect(networkOf(address)).toBe('2001:db8:1:2::/64')
-  expect(networkOf('2001:db8::1')).toBe('2001:db8:0:0::/64')
-  expect(networkOf('::1')).toBe('0:0:0:0::/64')
-  for (const other of ['unknown', '', 'a, b', '127.0.0.1, 10.0.0.1']) expect(networkOf(other)).toBe(other)
+    expect(clientNetwork(address)).toBe('2001:db8:1:2::/64')
+  expect(clientNetwork('2001:db8::1')).toBe('2001:db8:0:0::/64')
+  expect(clientNetwork('::1')).toBe('0:0:0:0::/64')
+  for (const other of ['unknown', '', 'a, b', '127.0.0.1, 10.0.0.1']) expect(clientNetwork(other)).toBe(other)
 })

@@ -15,7 +15,7 @@ import { describeError } from '#shared/runtime/loggable-error.ts'
 const doorOf = (dataDir: string): string => join(dataDir, 'backup.door')
 
 /** Opens the door. @returns what closes it */
-export function openDoor(installation: Installation, log: Log): () => Promise<void> {
+export function openBackupSocket(installation: Installation, log: Log): () => Promise<void> {
   // A socket's path is limited to about 100 characters, so it does not stand in the data directory.
   const dir = mkdtempSync(join(tmpdir(), 'event-backup-'))
   const unix = join(dir, 'door')
@@ -50,7 +50,7 @@ export function openDoor(installation: Installation, log: Log): () => Promise<vo
  * Has the process that holds a data directory take the backup.
  * @throws CommandRefused when it can not, or goes away
  */
-export async function takeThroughDoor(dataDir: string, write: Write): Promise<void> {
+export async function takeBackupThroughSocket(dataDir: string, write: Write): Promise<void> {
   let ended = false
   try {
     const unix = readFileSync(doorOf(dataDir), 'utf8')

@@ -1,7 +1,7 @@
 /** A backup is older than what was decided since: who has been erased after it was made does not come back by it. */
 import { type Erased, userHash } from '#shared/kv/kv.ts'
 import type { Query } from '#shared/db/db.ts'
-import { portions } from '#shared/db/cursor-batches.ts'
+import { cursorBatches } from '#shared/db/cursor-batches.ts'
 import { PERSONAL_TABLES } from '#shared/schema/personal-data.ts'
 
 /** Erasures that an installation has had; none where its database is empty. */
@@ -57,7 +57,7 @@ export async function noteLater(tx: Query, later: readonly Erased[]): Promise<vo
   const byHash = new Map(later.map((one) => [one.userHash, one]))
   const back: { readonly userId: string; readonly erased: Erased }[] = []
   const named = `SELECT user_id FROM (${NAMED}) n (user_id) WHERE user_id IS NOT NULL`
-  for await (const rows of portions<{ user_id: string }>(tx, 'named', named, PEOPLE_AT_ONCE))
+  for await (const rows of cursorBatches<{ user_id: string }>(tx, 'named', named, PEOPLE_AT_ONCE))
     for (const { user_id: userId } of rows) {
       const erased = byHash.get(userHash(userId))
       if (erased !== undefined) back.push({ userId, erased })

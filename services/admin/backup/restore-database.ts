@@ -4,7 +4,7 @@ import { dayPartition } from '#shared/db/day-partition.ts'
 import type { Query } from '#shared/db/db.ts'
 import { applyMigrations, awaitTurn, MIGRATIONS } from '#shared/db/migrate.ts'
 import type { Erased } from '#shared/kv/kv.ts'
-import { closeRestored } from '#shared/ledger/stored-counters.ts'
+import { closeRestoredCounters } from '#shared/ledger/stored-counters.ts'
 import { kindOf, readArchive, rowsOf } from './archive.ts'
 import { noteLater } from './keep-erased.ts'
 import { CommandRefused } from './command-refused.ts'
@@ -113,7 +113,7 @@ async function settle(
     FROM unnest(${etags.map(({ userId }) => userId)}::text[], ${etags.map(({ before }) => before)}::text[],
                 ${etags.map(({ after }) => after)}::text[]) AS t (user_id, before, after)
     WHERE c.user_id = t.user_id AND c.etag = t.before`
-  await closeRestored(tx, lives)
+  await closeRestoredCounters(tx, lives)
   await noteLater(tx, later)
   if (paused)
     await tx`

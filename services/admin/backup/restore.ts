@@ -3,7 +3,7 @@
  * database, then the database in one transaction; so an installation with rows in it is a restored one.
  */
 import { z } from 'zod'
-import { spreadStatus } from '#shared/lifecycle/activity-status.ts'
+import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { readStamp } from '#shared/buffer/point.ts'
 import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
 import { collectJournals, deleteJournals } from '#shared/buffer/journal/journal-export.ts'
@@ -12,7 +12,7 @@ import { MIGRATIONS } from '#shared/db/migrate.ts'
 import {
   type Entry,
   type Erased,
-  type PartitionBooks,
+  type PartitionCounters,
   partitionOf,
   type Position,
   type Submission,
@@ -36,7 +36,7 @@ export interface Verified {
   readonly header: Header
   readonly counts: Counts
   /** What the kv had counted. */
-  readonly lives: readonly PartitionBooks[]
+  readonly lives: readonly PartitionCounters[]
   /** Generations of erased people, by hash. */
   readonly erased: readonly Erased[]
 }
@@ -53,7 +53,7 @@ const TOLD = new Set(['backup', 'lives', 'end'])
 export async function verifyBackup(path: string): Promise<Verified> {
   let header: Header | null = null
   let counts: Counts | null = null
-  let lives: PartitionBooks[] = []
+  let lives: PartitionCounters[] = []
   const erased: Erased[] = []
   // What a line says is looked at only once all of them are known to be as they were written.
   const lines: string[] = []
@@ -61,7 +61,7 @@ export async function verifyBackup(path: string): Promise<Verified> {
     if (TOLD.has(kindOf(line)) || line.startsWith('{"rows":"erasures"')) lines.push(line)
   for (const line of lines) {
     if (kindOf(line) === 'backup') header = Header.parse(JSON.parse(line))
-    if (kindOf(line) === 'lives') lives = (JSON.parse(line) as { lives: PartitionBooks[] }).lives
+    if (kindOf(line) === 'lives') lives = (JSON.parse(line) as { lives: PartitionCounters[] }).lives
     if (kindOf(line) === 'end') counts = End.parse(JSON.parse(line)).end
     if (kindOf(line) !== 'rows') continue
     for (const row of z.array(ErasureRow).parse(JSON.parse(rowsOf(line).json)))
@@ -161,7 +161,7 @@ export async function restoreBackup(
   const { later } = erased
   await restoreDatabase(db.sql, backup, { ...options, etags, later, nowMs: installation.now() })
   await eraseAgain(installation)
-  return (await spreadStatus(db, kv)).status
+  return (await publishStatus(db, kv)).status
 }
 
 /** Erases those who have been erased since the backup was made; what fails here the services do when they start. */

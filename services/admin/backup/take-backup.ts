@@ -12,7 +12,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { dayOfPartition } from '#shared/db/day-partition.ts'
 import type { Query } from '#shared/db/db.ts'
-import { portions } from '#shared/db/cursor-batches.ts'
+import { cursorBatches } from '#shared/db/cursor-batches.ts'
 import { OtherSchema, readSchema } from '#shared/db/migrate.ts'
 import type { Entry, Kv, Position } from '#shared/kv/kv.ts'
 import * as schema from '#shared/schema/schema.ts'
@@ -208,7 +208,7 @@ async function takeDatabase(
 async function takeTable(tx: Query, table: string, write: Write): Promise<number> {
   let count = 0
   const select = `SELECT row_to_json(t)::text AS row FROM ${table} t`
-  for await (const rows of portions<{ row: string }>(tx, 'backup', select, ROWS_A_LINE)) {
+  for await (const rows of cursorBatches<{ row: string }>(tx, 'backup', select, ROWS_A_LINE)) {
     await write(`{"rows":"${table}","are":[${rows.map(({ row }) => row).join(',')}]}`)
     count += rows.length
   }

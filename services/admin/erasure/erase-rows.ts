@@ -8,12 +8,12 @@ import { screenshotKey } from '#shared/objects/pictures.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
-import { bookErased } from '#shared/pilgrims/report-totals.ts'
+import { addErasedToReportTotals } from '#shared/pilgrims/report-totals.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { PERSONAL_TABLES, type PersonalTable } from '#shared/schema/personal-data.ts'
 import { pilgrims, REPORTS, surveys } from '#shared/schema/profiles.ts'
-import { bookSurvey } from '#shared/pilgrims/survey-counts.ts'
-import { keepOffsets } from '../pilgrims/keep-anonymous-totals.ts'
+import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
+import { keepAnonymousTotals } from '../pilgrims/keep-anonymous-totals.ts'
 
 /** What is left to do when the rows are gone. */
 export const OUTSIDE: readonly ErasurePart[] = ['buffer', 'objects']
@@ -38,7 +38,7 @@ export async function lockOut(tx: Writer, userId: string): Promise<void> {
 
 /** Deletes a person's rows and keeps their sums as nobody's. The transaction holds `lockOut`. */
 export async function eraseRows(tx: Writer, userId: string, calendar: Calendar): Promise<ErasedRows> {
-  const walked = (await keepOffsets(tx, userId, calendar)) || (await hasReported(tx, userId))
+  const walked = (await keepAnonymousTotals(tx, userId, calendar)) || (await hasReported(tx, userId))
   const screenshots = await ownScreenshots(tx, userId)
   const rows = await emptyTables(tx, userId)
   return { rows, walked, screenshots, mentions: await forgetMentions(tx, userId) }
@@ -85,13 +85,13 @@ async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalT
 const unbook = {
   async pilgrims(tx: Writer, userId: string): Promise<number> {
     const gone = await tx.delete(pilgrims).where(eq(pilgrims.userId, userId)).returning()
-    for (const pilgrim of gone) await bookErased(tx, pilgrim)
+    for (const pilgrim of gone) await addErasedToReportTotals(tx, pilgrim)
     return gone.length
   },
   async surveys(tx: Writer, userId: string): Promise<number> {
     const gone = await tx.delete(surveys).where(eq(surveys.userId, userId)).returning()
     // As they are: what no contract takes any more is erased as well.
-    for (const { answers } of gone) await bookSurvey(tx, answers as Answers, null)
+    for (const { answers } of gone) await countSurvey(tx, answers as Answers, null)
     return gone.length
   },
 }

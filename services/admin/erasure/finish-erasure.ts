@@ -3,8 +3,8 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { kvIsAway, userHash } from '#shared/kv/kv.ts'
-import { noteBooks } from '#shared/ledger/stored-counters.ts'
+import { isKvUnavailable, userHash } from '#shared/kv/kv.ts'
+import { storeCounters } from '#shared/ledger/stored-counters.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { cardKey } from '#shared/objects/pictures.ts'
@@ -43,7 +43,8 @@ export async function finishErasure(
       state = after
       noted(state)
     } catch (error) {
-      const away = kvIsAway(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)
+      const away =
+        isKvUnavailable(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)
       context.log[away ? 'warn' : 'error']('a part of an erasure is repeated later', {
         part,
         ...errorFields(error),
@@ -101,7 +102,7 @@ async function forgetInBuffer(context: Finishing, row: Erasing): Promise<Erasing
   const { subject, generation, erasedAt } = row
   const erased = { generation, erasedMs: erasedAt.getTime() }
   const pending = await kv.erase(subject, erased, [photoCountKey(subject)])
-  await noteBooks(db, kv)
+  await storeCounters(db, kv)
   return noteDone(context, row, 'buffer', { pending })
 }
 

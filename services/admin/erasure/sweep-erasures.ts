@@ -2,7 +2,7 @@
 import { and, eq, gt, isNotNull } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { kvIsAway, userHash } from '#shared/kv/kv.ts'
+import { isKvUnavailable, userHash } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { CARDS, userOfCard } from '#shared/objects/pictures.ts'
@@ -73,7 +73,8 @@ export function createErasureSweep(context: ServiceContext) {
       if (underWay !== null) return
       const done = work()
         .catch((error: unknown) => {
-          const away = kvIsAway(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)
+          const away =
+            isKvUnavailable(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)
           if (!away) context.log.error('erasures are not looked after', errorFields(error))
         })
         .finally(() => {

@@ -9,14 +9,14 @@ import { HOME_POLICY, homePage } from './home-page.ts'
 import type { Standing } from './home-words.ts'
 
 /** A page without the status is better than none. */
-const PATIENCE_MS = 2_000
+const TIMEOUT_MS = 2_000
 
 /** From the kv, or from the database where that has none; null where neither tells in time. */
 async function statusNow({ kv, db }: ServiceContext): Promise<VersionedStatus | null> {
   const told = (ask: Promise<VersionedStatus | null>) =>
     within(
       ask.catch(() => null),
-      PATIENCE_MS,
+      TIMEOUT_MS,
       () => null,
     )
   return (await told(kv.status())) ?? (await told(readStatus(db)))

@@ -28,11 +28,11 @@ export async function listDeadLetters({ db }: ServiceContext, { limit, cursor }:
   return pageOf(rows, limit, shown, ({ id }) => encodeCursor(LIST, [id]))
 }
 
-export const noLetter = (id: number) => notFound(`There is no dead letter with the number ${id}.`)
+export const deadLetterNotFound = (id: number) => notFound(`There is no dead letter with the number ${id}.`)
 
 /** @throws Refusal 404 */
 export async function readDeadLetter({ db }: ServiceContext, id: number): Promise<DeadLetter> {
   const [row] = await db.read(() => db.orm.select().from(deadLetters).where(eq(deadLetters.id, id)))
-  if (row === undefined) throw noLetter(id)
+  if (row === undefined) throw deadLetterNotFound(id)
   return shown(row)
 }

@@ -13,7 +13,7 @@ import { countPoints } from '#shared/ledger/stored-counters.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { readGeneration, sharePerson } from '#shared/pilgrims/person-lock.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
-import { noLetter } from './list-dead-letters.ts'
+import { deadLetterNotFound } from './list-dead-letters.ts'
 
 type Letter = typeof deadLetters.$inferSelect
 
@@ -22,7 +22,7 @@ type Letter = typeof deadLetters.$inferSelect
  * renews the row, which then stays.
  * @throws Refusal 404, or 409 for what no phone ever sent; KvUnavailable, and the row stays
  */
-export async function replayDeadLetter(
+export async function requeueDeadLetter(
   context: ServiceContext,
   operator: Operator,
   id: number,
@@ -58,7 +58,7 @@ export async function dropDeadLetter(
 ): Promise<{ id: number }> {
   await db.orm.transaction(async (tx) => {
     const [gone] = await tx.delete(deadLetters).where(eq(deadLetters.id, id)).returning()
-    if (gone === undefined) throw noLetter(id)
+    if (gone === undefined) throw deadLetterNotFound(id)
     await countPoints(tx, 'letters-dropped', 1)
     await audit(tx, operator, 'drop-dead-letter', { id, user_id: gone.userId }, requestId, now())
   })
@@ -67,7 +67,7 @@ export async function dropDeadLetter(
 
 async function readLetter({ db }: ServiceContext, id: number): Promise<Letter> {
   const [letter] = await db.read(() => db.orm.select().from(deadLetters).where(eq(deadLetters.id, id)))
-  if (letter === undefined) throw noLetter(id)
+  if (letter === undefined) throw deadLetterNotFound(id)
   return letter
 }
 

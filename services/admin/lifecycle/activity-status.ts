@@ -1,15 +1,15 @@
 /** The activity's status, as operators read and set it. */
 import { eq } from 'drizzle-orm'
-import { ACTIVITY_ID, spreadStatus } from '#shared/lifecycle/activity-status.ts'
+import { ACTIVITY_ID, publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
 import type { Activity, Ending, SetStatusRequest } from '#shared/contracts/operations.ts'
-import { readEnding } from '#shared/lifecycle/end-progress.ts'
+import { readEndProgress } from '#shared/lifecycle/end-progress.ts'
 import { conflict, unavailable } from '#shared/http/errors.ts'
-import { kvIsAway } from '#shared/kv/kv.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { activity } from '#shared/schema/operations.ts'
 
@@ -26,7 +26,7 @@ const shown = (row: Row, ending: Ending | null): Activity => ({
 /** The status, and how far the end has come. */
 export async function readActivity({ db }: ServiceContext): Promise<Activity> {
   const [row] = await db.read(() => db.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)))
-  return shown(row!, row!.status === 'ended' ? await db.read(() => readEnding(db.orm)) : null)
+  return shown(row!, row!.status === 'ended' ? await db.read(() => readEndProgress(db.orm)) : null)
 }
 
 /**
@@ -62,9 +62,9 @@ export async function setStatus(
     return { row: changed, event: (await outbox.add(tx, subject, payload)) as Event }
   })
   try {
-    await spreadStatus(db, kv)
+    await publishStatus(db, kv)
   } catch (error) {
-    if (!kvIsAway(error)) throw error
+    if (!isKvUnavailable(error)) throw error
     throw unavailable('The new status is stored, but not known everywhere yet; it is being retried.')
   } finally {
     if (event !== null) void outbox.ring(event)

@@ -3,15 +3,15 @@
  * transaction wrote, in the services that do it, and survives any restart.
  */
 import { eq } from 'drizzle-orm'
-import { ACTIVITY_ID, spreadStatus } from '#shared/lifecycle/activity-status.ts'
+import { ACTIVITY_ID, publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Activity } from '#shared/contracts/operations.ts'
-import { noteEnd } from '#shared/lifecycle/end-progress.ts'
+import { recordEnd } from '#shared/lifecycle/end-progress.ts'
 import { unavailable } from '#shared/http/errors.ts'
-import { kvIsAway } from '#shared/kv/kv.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { activity } from '#shared/schema/operations.ts'
 import { readActivity } from './activity-status.ts'
 
@@ -31,9 +31,9 @@ export async function endActivity(
   const { db, kv, outbox } = context
   const event = await end(context, operator, requestId)
   try {
-    await spreadStatus(db, kv)
+    await publishStatus(db, kv)
   } catch (error) {
-    if (!kvIsAway(error)) throw error
+    if (!isKvUnavailable(error)) throw error
     throw unavailable('The event has ended, but this is not known everywhere yet; it is being retried.')
   } finally {
     if (event !== null) void outbox.ring(event)
@@ -57,7 +57,7 @@ async function end({ db, outbox, now }: ServiceContext, operator: Operator, requ
       .update(activity)
       .set({ status: 'ended', version, message: null, changedAt, changedBy: operator.name })
       .where(eq(activity.id, ACTIVITY_ID))
-    await noteEnd(tx, changedAt)
+    await recordEnd(tx, changedAt)
     await audit(tx, operator, 'end-activity', { from: held!.status }, requestId, now())
     return outbox.add(tx, 'event.admin.activity.ended', {
       status: 'ended',

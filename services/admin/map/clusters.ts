@@ -10,7 +10,7 @@ import { cellOf, coarsen, type Counts } from '#shared/map/cell-counts.ts'
 import { KEPT_ZOOMS } from '#shared/map/cell-tiles.ts'
 import { type Cell, cellBounds, cellName, MIN_ZOOM } from '#shared/map/cells.ts'
 import { type Box, cornersOf, EVERYWHERE, readMap } from './map-tiles.ts'
-import { createProcession, type ReadProcession } from './front-and-tail.ts'
+import { createFrontAndTail, type ReadFrontAndTail } from './front-and-tail.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A cell of an answer. */
@@ -30,13 +30,13 @@ interface Asked {
 
 /** Reads cells as GeoJSON; all of an answer is of one moment. */
 export function createClusters(context: ServiceContext): (query: ClustersQuery) => Promise<Written> {
-  const readProcession = createProcession(context)
+  const readProcession = createFrontAndTail(context)
   return (query) => readClusters(context, readProcession, query)
 }
 
 async function readClusters(
   { db, kv, calendar }: ServiceContext,
-  readProcession: ReadProcession,
+  readProcession: ReadFrontAndTail,
   query: ClustersQuery,
 ): Promise<Written> {
   const sinceMs = query.since === undefined ? null : calendar.hourStart(query.since)

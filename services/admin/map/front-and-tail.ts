@@ -10,7 +10,7 @@ import { cellOf, coarsen, type Counts } from '#shared/map/cell-counts.ts'
 import { ENDS_ZOOM, KEPT_ZOOMS } from '#shared/map/cell-tiles.ts'
 import { cellCentre } from '#shared/map/cells.ts'
 import { alongAxis, alongRoute, type Ends, type Places } from '#shared/map/front-and-tail.ts'
-import { shownKm } from '#shared/rules/rounding.ts'
+import { roundKm } from '#shared/rules/rounding.ts'
 import { EVERYWHERE, readMap, readMapVersion } from './map-tiles.ts'
 
 /** Where points have been only tells which way the walk goes: the coarsest kept zoom is close enough. */
@@ -40,13 +40,13 @@ interface Context extends Pick<ServiceContext, 'calendar'> {
 }
 
 /** Reads where the walk begins and ends, within a transaction that sees one moment. */
-export type ReadProcession = (tx: Query, asked: Asked) => Promise<Procession>
+export type ReadFrontAndTail = (tx: Query, asked: Asked) => Promise<Procession>
 
 /**
  * A reader that works a procession out once for each state of the tiles, whatever part of the map it is asked
  * beside: tens of thousands of people do not have to be put in order again until one of them has moved.
  */
-export function createProcession(context: Context): ReadProcession {
+export function createFrontAndTail(context: Context): ReadFrontAndTail {
   const { calendar } = context
   const remembered = new Map<string, Procession>()
   return async (tx, asked) => {
@@ -115,7 +115,7 @@ function shown({ front, tail, spreadMm }: Ends): Procession {
   const [first, last] = [front, tail].map(({ lat, lng, alongM }) => ({
     lat: rounded(lat),
     lng: rounded(lng),
-    route_km: alongM === null ? null : shownKm(alongM * 1_000),
+    route_km: alongM === null ? null : roundKm(alongM * 1_000),
   }))
-  return { front: first!, tail: last!, spread_km: shownKm(spreadMm) }
+  return { front: first!, tail: last!, spread_km: roundKm(spreadMm) }
 }

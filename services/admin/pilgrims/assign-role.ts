@@ -9,7 +9,7 @@ import type { AssignRoleAnswer, AssignRoleRequest } from '#shared/contracts/repo
 import { forbidden } from '#shared/http/errors.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { roleAssignments } from '#shared/schema/operations.ts'
-import { makePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { holdPerson, lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
@@ -35,7 +35,7 @@ export async function assignRole(
         throw forbidden(`A ${operator.role} can not give or take the role of ${one}.`)
     if (role === null) await tx.delete(roleAssignments).where(mine)
     else {
-      await makePilgrim(tx, userId, at.getTime())
+      await ensurePilgrim(tx, userId, at.getTime())
       const fields = { role, assignedBy: operator.name, assignedAt: at }
       await tx
         .insert(roleAssignments)

@@ -4,14 +4,14 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
 import { within } from '#shared/runtime/deadline.ts'
-import { kvIsAway } from '#shared/kv/kv.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { cardKey } from '#shared/objects/pictures.ts'
 import { finishErasure } from '../erasure/finish-erasure.ts'
 import { recordErasure } from '../erasure/record-erasure.ts'
 
 /** The answer waits this long for what is deleted outside of the database; what is late is repeated in the background. */
-const PATIENCE_MS = 8_000
+const TIMEOUT_MS = 8_000
 
 /**
  * Erases one pilgrim and answers a receipt, which names what could not be done yet. Made again, it goes on with that.
@@ -26,7 +26,7 @@ export async function eraseUser(
   const elsewhere = await countElsewhere(context, userId)
   let state = await recordErasure(context, operator, userId, requestId, elsewhere)
   const finished = finishErasure(context, state, (noted) => (state = noted))
-  await within(finished, PATIENCE_MS, () => undefined)
+  await within(finished, TIMEOUT_MS, () => undefined)
   const { erased, erasedAt, remaining } = state
   return { erased, erased_at: time(erasedAt.getTime()), remaining }
 }
@@ -37,7 +37,7 @@ async function countElsewhere({ kv, objects }: ServiceContext, userId: string): 
     const waiting = await kv.peek(userId)
     return waiting.length + ((await objects.head(cardKey(userId))) === null ? 0 : 1)
   } catch (error) {
-    if (kvIsAway(error) || error instanceof ObjectsUnavailable) return null
+    if (isKvUnavailable(error) || error instanceof ObjectsUnavailable) return null
     throw error
   }
 }

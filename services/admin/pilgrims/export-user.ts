@@ -6,7 +6,7 @@ import { time } from '#shared/contracts/fields.ts'
 import { notFound, unavailable } from '#shared/http/errors.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 import { type PersonalTable, PERSONAL_TABLES } from '#shared/schema/personal-data.ts'
-import { streamed } from '../reports/streaming-body.ts'
+import { streamingBody } from '../reports/streaming-body.ts'
 import { gpx } from './write-gpx.ts'
 
 /** Rows that are read at once, so that a long walk is not held in memory. */
@@ -114,7 +114,7 @@ export async function exportUser(
     format === 'gpx'
       ? ['application/gpx+xml', gpx(context, userId, entries)]
       : ['application/json', json(context, userId, entries)]
-  return new Response(streamed(body), {
+  return new Response(streamingBody(body), {
     headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="pilgrim.${format}"` },
   })
 }

@@ -13,7 +13,7 @@ import { LoggableError } from '#shared/runtime/loggable-error.ts'
  * position leaves the map.
  * @returns whether there were any
  */
-export async function keepOffsets(tx: Writer, userId: string, calendar: Calendar): Promise<boolean> {
+export async function keepAnonymousTotals(tx: Writer, userId: string, calendar: Calendar): Promise<boolean> {
   const points = await tx.execute<
     { kind: 'c' | 't'; sent_ms: number; t: number } & Record<string, unknown>
   >(sql`

@@ -9,7 +9,7 @@ import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { levelOf } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
-import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 
 interface Row {
   user_id: string
@@ -162,10 +162,10 @@ function shown(row: Shown): UserRow {
   return {
     userId: row.user_id,
     display_name: row.display_name,
-    km: shownKm(row.mm),
+    km: roundKm(row.mm),
     checkins: row.checkins,
     level: levelOf(row.mm, row.checkins).level,
-    carbon_kg: shownKg(row.mg + reported.carbonMg + consumptionMg(JSON.parse(row.consumption))),
+    carbon_kg: roundKg(row.mg + reported.carbonMg + consumptionMg(JSON.parse(row.consumption))),
     role: row.role === null ? null : Role.parse(row.role),
     participant_status: ParticipantStatus.parse(row.participant_status),
     survey_completed: row.surveyed ? 1 : 0,

@@ -6,8 +6,8 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type { SetParticipantRequest } from '#shared/contracts/reports.ts'
 import { notFound } from '#shared/http/errors.ts'
-import { makePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
-import { showOrHide } from '#shared/pilgrims/live-map-presence.ts'
+import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { isBeingErased } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
@@ -29,7 +29,7 @@ export async function setUserStatus(
   const onlyWaits =
     stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
   await db.orm.transaction(async (tx) => {
-    if (onlyWaits) await makePilgrim(tx, userId, nowMs)
+    if (onlyWaits) await ensurePilgrim(tx, userId, nowMs)
     const [changed] = await tx
       .update(pilgrims)
       .set({ participantStatus: status, updatedAt: new Date(now()) })
@@ -38,6 +38,6 @@ export async function setUserStatus(
     if (changed === undefined) throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
     await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())
   })
-  await showOrHide(context, userId)
+  await updateLiveMapPresence(context, userId)
   return { userId, participant_status: status }
 }

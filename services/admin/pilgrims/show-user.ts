@@ -6,7 +6,7 @@ import { type BufferedPoint, fieldOf, unpack } from '#shared/buffer/point.ts'
 import { ParticipantStatus, Role, type Time, time } from '#shared/contracts/fields.ts'
 import { LISTED, type UserDetail } from '#shared/contracts/user-detail.ts'
 import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
-import { noSums } from '#shared/fold/point-totals.ts'
+import { zeroSums } from '#shared/fold/point-totals.ts'
 import { notFound, unavailable } from '#shared/http/errors.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 import { isLineUserId } from '#shared/line/line-client.ts'
@@ -14,7 +14,7 @@ import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
-import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
@@ -60,7 +60,7 @@ const unknown = (userId: string) => notFound(`Nothing is known of a pilgrim with
 
 /** What is counted of them. */
 function figuresOf({ row, statistics, storedPoints }: Pilgrim) {
-  const { checkins, distanceMm, carbonMg: mg } = statistics ?? noSums()
+  const { checkins, distanceMm, carbonMg: mg } = statistics ?? zeroSums()
   const { consumption, transport } = row ?? { consumption: {}, transport: {} }
   const reported = transportSums(transport)
   const { level, zh, en, icon } = levelOf(distanceMm, checkins)
@@ -69,11 +69,11 @@ function figuresOf({ row, statistics, storedPoints }: Pilgrim) {
     level,
     level_name: { zh, en },
     icon,
-    km: shownKm(distanceMm),
+    km: roundKm(distanceMm),
     checkins,
     next_level: nextLevel(distanceMm, checkins),
-    carbon_kg: shownKg(mg + reported.carbonMg + consumptionMg(consumption)),
-    carbon_saved_kg: shownKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
+    carbon_kg: roundKg(mg + reported.carbonMg + consumptionMg(consumption)),
+    carbon_saved_kg: roundKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
     consumption,
     transport,
     survey_completed: surveyCompleted ? (1 as const) : (0 as const),

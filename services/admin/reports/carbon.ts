@@ -4,7 +4,7 @@ import { time } from '#shared/contracts/fields.ts'
 import type { Carbon } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
-import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import { type ModeSums } from '#shared/fold/point-totals.ts'
 import { REPORTS } from '#shared/schema/profiles.ts'
 
@@ -19,7 +19,7 @@ const add = (into: ModeSums, distanceMm: number, carbonMg: number) => {
   into.distanceMm += distanceMm
   into.carbonMg += carbonMg
 }
-const shown = ({ distanceMm, carbonMg: mg }: ModeSums) => ({ km: shownKm(distanceMm), kg: shownKg(mg) })
+const shown = ({ distanceMm, carbonMg: mg }: ModeSums) => ({ km: roundKm(distanceMm), kg: roundKg(mg) })
 
 /** Everything in one statement, so that what is shown together was true together. */
 async function readSums({ db }: ServiceContext): Promise<Sums> {
@@ -61,15 +61,15 @@ export async function readCarbon(context: ServiceContext): Promise<Carbon> {
     } else for (const into of [byMode.getOrInsertComputed(name, noAmount), all]) add(into, amount, mg)
   const totalMg = all.carbonMg + consumedMg
   return {
-    total_kg: shownKg(totalMg),
-    mean_kg: sums.pilgrims === 0 ? 0 : shownKg(totalMg / sums.pilgrims),
-    saved_kg: shownKg(savedMg(all.distanceMm, all.carbonMg)),
+    total_kg: roundKg(totalMg),
+    mean_kg: sums.pilgrims === 0 ? 0 : roundKg(totalMg / sums.pilgrims),
+    saved_kg: roundKg(savedMg(all.distanceMm, all.carbonMg)),
     pilgrims: sums.pilgrims,
     by_mode: Object.fromEntries(
       [...byMode].sort(([a], [b]) => (a < b ? -1 : 1)).map(([mode, amount]) => [mode, shown(amount)]),
     ),
     by_day: [...byDay].map(([day, amount]) => ({ day, ...shown(amount) })),
-    consumption: { ...pieces, kg: shownKg(consumedMg) },
+    consumption: { ...pieces, kg: roundKg(consumedMg) },
     as_of: lastFlush === null ? null : time(lastFlush),
   }
 }

@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type PageQuery, time, UserId } from '#shared/contracts/fields.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
 import { type Answer, type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
-import { streamed } from './streaming-body.ts'
+import { streamingBody } from './streaming-body.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 
 interface Row {
@@ -148,7 +148,7 @@ export function surveysCsv(context: ServiceContext): Response {
       more = rows.length === CSV_PAGE
     }
   }
-  return new Response(streamed(lines()), {
+  return new Response(streamingBody(lines()), {
     headers: {
       'Content-Type': 'text/csv; charset=utf-8',
       'Content-Disposition': 'attachment; filename="surveys.csv"',

@@ -1,5 +1,5 @@
 /** A body that is written while it is read. */
-export function streamed(parts: AsyncGenerator<string>): ReadableStream<Uint8Array<ArrayBuffer>> {
+export function streamingBody(parts: AsyncGenerator<string>): ReadableStream<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder()
   return new ReadableStream({
     async pull(controller) {

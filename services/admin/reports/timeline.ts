@@ -4,8 +4,8 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Timeline, TimelineEntry } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
-import { shownKg, shownKm } from '#shared/rules/rounding.ts'
-import { addSums, noSums, type Sums } from '#shared/fold/point-totals.ts'
+import { roundKg, roundKm } from '#shared/rules/rounding.ts'
+import { addSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
 import { auditLog } from '#shared/schema/operations.ts'
 import { eventDays, eventHours } from '#shared/schema/totals.ts'
 
@@ -16,8 +16,8 @@ const figures = (sums: Sums, pilgrims: number) => ({
   points: sums.points,
   checkins: sums.checkins,
   pilgrims,
-  km: shownKm(sums.distanceMm),
-  carbon_kg: shownKg(sums.carbonMg),
+  km: roundKm(sums.distanceMm),
+  carbon_kg: roundKg(sums.carbonMg),
 })
 
 export async function readTimeline(context: ServiceContext): Promise<Timeline> {
@@ -30,10 +30,10 @@ export async function readTimeline(context: ServiceContext): Promise<Timeline> {
   ])
   const byDay = new Map<string, Sums>()
   for (const hour of hours)
-    addSums(byDay.getOrInsertComputed(calendar.day(hour.hour.getTime()), noSums), hour)
+    addSums(byDay.getOrInsertComputed(calendar.day(hour.hour.getTime()), zeroSums), hour)
   return {
     time_zone: config.timeZone,
-    days: days.map(({ day, pilgrims }) => ({ day, ...figures(byDay.get(day) ?? noSums(), pilgrims) })),
+    days: days.map(({ day, pilgrims }) => ({ day, ...figures(byDay.get(day) ?? zeroSums(), pilgrims) })),
     hours: hours.map((hour) => ({ hour: time(hour.hour.getTime()), ...figures(hour, hour.pilgrims) })),
     entries,
     as_of: lastFlush === null ? null : time(lastFlush),

@@ -4,7 +4,7 @@
  */
 import { hostname, userInfo } from 'node:os'
 import { eq, sql } from 'drizzle-orm'
-import { ACTIVITY_ID, spreadStatus } from '#shared/lifecycle/activity-status.ts'
+import { ACTIVITY_ID, publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { deleteJournals } from '#shared/buffer/journal/journal-export.ts'
@@ -61,7 +61,7 @@ export async function clearRehearsal(installation: Installation, contents: Conte
       .where(eq(activity.id, ACTIVITY_ID))
     await audit(tx, operator(), 'reset', { state: 'done' }, requestId, now())
   })
-  await spreadStatus(db, kv)
+  await publishStatus(db, kv)
   // One that was started meanwhile may have brought something back.
   await expectStopped(installation)
 }

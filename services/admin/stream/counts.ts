@@ -1,16 +1,16 @@
 /** What the kv's books say was admitted since the last look, by all replicas. */
 import { time } from '#shared/contracts/fields.ts'
 import type { Admitted, CountsSeen } from '#shared/contracts/stream.ts'
-import type { PartitionBooks } from '#shared/kv/kv.ts'
+import type { PartitionCounters } from '#shared/kv/kv.ts'
 
 /** A look at the books. */
 export interface Look {
-  readonly books: readonly PartitionBooks[]
+  readonly books: readonly PartitionCounters[]
   /** By `performance.now()`. */
   readonly atMs: number
 }
 
-const admittedOf = ({ admitted, checkins, duplicate }: PartitionBooks): Admitted => ({
+const admittedOf = ({ admitted, checkins, duplicate }: PartitionCounters): Admitted => ({
   points: admitted,
   checkins,
   duplicates: duplicate,
@@ -41,5 +41,5 @@ export function countsOf(before: Look | null, now: Look, nowMs: number): CountsS
 }
 
 /** Whether there is something to tell: a rate, or that it has come to rest. */
-export const worthTelling = (before: CountsSeen | null, now: CountsSeen): boolean =>
+export const hasChanges = (before: CountsSeen | null, now: CountsSeen): boolean =>
   before === null || now.points + now.duplicates > 0 || before.points + before.duplicates > 0

@@ -6,7 +6,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { unavailable } from '#shared/http/errors.ts'
-import { kvIsAway, type Moved } from '#shared/kv/kv.ts'
+import { isKvUnavailable, type Moved } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { cellsOf } from './cells.ts'
 import { type Cursor, readCursor, readMissed, writeCursor } from './cursor.ts'
@@ -76,7 +76,7 @@ export function createStream(
   stopping.addEventListener('abort', () => {
     for (const reader of readers) reader.end()
   })
-  metrics.gauge('stream_readers', 'Open event streams', () => readers.size)
+  metrics.gauge('event_stream_clients', 'Open event streams', () => readers.size)
   return {
     size: () => readers.size,
     open(request, zoom) {
@@ -87,7 +87,7 @@ export function createStream(
         throw unavailable('Too many streams are open: close one, or try again later.', RETRY_AFTER_S)
       const reader = createReader(zoom, (why) => {
         leave(reader)
-        metrics.count('stream_ends_total', 'Event streams that ended, by reason', { why })
+        metrics.count('event_stream_closed_total', 'Event streams that ended, by reason', { why })
         if (why !== 'left') idleAfter(request, LINGER_S)
       })
       // Such a connection is silent on the client's side.
@@ -115,7 +115,7 @@ async function begin(
     from === null
       ? null
       : await readMissed(context, from, to).catch((error: unknown) => {
-          if (!isDatabaseUnavailable(error) && !kvIsAway(error))
+          if (!isDatabaseUnavailable(error) && !isKvUnavailable(error))
             log.error('what a client of the stream has missed can not be read', errorFields(error))
           return null
         })

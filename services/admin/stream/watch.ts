@@ -3,18 +3,18 @@
  * database, what is admitted, who moved and the incident in the kv. Each store has a loop of its own, so that one
  * that hangs does not silence the other.
  */
-import { createTold } from '#shared/alerts/alert-state.ts'
+import { createAlertState } from '#shared/alerts/alert-state.ts'
 import type { Incident } from '#shared/alerts/incident.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { IncidentSeen, Snapshot, StreamData, StreamEventName } from '#shared/contracts/stream.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { within } from '#shared/runtime/deadline.ts'
-import { readEnding } from '#shared/lifecycle/end-progress.ts'
-import { kvIsAway, type Moved } from '#shared/kv/kv.ts'
+import { readEndProgress } from '#shared/lifecycle/end-progress.ts'
+import { isKvUnavailable, type Moved } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { readActivity } from '../lifecycle/activity-status.ts'
-import { countsOf, type Look, worthTelling } from './counts.ts'
+import { countsOf, type Look, hasChanges } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'
 
 const LOOK_EVERY_MS = 1_000
@@ -24,7 +24,7 @@ const FIRST_LOOK_MS = 2_000
 const MAX_MOVED = 5_000
 
 /** Who hears what a watch sees. The watch's own state is up to date when it tells. */
-export interface Ears {
+export interface Listeners {
   event<N extends StreamEventName>(name: N, data: StreamData<N>): void
   moved(positions: readonly Moved[]): void
 }
@@ -39,7 +39,7 @@ export interface Watch {
   stop(): void
 }
 
-export function startWatch(context: ServiceContext, ears: Ears): Watch {
+export function startWatch(context: ServiceContext, ears: Listeners): Watch {
   const seen: { -readonly [K in keyof Seen]: Seen[K] } = {
     status: null,
     ending: null,
@@ -68,7 +68,7 @@ function repeat({ log }: ServiceContext, look: () => Promise<void>) {
     try {
       await look()
     } catch (error) {
-      if (!isDatabaseUnavailable(error) && !kvIsAway(error))
+      if (!isDatabaseUnavailable(error) && !isKvUnavailable(error))
         log.error('the stream misses a look', errorFields(error))
     }
     if (!stopped) timer = setTimeout(() => void run(), LOOK_EVERY_MS)
@@ -85,7 +85,12 @@ function repeat({ log }: ServiceContext, look: () => Promise<void>) {
 type Held = { -readonly [K in keyof Seen]: Seen[K] }
 type Place = { -readonly [K in keyof Cursor]: Cursor[K] }
 
-async function lookAtEvent(context: ServiceContext, seen: Held, cursor: Place, ears: Ears): Promise<void> {
+async function lookAtEvent(
+  context: ServiceContext,
+  seen: Held,
+  cursor: Place,
+  ears: Listeners,
+): Promise<void> {
   const { db } = context
   if (seen.status === null) {
     // In this order: a change between the two is told of again, and not missed.
@@ -103,15 +108,20 @@ async function lookAtEvent(context: ServiceContext, seen: Held, cursor: Place, e
     ears.event('status', status)
   }
   if (seen.status.status !== 'ended') return
-  const ending = await db.read(() => readEnding(db.orm))
+  const ending = await db.read(() => readEndProgress(db.orm))
   if (ending === null || Bun.deepEquals(ending, seen.ending)) return
   seen.ending = ending
   ears.event('ending', ending)
 }
 
-function createKvLook(context: ServiceContext, seen: Held, cursor: Place, ears: Ears): () => Promise<void> {
+function createKvLook(
+  context: ServiceContext,
+  seen: Held,
+  cursor: Place,
+  ears: Listeners,
+): () => Promise<void> {
   const { kv, now } = context
-  const told = createTold(context)
+  const told = createAlertState(context)
   let follow: (() => Promise<Followed>) | null = null
   let before: Look | null = null
 
@@ -119,7 +129,7 @@ function createKvLook(context: ServiceContext, seen: Held, cursor: Place, ears: 
     const look = { books: await kv.books(), atMs: performance.now() }
     const counts = countsOf(before, look, now())
     before = look
-    const tell = worthTelling(seen.counts, counts)
+    const tell = hasChanges(seen.counts, counts)
     seen.counts = counts
     if (tell) ears.event('counts', counts)
   }

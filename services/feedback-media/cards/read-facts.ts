@@ -6,8 +6,8 @@ import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { type Level, LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { transportSums } from '#shared/rules/reported-carbon.ts'
-import { shownKg, shownKm } from '#shared/rules/rounding.ts'
-import { noSums } from '#shared/fold/point-totals.ts'
+import { roundKg, roundKm } from '#shared/rules/rounding.ts'
+import { zeroSums } from '#shared/fold/point-totals.ts'
 import type { CardFacts, Fix } from './card-facts.ts'
 
 /** A change of the design is a change of every card. */
@@ -48,7 +48,7 @@ export async function readPortrait(context: ServiceContext, userId: string): Pro
 const NOBODY = { row: null, statistics: null }
 
 function factsOf(eventName: string, { row, statistics }: Pick<Pilgrim, 'row' | 'statistics'>): CardFacts {
-  const { distanceMm, checkins, carbonMg: mg } = statistics ?? noSums()
+  const { distanceMm, checkins, carbonMg: mg } = statistics ?? zeroSums()
   const reported = transportSums(row?.transport ?? {})
   const level = levelOf(distanceMm, checkins)
   const next = LEVELS[level.level] ?? null
@@ -61,9 +61,9 @@ function factsOf(eventName: string, { row, statistics }: Pick<Pilgrim, 'row' | '
     language: row?.language ?? null,
     level,
     next,
-    km: shownKm(distanceMm),
+    km: roundKm(distanceMm),
     checkins,
-    carbonSavedKg: shownKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
+    carbonSavedKg: roundKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
     progress: progressOf(level, next, distanceMm, checkins),
     kmNeeded: needed?.km_needed ?? 0,
     checkinsNeeded: needed?.checkins_needed ?? 0,

@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { FeedbackRequest, FeedbackStatus } from '#shared/contracts/feedback.ts'
 import { feedback } from '#shared/schema/feedback.ts'
-import { makePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 
 /** Stores an item; the pilgrim is made when need be. */
 export async function submitFeedback(
@@ -12,7 +12,7 @@ export async function submitFeedback(
   const { user_id: userId, category, description } = request
   const at = new Date(now())
   return db.orm.transaction(async (tx) => {
-    if (userId !== undefined) await makePilgrim(tx, userId, at.getTime())
+    if (userId !== undefined) await ensurePilgrim(tx, userId, at.getTime())
     const [row] = await tx
       .insert(feedback)
       .values({

@@ -9,8 +9,8 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
-import { shownKg, shownKm } from '#shared/rules/rounding.ts'
-import { noSums } from '#shared/fold/point-totals.ts'
+import { roundKg, roundKm } from '#shared/rules/rounding.ts'
+import { zeroSums } from '#shared/fold/point-totals.ts'
 import { followers } from '#shared/schema/messages.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import type { Figures } from './replies.ts'
@@ -78,15 +78,15 @@ async function storeProfile(
 /** The pilgrim's figures, with what waits in the buffer; without it while it can not be asked, and they say so. */
 export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Promise<Figures> {
   const known = (await readPilgrimsDegraded(context, [pilgrim.userId])).get(pilgrim.userId)
-  const { checkins, distanceMm, carbonMg: mg } = known?.statistics ?? noSums()
+  const { checkins, distanceMm, carbonMg: mg } = known?.statistics ?? zeroSums()
   const reported = transportSums(pilgrim.transport)
   return {
     level: levelOf(distanceMm, checkins),
-    km: shownKm(distanceMm),
+    km: roundKm(distanceMm),
     checkins,
     next: nextLevel(distanceMm, checkins),
-    carbonKg: shownKg(mg + reported.carbonMg + consumptionMg(pilgrim.consumption)),
-    savedKg: shownKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
+    carbonKg: roundKg(mg + reported.carbonMg + consumptionMg(pilgrim.consumption)),
+    savedKg: roundKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
     incomplete: known?.pending === null || known === null,
   }
 }

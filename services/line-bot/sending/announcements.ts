@@ -4,10 +4,10 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
 import type { Audience, Cause, Texts } from '#shared/contracts/messages.ts'
-import { noteSummary, untilFlushed } from '#shared/lifecycle/end-progress.ts'
+import { recordSummary, waitForFinalFlush } from '#shared/lifecycle/end-progress.ts'
 import type { Message } from '#shared/line/line-client.ts'
 import { carbonMg } from '#shared/rules/carbon.ts'
-import { shownKg, shownKm } from '#shared/rules/rounding.ts'
+import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
 import { messages } from '#shared/schema/messages.ts'
@@ -92,7 +92,7 @@ const textIn = (texts: Texts, language: Language): string => texts[language] ?? 
  */
 export async function sendSummary(context: ServiceContext, configured: boolean): Promise<void> {
   const { config, db, now, stopping } = context
-  const flushed = await untilFlushed(db, FLUSH_WAIT_MS, stopping)
+  const flushed = await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)
   const [row] = await db.read(() => db.orm.select().from(ending))
   const since = now() - (row?.endedAt.getTime() ?? now())
   if (!flushed && since < FLUSH_PATIENCE_MS)
@@ -126,7 +126,7 @@ async function noteProgress(tx: Writer): Promise<void> {
     .select({ state: messages.state })
     .from(messages)
     .where(eq(messages.causeKey, 'summary'))
-  await noteSummary(tx, message?.state === 'sending' ? 'sending' : 'sent')
+  await recordSummary(tx, message?.state === 'sending' ? 'sending' : 'sent')
 }
 
 async function readFigures(tx: Writer): Promise<SummaryFigures> {
@@ -139,5 +139,5 @@ async function readFigures(tx: Writer): Promise<SummaryFigures> {
     })
     .from(pilgrimTotals)
   const { pilgrims, checkins, mm, mg } = sums!
-  return { pilgrims, checkins, km: shownKm(mm), savedKg: shownKg(carbonMg(mm, 'bus') - mg) }
+  return { pilgrims, checkins, km: roundKm(mm), savedKg: roundKg(carbonMg(mm, 'bus') - mg) }
 }

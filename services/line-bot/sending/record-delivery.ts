@@ -1,6 +1,6 @@
 /** What LINE has decided about a chunk goes into the ledger, each once. */
 import { and, eq, notExists, sql } from 'drizzle-orm'
-import { noteSummary } from '#shared/lifecycle/end-progress.ts'
+import { recordSummary } from '#shared/lifecycle/end-progress.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { followers, messageChunks, messages } from '#shared/schema/messages.ts'
 import { chunk } from './plan-message.ts'
@@ -14,7 +14,12 @@ export interface Settlement {
 }
 
 /** Settles a chunk that still waits; with the last one its message is complete. */
-export async function settleChunk(tx: Writer, held: Chunk, settlement: Settlement, at: Date): Promise<void> {
+export async function recordDelivery(
+  tx: Writer,
+  held: Chunk,
+  settlement: Settlement,
+  at: Date,
+): Promise<void> {
   const settled = await tx
     .update(messageChunks)
     .set({
@@ -53,7 +58,7 @@ export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Da
 }
 
 /** Someone whom LINE refuses is not tried again until they follow anew. */
-export async function noteRefusal(tx: Writer, userId: string, at: Date): Promise<void> {
+export async function recordRefusal(tx: Writer, userId: string, at: Date): Promise<void> {
   await tx
     .insert(followers)
     .values({ userId, reachable: false, changedAt: at })
@@ -70,5 +75,5 @@ async function completeMessage(tx: Writer, messageId: string, at: Date): Promise
     .set({ state: 'sent', completedAt: at })
     .where(and(eq(messages.id, messageId), eq(messages.state, 'sending'), notExists(waiting)))
     .returning({ cause: messages.cause })
-  if (completed[0]?.cause === 'summary') await noteSummary(tx, 'sent')
+  if (completed[0]?.cause === 'summary') await recordSummary(tx, 'sent')
 }

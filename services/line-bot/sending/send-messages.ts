@@ -9,7 +9,7 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/line/line-client.ts'
 import { sharePerson } from '#shared/pilgrims/person-lock.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
-import { type Chunk, holdChunk, noteRefusal, settleChunk, splitChunk } from './record-delivery.ts'
+import { type Chunk, holdChunk, recordRefusal, recordDelivery, splitChunk } from './record-delivery.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
 /** What another replica has planned, or what has become due, is seen this often. */
@@ -100,8 +100,11 @@ async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
   return true
 }
 
-const settle = ({ db, now }: ServiceContext, chunk: Chunk, settlement: Parameters<typeof settleChunk>[2]) =>
-  db.orm.transaction((tx) => settleChunk(tx, chunk, settlement, new Date(now())))
+const settle = (
+  { db, now }: ServiceContext,
+  chunk: Chunk,
+  settlement: Parameters<typeof recordDelivery>[2],
+) => db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(now())))
 
 const postpone = ({ db, now }: ServiceContext, { id, attempts }: Chunk, detail: string, afterMs = 0) =>
   db.orm
@@ -156,7 +159,9 @@ const namesRecipient = (detail: string): boolean => /'to'|user ?id/i.test(detail
 
 async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery): Promise<void> {
   const { db, now, log, metrics } = context
-  metrics.count('line_calls_total', 'Calls that send messages, by outcome', { outcome: delivery.outcome })
+  metrics.count('event_line_calls_total', 'Calls that send messages, by outcome', {
+    outcome: delivery.outcome,
+  })
   switch (delivery.outcome) {
     case 'accepted':
       return settle(context, chunk, { state: 'sent', requestId: delivery.requestId })
@@ -180,8 +185,8 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
         const held = await holdChunk(tx, chunk)
         if (delivery.fault === 'recipients' && !isOne) return splitChunk(tx, held, detail, at)
         if (isOne && namesRecipient(detail))
-          for (const userId of held.recipients) await noteRefusal(tx, userId, at)
-        return settleChunk(tx, held, { state: 'failed', detail }, at)
+          for (const userId of held.recipients) await recordRefusal(tx, userId, at)
+        return recordDelivery(tx, held, { state: 'failed', detail }, at)
       })
     }
   }

@@ -6,7 +6,7 @@ import { isUserId } from '#shared/contracts/fields.ts'
 import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { followers, lineEvents } from '#shared/schema/messages.ts'
-import { makePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
@@ -32,7 +32,7 @@ const isPhoto = (event: LineEvent): boolean =>
  * Applies an event unless it has been; then its repetition changes nothing.
  * @returns false: the sender has been erased since, and it is to be forgotten
  */
-export async function applyEvent({ db, now }: ServiceContext, event: LineEvent): Promise<boolean> {
+export async function applyWebhookEvent({ db, now }: ServiceContext, event: LineEvent): Promise<boolean> {
   const userId = senderOf(event)
   return db.orm.transaction(async (tx) => {
     if (userId !== null && (await isErasedSince(tx, userId, event.timestamp))) return false
@@ -46,7 +46,7 @@ export async function applyEvent({ db, now }: ServiceContext, event: LineEvent):
     if (event.type === 'follow' || event.type === 'unfollow') await noteReach(tx, event, userId)
     else await noteReach(tx, { ...event, type: 'follow' }, userId)
     if (event.type === 'unfollow') return true
-    await makePilgrim(tx, userId, now())
+    await ensurePilgrim(tx, userId, now())
     if (isPhoto(event)) await countPhoto(tx, userId, now())
     return true
   })

@@ -6,7 +6,7 @@ import type { Line, Message } from '#shared/line/line-client.ts'
 import { outbox } from '#shared/schema/outbox.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
-import { applyEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-webhook-event.ts'
+import { applyWebhookEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-webhook-event.ts'
 import { actionOfPostback, actionOfText } from '../bot/keywords.ts'
 import { languageOf } from '../locales/choose-language.ts'
 import { type Figures, menu, personOnly, photoTaken, type Places, replyTo, welcome } from '../bot/replies.ts'
@@ -22,12 +22,12 @@ const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
  * Acts on an event, and then keeps nothing of what was said.
  * @throws when LINE did not decide, or the kv is away for a photo; the event comes again
  */
-export async function handleEvent(
+export async function handleWebhookEvent(
   context: ServiceContext,
   line: Line | null,
   { id, payload: event }: { readonly id: number; readonly payload: LineEvent },
 ): Promise<void> {
-  if (await applyEvent(context, event)) {
+  if (await applyWebhookEvent(context, event)) {
     const [cached] = await Promise.allSettled([cachePhotoCount(context, event)])
     await answerEvent(context, line, event)
     if (cached.status === 'rejected') throw cached.reason

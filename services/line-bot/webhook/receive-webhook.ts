@@ -2,17 +2,17 @@
  * The webhook: whoever signs may speak. Events are put away durably and answered for at once; what they cause
  * happens behind.
  */
-import { failing, within } from '#shared/runtime/deadline.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { validateSignature } from '@line/bot-sdk'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineDelivery, LineEvent } from '#shared/contracts/bot.ts'
 import { invalid, unauthorized, unavailable } from '#shared/http/errors.ts'
 import { parseJson } from '#shared/http/body.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { REMEMBERED_MS } from '#shared/line/deduplication-window.ts'
+import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
 import { isForBot } from './apply-webhook-event.ts'
 import { spoolEvents } from './webhook-spool.ts'
-import { storeEvents } from './store-webhook-events.ts'
+import { storeWebhookEvents } from './store-webhook-events.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** LINE counts an answer after 2 s as none; both stores together stay below one. */
@@ -23,7 +23,7 @@ const STORE_MS = 450
  * @throws Refusal 401 for a wrong signature, 400 for what is no delivery, 503 when no store takes it: LINE
  * delivers it again then
  */
-export async function takeEvents(
+export async function receiveWebhook(
   context: ServiceContext,
   bytes: Uint8Array,
   signature: string | null,
@@ -36,7 +36,7 @@ export async function takeEvents(
   const events = readEvents(context, bytes)
   if (events.length === 0) return { received: 0 }
   try {
-    return { received: await soon(storeEvents(context, events)) }
+    return { received: await soon(storeWebhookEvents(context, events)) }
   } catch (error) {
     log.warn('webhook events wait outside the database', { count: events.length, ...errorFields(error) })
   }
@@ -54,7 +54,7 @@ function readEvents({ log, now }: ServiceContext, bytes: Uint8Array): LineEvent[
   return envelope.data.events.flatMap((given) => {
     const event = LineEvent.safeParse(given)
     if (event.success) {
-      const isFresh = event.data.timestamp > now() - REMEMBERED_MS
+      const isFresh = event.data.timestamp > now() - DEDUPLICATION_WINDOW_MS
       return isFresh && isForBot(event.data) ? [event.data] : []
     }
     log.warn('an event of LINE is not understood', {
@@ -69,5 +69,5 @@ const soon = <T>(work: Promise<T>): Promise<T> =>
   within(
     work,
     STORE_MS,
-    failing(() => new LoggableError(`not within ${STORE_MS} ms`)),
+    rejectWith(() => new LoggableError(`not within ${STORE_MS} ms`)),
   )

@@ -14,7 +14,10 @@ import { setAside } from './set-aside-event.ts'
  * it comes: from the spool, or once more from LINE.
  * @returns how many were new
  */
-export async function storeEvents(context: ServiceContext, events: readonly LineEvent[]): Promise<number> {
+export async function storeWebhookEvents(
+  context: ServiceContext,
+  events: readonly LineEvent[],
+): Promise<number> {
   try {
     return await storeTogether(context, events)
   } catch (error) {
@@ -30,7 +33,7 @@ const isPoison = (error: unknown): boolean => isDataRefused(error) || error inst
 
 async function storeEach(context: ServiceContext, events: readonly LineEvent[]): Promise<number> {
   let stored = 0
-  for (const event of events) stored += await storeEvents(context, [event])
+  for (const event of events) stored += await storeWebhookEvents(context, [event])
   return stored
 }
 

@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { SPOOL } from '#shared/objects/spooled.ts'
 import { setAside } from './set-aside-event.ts'
-import { storeEvents } from './store-webhook-events.ts'
+import { storeWebhookEvents } from './store-webhook-events.ts'
 
 const EVERY_MS = 15_000
 
@@ -27,7 +27,7 @@ export async function spoolEvents({ objects }: ServiceContext, events: readonly 
  * be brought stays or is set aside, and keeps nothing behind it waiting.
  * @throws what says that a store is away
  */
-export async function unspool(context: ServiceContext): Promise<void> {
+export async function drainSpool(context: ServiceContext): Promise<void> {
   const { objects, log } = context
   for await (const key of objects.list(SPOOL)) {
     const object = await objects.get(key)
@@ -45,7 +45,7 @@ export async function unspool(context: ServiceContext): Promise<void> {
 
 async function bring(context: ServiceContext, text: string): Promise<void> {
   const event = LineEvent.safeParse(parsed(text))
-  await (event.success ? storeEvents(context, [event.data]) : setAside(context, text, event.error))
+  await (event.success ? storeWebhookEvents(context, [event.data]) : setAside(context, text, event.error))
 }
 
 function parsed(text: string): unknown {
@@ -60,7 +60,7 @@ function parsed(text: string): unknown {
 export function watchSpool(context: ServiceContext): () => Promise<void> {
   let running: Promise<void> | null = null
   const look = () => {
-    running ??= unspool(context)
+    running ??= drainSpool(context)
       .catch((error: unknown) => {
         if (!isDatabaseUnavailable(error))
           context.log.error('spooled events are not stored', errorFields(error))

@@ -3,17 +3,17 @@ import { type BufferedPoint, readStamp, unpack } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 import { ValueRefused } from '#shared/db/insert-rows.ts'
 import { type Entry, userHash } from '#shared/kv/kv.ts'
-import { type Book, bookSlice } from '#shared/ledger/stored-counters.ts'
+import { type Book, countSlice } from '#shared/ledger/stored-counters.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { Fix } from '#shared/fold/fold.ts'
 import { lockKey } from '#shared/pilgrims/person-lock.ts'
 import postgres from 'postgres'
 import { foldPoints } from './fold-points.ts'
-import { latestMoves } from './latest-positions.ts'
-import { noteCells } from './record-cell-changes.ts'
+import { latestPositionChanges } from './latest-positions.ts'
+import { recordCellChanges } from './record-cell-changes.ts'
 import type { Slice } from '#shared/buffer/flush-slices.ts'
 import { byIdentity, newPoints, type OwnedPoint, storePoints } from './store-points.ts'
-import { writeChanges } from './write-pilgrim-totals.ts'
+import { writePilgrimTotals } from './write-pilgrim-totals.ts'
 import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** What a slice came to; every point of it is in exactly one of the four. */
@@ -113,12 +113,12 @@ async function store(
     // Before they are stored: what the fold reads of a late day is then only what it does not have.
     const changes = await foldPoints(tx, fresh, calendar)
     await storePoints(db, tx, fresh)
-    const moves = await latestMoves(tx, changes, were)
-    await writeChanges(tx, changes, moves, calendar)
-    await noteCells(tx, fresh, moves, calendar)
+    const moves = await latestPositionChanges(tx, changes, were)
+    await writePilgrimTotals(tx, changes, moves, calendar)
+    await recordCellChanges(tx, fresh, moves, calendar)
     const stored = fresh.length
     const [duplicates, erased] = [kept.length - stored, points.length - kept.length]
-    await bookSlice(tx, book, { stored, repeated: duplicates, erased })
+    await countSlice(tx, book, { stored, repeated: duplicates, erased })
     return { stored, duplicates, deadLetters: 0, erased }
   })
 }

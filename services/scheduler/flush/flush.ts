@@ -5,9 +5,9 @@
  */
 import { type Slice, slices } from '#shared/buffer/flush-slices.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
-import { type Kv, kvIsAway } from '#shared/kv/kv.ts'
+import { type Kv, isKvUnavailable } from '#shared/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/buffer/last-flush.ts'
-import { noteBooks } from '#shared/ledger/stored-counters.ts'
+import { storeCounters } from '#shared/ledger/stored-counters.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -95,7 +95,7 @@ async function tell({ db, kv, log }: FlushContext, results: readonly FlushResult
   }
   try {
     const calm = results.flatMap(({ failures, skipped }, p) => (failures + skipped === 0 ? [p] : []))
-    await noteBooks(db, kv, new Set(calm))
+    await storeCounters(db, kv, new Set(calm))
   } catch (error) {
     log.warn('the books of the buffer are not noted', errorFields(error))
   }
@@ -147,8 +147,8 @@ async function flushPartition(
 function report(metrics: Metrics, { stored, duplicates, deadLetters, erased, failures }: FlushResult): void {
   const points = { stored, duplicate: duplicates, dead_letter: deadLetters, erased }
   for (const [outcome, count] of Object.entries(points))
-    metrics.count('flush_points_total', 'Points that left the buffer, by outcome', { outcome }, count)
-  metrics.count('flush_failures_total', 'Slices and partitions that could not be flushed', {}, failures)
+    metrics.count('event_flush_points_total', 'Points that left the buffer, by outcome', { outcome }, count)
+  metrics.count('event_flush_failures_total', 'Slices and partitions that could not be flushed', {}, failures)
 }
 
 /** @param done receives what each slice came to, also when the flush breaks off */
@@ -197,7 +197,7 @@ async function storeAndSettle(
     await kv.settle(slice.partition, slice.pending, slice.epoch)
     return result
   } catch (error) {
-    if (isDatabaseUnavailable(error) || kvIsAway(error)) throw error
+    if (isDatabaseUnavailable(error) || isKvUnavailable(error)) throw error
     log.error('a slice is not flushed; its points wait for the next flush', {
       partition: slice.partition,
       ...errorFields(error),

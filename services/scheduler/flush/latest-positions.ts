@@ -14,7 +14,7 @@ export interface Move {
  * the one that the fold takes, whichever came first.
  * @param were latest positions before, of those who had any; their rows are locked
  */
-export async function latestMoves(
+export async function latestPositionChanges(
   tx: Query,
   changes: readonly PilgrimChange[],
   were: ReadonlyMap<string, Fix>,

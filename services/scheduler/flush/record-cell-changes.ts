@@ -6,7 +6,7 @@ import type { Move } from './latest-positions.ts'
 import type { OwnedPoint } from './store-points.ts'
 
 /** @param fresh points that this transaction has stored */
-export async function noteCells(
+export async function recordCellChanges(
   tx: Query,
   fresh: readonly OwnedPoint[],
   moves: readonly Move[],

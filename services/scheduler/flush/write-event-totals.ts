@@ -1,7 +1,7 @@
 /** Writes what a fold adds to the sums of the whole event: by hour, by day and mode, by day. */
 import type { Query } from '#shared/db/db.ts'
 import type { Mode } from '#shared/rules/carbon.ts'
-import { addSums, type ModeSums, noSums, type Sums } from '#shared/fold/point-totals.ts'
+import { addSums, type ModeSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
 import type { PilgrimChange } from './fold-points.ts'
 
 /** Whether a pilgrim is new on a day, and in which of its hours (starts, epoch milliseconds). */
@@ -15,7 +15,7 @@ type HourSums = Sums & { pilgrims: number }
 type DayModeSums = ModeSums & { readonly day: string; readonly mode: Mode }
 
 /** Locks the event's rows last, and in sorted order: every flush adds to the hour that runs. */
-export async function writeEventSums(
+export async function writeEventTotals(
   tx: Query,
   changes: readonly PilgrimChange[],
   news: readonly News[],
@@ -23,7 +23,7 @@ export async function writeEventSums(
   const hours = new Map<number, HourSums>()
   const modes = new Map<string, DayModeSums>()
   const days = new Map<string, number>()
-  const hourOf = (hour: number) => hours.getOrInsertComputed(hour, () => ({ ...noSums(), pilgrims: 0 }))
+  const hourOf = (hour: number) => hours.getOrInsertComputed(hour, () => ({ ...zeroSums(), pilgrims: 0 }))
   for (const { days: changed } of changes)
     for (const { day, delta } of changed) {
       for (const [hour, sums] of delta.hours) addSums(hourOf(hour), sums)

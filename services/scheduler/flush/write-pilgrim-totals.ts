@@ -2,10 +2,10 @@
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { DayChange } from '#shared/fold/refold.ts'
-import { addSums, noSums } from '#shared/fold/point-totals.ts'
+import { addSums, zeroSums } from '#shared/fold/point-totals.ts'
 import type { PilgrimChange } from './fold-points.ts'
 import type { Move } from './latest-positions.ts'
-import { type News, writeEventSums } from './write-event-totals.ts'
+import { type News, writeEventTotals } from './write-event-totals.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000
  * @param changes of pilgrims whose rows this transaction has locked, in the order of their ids
  * @param moves what becomes of their latest positions, in the same order
  */
-export async function writeChanges(
+export async function writePilgrimTotals(
   tx: Query,
   changes: readonly PilgrimChange[],
   moves: readonly Move[],
@@ -22,7 +22,7 @@ export async function writeChanges(
   if (changes.length === 0) return
   await writeTotals(tx, changes, moves)
   const news = await writeDays(tx, changes, calendar)
-  await writeEventSums(tx, changes, news)
+  await writeEventTotals(tx, changes, news)
 }
 
 async function writeTotals(
@@ -31,7 +31,7 @@ async function writeTotals(
   moves: readonly Move[],
 ): Promise<void> {
   const sums = changes.map(({ days }) => {
-    const total = noSums()
+    const total = zeroSums()
     for (const { delta } of days) addSums(total, delta)
     return total
   })

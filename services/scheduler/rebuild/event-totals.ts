@@ -1,14 +1,14 @@
 /** The sums of the whole event: what all pilgrims come to, and what erased people had added. */
 import type { Query } from '#shared/db/db.ts'
 import type { DayChange } from '#shared/fold/refold.ts'
-import { addSums, type ModeSums, noSums, type Sums } from '#shared/fold/point-totals.ts'
+import { addSums, type ModeSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
 import { EVENT_DAYS, EVENT_HOURS, EVENT_MODES } from './tables.ts'
 
 type HourSums = Sums & { pilgrims: number }
 
 /** Adds up days of pilgrims; as many rows as the event has hours, days and modes. */
-export class EventSums {
+export class EventTotals {
   readonly #hours = new Map<number, HourSums>()
   readonly #days = new Map<string, { pilgrims: number }>()
   readonly #modes = new Map<string, ModeSums & { day: string; mode: string }>()
@@ -49,7 +49,7 @@ export class EventSums {
   }
 
   #addHour(hour: number, sums: HourSums): void {
-    const mine = this.#hours.getOrInsertComputed(hour, () => ({ ...noSums(), pilgrims: 0 }))
+    const mine = this.#hours.getOrInsertComputed(hour, () => ({ ...zeroSums(), pilgrims: 0 }))
     addSums(mine, sums)
     mine.pilgrims += sums.pilgrims
   }

@@ -15,7 +15,7 @@ import { addCounts, type Counts, zOrder } from '#shared/map/cell-counts.ts'
 import { isKept, KEPT_ZOOMS, type Span, type Tile, tileKey, tilesAt } from '#shared/map/cell-tiles.ts'
 import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/map/cells.ts'
 import { unpackCounts } from '#shared/map/packed-cell-counts.ts'
-import { portions } from '#shared/db/cursor-batches.ts'
+import { cursorBatches } from '#shared/db/cursor-batches.ts'
 import type { Differences } from './differences.ts'
 
 /** Offsets of time zones change on quarter hours only, so a quarter lies in one hour. */
@@ -40,7 +40,7 @@ const CELLS = `
   GROUP BY 1, 2, 3 ORDER BY 1`
 
 /** Settles every tile; the totals of pilgrims are settled already, and notes of flushes rolled up. */
-export async function settleMap(tx: Query, calendar: Calendar, differences: Differences): Promise<void> {
+export async function rebuildMap(tx: Query, calendar: Calendar, differences: Differences): Promise<void> {
   const hours = new Set<number>()
   for await (const { hourMs, counts } of hoursOfPoints(tx, calendar)) {
     hours.add(hourMs)
@@ -88,7 +88,7 @@ async function* hoursOfPoints(
     cells = []
     return { hourMs, counts }
   }
-  for await (const some of portions<CellRow>(tx, 'cells', CELLS))
+  for await (const some of cursorBatches<CellRow>(tx, 'cells', CELLS))
     for (const { quarter, x, y, points, users } of some) {
       const its = calendar.hourStart(quarter * QUARTER_S * 1_000)
       if (cells.length > 0 && its !== hourMs) yield hour()
@@ -120,7 +120,7 @@ async function settleAllTime(tx: Query, differences: Differences, zoom: number):
     sums = new Map()
   }
   const select = `${TILES} WHERE zoom = ${zoom} AND span = '${span}' ORDER BY y, x`
-  for await (const rows of portions<TileRow>(tx, `all_${zoom}`, select, TILES_AT_ONCE))
+  for await (const rows of cursorBatches<TileRow>(tx, `all_${zoom}`, select, TILES_AT_ONCE))
     for (const row of rows) {
       const [last] = sums.values()
       if (last !== undefined && (last.x !== row.x || last.y !== row.y)) await settle()

@@ -3,10 +3,10 @@ import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint } from '#shared/fold/fold.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
-import { addSums, noSums } from '#shared/fold/point-totals.ts'
-import { portions } from '#shared/db/cursor-batches.ts'
+import { addSums, zeroSums } from '#shared/fold/point-totals.ts'
+import { cursorBatches } from '#shared/db/cursor-batches.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
-import { EventSums, rowOf } from './event-totals.ts'
+import { EventTotals, rowOf } from './event-totals.ts'
 import { DAYS, TOTALS } from './tables.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
@@ -20,12 +20,12 @@ type StoredPoint = FoldPoint & { readonly userId: string }
  * Settles the rows of all pilgrims, one after the other.
  * @returns what they add up to
  */
-export async function settlePilgrims(
+export async function rebuildPilgrims(
   tx: Query,
   calendar: Calendar,
   differences: Differences,
-): Promise<EventSums> {
-  const sums = new EventSums()
+): Promise<EventTotals> {
+  const sums = new EventTotals()
   const batch = new Set<string>()
   let rows: { totals: Row[]; days: Row[] } = { totals: [], days: [] }
   const settle = async () => {
@@ -43,7 +43,7 @@ export async function settlePilgrims(
     rows.days.push(...days.map((day) => dayOf(userId, day, calendar)))
     if (batch.size >= BATCH) await settle()
   }
-  for await (const some of portions<{ user_id: string }>(tx, 'pointless', POINTLESS))
+  for await (const some of cursorBatches<{ user_id: string }>(tx, 'pointless', POINTLESS))
     for (const { user_id } of some) batch.add(user_id)
   await settle()
   return sums
@@ -61,7 +61,7 @@ async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: St
     SELECT user_id AS "userId", kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
            (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode
     FROM gps_points WHERE in_range ORDER BY user_id`
-  for await (const some of portions<StoredPoint>(tx, 'points', select))
+  for await (const some of cursorBatches<StoredPoint>(tx, 'points', select))
     for (const point of some) {
       const userId = points[0]?.userId
       if (userId !== undefined && userId !== point.userId) {
@@ -81,7 +81,7 @@ function foldAll(points: readonly FoldPoint[], calendar: Calendar): DayChange[] 
 }
 
 function totalsOf(userId: string, points: readonly FoldPoint[], days: readonly DayChange[]): Row {
-  const sums = noSums()
+  const sums = zeroSums()
   for (const { delta } of days) addSums(sums, delta)
   const lastMs = points.at(-1)!.t
   const { lat, lng } = points.find(({ t }) => t === lastMs)!

@@ -17,7 +17,11 @@ const SAID = {
 export class TakenBack extends Error {}
 
 /** Settles these sums, each kind in a transaction of its own. @param mend false: what is found is left as it is */
-export async function settleReported(db: Database, differences: Differences, mend: boolean): Promise<void> {
+export async function rebuildReportTotals(
+  db: Database,
+  differences: Differences,
+  mend: boolean,
+): Promise<void> {
   const recount = (tables: readonly (keyof typeof SAID)[], count: (tx: Query) => Promise<void>) =>
     db.sql
       .begin(async (tx) => {

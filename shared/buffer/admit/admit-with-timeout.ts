@@ -5,22 +5,22 @@ import {
   type AdmissionRules,
   type Kv,
   KvFull,
-  kvIsAway,
+  isKvUnavailable,
   type Submission,
   type Verdict,
   type VersionedStatus,
 } from '#shared/kv/kv.ts'
-import { createTurn } from './batcher.ts'
+import { createBatcher } from './batcher.ts'
 
 /** Resolves with the kv's verdict; rejects with `KvUnavailable` or `KvFull` where it has none to give. */
 export type Ask = (submission: Submission) => Promise<Verdict>
 
 /** How long a request that may not be journaled waits for the kv. */
-const REQUEST_PATIENCE_MS = 2_000
+const REQUEST_TIMEOUT_MS = 2_000
 
 const ACTIVE: VersionedStatus = { status: 'active', version: 0, message: null }
 
-export const storeAway = () =>
+export const storeUnavailable = () =>
   unavailable('The short-term store is not reachable just now: keep your points and send them again.')
 export const storeFull = () =>
   unavailable('The short-term store is nearly full: keep your points and send them later.', 60)
@@ -29,13 +29,13 @@ export const storeFull = () =>
  * @param prime reads the status from the database and brings it to the kv; called when the kv has none
  * @param learn told the status that each answer implies; null: the kv has lost it, and nobody may go by an older one
  */
-export function createAsk(
+export function createAdmitWithTimeout(
   kv: Kv,
   rules: AdmissionRules,
   prime: () => Promise<VersionedStatus>,
   learn: (status: VersionedStatus | null) => void = () => undefined,
 ): Ask {
-  const submit = createTurn(kv, rules)
+  const submit = createBatcher(kv, rules)
   let priming: Promise<VersionedStatus> | null = null
   return async (submission) => {
     let verdict = await submit(submission)
@@ -60,14 +60,14 @@ export async function answerWithin(asked: Promise<Verdict>, ms: number): Promise
     return await within(asked, ms, () => 'late' as const)
   } catch (error) {
     if (error instanceof KvFull) throw storeFull()
-    if (!kvIsAway(error)) throw error
+    if (!isKvUnavailable(error)) throw error
     return 'away'
   }
 }
 
 /** Admits what the phone keeps when the kv does not take it. @throws Refusal 503 */
 export async function admitOrRefuse(ask: Ask, submission: Submission): Promise<Verdict> {
-  const answer = await answerWithin(ask(submission), REQUEST_PATIENCE_MS)
-  if (answer === 'away' || answer === 'late') throw storeAway()
+  const answer = await answerWithin(ask(submission), REQUEST_TIMEOUT_MS)
+  if (answer === 'away' || answer === 'late') throw storeUnavailable()
   return answer
 }

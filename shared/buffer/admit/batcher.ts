@@ -28,7 +28,7 @@ const pointsOf = (waiting: readonly Waiting[]): number =>
  * @returns a function that submits in the current turn and resolves with the kv's verdict; rejects with
  * `KvUnavailable` when too many wait already
  */
-export function createTurn(
+export function createBatcher(
   kv: Kv,
   rules: AdmissionRules,
   most = POINTS_UNDER_WAY,

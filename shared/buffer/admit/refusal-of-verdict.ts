@@ -5,7 +5,7 @@ import type { Verdict } from '#shared/kv/kv.ts'
 import { rateLimited } from '#shared/security/rate-limits.ts'
 
 /** The refusal that a verdict other than `admitted` means. */
-export function refusedVerdict(
+export function refusalOfVerdict(
   verdict: Exclude<Verdict, { outcome: 'admitted' }>,
   limitName: string,
   limit: Window,

@@ -15,7 +15,7 @@ import { LoggableError } from '#shared/runtime/loggable-error.ts'
 const PAGE = 500
 const POLL_MS = 100
 /** Processes look for those who ask once a second. */
-const PATIENCE_MS = 20_000
+const TIMEOUT_MS = 20_000
 /** What a killed backup has left is taken away after this time: it is about people, and some of them are erased. */
 const LEFT_MS = 3_600_000
 const ASKED = '.asked'
@@ -24,7 +24,7 @@ const COPY = '.copy'
 const copyOf = (journal: string, id: string): string => `${journal}.${id}${COPY}`
 
 /** @returns a function that answers those who ask; its calls do not overlap */
-export function createHandOver(journal: Journal, log: Log): () => Promise<void> {
+export function createJournalExport(journal: Journal, log: Log): () => Promise<void> {
   let answering: Promise<void> | null = null
   return () =>
     (answering ??= answer(journal)
@@ -52,7 +52,7 @@ async function answer(journal: Journal): Promise<void> {
  * Everything that waited in the journals of a directory when this was called, each entry at least once.
  * @throws when a journal's process does not hand its entries over, or a journal is damaged
  */
-export async function* collectJournals(dir: string, patienceMs = PATIENCE_MS): AsyncGenerator<Submission[]> {
+export async function* collectJournals(dir: string, patienceMs = TIMEOUT_MS): AsyncGenerator<Submission[]> {
   if (!existsSync(dir)) return
   sweep(dir)
   for (;;) {

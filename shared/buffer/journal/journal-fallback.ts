@@ -4,8 +4,8 @@ import type { Submission, Verdict } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { countVerdict } from '#shared/ledger/counted-admission.ts'
 import type { Count } from '#shared/ledger/process-counters.ts'
-import { storeAway } from '../admit/admit-with-timeout.ts'
-import type { OwnAdmission } from './offline-admission.ts'
+import { storeUnavailable } from '../admit/admit-with-timeout.ts'
+import type { OfflineAdmission } from './offline-admission.ts'
 import type { Replay } from './journal-recovery.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { Replay } from './journal-recovery.ts'
  * @param asked the call of the kv that is still under way, if there is one
  * @throws Refusal 503 when the journal does not take it, or no status was ever known
  */
-export function createJournalDoor(own: OwnAdmission, replay: Replay, count: Count, log: Log) {
+export function createJournalFallback(own: OfflineAdmission, replay: Replay, count: Count, log: Log) {
   /** Check-ins on their way to the disk, by pilgrim and duplicate key. */
   const writing = new Map<string, Promise<void>>()
 
@@ -50,7 +50,7 @@ export function createJournalDoor(own: OwnAdmission, replay: Replay, count: Coun
 
   return async (submission: Submission, asked: Promise<Verdict> | null): Promise<Verdict> => {
     const verdict = own.decide(submission)
-    if (verdict.outcome === 'unknown') throw storeAway()
+    if (verdict.outcome === 'unknown') throw storeUnavailable()
     if (verdict.outcome === 'admitted')
       await (verdict.duplicate ? writeAgain(submission, asked) : writeFirst(submission, asked))
     return countVerdict(count, submission, verdict)

@@ -2,13 +2,13 @@
 import {
   type AdmissionRules,
   type Kv,
-  kvIsAway,
+  isKvUnavailable,
   partitionOf,
   type Submission,
   type Verdict,
 } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
-import { createHandOver } from './journal-export.ts'
+import { createJournalExport } from './journal-export.ts'
 import type { Journal } from './journal.ts'
 
 const EVERY_MS = 1_000
@@ -31,18 +31,18 @@ export interface Replay {
   stop(): Promise<void>
 }
 
-export interface ReplayOptions {
+export interface JournalRecoveryOptions {
   readonly kv: Kv
   readonly journal: Journal
   readonly rules: AdmissionRules
   readonly log: Log
 }
 
-export function createReplay(options: ReplayOptions): Replay {
+export function createJournalRecovery(options: JournalRecoveryOptions): Replay {
   const { journal, log } = options
   const firstCalls = createFirstCalls(journal, log)
   const bring = createBringing(options, firstCalls.underWay)
-  const handOver = createHandOver(journal, log)
+  const handOver = createJournalExport(journal, log)
   const timers: Timer[] = []
   let round: Promise<void> | null = null
 
@@ -82,7 +82,7 @@ function createFirstCalls(journal: Journal, log: Log) {
       // After a stop the entry is the next owner's; the kv drops what it knows.
       if ((await asked).outcome === 'admitted' && !stopped) journal.remove([id])
     } catch (error) {
-      if (!kvIsAway(error)) log.error('a late admission failed', errorFields(error))
+      if (!isKvUnavailable(error)) log.error('a late admission failed', errorFields(error))
     } finally {
       underWay.delete(id)
     }
@@ -113,7 +113,7 @@ function createFirstCalls(journal: Journal, log: Log) {
  * partition that is away do not keep those of the others.
  */
 function createBringing(
-  { kv, journal, rules }: ReplayOptions,
+  { kv, journal, rules }: JournalRecoveryOptions,
   underWay: (id: string) => boolean,
 ): () => Promise<void> {
   let place = 0
@@ -122,7 +122,7 @@ function createBringing(
     try {
       await kv.restore(partition, submissions, rules)
     } catch (error) {
-      if (!kvIsAway(error)) throw error
+      if (!isKvUnavailable(error)) throw error
       away.add(partition)
       return
     }

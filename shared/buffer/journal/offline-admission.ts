@@ -6,7 +6,7 @@ import { admit } from '#shared/kv/embedded/admission.ts'
 import { apply, createState, prune } from '#shared/kv/embedded/state.ts'
 import type { AdmissionRules, Submission, Verdict, VersionedStatus } from '#shared/kv/kv.ts'
 
-export interface OwnAdmission {
+export interface OfflineAdmission {
   /** Remembers the status as the kv or the database last told it; null: that the kv has none any more. */
   learn(status: VersionedStatus | null): void
   /** `unknown` while no status is known. */
@@ -15,7 +15,7 @@ export interface OwnAdmission {
   takeBack(submission: Submission): void
 }
 
-export function createOwnAdmission(rules: AdmissionRules, now: () => number): OwnAdmission {
+export function createOfflineAdmission(rules: AdmissionRules, now: () => number): OfflineAdmission {
   const state = createState()
   let pruneAtMs = 0
   return {

@@ -7,7 +7,7 @@ import type { PointFault, TrackSyncAnswer, TrackSyncRequest } from '#shared/cont
 import type { Entry, Submission, Verdict } from '#shared/kv/kv.ts'
 import { submissionId } from '../admit/submission-id.ts'
 import type { Count } from '#shared/ledger/process-counters.ts'
-import { refusedVerdict } from '../admit/refusal-of-verdict.ts'
+import { refusalOfVerdict } from '../admit/refusal-of-verdict.ts'
 
 export interface SyncRules extends AcceptRules {
   /** Told what of a batch does not go into the buffer. */
@@ -45,7 +45,7 @@ export async function syncTrack(
   // A batch that is refused as a whole was received nevertheless: the kv counts the others of its points.
   rules.count('duplicate', repeated)
   countRejected(rules.count, rejected)
-  if (verdict.outcome !== 'admitted') throw refusedVerdict(verdict, 'sync', rules.limit)
+  if (verdict.outcome !== 'admitted') throw refusalOfVerdict(verdict, 'sync', rules.limit)
   return {
     accepted: distinct.size - verdict.duplicates,
     duplicates: verdict.duplicates + repeated,

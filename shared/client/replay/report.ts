@@ -15,7 +15,7 @@ export interface Tally {
 export const NOTHING_SENT: Tally = { accepted: 0, duplicates: 0, rejected: new Map() }
 
 /** Adds a batch's answer. */
-export function tallied(tally: Tally, answer: TrackSyncAnswer): Tally {
+export function countingAdmission(tally: Tally, answer: TrackSyncAnswer): Tally {
   const rejected = new Map(tally.rejected)
   for (const { reason } of answer.rejected) rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
   return {

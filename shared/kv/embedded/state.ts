@@ -1,5 +1,5 @@
 /** The embedded kv's memory, and the changes by which it is told and replayed. */
-import type { Erased, PartitionBooks, Position, VersionedStatus } from '../kv.ts'
+import type { Erased, PartitionCounters, Position, VersionedStatus } from '../kv.ts'
 
 /** A charged call in a pilgrim's window. */
 export interface Call {
@@ -187,7 +187,7 @@ function drop(state: State, userId: string, fields: readonly string[], nowMs: nu
 }
 
 /** The books, as a caller of the port reads them. */
-export function booksOf(state: State, nowMs: number): PartitionBooks {
+export function countersOf(state: State, nowMs: number): PartitionCounters {
   const { callers, ...books } = state.books
   let admitted = 0
   for (const points of callers.values()) admitted += points

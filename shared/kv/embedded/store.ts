@@ -1,7 +1,7 @@
 /** The embedded kv's memory and log under one handle. */
 import { KvUnavailable } from '../kv.ts'
 import { openChangeLog } from './log.ts'
-import { apply, booksOf, type Change, createState, prune, snapshot, type State } from './state.ts'
+import { apply, countersOf, type Change, createState, prune, snapshot, type State } from './state.ts'
 
 export interface Store {
   readonly state: State
@@ -52,7 +52,7 @@ export function openStore(
     apply(state, change)
   }
   // A log from before there were books: what it left behind has been put in by somebody.
-  const unbooked = -booksOf(state, now()).expired
+  const unbooked = -countersOf(state, now()).expired
   if (unbooked > 0) change(['entered', 'before', unbooked, 0, 0, 0])
   if (log.length > 0) compact()
   return {

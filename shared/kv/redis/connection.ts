@@ -9,7 +9,7 @@ const counters = lua('counters')
 
 const SCRIPTS = {
   gpsAdmit: counters + lua('admit'),
-  gpsSettle: counters + lua('acknowledge'),
+  gpsAcknowledge: counters + lua('acknowledge'),
   gpsSetStatus: counters + lua('set-status'),
   gpsErase: lua('erase'),
   windowLimit: lua('limit'),

@@ -37,7 +37,7 @@ export function flushVerbs(
         for (const { field, value } of entries) list.push(field, value)
         return list
       })
-      await asked(client.gpsSettle(tags[partition]!, epoch, JSON.stringify(lists)))
+      await asked(client.gpsAcknowledge(tags[partition]!, epoch, JSON.stringify(lists)))
     },
     async renew(partition, userIds, retentionMs) {
       const pipeline = client.pipeline()

@@ -1,5 +1,5 @@
 /** What readers ask of the buffer: a profile, the health report, the metrics. */
-import { type Entry, type Kv, type PartitionBooks, partitionOf } from '../kv.ts'
+import { type Entry, type Kv, type PartitionCounters, partitionOf } from '../kv.ts'
 import { allOf, asked, type Client } from './connection.ts'
 
 /** A pilgrim's hash as entries, in no order. */
@@ -43,14 +43,14 @@ export function readingVerbs(
       const held = await Promise.all(
         tags.map((tag) => asked<Record<string, string>>(client.hgetall(`${tag}:ledger`))),
       )
-      return held.map(booksOf)
+      return held.map(countersOf)
     },
   }
 }
 
 const CALLER = 'caller:'
 
-function booksOf({ epoch = '', ...counts }: Record<string, string>): PartitionBooks {
+function countersOf({ epoch = '', ...counts }: Record<string, string>): PartitionCounters {
   const count = (name: string) => Number(counts[name] ?? 0)
   const callers = Object.fromEntries(
     Object.entries(counts)

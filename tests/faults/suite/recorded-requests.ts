@@ -58,7 +58,7 @@ export interface Reply {
   readonly retryAfter: number
 }
 
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 const NO_REPLY: Reply = { status: 0, text: '', retryAfter: 0 }
 
 export type Fetch = (path: string, init?: RequestInit) => Promise<Response>
@@ -82,7 +82,7 @@ export async function send(fetch: Fetch, book: Book, path: string, init: Request
 
 async function ask(fetch: Fetch, path: string, init: RequestInit): Promise<Reply> {
   try {
-    const response = await fetch(path, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) })
+    const response = await fetch(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
     const text = await response.text()
     return { status: response.status, text, retryAfter: Number(response.headers.get('retry-after') ?? 0) }
   } catch {

@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ParticipantStatus, time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
-import { seenAt } from '#shared/contracts/seen.ts'
+import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { notFound, unavailable } from '#shared/http/errors.ts'
 import { type Pilgrim, readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'

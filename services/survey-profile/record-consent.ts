@@ -4,7 +4,7 @@ import { time } from '#shared/contracts/fields.ts'
 import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/profile.ts'
 import { consents } from '#shared/schema/profiles.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
-import { upsertPilgrim } from './pilgrim.ts'
+import { upsertPilgrim } from './upsert-pilgrim.ts'
 
 /** Records it in one transaction with its history; who takes it back leaves the live map at once. */
 export async function recordConsent(

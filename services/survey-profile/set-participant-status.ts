@@ -6,7 +6,7 @@ import type { ParticipantStatusAnswer, ParticipantStatusRequest } from '#shared/
 import { conflict } from '#shared/http/errors.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
-import { upsertPilgrim } from './pilgrim.ts'
+import { upsertPilgrim } from './upsert-pilgrim.ts'
 
 const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {
   active: ['active', 'withdrawn', 'completed'],

@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { PhoneRequest } from '#shared/contracts/profile.ts'
 import { maskPhone } from './read-profile.ts'
-import { upsertPilgrim } from './pilgrim.ts'
+import { upsertPilgrim } from './upsert-pilgrim.ts'
 
 /** Sets or clears it; answers it masked. */
 export async function setPhone(

@@ -8,7 +8,7 @@ import { StoredAnswers, type SubmitAnswer, type SubmitRequest } from '#shared/co
 import { Refusal } from '#shared/http/errors.ts'
 import { surveyHistory, surveys } from '#shared/schema/profiles.ts'
 import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
-import { upsertPilgrim } from './pilgrim.ts'
+import { upsertPilgrim } from './upsert-pilgrim.ts'
 
 /** Takes a track, as `track/sync` does. */
 export interface TakeTrack {

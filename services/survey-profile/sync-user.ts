@@ -1,7 +1,7 @@
 /** Profile data as a phone or LINE knows it, and what pilgrims report of their consumption and transport. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Profile, UserSyncRequest } from '#shared/contracts/profile.ts'
-import { mergeReported, upsertPilgrim } from './pilgrim.ts'
+import { mergeReported, upsertPilgrim } from './upsert-pilgrim.ts'
 import { forOthers, knownProfile, readProfiles } from './read-profile.ts'
 
 /** The fields that were given; absent and null ones are left out. */

@@ -1,5 +1,5 @@
 /** The renderer's child process. */
-import { replyWith } from '#shared/child/reply.ts'
+import { replyWith } from '#shared/child-process/reply.ts'
 import type { Element } from './element.ts'
 import { render, type Size } from './render.ts'
 

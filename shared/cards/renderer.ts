@@ -1,6 +1,6 @@
 /** Pictures, drawn in a child process, one at a time. */
 import { join } from 'node:path'
-import { ChildFailed, openChild } from '#shared/child/child.ts'
+import { ChildFailed, openChild } from '#shared/child-process/child-process.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import type { Element } from './element.ts'
 import type { Size } from './render.ts'

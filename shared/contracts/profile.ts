@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Day, foldMode, HttpsUrl, MAX_MODE, ParticipantStatus, text, Time, UserId } from './fields.ts'
-import { FirstSeen, LastSeen } from './seen.ts'
+import { FirstSeen, LastSeen } from './first-and-last-seen.ts'
 
 const OF_OTHERS =
   'the day alone, in the event’s time zone, unless an operator asks, or the pilgrim with a verified ID token'

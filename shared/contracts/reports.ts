@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
 import { page, PageQuery, ParticipantStatus, Role, text, Time, UserId } from './fields.ts'
-import { LastSeen } from './seen.ts'
+import { LastSeen } from './first-and-last-seen.ts'
 import { Answer } from './survey.ts'
 import { ParticipantStatusAnswer, PendingPoints } from './profile.ts'
 

@@ -1,5 +1,5 @@
 /** One pilgrim as operators see them: everything that is known, and all of it as a file for the pilgrim. */
-import { FirstSeen, LastSeen } from './seen.ts'
+import { FirstSeen, LastSeen } from './first-and-last-seen.ts'
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Latitude, Longitude, Role, Time, UserId } from './fields.ts'

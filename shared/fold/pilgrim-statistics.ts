@@ -14,7 +14,7 @@ import { readDays, readPointsOfDays } from './stored-days.ts'
 import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-pilgrims.ts'
 
 export interface Statistics extends Sums {
-  /** Of points in the area, epoch milliseconds: shown as `first_seen` and `last_seen` (`shared/contracts/seen.ts`). */
+  /** Of points in the area, epoch milliseconds: shown as `first_seen` and `last_seen` (`shared/contracts/first-and-last-seen.ts`). */
   readonly firstMs: number | null
   readonly lastMs: number | null
 }

@@ -1,7 +1,7 @@
 /** Installations without their services: a database, a kv, objects and journals, filled and compared. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { eraseUser } from '#services/admin/pilgrims/erase-user.ts'
+import { eraseUser } from '#services/admin/erasure/erase-user.ts'
 import { writeArchive } from '#services/admin/backup/archive.ts'
 import { type Installation, journalsOf, takeBackup, TABLES } from '#services/admin/backup/take-backup.ts'
 import { openJournal } from '#shared/buffer/journal/journal.ts'

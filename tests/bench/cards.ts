@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { openRenderer } from '#shared/cards/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { cardOf } from '#services/feedback-media/cards/card.ts'
+import { cardOf } from '#services/feedback-media/card-design/card.ts'
 import { factsOf, trackOf } from './cards/sample.ts'
 
 const LIMIT_BYTES = 400_000_000

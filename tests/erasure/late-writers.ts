@@ -1,5 +1,5 @@
 /** An installation on servers, for writers that are called by hand at the moment that matters. */
-import { eraseUser } from '#services/admin/pilgrims/erase-user.ts'
+import { eraseUser } from '#services/admin/erasure/erase-user.ts'
 import { openEmbeddedBus } from '#shared/bus/bus.embedded.ts'
 import { createOutbox } from '#shared/bus/outbox.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'

@@ -1,6 +1,6 @@
 /** A backup that was made before an erasure does not bring the person back into the installation that erased them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eraseUser } from '#services/admin/pilgrims/erase-user.ts'
+import { eraseUser } from '#services/admin/erasure/erase-user.ts'
 import { restoreBackup, verifyBackup } from '#services/admin/backup/restore.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import {

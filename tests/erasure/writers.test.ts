@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { assignRole } from '#services/admin/pilgrims/assign-role.ts'
 import { removeLeftovers } from '#services/admin/erasure/sweep-erasures.ts'
-import { beginCard, noteCard, noteFailure, storeCard } from '#services/feedback-media/store-card.ts'
+import { beginCard, noteCard, noteFailure, storeCard } from '#services/feedback-media/cards/store-card.ts'
 import { createSender } from '#services/line-bot/sending/send-messages.ts'
 import { applyWebhookEvent } from '#services/line-bot/webhook/apply-webhook-event.ts'
 import { spoolEvents, drainSpool } from '#services/line-bot/webhook/webhook-spool.ts'

@@ -1,7 +1,7 @@
 /** The share cards' design: light enough for a chat's preview, and a map with true distances. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cardOf } from '#services/feedback-media/cards/card.ts'
-import { outlineOf, roundLength } from '#services/feedback-media/cards/track-outline.ts'
+import { cardOf } from '#services/feedback-media/card-design/card.ts'
+import { outlineOf, roundLength } from '#services/feedback-media/card-design/track-outline.ts'
 import { openRenderer, type Renderer } from '#shared/cards/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { LEVELS } from '#shared/rules/levels.ts'

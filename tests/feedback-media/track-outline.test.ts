@@ -1,7 +1,7 @@
 /** The outline of a track: in its frame, in its shape, and not longer than a picture needs. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { outlineOf } from '#services/feedback-media/cards/track-outline.ts'
+import { outlineOf } from '#services/feedback-media/card-design/track-outline.ts'
 
 const numbers = (path: string): [x: number, y: number][] =>
   path

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dropDeadLetter, requeueDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
-import { eraseUser } from '#services/admin/pilgrims/erase-user.ts'
+import { eraseUser } from '#services/admin/erasure/erase-user.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { readConfig } from '#shared/config/config.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'

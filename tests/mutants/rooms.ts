@@ -49,8 +49,8 @@ export const ROOMS: readonly Room[] = [
     ),
   },
   {
-    source: 'services/admin/pilgrims/erase-user.ts',
-    importing: ['scheduler/erased'],
+    source: 'services/admin/erasure',
+    importing: ['scheduler/erased', 'erasure/*'],
     through: ['journeys/personal-data'],
   },
   { source: 'shared/security/admin-auth.ts', importing: ['security/*'], through: ['journeys/access'] },

@@ -1,7 +1,7 @@
 /** Sums over what pilgrims say of themselves, kept by many writers at once, are what a plain count comes to. */
 import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { mergeReported, upsertPilgrim } from '#services/survey-profile/pilgrim.ts'
+import { mergeReported, upsertPilgrim } from '#services/survey-profile/upsert-pilgrim.ts'
 import type { Answers } from '#shared/contracts/survey.ts'
 import { addErasedToReportTotals, recountReported } from '#shared/pilgrims/report-totals.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'

@@ -1,7 +1,7 @@
 /** The rebuild: finds nothing where nothing is wrong, and every planted fault; mends it, and leaves the rest alone. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { keepAnonymousTotals } from '#services/admin/pilgrims/keep-anonymous-totals.ts'
+import { keepAnonymousTotals } from '#services/admin/erasure/keep-anonymous-totals.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import { describeRigs, NOON, type Rig } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'

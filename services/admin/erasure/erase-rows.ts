@@ -13,7 +13,7 @@ import type { Calendar } from '#shared/rules/calendar.ts'
 import { PERSONAL_TABLES, type PersonalTable } from '#shared/schema/personal-data.ts'
 import { pilgrims, REPORTS, surveys } from '#shared/schema/profiles.ts'
 import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
-import { keepAnonymousTotals } from '../pilgrims/keep-anonymous-totals.ts'
+import { keepAnonymousTotals } from './keep-anonymous-totals.ts'
 
 /** What is left to do when the rows are gone. */
 export const OUTSIDE: readonly ErasurePart[] = ['buffer', 'objects']

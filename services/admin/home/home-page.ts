@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Language } from '#shared/contracts/bot.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
-import { HOME_WORDS, type Standing } from './home-words.ts'
+import { HOME_WORDS, type Standing } from './home-locales.ts'
 
 const STYLE = `
 :root{color-scheme:light dark;--paper:#fdf8ef;--card:#fffdf9;--ink:#3b2a20;--soft:#6f5c4d;--line:#eadfce;--accent:#b3231d;--on:#fff}

@@ -6,7 +6,7 @@ import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { acceptedLanguage } from '#shared/rules/languages.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { HOME_POLICY, homePage } from './home-page.ts'
-import type { Standing } from './home-words.ts'
+import type { Standing } from './home-locales.ts'
 
 /** A page without the status is better than none. */
 const TIMEOUT_MS = 2_000

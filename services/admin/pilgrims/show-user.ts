@@ -1,5 +1,5 @@
 /** One pilgrim as a manager needs to see them to help: with the phone number, and audited for it. */
-import { seenAt } from '#shared/contracts/seen.ts'
+import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { eq } from 'drizzle-orm'
 import { peekInTime } from '#shared/buffer/peek.ts'
 import { type BufferedPoint, fieldOf, unpack } from '#shared/buffer/point.ts'

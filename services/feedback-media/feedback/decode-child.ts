@@ -1,7 +1,7 @@
 /** The decoder's child process: reads a picture that a stranger sent, and writes it anew as a PNG. */
 import { setPriority } from 'node:os'
-import { replyWith } from '#shared/child/reply.ts'
-import { type ImageFormat, withoutMetadata } from '../image-format.ts'
+import { replyWith } from '#shared/child-process/reply.ts'
+import { type ImageFormat, withoutMetadata } from './image-format.ts'
 
 export interface DecodeOrder {
   readonly picture: Uint8Array<ArrayBuffer>

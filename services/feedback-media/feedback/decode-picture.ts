@@ -3,10 +3,10 @@
  * time. Few bytes may hold a picture that takes minutes, or gigabytes, to unpack.
  */
 import { join } from 'node:path'
-import { ChildFailed, openChild } from '#shared/child/child.ts'
+import { ChildFailed, openChild } from '#shared/child-process/child-process.ts'
 import { invalid, unavailable } from '#shared/http/errors.ts'
 import type { Decoded, DecodeOrder } from './decode-child.ts'
-import { formatOf, isWhole } from '../image-format.ts'
+import { formatOf, isWhole } from './image-format.ts'
 
 const MAX_SIDE_PX = 4_096
 const MAX_PIXELS = 20_000_000

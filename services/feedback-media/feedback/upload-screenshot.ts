@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Screenshot } from '#shared/contracts/feedback.ts'
 import { invalid } from '#shared/http/errors.ts'
 import { type Decoder, NOT_AN_IMAGE } from './decode-picture.ts'
-import { formatOf } from '../image-format.ts'
+import { formatOf } from './image-format.ts'
 
 /** Finds the picture in a body: its own bytes say first what it is, then the Content-Type. */
 async function pictureIn(

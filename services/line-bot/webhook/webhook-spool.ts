@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { SPOOL } from '#shared/objects/spooled.ts'
+import { SPOOL } from '#shared/objects/spooled-webhook-events.ts'
 import { setAside } from './set-aside-event.ts'
 import { storeWebhookEvents } from './store-webhook-events.ts'
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { Resvg } from '@resvg/resvg-js'
 import satori from 'satori'
-import { cardOf } from '#services/feedback-media/cards/card.ts'
+import { cardOf } from '#services/feedback-media/card-design/card.ts'
 import { openRenderer } from '#shared/cards/renderer.ts'
 import { typeset } from '#shared/cards/typesetting.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'

@@ -8,7 +8,7 @@ import { type Level, LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { transportSums } from '#shared/rules/reported-carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import { zeroSums } from '#shared/fold/point-totals.ts'
-import type { CardFacts, Fix } from './card-facts.ts'
+import type { CardFacts, Fix } from '../card-design/card-facts.ts'
 
 /** A change of the design is a change of every card. */
 const DESIGN = 2

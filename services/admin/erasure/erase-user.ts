@@ -7,8 +7,8 @@ import { within } from '#shared/runtime/deadline.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { cardKey } from '#shared/objects/pictures.ts'
-import { finishErasure } from '../erasure/finish-erasure.ts'
-import { recordErasure } from '../erasure/record-erasure.ts'
+import { finishErasure } from './finish-erasure.ts'
+import { recordErasure } from './record-erasure.ts'
 
 /** The answer waits this long for what is deleted outside of the database; what is late is repeated in the background. */
 const TIMEOUT_MS = 8_000

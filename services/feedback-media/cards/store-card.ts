@@ -7,7 +7,7 @@ import { isBeingErased, readGeneration, sharePerson } from '#shared/pilgrims/per
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
-import type { Portrait } from './cards/read-facts.ts'
+import type { Portrait } from './read-card-facts.ts'
 
 type Stores = Pick<ServiceContext, 'db' | 'objects' | 'now'>
 

@@ -5,8 +5,8 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import type { StoredObject } from '#shared/objects/objects.ts'
 import { shareCards } from '#shared/schema/cards.ts'
-import { cardOf } from './cards/card.ts'
-import { type Portrait, readPortrait, readTrack } from './cards/read-facts.ts'
+import { cardOf } from '../card-design/card.ts'
+import { type Portrait, readPortrait, readTrack } from './read-card-facts.ts'
 import { beginCard, keyOf, noteCard, storeCard, unknownPilgrim } from './store-card.ts'
 
 /** A picture and its tag, without quotes. */

@@ -1,15 +1,15 @@
 /** A child process on an order that wants too much: the order fails, and the next one is carried out. */
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { type Child, ChildFailed, type ChildOptions, openChild } from '#shared/child/child.ts'
+import { type Child, ChildFailed, type ChildOptions, openChild } from '#shared/child-process/child-process.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { until } from '#tests/helpers/wait.ts'
-import type { Appetite } from './hungry.ts'
+import type { Appetite } from '../child/memory-hungry.ts'
 
 const opened: Child<Appetite, number>[] = []
 const open = (options: Partial<ChildOptions> = {}): Child<Appetite, number> => {
   const child = openChild<Appetite, number>({
-    program: join(import.meta.dir, 'hungry.ts'),
+    program: join(import.meta.dir, 'memory-hungry.ts'),
     waiting: 4,
     recycleAfter: 1,
     recycleBytes: 1_000_000_000,

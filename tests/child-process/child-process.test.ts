@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Child, ChildFailed, type ChildOptions, openChild } from '#shared/child-process/child-process.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { until } from '#tests/helpers/wait.ts'
-import type { Appetite } from '../child/memory-hungry.ts'
+import type { Appetite } from './memory-hungry.ts'
 
 const opened: Child<Appetite, number>[] = []
 const open = (options: Partial<ChildOptions> = {}): Child<Appetite, number> => {

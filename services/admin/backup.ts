@@ -6,7 +6,7 @@ import type { Config } from '#shared/config/config.ts'
 import { writeArchive } from './backup/archive.ts'
 import { runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
 import { takeBackupThroughSocket } from './backup/backup-socket.ts'
-import { verifyBackup } from './backup/restore.ts'
+import { verifyBackup } from './backup/verify-backup.ts'
 import { takeBackup } from './backup/take-backup.ts'
 
 const USAGE = `Writes a backup of everything: the database, objects, points that wait, journals.

@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util'
 import type { Config } from '#shared/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { runCommand, screen, summary, withInstallation, WrongCommandLine } from './backup/command.ts'
-import { restoreBackup, verifyBackup } from './backup/restore.ts'
+import { restoreBackup } from './backup/restore.ts'
+import { verifyBackup } from './backup/verify-backup.ts'
 
 const USAGE = `Restores a backup into an empty installation whose services are stopped.
 

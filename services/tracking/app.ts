@@ -15,7 +15,7 @@ import { LivePositions } from './live-map.ts'
 import { createMap } from './show-map.ts'
 
 export function createTracking(context: ServiceContext): Service {
-  const { config, kv, db, now, log, metrics } = context
+  const { config, kv, db, now, log } = context
   const journal = openJournal(join(config.dataDir, 'journal'), config.buffer.journalMax)
   const tally = openProcessCounters({
     kv,
@@ -40,16 +40,7 @@ export function createTracking(context: ServiceContext): Service {
     log,
   })
   const live = new LivePositions(kv, now, log)
-  metrics.gauge('event_journal_check_ins', 'Check-ins that wait in the journal for the kv', () =>
-    buffer.journaled(),
-  )
-  metrics.gauge('event_live_positions', 'Positions that the live map holds in memory', () => live.held())
-  metrics.figures(
-    'event_points_rejected',
-    'Points that were turned away here, by reason',
-    'reason',
-    tally.rejected,
-  )
+  showFigures(context, buffer, live, tally.rejected)
 
   const router = createRouter(context)
   servePoints(router, context, buffer, tally.count)
@@ -81,4 +72,18 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   serve(router, context, trackSyncEndpoint, ({ body }) =>
     syncTrack(buffer.admitTrack, body, now(), syncRules),
   )
+}
+
+/** What `/metrics` shows of this process. */
+function showFigures(
+  { metrics }: ServiceContext,
+  buffer: Buffer,
+  live: LivePositions,
+  rejected: () => Readonly<Record<string, number>>,
+): void {
+  metrics.gauge('event_journal_check_ins', 'Check-ins that wait in the journal for the kv', () =>
+    buffer.journaled(),
+  )
+  metrics.gauge('event_live_positions', 'Positions that the live map holds in memory', () => live.held())
+  metrics.figures('event_points_rejected', 'Points that were turned away here, by reason', 'reason', rejected)
 }

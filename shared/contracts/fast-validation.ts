@@ -3,7 +3,7 @@
  * about everything else. What passes here passes there, as the same value (a test compares them).
  */
 import { cutText, foldMode, isStorableText, isUserId, MAX_MODE, MAX_POINTS, MAX_SOURCE } from './fields.ts'
-import type { CheckInRequest, GpsPoint, TrackSyncRequest } from './tracking.ts'
+import type { CheckInRequest, GpsPoint, TrackSyncRequest } from './gps-points.ts'
 
 type Absent = null | undefined
 

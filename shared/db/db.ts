@@ -6,14 +6,12 @@
  * connection, and the outer handle would wait for ever). In raw SQL pass times as ISO text and JSON as text,
  * and read times as epoch milliseconds (`ms(column)`): drizzle takes the client's own conversions off.
  */
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import type { Sql, TransactionSql } from 'postgres'
+import type { Sql } from 'postgres'
 import type { InsertRows } from './insert-rows.ts'
+import type { Orm } from './query.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-export type Orm = PostgresJsDatabase
-/** Raw SQL, outside or inside a transaction. */
-export type Query = Sql | TransactionSql
+export type { Orm, Query } from './query.ts'
 
 export interface Database {
   readonly sql: Sql

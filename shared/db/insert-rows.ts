@@ -1,5 +1,5 @@
 /** Many rows into a table at once, as each driver does it best. */
-import type { Query } from './db.ts'
+import type { Query } from './query.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Types of columns. `instant`: milliseconds since the epoch, into a timestamp with time zone. */

@@ -8,7 +8,7 @@ import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkin, type KvDriver, quickKvDrivers, rules, sync } from '#tests/kv/drivers.ts'
 import { asked } from '#tests/kv/failing-kv.ts'
-import { ADMIT_MS, IN_TIME_MS, refusal, withCheckTimeout, startReplica, timed } from './replica.ts'
+import { ADMIT_MS, IN_TIME_MS, refusal, inTime, startReplica, timed } from './replica.ts'
 
 const fields = async (kv: Kv, userId: string) => (await kv.peek(userId)).map(({ field }) => field).sort()
 
@@ -73,10 +73,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
   })
   beforeEach(async () => {
     proxy.set({ kind: 'clear' })
-    await until(
-      async () => (await kv.probe(), await direct.probe(), true),
-      withCheckTimeout('Redis to be well'),
-    )
+    await until(async () => (await kv.probe(), await direct.probe(), true), inTime('Redis to be well'))
     await asked(server.url, (redis) => redis.flushall())
   })
 
@@ -93,7 +90,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(next.ms).toBeLessThan(first.ms)
     expect(replica.journaled()).toBe(5)
     // What was late goes through by itself, without a retry.
-    await until(() => replica.journaled() === 0, withCheckTimeout('the kv to confirm'))
+    await until(() => replica.journaled() === 0, inTime('the kv to confirm'))
     expect(await fields(direct, 'U')).toEqual(submissions.map(({ entries }) => entries[0]!.field).sort())
     expect((await direct.books())[0]!.admitted).toBe(5)
   })
@@ -108,7 +105,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await replica.admitCheckIn(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
     expect(replica.journaled()).toBe(2)
     proxy.set({ kind: 'clear' })
-    await until(() => replica.journaled() === 0, withCheckTimeout('the replay'))
+    await until(() => replica.journaled() === 0, inTime('the replay'))
     expect(await fields(direct, 'U')).toHaveLength(2)
     expect((await direct.books())[0]).toMatchObject({ admitted: 2 })
   })
@@ -122,13 +119,13 @@ describeOnServers('a buffer over a troubled Redis', () => {
     proxy.set({ kind: 'slow', toServerMs: 300, toClientMs: 300 })
     const limited = checkin({ userId: 'limited' })
     expect(await replica.admitCheckIn(limited)).toMatchObject({ outcome: 'admitted' })
-    await until(() => replica.journaled() === 0, withCheckTimeout('the limited one to be stored'))
+    await until(() => replica.journaled() === 0, inTime('the limited one to be stored'))
     expect(await fields(direct, 'limited')).toContain(limited.entries[0]!.field)
 
     await direct.setStatus({ status: 'paused', version: 6, message: 'wait' })
     const paused = checkin({ userId: 'paused' })
     expect(await replica.admitCheckIn(paused)).toMatchObject({ outcome: 'admitted' })
-    await until(() => replica.journaled() === 0, withCheckTimeout('the one of the pause to be stored'))
+    await until(() => replica.journaled() === 0, inTime('the one of the pause to be stored'))
     expect(await fields(direct, 'paused')).toEqual([paused.entries[0]!.field])
   })
 
@@ -161,7 +158,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     } finally {
       await server.restart()
     }
-    await until(() => replica.journaled() === 0, withCheckTimeout('the replay'))
+    await until(() => replica.journaled() === 0, inTime('the replay'))
     expect(await fields(direct, 'U')).toHaveLength(3 + 2)
     expect(await replica.admitTrack(sync('U', [9]))).toMatchObject({ outcome: 'admitted', pending: 6 })
   })
@@ -184,7 +181,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     } finally {
       await server.restart()
     }
-    await until(() => known.journaled() === 0, withCheckTimeout('the replay'))
+    await until(() => known.journaled() === 0, inTime('the replay'))
     expect(await fields(direct, 'U')).toHaveLength(1)
   })
 
@@ -200,7 +197,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     } finally {
       server.resume()
     }
-    await until(() => replica.journaled() === 0, withCheckTimeout('the replay'))
+    await until(() => replica.journaled() === 0, inTime('the replay'))
     expect(await fields(direct, 'frozen')).toHaveLength(1)
   })
 
@@ -208,10 +205,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     await using replica = await startReplica(kv, { journalMax: 1 })
     const cutOff = async () => {
       proxy.set({ kind: 'closed' })
-      await until(
-        async () => (await kv.probe().catch(() => 'away')) === 'away',
-        withCheckTimeout('the kv to be away'),
-      )
+      await until(async () => (await kv.probe().catch(() => 'away')) === 'away', inTime('the kv to be away'))
     }
     await cutOff()
     await replica.admitCheckIn(checkin({ userId: 'first' }))
@@ -221,11 +215,11 @@ describeOnServers('a buffer over a troubled Redis', () => {
     const refusals = [...(await Promise.all(['once', 'again'].map(refusedAs))), await refusedAs('third')]
     expect(refusals.map(({ httpStatus }) => httpStatus)).toEqual([503, 503, 503])
     proxy.set({ kind: 'clear' })
-    await until(() => replica.journaled() === 0, withCheckTimeout('the replay'))
+    await until(() => replica.journaled() === 0, inTime('the replay'))
     await cutOff()
     expect(await replica.admitCheckIn({ ...refused, id: 'fourth' })).toMatchObject({ duplicate: false })
     proxy.set({ kind: 'clear' })
-    await until(() => replica.journaled() === 0, withCheckTimeout('the replay'))
+    await until(() => replica.journaled() === 0, inTime('the replay'))
     expect(await fields(direct, 'refused')).toHaveLength(1)
   })
 
@@ -242,14 +236,14 @@ describeOnServers('a buffer over a troubled Redis', () => {
         () => false,
         () => true,
       )
-    await until(isFull, withCheckTimeout('the memory to be seen'))
+    await until(isFull, inTime('the memory to be seen'))
     expect(await refusal(replica.admitCheckIn(checkin()))).toMatchObject({
       httpStatus: 503,
       headers: { 'Retry-After': '60' },
     })
     expect(await refusal(replica.admitTrack(sync('U', [1])))).toMatchObject({ httpStatus: 503 })
     await use(0.5)
-    await until(async () => !(await isFull()), withCheckTimeout('the room'))
+    await until(async () => !(await isFull()), inTime('the room'))
     expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'admitted' })
     expect(replica.journaled()).toBe(0)
   })

@@ -10,6 +10,7 @@ import type { Database } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
 import { createLog } from '#shared/runtime/log.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import { createOutbox, type Outbox } from '#shared/bus/outbox.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -173,7 +174,7 @@ for (const [name, open] of [
       let failing: Event | null = null
       let failures = 0
       await outbox.on('scheduler.flush', async (event) => {
-        if (event.id === failing?.id && failures++ < 3) throw new Error('not yet')
+        if (event.id === failing?.id && failures++ < 3) throw new LoggableError('not yet')
         await act(event)
       })
       failing = await commit(outbox)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { TrackSyncRequest, CheckInRequest } from '#shared/contracts/tracking.ts'
+import { TrackSyncRequest, CheckInRequest } from '#shared/contracts/gps-points.ts'
 import type { TrackPoint } from '#shared/client/replay/gpx.ts'
 import {
   batches,

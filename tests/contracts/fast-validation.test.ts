@@ -4,14 +4,8 @@ import fc from 'fast-check'
 import { clustersEndpoint, writeClusters } from '#shared/contracts/clusters.ts'
 import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
 import { quickCheckIn, quickGpsPoint, quickTrackSync } from '#shared/contracts/fast-validation.ts'
-import {
-  checkInEndpoint,
-  CheckInRequest,
-  foldPointAliases,
-  GpsPoint,
-  trackSyncEndpoint,
-  TrackSyncRequest,
-} from '#shared/contracts/tracking.ts'
+import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
+import { CheckInRequest, foldPointAliases, GpsPoint, TrackSyncRequest } from '#shared/contracts/gps-points.ts'
 
 const anything = fc.anything({ withNullPrototype: true, withSparseArray: true })
 const edges = [90, 90.000001, -90, 180, -180.1, 1e9, -1e9, 1e9 + 1, 0, -0, NaN, Infinity, -Infinity, 1e308]

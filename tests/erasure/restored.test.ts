@@ -1,7 +1,8 @@
 /** A backup that was made before an erasure does not bring the person back into the installation that erased them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eraseUser } from '#services/admin/erasure/erase-user.ts'
-import { restoreBackup, verifyBackup } from '#services/admin/backup/restore.ts'
+import { restoreBackup } from '#services/admin/backup/restore.ts'
+import { verifyBackup } from '#services/admin/backup/verify-backup.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import {
   backUp,

@@ -7,7 +7,7 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, rules, sync } from './drivers.ts'
-import { ADMIT_WITHIN_MS, AT_ONCE_MS, asked, open, refusedAfterMs, withCheckTimeout } from './failing-kv.ts'
+import { ADMIT_WITHIN_MS, AT_ONCE_MS, asked, open, refusedAfterMs, inTime } from './failing-kv.ts'
 
 /** Every verb, as a call that needs Redis. */
 const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
@@ -78,16 +78,13 @@ describeOnServers('a Redis that fails', () => {
     let reconnects = 0
     kv.onReconnect(() => reconnects++)
     await server.stop('SIGKILL')
-    await until(
-      async () => (await refusedAfterMs(kv.probe())) < AT_ONCE_MS,
-      withCheckTimeout('the loss to be noticed'),
-    )
+    await until(async () => (await refusedAfterMs(kv.probe())) < AT_ONCE_MS, inTime('the loss to be noticed'))
     for (const call of everyVerb(kv)) expect(await refusedAfterMs(call())).toBeLessThan(AT_ONCE_MS)
     expect(reconnects).toBe(0)
     await server.restart()
-    await until(() => reconnects === 1, withCheckTimeout('the client to reconnect'))
+    await until(() => reconnects === 1, inTime('the client to reconnect'))
     for (const call of everyVerb(kv))
-      await until(async () => (await call(), true), withCheckTimeout('every verb to work again'))
+      await until(async () => (await call(), true), inTime('every verb to work again'))
     expect(await kv.peek('U')).toHaveLength(1)
     await kv.close()
   })
@@ -134,7 +131,7 @@ describeOnServers('a Redis that fails', () => {
     const kv = await open(server.url)
     await refusedAfterMs(kv.probe())
     await server.restart()
-    await until(async () => (await kv.probe(), true), withCheckTimeout('the first connection'))
+    await until(async () => (await kv.probe(), true), inTime('the first connection'))
     await kv.close()
   })
 

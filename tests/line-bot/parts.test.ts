@@ -8,7 +8,7 @@ import { actionOfPostback, actionOfText, postbackData } from '#services/line-bot
 import { cut } from '#services/line-bot/bot/flex.ts'
 import { languageOf } from '#services/line-bot/locales/choose-language.ts'
 import { menu, photoTaken, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
-import { WORDS } from '#services/line-bot/locales/locales.ts'
+import { LOCALES } from '#services/line-bot/locales/locales.ts'
 import { backoffMs } from '#services/line-bot/sending/send-messages.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
 
@@ -56,7 +56,7 @@ describe('keywords', () => {
   test('every label of a button is understood as a word, too', () => {
     for (const language of Language.options)
       for (const action of BotAction.options)
-        expect([language, action, actionOfText(WORDS[language].labels[action])]).toEqual([
+        expect([language, action, actionOfText(LOCALES[language].labels[action])]).toEqual([
           language,
           action,
           action,
@@ -92,7 +92,7 @@ test('all answers keep LINE’s limits, whatever the event is called and the fig
       fc.string({ minLength: 1, maxLength: 300, unit: 'grapheme' }),
       fc.option(figures),
       (language, action, event, known) => {
-        const words = WORDS[language]
+        const words = LOCALES[language]
         const home = 'https://event.example'
         const card = known === null ? null : `${home}/api/event/og/U1.png`
         const places = { event, home, checkin: home, survey: home, card, surveyCompleted: known === null }
@@ -116,7 +116,7 @@ test('figures without what waits in the buffer say so, in every language', () =>
   const places = { event: 'x', home, checkin: home, survey: home, card: null, surveyCompleted: false }
   for (const language of Language.options)
     for (const action of ['level', 'carbon'] as const) {
-      const words = WORDS[language]
+      const words = LOCALES[language]
       const said = (known: typeof figures) => JSON.stringify(replyTo(action, words, places, known))
       expect(said(figures)).toContain(words.incomplete)
       expect(said(figures)).not.toContain(words.nothingYet)
@@ -130,7 +130,7 @@ test('what an answer says depends on what is known', () => {
   const home = 'https://event.test'
   const places = { event: 'Walk', home, checkin: home, survey: home, card: null, surveyCompleted: false }
   for (const language of Language.options) {
-    const words = WORDS[language]
+    const words = LOCALES[language]
     const said = (...args: [action: 'help' | 'level' | 'share', event?: string, checkins?: number]) => {
       const [action, event = 'Walk', checkins = 0] = args
       return JSON.stringify(replyTo(action, words, { ...places, event }, { ...figures, checkins }))

@@ -8,7 +8,7 @@ import { roundKm } from '#shared/rules/rounding.ts'
 import type { CardFacts } from '#services/feedback-media/card-design/card-facts.ts'
 import { shareCard } from '#services/feedback-media/card-design/share-card.ts'
 import { replyTo } from '#services/line-bot/bot/replies.ts'
-import { WORDS } from '#services/line-bot/locales/locales.ts'
+import { LOCALES } from '#services/line-bot/locales/locales.ts'
 
 const MM_PER_KM = 1_000_000
 /** Any distance, and most of all those just below a level. */
@@ -66,7 +66,7 @@ test('what a card and the bot say was walked and is still needed is the next lev
       const minimum = LEVELS[level.level]?.minKm
       const card = textsOf(shareCard(factsOf(mm), []))
       const drawn = card[card.indexOf('公里') - 1]!
-      const [reply] = replyTo('level', WORDS[language], places, {
+      const [reply] = replyTo('level', LOCALES[language], places, {
         level,
         km: roundKm(mm),
         checkins: CHECKINS,

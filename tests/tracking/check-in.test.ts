@@ -5,7 +5,7 @@ import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { checkIn as checkInVerb } from '#services/tracking/check-in.ts'
-import { type Replica, withCheckTimeout, startReplica } from '#tests/buffer/replica.ts'
+import { type Replica, inTime, startReplica } from '#tests/buffer/replica.ts'
 import { type Server, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -153,7 +153,7 @@ describeOnServers('a check-in while the kv is away', () => {
     } finally {
       await server.restart()
     }
-    await until(() => one.journaled() + other.journaled() === 0, withCheckTimeout('the replay'))
+    await until(() => one.journaled() + other.journaled() === 0, inTime('the replay'))
     expect(await checkIns(kv, userId)).toBe(5)
     expect((await kv.peek(walker)).map(({ field }) => field).sort()).toEqual([
       `c${NOW}`,

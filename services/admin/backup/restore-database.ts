@@ -8,7 +8,7 @@ import { closeRestoredCounters } from '#shared/ledger/stored-counters.ts'
 import { kindOf, readArchive, rowsOf } from './archive.ts'
 import { noteLater } from './keep-erased.ts'
 import { CommandRefused } from './command-refused.ts'
-import type { Verified } from './restore.ts'
+import type { Verified } from './verify-backup.ts'
 import { TABLES } from './take-backup.ts'
 
 /** A card that has another tag in the store that it was put into. */

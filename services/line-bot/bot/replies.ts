@@ -2,7 +2,7 @@
 import type { BotAction } from '#shared/contracts/bot.ts'
 import type { Message } from '#shared/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
-import type { Words } from '../locales/locales.ts'
+import type { Locale } from '../locales/locale.ts'
 
 /** What is known of a pilgrim; the same figures as their profile shows. */
 export interface Figures {
@@ -32,12 +32,17 @@ export interface Places {
 }
 
 /** @param figures null where the wish needs none, or nothing is known */
-export function replyTo(action: BotAction, words: Words, places: Places, figures: Figures | null): Message[] {
+export function replyTo(
+  action: BotAction,
+  words: Locale,
+  places: Places,
+  figures: Figures | null,
+): Message[] {
   const answer = answers[action](words, places, figures)
   return [...answer.slice(0, -1), { ...answer.at(-1)!, quickReply: quickReply(words) }]
 }
 
-type Answer = (words: Words, places: Places, figures: Figures | null) => Message[]
+type Answer = (words: Locale, places: Places, figures: Figures | null) => Message[]
 
 const answers: Readonly<Record<BotAction, Answer>> = {
   checkin: (words, { checkin }) => [
@@ -91,7 +96,7 @@ const answers: Readonly<Record<BotAction, Answer>> = {
 
 const text = (content: string): Message => ({ type: 'text', text: content })
 
-function levelCard(words: Words, figures: Figures): Message {
+function levelCard(words: Locale, figures: Figures): Message {
   const { level, km, checkins, next, incomplete } = figures
   return card({
     title: `${level.icon} ${words.levelName(level)}`,
@@ -108,7 +113,7 @@ function levelCard(words: Words, figures: Figures): Message {
   })
 }
 
-const carbonCard = (words: Words, { carbonKg, savedKg, km, incomplete }: Figures): Message =>
+const carbonCard = (words: Locale, { carbonKg, savedKg, km, incomplete }: Figures): Message =>
   card({
     title: `🌱 ${words.labels.carbon}`,
     contents: [
@@ -121,17 +126,17 @@ const carbonCard = (words: Words, { carbonKg, savedKg, km, incomplete }: Figures
   })
 
 /** To someone who has just followed. */
-export const welcome = (words: Words, event: string): Message[] => [
+export const welcome = (words: Locale, event: string): Message[] => [
   { ...text(words.welcome(event)), quickReply: quickReply(words) },
 ]
 
 /** To a text that names nothing the bot knows. */
-export const menu = (words: Words): Message[] => [{ ...text(words.unknown), quickReply: quickReply(words) }]
+export const menu = (words: Locale): Message[] => [{ ...text(words.unknown), quickReply: quickReply(words) }]
 
 /** To a photo. @param count all of the pilgrim's photos */
-export const photoTaken = (words: Words, count: number): Message[] => [
+export const photoTaken = (words: Locale, count: number): Message[] => [
   { ...text(words.photo(count)), quickReply: quickReply(words) },
 ]
 
 /** To someone in a group of whom LINE does not tell who they are. */
-export const personOnly = (words: Words): Message[] => [text(words.personOnly)]
+export const personOnly = (words: Locale): Message[] => [text(words.personOnly)]

@@ -1,8 +1,8 @@
-import type { Words } from './locales.ts'
+import type { Locale } from './locale.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
 
-export const EN: Words = {
+export const EN: Locale = {
   labels: {
     checkin: 'Check in',
     help: 'Help',

@@ -1,6 +1,6 @@
-import type { Words } from './locales.ts'
+import type { Locale } from './locale.ts'
 
-export const JA: Words = {
+export const JA: Locale = {
   labels: {
     checkin: 'チェックイン',
     help: 'ヘルプ',

@@ -1,6 +1,6 @@
-import type { Words } from './locales.ts'
+import type { Locale } from './locale.ts'
 
-export const ZH_HANS: Words = {
+export const ZH_HANS: Locale = {
   labels: {
     checkin: '打卡',
     help: '使用说明',

@@ -16,7 +16,8 @@ import { pilgrimTotals } from '#shared/schema/totals.ts'
 import { selectRecipients } from './audience.ts'
 import { type Heard, hearBuffer } from './hear-buffer.ts'
 import { button, card, paragraph, postback } from '../bot/flex.ts'
-import { type SummaryFigures, WORDS } from '../locales/locales.ts'
+import type { SummaryFigures } from '../locales/locale.ts'
+import { LOCALES } from '../locales/locales.ts'
 import { planMessage } from './plan-message.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
@@ -61,7 +62,7 @@ export async function notifyVolunteers(
       causeKey: `pause:${version}`,
       audience: 'volunteers',
       buffer,
-      content: (language) => text(WORDS[language].paused(message)),
+      content: (language) => text(LOCALES[language].paused(message)),
     }),
   )
 }
@@ -112,7 +113,7 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
 }
 
 function summaryCard(language: Language, event: string, figures: SummaryFigures): Message {
-  const words = WORDS[language]
+  const words = LOCALES[language]
   return card({
     title: words.summaryTitle(event),
     contents: [paragraph(words.summary(figures))],

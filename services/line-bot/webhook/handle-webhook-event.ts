@@ -10,7 +10,7 @@ import { applyWebhookEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } fr
 import { actionOfPostback, actionOfText } from '../bot/keywords.ts'
 import { languageOf } from '../locales/choose-language.ts'
 import { type Figures, menu, personOnly, photoTaken, type Places, replyTo, welcome } from '../bot/replies.ts'
-import { WORDS } from '../locales/locales.ts'
+import { LOCALES } from '../locales/locales.ts'
 import { type Pilgrim, readFigures, readPilgrim } from '../bot/load-pilgrim-context.ts'
 
 /** A reply token is good for about a minute ("Send reply message"); what is older waits for nobody. */
@@ -86,7 +86,7 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   if (!isText && !isImage && event.type !== 'follow' && event.type !== 'postback') return null
   const userId = senderOf(event)
   const pilgrim = userId === null ? null : await readPilgrim(context, line, userId, event.type === 'follow')
-  const words = WORDS[languageOf(pilgrim?.language ?? null)]
+  const words = LOCALES[languageOf(pilgrim?.language ?? null)]
   if (event.type === 'follow') return welcome(words, config.eventName)
   if (isImage) return pilgrim === null ? null : photoTaken(words, pilgrim.photoCount)
   const action = isText ? actionOfText(textOf(event)) : actionOfPostback(event.postback?.data ?? '')

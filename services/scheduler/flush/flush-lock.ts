@@ -1,6 +1,6 @@
 /** The lock on a partition: one flush at a time, and none for ever when a flush dies. */
 import { errorFields } from '#shared/runtime/log.ts'
-import type { FlushContext } from './flush.ts'
+import type { FlushContext } from './flush-context.ts'
 
 const POLL_MS = 200
 /**

@@ -4,40 +4,22 @@
  * happened, after it the next flush finds the points stored and deletes them.
  */
 import { type Slice, slices } from '#shared/buffer/flush-slices.ts'
-import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
-import { type Kv, isKvUnavailable } from '#shared/kv/kv.ts'
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/buffer/last-flush.ts'
 import { storeCounters } from '#shared/ledger/stored-counters.ts'
-import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { errorFields } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
 import { flushes } from '#shared/schema/flushing.ts'
 import { ensureDayPartitions } from '../day-partitions.ts'
 import { type FlushLock, takeFlushLock } from './flush-lock.ts'
+import type { FlushContext } from './flush-context.ts'
 import { flushSlice } from './flush-slice.ts'
 import { rollUpCells } from './roll-up-cells.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Slices on their way at a time: while the database stores one, this process folds one, and the kv settles one. */
 const ABREAST = 3
-
-export interface FlushContext {
-  readonly db: Database
-  readonly kv: Kv
-  readonly calendar: Calendar
-  /** Epoch milliseconds. */
-  readonly now: () => number
-  readonly log: Log
-  readonly metrics: Metrics
-  /** How long points survive in the buffer, renewed when they can not be stored. */
-  readonly retentionMs: number
-  /** How long a partition stays locked at most when its flush dies; renewed while the flush works. */
-  readonly lockMs: number
-  /** Points in one transaction; less than twice as many at most. */
-  readonly slicePoints: number
-  /** Aborted when the process is to end: the slices under way are finished, the rest is left. */
-  readonly stopping: AbortSignal
-}
 
 export interface FlushResult {
   /** Points, each in one of the four. */

@@ -1,7 +1,8 @@
 /** Which points are taken, and where in time they stand. */
 import type { InArea } from '#shared/config/area.ts'
 import { quickGpsPoint } from '#shared/contracts/fast-validation.ts'
-import { foldPointAliases, GpsPoint, type PointFault, SENT_TIME_RULE } from '#shared/contracts/tracking.ts'
+import { type PointFault } from '#shared/contracts/tracking.ts'
+import { foldPointAliases, GpsPoint, SENT_TIME_RULE } from '#shared/contracts/gps-points.ts'
 import { invalid } from '#shared/http/errors.ts'
 import type { Position } from '#shared/kv/kv.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'

@@ -128,7 +128,7 @@ test('a torn file is reported once and set aside; an empty one is cleared away',
   const { entries, faults } = journal.adopt()
   expect(entries).toBe(3)
   const named = ['other', 'torn'].map((name) => `the journal ${name}.journal is not adopted`)
-  expect(faults.map((fault) => (fault as Error).message).sort()).toEqual(named)
+  expect(faults.map(({ message }) => message).sort()).toEqual(named)
   expect(journal.adopt()).toEqual({ entries: 0, faults: [] })
   const left = readdirSync(dir).filter((name) => !name.endsWith('-journal'))
   expect(left.filter((name) => name.endsWith('.journal'))).toHaveLength(1)

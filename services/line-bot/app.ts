@@ -1,4 +1,4 @@
-/** The LINE bot: what LINE delivers, what pilgrims ask, and every message that goes out. */
+/** The LINE bot: it receives LINE's webhook events, answers pilgrims, and sends every message. */
 import { createAlertWatch } from '#shared/alerts/watch.ts'
 import { openRenderer } from '#shared/cards/renderer.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
@@ -34,7 +34,7 @@ export function createLineBot(context: ServiceContext): Service {
   const watch = createAlertWatch(context)
   const renderer = openRenderer({ timeoutMs: 20_000 })
   const router = createRouter(context)
-  context.metrics.gauge('event_webhook_events_set_aside', 'Webhook events that the database refuses', () =>
+  context.metrics.gauge('event_webhook_events_set_aside', 'Webhook events that the database refused', () =>
     countSetAside(context),
   )
   let stopSpool: () => Promise<void> = async () => undefined
@@ -94,14 +94,14 @@ async function subscribe(context: ServiceContext, line: Line | null, sender: Sen
   })
 }
 
-/** A webhook that is registered elsewhere is the commonest reason for a silent bot. */
+/** A webhook that is registered at another address is the most common reason for a silent bot. */
 async function compareWebhook({ config, log }: ServiceContext, line: Line): Promise<void> {
   const expected = `${config.publicUrl}${webhookEndpoint.path}`
   try {
     const registered = await line.webhookAddress()
     if (registered !== expected)
-      log.warn('LINE delivers to another webhook address than this service has', { registered, expected })
+      log.warn('LINE delivers to a different webhook address than the one of this service', { registered, expected })
   } catch (error) {
-    log.warn('LINE does not tell the webhook address', errorFields(error))
+    log.warn('the webhook address could not be read from LINE', errorFields(error))
   }
 }

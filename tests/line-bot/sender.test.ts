@@ -123,7 +123,7 @@ describeOnServers('the sender', () => {
     expect(await chunkOf(second)).toMatchObject({
       state: 'waiting',
       attempts: 0,
-      detail: 'waits for the quota: other calls are undecided',
+      detail: 'postponed for the quota: other calls are undecided',
     })
     line.mishap = () => 'none'
     await work('both to be decided', async () => {

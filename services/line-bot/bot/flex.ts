@@ -1,4 +1,4 @@
-/** The parts of Flex messages that the bot's answers are made of. */
+/** Builds the parts of the bot's Flex messages. */
 import type { messagingApi } from '@line/bot-sdk'
 import { BotAction } from '#shared/contracts/bot.ts'
 import type { Message } from '#shared/line/line-client.ts'
@@ -12,12 +12,12 @@ const INK = '#3b2a20'
 const MUTED = '#8a7768'
 const ACCENT = '#b3231d'
 const PAPER = '#fdf8ef'
-/** LINE takes 1,500. */
+/** Characters; LINE's limit. */
 const ALT_TEXT_MAX = 1_500
 
 export const cut = (text: string, max: number): string => {
   if (text.length <= max) return text
-  // Never through the middle of a character.
+  // A surrogate pair is never split.
   const end = /[\uD800-\uDBFF]/.test(text[max - 2]!) ? max - 2 : max - 1
   return `${text.slice(0, end)}…`
 }
@@ -47,7 +47,7 @@ export const paragraph = (text: string): Component => ({
   size: 'md',
 })
 
-/** A name on the left, its figure on the right. */
+/** A row with a name on the left and its figure on the right. */
 export const figure = (name: string, value: string): Component => ({
   type: 'box',
   layout: 'horizontal',
@@ -58,12 +58,12 @@ export const figure = (name: string, value: string): Component => ({
   ],
 })
 
-/** The menu of everything, under an answer. */
+/** The buttons of all actions, shown under an answer. */
 export const quickReply = (words: Locale): messagingApi.QuickReply => ({
   items: BotAction.options.map((action) => ({ type: 'action', action: postback(action, words) })),
 })
 
-/** A card: title, what it says, and its buttons. */
+/** A card with a title, contents and buttons. */
 export function card(options: {
   readonly title: string
   readonly contents: readonly Component[]

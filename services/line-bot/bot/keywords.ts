@@ -1,7 +1,10 @@
-/** What a pilgrim asks for, in the words of four languages or by a button. */
+/** Recognises the action that a pilgrim asks for, by keywords of four languages or by a button. */
 import { BotAction } from '#shared/contracts/bot.ts'
 
-/** Looked for in this order: the first whose word stands in the text. Full-width letters are folded before. */
+/**
+ * Searched in this order: the first action with a keyword in the text wins. Full-width letters are normalised
+ * first.
+ */
 const WORDS: readonly (readonly [BotAction, readonly string[]])[] = [
   ['checkin', ['打卡', '報到', '报到', '簽到', '签到', 'check-in', 'check in', 'checkin', 'チェックイン']],
   ['survey', ['問卷', '问卷', '調查', '调查', 'survey', 'questionnaire', 'アンケート']],
@@ -13,23 +16,22 @@ const WORDS: readonly (readonly [BotAction, readonly string[]])[] = [
   ['help', ['幫助', '帮助', '說明', '说明', '怎麼', '怎么', 'help', 'how', 'ヘルプ', '使い方', '助けて']],
 ]
 
-/** The action that a text asks for; null when it names none. */
+/** @returns the action that a text asks for; null without a keyword */
 export function actionOfText(text: string): BotAction | null {
-  const folded = text.normalize('NFKC').toLowerCase()
-  for (const [action, words] of WORDS) if (words.some((word) => hasWord(folded, word))) return action
+  const normalised = text.normalize('NFKC').toLowerCase()
+  for (const [action, words] of WORDS) if (words.some((word) => hasWord(normalised, word))) return action
   return null
 }
 
-/** A Latin word stands alone; others may stand anywhere, as those languages write no spaces. */
+/** Latin keywords match whole words. Other scripts match anywhere, because they are written without spaces. */
 function hasWord(text: string, word: string): boolean {
   if (!/^[a-z]/.test(word)) return text.includes(word)
   return new RegExp(`(^|[^a-z0-9])${word}s?($|[^a-z0-9])`).test(text)
 }
 
-/** The data of a button. */
 export const postbackData = (action: BotAction): string => `action=${action}`
 
-/** The action of a button; null for one that this release does not know. */
+/** @returns the action of a button; null for an action that this release does not know */
 export function actionOfPostback(data: string): BotAction | null {
   const parsed = BotAction.safeParse(new URLSearchParams(data).get('action'))
   return parsed.success ? parsed.data : null

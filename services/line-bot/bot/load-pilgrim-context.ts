@@ -1,4 +1,4 @@
-/** What the bot knows of the person it answers: their language from LINE, their figures as their profile shows. */
+/** Loads the context of an answer: the pilgrim's language from LINE, and the same figures as in their profile. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { HttpsUrl } from '#shared/contracts/fields.ts'
@@ -18,7 +18,7 @@ import { giveMenu } from '../rich-menu/deploy-menus.ts'
 
 export type Pilgrim = typeof pilgrims.$inferSelect
 
-/** Reads the pilgrim, with the profile fetched where it is missing; null for a stranger. */
+/** Reads the pilgrim, and fetches a missing profile from LINE. @returns null for an unknown user id */
 export async function readPilgrim(
   context: ServiceContext,
   line: Line | null,
@@ -35,47 +35,47 @@ export async function readPilgrim(
   )
   if (row === undefined) return null
   if (line === null || (row.fetchedAt !== null && !refresh)) return row.pilgrim
-  const askedMs = context.now()
+  const requestedMs = context.now()
   let profile: Profile
   try {
     profile = await line.profile(userId)
   } catch (error) {
-    // The next event asks again; what is known stays.
-    log.warn('LINE does not tell a profile', errorFields(error))
+    // The next event tries again; the stored profile stays.
+    log.warn('a profile could not be read from LINE', errorFields(error))
     return row.pilgrim
   }
-  const known = await storeProfile(context, row.pilgrim, profile, askedMs)
+  const known = await storeProfile(context, row.pilgrim, profile, requestedMs)
   await giveMenu(context, line, userId, row.pilgrim.language, known.language)
   return known
 }
 
 async function storeProfile(
   { db, now }: ServiceContext,
-  held: Pilgrim,
+  stored: Pilgrim,
   profile: Profile,
-  askedMs: number,
+  requestedMs: number,
 ): Promise<Pilgrim> {
   const at = new Date(now())
   const clean = (text: string | null, max: number) =>
     text?.toWellFormed().replaceAll('\u0000', '').trim().slice(0, max).toWellFormed() || null
   return db.orm.transaction(async (tx) => {
-    if (await isErasedSince(tx, held.userId, askedMs)) return held
-    await tx.update(followers).set({ profileFetchedAt: at }).where(eq(followers.userId, held.userId))
+    if (await isErasedSince(tx, stored.userId, requestedMs)) return stored
+    await tx.update(followers).set({ profileFetchedAt: at }).where(eq(followers.userId, stored.userId))
     const [row] = await tx
       .update(pilgrims)
       .set({
-        displayName: clean(profile.displayName, 200) ?? held.displayName,
-        pictureUrl: HttpsUrl.safeParse(profile.pictureUrl).data ?? held.pictureUrl,
-        language: clean(profile.language, 35) ?? held.language,
+        displayName: clean(profile.displayName, 200) ?? stored.displayName,
+        pictureUrl: HttpsUrl.safeParse(profile.pictureUrl).data ?? stored.pictureUrl,
+        language: clean(profile.language, 35) ?? stored.language,
         updatedAt: at,
       })
-      .where(eq(pilgrims.userId, held.userId))
+      .where(eq(pilgrims.userId, stored.userId))
       .returning()
-    return row ?? held
+    return row ?? stored
   })
 }
 
-/** The pilgrim's figures, with what waits in the buffer; without it while it can not be asked, and they say so. */
+/** Reads the pilgrim's figures, pending points included. Without the buffer the figures are marked `incomplete`. */
 export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Promise<Figures> {
   const known = (await readPilgrimsDegraded(context, [pilgrim.userId])).get(pilgrim.userId)
   const { checkins, distanceMm, carbonMg: mg } = known?.statistics ?? zeroSums()

@@ -1,10 +1,10 @@
-/** What the bot answers to each wish: pure functions of what is known of the pilgrim. */
+/** The bot's answer to each action: pure functions of the pilgrim's figures. */
 import type { BotAction } from '#shared/contracts/bot.ts'
 import type { Message } from '#shared/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
 import type { Locale } from '../locales/locale.ts'
 
-/** What is known of a pilgrim; the same figures as their profile shows. */
+/** A pilgrim's figures, the same as in their profile. */
 export interface Figures {
   readonly level: { readonly level: number; readonly zh: string; readonly en: string; readonly icon: string }
   readonly km: number
@@ -16,22 +16,22 @@ export interface Figures {
   } | null
   readonly carbonKg: number
   readonly savedKg: number
-  /** The buffer could not be asked: points that wait there are missing. */
+  /** The buffer was unavailable: pending points are missing. */
   readonly incomplete: boolean
 }
 
-/** Where the bot's answers lead a pilgrim. */
+/** The addresses and names that answers contain. */
 export interface Places {
   readonly event: string
   readonly home: string
   readonly checkin: string
   readonly survey: string
-  /** The pilgrim's share card, PNG; null where nobody knows the pilgrim. */
+  /** Address of the pilgrim's share card (PNG); null for an unknown person. */
   readonly card: string | null
   readonly surveyCompleted: boolean
 }
 
-/** @param figures null where the wish needs none, or nothing is known */
+/** @param figures null where the action needs none, or for an unknown person */
 export function replyTo(
   action: BotAction,
   words: Locale,
@@ -125,18 +125,18 @@ const carbonCard = (words: Locale, { carbonKg, savedKg, km, incomplete }: Figure
     ],
   })
 
-/** To someone who has just followed. */
+/** The answer to a new follower. */
 export const welcome = (words: Locale, event: string): Message[] => [
   { ...text(words.welcome(event)), quickReply: quickReply(words) },
 ]
 
-/** To a text that names nothing the bot knows. */
+/** The answer to a text without a keyword. */
 export const menu = (words: Locale): Message[] => [{ ...text(words.unknown), quickReply: quickReply(words) }]
 
-/** To a photo. @param count all of the pilgrim's photos */
+/** The answer to a photo. @param count all of the pilgrim's photos */
 export const photoTaken = (words: Locale, count: number): Message[] => [
   { ...text(words.photo(count)), quickReply: quickReply(words) },
 ]
 
-/** To someone in a group of whom LINE does not tell who they are. */
+/** The answer to a group member whose user id LINE does not send. */
 export const personOnly = (words: Locale): Message[] => [text(words.personOnly)]

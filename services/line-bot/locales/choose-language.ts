@@ -1,6 +1,6 @@
-/** Which of the bot's languages a person reads. */
+/** Chooses the bot's language for a person. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { spokenLanguage } from '#shared/rules/languages.ts'
 
-/** Of a BCP 47 tag as LINE gives it; Traditional Chinese to everyone whose language the bot does not speak. */
+/** @param tag a BCP 47 tag from LINE. Other languages than the bot's get Traditional Chinese */
 export const languageOf = (tag: string | null): Language => spokenLanguage(tag ?? '') ?? 'zh-Hant'

@@ -1,4 +1,4 @@
-/** What a language of the bot has to say. */
+/** The texts of one language of the bot. */
 import type { BotAction } from '#shared/contracts/bot.ts'
 
 export interface Locale {
@@ -25,7 +25,7 @@ export interface Locale {
   readonly nextNeeds: (km: number, checkins: number) => string
   readonly top: string
   readonly nothingYet: string
-  /** Of figures without what was recorded last. */
+  /** Shown with figures that lack the pending points. */
   readonly incomplete: string
   readonly emitted: string
   readonly saved: string
@@ -37,7 +37,7 @@ export interface Locale {
   readonly personOnly: string
 }
 
-/** Sums over the whole event. */
+/** Totals of the whole event. */
 export interface SummaryFigures {
   readonly pilgrims: number
   readonly checkins: number

@@ -1,4 +1,4 @@
-/** What the bot says, in each of its languages. */
+/** The bot's texts, by language. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { EN } from './en.ts'
 import { JA } from './ja.ts'

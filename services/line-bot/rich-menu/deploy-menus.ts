@@ -1,4 +1,4 @@
-/** Brings LINE to the rich menus of this release: unchanged ones stay, changed ones are set and the old deleted. */
+/** Deploys the rich menus of this release to LINE. Unchanged menus stay; a changed menu replaces the old one. */
 import { eq } from 'drizzle-orm'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
@@ -17,7 +17,7 @@ import { designMenu, NAME_PREFIX, SIZE } from './design.ts'
 const LOCK = 'rich-menus'
 const LOCK_MS = 120_000
 
-/** What each language has at LINE, and whether that is what this release would deploy. */
+/** Reads which menu of each language is deployed, and whether it is the one of this release. */
 export async function readMenus({ db }: ServiceContext, line: Line | null): Promise<MenuStatus> {
   const rows = await db.read(() => db.orm.select().from(richMenus))
   const menus = Language.options.map((language) => {
@@ -35,8 +35,8 @@ export async function readMenus({ db }: ServiceContext, line: Line | null): Prom
 
 /**
  * Deploys the menu of each language.
- * @throws Refusal 409 while another deployment is under way; 503 when LINE does not take a menu: the next
- * deployment goes on from there
+ * @throws Refusal 409 while another deployment runs; 503 when LINE rejects a menu. The next deployment continues
+ * from there
  */
 export async function deployMenus(
   context: ServiceContext,
@@ -49,14 +49,14 @@ export async function deployMenus(
   if (line === null) return { skipped: true, menus: [] }
   const lock = await kv.lock(LOCK, LOCK_MS)
   if (lock === null)
-    throw conflict('A deployment of the rich menu is under way: ask for its status in a moment.')
+    throw conflict('Another deployment of the rich menu is running. Check its status in a moment.')
   try {
     const menus = await deployAll(context, line, renderer)
     await audit(db.orm, operator, 'deploy-richmenu', { menus }, requestId, now())
     return { skipped: false, menus }
   } catch (error) {
-    log.warn('the rich menu is not deployed', errorFields(error))
-    throw unavailable('The rich menu is not deployed to the end: please try again, it goes on from there.')
+    log.warn('the rich menu could not be deployed', errorFields(error))
+    throw unavailable('The rich menu is only partly deployed. Please try again; the deployment continues from there.')
   } finally {
     await kv.unlock(LOCK, lock)
   }
@@ -70,7 +70,7 @@ async function deployAll(context: ServiceContext, line: Line, renderer: Renderer
       await deployOne(context, line, renderer, language, new Set(listed.map((menu) => menu.richMenuId))),
     )
   const current = new Set(menus.map(({ menu_id }) => menu_id))
-  // The old ones, and what a deployment that was cut short has left behind.
+  // Old menus, and the remains of an interrupted deployment.
   for (const { richMenuId, name } of listed)
     if (name.startsWith(NAME_PREFIX) && !current.has(richMenuId)) await line.menus.remove(richMenuId)
   return menus
@@ -106,7 +106,7 @@ async function readersOf({ db }: ServiceContext, language: Language): Promise<st
     .map(({ userId }) => userId)
 }
 
-/** Gives someone whose language has become known the menu of that language. Never fails: it is an extra. */
+/** Links the menu of a person's language after that language changed. Failures are only logged. */
 export async function giveMenu(
   { db, log }: ServiceContext,
   line: Line,
@@ -115,12 +115,12 @@ export async function giveMenu(
   after: string | null,
 ): Promise<void> {
   const language = languageOf(after)
-  // Who has none of their own sees the default, which is that of the first language.
+  // A person without a linked menu sees the default, which is the menu of the first language.
   if (languageOf(before) === language) return
   try {
     const [row] = await db.orm.select().from(richMenus).where(eq(richMenus.language, language))
     if (row !== undefined) await line.menus.link(row.menuId, [userId])
   } catch (error) {
-    log.warn('a pilgrim does not get the menu of their language', errorFields(error))
+    log.warn('the menu could not be linked to a pilgrim', errorFields(error))
   }
 }

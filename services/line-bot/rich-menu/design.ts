@@ -1,4 +1,4 @@
-/** The rich menu of a language: what it shows, and what a tap does. */
+/** The rich menu of a language: its picture, and the action of each area. */
 import { createHash } from 'node:crypto'
 import type { messagingApi } from '@line/bot-sdk'
 import { box, type Element, words as text } from '#shared/cards/element.ts'
@@ -18,7 +18,7 @@ const IVORY = '#fdf8ec'
 const SEAL = '#b3231d'
 const INK = '#3b2a20'
 
-/** By row; the first is what pilgrims do most. */
+/** By row; the most frequent action is first. */
 const TILES: readonly (readonly [BotAction, icon: string])[] = [
   ['checkin', '📍'],
   ['level', '🏆'],
@@ -31,11 +31,11 @@ const TILES: readonly (readonly [BotAction, icon: string])[] = [
 export interface MenuDesign {
   readonly request: messagingApi.RichMenuRequest
   readonly picture: Element
-  /** Of all that it shows and does: a menu with the same digest needs no deployment. */
+  /** SHA-256 of the picture and the actions. A menu with the same digest needs no deployment. */
   readonly digest: string
 }
 
-/** LINE's names of our menus begin with this: others are somebody else's. */
+/** Prefix of this service's menus at LINE. Menus with other names belong to other software. */
 export const NAME_PREFIX = 'event:'
 
 export function designMenu(language: Language): MenuDesign {
@@ -69,7 +69,7 @@ function boundsOf(index: number): messagingApi.RichMenuBounds {
   }
 }
 
-/** The check-in stands out: it is what the bot is for. */
+/** The check-in has its own colours, because it is the main action. */
 function tile(action: BotAction, icon: string, label: string): Element {
   const first = action === 'checkin'
   return box(

@@ -1,4 +1,4 @@
-/** Messages that the event itself causes: the pause, its end, and what is scheduled. */
+/** Messages that the event causes: the pause, the final summary, and scheduled notifications. */
 import { eq, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
@@ -21,21 +21,21 @@ import { LOCALES } from '../locales/locales.ts'
 import { planMessage } from './plan-message.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** The summary waits for the final flush, whose points it counts; not for ever. */
-const FLUSH_PATIENCE_MS = 600_000
-/** And so long at a time. */
+/** The summary counts the points of the final flush. It waits at most this long for that flush. */
+const FLUSH_TIMEOUT_MS = 600_000
+/** The wait of one attempt. */
 const FLUSH_WAIT_MS = 20_000
 
 interface Announcement {
   readonly cause: Cause
   readonly causeKey: string
   readonly audience: Audience
-  /** As it was before the transaction. */
+  /** The buffer as it was before the transaction. */
   readonly buffer: Heard
   readonly content: (language: Language) => readonly Message[]
 }
 
-/** Plans it once, however often this is called. */
+/** Plans the message. Repeated calls plan it once. */
 async function announce(
   { now }: ServiceContext,
   tx: Writer,
@@ -49,7 +49,7 @@ async function announce(
 
 const text = (content: string): Message[] => [{ type: 'text', text: content }]
 
-/** Tells the volunteers that the event is paused. */
+/** Notifies the volunteers that the event is paused. */
 export async function notifyVolunteers(
   context: ServiceContext,
   configured: boolean,
@@ -67,7 +67,7 @@ export async function notifyVolunteers(
   )
 }
 
-/** Sends what the schedule says is due. */
+/** Sends a scheduled notification that is due. */
 export async function sendNotification(
   context: ServiceContext,
   configured: boolean,
@@ -89,15 +89,15 @@ const textIn = (texts: Texts, language: Language): string => texts[language] ?? 
 
 /**
  * Sends the final summary to every pilgrim who can be reached, in their language.
- * @throws while the final flush still runs: the event comes again
+ * @throws while the final flush still runs; the domain event is delivered again
  */
 export async function sendSummary(context: ServiceContext, configured: boolean): Promise<void> {
   const { config, db, now, stopping } = context
   const flushed = await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)
   const [row] = await db.read(() => db.orm.select().from(ending))
   const since = now() - (row?.endedAt.getTime() ?? now())
-  if (!flushed && since < FLUSH_PATIENCE_MS)
-    throw new LoggableError('the final summary waits for the final flush')
+  if (!flushed && since < FLUSH_TIMEOUT_MS)
+    throw new LoggableError('the final flush is still running; the final summary is sent after it')
   const buffer = await hearBuffer(context.kv)
   await db.orm.transaction(async (tx) => {
     const figures = await readFigures(tx)
@@ -108,7 +108,7 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
       buffer,
       content: (language) => [summaryCard(language, config.eventName, figures)],
     })
-    await noteProgress(tx)
+    await recordProgress(tx)
   })
 }
 
@@ -121,8 +121,8 @@ function summaryCard(language: Language, event: string, figures: SummaryFigures)
   })
 }
 
-/** A summary without recipients, or without LINE, is done as soon as it is written down. */
-async function noteProgress(tx: Writer): Promise<void> {
+/** A summary without recipients, or without LINE, is complete as soon as it is stored. */
+async function recordProgress(tx: Writer): Promise<void> {
   const [message] = await tx
     .select({ state: messages.state })
     .from(messages)

@@ -1,4 +1,4 @@
-/** Who gets a message, and who is left out of it. */
+/** Selects the recipients of a message, and counts the people who are left out. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Audience, LeftOut, Recipients } from '#shared/contracts/messages.ts'
@@ -16,11 +16,11 @@ interface Row extends Record<string, unknown> {
   language: string | null
   withdrawn: boolean
   reachable: boolean
-  /** Has points in the buffer. */
+  /** Has pending points. */
   waits: boolean
-  /** Has no row of their own. */
+  /** Has no row in `pilgrims`. */
   unstored: boolean
-  /** Belongs to the audience by the tables. */
+  /** Belongs to the audience according to the tables. */
   fits: boolean
 }
 
@@ -30,8 +30,8 @@ export interface Selected {
   readonly leftOut: LeftOut
 }
 
-/** Whether a pilgrim walks: everyone does who has no part in the event, and whoever has checked in. */
-const WALKS = sql`(r.role IS NULL OR coalesce(t.checkins, 0) > 0)`
+/** A participant is a person without a role, or with a check-in. */
+const IS_PARTICIPANT = sql`(r.role IS NULL OR coalesce(t.checkins, 0) > 0)`
 
 const withRole = (role: string): SQL => sql`r.role = ${role}`
 
@@ -40,7 +40,7 @@ function conditionOf(audience: Audience, sinceMs: number): SQL {
     case 'all':
       return sql`true`
     case 'participants':
-      return WALKS
+      return IS_PARTICIPANT
     case 'volunteers':
       return withRole('volunteer')
     case 'managers':
@@ -51,13 +51,13 @@ function conditionOf(audience: Audience, sinceMs: number): SQL {
       return sql`p.participant_status = 'completed'`
     case 'inactive': {
       const since = new Date(sinceMs).toISOString()
-      return sql`${WALKS} AND p.participant_status <> 'completed'
+      return sql`${IS_PARTICIPANT} AND p.participant_status <> 'completed'
         AND coalesce(t.last_seen, p.created_at) < ${since}::timestamptz`
     }
   }
 }
 
-/** Everybody whom the service knows, and whether points of theirs wait in the buffer: some are known there only. */
+/** Everybody known, with whether they have pending points. Some people are known in the buffer only. */
 const everybody = (waiting: readonly string[]): SQL => sql`(
   SELECT user_id, bool_or(waits) AS waits FROM (
     SELECT user_id, false AS waits FROM pilgrims UNION ALL SELECT user_id, false FROM followers
@@ -65,8 +65,8 @@ const everybody = (waiting: readonly string[]): SQL => sql`(
   ) each GROUP BY user_id)`
 
 /**
- * Chooses the recipients as they are at this moment, each once.
- * @param buffer what it said before this transaction
+ * Selects the recipients as of now, each once.
+ * @param buffer read before this transaction
  */
 export async function selectRecipients(
   tx: Writer,
@@ -78,7 +78,7 @@ export async function selectRecipients(
   const sinceMs = nowMs - (wanted.hours ?? 0) * HOUR_MS
   const people =
     wanted.user_ids === undefined
-      ? // Of the erased the buffer may tell a little longer than the tables.
+      ? // The buffer may still name erased people after their rows are gone.
         everybody(await withoutErased(tx, buffer.waiting, 0))
       : sql`(SELECT DISTINCT value AS user_id, false AS waits
              FROM jsonb_array_elements_text(${JSON.stringify(wanted.user_ids)}::text::jsonb))`
@@ -98,7 +98,7 @@ export async function selectRecipients(
   return sorted(await withBuffer(rows, audience, sinceMs, buffer))
 }
 
-/** Corrects by the buffer what the tables say of those with points there: who walks, and who was seen lately. */
+/** Corrects the selection by pending points: who participates, and who was seen recently. */
 async function withBuffer(
   rows: readonly Row[],
   audience: Audience,
@@ -107,9 +107,9 @@ async function withBuffer(
 ): Promise<readonly Row[]> {
   const decides = (row: Row) =>
     row.waits && (audience === 'inactive' || (audience === 'participants' && !row.fits))
-  const doubtful = rows.filter(decides)
-  if (doubtful.length === 0) return rows
-  const held = await buffer.read(doubtful.map(({ user_id }) => user_id))
+  const undecided = rows.filter(decides)
+  if (undecided.length === 0) return rows
+  const held = await buffer.read(undecided.map(({ user_id }) => user_id))
   const fits = (row: Row, points: readonly Point[]): boolean =>
     audience === 'participants'
       ? points.some(({ kind }) => kind === 'c')
@@ -129,9 +129,9 @@ function sorted(rows: readonly Row[]): Selected {
     else if (!reachable) leftOut.unreachable++
     else {
       count++
-      const spoken = languageOf(language)
-      const sameLanguage = byLanguage.get(spoken)
-      if (sameLanguage === undefined) byLanguage.set(spoken, [userId])
+      const theirs = languageOf(language)
+      const sameLanguage = byLanguage.get(theirs)
+      if (sameLanguage === undefined) byLanguage.set(theirs, [userId])
       else sameLanguage.push(userId)
     }
   }

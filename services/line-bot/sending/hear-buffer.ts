@@ -1,28 +1,30 @@
-/** What the buffer tells of a message's recipients. */
+/** Reads from the buffer what the selection of recipients needs. */
 import { peekInTime, waitingInTime } from '#shared/buffer/peek.ts'
 import { type Point, unpack } from '#shared/buffer/point.ts'
 import type { Entry, Kv } from '#shared/kv/kv.ts'
 
 export interface Heard {
-  /** Everybody with points in the buffer; nobody while it can not be asked: a message then goes by what is stored. */
+  /**
+   * Everybody with pending points. Empty while the buffer is unavailable; the selection then uses the tables alone.
+   */
   readonly waiting: readonly string[]
-  /** Points in the area that wait, of some of them. */
+  /** Reads the pending points in the area of some of them. */
   read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]>>
 }
 
-/** Asks the buffer; outside of any transaction, so that a kv that is silent holds up nobody else. */
+/** Reads the buffer, outside any transaction, so that a slow kv holds no locks. */
 export async function hearBuffer(kv: Kv): Promise<Heard> {
   const waiting = (await waitingInTime(kv)) ?? []
   return {
     waiting,
     async read(userIds) {
-      const held = (await peekInTime(kv, userIds)) ?? []
-      return new Map(userIds.map((userId, i) => [userId, (held[i] ?? []).flatMap(readable)]))
+      const pending = (await peekInTime(kv, userIds)) ?? []
+      return new Map(userIds.map((userId, i) => [userId, (pending[i] ?? []).flatMap(readable)]))
     },
   }
 }
 
-/** Entries that can not be read are the flush's to set aside. */
+/** Skips unreadable entries; the flush makes them dead letters. */
 function readable(entry: Entry): Point[] {
   try {
     const point = unpack(entry)

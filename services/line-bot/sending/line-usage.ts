@@ -1,4 +1,4 @@
-/** Use of the month's messages. */
+/** Reads how much of the month's message quota is used. */
 import { count, eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { LineUsage } from '#shared/contracts/messages.ts'
@@ -16,15 +16,15 @@ const NOTHING: LineUsage = {
   configured: false,
 }
 
-/** @throws Refusal 503 when LINE does not tell */
+/** @throws Refusal 503 when LINE does not answer */
 export async function readUsage({ db, log }: ServiceContext, line: Line | null): Promise<LineUsage> {
   if (line === null) return NOTHING
   let quota: Quota
   try {
     quota = await line.quota()
   } catch (error) {
-    log.warn('LINE does not tell the quota', errorFields(error))
-    throw unavailable('LINE does not tell its figures just now: please try again in a moment.')
+    log.warn('the quota could not be read from LINE', errorFields(error))
+    throw unavailable('LINE does not answer at the moment. Please try again soon.')
   }
   const { limit, used } = quota
   const [reachable] = await db.read(() =>

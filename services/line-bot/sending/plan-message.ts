@@ -1,4 +1,4 @@
-/** A message enters the ledger, cut into the calls that LINE takes; the sender works them off. */
+/** Stores a message in the `messages` tables, split into chunks of LINE's size. The sender sends the chunks. */
 import { randomUUID } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
@@ -8,18 +8,18 @@ import type { Writer } from '#shared/bus/outbox.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
 import type { Selected } from './audience.ts'
 
-/** Rows of one insert: a chunk names 500 people. */
-const CHUNKS_AT_ONCE = 50
+/** Rows of one insert; a chunk has 500 recipients. */
+const CHUNKS_PER_INSERT = 50
 
 export interface Plan {
   readonly cause: Cause
-  /** What the message is about: planned once, however often this is asked for. */
+  /** Identifies the message: one key is planned once. */
   readonly causeKey: string
   readonly audience: Recipients
   readonly selected: Selected
   readonly content: (language: Language) => readonly Message[]
   readonly forced?: boolean
-  /** False without LINE credentials: the message is written down, and skipped. */
+  /** False without LINE credentials: the message is stored as skipped. */
   readonly configured: boolean
   readonly createdBy?: string
   readonly nowMs: number
@@ -31,7 +31,7 @@ export interface Planned {
   readonly leftOut: LeftOut
 }
 
-/** Recipients in the ledger whose message LINE has not decided yet. */
+/** Counts recipients whose message LINE has neither accepted nor refused yet. */
 export async function undecided(tx: Writer): Promise<number> {
   const [row] = await tx
     .select({ count: sql<number>`coalesce(sum(${messageChunks.size}), 0)::int` })
@@ -40,7 +40,7 @@ export async function undecided(tx: Writer): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Writes a message down; null when one with this cause is there already. The caller holds `lockRecipients`. */
+/** Stores a message. The caller holds `lockRecipients`. @returns null when a message with this cause key exists */
 export async function planMessage(tx: Writer, plan: Plan): Promise<Planned | null> {
   const { cause, causeKey, selected, configured, nowMs } = plan
   const at = new Date(nowMs)
@@ -83,11 +83,11 @@ async function insertChunks(tx: Writer, messageId: string, plan: Plan, at: Date)
         ),
       )
   }
-  for (let from = 0; from < rows.length; from += CHUNKS_AT_ONCE)
-    await tx.insert(messageChunks).values(rows.slice(from, from + CHUNKS_AT_ONCE))
+  for (let from = 0; from < rows.length; from += CHUNKS_PER_INSERT)
+    await tx.insert(messageChunks).values(rows.slice(from, from + CHUNKS_PER_INSERT))
 }
 
-/** A chunk with a retry key of its own: the key goes with the first call and with every repetition. */
+/** A chunk with its own retry key. The first call and every retry send the same key. */
 export const chunk = (
   messageId: string,
   recipients: string[],

@@ -1,4 +1,4 @@
-/** How far a message is, from the ledger. */
+/** Reads the progress of a message. */
 import { desc, eq, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -8,7 +8,7 @@ import { messageChunks, messages } from '#shared/schema/messages.ts'
 
 const FAULTS_SHOWN = 10
 
-/** @throws Refusal 404 for an id that is not in the ledger */
+/** @throws Refusal 404 for an unknown id */
 export async function readProgress(context: ServiceContext, id: string): Promise<PushProgress> {
   const { db } = context
   const [message] = await db.read(() => db.orm.select().from(messages).where(eq(messages.id, id)))

@@ -1,4 +1,4 @@
-/** A message that an operator sends. It is checked whole before it enters the ledger. */
+/** Plans a message of an operator. The whole request is checked before anything is stored. */
 import { randomUUID } from 'node:crypto'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
@@ -17,9 +17,9 @@ import { hearBuffer } from './hear-buffer.ts'
 import { type Planned, planMessage, undecided } from './plan-message.ts'
 
 /**
- * Plans a push, or with `dry_run` tells what it would be.
- * @throws Refusal 400 for a picture of ours that LINE would not show; 409 beyond the quota unless forced; 503 when
- * LINE does not tell the quota
+ * Plans a push. With `dry_run` it only returns the recipients and the cost.
+ * @throws Refusal 400 for a screenshot that LINE would not show; 409 beyond the quota, unless forced; 503 when the
+ * quota can not be read from LINE
  */
 export async function push(
   context: ServiceContext,
@@ -49,7 +49,7 @@ export async function push(
     if (request.dry_run === true) return answer(null)
     if (remaining !== null && selected.count > remaining && request.force !== true)
       throw conflict(
-        `This would cost ${selected.count} messages, and ${remaining} are left of the month's quota: choose fewer people, or set force.`,
+        `This costs ${selected.count} messages, but only ${remaining} are left of the month's quota. Choose fewer people, or set force.`,
       )
     const planned = await planMessage(tx, {
       cause: 'push',
@@ -85,19 +85,19 @@ function auditPush(
   return audit(tx, operator, 'push', details, requestId, nowMs)
 }
 
-/** Messages left this month; null: unlimited, or not known and not asked for. */
+/** @returns messages left this month; null when unlimited, or unknown while forced */
 async function readQuota({ log }: ServiceContext, line: Line, forced: boolean): Promise<number | null> {
   try {
     const { limit, used } = await line.quota()
     return limit === null ? null : limit - used
   } catch (error) {
-    log.warn('LINE does not tell the quota', errorFields(error))
+    log.warn('the quota could not be read from LINE', errorFields(error))
     if (forced) return null
-    throw unavailable('LINE does not tell the quota just now: try again in a moment, or set force.')
+    throw unavailable('The quota could not be read from LINE. Try again in a moment, or set force.')
   }
 }
 
-/** Whoever was not seen for a day is inactive, where nothing else is said. */
+/** Default of `hours` for the audience `inactive`. */
 const INACTIVE_HOURS = 24
 
 const recipientsOf = ({ audience, hours, user_ids }: PushRequest): Recipients => ({
@@ -106,7 +106,7 @@ const recipientsOf = ({ audience, hours, user_ids }: PushRequest): Recipients =>
   ...(user_ids == null ? {} : { user_ids }),
 })
 
-/** Under a title everything is one card; without one the picture goes before the text. */
+/** With a title the message is one card. Without a title the picture comes before the text. */
 function contentOf({ title, text, image_url: image }: PushRequest): Message[] {
   if (title != null)
     return [card({ title, contents: [paragraph(text!)], ...(image == null ? {} : { imageUrl: image }) })]

@@ -1,4 +1,4 @@
-/** What LINE has decided about a chunk goes into the ledger, each once. */
+/** Records LINE's decision about a chunk, each once. */
 import { and, eq, notExists, sql } from 'drizzle-orm'
 import { recordSummary } from '#shared/lifecycle/end-progress.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
@@ -7,39 +7,39 @@ import { chunk } from './plan-message.ts'
 
 export type Chunk = typeof messageChunks.$inferSelect
 
-export interface Settlement {
+export interface Outcome {
   readonly state: 'sent' | 'failed' | 'skipped'
   readonly requestId?: string | null
   readonly detail?: string
 }
 
-/** Settles a chunk that still waits; with the last one its message is complete. */
+/** Records the outcome of a pending chunk. The last chunk completes its message. */
 export async function recordDelivery(
   tx: Writer,
   held: Chunk,
-  settlement: Settlement,
+  outcome: Outcome,
   at: Date,
 ): Promise<void> {
-  const settled = await tx
+  const recorded = await tx
     .update(messageChunks)
     .set({
-      state: settlement.state,
-      lineRequestId: settlement.requestId ?? null,
-      detail: settlement.detail ?? held.detail,
+      state: outcome.state,
+      lineRequestId: outcome.requestId ?? null,
+      detail: outcome.detail ?? held.detail,
       settledAt: at,
     })
     .where(and(eq(messageChunks.id, held.id), eq(messageChunks.state, 'waiting')))
     .returning({ id: messageChunks.id })
-  if (settled.length > 0) await completeMessage(tx, held.messageId, at)
+  if (recorded.length > 0) await completeMessage(tx, held.messageId, at)
 }
 
-/** Holds a chunk, and reads whom it is for by now: who was erased since it was read is not written down again. */
+/** Locks a chunk and reads its recipients again, so that people erased since are not stored again. */
 export async function holdChunk(tx: Writer, held: Chunk): Promise<Chunk> {
   const [row] = await tx.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
   return { ...held, recipients: row?.recipients ?? [] }
 }
 
-/** LINE refuses a call for one bad id in it: each half goes on its own. The caller holds the chunk. */
+/** Splits a chunk in halves, because LINE refuses a whole call for one bad id. The caller holds the chunk's lock. */
 export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Date): Promise<void> {
   const split = await tx
     .update(messageChunks)
@@ -57,7 +57,7 @@ export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Da
     .values(halves.map((half) => chunk(held.messageId, half, held.body, 'waiting', at)))
 }
 
-/** Someone whom LINE refuses is not tried again until they follow anew. */
+/** Marks a refused person as unreachable until they follow the account again. */
 export async function recordRefusal(tx: Writer, userId: string, at: Date): Promise<void> {
   await tx
     .insert(followers)

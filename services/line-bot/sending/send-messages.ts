@@ -1,6 +1,6 @@
 /**
- * Works the ledger off, one call at a time. A chunk's attempt is written down before its call and the call's
- * retry key never changes, so that a process that dies anywhere leaves nothing that would be sent twice.
+ * Sends pending chunks, one call at a time. A chunk's attempt is stored before its call, and the call's retry key
+ * never changes. So no message is sent twice, wherever a process is killed.
  */
 import { and, asc, eq, gt, lte, ne, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -12,15 +12,15 @@ import { messageChunks, messages } from '#shared/schema/messages.ts'
 import { type Chunk, holdChunk, recordRefusal, recordDelivery, splitChunk } from './record-delivery.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
-/** What another replica has planned, or what has become due, is seen this often. */
+/** Finds messages that another replica planned, and retries that have become due. */
 const POLL_MS = 2_000
 const LOCK = 'line-sender'
-/** Above what one call and its writes take. */
+/** Longer than one call and its writes take. */
 const LOCK_MS = 15_000
 const FIRST_BACKOFF_MS = 1_000
 const MAX_BACKOFF_MS = 60_000
 
-/** Doubles from 1 s to 60 s; half of it is by chance, so that chunks do not come back together. */
+/** Exponential back-off from 1 s to 60 s with 50 % jitter, so that chunks are not retried together. */
 export function backoffMs(attempts: number, random: () => number = Math.random): number {
   const full = Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, attempts - 1), MAX_BACKOFF_MS)
   return full * (0.5 + random() / 2)
@@ -28,7 +28,7 @@ export function backoffMs(attempts: number, random: () => number = Math.random):
 
 export interface Sender {
   start(): void
-  /** There is something new in the ledger. */
+  /** A new message is stored. */
   wake(): void
   stop(): Promise<void>
 }
@@ -40,7 +40,8 @@ export function createSender(context: ServiceContext, line: Line): Sender {
   let running: Promise<void> = Promise.resolve()
 
   const drain = async (): Promise<void> => {
-    // Without the kv two replicas may work side by side: the retry keys hold, only calls are wasted.
+    // Without the kv two replicas may send at the same time. The retry keys prevent duplicates; only calls are
+    // wasted.
     const lock = await kv.lock(LOCK, LOCK_MS).catch(() => '')
     if (lock === null) return
     try {
@@ -57,7 +58,7 @@ export function createSender(context: ServiceContext, line: Line): Sender {
       try {
         await drain()
       } catch (error) {
-        if (!isDatabaseUnavailable(error)) log.error('the ledger is not worked off', errorFields(error))
+        if (!isDatabaseUnavailable(error)) log.error('messages could not be sent', errorFields(error))
       }
       const timer = setTimeout(woken.resolve, POLL_MS)
       await woken.promise
@@ -78,7 +79,7 @@ export function createSender(context: ServiceContext, line: Line): Sender {
   }
 }
 
-/** Takes the chunk that is due longest; false when none is. */
+/** Sends the chunk that has been due longest. @returns false when none is due */
 async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
   const { db, now } = context
   const [row] = await db.orm
@@ -90,17 +91,17 @@ async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
     .limit(1)
   if (row === undefined) return false
   const { chunk, forced } = row
-  // Erased people are taken out of the ledger.
+  // Erasures remove people from chunks.
   if (chunk.recipients.length === 0)
-    await settle(context, chunk, { state: 'failed', detail: 'nobody is left' })
+    await recordOutcome(context, chunk, { state: 'failed', detail: 'no recipients are left' })
   else if (chunk.triedAt !== null && now() - chunk.triedAt.getTime() > RETRY_KEY_MS)
-    await settle(context, chunk, { state: 'failed', detail: `not confirmed within a day; ${chunk.detail}` })
+    await recordOutcome(context, chunk, { state: 'failed', detail: `not confirmed within a day; ${chunk.detail}` })
   else if (forced || chunk.attempts > 0 || (await fits(context, line, chunk)))
     await call(context, line, chunk)
   return true
 }
 
-const settle = (
+const recordOutcome = (
   { db, now }: ServiceContext,
   chunk: Chunk,
   settlement: Parameters<typeof recordDelivery>[2],
@@ -112,30 +113,30 @@ const postpone = ({ db, now }: ServiceContext, { id, attempts }: Chunk, detail: 
     .set({ detail, dueAt: new Date(now() + Math.max(afterMs, backoffMs(attempts + 1))) })
     .where(eq(messageChunks.id, id))
 
-/** Whether the month's quota has room for a chunk; one without room fails, or waits for what is undecided. */
+/** Whether a chunk fits the month's quota. Otherwise it fails, or is postponed while other calls are undecided. */
 async function fits(context: ServiceContext, line: Line, chunk: Chunk): Promise<boolean> {
   const { db } = context
-  let room: number
+  let remaining: number
   try {
     const { limit, used } = await line.quota()
     if (limit === null) return true
-    room = limit - used
+    remaining = limit - used
   } catch (error) {
     await postpone(context, chunk, `the quota is not known: ${describeError(error)}`)
     return false
   }
-  if (room < chunk.size) {
-    await settle(context, chunk, { state: 'failed', detail: 'over the monthly quota' })
+  if (remaining < chunk.size) {
+    await recordOutcome(context, chunk, { state: 'failed', detail: 'over the monthly quota' })
     return false
   }
-  const [tried] = await db.orm
+  const [pending] = await db.orm
     .select({ size: sql<number>`coalesce(sum(${messageChunks.size}), 0)::int` })
     .from(messageChunks)
     .where(
       and(eq(messageChunks.state, 'waiting'), gt(messageChunks.attempts, 0), ne(messageChunks.id, chunk.id)),
     )
-  if (room - (tried?.size ?? 0) >= chunk.size) return true
-  await postpone(context, chunk, 'waits for the quota: other calls are undecided')
+  if (remaining - (pending?.size ?? 0) >= chunk.size) return true
+  await postpone(context, chunk, 'postponed for the quota: other calls are undecided')
   return false
 }
 
@@ -164,9 +165,9 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
   })
   switch (delivery.outcome) {
     case 'accepted':
-      return settle(context, chunk, { state: 'sent', requestId: delivery.requestId })
+      return recordOutcome(context, chunk, { state: 'sent', requestId: delivery.requestId })
     case 'over-quota':
-      return settle(context, chunk, { state: 'failed', detail: delivery.detail })
+      return recordOutcome(context, chunk, { state: 'failed', detail: delivery.detail })
     case 'later':
       await postpone(
         context,

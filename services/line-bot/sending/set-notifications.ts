@@ -1,4 +1,4 @@
-/** The owner replaces the scheduled notifications. */
+/** Replaces the scheduled notifications. */
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -6,7 +6,7 @@ import type { Notifications, SetNotificationsRequest } from '#shared/contracts/m
 import { PLAN_ID, readNotifications } from '#shared/line/scheduled-notifications.ts'
 import { notificationPlan } from '#shared/schema/messages.ts'
 
-/** What has gone out today does not go out again, whatever its slot's hour is now. */
+/** A slot that was sent today is not sent again today, even if its hour changes. */
 export async function setNotifications(
   { db, now }: ServiceContext,
   operator: Operator,

@@ -1,4 +1,4 @@
-/** What an event changes: once, in one transaction with the mark that it has been applied. */
+/** Applies a webhook event once: its changes and `applied_at` are written in one transaction. */
 import { and, eq, isNull, lte, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { LineEvent } from '#shared/contracts/bot.ts'
@@ -10,7 +10,7 @@ import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
-/** The person an event comes from; null where LINE does not say. */
+/** @returns the user id of the sender; null where LINE does not send it */
 export function senderOf({ source }: LineEvent): string | null {
   const userId = source?.userId
   return userId !== undefined && isUserId(userId) ? userId : null
@@ -20,17 +20,16 @@ export const isOneToOne = ({ source }: LineEvent): boolean => source?.type === '
 
 export const mentionsOf = ({ message }: LineEvent) => message?.mention?.mentionees ?? []
 
-/** What is said to the bot: one-to-one, or in a group by a button or with its name. The rest is not kept at all. */
+/** Whether an event is for the bot: one-to-one, a button, or a mention in a group. Other events are not stored. */
 export const isForBot = (event: LineEvent): boolean =>
   isOneToOne(event) || event.type === 'postback' || mentionsOf(event).some(({ isSelf }) => isSelf === true)
 
-/** Photos are those that are sent to the bot itself. */
+/** Only photos of one-to-one chats count. */
 const isPhoto = (event: LineEvent): boolean =>
   event.type === 'message' && event.message?.type === 'image' && isOneToOne(event)
 
-/**
- * Applies an event unless it has been; then its repetition changes nothing.
- * @returns false: the sender has been erased since, and it is to be forgotten
+/** Applies an event. A repetition changes nothing.
+ * @returns false when the sender was erased after the event; the event is then discarded
  */
 export async function applyWebhookEvent({ db, now }: ServiceContext, event: LineEvent): Promise<boolean> {
   const userId = senderOf(event)
@@ -41,10 +40,10 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
       .set({ appliedAt: new Date(now()) })
       .where(and(eq(lineEvents.webhookEventId, event.webhookEventId), isNull(lineEvents.appliedAt)))
       .returning({ id: lineEvents.webhookEventId })
-    // A group's members are no pilgrims for having talked there.
+    // Talking in a group does not make a person a pilgrim.
     if (fresh.length === 0 || userId === null || !isOneToOne(event)) return true
-    if (event.type === 'follow' || event.type === 'unfollow') await noteReach(tx, event, userId)
-    else await noteReach(tx, { ...event, type: 'follow' }, userId)
+    if (event.type === 'follow' || event.type === 'unfollow') await recordReachability(tx, event, userId)
+    else await recordReachability(tx, { ...event, type: 'follow' }, userId)
     if (event.type === 'unfollow') return true
     await ensurePilgrim(tx, userId, now())
     if (isPhoto(event)) await countPhoto(tx, userId, now())
@@ -52,23 +51,22 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
   })
 }
 
-/**
- * Brings the cache of the sender's photo count up to the table, where the event is a photo.
- * @throws KvUnavailable: the cache may hold an older count, for as long as it keeps it
+/** Updates the cached photo count of the sender, where the event is a photo.
+ * @throws KvUnavailable; the cache may then hold an older count until it expires
  */
 export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEvent): Promise<void> {
   const userId = senderOf(event)
   if (userId === null || !isPhoto(event)) return
   await db.orm.transaction(async (tx) => {
-    // Locked, so that of two photos the older count never comes last.
+    // The lock orders the writes of two photos, so that the newer count is written last.
     const mine = tx.select({ count: pilgrims.photoCount }).from(pilgrims).where(eq(pilgrims.userId, userId))
     const [row] = await mine.for('update')
     if (row !== undefined) await kv.cache(photoCountKey(userId), String(row.count), PHOTO_COUNT_TTL_MS)
   })
 }
 
-/** Events may come late and out of order: the youngest word on whether someone can be reached holds. */
-async function noteReach(tx: Writer, { type, timestamp }: LineEvent, userId: string): Promise<void> {
+/** Events may arrive late and out of order: the newest one decides whether a person is reachable. */
+async function recordReachability(tx: Writer, { type, timestamp }: LineEvent, userId: string): Promise<void> {
   const fields = { reachable: type === 'follow', changedAt: new Date(timestamp) }
   await tx
     .insert(followers)

@@ -1,4 +1,4 @@
-/** Acts on a webhook event: what it changes, and the answer to whoever sent it. Safe to repeat. */
+/** Handles a webhook event: applies its changes and answers the sender. Safe to repeat. */
 import { and, eq, isNull } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { BotAction, LineEvent } from '#shared/contracts/bot.ts'
@@ -13,14 +13,13 @@ import { type Figures, menu, personOnly, photoTaken, type Places, replyTo, welco
 import { LOCALES } from '../locales/locales.ts'
 import { type Pilgrim, readFigures, readPilgrim } from '../bot/load-pilgrim-context.ts'
 
-/** A reply token is good for about a minute ("Send reply message"); what is older waits for nobody. */
+/** LINE, "Send reply message": a reply token is valid for about a minute. Older events get no answer. */
 const TOKEN_MS = 60_000
-/** What is answered with the pilgrim's own figures; all else needs neither statistics nor the kv. */
+/** Actions whose answers contain the pilgrim's figures. The others need neither statistics nor the kv. */
 const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
 
-/**
- * Acts on an event, and then keeps nothing of what was said.
- * @throws when LINE did not decide, or the kv is away for a photo; the event comes again
+/** Handles an event, and then deletes its text from the outbox.
+ * @throws when LINE's answer is missing, or the kv is unavailable for a photo; the event is delivered again
  */
 export async function handleWebhookEvent(
   context: ServiceContext,
@@ -45,22 +44,22 @@ async function answerEvent(context: ServiceContext, line: Line | null, event: Li
   const messages = await compose(context, line, event)
   if (messages === null) return
   const delivery = await line.reply(event.replyToken!, messages)
-  if (delivery.outcome === 'later') throw new LoggableError(`an answer is not delivered: ${delivery.brief}`)
-  // A token that is used or too old is refused: then there is nothing more to do either.
-  if (delivery.outcome === 'refused') context.log.warn('LINE refuses an answer', { detail: delivery.brief })
+  if (delivery.outcome === 'later') throw new LoggableError(`an answer could not be delivered: ${delivery.brief}`)
+  // LINE refuses a token that is used or too old. Nothing more can be done then.
+  if (delivery.outcome === 'refused') context.log.warn('LINE refused an answer', { detail: delivery.brief })
   await context.db.orm
     .update(lineEvents)
     .set({ answeredAt: new Date(context.now()) })
     .where(eq(lineEvents.webhookEventId, event.webhookEventId))
 }
 
-/** In standby another module of the account answers. */
+/** In standby mode another module of the account answers. */
 function wantsAnswer(event: LineEvent): boolean {
   if (event.replyToken === undefined || event.mode === 'standby') return false
   return isForBot(event)
 }
 
-/** What is said to the bot, without the mention of the bot itself. */
+/** The text without its mentions. */
 function textOf(event: LineEvent): string {
   let text = event.message?.text ?? ''
   for (const { index, length } of [...mentionsOf(event)].sort((a, b) => b.index - a.index))
@@ -69,16 +68,16 @@ function textOf(event: LineEvent): string {
 }
 
 async function isAnswered({ db }: ServiceContext, { webhookEventId }: LineEvent): Promise<boolean> {
-  const waiting = await db.read(() =>
+  const unanswered = await db.read(() =>
     db.orm
       .select({ id: lineEvents.webhookEventId })
       .from(lineEvents)
       .where(and(eq(lineEvents.webhookEventId, webhookEventId), isNull(lineEvents.answeredAt))),
   )
-  return waiting.length === 0
+  return unanswered.length === 0
 }
 
-/** Null for what is not answered: stickers, joins, and what LINE may invent. */
+/** @returns null for events without an answer: stickers, joins, and unknown types */
 async function compose(context: ServiceContext, line: Line, event: LineEvent): Promise<Message[] | null> {
   const { config } = context
   const isText = event.type === 'message' && event.message?.type === 'text'
@@ -97,12 +96,12 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   return replyTo(action, words, placesFor(context, pilgrim, figures), figures)
 }
 
-/** LINE keeps a picture by its address: whatever changes the card changes the address. */
+/** LINE caches a picture by its address, so every change of the card changes the address. */
 function versionOf(
   { displayName, language, phone, surveyCompletedAt }: Pilgrim,
   figures: Figures | null,
 ): string {
-  // Of the phone number only that there is one: the address is seen by others.
+  // Of the phone number only its presence is included, because other people see the address.
   const shown = [figures, displayName, language, phone !== null, surveyCompletedAt !== null]
   return Bun.hash(JSON.stringify(shown)).toString(36)
 }

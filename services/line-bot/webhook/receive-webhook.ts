@@ -1,6 +1,6 @@
 /**
- * The webhook: whoever signs may speak. Events are put away durably and answered for at once; what they cause
- * happens behind.
+ * Receives webhook deliveries. The signature authenticates them. Events are stored durably before the answer and
+ * handled afterwards.
  */
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { validateSignature } from '@line/bot-sdk'
@@ -15,13 +15,13 @@ import { spoolEvents } from './webhook-spool.ts'
 import { storeWebhookEvents } from './store-webhook-events.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** LINE counts an answer after 2 s as none; both stores together stay below one. */
+/** LINE ignores an answer after 2 s; both stores together take less than one second. */
 const STORE_MS = 450
 
 /**
- * Takes a delivery in. Without a channel secret (local runs) anyone may deliver.
- * @throws Refusal 401 for a wrong signature, 400 for what is no delivery, 503 when no store takes it: LINE
- * delivers it again then
+ * Receives a delivery. Without a channel secret (local runs) deliveries are not authenticated.
+ * @throws Refusal 401 for a wrong signature, 400 for an invalid body, 503 when no store is available; LINE then
+ * delivers the events again
  */
 export async function receiveWebhook(
   context: ServiceContext,
@@ -30,21 +30,21 @@ export async function receiveWebhook(
 ): Promise<{ received: number }> {
   const { config, log } = context
   const { channelSecret } = config.line
-  if (channelSecret === '') log.warn('an unsigned webhook delivery is taken: LINE_CHANNEL_SECRET is not set')
+  if (channelSecret === '') log.warn('an unsigned webhook delivery is accepted, because LINE_CHANNEL_SECRET is not set')
   else if (signature === null || !validateSignature(Buffer.from(bytes), channelSecret, signature))
-    throw unauthorized('The X-Line-Signature does not fit the body.')
+    throw unauthorized('The X-Line-Signature header does not match the body.')
   const events = readEvents(context, bytes)
   if (events.length === 0) return { received: 0 }
   try {
-    return { received: await soon(storeWebhookEvents(context, events)) }
+    return { received: await withTimeout(storeWebhookEvents(context, events)) }
   } catch (error) {
-    log.warn('webhook events wait outside the database', { count: events.length, ...errorFields(error) })
+    log.warn('webhook events go to the spool, because the database does not accept them', { count: events.length, ...errorFields(error) })
   }
   try {
-    await soon(spoolEvents(context, events))
+    await withTimeout(spoolEvents(context, events))
     return { received: events.length }
   } catch {
-    throw unavailable('The events can not be kept just now: please deliver them again.')
+    throw unavailable('The events can not be stored at the moment. Please deliver them again.')
   }
 }
 
@@ -57,15 +57,15 @@ function readEvents({ log, now }: ServiceContext, bytes: Uint8Array): LineEvent[
       const isFresh = event.data.timestamp > now() - DEDUPLICATION_WINDOW_MS
       return isFresh && isForBot(event.data) ? [event.data] : []
     }
-    log.warn('an event of LINE is not understood', {
-      // Deeper names, and what was sent, are the sender's own.
+    log.warn('a webhook event is not valid', {
+      // Deeper names and the values may be personal.
       faults: event.error.issues.map(({ code, path: [field] }) => `${String(field)}: ${code}`),
     })
     return []
   })
 }
 
-const soon = <T>(work: Promise<T>): Promise<T> =>
+const withTimeout = <T>(work: Promise<T>): Promise<T> =>
   within(
     work,
     STORE_MS,

@@ -1,4 +1,4 @@
-/** Webhook events that the database refuses: kept as text with the reason, and in nobody's way. */
+/** Stores webhook events that the database refuses, as text with the reason, so that they do not block others. */
 import { sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
@@ -7,23 +7,23 @@ import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
 import { refusedLineEvents } from '#shared/schema/messages.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
-/** The database's own words: those of the query around it hold what was to be stored. */
+/** The message of the database's error. The query's error around it would contain personal data. */
 function reasonOf(error: unknown): string {
   let cause = error
   while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause
-  if (!(cause instanceof Error)) return 'not known'
+  if (!(cause instanceof Error)) return 'unknown'
   const code = 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : ''
   return `${cause.message}${code}`
 }
 
-/** Keeps an event, or what should have been one; delivered again, it is the same row. */
+/** Sets an event aside, or an invalid object. A repeated delivery is the same row. */
 export async function setAside(
   { db, log, now }: ServiceContext,
   given: unknown,
   error: unknown,
 ): Promise<void> {
   const reason = reasonOf(error)
-  // JSON writes what no column holds as an escape, so that any column holds the JSON.
+  // JSON escapes the characters that Postgres rejects.
   const event = JSON.stringify(given)
   const parsed = LineEvent.safeParse(given)
   const userId = parsed.success ? senderOf(parsed.data) : null
@@ -40,10 +40,10 @@ export async function setAside(
       })
       .onConflictDoNothing()
   })
-  log.warn('a webhook event can not be stored and is set aside', errorFields(error))
+  log.warn('the database refused a webhook event; it is set aside', errorFields(error))
 }
 
-/** How many there are. */
+/** Counts the events that are set aside. */
 export async function countSetAside({ db }: ServiceContext): Promise<number> {
   const [row] = await db.orm.select({ n: sql<number>`count(*)::int` }).from(refusedLineEvents)
   return row!.n

@@ -1,4 +1,4 @@
-/** Webhook events into the database, each once, whatever is delivered again. */
+/** Stores webhook events in the database, each once, also when LINE delivers them again. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { LineEvent } from '#shared/contracts/bot.ts'
 import type { Event } from '#shared/contracts/events.ts'
@@ -9,10 +9,10 @@ import { senderOf } from './apply-webhook-event.ts'
 import { setAside } from './set-aside-event.ts'
 
 /**
- * Stores the events that are new, each with its row in the outbox. One that the database refuses spoils none of its
- * neighbours: it is set aside with the reason. What somebody said before they were erased is not stored, however late
- * it comes: from the spool, or once more from LINE.
- * @returns how many were new
+ * Stores new events, each with its row in the outbox. An event that the database refuses is set aside with the
+ * reason; the others are stored. Events from before the sender's erasure are not stored, also when they arrive late
+ * from the spool or from LINE.
+ * @returns the number of new events
  */
 export async function storeWebhookEvents(
   context: ServiceContext,
@@ -28,7 +28,10 @@ export async function storeWebhookEvents(
   }
 }
 
-/** The event's own fault, which no repetition mends: values that no column takes, or nested too deep to be walked. */
+/**
+ * A permanent fault of the event: values that Postgres rejects, or nesting that is too deep. A retry can not
+ * succeed.
+ */
 const isPoison = (error: unknown): boolean => isDataRefused(error) || error instanceof RangeError
 
 async function storeEach(context: ServiceContext, events: readonly LineEvent[]): Promise<number> {
@@ -37,27 +40,27 @@ async function storeEach(context: ServiceContext, events: readonly LineEvent[]):
   return stored
 }
 
-/** All of them, or none. */
+/** Stores all events or none. */
 async function storeTogether(
   { db, outbox, now }: ServiceContext,
   events: readonly LineEvent[],
 ): Promise<number> {
   const receivedAt = new Date(now())
   const stored = await db.orm.transaction(async (tx) => {
-    const kept: LineEvent[] = []
+    const accepted: LineEvent[] = []
     for (const event of events) {
       const sender = senderOf(event)
-      if (sender === null || !(await isErasedSince(tx, sender, event.timestamp))) kept.push(event)
+      if (sender === null || !(await isErasedSince(tx, sender, event.timestamp))) accepted.push(event)
     }
-    if (kept.length === 0) return []
+    if (accepted.length === 0) return []
     const rows = await tx
       .insert(lineEvents)
-      .values(kept.map(({ webhookEventId }) => ({ webhookEventId, receivedAt })))
+      .values(accepted.map(({ webhookEventId }) => ({ webhookEventId, receivedAt })))
       .onConflictDoNothing()
       .returning({ id: lineEvents.webhookEventId })
     const fresh = new Set(rows.map(({ id }) => id))
     const added: Event[] = []
-    for (const event of kept)
+    for (const event of accepted)
       if (fresh.delete(event.webhookEventId))
         added.push(await outbox.add(tx, 'event.line-bot.webhook.received', storable(event)))
     return added
@@ -66,7 +69,7 @@ async function storeTogether(
   return stored.length
 }
 
-/** Neither JSON columns nor text columns hold a NUL or half a character; names that do are nothing of LINE's. */
+/** Removes NUL and lone surrogates from values, because Postgres rejects them. LINE's field names contain neither. */
 const storable = (event: LineEvent): LineEvent =>
   JSON.parse(JSON.stringify(event), (_key, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '') : value,

@@ -1,4 +1,4 @@
-/** Webhook events that came while the database was away: LINE does not ask twice unless it is told to. */
+/** Spools webhook events to the object store while the database is down. LINE redelivers only after an error. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
@@ -9,7 +9,7 @@ import { storeWebhookEvents } from './store-webhook-events.ts'
 
 const EVERY_MS = 15_000
 
-/** Puts events into the object store; the same event twice is one object. */
+/** Writes events to the object store. A repeated event is the same object. */
 export async function spoolEvents({ objects }: ServiceContext, events: readonly LineEvent[]): Promise<void> {
   await Promise.all(
     events.map((event) =>
@@ -23,9 +23,9 @@ export async function spoolEvents({ objects }: ServiceContext, events: readonly 
 }
 
 /**
- * Brings what waits in the object store into the database. Safe to repeat: an event is known by its id. What can not
- * be brought stays or is set aside, and keeps nothing behind it waiting.
- * @throws what says that a store is away
+ * Moves spooled events to the database. Safe to repeat, because events are identified by their ids. An event that
+ * can not be moved stays or is set aside, and does not block the others.
+ * @throws when a store is unavailable
  */
 export async function drainSpool(context: ServiceContext): Promise<void> {
   const { objects, log } = context
@@ -33,17 +33,17 @@ export async function drainSpool(context: ServiceContext): Promise<void> {
     const object = await objects.get(key)
     if (object === null) continue
     try {
-      await bring(context, Buffer.from(object.bytes).toString('utf8'))
+      await move(context, Buffer.from(object.bytes).toString('utf8'))
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error
-      log.error('a spooled event is not stored', errorFields(error))
+      log.error('a spooled event could not be stored', errorFields(error))
       continue
     }
     await objects.delete(key)
   }
 }
 
-async function bring(context: ServiceContext, text: string): Promise<void> {
+async function move(context: ServiceContext, text: string): Promise<void> {
   const event = LineEvent.safeParse(parsed(text))
   await (event.success ? storeWebhookEvents(context, [event.data]) : setAside(context, text, event.error))
 }
@@ -56,19 +56,19 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Looks after the spool from now on. @returns what stops it */
+/** Drains the spool regularly. @returns a function that stops it */
 export function watchSpool(context: ServiceContext): () => Promise<void> {
   let running: Promise<void> | null = null
-  const look = () => {
+  const drain = () => {
     running ??= drainSpool(context)
       .catch((error: unknown) => {
         if (!isDatabaseUnavailable(error))
-          context.log.error('spooled events are not stored', errorFields(error))
+          context.log.error('the spool could not be drained', errorFields(error))
       })
       .finally(() => (running = null))
   }
-  const timer = setInterval(look, EVERY_MS)
-  look()
+  const timer = setInterval(drain, EVERY_MS)
+  drain()
   return async () => {
     clearInterval(timer)
     await running

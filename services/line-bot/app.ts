@@ -100,7 +100,10 @@ async function compareWebhook({ config, log }: ServiceContext, line: Line): Prom
   try {
     const registered = await line.webhookAddress()
     if (registered !== expected)
-      log.warn('LINE delivers to a different webhook address than the one of this service', { registered, expected })
+      log.warn('LINE delivers to a different webhook address than the one of this service', {
+        registered,
+        expected,
+      })
   } catch (error) {
     log.warn('the webhook address could not be read from LINE', errorFields(error))
   }

@@ -56,7 +56,9 @@ export async function deployMenus(
     return { skipped: false, menus }
   } catch (error) {
     log.warn('the rich menu could not be deployed', errorFields(error))
-    throw unavailable('The rich menu is only partly deployed. Please try again; the deployment continues from there.')
+    throw unavailable(
+      'The rich menu is only partly deployed. Please try again; the deployment continues from there.',
+    )
   } finally {
     await kv.unlock(LOCK, lock)
   }

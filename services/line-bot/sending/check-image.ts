@@ -16,5 +16,6 @@ export async function checkImage({ config, objects }: ServiceContext, url: strin
   const key = screenshotKey(url.slice(ours.length))
   const stored = key === null ? null : await objects.head(key)
   if (stored === null) throw invalid('image_url: there is no screenshot with this name')
-  if (stored.size > MAX_BYTES) throw invalid('image_url: is larger than 1 MB; LINE does not show larger pictures')
+  if (stored.size > MAX_BYTES)
+    throw invalid('image_url: is larger than 1 MB; LINE does not show larger pictures')
 }

@@ -14,12 +14,7 @@ export interface Outcome {
 }
 
 /** Records the outcome of a pending chunk. The last chunk completes its message. */
-export async function recordDelivery(
-  tx: Writer,
-  held: Chunk,
-  outcome: Outcome,
-  at: Date,
-): Promise<void> {
+export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, at: Date): Promise<void> {
   const recorded = await tx
     .update(messageChunks)
     .set({

@@ -95,7 +95,10 @@ async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
   if (chunk.recipients.length === 0)
     await recordOutcome(context, chunk, { state: 'failed', detail: 'no recipients are left' })
   else if (chunk.triedAt !== null && now() - chunk.triedAt.getTime() > RETRY_KEY_MS)
-    await recordOutcome(context, chunk, { state: 'failed', detail: `not confirmed within a day; ${chunk.detail}` })
+    await recordOutcome(context, chunk, {
+      state: 'failed',
+      detail: `not confirmed within a day; ${chunk.detail}`,
+    })
   else if (forced || chunk.attempts > 0 || (await fits(context, line, chunk)))
     await call(context, line, chunk)
   return true

@@ -44,7 +44,8 @@ async function answerEvent(context: ServiceContext, line: Line | null, event: Li
   const messages = await compose(context, line, event)
   if (messages === null) return
   const delivery = await line.reply(event.replyToken!, messages)
-  if (delivery.outcome === 'later') throw new LoggableError(`an answer could not be delivered: ${delivery.brief}`)
+  if (delivery.outcome === 'later')
+    throw new LoggableError(`an answer could not be delivered: ${delivery.brief}`)
   // LINE refuses a token that is used or too old. Nothing more can be done then.
   if (delivery.outcome === 'refused') context.log.warn('LINE refused an answer', { detail: delivery.brief })
   await context.db.orm

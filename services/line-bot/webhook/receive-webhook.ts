@@ -30,7 +30,8 @@ export async function receiveWebhook(
 ): Promise<{ received: number }> {
   const { config, log } = context
   const { channelSecret } = config.line
-  if (channelSecret === '') log.warn('an unsigned webhook delivery is accepted, because LINE_CHANNEL_SECRET is not set')
+  if (channelSecret === '')
+    log.warn('an unsigned webhook delivery is accepted, because LINE_CHANNEL_SECRET is not set')
   else if (signature === null || !validateSignature(Buffer.from(bytes), channelSecret, signature))
     throw unauthorized('The X-Line-Signature header does not match the body.')
   const events = readEvents(context, bytes)
@@ -38,7 +39,10 @@ export async function receiveWebhook(
   try {
     return { received: await withTimeout(storeWebhookEvents(context, events)) }
   } catch (error) {
-    log.warn('webhook events go to the spool, because the database does not accept them', { count: events.length, ...errorFields(error) })
+    log.warn('webhook events go to the spool, because the database does not accept them', {
+      count: events.length,
+      ...errorFields(error),
+    })
   }
   try {
     await withTimeout(spoolEvents(context, events))

@@ -10,6 +10,7 @@ import { migrate, migrateDatabase } from '#shared/db/migrate.ts'
 import { withBrowserHeaders } from '#shared/http/browser-headers.ts'
 import { answerUnexpected } from '#shared/http/failures.ts'
 import { serviceOf } from '#shared/http/routes.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { createLog, type Log } from '#shared/runtime/log.ts'
 import { contextOf, drain, openPorts, readSettings, stopSignal } from '#shared/runtime/service.ts'
 import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
@@ -145,7 +146,15 @@ const welcome = ({ url, reachability: reach, dataDir, tokens }: Local): string =
   Ctrl-C stops it.
 `
 
+const USAGE = `Starts all six services in one process, over HTTPS on https://localhost:8443, and keeps their data in ./data.
+
+  bun start [--help]
+
+Settings come from the environment or from .env: EVENT_PORT, EVENT_HOST, EVENT_DATA_DIR and others (services/README.md).
+Ctrl-C stops it.`
+
 if (import.meta.main) {
+  readCommandLine(USAGE, {})
   const stopping = stopSignal()
   try {
     const log = createLog()

@@ -1,16 +1,15 @@
 /**
- * `bun run test`: the check (format, lint, types), then all tests on servers of their own.
+ * `bun run test`: the check (format, lint, types), then all tests, on servers that this run starts.
  *
- *   bun tests/run.ts [--embedded] [arguments of bun test, such as parts of file names]
- *
- * With arguments for bun test it is a run of some tests, and the check is left out. Where no more than a few files of
- * all fail, each of them runs once more by itself: tests of time and of faults meet busy machines. What fails again has
- * failed; what passes then is told as unsteady, with what it said. The last line is `N passed, N failed`, followed by
- * `, N skipped` and `, N unsteady` where some were.
+ * A run of some tests only (with arguments for `bun test`) leaves out the check. When at most {@link RETRIED_FILES}
+ * files of a whole run fail, each of them runs once more by itself, because tests of time and of faults may fail on a
+ * busy machine. A test that fails again has failed. A test that passes then is reported as unsteady, with its message.
+ * The last line is `N passed, N failed`, followed by `, N skipped` and `, N unsteady` where there are any.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { cleanEnvironment } from './helpers/clean-environment.ts'
 import { killInside } from './helpers/signals.ts'
 import { ensurePrograms } from './helpers/programs.ts'
@@ -19,19 +18,44 @@ import { type Server, startPostgres, startRedis } from './helpers/servers.ts'
 
 /** Bound of a test that sets none of its own. */
 const TEST_MS = 60_000
-/** Test files that run side by side: most of them wait most of the time. */
-const ABREAST = 2
-/** Files that may fail and be tried once more: where more fail, something is broken. */
-const TRIED_AGAIN = 3
-/** Time for a child that is told to end, before it is killed. */
+/** Test files that run at the same time. Most of them wait most of the time. */
+const PARALLEL_FILES = 2
+/** The most failed files that run once more. When more fail, the cause is no busy machine. */
+const RETRIED_FILES = 3
+/** Time between SIGTERM and SIGKILL for a child process. */
 const GRACE_MS = 5_000
 const ROOT = join(import.meta.dir, '..')
+
+const USAGE = `Runs the check (format, lint, types) and then all tests. Servers that are not installed are installed with apt.
+
+  bun run test [options] [part of a file's path …]
+  bun run test:embedded [options] [part of a file's path …]     without servers: the embedded run only
+
+  -t, --test-name-pattern <regex>   only the tests whose name matches
+  --rerun-each <n>                  run each test file n times
+  --bail                            stop after the first failure
+  --embedded                        the same as bun run test:embedded
+  --help                            print this text
+
+With one of the first three options or a part of a path, the check does not run.
+Exit codes: 0 all passed, 1 a failure, 2 wrong command line.`
+
+const { values, positionals } = readCommandLine(
+  USAGE,
+  {
+    embedded: { type: 'boolean', default: false },
+    'test-name-pattern': { type: 'string', short: 't' },
+    'rerun-each': { type: 'string' },
+    bail: { type: 'boolean', default: false },
+  },
+  Infinity,
+)
 
 let interruptedBy: NodeJS.Signals | undefined
 let running: Bun.Subprocess | undefined
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(signal))
-process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) =>
+process.exitCode = await main().catch((error: unknown) =>
   failure(error instanceof Error ? error.message : Bun.inspect(error)),
 )
 if (interruptedBy !== undefined) {
@@ -39,16 +63,27 @@ if (interruptedBy !== undefined) {
   process.exitCode = 128 + constants.signals[interruptedBy]
 }
 
-/** Runs everything and gives the exit code. */
-async function main(args: readonly string[]): Promise<number> {
-  const embedded = args.includes('--embedded')
-  const chosen = args.filter((arg) => arg !== '--embedded')
+/** The arguments that go to `bun test`. */
+function testArguments(): string[] {
+  const { 'test-name-pattern': pattern, 'rerun-each': times, bail } = values
+  return [
+    ...(pattern === undefined ? [] : [`--test-name-pattern=${pattern}`]),
+    ...(times === undefined ? [] : [`--rerun-each=${times}`]),
+    ...(bail ? ['--bail'] : []),
+    ...positionals,
+  ]
+}
+
+/** @returns the exit code */
+async function main(): Promise<number> {
+  const chosen = testArguments()
+  const { embedded } = values
   if (!embedded) await ensurePrograms()
   if (chosen.length === 0 && (await run([process.execPath, 'run', 'check'])) !== 0)
     return failure('The check failed; no test was run.')
 
   const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-tests-'))
-  // Postgres may run as another user than the one whose directory this is.
+  // Postgres may run as another user, who must be able to enter this directory.
   await chmod(directory, 0o711)
   process.env.TEST_DIRECTORY = directory
   const servers: Server[] = []
@@ -60,7 +95,11 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Starts the servers that test files share, puts each into `started`, and gives their addresses. */
+/**
+ * Starts the servers that all test files share.
+ * @param started receives each server that has started
+ * @returns their addresses, as environment variables
+ */
 async function startServers(started: Server[]): Promise<Record<string, string>> {
   const starts = await Promise.allSettled([startPostgres(), startRedis()])
   for (const start of starts) if (start.status === 'fulfilled') started.push(start.value)
@@ -76,28 +115,28 @@ async function clean(servers: readonly Server[], directory: string): Promise<voi
   for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
-/** Runs the tests, prints what failed and the closing line, and gives the exit code. */
+/** Runs the tests, prints the failures and the last line. @returns the exit code */
 async function runTests(args: string[], env: Record<string, string>, directory: string): Promise<number> {
-  const first = await attempt(ABREAST, args, env, join(directory, 'report.xml'))
+  const first = await attempt(PARALLEL_FILES, args, env, join(directory, 'report.xml'))
   if (interruptedBy !== undefined) return first.code
-  if (first.ran === undefined) return failure('bun test ended before it was through', first.code)
-  const files = first.code === 0 || args.length > 0 ? [] : troubledFiles(first.ran)
-  if (files.length === 0 || files.length > TRIED_AGAIN) return tell(first.ran, first.code)
+  if (first.ran === undefined) return failure('bun test ended before all tests had run', first.code)
+  const files = first.code === 0 || args.length > 0 ? [] : failedFiles(first.ran)
+  if (files.length === 0 || files.length > RETRIED_FILES) return report(first.ran, first.code)
 
-  console.log(`\nFailed beside others, each once more by itself: ${files.join(', ')}`)
+  console.log(`\nFailed among others; each file runs once more by itself: ${files.join(', ')}`)
   const again = await attempt(1, files, env, join(directory, 'again.xml'))
   if (interruptedBy !== undefined) return again.code
-  if (again.ran === undefined) return tell(first.ran, first.code)
+  if (again.ran === undefined) return report(first.ran, first.code)
   const others = first.ran.filter(({ file }) => !files.includes(file))
   const unsteady = first.ran.filter(
     ({ test, outcome }) =>
       outcome === 'failed' && !again.ran!.some((one) => one.test === test && one.outcome === 'failed'),
   )
-  return tell([...others, ...again.ran], again.code, unsteady)
+  return report([...others, ...again.ran], again.code, unsteady)
 }
 
-/** Files in which a test failed, and those that could not be loaded. */
-function troubledFiles(ran: readonly Ran[]): string[] {
+/** Files in which a test failed, and files that could not be loaded. */
+function failedFiles(ran: readonly Ran[]): string[] {
   const files = [...new Bun.Glob('tests/**/*.test.ts').scanSync({ cwd: ROOT })]
   return files.filter((file) => {
     const mine = ran.filter((one) => one.file === file)
@@ -105,9 +144,9 @@ function troubledFiles(ran: readonly Ran[]): string[] {
   })
 }
 
-/** Runs bun test once; no report where it ended before it was through. */
+/** Runs `bun test` once. `ran` is undefined when it ended before all tests had run. */
 async function attempt(
-  abreast: number,
+  parallelFiles: number,
   args: readonly string[],
   env: Record<string, string>,
   path: string,
@@ -116,7 +155,7 @@ async function attempt(
   const options = [
     '--no-env-file',
     '--no-orphans',
-    `--parallel=${abreast}`,
+    `--parallel=${parallelFiles}`,
     `--timeout=${TEST_MS}`,
     ...reporter,
   ]
@@ -138,7 +177,7 @@ async function run(command: string[], env: Record<string, string> = {}): Promise
   }
 }
 
-/** Ends what runs just now; `main` then stops the servers on its way out. Under `bun run` signals arrive twice. */
+/** Ends the child process; `main` then stops the servers. Under `bun run` each signal arrives twice. */
 function interrupt(signal: NodeJS.Signals): void {
   interruptedBy ??= signal
   const child = running
@@ -146,8 +185,8 @@ function interrupt(signal: NodeJS.Signals): void {
   setTimeout(() => child?.kill('SIGKILL'), GRACE_MS).unref()
 }
 
-/** Prints every failure once more, and the closing line. What fails outside a test, such as a file, counts as one. */
-function tell(ran: readonly Ran[], code: number, unsteady: readonly Ran[] = []): number {
+/** Prints every failure once more, and the last line. A failure outside a test, such as a file's, counts as one. */
+function report(ran: readonly Ran[], code: number, unsteady: readonly Ran[] = []): number {
   const of = (outcome: Ran['outcome']) => ran.filter((one) => one.outcome === outcome)
   const failures = of('failed')
   for (const { file, test, said } of unsteady) console.log(`\nUnsteady: ${file}: ${test}\n${said}`)
@@ -162,5 +201,5 @@ function tell(ran: readonly Ran[], code: number, unsteady: readonly Ran[] = []):
 /** The run failed as a whole: one failure, and an exit code that says so. */
 function failure(reason: string, code = 1): number {
   console.error(reason)
-  return tell([], code || 1)
+  return report([], code || 1)
 }

@@ -15,16 +15,21 @@ import { rebuildMap } from './rebuild/map.ts'
 import { rebuildPilgrims } from './rebuild/pilgrims.ts'
 import { rebuildReportTotals, TakenBack } from './rebuild/report-totals.ts'
 import { rollUpAll } from './flush/roll-up-cells.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
 /** A run on the same data directory is not waited for: it ends when somebody ends it. */
 const WAIT_MS = 1_000
 
-const USAGE = `Usage: bun run rebuild [--check]
+const USAGE = `Computes all totals (pilgrims, days, hours, modes, map cells, reports, surveys) again from their sources, and corrects
+every difference. Flushes wait until it ends; check-ins do not.
 
-Computes totals, days, hours, modes, the map's cells and the sums of reports and surveys once more from what they
-are made of, and puts right what differs. Exit code 0: all was well, or is now. With --check nothing is changed,
-and the exit code is 1 when something differs. Flushes wait meanwhile; check-ins do not.`
+  bun run rebuild [--check]
+
+  --check   report differences, and change nothing
+  --help    print this text
+
+Exit codes: 0 no difference is left, 1 --check found a difference, 2 failed or wrong command line.`
 
 /**
  * Finds every difference between the projections and what they are made of, and unless told otherwise mends it:
@@ -62,12 +67,8 @@ async function settleAll(tx: Query, calendar: Calendar, differences: Differences
 }
 
 /** The command. @returns its exit code */
-async function main(args: readonly string[]): Promise<number> {
-  if (args.some((arg) => arg !== '--check')) {
-    console.log(USAGE)
-    return args.includes('--help') ? 0 : 2
-  }
-  const check = args.includes('--check')
+async function main(): Promise<number> {
+  const { check } = readCommandLine(USAGE, { check: { type: 'boolean', default: false } }).values
   const config = readConfig(environment())
   const unlock = config.databaseUrl === '' ? lockDataDirectory(config.dataDir, WAIT_MS) : () => undefined
   const db = await openDatabase({ url: config.databaseUrl, dir: join(config.dataDir, 'db'), statementMs: 0 })
@@ -85,7 +86,7 @@ async function main(args: readonly string[]): Promise<number> {
 
 if (import.meta.main)
   try {
-    process.exit(await main(process.argv.slice(2)))
+    process.exit(await main())
   } catch (error) {
     console.error(describeError(error))
     process.exit(2)

@@ -1,22 +1,9 @@
-/**
- * `bun run bench`: how fast, beside what can not be beaten and what people would pick instead, in one run.
- *
- *   --quick              a look, in three minutes (the whole takes a quarter of an hour)
- *   --only <row>         one row (or more, with commas); --list names them
- *   --json <file>        the run, for --compare
- *   --svg <file>         the same as a picture
- *   --markdown           the table of this folder’s README, and behind it the plan for a million walkers, which is printed
- *                        wherever the rows `caddy` and `caddy-fresh` were measured
- *   --compare <file>     what has become slower than in that run, by more than the noise: exit code 1
- *   --growth             what each thing costs with more pilgrims, and with more points
- *
- * Everything runs on loopback, on servers of its own; apt installs wrk where it is missing.
- */
+/** `bun run bench`: measures speed and memory beside upper limits and alternatives, in one run. */
 import { rmSync } from 'node:fs'
 import { mkdtemp, rm, chmod } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { killInside } from '#tests/helpers/signals.ts'
 import { ensurePrograms, PROGRAMS } from '#tests/helpers/programs.ts'
 import { startPostgres } from '#tests/helpers/servers.ts'
@@ -29,23 +16,39 @@ import { plan } from './report/plan.ts'
 import { markdown, rowText } from './report/table.ts'
 import { ROWS } from './rows/rows.ts'
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean' },
-    only: { type: 'string' },
-    list: { type: 'boolean' },
-    json: { type: 'string' },
-    svg: { type: 'string' },
-    markdown: { type: 'boolean' },
-    compare: { type: 'string' },
-    growth: { type: 'boolean' },
-  },
+const USAGE = `Measures the service beside upper limits (a bare server, COPY) and alternatives (Fastify, Hono), in one run.
+
+  bun run bench [options]
+
+  --quick            a short run of three minutes (default: about a quarter of an hour)
+  --only <rows>      only these rows, separated by commas
+  --list             print the names of all rows, and measure nothing
+  --json <file>      write the results to a file, for --compare
+  --svg <file>       draw the results as bars
+  --markdown         print the table for tests/bench/README.md
+  --compare <file>   compare with an earlier run; a ratio that became worse by more than the noise fails the run
+  --growth           measure cost by number of pilgrims and by number of points
+  --help             print this text
+
+With the rows caddy and caddy-fresh it also prints the plan for a million walkers.
+Everything runs on loopback, on servers that the run starts. wrk is installed with apt where it is missing.
+Exit codes: 0 measured, 1 a row failed or became slower, 2 wrong command line.`
+
+const { values } = readCommandLine(USAGE, {
+  quick: { type: 'boolean' },
+  only: { type: 'string' },
+  list: { type: 'boolean' },
+  json: { type: 'string' },
+  svg: { type: 'string' },
+  markdown: { type: 'boolean' },
+  compare: { type: 'string' },
+  growth: { type: 'boolean' },
 })
 
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform} ${release()}, Bun ${Bun.version}`
 
-/** Writes the run and its picture where they are wanted. */
-async function keep(rows: readonly Measured[]): Promise<void> {
+/** Writes the results and their picture to the files that the options name. */
+async function write(rows: readonly Measured[]): Promise<void> {
   const at = new Date().toISOString()
   const run = { at, scale: values.quick ? 'quick' : 'full', machine, rows }
   if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(run, null, 1)}\n`)
@@ -63,11 +66,11 @@ async function measureAll(): Promise<{ rows: Measured[]; failed: boolean }> {
     try {
       const measured = await measureRow(row, scale)
       rows.push(measured)
-      // After each row: a run that is broken off is not lost.
-      await keep(rows)
+      // After each row, so that an interrupted run is not lost.
+      await write(rows)
       console.log(`\n${rowText(measured)}`)
     } catch (error) {
-      // The other rows are worth having.
+      // The other rows are measured all the same.
       failed = true
       console.error(`\n${row.title}: not measured\n`, error)
     }
@@ -98,7 +101,7 @@ async function main(): Promise<number> {
       rmSync(directory, { recursive: true, force: true })
       process.exit(130)
     })
-  // Postgres may run as another user than the one whose directory this is.
+  // Postgres may run as another user, who must be able to enter this directory.
   await chmod(directory, 0o711)
   process.env.TEST_DIRECTORY = directory
   const postgres = await startPostgres()

@@ -1,10 +1,11 @@
 /** The program that plants faults. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { equivalentOf, EQUIVALENTS } from './equivalents.ts'
 import { mutantsOf, planted } from './mutations.ts'
-import { choose, readOptions } from './options.ts'
+import { choose, OPTIONS, readOptions } from './options.ts'
 import { createSelection, ROOMS, sourcesIn } from './rooms.ts'
 
 const ROOT = join(import.meta.dir, '../..')
@@ -66,13 +67,12 @@ describe('a sample', () => {
   })
 })
 
-test('options: a number that is none is told', () => {
-  expect(() => readOptions(['--sample', 'many'], 1)).toThrow(
-    '--sample must be a whole number, 0 or more: many',
-  )
-  expect(() => readOptions(['--jobs', '0'], 1)).toThrow('--jobs must be a whole number, 1 or more: 0')
-  expect(readOptions(['--help'], 1)).toBe('help')
-  expect(readOptions(['--in', './shared/rules/'], 5)).toMatchObject({ paths: ['shared/rules'], seed: 5 })
+test('options: a wrong number is refused with a sentence that names the option', () => {
+  const read = (args: string[], seed: number) =>
+    readOptions(parseArgs({ args, options: OPTIONS }).values, seed)
+  expect(() => read(['--sample', 'many'], 1)).toThrow('--sample must be a whole number, 0 or more: many')
+  expect(() => read(['--jobs', '0'], 1)).toThrow('--jobs must be a whole number, 1 or more: 0')
+  expect(read(['--in', './shared/rules/'], 5)).toMatchObject({ paths: ['shared/rules'], seed: 5 })
 })
 
 describe('the tests of a file', () => {

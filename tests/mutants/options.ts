@@ -1,21 +1,22 @@
-/** What is asked of a run of mutants. */
-import { parseArgs } from 'node:util'
+/** The command line of `bun run test:mutants`. */
+import type { parseArgs } from 'node:util'
 
-export const HELP = `bun run test:mutants: plants faults, one at a time, in a copy of this tree, and runs the tests that should see each.
+export const HELP = `Plants faults (mutants), one at a time, in a copy of the tree, and runs the tests of the changed file.
 
-  --in <path>     a folder or file of the product; may be given several times.
-                  If not said: everything that has a row in tests/mutants/rooms.ts
-  --sample <n>    so many of the mutants, chosen by the seed; 50 if not said, 0: all
-  --seed <n>      repeats a choice; a new one each time if not said
-  --jobs <n>      mutants at a time, each in a copy of its own; 1 if not said
-  --only <text>   mutants whose place (file:line:column) holds this text; the sample is drawn from these
-  --thorough      runs each test on every driver; if not said, those that run on several run on servers only,
-                  with one partition
-  --list          prints the chosen mutants and their tests, and runs nothing
-  --help          this text
+  bun run test:mutants [options]
 
-A mutant is killed when a test fails, or when its tests take several times as long as they take without it.
-The end is 0 when every mutant was killed or stands in tests/mutants/equivalents.ts, and 1 otherwise.`
+  --in <path>     a folder or file of the product; may be given several times
+                  (default: everything that tests/mutants/rooms.ts lists)
+  --sample <n>    how many mutants, chosen by the seed; 0: all (default: 50)
+  --seed <n>      repeat the choice of an earlier run (default: a new seed)
+  --jobs <n>      mutants at a time, each in its own copy of the tree (default: 1)
+  --only <text>   only mutants whose place (file:line:column) contains this text
+  --thorough      run each test on every driver (default: on servers only, with one partition)
+  --list          print the chosen mutants and their tests, and run nothing
+  --help          print this text
+
+A mutant is killed when a test fails, or when its tests take several times as long as without it.
+Exit codes: 0 every mutant was killed or is listed in tests/mutants/equivalents.ts, 1 one was not, 2 wrong command line.`
 
 export interface Options {
   readonly paths: readonly string[]
@@ -28,30 +29,28 @@ export interface Options {
   readonly list: boolean
 }
 
+/** As `parseArgs` of node:util takes them. */
+export const OPTIONS = {
+  in: { type: 'string', multiple: true, default: [] as string[] },
+  sample: { type: 'string', default: '50' },
+  seed: { type: 'string' },
+  jobs: { type: 'string', default: '1' },
+  only: { type: 'string', default: '' },
+  thorough: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
+} as const
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
+
 /**
- * Reads the command line.
- * @returns 'help' where help is asked for
- * @throws Error with a sentence for whoever typed it
+ * Checks the values of the command line.
+ * @throws Error with a sentence that names the wrong option
  */
-export function readOptions(args: readonly string[], randomSeed: number): Options | 'help' {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      in: { type: 'string', multiple: true, default: [] },
-      sample: { type: 'string', default: '50' },
-      seed: { type: 'string', default: `${randomSeed}` },
-      jobs: { type: 'string', default: '1' },
-      only: { type: 'string', default: '' },
-      thorough: { type: 'boolean', default: false },
-      list: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  })
-  if (values.help) return 'help'
+export function readOptions(values: Values, randomSeed: number): Options {
   return {
     paths: values.in.map((path) => path.replace(/^\.\//, '').replace(/\/+$/, '')),
     sample: wholeNumber('--sample', values.sample, 0),
-    seed: wholeNumber('--seed', values.seed, 0),
+    seed: wholeNumber('--seed', values.seed ?? `${randomSeed}`, 0),
     jobs: wholeNumber('--jobs', values.jobs, 1),
     only: values.only,
     thorough: values.thorough,

@@ -1,8 +1,9 @@
-/** `bun run test:mutants`: plants faults, one at a time, and tells which of them no test sees. `--help` tells the rest. */
+/** `bun run test:mutants`: plants faults, one at a time, and reports those that no test detects. */
 import { join } from 'node:path'
 import { equivalentOf } from './equivalents.ts'
 import { type Mutant, mutantsOf } from './mutations.ts'
-import { choose, HELP, type Options, readOptions } from './options.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
+import { choose, HELP, type Options, OPTIONS, readOptions } from './options.ts'
 import { type Candidate, createSelection, ROOMS, sourcesIn } from './rooms.ts'
 import { inWorkplaces, openWorkplace, type Outcome, type Workplace } from './workplace.ts'
 
@@ -25,17 +26,13 @@ let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => (isInterrupted = true))
 
-process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+process.exitCode = await main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : Bun.inspect(error))
   return 1
 })
 
-async function main(args: readonly string[]): Promise<number> {
-  const options = readOptions(args, Math.floor(Math.random() * 1e6))
-  if (options === 'help') {
-    console.log(HELP)
-    return 0
-  }
+async function main(): Promise<number> {
+  const options = readOptions(readCommandLine(HELP, OPTIONS).values, Math.floor(Math.random() * 1e6))
   const chosen = await choice(options)
   const select = createSelection(ROOT)
   const tests: Tests = new Map(chosen.map(({ file }) => [file, select(file)]))

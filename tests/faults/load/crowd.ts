@@ -1,37 +1,45 @@
 /**
- * `bun tests/faults/load/crowd.ts [--rate 30] [--times 20] [--seconds 10] [--rounds 6]`: check-ins at a steady rate,
- * by turns alone and while a crowd twenty times as large reads the map. What a check-in takes in both, and which part
- * was busy meanwhile: with all cores busy, everything waits for everything.
+ * Sends check-ins at a steady rate, alternately alone and beside a crowd of readers of the map. Prints the latency of
+ * check-ins and the CPU use of each process: when all cores are busy, every process waits.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { cpuSeconds } from '#tests/bench/parts.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
 import { type Measured, startSteady, type Steady, walking } from './steady.ts'
 
-const { values } = parseArgs({
-  options: {
-    rate: { type: 'string', default: '30' },
-    times: { type: 'string', default: '20' },
-    seconds: { type: 'string', default: '10' },
-    rounds: { type: 'string', default: '6' },
-  },
+const USAGE = `Sends check-ins at a steady rate, alternately alone and while a larger crowd reads the map. Prints the latency of the
+check-ins in both cases, and the CPU use of each process.
+
+  bun tests/faults/load/crowd.ts [options]
+
+  --rate <n>      check-ins per second (default: 30)
+  --times <n>     reads of the crowd for each check-in (default: 20)
+  --seconds <n>   length of each measurement (default: 10)
+  --rounds <n>    measurements of each case (default: 6)
+  --help          print this text`
+
+const { values } = readCommandLine(USAGE, {
+  rate: { type: 'string', default: '30' },
+  times: { type: 'string', default: '20' },
+  seconds: { type: 'string', default: '10' },
+  rounds: { type: 'string', default: '6' },
 })
 const [rate, times, seconds, rounds] = [values.rate, values.times, values.seconds, values.rounds].map(
   Number,
 ) as [number, number, number, number]
-/** A crowd that comes or goes is not measured. */
+/** Time before each measurement, while the crowd starts or stops. */
 const SETTLING_MS = 1_500
 const TICKS_PER_S = 100
-/** A crowd writes nothing: waiting for a disk that others use as well would hide what it does. */
+/** Stores write to memory: waiting for a shared disk would hide the effect of the crowd. */
 const IN_MEMORY = '/dev/shm'
 
-/** Seconds of CPU that the machine has had, whoever had them. */
-function allS(): number {
+/** CPU seconds of all processes of the machine. */
+function machineCpuSeconds(): number {
   const ticks = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))![1]!.split(' ').map(Number)
   const [user, nice, system, , , irq, softirq, steal] = ticks as [
     number,
@@ -48,7 +56,7 @@ function allS(): number {
 
 interface Round {
   readonly measured: Measured
-  /** Cores that each part kept busy. */
+  /** Cores that each process used. */
   readonly busy: Readonly<Record<string, number>>
 }
 
@@ -62,7 +70,7 @@ async function measure(steady: Steady, busyS: () => Record<string, number>): Pro
   return { measured: steady.take(), busy: Object.fromEntries(busy) as Record<string, number> }
 }
 
-/** Asks the crowd to read at a rate from now on. @returns what it has read until now */
+/** Starts the crowd as a process of its own. `read` sets its rate and returns what it has measured so far. */
 function startReaders(url: string, caFile: string) {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'readers.ts'), url, caFile], {
     stdin: 'pipe',
@@ -87,7 +95,7 @@ function startReaders(url: string, caFile: string) {
 const median = (of: readonly number[]): number => of.toSorted((a, b) => a - b)[Math.floor(of.length / 2)]!
 const ms = (figure: number): string => figure.toFixed(1).padStart(7)
 
-/** The least, the median and the most of a figure over rounds. */
+/** Median, minimum and maximum over the rounds. */
 const spread = (of: readonly number[]): string =>
   `${median(of).toFixed(1)} (${Math.min(...of).toFixed(1)} – ${Math.max(...of).toFixed(1)})`
 
@@ -110,7 +118,7 @@ async function run(world: FragileWorld): Promise<void> {
     phones: [process.pid],
   }
   const busyS = () => ({
-    all: allS(),
+    all: machineCpuSeconds(),
     ...Object.fromEntries(
       Object.entries(pids).map(([name, of]) => [name, of.reduce((sum, pid) => sum + cpuSeconds(pid), 0)]),
     ),
@@ -120,11 +128,11 @@ async function run(world: FragileWorld): Promise<void> {
   console.log(
     '| check-ins    |    all | failed |  p50 ms |  p99 ms | cores busy |\n| --- | ---: | ---: | ---: | ---: | --- |',
   )
-  // What is compiled at first is nobody's time.
+  // A warm-up: compilation is not measured.
   await readers.read(rate)
   await Bun.sleep(5_000)
   for (let round = 0; round < rounds; round++)
-    // A B, B A, A B …: whatever grows meanwhile is neither's.
+    // The order A B, B A, A B … cancels a trend over time.
     for (const kind of round % 2 === 0
       ? (['alone', 'with a crowd'] as const)
       : (['with a crowd', 'alone'] as const)) {

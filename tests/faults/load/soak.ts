@@ -1,31 +1,41 @@
 /**
- * `bun tests/faults/load/soak.ts [--minutes 15] [--rate <requests a second>]`: requests at a steady rate, half of
- * what was taken in a first try if not said, with a flush each minute. A row a minute: what answers took, and the
- * memory, file handles and connections of each part, so that what grows is seen.
+ * Sends requests at a steady rate and prints latencies and the size of each process by the minute, so that a leak
+ * shows.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Server } from '#tests/helpers/servers.ts'
 import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { startSteady, walking } from './steady.ts'
 
-const TRY_MS = 8_000
-const ABREAST = 48
-const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '15' }, rate: { type: 'string' } },
+const TRIAL_MS = 8_000
+const CLIENTS = 48
+
+const USAGE = `Sends requests at a steady rate, with a flush each minute. Prints a row by the minute: latencies, and the memory,
+file handles and connections of each process.
+
+  bun tests/faults/load/soak.ts [options]
+
+  --minutes <n>   how long (default: 15)
+  --rate <n>      requests per second (default: half of what a short trial reaches)
+  --help          print this text`
+
+const { values } = readCommandLine(USAGE, {
+  minutes: { type: 'string', default: '15' },
+  rate: { type: 'string' },
 })
 
-/** Resident megabytes; open files and sockets among them. */
+/** Resident megabytes; the number of open files, and of the sockets among them. */
 function sizeOf({ pid }: Server): { mb: number; files: number; sockets: number } {
   const kb = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
   const links = readdirSync(`/proc/${pid}/fd`).map((fd) => {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`)
     } catch {
-      // Closed between the two looks.
+      // Closed after the directory was read.
       return ''
     }
   })
@@ -44,25 +54,26 @@ function partsOf(world: FragileWorld): [name: string, server: Server][] {
   ]
 }
 
-/** Requests a second when each of some clients sends the next one as soon as the last is answered. */
-async function ceiling(ask: (n: number) => Promise<boolean>): Promise<number> {
-  const endsAt = performance.now() + TRY_MS
+/** Requests per second when {@link CLIENTS} clients each send the next request as soon as the last is answered. */
+async function maximumRate(request: (n: number) => Promise<boolean>): Promise<number> {
+  const endsAt = performance.now() + TRIAL_MS
   let n = 0
   const client = async () => {
-    while (performance.now() < endsAt) await ask(n++).catch(() => false)
+    while (performance.now() < endsAt) await request(n++).catch(() => false)
   }
-  await Promise.all(Array.from({ length: ABREAST }, client))
-  return (n / TRY_MS) * 1_000
+  await Promise.all(Array.from({ length: CLIENTS }, client))
+  return (n / TRIAL_MS) * 1_000
 }
 
 await inDirectory('soak', async () => {
   const world = await openFragileWorld({ settings: { EVENT_FLUSH_SECONDS: '60' } })
   const sql = postgres(world.databaseUrl, { max: 1, onnotice: () => undefined })
   const parts = partsOf(world)
-  const ask = walking(world.fetch)
-  const most = values.rate === undefined ? await ceiling((n) => ask(1e7 + n)) : 2 * Number(values.rate)
-  const rate = Math.round(most / 2)
-  console.log(`${rate} requests a second, half of ${Math.round(most)}; each cell: MB files/sockets`)
+  const request = walking(world.fetch)
+  const maximum =
+    values.rate === undefined ? await maximumRate((n) => request(1e7 + n)) : 2 * Number(values.rate)
+  const rate = Math.round(maximum / 2)
+  console.log(`${rate} requests per second, half of ${Math.round(maximum)}; each cell: MB files/sockets`)
   console.log(
     `| min | requests | failed | p50 ms | p99 ms | ${parts.map(([name]) => name).join(' | ')} | pg conn. | rows |`,
   )
@@ -84,13 +95,13 @@ await inDirectory('soak', async () => {
     console.log(`| ${[...cells, counts!.connections, counts!.rows].join(' | ')} |`)
   }
   await row(0)
-  const steady = startSteady(rate, ask)
+  const steady = startSteady(rate, request)
   for (let minute = 1; minute <= Number(values.minutes); minute++) {
     await Bun.sleep(60_000)
     await row(minute, steady)
   }
   await steady.stop()
-  // Connections and memory that were only lent are given back by now.
+  // After this time idle connections are closed and free memory is returned.
   await Bun.sleep(65_000)
   await row(Number(values.minutes) + 1, steady)
   await sql.end({ timeout: 1 })

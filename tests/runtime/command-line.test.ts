@@ -1,0 +1,70 @@
+/** The command lines of the scripts of package.json, and of the two load tests that stand beside them. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
+import { scripts } from '../../package.json'
+
+const ROOT = join(import.meta.dir, '../..')
+/** Scripts that run a tool of a dependency. */
+const TOOLS = ['check', 'format', 'migrations']
+const LOAD_TESTS = ['tests/faults/load/soak.ts', 'tests/faults/load/crowd.ts']
+
+interface Script {
+  /** What a person types. */
+  readonly typed: string
+  readonly file: string
+  /** Arguments that package.json gives. */
+  readonly args: readonly string[]
+}
+
+function scriptOf([name, line]: readonly [name: string, line: string]): Script {
+  const command = line.split(' && ').at(-1)!.split(' ')
+  const [file, ...args] = command.slice(command.indexOf('bun') + 1)
+  return { typed: name === 'start' ? 'bun start' : `bun run ${name}`, file: file!, args }
+}
+
+const SCRIPTS: readonly Script[] = [
+  ...Object.entries(scripts)
+    .filter(([name]) => !TOOLS.includes(name))
+    .map(scriptOf),
+  ...LOAD_TESTS.map((file) => ({ typed: `bun ${file}`, file, args: [] })),
+]
+
+let directory = ''
+beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'command-line-'))))
+afterEach(() => rmSync(directory, { recursive: true }))
+
+/** Runs a script where it can write only into `directory`, unless it writes into the tree. */
+async function run({ file, args }: Script, option: string) {
+  const child = Bun.spawn([process.execPath, '--no-env-file', join(ROOT, file), ...args, option], {
+    cwd: directory,
+    env: { ...cleanEnvironment(), TMPDIR: directory, TEST_DIRECTORY: directory },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { out, err, code, files: readdirSync(directory) }
+}
+
+test.each(SCRIPTS)('$typed runs a file of the project', ({ file }) => {
+  expect(file).toMatch(/^(?:shared|services|proxy|tests)\/.+\.ts$/)
+})
+
+describe.each(SCRIPTS)('$typed', (script) => {
+  test('prints a usage that names it for --help, and does nothing else', async () => {
+    const { out, err, code, files } = await run(script, '--help')
+    expect(out).toMatch(new RegExp(`${RegExp.escape(script.typed)}(?![:\\w])`))
+    expect({ err, code, files }).toEqual({ err: '', code: 0, files: [] })
+  })
+
+  test('refuses an unknown option with exit code 2, and does nothing else', async () => {
+    const { out, err, code, files } = await run(script, '--no-such-option')
+    expect(`${out}${err}`).toContain('no-such-option')
+    expect({ code, files }).toEqual({ code: 2, files: [] })
+  })
+})

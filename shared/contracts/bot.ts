@@ -1,13 +1,13 @@
-/** What LINE delivers, and the menu that pilgrims steer the bot with. */
+/** LINE webhook events and the bot's rich menus. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Time } from './fields.ts'
 
-/** The languages the bot speaks; the first one to people whose language nobody knows. */
+/** Languages of the bot. The first one is the default. */
 export const Language = z.enum(['zh-Hant', 'zh-Hans', 'en', 'ja'])
 export type Language = z.infer<typeof Language>
 
-/** What a pilgrim can ask for, in words or by a button. */
+/** Commands that a pilgrim can send, as text or by a button. */
 export const BotAction = z.enum(['checkin', 'help', 'level', 'carbon', 'card', 'share', 'survey', 'about'])
 export type BotAction = z.infer<typeof BotAction>
 
@@ -22,10 +22,10 @@ const Mentionee = z.looseObject({
   isSelf: z.boolean().optional(),
 })
 
-/** The end of the year 9999: the database reads no year of five digits. */
+/** The end of the year 9999: the database cannot read years of five digits. */
 const LAST_MS = 253_402_300_799_999
 
-/** An event as LINE sends it, as far as the bot looks at it. What else is in it stays. */
+/** A webhook event: the fields that the bot reads. Other fields are preserved. */
 export const LineEvent = z.looseObject({
   type: z.string(),
   webhookEventId: z.string().min(1).max(100),
@@ -44,7 +44,7 @@ export const LineEvent = z.looseObject({
 })
 export type LineEvent = z.infer<typeof LineEvent>
 
-/** The envelope; an event that cannot be read spoils none of its neighbours. */
+/** The envelope of webhook events. Each event is parsed separately, so an invalid one does not affect the others. */
 export const LineDelivery = z.looseObject({ events: z.array(z.unknown()) })
 
 export const MenuStatus = z.object({
@@ -55,7 +55,7 @@ export const MenuStatus = z.object({
       menu_id: z.string().nullable(),
       digest: z.string().nullable(),
       deployed_at: Time.nullable(),
-      current: z.boolean().describe('Whether it shows what this release draws'),
+      current: z.boolean().describe('Whether the deployed menu is the one of this release'),
     }),
   ),
 })
@@ -71,9 +71,9 @@ export const webhookEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/webhook',
   service: 'line-bot',
-  summary: 'Events of the LINE platform; its signature over the raw body decides',
+  summary: 'Receives webhook events from the LINE platform; authenticated by the signature of the raw body',
   bodyKind: 'raw',
-  data: z.object({ received: z.int().describe('Events that were not known before') }),
+  data: z.object({ received: z.int().describe('Number of new events; repeated deliveries are not counted') }),
   errors: [400, 401, 413, 503],
 })
 
@@ -81,7 +81,7 @@ export const menuStatusEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/richmenu',
   service: 'line-bot',
-  summary: 'Which rich menu each language has',
+  summary: 'Rich menu of each language',
   access: 'manager',
   data: MenuStatus,
   errors: [503],
@@ -91,7 +91,7 @@ export const deployMenuEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/admin/richmenu',
   service: 'line-bot',
-  summary: 'Deploys the rich menu of each language; where nothing has changed, nothing happens',
+  summary: 'Deploys the rich menu of each language; unchanged menus are skipped',
   access: 'manager',
   data: MenuDeployment,
   errors: [409, 503],

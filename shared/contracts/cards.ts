@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { UserId } from './fields.ts'
 
-/** Pixels; what social networks show large. */
+/** In pixels: the size that social networks recommend for large previews. */
 export const CARD_SIZE = { width: 1_200, height: 630 } as const
 
 export const CardAnswer = z.object({
@@ -13,7 +13,7 @@ export const CardAnswer = z.object({
   etag: z
     .string()
     .describe(
-      'The picture’s ETag as its header has it, quotes included; the same while nothing on it changes',
+      'The picture’s ETag as in its header, with the quotes; it changes only when the picture changes',
     ),
 })
 export type CardAnswer = z.infer<typeof CardAnswer>
@@ -22,7 +22,7 @@ export const drawCardEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/og-image',
   service: 'feedback-media',
-  summary: 'Draws a pilgrim’s share card, or finds the stored one still right',
+  summary: 'Draws a pilgrim’s share card, unless the stored one is current',
   access: 'optional',
   limit: 'user-write',
   caller: 'body',
@@ -35,7 +35,7 @@ export const cardEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/og/:file',
   service: 'feedback-media',
-  summary: 'The share card of this moment, drawn when what it shows has changed. The file is <userId>.png',
+  summary: 'The current share card, redrawn when its content has changed. The file is <userId>.png',
   params: z.object({ file: z.string() }),
   data: z.string().describe('The picture'),
   media: 'image/png',

@@ -1,24 +1,24 @@
-/** The map of the event by cells: how many points there are, and who is where. */
+/** The map of the event by cells: numbers of points and pilgrims, front and tail. */
 import { z } from 'zod'
 import { endpoint, Written } from './endpoint.ts'
 import { Instant, Latitude, Longitude, Time, Zoom } from './fields.ts'
 import { BoundingBox } from './tracking.ts'
 
-/** Cells in one answer at most. */
+/** Maximum number of cells in one answer. */
 export const MAX_CELLS = 5_000
 
 export const ClustersQuery = z.object({
-  zoom: Zoom.default(10).describe('Of the cells: 0.2° wide at 6, half as wide with each zoom up to 18'),
-  bbox: BoundingBox.optional().describe('west,south,east,north: cells that lie in it or across its edge'),
-  since: Instant.optional().describe(
-    'Points of then and later, and pilgrims whose latest position is; from the start of that hour',
+  zoom: Zoom.default(10).describe(
+    'Zoom of the cells: 0.2° wide at 6, half as wide at each further zoom up to 18',
   ),
+  bbox: BoundingBox.optional().describe('west,south,east,north: cells inside it or on its edge'),
+  since: Instant.optional().describe('Counts points and latest positions from the start of this hour on'),
   k: z
     .string()
     .regex(/^\d{1,6}$/, { error: 'must be a whole number from 0 to 999999' })
     .transform(Number)
     .default(0)
-    .describe('Leaves out cells with fewer pilgrims, for maps that the public sees'),
+    .describe('Omits cells with fewer pilgrims, for public maps'),
 })
 export type ClustersQuery = z.infer<typeof ClustersQuery>
 
@@ -29,11 +29,11 @@ export const CellFeature = z.object({
   id: z.string().describe('zoom/x/y of the cell'),
   geometry: z.object({
     type: z.literal('Polygon'),
-    coordinates: z.array(z.array(Position)).describe('The cell’s own square'),
+    coordinates: z.array(z.array(Position)).describe('The square of the cell'),
   }),
   properties: z.object({
-    count: z.int().describe('Points'),
-    users: z.int().describe('Pilgrims whose latest position is here'),
+    count: z.int().describe('Number of points'),
+    users: z.int().describe('Number of pilgrims whose latest position is here'),
   }),
 })
 
@@ -41,18 +41,18 @@ const End = z
   .object({
     lat: Latitude,
     lng: Longitude,
-    route_km: z.number().nullable().describe('Along the route from its beginning; null without a route'),
+    route_km: z.number().nullable().describe('Distance from the start of the route; null without a route'),
   })
   .nullable()
 
-/** What stands beside the cells. */
+/** Fields beside the cells. */
 const Summary = z.object({
-  zoom: z.int().describe(`The one asked for, or the next coarser one with at most ${MAX_CELLS} cells`),
+  zoom: z.int().describe(`The requested zoom, or the next coarser one with at most ${MAX_CELLS} cells`),
   requested_zoom: z.int(),
-  since: Time.nullable().describe('Start of the hour that is meant'),
-  front: End.describe('Of the walk, wherever the box is: all but the foremost twentieth are behind it'),
-  tail: End.describe('All but the last twentieth are before it'),
-  spread_km: z.number().nullable().describe('From tail to front, along the route if there is one'),
+  since: Time.nullable().describe('Start of the requested hour'),
+  front: End.describe('Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it'),
+  tail: End.describe('Tail of the whole walk: 95 % of the pilgrims are ahead of it'),
+  spread_km: z.number().nullable().describe('Distance from tail to front, along the route if there is one'),
   as_of: Time.nullable().describe('Time of the last flush'),
 })
 
@@ -63,7 +63,7 @@ export const Clusters = z.object({
 })
 export type Clusters = z.infer<typeof Clusters>
 
-/** A cell of the map as it is to be written; edges in degrees. */
+/** A cell to serialize; edges in degrees. */
 export interface MapCell {
   readonly id: string
   readonly bounds: readonly [west: number, south: number, east: number, north: number]
@@ -72,8 +72,8 @@ export interface MapCell {
 }
 
 /**
- * Writes the map. There are thousands of cells in one answer, and to make, check and write each as an object takes
- * ten times as long; neighbours share their edges, so that each is written once.
+ * Serializes the map directly as JSON. An answer has thousands of cells; creating, validating and serializing an
+ * object for each takes ten times as long. Neighbours share their edges, so each edge is formatted once.
  */
 export function writeClusters(cells: readonly MapCell[], summary: z.infer<typeof Summary>): Written {
   const edges = new Map<number, string>()
@@ -98,7 +98,7 @@ export const clustersEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/clusters',
   service: 'admin',
-  summary: 'GeoJSON of grid cells with their points and pilgrims; where the walk begins and ends',
+  summary: 'GeoJSON of grid cells with their numbers of points and pilgrims; front and tail of the walk',
   access: 'volunteer',
   query: ClustersQuery,
   data: Clusters,

@@ -1,4 +1,4 @@
-/** The API's own description. */
+/** The documentation of the API. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 
@@ -15,7 +15,7 @@ export const docsEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/docs',
   service: 'admin',
-  summary: 'This API as a page for people',
+  summary: 'This API as a readable page',
   media: 'text/html',
   data: z.string(),
 })

@@ -1,6 +1,6 @@
 /**
- * An endpoint as a value: everything that the router, the proxy, the access table, the API's
- * documentation and the tests need to know about a route stands here once.
+ * The declaration of an endpoint: all that the router, the proxy, the access table, the API's
+ * documentation and the tests need to know about a route.
  */
 import { z } from 'zod'
 
@@ -15,12 +15,12 @@ export const ServiceName = z.enum([
 export type ServiceName = z.infer<typeof ServiceName>
 
 /**
- * Who may call: `public` needs no token, `optional` answers more with one (a bad one is 401),
- * the tiers need at least that tier's token.
+ * Who may call. `public` needs no token. `optional` returns more with a token; an invalid token gets 401.
+ * A tier needs a token of that tier or a higher one.
  */
 export type Access = 'public' | 'optional' | 'volunteer' | 'manager' | 'owner'
 
-/** Limits that the tracking admission applies itself, in the same atomic call that buffers the points. */
+/** Names of rate limits. Admission applies those of tracking in the atomic call that buffers the points. */
 export type LimitName = 'checkin' | 'sync' | 'survey' | 'user-write' | 'address-write' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -32,51 +32,51 @@ export interface Endpoint<
   Data extends z.ZodType = z.ZodType,
 > {
   readonly method: Method
-  /** Path with `:name` parameters, as the router reads it. */
+  /** Path with `:name` parameters. */
   readonly path: string
   readonly service: ServiceName
   /** One sentence for the documentation. */
   readonly summary: string
   readonly access: Access
-  /** The sliding window that a call is charged to; `null`: none. */
+  /** The rate limit (sliding window) that counts a call; `null`: none. */
   readonly limit: LimitName | null
-  /** Status of a success. */
+  /** Status code of a success. */
   readonly success: 200 | 202
-  /** Whether a success may be 202 instead: it is written down, and goes on after the answer. */
+  /** Whether a success may be 202 instead: the work is recorded and continues after the answer. */
   readonly goesOn: boolean
-  /** Where the pilgrim's id stands, when the call is made in a pilgrim's name; `header`: in X-Line-User-Id, or nowhere. */
+  /** Where a pilgrim's call carries the user id; `header`: optionally in X-Line-User-Id. */
   readonly caller: 'body' | 'query' | 'header' | 'none'
-  /** Whether the end of the event closes it: 403 from then on. */
+  /** Whether it answers 403 once the event has ended. */
   readonly closedAtEnd: boolean
   readonly params: Params
   readonly query: Query
-  /** JSON body; `raw` bodies are read by the handler itself within the same limit of bytes. */
+  /** JSON body. The handler reads a `raw` body itself, within the same size limit. */
   readonly body: Body
   readonly bodyKind: 'none' | 'json' | 'raw'
-  /** The plain form of a body, checked by hand where that matters; null: ask the contract. */
+  /** Fast validation of the common form of a body, where speed matters; null: validate with the schema. */
   quickBody?(given: unknown): z.infer<Body> | null
-  /** What the contract names of an answer, picked by hand where that matters. */
+  /** Fast selection of the declared fields of an answer, where speed matters. */
   quickData?(data: z.infer<Data>): z.infer<Data>
-  /** What stands under `data` of the envelope; for other media types a description. */
+  /** Content of `data` in the envelope; for other media types a description. */
   readonly data: Data
-  /** Media type of a success that is not the JSON envelope, or a JSON document without envelope. */
+  /** Media type of a success without the JSON envelope; null: JSON in the envelope. */
   readonly media: string | null
-  /** Media types that a client may ask for instead, by `Accept` or a parameter. */
+  /** Other media types that a client may request, by `Accept` or a parameter. */
   readonly otherMedia: readonly string[]
-  /** Media types whose answers are files to keep: `Content-Disposition: attachment`. */
+  /** Media types that are downloaded as files: `Content-Disposition: attachment`. */
   readonly downloads: readonly string[]
   /**
-   * How long an answer may be kept and given to others, in milliseconds; 0: not at all. The answer must depend on
-   * nothing but path, query and the caller's role. It carries an ETag, and 304 is an answer too.
+   * How long the response cache may reuse an answer, in milliseconds; 0: not at all. The answer must depend only on
+   * path, query and the caller's role. It carries an ETag, and a matching request gets 304.
    */
   readonly keepMs: number
-  /** Refusals beyond those that follow from the fields above. */
+  /** Status codes of errors beyond those that follow from the fields above. */
   readonly errors: readonly number[]
-  /** Bodies of refusals, by status, that may be more than an error. */
+  /** Schemas of error bodies that differ from `ErrorBody`, by status. */
   readonly refusals: Readonly<Record<number, z.ZodType>>
 }
 
-/** Data of an answer that its contract has written as JSON by hand: only contracts make one, and name its fields. */
+/** Answer data that is already serialized as JSON. Only contracts create it, and they declare its fields. */
 export class Written {
   constructor(readonly json: string) {}
 }
@@ -87,7 +87,7 @@ type Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D exte
 > &
   Partial<Endpoint<P, Q, B, D>>
 
-/** No fields; what is there is not looked at. */
+/** No declared fields; any fields are ignored. */
 export const Nothing = z.object({})
 type Nothing = typeof Nothing
 

@@ -1,4 +1,4 @@
-/** The one table of routes: proxy, router, access rules, documentation and tests all read it. */
+/** The table of all endpoints. Proxy, router, access rules, documentation and tests read it. */
 import type { Endpoint } from './endpoint.ts'
 import * as bot from './bot.ts'
 import * as cards from './cards.ts'

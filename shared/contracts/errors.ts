@@ -1,14 +1,14 @@
-/** Every refusal that a client may see. */
+/** Error bodies and error codes. */
 import { z } from 'zod'
 
 export const ErrorBody = z.object({
-  error: z.string().describe('A sentence that says what happened and what to do'),
+  error: z.string().describe('A sentence for people: what happened and what to do'),
   code: z.string().optional().describe('Stable, kebab-case'),
   request_id: z.string().optional(),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>
 
-/** Stable codes: clients branch on these, people read the sentence. */
+/** Stable codes for clients to branch on. */
 export const ErrorCode = z.enum([
   'invalid-request',
   'unauthorized',

@@ -1,6 +1,6 @@
 /**
- * What the services tell each other. An event is a row of the outbox, written in the transaction of the
- * change it reports; each subscriber listed here acts on it at least once, once in effect.
+ * Domain events between services. An event is a row of the outbox, written in the transaction of the
+ * change that it reports. Each subscriber handles it at least once; its effect happens once.
  */
 import { z } from 'zod'
 import { LineEvent } from './bot.ts'
@@ -28,8 +28,8 @@ export type Subject = keyof typeof EVENTS
 export type Payload<S extends Subject> = z.infer<(typeof EVENTS)[S]>
 
 /**
- * Who acts on what. A name is `<service>.<verb>` and stays for ever: it is the key under which handled
- * events are remembered.
+ * Subscribers and their subjects. A name is `<service>.<verb>` and must never change: the database records handled
+ * events under it.
  */
 export const SUBSCRIBERS = {
   'admin.spread-status': [
@@ -47,7 +47,7 @@ export const SUBSCRIBERS = {
 
 export type Subscriber = keyof typeof SUBSCRIBERS
 
-/** An event as it stands in the outbox. */
+/** A row of the outbox. */
 export interface Event<S extends Subject = Subject> {
   readonly id: number
   readonly subject: S

@@ -1,6 +1,6 @@
 /**
- * The plain form of what phones send most, checked by hand: several times faster than the contract, which is asked
- * about everything else. What passes here passes there, as the same value (a test compares them).
+ * Fast validation of the most common requests: several times faster than the schema, which validates all others.
+ * Every request that passes here also passes the schema, with the same value (a test compares them).
  */
 import { cutText, foldMode, isStorableText, isUserId, MAX_MODE, MAX_POINTS, MAX_SOURCE } from './fields.ts'
 import type { CheckInRequest, GpsPoint, TrackSyncRequest } from './gps-points.ts'
@@ -15,16 +15,20 @@ const isTime = (value: unknown): value is number | string | Absent =>
   isAbsent(value) ||
   (typeof value === 'string' ? value.length <= 64 : typeof value === 'number' && Number.isFinite(value))
 
-/** A mode or a label as it is kept; false for what the contract has to look at. */
-function quickText(value: unknown, kept: (text: string) => string, most: number): string | Absent | false {
+/** A normalized mode or label; false if the schema has to validate it. */
+function quickText(
+  value: unknown,
+  normalize: (text: string) => string,
+  most: number,
+): string | Absent | false {
   if (isAbsent(value)) return value
   if (typeof value !== 'string') return false
-  const text = kept(value)
+  const text = normalize(value)
   return text.length <= most && isStorableText(text) && text
 }
 const cutSource = (source: string): string => cutText(source, MAX_SOURCE)
 
-/** A point under its own names; null for anything else. */
+/** A valid point without alias names; null for anything else. */
 export function quickGpsPoint(value: unknown): GpsPoint | null {
   if (typeof value !== 'object' || value === null) return null
   const fields = value as Record<string, unknown>
@@ -36,11 +40,11 @@ export function quickGpsPoint(value: unknown): GpsPoint | null {
   const mode = quickText(fields.mode, foldMode, MAX_MODE)
   const source = quickText(fields.source, cutSource, MAX_SOURCE)
   if (mode === false || source === false) return null
-  // An empty mode is none.
+  // The schema reads an empty mode as absent.
   return { lat, lng, timestamp, accuracy, altitude, speed, mode: mode === '' ? null : mode, source }
 }
 
-/** A check-in under its own names; null for anything else. */
+/** A valid check-in without alias names; null for anything else. */
 export function quickCheckIn(value: unknown): CheckInRequest | null {
   const point = quickGpsPoint(value)
   if (point === null) return null
@@ -49,7 +53,7 @@ export function quickCheckIn(value: unknown): CheckInRequest | null {
   return Object.assign(point, { user_id, track_points })
 }
 
-/** A batch; null for anything else. */
+/** A valid batch of points that are not yet validated; null for anything else. */
 export function quickTrackSync(value: unknown): TrackSyncRequest | null {
   if (typeof value !== 'object' || value === null) return null
   const { user_id, points } = value as Record<string, unknown>

@@ -1,4 +1,4 @@
-/** Feedback: what people report, its public board, and the screenshots that belong to it. */
+/** Feedback: reports, the public board, and screenshots. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { HttpsUrl, page, PageQuery, text, Time, UserId } from './fields.ts'
@@ -6,15 +6,15 @@ import { HttpsUrl, page, PageQuery, text, Time, UserId } from './fields.ts'
 export const FeedbackStatus = z.enum(['new', 'triaging', 'fixing', 'fixed', 'wontfix'])
 export type FeedbackStatus = z.infer<typeof FeedbackStatus>
 
-/** An id of a serial column; a number that the column cannot hold is refused. */
+/** An id of a serial column; a number outside its range is an error. */
 const FeedbackId = z
   .string()
   .regex(/^\d{1,10}$/, { error: 'must be the whole number of a feedback item' })
   .transform(Number)
   .pipe(z.int().max(2_147_483_647))
 
-/** Text that may be left out; null and blank mean absent. */
-const given = (max: number) =>
+/** Optional text; null and blank mean absent. */
+const optionalText = (max: number) =>
   text(max)
     .nullish()
     .transform((value) => value?.trim() || null)
@@ -23,20 +23,22 @@ export const FeedbackRequest = z.object({
   user_id: UserId.nullish().transform((id) => id ?? undefined),
   category: text(100).trim().min(1),
   description: text(2_000).trim().min(1),
-  screenshot_url: given(2_000).pipe(HttpsUrl.nullable()).describe('As the upload answers it'),
+  screenshot_url: optionalText(2_000)
+    .pipe(HttpsUrl.nullable())
+    .describe('URL from the answer of feedback-upload'),
   device_info: z
     .union([text(2_000), z.record(z.string(), z.unknown())], { error: 'must be text or an object' })
     .nullish()
-    // JSON escapes what no text column holds.
+    // JSON escapes the characters that a text column cannot hold.
     .transform((info) => (typeof info === 'object' && info !== null ? JSON.stringify(info) : info || null))
     .refine((info) => info === null || info.length <= 2_000, { error: 'must be at most 2,000 characters' })
-    .describe('Text, or an object that is kept as its JSON'),
-  user_agent: given(1_000),
-  contact: given(200),
+    .describe('Text, or an object that is stored as JSON'),
+  user_agent: optionalText(1_000),
+  contact: optionalText(200),
 })
 export type FeedbackRequest = z.infer<typeof FeedbackRequest>
 
-/** What everybody sees of an item: nothing of the person. */
+/** The public form of an item, without personal data. */
 export const BoardItem = z.object({
   id: z.int(),
   category: z.string(),
@@ -48,7 +50,7 @@ export const BoardItem = z.object({
 })
 export type BoardItem = z.infer<typeof BoardItem>
 
-/** What operators see. */
+/** The operators' form of an item. */
 export const FeedbackItem = BoardItem.extend({
   userId: UserId.nullable(),
   display_name: z.string().nullable(),
@@ -69,7 +71,7 @@ export type FeedbackQuery = z.infer<typeof FeedbackQuery>
 export const FeedbackUpdate = z
   .object({
     status: FeedbackStatus.nullish(),
-    admin_note: text(2_000).nullish().describe('Empty clears it'),
+    admin_note: text(2_000).nullish().describe('An empty note clears it'),
   })
   .refine(({ status, admin_note }) => status != null || admin_note != null, {
     error: 'needs a status or an admin_note',
@@ -83,7 +85,7 @@ export const submitFeedbackEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/feedback',
   service: 'feedback-media',
-  summary: 'Reports something; works without a user id',
+  summary: 'Submits feedback; a user id is optional',
   limit: 'user-write',
   caller: 'body',
   closedAtEnd: true,
@@ -96,7 +98,7 @@ export const listFeedbackEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/feedback',
   service: 'feedback-media',
-  summary: 'Feedback, newest first: in full with a token, the public board without one',
+  summary: 'Feedback, newest first: all fields with a token, the public board without one',
   access: 'optional',
   query: FeedbackQuery,
   data: z.union([page(FeedbackItem), page(BoardItem)]),
@@ -107,7 +109,7 @@ export const feedbackStatusEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/feedback/status',
   service: 'feedback-media',
-  summary: 'The public board: what was reported and how far it is, newest first',
+  summary: 'The public board: reports and their status, newest first',
   query: FeedbackQuery,
   data: page(BoardItem).extend({ counts: z.record(FeedbackStatus, z.int()) }),
   errors: [503],
@@ -117,7 +119,7 @@ export const updateFeedbackEndpoint = endpoint({
   method: 'PATCH',
   path: '/api/event/feedback/:id',
   service: 'feedback-media',
-  summary: 'Status or note of an item; fixed sets resolved_at, any other status clears it',
+  summary: 'Changes the status or note of an item; fixed sets resolved_at, any other status clears it',
   access: 'manager',
   params: z.object({ id: FeedbackId }),
   body: FeedbackUpdate,
@@ -130,7 +132,7 @@ export const uploadScreenshotEndpoint = endpoint({
   path: '/api/event/feedback-upload',
   service: 'feedback-media',
   summary:
-    'A screenshot (PNG, JPEG or WebP): the raw image, multipart/form-data (field file), or JSON {image: base64 or data URL}',
+    'Uploads a screenshot (PNG, JPEG or WebP) as raw image, multipart/form-data (field file), or JSON {image: base64 or data URL}',
   limit: 'user-write',
   caller: 'header',
   closedAtEnd: true,
@@ -143,7 +145,7 @@ export const screenshotEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/feedback-image/:file',
   service: 'feedback-media',
-  summary: 'A screenshot that was uploaded; the file is <name>.png',
+  summary: 'An uploaded screenshot; the file is <name>.png',
   params: z.object({ file: z.string() }),
   data: z.string().describe('The image'),
   media: 'image/png',

@@ -2,25 +2,27 @@
 import { z } from 'zod'
 import { Latitude, Longitude, MAX_POINTS, MAX_SOURCE, Measure, Mode, Source, UserId } from './fields.ts'
 
-/** For whoever sent something else. */
+/** The error message for any other form. */
 export const SENT_TIME_RULE = 'must be ISO 8601 with a zone, epoch milliseconds, or YYYY:MM:DD HH:MM:SS'
 
-/** As clients send it: ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */
+/** A timestamp in a request: ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */
 export const SentTime = z.union([z.number(), z.string().max(64, { error: SENT_TIME_RULE })], {
   error: SENT_TIME_RULE,
 })
 export type SentTime = z.infer<typeof SentTime>
 
-/** A GPS point as phones send it, its alias names already folded (`foldPointAliases`). */
+/** A GPS point in a request, after `foldPointAliases` has renamed its aliases. */
 export const GpsPoint = z.object({
   lat: Latitude,
   lng: Longitude,
   timestamp: SentTime.nullish(),
   accuracy: Measure.nullish().describe('metres'),
   altitude: Measure.nullish().describe('metres'),
-  speed: Measure.nullish().describe('km/h as the phone measured it; the segment’s own speed decides'),
-  mode: Mode.nullish().describe('walk, car, scooter, bike, bus, mrt, train or hsr; in any case of letters'),
-  source: Source.nullish().describe(`At most ${MAX_SOURCE} characters are kept`),
+  speed: Measure.nullish().describe(
+    'km/h as measured by the phone; stored only, because the mode follows from the segment’s speed',
+  ),
+  mode: Mode.nullish().describe('walk, car, scooter, bike, bus, mrt, train or hsr; not case-sensitive'),
+  source: Source.nullish().describe(`Any label; truncated to ${MAX_SOURCE} characters`),
 })
 export type GpsPoint = z.infer<typeof GpsPoint>
 
@@ -31,7 +33,7 @@ const POINT_ALIASES: Record<string, 'lat' | 'lng' | 'timestamp'> = {
   datetime: 'timestamp',
 }
 
-/** Renames `lon`, `latitude`, `longitude` and `datetime`, where the plain name is absent. */
+/** Renames `lon`, `latitude`, `longitude` and `datetime` if the standard name is absent. */
 export function foldPointAliases(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   let folded: Record<string, unknown> | null = null
@@ -44,7 +46,7 @@ export function foldPointAliases(value: unknown): unknown {
   return folded ?? value
 }
 
-/** Points arrive unchecked: one bad point is reported by its index and never fails the others. */
+/** Each point is validated later: an invalid one is reported by its index and does not fail the others. */
 const Points = z.array(z.unknown()).max(MAX_POINTS)
 
 export const CheckInRequest = z.preprocess(
@@ -55,7 +57,7 @@ export const CheckInRequest = z.preprocess(
       .unknown()
       .optional()
       .describe(
-        'A list of at most 1,000 track points, as track/sync takes them; no fault of theirs fails the check-in',
+        'A list of at most 1,000 track points, as in track/sync; invalid ones do not fail the check-in',
       ),
   }),
 )

@@ -1,4 +1,4 @@
-/** The page that links lead to where the event has no page of its own. */
+/** The start page: the target of links for an event without its own website. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 
@@ -6,13 +6,13 @@ export const homeEndpoint = endpoint({
   method: 'GET',
   path: '/',
   service: 'admin',
-  summary: 'The event as a page for people: its name, its status and the message of its operators',
-  // Apps and other sites add parameters to links: none of them is a fault.
+  summary: 'Start page of the event: its name, its status and the operators’ message',
+  // Apps and other sites add query parameters to links, so unknown parameters are accepted.
   query: z.object({
     lang: z
       .string()
       .optional()
-      .describe('zh-Hant, zh-Hans, en or ja; Accept-Language where it is none of them'),
+      .describe('zh-Hant, zh-Hans, en or ja; for any other value Accept-Language decides'),
   }),
   media: 'text/html',
   data: z.string(),

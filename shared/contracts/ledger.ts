@@ -1,4 +1,4 @@
-/** What became of every point, and what operators do about those that are stuck. */
+/** The ledger of received points, dead letters, and the forced flush. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { page, PageQuery, Time } from './fields.ts'
@@ -6,19 +6,21 @@ import { page, PageQuery, Time } from './fields.ts'
 const Points = z.int().min(0)
 
 export const Ledger = z.object({
-  received: Points.describe('The sum of all the others'),
-  stored: Points.describe('Rows of the table of points'),
-  duplicate: Points.describe('Known already, in the buffer or in the table'),
-  rejected: z.record(z.string(), Points).describe('Turned away, by reason; dropped by an operator'),
-  pending: Points.describe('In the buffer, until the next flush'),
-  journaled: Points.describe('In the journals, until the buffer is reachable'),
-  dead_letter: Points.describe('Refused by the database; list, replay or drop them at admin/dead-letters'),
-  erased: Points.describe('Of pilgrims who have been erased'),
-  lost: Points.describe('Accepted, and nowhere any more'),
-  in_flight: z.int().describe('Between two of these at this moment; 0 when nothing moves'),
+  received: Points.describe('All points that were ever received: the sum of the other counters'),
+  stored: Points.describe('Rows in the table of points'),
+  duplicate: Points.describe('Already in the buffer or in the table'),
+  rejected: z
+    .record(z.string(), Points)
+    .describe('Rejected points by reason, including dead letters dropped by an operator'),
+  pending: Points.describe('In the buffer; the next flush writes them to the database'),
+  journaled: Points.describe('In the journals; journal recovery brings them to the buffer'),
+  dead_letter: Points.describe('Refused by the database; list, requeue or drop them at admin/dead-letters'),
+  erased: Points.describe('Points of erased pilgrims'),
+  lost: Points.describe('Accepted, but no longer in any store'),
+  in_flight: z.int().describe('Moving between two of these stores right now; 0 when idle'),
   losses: z
     .array(z.object({ noticed_at: Time, partition: z.int(), points: z.int() }))
-    .describe('The last 100'),
+    .describe('The last 100 losses'),
   as_of: Time,
 })
 export type Ledger = z.infer<typeof Ledger>
@@ -27,7 +29,7 @@ export const ledgerEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/ledger',
   service: 'admin',
-  summary: 'What became of every point that was ever received',
+  summary: 'Counters of all points ever received, by what happened to them',
   access: 'manager',
   data: Ledger,
   errors: [503],
@@ -38,10 +40,10 @@ export const DeadLetter = z.object({
   userId: z.string(),
   field: z
     .string()
-    .describe('Identity in the pilgrim’s buffer: kind (c, t) and time sent, epoch milliseconds'),
-  value: z.string().describe('The point as it stood in the buffer'),
-  reason: z.string().describe('What the database said last'),
-  refusals: z.int().describe('How often it has refused it'),
+    .describe('Key in the pilgrim’s buffer: kind (c or t) and timestamp in epoch milliseconds'),
+  value: z.string().describe('The point as the buffer stored it'),
+  reason: z.string().describe('The last error message of the database'),
+  refusals: z.int().describe('Number of refusals'),
   refused_at: Time,
 })
 export type DeadLetter = z.infer<typeof DeadLetter>
@@ -57,7 +59,7 @@ export const deadLettersEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/dead-letters',
   service: 'admin',
-  summary: 'Points that the database refuses, youngest first',
+  summary: 'Points that the database refused, newest first',
   access: 'manager',
   query: PageQuery,
   data: page(DeadLetter),
@@ -68,7 +70,7 @@ export const deadLetterEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/dead-letters/:id',
   service: 'admin',
-  summary: 'One point that the database refuses',
+  summary: 'One point that the database refused',
   access: 'manager',
   params: DeadLetterId,
   data: DeadLetter,
@@ -79,7 +81,9 @@ export const Replayed = z.object({
   id: z.int(),
   outcome: z
     .enum(['replayed', 'refused', 'erased'])
-    .describe('Back in the buffer; refused again already; or dropped, because the pilgrim was erased since'),
+    .describe(
+      'replayed: back in the buffer; refused: already refused again; erased: dropped because the pilgrim was erased',
+    ),
 })
 export type Replayed = z.infer<typeof Replayed>
 
@@ -87,7 +91,8 @@ export const replayDeadLetterEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/admin/dead-letters/:id/replay',
   service: 'admin',
-  summary: 'Puts a dead letter back into the buffer; refused again, it returns with the new reason',
+  summary:
+    'Requeues a dead letter into the buffer; if the database refuses it again, it returns with the new reason',
   access: 'manager',
   params: DeadLetterId,
   data: Replayed,
@@ -98,7 +103,7 @@ export const dropDeadLetterEndpoint = endpoint({
   method: 'DELETE',
   path: '/api/event/admin/dead-letters/:id',
   service: 'admin',
-  summary: 'Drops a dead letter for good; the ledger counts it as rejected',
+  summary: 'Deletes a dead letter permanently; the ledger counts it as rejected',
   access: 'owner',
   params: DeadLetterId,
   data: z.object({ id: z.int() }),
@@ -106,7 +111,9 @@ export const dropDeadLetterEndpoint = endpoint({
 })
 
 export const Flushed = z.object({
-  finished: z.boolean().describe('Whether all that waited at the call is stored; false: it goes on'),
+  finished: z
+    .boolean()
+    .describe('Whether all points that were pending at the call are stored; false: the flush continues'),
   stored: Points,
   duplicates: Points,
   dead_letters: Points,
@@ -117,7 +124,7 @@ export const forceFlushEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/admin/flush',
   service: 'admin',
-  summary: 'Flushes the buffer now, and waits up to 20 s for it',
+  summary: 'Flushes the buffer now; waits up to 20 s for the result',
   access: 'manager',
   data: Flushed,
   errors: [503],

@@ -1,12 +1,12 @@
-/** Messages that go out: pushes, their progress, the month's quota, scheduled notifications. */
+/** Outgoing LINE messages: pushes, their progress, the monthly quota, scheduled notifications. */
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpoint } from './endpoint.ts'
 import { HttpsUrl, text, Time, UserId } from './fields.ts'
 
 /**
- * Who a message goes to. `participants` are those who walk (also a volunteer with a check-in of their own),
- * `inactive` those of them without a point for some hours.
+ * Recipients of a message. `participants` are pilgrims who walk, including volunteers with a check-in of their own.
+ * `inactive` are participants without a point for some hours.
  */
 export const Audience = z.enum([
   'all',
@@ -19,14 +19,14 @@ export const Audience = z.enum([
 ])
 export type Audience = z.infer<typeof Audience>
 
-/** An audience as the ledger keeps it. */
+/** An audience as the message ledger stores it. */
 export interface Recipients {
   readonly audience?: Audience
   readonly hours?: number
   readonly user_ids?: readonly string[]
 }
 
-/** LINE takes 5,000 characters. */
+/** LINE accepts at most 5,000 characters. */
 const MessageText = text(5_000).refine((given) => given.trim() !== '', { error: 'must not be blank' })
 
 export const PushRequest = z
@@ -43,12 +43,12 @@ export const PushRequest = z
     title: text(100)
       .refine((given) => given.trim() !== '', { error: 'must not be blank' })
       .nullish()
-      .describe('Makes text (and image) a card under this title'),
+      .describe('Sends text and image as a card with this title'),
     image_url: HttpsUrl.nullish().describe(
-      'JPEG or PNG of at most 1 MB, or LINE shows nothing; checked where it is a screenshot or card of ours, and never fetched',
+      'JPEG or PNG of at most 1 MB; LINE does not show other images. Only screenshots and cards of this service are checked; the URL is never fetched',
     ),
-    dry_run: z.boolean().nullish().describe('Only tells who would get it, and what it costs'),
-    force: z.boolean().nullish().describe('Sends beyond the monthly quota'),
+    dry_run: z.boolean().nullish().describe('Sends nothing; returns the number of recipients and the cost'),
+    force: z.boolean().nullish().describe('Sends even if it exceeds the monthly quota'),
   })
   .superRefine((given, context) => {
     const refuse = (field: string, message: string) =>
@@ -65,17 +65,20 @@ export const PushRequest = z
 export type PushRequest = z.infer<typeof PushRequest>
 
 export const LeftOut = z.object({
-  unreachable: z.int().describe('They have blocked or left the account'),
+  unreachable: z.int().describe('Blocked or left the LINE account'),
   withdrawn: z.int(),
-  no_line_id: z.int().describe('Their id is not one of LINE'),
+  no_line_id: z.int().describe('The id is not a LINE user id'),
 })
 export type LeftOut = z.infer<typeof LeftOut>
 
 export const PushAnswer = z.object({
-  id: z.string().nullable().describe('Id in the ledger; null for a dry run'),
+  id: z.string().nullable().describe('Id of the push, for push/{id}; null for a dry run'),
   recipients: z.int(),
-  cost: z.int().describe('Messages of the monthly quota'),
-  quota_remaining: z.int().nullable().describe('Before this push; null: unlimited, or no LINE credentials'),
+  cost: z.int().describe('Number of messages that count towards the monthly quota'),
+  quota_remaining: z
+    .int()
+    .nullable()
+    .describe('Before this push; null: unlimited, or LINE is not configured'),
   left_out: LeftOut,
 })
 export type PushAnswer = z.infer<typeof PushAnswer>
@@ -87,15 +90,15 @@ export const PushProgress = z.object({
   id: z.string(),
   cause: Cause,
   audience: z.record(z.string(), z.unknown()),
-  state: z.enum(['sending', 'sent', 'skipped']).describe('skipped: there were no LINE credentials'),
+  state: z.enum(['sending', 'sent', 'skipped']).describe('skipped: LINE is not configured'),
   recipients: z.int(),
   sent: z.int(),
   waiting: z.int(),
   failed: z.int(),
   skipped: z.int(),
-  attempts: z.int().describe('Calls to LINE so far'),
+  attempts: z.int().describe('Number of calls to LINE so far'),
   left_out: LeftOut,
-  faults: z.array(z.object({ detail: z.string(), recipients: z.int() })).describe('The most frequent ones'),
+  faults: z.array(z.object({ detail: z.string(), recipients: z.int() })).describe('The most frequent errors'),
   created_at: Time,
   created_by: z.string().nullable(),
   completed_at: Time.nullable(),
@@ -107,14 +110,14 @@ export const LineUsage = z.object({
   consumption: z.object({ total_usage: z.int().nullable() }),
   remaining: z.int().nullable(),
   usage_percent: z.number().nullable(),
-  followers: z.int().nullable().describe('People who can be reached'),
+  followers: z.int().nullable().describe('Number of followers that LINE can reach'),
   configured: z.boolean(),
 })
 export type LineUsage = z.infer<typeof LineUsage>
 
 const Day = z.iso.date({ error: 'must be a date such as 2026-04-12' })
 
-/** A text per language; where one is missing, the first one stands in. */
+/** A text per language; the first one replaces a missing one. */
 export const Texts = z.object({
   'zh-Hant': MessageText,
   'zh-Hans': MessageText.optional(),
@@ -126,7 +129,7 @@ export type Texts = z.infer<typeof Texts>
 export const NotificationSlot = z.object({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'must be a short name such as morning' }),
   enabled: z.boolean().default(true),
-  hour: z.int().min(0).max(23).describe('Of the day in the event’s time zone'),
+  hour: z.int().min(0).max(23).describe('Hour of the day in the event’s time zone'),
   dates: z.array(Day).min(1).max(366).nullable().default(null).describe('null: every day of the event'),
   audience: z.enum(['all', 'participants', 'volunteers', 'managers', 'owners', 'completed']),
   text: Texts,
@@ -145,7 +148,7 @@ export type SetNotificationsRequest = z.infer<typeof SetNotificationsRequest>
 
 export const Notifications = z.object({
   slots: z.array(NotificationSlot),
-  defaults: z.boolean().describe('Whether nobody has edited them yet'),
+  defaults: z.boolean().describe('Whether these are the unedited defaults'),
   changed_at: Time.nullable(),
   changed_by: z.string().nullable(),
 })
@@ -155,7 +158,7 @@ export const pushEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/push',
   service: 'line-bot',
-  summary: 'Sends a message to an audience; it goes out in the background',
+  summary: 'Queues a message to an audience; it is sent in the background',
   access: 'manager',
   body: PushRequest,
   data: PushAnswer,
@@ -166,7 +169,7 @@ export const pushProgressEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/push/:id',
   service: 'line-bot',
-  summary: 'How far a message is',
+  summary: 'Progress of a message',
   access: 'manager',
   params: z.object({ id: z.uuid() }),
   data: PushProgress,

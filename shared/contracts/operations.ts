@@ -1,4 +1,4 @@
-/** What operators see and steer: roles, the activity's status, health. */
+/** Roles, activity status and health, for operators. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { ActivityStatus, Role, text, Time } from './fields.ts'
@@ -6,11 +6,11 @@ import { ActivityStatus, Role, text, Time } from './fields.ts'
 export const CallerRole = z.object({
   role: Role,
   level: z.int().min(1).max(3),
-  name: z.string().describe('Name of the token, so that people can be told apart'),
+  name: z.string().describe('Name of the token, which identifies its holder'),
 })
 export type CallerRole = z.infer<typeof CallerRole>
 
-/** How far the end of the event has come; `null` while it has not ended. */
+/** Progress of the end of the event; `null` until the event has ended. */
 export const Ending = z.object({
   flush: z.enum(['running', 'done']),
   cards: z.object({ done: z.int(), total: z.int().nullable() }),
@@ -20,8 +20,11 @@ export type Ending = z.infer<typeof Ending>
 
 export const Activity = z.object({
   status: ActivityStatus,
-  message: z.string().nullable().describe('What refused pilgrims read'),
-  changed_at: Time.describe('When the status changed; a new message alone changes nothing else'),
+  message: z
+    .string()
+    .nullable()
+    .describe('Error message that pilgrims get while the event is paused or ended'),
+  changed_at: Time.describe('Time of the last status change; a new message alone does not change it'),
   changed_by: z.string().nullable(),
   ending: Ending.nullable(),
 })
@@ -32,7 +35,7 @@ export const SetStatusRequest = z.object({
   message: text(500)
     .nullish()
     .describe(
-      'What refused pilgrims read. With a new status an absent one is none; with the same status it stays. An empty one takes it back',
+      'Error message that pilgrims get. If absent: removed when the status changes, unchanged when it does not. Empty: removed',
     ),
 })
 export type SetStatusRequest = z.infer<typeof SetStatusRequest>
@@ -49,7 +52,7 @@ export const Health = z.object({
 })
 export type Health = z.infer<typeof Health>
 
-/** The report inside the envelope, and flat beside it, where uptime monitors look. */
+/** The report, both inside the envelope and at the top level, where uptime monitors expect it. */
 export const HealthAnswer = Health.extend({ ok: z.boolean(), data: Health })
 export type HealthAnswer = z.infer<typeof HealthAnswer>
 
@@ -66,7 +69,7 @@ export const readStatusEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/status',
   service: 'admin',
-  summary: 'Status of the activity, and progress of its end',
+  summary: 'Activity status, and progress of the end of the event',
   access: 'volunteer',
   data: Activity,
   errors: [503],
@@ -77,7 +80,7 @@ export const setStatusEndpoint = endpoint({
   path: '/api/event/admin/status',
   service: 'admin',
   summary:
-    'Pause or resume; holds for the very next request on every replica. The same status again changes its message at most',
+    'Pauses or resumes the event; applies to the next request on every replica. Repeating the current status changes only the message',
   access: 'manager',
   body: SetStatusRequest,
   data: Activity,
@@ -88,7 +91,7 @@ export const endActivityEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/admin/end-activity',
   service: 'admin',
-  summary: 'Ends the event for good: final flush, achievement cards, summary; asking again answers the same',
+  summary: 'Ends the event permanently: final flush, achievement cards, summary; idempotent',
   access: 'manager',
   data: Activity,
   errors: [503],
@@ -98,7 +101,7 @@ export const healthEndpoint = endpoint({
   method: 'GET',
   path: '/health',
   service: 'admin',
-  summary: 'Health report, inside the envelope and flat beside it; 503 while db or kv is in error',
+  summary: 'Health report, inside the envelope and at the top level; 503 while db or kv has an error',
   media: 'application/json',
   data: HealthAnswer,
   refusals: { 503: HealthAnswer },

@@ -1,18 +1,18 @@
-/** A pilgrim as others and they themselves see them. */
+/** A pilgrim's profile, and what pilgrims report about themselves. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Day, foldMode, HttpsUrl, MAX_MODE, ParticipantStatus, text, Time, UserId } from './fields.ts'
 import { FirstSeen, LastSeen } from './first-and-last-seen.ts'
 
 const OF_OTHERS =
-  'the day alone, in the event’s time zone, unless an operator asks, or the pilgrim with a verified ID token'
+  'only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token'
 
-/** The mark of every answer that shows points of the buffer: the same name and meaning everywhere. */
+/** The number of pending points: the same name and meaning in every answer that includes them. */
 export const PendingPoints = z
   .int()
   .nullable()
   .describe(
-    'Points that wait in the buffer, and are part of what is shown; null: the buffer can not be asked just now, and they are missing',
+    'Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing',
   )
 
 export const Profile = z.object({
@@ -27,10 +27,10 @@ export const Profile = z.object({
   next_level: z
     .object({ level: z.int(), km_needed: z.number(), checkins_needed: z.int() })
     .nullable()
-    .describe('What the next level still needs; null at level 9'),
+    .describe('What is still needed for the next level; null at level 9'),
   carbon_kg: z.number(),
-  carbon_saved_kg: z.number().describe('Against the same distance by bus'),
-  phone: z.string().nullable().describe('Masked but for its last two digits'),
+  carbon_saved_kg: z.number().describe('Compared with the same distance by bus'),
+  phone: z.string().nullable().describe('Masked except for the last two digits'),
   survey_completed: z.literal([0, 1]),
   privacy_agreed: z.boolean(),
   privacy_agreed_at: Time.nullable(),
@@ -43,35 +43,37 @@ export const Profile = z.object({
     .null()
     .optional()
     .describe(
-      'There only while the buffer can not be asked: points that wait in it are missing. Else they are part of the figures; how many they are would tell others who is walking just now',
+      'null: the buffer is unavailable, and its points are missing. Otherwise absent: the figures include them, and their number is not public because it shows who is walking now',
     ),
 })
 export type Profile = z.infer<typeof Profile>
 
-/** Text that an empty string leaves as it was. */
-const kept = (max: number) =>
+/** Text that replaces the stored one; an empty string leaves it unchanged. */
+const replacement = (max: number) =>
   text(max)
     .nullish()
     .transform((value) => value?.trim() || null)
 
 const Count = z.int().min(0).max(1_000_000)
 
-/** Modes that a pilgrim may report of, those of earlier calls included. */
+/** Maximum number of modes that a pilgrim may report, including those of earlier calls. */
 export const MAX_MODES = 20
 
-/** Kilometres by mode, the modes as the tables know them; of a mode that is written in two ways the later holds. */
+/** Normalizes the modes of self-reported kilometres. If two spellings become the same mode, the later one applies. */
 export const foldModes = (transport: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(Object.entries(transport).map(([mode, km]) => [foldMode(mode), km]))
 
 export const UserSyncRequest = z.object({
   user_id: UserId,
-  display_name: kept(200),
-  picture_url: kept(2_000).pipe(HttpsUrl.nullable()).describe('An https:// address'),
-  language: kept(35).describe('BCP 47, such as zh-TW'),
+  display_name: replacement(200),
+  picture_url: replacement(2_000).pipe(HttpsUrl.nullable()).describe('An https:// address'),
+  language: replacement(35).describe('BCP 47, such as zh-TW'),
   consumption: z
     .object({ water: Count.nullish(), recycle: Count.nullish(), hotel: Count.nullish() })
     .nullish()
-    .describe('Bottles of water, bottles recycled, hotel nights: each given one replaces the stored one'),
+    .describe(
+      'Numbers of water bottles, recycled bottles and hotel nights; each one replaces its stored value',
+    ),
   transport: z
     .record(text(MAX_MODE), z.number().min(0).max(1_000_000))
     .refine((given) => Object.keys(given).length <= MAX_MODES, {
@@ -85,13 +87,13 @@ export const UserSyncRequest = z.object({
     })
     .transform(foldModes)
     .nullish()
-    .describe('Self-reported kilometres per mode; a mode the table does not know counts as bus'),
+    .describe('Self-reported kilometres by mode; an unknown mode counts as bus'),
 })
 export type UserSyncRequest = z.infer<typeof UserSyncRequest>
 
-const PHONE_RULE = 'must have 6 to 15 digits, and nothing else but + - ( ) and spaces'
+const PHONE_RULE = 'must have 6 to 15 digits; only + - ( ) and spaces are allowed beside them'
 
-/** As the person writes it; null and empty clear it. */
+/** A phone number as the pilgrim writes it; null and an empty string clear it. */
 export const Phone = z
   .string({ error: PHONE_RULE })
   .trim()
@@ -150,7 +152,7 @@ export const profileEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/user/:userId',
   service: 'survey-profile',
-  summary: 'Profile and statistics of a pilgrim, points still in the buffer included',
+  summary: 'Profile and statistics of a pilgrim, including pending points',
   access: 'optional',
   limit: null,
   params: z.object({ userId: UserId }),
@@ -189,12 +191,12 @@ export const userSyncEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/user/sync',
   service: 'survey-profile',
-  summary: 'Profile data and what a pilgrim reports of themselves; answers the whole profile',
+  summary: 'Updates profile data and self-reported figures; returns the whole profile',
   limit: 'user-write',
   caller: 'body',
   body: UserSyncRequest,
   data: Profile,
-  // 404: erased at this very moment; 409: in a moment before the answer.
+  // 404: the pilgrim is erased before the write; 409: between the write and the answer.
   errors: [404, 409, 503],
 })
 
@@ -214,7 +216,7 @@ export const privacyEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/privacy',
   service: 'survey-profile',
-  summary: 'Records privacy consent, or takes it back',
+  summary: 'Records privacy consent or its withdrawal',
   limit: 'user-write',
   caller: 'body',
   body: PrivacyRequest,
@@ -226,7 +228,7 @@ export const participantStatusEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/participant-status',
   service: 'survey-profile',
-  summary: 'active, completed or withdrawn; completed is final for the pilgrim',
+  summary: 'Sets the participant status to active, completed or withdrawn; a pilgrim cannot leave completed',
   limit: 'user-write',
   caller: 'body',
   body: ParticipantStatusRequest,
@@ -238,7 +240,7 @@ export const photoCountEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/photos/count',
   service: 'survey-profile',
-  summary: 'How many photos a pilgrim has sent to the bot',
+  summary: 'Number of photos that a pilgrim has sent to the bot',
   caller: 'query',
   query: z.object({ user_id: UserId }),
   data: PhotoCount,

@@ -1,4 +1,4 @@
-/** What operators read: pilgrims, surveys, carbon, the timeline, roles, the audit log. */
+/** Reports for operators: pilgrims, surveys, carbon, timeline, roles, audit log. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
@@ -27,8 +27,8 @@ export type UserSort = z.infer<typeof UserSort>
 
 export const UsersQuery = PageQuery.extend({
   sort: UserSort.default('userId'),
-  order: z.enum(['asc', 'desc']).optional().describe('asc for userId, desc for figures, unless given'),
-  search: text(128).optional().describe('Part of an id or a name'),
+  order: z.enum(['asc', 'desc']).optional().describe('Default: asc for userId, desc for figures'),
+  search: text(128).optional().describe('Part of a user id or a display name'),
 })
 export type UsersQuery = z.infer<typeof UsersQuery>
 
@@ -42,16 +42,16 @@ export const SurveyRow = z.object({
 export type SurveyRow = z.infer<typeof SurveyRow>
 
 export const Surveys = page(SurveyRow).extend({
-  total: z.int().describe('All surveys'),
+  total: z.int().describe('Number of surveys'),
   responses: z
     .record(z.string(), z.int())
     .describe(
-      'Per question of the form (q1 to q10), and per name with a suffix for the 50 commonest, how many surveys answer it',
+      'Number of surveys that answer each question (q1 to q10) and each of the 50 most common names with a suffix',
     ),
   counts: z
     .record(z.string(), z.record(z.string(), z.int()))
     .describe(
-      'Of the same how often each of the 100 commonest answers was given; texts longer than 100 characters are not counted',
+      'For each of these, the counts of the 100 most common answers; texts longer than 100 characters are not counted',
     ),
 })
 export type Surveys = z.infer<typeof Surveys>
@@ -60,12 +60,12 @@ const Amount = z.object({ km: z.number(), kg: z.number() })
 
 export const Carbon = z.object({
   total_kg: z.number(),
-  mean_kg: z.number().describe('total_kg for each of the pilgrims'),
-  saved_kg: z.number().describe('Against the same distance by bus'),
+  mean_kg: z.number().describe('total_kg divided by pilgrims'),
+  saved_kg: z.number().describe('Compared with the same distance by bus'),
   pilgrims: z
     .int()
     .describe(
-      'Those whom the total counts: with a point that counts, or a report of more than nothing; erased ones included, as in every sum',
+      'Number of pilgrims in the total: those with a counted point or a self-report above zero, including erased ones',
     ),
   by_mode: z.record(z.string(), Amount),
   by_day: z.array(Amount.extend({ day: z.string() })),
@@ -156,7 +156,7 @@ export const eraseUserEndpoint = endpoint({
   method: 'DELETE',
   path: '/api/event/admin/users/:userId',
   service: 'admin',
-  summary: 'Erases one pilgrim; what they added to the event’s sums stays, without the person',
+  summary: 'Erases one pilgrim; the event’s totals keep their contribution, without the person',
   goesOn: true,
   access: 'owner',
   params: z.object({ userId: UserId }),
@@ -168,7 +168,7 @@ export const surveysEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/surveys',
   service: 'admin',
-  summary: 'All survey responses with counts per question; CSV with Accept: text/csv',
+  summary: 'All survey submissions with counts per question; CSV with Accept: text/csv',
   access: 'manager',
   query: PageQuery,
   data: Surveys,
@@ -181,7 +181,7 @@ export const carbonEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/carbon',
   service: 'admin',
-  summary: 'Carbon footprint of the event: in total, by mode, by day, and what was reported',
+  summary: 'Carbon footprint of the event: total, by mode, by day, and self-reported consumption',
   access: 'manager',
   data: Carbon,
   keepMs: 1_000,
@@ -192,7 +192,7 @@ export const timelineEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/timeline',
   service: 'admin',
-  summary: 'The event by day and hour of its time zone, by the time of the points',
+  summary: 'Figures by day and hour in the event’s time zone, by the points’ own time',
   access: 'volunteer',
   data: Timeline,
   keepMs: 1_000,
@@ -214,7 +214,7 @@ export const assignRoleEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/admin/roles',
   service: 'admin',
-  summary: 'Assigns, changes or (null) removes a role; nobody grants one above their own',
+  summary: 'Assigns, changes or (null) removes a role; callers cannot grant a role above their own',
   access: 'manager',
   caller: 'body',
   body: AssignRoleRequest,
@@ -226,7 +226,7 @@ export const auditEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/audit',
   service: 'admin',
-  summary: 'Every admin write, youngest first',
+  summary: 'Every admin write, newest first',
   access: 'owner',
   query: PageQuery,
   data: page(AuditEntry),

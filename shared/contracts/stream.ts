@@ -1,10 +1,12 @@
-/** What operators see as it happens: server-sent events, each with a name and JSON of its contract. */
+/** The operators' live stream: server-sent events, each with a name and JSON data. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { ActivityStatus, Time, Zoom } from './fields.ts'
 import { Ending } from './operations.ts'
 
-export const StreamQuery = z.object({ zoom: Zoom.default(10).describe('Of the cells; as in admin/clusters') })
+export const StreamQuery = z.object({
+  zoom: Zoom.default(10).describe('Zoom of the cells, as in admin/clusters'),
+})
 export type StreamQuery = z.infer<typeof StreamQuery>
 
 export const StatusSeen = z.object({
@@ -18,25 +20,27 @@ export type StatusSeen = z.infer<typeof StatusSeen>
 const Admitted = z.object({
   points: z.int().describe('Check-ins and track points'),
   checkins: z.int(),
-  duplicates: z.int().describe('Sent again, and not taken again'),
+  duplicates: z.int().describe('Points that were already known'),
 })
 export type Admitted = z.infer<typeof Admitted>
 
 export const CountsSeen = Admitted.extend({
   at: Time,
-  seconds: z.number().describe('In which these were admitted, by all replicas together: about one'),
-  totals: Admitted.describe('Since the short-term store began'),
+  seconds: z
+    .number()
+    .describe('Length of the period of these counts, about one second; all replicas together'),
+  totals: Admitted.describe('Totals since Redis was last empty'),
 })
 export type CountsSeen = z.infer<typeof CountsSeen>
 
 export const CellsSeen = z.object({
   at: Time,
-  zoom: z.int().describe('The one asked for, or the next coarser one with at most 2,000 cells'),
+  zoom: z.int().describe('The requested zoom, or the next coarser one with at most 2,000 cells'),
   cells: z.array(
     z.object({
       cell: z.string().describe('zoom/x/y'),
       bounds: z.tuple([z.number(), z.number(), z.number(), z.number()]).describe('west, south, east, north'),
-      pilgrims: z.int().describe('Whose new latest position is here'),
+      pilgrims: z.int().describe('Number of pilgrims with a new latest position in this cell'),
     }),
   ),
 })
@@ -45,8 +49,8 @@ export type CellsSeen = z.infer<typeof CellsSeen>
 export const IncidentSeen = z.object({
   id: z.string(),
   opened_at: Time,
-  failure: z.boolean().describe('Whether data are at risk, or a warning only'),
-  alerts: z.int().describe('How often the owner has been told'),
+  failure: z.boolean().describe('true: data are at risk; false: a warning'),
+  alerts: z.int().describe('Number of alerts sent to the owner'),
 })
 export type IncidentSeen = z.infer<typeof IncidentSeen>
 
@@ -56,10 +60,10 @@ export const AlertSeen = z.object({
 })
 export type AlertSeen = z.infer<typeof AlertSeen>
 
-/** What stands at the moment; null is what can not be read just now, and of `incident` also: all is well. */
+/** The current state. A part that cannot be read now is null; `incident` is also null when there is none. */
 export const Snapshot = z.object({
   at: Time,
-  resumed: z.boolean().describe('Whether all that was missed since Last-Event-ID has been sent before this'),
+  resumed: z.boolean().describe('Whether all events since Last-Event-ID were sent before this snapshot'),
   status: StatusSeen.nullable(),
   ending: Ending.nullable(),
   counts: CountsSeen.nullable(),
@@ -67,7 +71,7 @@ export const Snapshot = z.object({
 })
 export type Snapshot = z.infer<typeof Snapshot>
 
-/** Name of the event → its data. */
+/** Name of a stream event → its data. */
 export const STREAM_EVENTS = {
   snapshot: Snapshot,
   status: StatusSeen,
@@ -85,10 +89,10 @@ export const streamEndpoint = endpoint({
   path: '/api/event/admin/stream',
   service: 'admin',
   summary:
-    'The event as it happens, as server-sent events: snapshot (first), status, ending, counts, cells, alert; Last-Event-ID resumes',
+    'Live stream of server-sent events: snapshot (first), status, ending, counts, cells, alert; resumes from Last-Event-ID',
   access: 'manager',
   query: StreamQuery,
   media: 'text/event-stream',
-  data: z.object(STREAM_EVENTS).partial().describe('Name of an event → its data'),
+  data: z.object(STREAM_EVENTS).partial().describe('Name of a stream event → its data'),
   errors: [503],
 })

@@ -5,13 +5,13 @@ import { isStorableText, Key, MAX_POINTS, text, Time, UserId } from './fields.ts
 import { Phone } from './profile.ts'
 import { TrackSyncAnswer } from './tracking.ts'
 
-/** A key names its question: `q1`, `Q10`, `q3_reason`. */
+/** A key starts with its question: `q1`, `Q10`, `q3_reason`. */
 const QUESTION = /^q(10|[1-9])(_|$)/i
 
-/** The questions of the form, in its order. */
+/** The questions of the form, in order. */
 export const QUESTIONS: readonly string[] = Array.from({ length: 10 }, (_, i) => `q${i + 1}`)
 
-/** Answers that one survey may hold, those under names with a suffix included. */
+/** Maximum number of answers in one survey, including those under names with a suffix. */
 export const MAX_ANSWERS = 100
 
 export const Answer = z.union([z.number(), z.boolean(), text(10_000), z.array(text(500)).max(50)], {
@@ -30,19 +30,25 @@ export const Answers = z
   })
 export type Answers = z.infer<typeof Answers>
 
-/** Answers as they were stored, by whatever rules held then. */
+/** Stored answers. They may predate the current rules. */
 export const StoredAnswers = z.record(z.string(), Answer)
 
-/** What clients send: answers in `survey`, in `answers` or beside them, and what else a client knows of the person. */
+/** A request body: answers in `survey`, in `answers` or at the top level, and other data about the pilgrim. */
 const Submitted = z.looseObject({
   user_id: UserId,
-  survey: z.record(Question, Answer.nullable()).nullish().describe('null: an unanswered question'),
-  answers: z.record(Question, Answer.nullable()).nullish().describe('Merged with survey'),
-  gps_points: z.array(z.unknown()).max(MAX_POINTS).nullish().describe('Taken as a track'),
-  phone: z.unknown().optional().describe('As in user/phone; one that is not valid costs no survey'),
+  survey: z
+    .record(Question, Answer.nullable())
+    .nullish()
+    .describe('Answers by question; null means unanswered'),
+  answers: z
+    .record(Question, Answer.nullable())
+    .nullish()
+    .describe('Another name of survey; both are merged'),
+  gps_points: z.array(z.unknown()).max(MAX_POINTS).nullish().describe('Track points, as in track/sync'),
+  phone: z.unknown().optional().describe('As in user/phone; an invalid number does not fail the request'),
   phone_number: z.unknown().optional().describe('Another name of phone'),
-  profile: z.unknown().optional().describe('{role}: taken as q7 where there is no q7'),
-  line_display_name: z.unknown().optional().describe('Taken as the display name'),
+  profile: z.unknown().optional().describe('{role}: the answer to q7 if q7 is absent'),
+  line_display_name: z.unknown().optional().describe('The display name'),
 })
 type Submitted = z.infer<typeof Submitted>
 
@@ -51,8 +57,8 @@ const NAMED: ReadonlySet<string> = new Set([...Object.keys(Submitted.shape), 'us
 const MAX_NAMED = 100
 const MAX_DISPLAY_NAME = 200
 
-/** What a submission comes to: the answers as one, and by name what of it is not taken. */
-function foldSubmission(given: Submitted) {
+/** Merges the answers of a submission and lists the names of ignored fields. */
+function normalizeSubmission(given: Submitted) {
   const survey: Record<string, unknown> = {}
   const ignored: string[] = []
   const take = (where: string, key: string, answer: unknown): void => {
@@ -79,7 +85,7 @@ function foldSubmission(given: Submitted) {
   }
 }
 
-/** Existing clients send the answer to q7 as the role of a profile. */
+/** Existing clients send the answer to q7 as `profile.role`. */
 function takeRole(
   profile: unknown,
   take: (where: string, key: string, answer: unknown) => void,
@@ -95,7 +101,7 @@ function takeRole(
     else if (value !== '') take('profile.role as ', 'q7', value)
 }
 
-/** Null where there is none; one that is no name costs no survey. */
+/** Returns null if the name is absent or invalid. An invalid name does not fail the request. */
 function displayNameOf(given: unknown, ignored: string[]): string | null {
   if (given === undefined || given === null) return null
   const name = typeof given === 'string' ? given.trim() : null
@@ -106,7 +112,7 @@ function displayNameOf(given: unknown, ignored: string[]): string | null {
 
 const PhoneTaken = z.enum(['stored', 'invalid', 'absent'])
 
-export const SubmitRequest = Submitted.transform((given): unknown => foldSubmission(given)).pipe(
+export const SubmitRequest = Submitted.transform((given): unknown => normalizeSubmission(given)).pipe(
   z.object({
     user_id: UserId,
     survey: Answers,
@@ -122,16 +128,16 @@ export type SubmitRequest = z.infer<typeof SubmitRequest>
 export const SubmitAnswer = z.object({
   userId: UserId,
   submitted_at: Time,
-  answers: z.int().describe('How many were stored'),
+  answers: z.int().describe('Number of stored answers'),
   revision: z.int().describe('1 for the first submission'),
   track: z
     .union([TrackSyncAnswer, z.object({ refused: z.string() })])
     .nullable()
-    .describe('What became of gps_points'),
-  phone: PhoneTaken.describe('What became of phone; a survey takes no number away'),
+    .describe('Result of gps_points; null if none were sent'),
+  phone: PhoneTaken.describe('Result of phone; a survey never deletes a stored number'),
   ignored: z
     .array(z.string())
-    .describe('Names of what was sent and not taken: no question, or a second answer to one; the first 100'),
+    .describe('Names of ignored fields: unknown names, and second answers to a question; the first 100'),
 })
 export type SubmitAnswer = z.infer<typeof SubmitAnswer>
 
@@ -140,7 +146,8 @@ const submit = (path: string) =>
     method: 'POST',
     path,
     service: 'survey-profile',
-    summary: 'Survey answers Q1 to Q10; a re-submission replaces, history is kept',
+    summary:
+      'Stores survey answers Q1 to Q10; a new submission replaces the previous one, which stays in the history',
     limit: 'survey',
     caller: 'body',
     closedAtEnd: true,
@@ -150,5 +157,5 @@ const submit = (path: string) =>
   })
 
 export const submitEndpoint = submit('/api/event/submit')
-/** The name that the operational notes use for the same route. */
+/** An alias of the same route, which the operational notes use. */
 export const surveyEndpoint = submit('/api/event/survey')

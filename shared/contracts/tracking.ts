@@ -5,7 +5,7 @@ import { quickCheckIn, quickTrackSync } from './fast-validation.ts'
 import { Instant, Latitude, Longitude, Time, UserId } from './fields.ts'
 import { CheckInRequest, TrackSyncRequest } from './gps-points.ts'
 
-/** Why a track point was not taken. The last three are told of the points that come with a check-in only. */
+/** Why a track point was rejected. The last three apply only to the track points of a check-in. */
 export const PointFault = z.enum([
   'not-an-object',
   'no-timestamp',
@@ -27,31 +27,31 @@ export const TrackSyncAnswer = z.object({
   duplicates: z.int(),
   rejected: z.array(z.object({ index: z.int(), reason: PointFault })),
   durable_through: Time.nullable().describe(
-    'The phone may delete this batch’s points up to this time, and the rejected ones',
+    'The phone may delete this batch’s points up to this time, and the rejected points',
   ),
 })
 export type TrackSyncAnswer = z.infer<typeof TrackSyncAnswer>
 
-/** What became of the track points that came with a check-in. */
+/** Result of the track points of a check-in. */
 export const AttachedAnswer = z.object({
   ...TrackSyncAnswer.shape,
   durable_through: TrackSyncAnswer.shape.durable_through.describe(
-    'The phone may delete these points up to this time, and the rejected ones, but not those with the reasons ' +
-      'too-many and no-room: it sends them with track/sync',
+    'The phone may delete these points up to this time, and the rejected points, except those with the reasons ' +
+      'too-many and no-room: send these with track/sync',
   ),
 })
 export type AttachedAnswer = z.infer<typeof AttachedAnswer>
 
 export const CheckInAnswer = z.object({
   userId: UserId,
-  recorded_at: Time.describe('Place of the check-in in time'),
+  recorded_at: Time.describe('Time of the check-in'),
   duplicate: z.boolean(),
-  pending: z.int().describe('Points of this pilgrim that wait in the buffer'),
-  in_range: z.boolean().describe('false: outside the event’s area; stored, not counted'),
+  pending: z.int().describe('Number of this pilgrim’s points in the buffer'),
+  in_range: z.boolean().describe('false: outside the event’s area, stored but not counted'),
   clock_corrected: z
     .boolean()
-    .describe('true: the timestamp lies ahead of our clock, and the check-in stands at its receipt'),
-  track: AttachedAnswer.optional().describe('With track_points only: what became of them'),
+    .describe('true: the timestamp is ahead of the server’s clock, so the check-in has its time of receipt'),
+  track: AttachedAnswer.optional().describe('Result of track_points; absent if none were sent'),
 })
 export type CheckInAnswer = z.infer<typeof CheckInAnswer>
 
@@ -92,14 +92,14 @@ export const LivePosition = z.object({
   id: z
     .string()
     .describe(
-      'Changes every hour; the pilgrim’s id is never public. Without a token it stays at its place when a pilgrim leaves',
+      'Changes every hour, because the pilgrim’s id is never public. Without a token it belongs to the place, so it stays when a pilgrim moves on',
     ),
   lat: Latitude.describe(
-    'Without a token the centre of the finest cell (zoom 10 to 18) that enough pilgrims share',
+    'Without a token: centre of the smallest cell (zoom 10 to 18) that enough pilgrims share',
   ),
   lng: Longitude,
   recorded_at: Time.describe(
-    'Without a token a whole minute, the same for all at a place; each of them was seen then or later',
+    'Without a token: a whole minute, the same for all pilgrims of a cell; each of them was seen then or later',
   ),
   userId: UserId.optional().describe('With a token only'),
   display_name: z.string().nullish().describe('With a token only'),
@@ -125,7 +125,7 @@ export const checkInEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/checkin',
   service: 'tracking',
-  summary: 'GPS check-in; answered when it is durable, counted within the next flush',
+  summary: 'Accepts a GPS check-in; answers when it is durable; the next flush writes it to the database',
   limit: 'checkin',
   success: 202,
   caller: 'body',
@@ -148,7 +148,7 @@ export const trackSyncEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/track/sync',
   service: 'tracking',
-  summary: 'Batch of GPS track points; answers what the phone may delete',
+  summary: 'Accepts a batch of GPS track points; the answer says which points the phone may delete',
   limit: 'sync',
   caller: 'body',
   body: TrackSyncRequest,

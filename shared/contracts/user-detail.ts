@@ -1,4 +1,4 @@
-/** One pilgrim as operators see them: everything that is known, and all of it as a file for the pilgrim. */
+/** All data of one pilgrim, for operators, and as an export for the pilgrim. */
 import { FirstSeen, LastSeen } from './first-and-last-seen.ts'
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
@@ -6,56 +6,62 @@ import { Latitude, Longitude, Role, Time, UserId } from './fields.ts'
 import { PendingPoints, Profile } from './profile.ts'
 import { Answer } from './survey.ts'
 
-/** Youngest first, of each list; an export holds all. */
+/** Maximum length of each list, newest first. An export contains all items. */
 export const LISTED = 10
 
 const RecentCheckIn = z.object({
-  recorded_at: Time.describe('Place of the check-in in time'),
+  recorded_at: Time.describe('Time of the check-in'),
   received_at: Time,
   lat: Latitude,
   lng: Longitude,
   mode: z.string().nullable(),
-  in_range: z.boolean().describe('false: outside the event’s area; not counted'),
-  pending: z.boolean().describe('Waits in the buffer'),
+  in_range: z.boolean().describe('false: outside the event’s area, stored but not counted'),
+  pending: z.boolean().describe('In the buffer, not yet in the database'),
 })
 
 export const UserDetail = Profile.omit({ pending: true }).extend({
   pending: PendingPoints,
-  phone: z.string().nullable().describe('In full, as the pilgrim wrote it'),
+  phone: z.string().nullable().describe('Unmasked, as the pilgrim wrote it'),
   first_seen: FirstSeen.nullable(),
   last_seen: LastSeen.nullable(),
   language: z.string().nullable().describe('BCP 47, such as zh-TW'),
-  role: Role.nullable().describe('Part in the event; decides audiences of messages, not access'),
+  role: Role.nullable().describe('Role in the event; determines the audiences of messages, not access'),
   role_assigned_by: z.string().nullable().describe('Name of the token'),
   role_assigned_at: Time.nullable(),
   reachable: z
     .boolean()
     .describe(
-      'Whether a message would reach them: their id is one of LINE, and they have not left the account',
+      'Whether LINE can deliver a message: the id is a LINE user id, and the pilgrim follows the account',
     ),
   reachable_changed_at: Time.nullable().describe(
-    'Last follow, unfollow or refusal; null: LINE has told nothing',
+    'Time of the last follow, unfollow or failed delivery; null if LINE has reported none',
   ),
   privacy_version: z.string().nullable(),
-  consent_withdrawn: z.boolean().describe('Consent was taken back: off the live map until it is given again'),
+  consent_withdrawn: z
+    .boolean()
+    .describe('Consent was withdrawn: the pilgrim is not on the live map until they consent again'),
   consents: z
     .array(z.object({ agreed: z.boolean(), version: z.string().nullable(), at: Time }))
-    .describe(`The last ${LISTED} given or taken back, youngest first`),
+    .describe(`The last ${LISTED} consents and withdrawals, newest first`),
   survey: z
     .object({ revision: z.int(), submitted_at: Time, answers: z.record(z.string(), Answer) })
     .nullable()
-    .describe('The answers that hold'),
-  consumption: z.record(z.string(), z.number()).describe('Reported pieces: water, recycle, hotel'),
-  transport: z.record(z.string(), z.number()).describe('Reported kilometres by mode'),
-  stored_points: z.int().describe('Points in the area that the flush has stored'),
+    .describe('The latest submission'),
+  consumption: z
+    .record(z.string(), z.number())
+    .describe('Self-reported numbers of water bottles, recycled bottles and hotel nights'),
+  transport: z.record(z.string(), z.number()).describe('Self-reported kilometres by mode'),
+  stored_points: z.int().describe('Number of points in the database that are inside the event’s area'),
   recent_checkins: z
     .array(RecentCheckIn)
-    .describe(`The last ${LISTED} check-ins by the time that was sent, youngest first`),
+    .describe(`The last ${LISTED} check-ins by their own time, newest first`),
   recent_feedback: z
     .array(z.object({ id: z.int(), category: z.string(), status: z.string(), created_at: Time }))
-    .describe(`The last ${LISTED} reports, youngest first`),
-  created_at: Time.nullable().describe('First heard of; null for someone who is known in the buffer only'),
-  updated_at: Time.nullable().describe('Last change of what they or LINE say of them'),
+    .describe(`The last ${LISTED} feedback items, newest first`),
+  created_at: Time.nullable().describe(
+    'Time of the first contact; null for a pilgrim who is in the buffer only',
+  ),
+  updated_at: Time.nullable().describe('Time of the last change of the profile'),
 })
 export type UserDetail = z.infer<typeof UserDetail>
 
@@ -63,7 +69,7 @@ export const userEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/users/:userId',
   service: 'admin',
-  summary: 'Everything about one pilgrim, the phone number in full; each call is written to the audit log',
+  summary: 'All data of one pilgrim, with the unmasked phone number; each call is written to the audit log',
   access: 'manager',
   params: z.object({ userId: UserId }),
   data: UserDetail,
@@ -72,14 +78,14 @@ export const userEndpoint = endpoint({
 
 const Rows = z.array(z.record(z.string(), z.unknown()))
 
-/** A file for the pilgrim: rows of each table under its name, all of them with snake_case names and plain times. */
+/** An export for the pilgrim: the rows of each table by table name, with snake_case columns and ISO times. */
 export const UserExport = z
   .object({
     userId: UserId,
     exported_at: Time,
-    gps_points: Rows.describe('Stored points; kind c is a check-in, t a point of a track'),
+    gps_points: Rows.describe('Stored points; kind c is a check-in, t a track point'),
     pending: Rows.nullable().describe(
-      'Points that wait in the buffer and are not stored yet, with the names of stored ones; null: the buffer can not be asked just now, and they are missing',
+      'Points that are in the buffer and not yet in the database, with the same columns; null: the buffer is unavailable, and these points are missing',
     ),
   })
   .catchall(z.unknown())
@@ -89,7 +95,7 @@ export const exportUserEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/users/:userId/export',
   service: 'admin',
-  summary: 'Everything that is known about one pilgrim, as a file: JSON, or their points as GPX',
+  summary: 'All data of one pilgrim as a file: JSON, or the points as GPX',
   access: 'owner',
   params: z.object({ userId: UserId }),
   query: z.object({ format: z.enum(['json', 'gpx']).default('json') }),

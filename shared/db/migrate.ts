@@ -61,9 +61,9 @@ export async function readSchema(sql: Query, migrations = MIGRATIONS): Promise<s
 }
 
 /** @throws OtherSchema unless the database has exactly the schema of this release */
-export async function expectSchema(sql: Query): Promise<void> {
-  const had = await readSchema(sql)
-  const missing = MIGRATIONS.filter(({ name }) => !had.includes(name))
+export async function expectSchema(sql: Query, migrations = MIGRATIONS): Promise<void> {
+  const had = await readSchema(sql, migrations)
+  const missing = migrations.filter(({ name }) => !had.includes(name))
   if (missing.length > 0)
     throw new OtherSchema(
       `The database lacks ${missing.map(({ name }) => name).join(', ')}: run \`bun run migrate\` of this release first.`,

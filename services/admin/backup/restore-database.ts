@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import { dayPartition } from '#shared/db/day-partition.ts'
 import type { Query } from '#shared/db/db.ts'
-import { applyMigrations, awaitTurn, MIGRATIONS } from '#shared/db/migrate.ts'
+import { applyMigrations, awaitTurn, type Migration, MIGRATIONS } from '#shared/db/migrate.ts'
 import type { Erased } from '#shared/kv/kv.ts'
 import { closeRestoredCounters } from '#shared/ledger/stored-counters.ts'
 import { kindOf, readArchive, rowsOf } from './archive.ts'
@@ -32,18 +32,21 @@ export async function restoreDatabase(
     readonly etags: readonly ChangedTag[]
     readonly later: readonly Erased[]
     readonly nowMs: number
+    /** The migrations of this release. */
+    readonly migrations?: readonly Migration[]
   },
 ): Promise<void> {
+  const { migrations = MIGRATIONS } = options
   const had = (name: string): boolean => backup.header.schema.includes(name)
   await sql.begin(async (tx) => {
     await tx.unsafe(`
       SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'`)
     await awaitTurn(tx)
     await tx.unsafe(`DROP TABLE IF EXISTS ${TABLES.join(', ')}, drizzle.__drizzle_migrations CASCADE`)
-    const past = MIGRATIONS.filter(({ name }) => had(name))
+    const past = migrations.filter(({ name }) => had(name))
     await applyMigrations(tx, past)
     await fill(tx, backup)
-    const since = MIGRATIONS.filter(({ name }) => !had(name))
+    const since = migrations.filter(({ name }) => !had(name))
     await applyMigrations(tx, since)
     await settle(tx, backup, options)
   })

@@ -16,6 +16,7 @@ import {
   type Submission,
   userHash,
 } from '#shared/kv/kv.ts'
+import type { Migration } from '#shared/db/migrate.ts'
 import { kindOf, readArchive } from './archive.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
@@ -63,7 +64,12 @@ async function contentsOf(installation: Installation): Promise<string[]> {
 export async function restoreBackup(
   installation: Installation,
   backup: Verified,
-  options: { readonly replace: boolean; readonly paused: boolean },
+  options: {
+    readonly replace: boolean
+    readonly paused: boolean
+    /** The migrations of this release. */
+    readonly migrations?: readonly Migration[]
+  },
 ): Promise<ActivityStatus> {
   const { db, kv } = installation
   await expectStores(installation)

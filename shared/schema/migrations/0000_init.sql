@@ -1,3 +1,33 @@
+CREATE TABLE "reported_sums" (
+	"shard" integer NOT NULL,
+	"name" text NOT NULL,
+	"amount" bigint NOT NULL,
+	"carbon_mg" bigint NOT NULL,
+	CONSTRAINT "reported_sums_shard_name_pk" PRIMARY KEY("shard","name")
+);
+--> statement-breakpoint
+CREATE TABLE "survey_counts" (
+	"question" text NOT NULL,
+	"answer" text NOT NULL,
+	"count" integer NOT NULL,
+	CONSTRAINT "survey_counts_question_answer_pk" PRIMARY KEY("question","answer")
+);
+--> statement-breakpoint
+CREATE TABLE "survey_questions" (
+	"question" text PRIMARY KEY NOT NULL,
+	"responses" integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "share_cards" (
+	"user_id" text PRIMARY KEY NOT NULL,
+	"fingerprint" text,
+	"etag" text,
+	"unlocked" boolean NOT NULL,
+	"points" integer NOT NULL,
+	"checked_at" timestamp (3) with time zone NOT NULL,
+	"failed_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "handled" (
 	"event_id" integer NOT NULL,
 	"subscriber" text NOT NULL,
@@ -12,12 +42,29 @@ CREATE TABLE "outbox" (
 	"created_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "feedback" (
+	"id" serial PRIMARY KEY NOT NULL,
+	"user_id" text,
+	"category" text NOT NULL,
+	"description" text NOT NULL,
+	"status" text NOT NULL,
+	"screenshot_url" text,
+	"device_info" text,
+	"user_agent" text,
+	"contact" text,
+	"admin_note" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"resolved_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "dead_letters" (
 	"id" serial PRIMARY KEY NOT NULL,
 	"user_id" text NOT NULL,
 	"field" text NOT NULL,
 	"value" text NOT NULL,
 	"reason" text NOT NULL,
+	"refusals" integer DEFAULT 1 NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
@@ -30,6 +77,119 @@ CREATE TABLE "flushes" (
 	"duplicates" bigint NOT NULL,
 	"dead_letters" integer NOT NULL,
 	"succeeded" boolean NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "ledger_books" (
+	"epoch" text NOT NULL,
+	"partition" integer NOT NULL,
+	"stored" bigint DEFAULT 0 NOT NULL,
+	"dead_letters" bigint DEFAULT 0 NOT NULL,
+	"repeated" bigint DEFAULT 0 NOT NULL,
+	"erased" bigint DEFAULT 0 NOT NULL,
+	"settled" bigint DEFAULT 0 NOT NULL,
+	"excess" bigint DEFAULT 0 NOT NULL,
+	"duplicate" bigint DEFAULT 0 NOT NULL,
+	"dropped" bigint DEFAULT 0 NOT NULL,
+	"erased_pending" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "ledger_books_epoch_partition_pk" PRIMARY KEY("epoch","partition")
+);
+--> statement-breakpoint
+CREATE TABLE "ledger_callers" (
+	"epoch" text NOT NULL,
+	"partition" integer NOT NULL,
+	"caller" text NOT NULL,
+	"acknowledged" bigint DEFAULT 0 NOT NULL,
+	"lost" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "ledger_callers_epoch_partition_caller_pk" PRIMARY KEY("epoch","partition","caller")
+);
+--> statement-breakpoint
+CREATE TABLE "ledger_counts" (
+	"caller" text NOT NULL,
+	"name" text NOT NULL,
+	"points" bigint NOT NULL,
+	CONSTRAINT "ledger_counts_caller_name_pk" PRIMARY KEY("caller","name")
+);
+--> statement-breakpoint
+CREATE TABLE "ledger_losses" (
+	"id" serial PRIMARY KEY NOT NULL,
+	"at" timestamp (3) with time zone NOT NULL,
+	"epoch" text NOT NULL,
+	"partition" integer NOT NULL,
+	"points" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "followers" (
+	"user_id" text PRIMARY KEY NOT NULL,
+	"reachable" boolean NOT NULL,
+	"changed_at" timestamp (3) with time zone NOT NULL,
+	"profile_fetched_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "line_events" (
+	"webhook_event_id" text PRIMARY KEY NOT NULL,
+	"received_at" timestamp (3) with time zone NOT NULL,
+	"applied_at" timestamp (3) with time zone,
+	"answered_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "message_chunks" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"message_id" uuid NOT NULL,
+	"state" text NOT NULL,
+	"recipients" jsonb NOT NULL,
+	"size" integer NOT NULL,
+	"body" jsonb NOT NULL,
+	"retry_key" uuid NOT NULL,
+	"attempts" integer DEFAULT 0 NOT NULL,
+	"tried_at" timestamp (3) with time zone,
+	"due_at" timestamp (3) with time zone NOT NULL,
+	"settled_at" timestamp (3) with time zone,
+	"line_request_id" text,
+	"detail" text
+);
+--> statement-breakpoint
+CREATE TABLE "messages" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"cause" text NOT NULL,
+	"cause_key" text NOT NULL,
+	"audience" jsonb NOT NULL,
+	"forced" boolean NOT NULL,
+	"state" text NOT NULL,
+	"recipients" integer NOT NULL,
+	"left_out" jsonb NOT NULL,
+	"created_by" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"completed_at" timestamp (3) with time zone,
+	CONSTRAINT "messages_cause_key_unique" UNIQUE("cause_key")
+);
+--> statement-breakpoint
+CREATE TABLE "notification_dispatches" (
+	"slot" text NOT NULL,
+	"day" date NOT NULL,
+	"dispatched_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "notification_dispatches_slot_day_pk" PRIMARY KEY("slot","day")
+);
+--> statement-breakpoint
+CREATE TABLE "notification_plan" (
+	"id" integer PRIMARY KEY NOT NULL,
+	"slots" jsonb NOT NULL,
+	"changed_at" timestamp (3) with time zone NOT NULL,
+	"changed_by" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "refused_line_events" (
+	"digest" text PRIMARY KEY NOT NULL,
+	"user_id" text,
+	"event" text NOT NULL,
+	"reason" text NOT NULL,
+	"refused_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "rich_menus" (
+	"language" text PRIMARY KEY NOT NULL,
+	"menu_id" text NOT NULL,
+	"digest" text NOT NULL,
+	"deployed_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "activity" (
@@ -52,6 +212,46 @@ CREATE TABLE "audit_log" (
 	"request_id" text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "ending" (
+	"id" integer PRIMARY KEY NOT NULL,
+	"ended_at" timestamp (3) with time zone NOT NULL,
+	"flushed_at" timestamp (3) with time zone,
+	"cards_done" integer DEFAULT 0 NOT NULL,
+	"cards_total" integer,
+	"summary" text DEFAULT 'waiting' NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "erasing" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"generation" integer NOT NULL,
+	"erased_at" timestamp (3) with time zone NOT NULL,
+	"erased" jsonb NOT NULL,
+	"objects" jsonb NOT NULL,
+	"remaining" jsonb NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "erasures" (
+	"user_hash" text PRIMARY KEY NOT NULL,
+	"generation" integer NOT NULL,
+	"erased_at" timestamp (3) with time zone NOT NULL,
+	"walked" integer DEFAULT 0 NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "role_assignments" (
+	"user_id" text PRIMARY KEY NOT NULL,
+	"role" text NOT NULL,
+	"assigned_by" text NOT NULL,
+	"assigned_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "consents" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"agreed" boolean NOT NULL,
+	"version" text,
+	"at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "pilgrims" (
 	"user_id" text PRIMARY KEY NOT NULL,
 	"display_name" text,
@@ -61,10 +261,78 @@ CREATE TABLE "pilgrims" (
 	"survey_completed_at" timestamp (3) with time zone,
 	"privacy_agreed" boolean DEFAULT false NOT NULL,
 	"privacy_agreed_at" timestamp (3) with time zone,
+	"privacy_version" text,
+	"consent_withdrawn" boolean DEFAULT false NOT NULL,
 	"participant_status" text DEFAULT 'active' NOT NULL,
 	"photo_count" integer DEFAULT 0 NOT NULL,
+	"consumption" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"transport" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL,
-	"updated_at" timestamp (3) with time zone NOT NULL
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"searchable" text GENERATED ALWAYS AS (lower(user_id || chr(10) || coalesce(display_name, ''))) STORED
+);
+--> statement-breakpoint
+CREATE TABLE "survey_history" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"answers" jsonb NOT NULL,
+	"revision" integer NOT NULL,
+	"submitted_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "surveys" (
+	"user_id" text PRIMARY KEY NOT NULL,
+	"answers" jsonb NOT NULL,
+	"revision" integer NOT NULL,
+	"submitted_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "cell_changes" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"changes" "bytea" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "cell_tiles" (
+	"zoom" integer NOT NULL,
+	"span" text NOT NULL,
+	"start" timestamp (3) with time zone NOT NULL,
+	"x" integer NOT NULL,
+	"y" integer NOT NULL,
+	"points" bigint NOT NULL,
+	"users" integer NOT NULL,
+	"counts" "bytea" NOT NULL,
+	"people" "bytea",
+	CONSTRAINT "cell_tiles_zoom_span_start_y_x_pk" PRIMARY KEY("zoom","span","start","y","x")
+);
+--> statement-breakpoint
+CREATE TABLE "erased_cells" (
+	"hour" timestamp (3) with time zone NOT NULL,
+	"x" integer NOT NULL,
+	"y" integer NOT NULL,
+	"points" integer NOT NULL,
+	CONSTRAINT "erased_cells_hour_y_x_pk" PRIMARY KEY("hour","y","x")
+);
+--> statement-breakpoint
+CREATE TABLE "erased_days" (
+	"day" date PRIMARY KEY NOT NULL,
+	"pilgrims" integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "erased_hours" (
+	"hour" timestamp (3) with time zone PRIMARY KEY NOT NULL,
+	"points" integer NOT NULL,
+	"checkins" integer NOT NULL,
+	"pilgrims" integer NOT NULL,
+	"distance_mm" bigint NOT NULL,
+	"carbon_mg" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "erased_modes" (
+	"day" date NOT NULL,
+	"mode" text NOT NULL,
+	"distance_mm" bigint NOT NULL,
+	"carbon_mg" bigint NOT NULL,
+	CONSTRAINT "erased_modes_day_mode_pk" PRIMARY KEY("day","mode")
 );
 --> statement-breakpoint
 CREATE TABLE "event_days" (
@@ -139,8 +407,23 @@ CREATE TABLE "gps_points" (
 -- Points of days that have no partition of their own.
 CREATE TABLE "gps_points_default" PARTITION OF "gps_points" DEFAULT;
 --> statement-breakpoint
+CREATE INDEX "survey_counts_question_count_answer_index" ON "survey_counts" USING btree ("question","count" DESC NULLS LAST,"answer");--> statement-breakpoint
+CREATE INDEX "survey_questions_suffixed" ON "survey_questions" USING btree ("responses" DESC NULLS LAST,"question") WHERE strpos("survey_questions"."question", '_') > 0;--> statement-breakpoint
 CREATE INDEX "outbox_created_at_index" ON "outbox" USING btree ("created_at");--> statement-breakpoint
-CREATE INDEX "flushes_succeeded_finished_at_index" ON "flushes" USING btree ("succeeded","finished_at");--> statement-breakpoint
+CREATE INDEX "feedback_user_id_index" ON "feedback" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "feedback_status_id_index" ON "feedback" USING btree ("status","id");--> statement-breakpoint
+CREATE INDEX "flushes_partition_succeeded_finished_at_index" ON "flushes" USING btree ("partition","succeeded","finished_at");--> statement-breakpoint
+CREATE INDEX "flushes_finished_at_index" ON "flushes" USING btree ("finished_at");--> statement-breakpoint
+CREATE INDEX "ledger_losses_at_index" ON "ledger_losses" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "line_events_received_at_index" ON "line_events" USING btree ("received_at");--> statement-breakpoint
+CREATE INDEX "message_chunks_state_due_at_index" ON "message_chunks" USING btree ("state","due_at");--> statement-breakpoint
+CREATE INDEX "message_chunks_message_id_index" ON "message_chunks" USING btree ("message_id");--> statement-breakpoint
+CREATE INDEX "refused_line_events_user_id_index" ON "refused_line_events" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "audit_log_at_index" ON "audit_log" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "consents_user_id_index" ON "consents" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "pilgrims_who_report" ON "pilgrims" USING btree ("user_id") WHERE (consumption @? '$.* ? (@ > 0)'::jsonpath OR transport @? '$.* ? (@ > 0)'::jsonpath);--> statement-breakpoint
+CREATE INDEX "survey_history_user_id_index" ON "survey_history" USING btree ("user_id");--> statement-breakpoint
+-- Each flush updates the totals of everybody who walks: room on the page keeps the table small and its index unchanged.
+ALTER TABLE "pilgrim_totals" SET (fillfactor = 50);--> statement-breakpoint
 -- The activity exists from the beginning, and is active.
 INSERT INTO "activity" ("id", "status", "version", "changed_at") VALUES (1, 'active', 1, now());

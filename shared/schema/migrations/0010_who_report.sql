@@ -1,1 +1,0 @@
-CREATE INDEX "pilgrims_who_report" ON "pilgrims" USING btree ("user_id") WHERE (consumption @? '$.* ? (@ > 0)'::jsonpath OR transport @? '$.* ? (@ > 0)'::jsonpath);

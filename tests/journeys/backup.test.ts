@@ -140,7 +140,9 @@ async function answers(world: World, screenshot: string): Promise<Record<string,
     const isMap = path === '/api/event/data'
     const moment = isMap ? /"(id|display_name|generated_at)":("[^"]*"|null)/g : OF_THE_MOMENT
     const text = isJson ? bytes.toString().replaceAll(moment, '') : bytes.toString('base64')
-    return [path, `${answer.status} ${text.replace(/"request_id":"[^"]*"/, '')}`] as const
+    // Positions of one instant have no order.
+    const said = isMap ? [...text.matchAll(/\{[^{}]*"recorded_at"[^{}]*\}/g)].map(String).sort().join() : text
+    return [path, `${answer.status} ${said.replace(/"request_id":"[^"]*"/, '')}`] as const
   })
   return Object.fromEntries(await Promise.all(said))
 }

@@ -1,4 +1,4 @@
-/** The scheduler: the flush every few minutes and on demand. It has no public route. */
+/** The scheduler: it flushes every few minutes and on demand. It has no public route. */
 import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { createAlertWatch } from '#shared/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
@@ -13,11 +13,11 @@ import type { FlushContext } from './flush/flush-context.ts'
 import { createMaintenance } from './maintenance.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** A flush on demand waits for one that is under way: that one may have begun before the points came. */
+/** A flush on demand waits for a running one, because that one may have started before the points arrived. */
 const WAIT_MS = 300_000
 /** Specification, "Limits": flush lock. */
 const LOCK_MS = 90_000
-/** While a slice is stored or settled, Redis and an embedded database do nothing else for its length. */
+/** While a slice is stored or acknowledged, Redis and an embedded database do nothing else. */
 const SLICE_POINTS = 5_000
 
 export function createScheduler(context: ServiceContext): Service {
@@ -30,23 +30,21 @@ export function createScheduler(context: ServiceContext): Service {
     slicePoints: SLICE_POINTS,
     stopping: stopping.signal,
   }
-  const underWay = new Set<Promise<FlushResult>>()
+  const running = new Set<Promise<FlushResult>>()
   const watch = createAlertWatch(context)
   let stopNotifications: () => Promise<void> = async () => undefined
-  const upkeep = createMaintenance(context)
+  const maintenance = createMaintenance(context)
   let timer: Timer | undefined
-  metrics.gauge('event_buffer_pilgrims', 'Pilgrims with points that wait for the flush', () =>
-    kv.bufferSize(),
-  )
+  metrics.gauge('event_buffer_pilgrims', 'Pilgrims with pending points', () => kv.bufferSize())
 
   const run = (waitMs: number): Promise<FlushResult> => {
-    const flushed = flush(flushing, waitMs).finally(() => underWay.delete(flushed))
-    underWay.add(flushed)
+    const flushed = flush(flushing, waitMs).finally(() => running.delete(flushed))
+    running.add(flushed)
     return flushed
   }
   const tick = () => {
     run(0)
-      .then((result) => log.info('flushed', { ...result }))
+      .then((result) => log.info('the flush is complete', { ...result }))
       .catch((error: unknown) => log.error('the flush failed', errorFields(error)))
   }
 
@@ -55,7 +53,7 @@ export function createScheduler(context: ServiceContext): Service {
     fetch: createRouter(context).fetch,
     async start() {
       watch.start()
-      upkeep.start()
+      maintenance.start()
       stopNotifications = startNotifications(context)
       await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
       timer = setInterval(tick, config.flushMs)
@@ -65,7 +63,7 @@ export function createScheduler(context: ServiceContext): Service {
     async stop() {
       clearInterval(timer)
       stopping.abort()
-      await Promise.allSettled([...underWay, watch.stop(), upkeep.stop(), stopNotifications()])
+      await Promise.allSettled([...running, watch.stop(), maintenance.stop(), stopNotifications()])
     },
   }
 }
@@ -76,7 +74,7 @@ async function flushOnDemand(
   run: (waitMs: number) => Promise<FlushResult>,
 ): Promise<void> {
   const isFinal = subject === 'event.admin.activity.ended'
-  // Whoever has ended it may be dead: from here on nothing is admitted that this flush would not see.
+  // The process that ended the event may be gone. After this no point is admitted that this flush would miss.
   if (isFinal) await publishStatus(db, kv)
   const { failures, skipped } = await run(WAIT_MS)
   if (failures + skipped > 0)

@@ -1,4 +1,4 @@
-/** The hourly job: what the schedule says for this hour goes out, each slot once a day whatever restarts. */
+/** The hourly job: dispatches the notifications of this hour, each slot once a day, also across restarts. */
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Event } from '#shared/contracts/events.ts'
@@ -8,10 +8,10 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { readNotifications } from '#shared/line/scheduled-notifications.ts'
 import { notificationDispatches } from '#shared/schema/messages.ts'
 
-/** The hour is looked at again and again: a start or a database that is back within it is soon enough. */
-const LOOK_MS = 30_000
+/** Notifications are due for the whole hour, so a late start or a database outage within it delays them only. */
+const POLL_MS = 30_000
 
-/** Dispatches what is due at this moment. @returns how many slots went out by this call */
+/** Dispatches the notifications that are due now. @returns the number of slots dispatched */
 export async function dispatchNotifications(context: ServiceContext): Promise<number> {
   const { config, db, now, calendar } = context
   const atMs = now()
@@ -28,7 +28,7 @@ export async function dispatchNotifications(context: ServiceContext): Promise<nu
   return dispatched
 }
 
-/** The hour that clocks in the event's zone show: 0 to 23, also on days that are longer or shorter. */
+/** The hour of the event's time zone, 0 to 23, also on days with a clock change. */
 function localHour({ calendar }: ServiceContext, ms: number): number {
   const [year, month, date] = calendar.day(ms).split('-').map(Number) as [number, number, number]
   for (let hour = 23; hour > 0; hour--) if (calendar.instant(year, month, date, hour, 0, 0) <= ms) return hour
@@ -47,25 +47,25 @@ async function dispatch(context: ServiceContext, slot: NotificationSlot, day: st
     return (await outbox.add(tx, 'event.scheduler.notification.due', { day, slot })) as Event
   })
   if (event === null) return false
-  log.info('a scheduled notification goes out', { slot: slot.id, day })
+  log.info('a scheduled notification is dispatched', { slot: slot.id, day })
   void outbox.ring(event)
   return true
 }
 
-/** Dispatches from now on. @returns what stops it */
+/** Starts the job. @returns a function that stops it */
 export function startNotifications(context: ServiceContext): () => Promise<void> {
   const { log } = context
   let running: Promise<unknown> | null = null
-  const look = () => {
+  const poll = () => {
     running ??= dispatchNotifications(context)
       .catch((error: unknown) => {
         if (!isDatabaseUnavailable(error))
-          log.error('scheduled notifications are not dispatched', errorFields(error))
+          log.error('scheduled notifications could not be dispatched', errorFields(error))
       })
       .finally(() => (running = null))
   }
-  const timer = setInterval(look, LOOK_MS)
-  look()
+  const timer = setInterval(poll, POLL_MS)
+  poll()
   return async () => {
     clearInterval(timer)
     await running

@@ -1,4 +1,4 @@
-/** What is looked after beside the flush: losses are noted, and records that nobody needs any more are cleared. */
+/** Maintenance beside the flush: records losses and deletes expired records. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
@@ -7,28 +7,27 @@ import { readLedger, statesOf } from '#shared/ledger/read-ledger.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 
-const LOOK_EVERY_MS = 15_000
-const CLEAR_EVERY_MS = 3_600_000
-const FLUSHES_KEPT_MS = 30 * 86_400_000
+const LOSSES_EVERY_MS = 15_000
+const DELETE_EVERY_MS = 3_600_000
+const FLUSH_RETENTION_MS = 30 * 86_400_000
 
-/** Deletes records of flushes and what is kept of webhook events, each when it is a month old; the last success of each partition stays. */
+/** Deletes records of flushes and webhook events that are a month old. The last success of each partition stays. */
 export async function deleteExpired({ sql }: Pick<Database, 'sql'>, nowMs: number): Promise<void> {
   const before = (ms: number) => new Date(nowMs - ms).toISOString()
   await sql`
-    DELETE FROM flushes f WHERE finished_at < ${before(FLUSHES_KEPT_MS)}::timestamptz AND EXISTS (
+    DELETE FROM flushes f WHERE finished_at < ${before(FLUSH_RETENTION_MS)}::timestamptz AND EXISTS (
       SELECT FROM flushes later
       WHERE later.partition = f.partition AND later.succeeded AND later.finished_at > f.finished_at)`
   await sql`DELETE FROM line_events WHERE received_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`
   await sql`DELETE FROM refused_line_events WHERE refused_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`
 }
 
-/** Does both from its start on, each as often as it needs. */
 export function createMaintenance(context: ServiceContext) {
   const { db, kv, now, log, metrics } = context
   metrics.figures('event_ledger_points', 'Points, by what became of them', 'state', async () =>
     statesOf(await readLedger(db, kv)),
   )
-  const look = createLossWatch(context)
+  const checkLosses = createLossWatch(context)
   const running = new Set<Promise<void>>()
   let timers: Timer[] = []
 
@@ -36,17 +35,20 @@ export function createMaintenance(context: ServiceContext) {
     const done = work()
       .catch((error: unknown) => {
         if (!isDatabaseUnavailable(error) && !isKvUnavailable(error))
-          log.error('the upkeep failed', errorFields(error))
+          log.error('the maintenance failed', errorFields(error))
       })
       .finally(() => running.delete(done))
     running.add(done)
   }
-  const clear = () => deleteExpired(db, now())
+  const expire = () => deleteExpired(db, now())
 
   return {
     start() {
-      run(clear)
-      timers = [setInterval(() => run(look), LOOK_EVERY_MS), setInterval(() => run(clear), CLEAR_EVERY_MS)]
+      run(expire)
+      timers = [
+        setInterval(() => run(checkLosses), LOSSES_EVERY_MS),
+        setInterval(() => run(expire), DELETE_EVERY_MS),
+      ]
     },
     async stop() {
       for (const timer of timers) clearInterval(timer)

@@ -1,6 +1,6 @@
 /**
- * `bun run rebuild`: computes every projection once more from the points, with what erased people had added, and puts
- * right what is not what it should be. With `--check` it only tells.
+ * `bun run rebuild`: computes every projection again from the points and the erased people's totals, and corrects
+ * the differences. With `--check` it only reports them.
  */
 import { join } from 'node:path'
 import { environment, readConfig } from '#shared/config/config.ts'
@@ -18,7 +18,7 @@ import { rollUpAll } from './flush/roll-up-cells.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
-/** A run on the same data directory is not waited for: it ends when somebody ends it. */
+/** Short, because a running service holds the data directory until somebody stops it. */
 const WAIT_MS = 1_000
 
 const USAGE = `Computes all totals (pilgrims, days, hours, modes, map cells, reports, surveys) again from their sources, and corrects
@@ -32,10 +32,10 @@ every difference. Flushes wait until it ends; check-ins do not.
 Exit codes: 0 no difference is left, 1 --check found a difference, 2 failed or wrong command line.`
 
 /**
- * Finds every difference between the projections and what they are made of, and unless told otherwise mends it:
- * those of the points in one transaction, during which flushes and erasures wait.
- * @param tell a line for each difference, the same ones in the same order each time
- * @returns how many there were
+ * Finds every difference between the projections and their sources, and corrects it unless `check` is set. Flushes
+ * and erasures wait during the transaction.
+ * @param tell receives one line for each difference, in a stable order
+ * @returns the number of differences
  */
 export async function rebuild(
   db: Database,
@@ -45,7 +45,7 @@ export async function rebuild(
   const differences = new Differences(tell)
   try {
     await db.sql.begin(async (tx) => {
-      await settleAll(tx, calendar, differences)
+      await reconcileAll(tx, calendar, differences)
       if (check) throw new TakenBack()
     })
   } catch (error) {
@@ -55,14 +55,14 @@ export async function rebuild(
   return differences.count
 }
 
-async function settleAll(tx: Query, calendar: Calendar, differences: Differences): Promise<void> {
-  // Every flush and every erasure locks its pilgrims here before anything else; readers are not in the way.
+async function reconcileAll(tx: Query, calendar: Calendar, differences: Differences): Promise<void> {
+  // Flushes and erasures lock their pilgrims in this table first. Readers are not blocked.
   await tx`LOCK TABLE pilgrim_totals IN EXCLUSIVE MODE`
   await lockTiles(tx)
   await rollUpAll(tx, calendar)
   const sums = await rebuildPilgrims(tx, calendar, differences)
   await sums.addErased(tx)
-  await sums.settle(tx, differences)
+  await sums.reconcile(tx, differences)
   await rebuildMap(tx, calendar, differences)
 }
 
@@ -76,7 +76,9 @@ async function main(): Promise<number> {
     await expectSchema(db.sql)
     const calendar = createCalendar(config.timeZone)
     const count = await rebuild(db, calendar, { check, tell: (line) => console.log(line) })
-    console.log(count === 0 ? 'Nothing differs.' : `${count} differ${check ? '.' : ', and are put right.'}`)
+    console.log(
+      count === 0 ? 'Nothing differs.' : `${count} rows differ${check ? '.' : ' and are corrected.'}`,
+    )
     return check && count > 0 ? 1 : 0
   } finally {
     await db.close()

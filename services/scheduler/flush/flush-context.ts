@@ -1,4 +1,4 @@
-/** What a flush works with. */
+/** The dependencies and settings of a flush. */
 import type { Database } from '#shared/db/db.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -13,12 +13,12 @@ export interface FlushContext {
   readonly now: () => number
   readonly log: Log
   readonly metrics: Metrics
-  /** How long points survive in the buffer, renewed when they can not be stored. */
+  /** Retention of points in the buffer; renewed when they can not be stored. */
   readonly retentionMs: number
-  /** How long a partition stays locked at most when its flush dies; renewed while the flush works. */
+  /** Lifetime of a partition's lock after its flush has died; renewed while the flush runs. */
   readonly lockMs: number
-  /** Points in one transaction; less than twice as many at most. */
+  /** Points in one transaction. A slice has less than twice as many. */
   readonly slicePoints: number
-  /** Aborted when the process is to end: the slices under way are finished, the rest is left. */
+  /** Aborted when the process stops: running slices are finished, the others stay pending. */
   readonly stopping: AbortSignal
 }

@@ -1,25 +1,24 @@
-/** The lock on a partition: one flush at a time, and none for ever when a flush dies. */
+/** The lock on a partition: it allows one flush at a time, and expires when a flush dies. */
 import { errorFields } from '#shared/runtime/log.ts'
 import type { FlushContext } from './flush-context.ts'
 
 const POLL_MS = 200
 /**
- * Who has not renewed its lock for this part of its life, ten seconds, is gone: killed, or cut off from the kv.
- * Should it live all the same, two flushes at once store nothing twice.
+ * A lock that is not renewed for this share of its lifetime (ten seconds) is free: its owner was killed or has lost
+ * the kv. If the owner still runs, two concurrent flushes store nothing twice.
  */
-const SILENT_PART = 1 / 9
+const STALE_SHARE = 1 / 9
 
 export interface FlushLock {
-  /** Whether someone else may be flushing by now. */
+  /** Whether another process may flush the partition now. */
   readonly lost: () => boolean
-  /** Stops the renewal and lets the next flush in; while the kv is away the lock is left to be found silent. */
+  /** Stops the renewal and releases the lock. Without the kv the lock expires. */
   release(): Promise<void>
 }
 
-/**
- * Takes a partition's lock and keeps it until `release`.
- * @param waitUntil how long to wait for whoever holds it, by `performance.now()`
- * @returns null when it is still held then, or the process is to end
+/** Acquires a partition's lock and renews it until `release`.
+ * @param waitUntil when to stop waiting for the lock, by `performance.now()`
+ * @returns null when the lock is still acquired then, or the process stops
  */
 export async function takeFlushLock(
   { kv, log, lockMs, stopping }: FlushContext,
@@ -27,31 +26,32 @@ export async function takeFlushLock(
   waitUntil: number,
 ): Promise<FlushLock | null> {
   const name = `flush:${partition}`
-  const silenceMs = lockMs * SILENT_PART
-  let token = stopping.aborted ? null : await kv.lock(name, lockMs, silenceMs)
+  const staleMs = lockMs * STALE_SHARE
+  let token = stopping.aborted ? null : await kv.lock(name, lockMs, staleMs)
   while (token === null && !stopping.aborted) {
     const leftMs = waitUntil - performance.now()
     if (leftMs <= 0) return null
     await Bun.sleep(Math.min(POLL_MS, leftMs))
-    token = await kv.lock(name, lockMs, silenceMs)
+    token = await kv.lock(name, lockMs, staleMs)
   }
   if (token === null) return null
-  const held = token
+  const acquired = token
   let lost = false
   const renewal = setInterval(() => {
-    kv.renewLock(name, held, lockMs).then(
+    kv.renewLock(name, acquired, lockMs).then(
       (ours) => (lost ||= !ours),
-      (error: unknown) => log.warn('the flush lock is not renewed', { partition, ...errorFields(error) }),
+      (error: unknown) =>
+        log.warn('the flush lock could not be renewed', { partition, ...errorFields(error) }),
     )
-  }, silenceMs / 4)
+  }, staleMs / 4)
   return {
     lost: () => lost,
     async release() {
       clearInterval(renewal)
       await kv
-        .unlock(name, held)
+        .unlock(name, acquired)
         .catch((error: unknown) =>
-          log.warn('the flush lock is left behind', { partition, ...errorFields(error) }),
+          log.warn('the flush lock could not be released; it expires', { partition, ...errorFields(error) }),
         )
     },
   }

@@ -1,4 +1,4 @@
-/** A slice of pending points, in one transaction: stored, folded, summed. What the database refuses is set aside. */
+/** Stores and folds a slice of pending points in one transaction. Refused points become dead letters. */
 import { type BufferedPoint, readStamp, unpack } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 import { ValueRefused } from '#shared/db/insert-rows.ts'
@@ -16,27 +16,27 @@ import { byIdentity, newPoints, type OwnedPoint, storePoints } from './store-poi
 import { writePilgrimTotals } from './write-pilgrim-totals.ts'
 import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** What a slice came to; every point of it is in exactly one of the four. */
+/** The outcome of a slice. Each of its points is counted in exactly one field. */
 export interface SliceResult {
   readonly stored: number
   readonly duplicates: number
   readonly deadLetters: number
-  /** Points of people who were erased after the points were admitted. */
+  /** Points of people who positions erased after the points positions admitted. */
   readonly erased: number
 }
 
-/** A pilgrim's point as it stood in the buffer. */
+/** A pilgrim's point as it was in the buffer. */
 interface OwnedEntry extends Entry {
   readonly userId: string
 }
 
-/** What storing a slice needs, and where it is booked. */
+/** The dependencies of storing a slice, and the counters that it updates. */
 interface Storing {
   readonly db: Database
   readonly calendar: Calendar
   /** Epoch milliseconds. */
   readonly now: () => number
-  readonly book: Book
+  readonly counters: Book
 }
 
 const NOTHING: SliceResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
@@ -48,9 +48,8 @@ const sum = (a: SliceResult, b: SliceResult): SliceResult => ({
   erased: a.erased + b.erased,
 })
 
-/**
- * Stores a slice. Resolves when all of it is committed, in the table or among the dead letters.
- * @throws when the fault lies not in the points: nothing of the slice may be deleted from the buffer then
+/** Stores a slice. Resolves when all points are committed, in the table or as dead letters.
+ * @throws when the points are not the cause; the slice must then stay in the buffer
  */
 export async function flushSlice(
   db: Database,
@@ -58,7 +57,7 @@ export async function flushSlice(
   slice: Slice,
   now: () => number,
 ): Promise<SliceResult> {
-  const storing: Storing = { db, calendar, now, book: slice }
+  const storing: Storing = { db, calendar, now, counters: slice }
   const points: OwnedPoint[] = []
   let result = NOTHING
   for (const { userId, entries } of slice.pending)
@@ -71,7 +70,7 @@ export async function flushSlice(
   return sum(result, await storeOrHalve(storing, points.sort(byIdentity)))
 }
 
-/** @throws for an entry that is no point, or of no time that a calendar knows */
+/** @throws for an invalid entry, or a time outside the calendar's range */
 function readPoint(entry: Entry): BufferedPoint {
   const point = unpack(entry)
   if (Number.isNaN(new Date(point.recordedMs).getTime())) throw new LoggableError('the time is out of range')
@@ -93,39 +92,39 @@ async function storeOrHalve(storing: Storing, points: readonly OwnedPoint[]): Pr
 }
 
 /**
- * Whether an error is a point's own fault: a data exception, a constraint, a limit (SQLSTATE 22, 23, 54). A
- * deadlock, a full disk, a missing table or a fault of ours would refuse every point there is.
+ * Whether a point itself causes the error: a data exception, a constraint, a limit (SQLSTATE 22, 23, 54). A
+ * deadlock, a full disk, a missing table or a bug would affect every point.
  */
 const isRefusal = (error: unknown): boolean =>
   error instanceof ValueRefused || (error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code))
 
 async function store(
-  { db, calendar, now, book }: Storing,
+  { db, calendar, now, counters }: Storing,
   points: readonly OwnedPoint[],
 ): Promise<SliceResult> {
   return db.sql.begin(async (tx) => {
     const userIds = [...new Set(points.map(({ userId }) => userId))]
-    const were = await lockPilgrims(tx, userIds)
-    // Behind the lock: an erasure is either to be seen here, or waits for what is stored now.
-    const kept = await withoutErased(tx, points, userIds)
-    await makePilgrims(tx, [...new Set(kept.map(({ userId }) => userId))], userIds, now())
-    const fresh = await newPoints(tx, kept)
-    // Before they are stored: what the fold reads of a late day is then only what it does not have.
+    const positions = await lockPilgrims(tx, userIds)
+    // After the lock: an erasure is either visible here, or waits for this transaction.
+    const remaining = await withoutErased(tx, points, userIds)
+    await createPilgrims(tx, [...new Set(remaining.map(({ userId }) => userId))], userIds, now())
+    const fresh = await newPoints(tx, remaining)
+    // Before the insert, so that the fold of a late day reads only the points that it does not have yet.
     const changes = await foldPoints(tx, fresh, calendar)
     await storePoints(db, tx, fresh)
-    const moves = await latestPositionChanges(tx, changes, were)
+    const moves = await latestPositionChanges(tx, changes, positions)
     await writePilgrimTotals(tx, changes, moves, calendar)
     await recordCellChanges(tx, fresh, moves, calendar)
     const stored = fresh.length
-    const [duplicates, erased] = [kept.length - stored, points.length - kept.length]
-    await countSlice(tx, book, { stored, repeated: duplicates, erased })
+    const [duplicates, erased] = [remaining.length - stored, points.length - remaining.length]
+    await countSlice(tx, counters, { stored, repeated: duplicates, erased })
     return { stored, duplicates, deadLetters: 0, erased }
   })
 }
 
-/** Locks the pilgrims of a slice in the order that every flush keeps. @returns where those were who were anywhere */
+/** Locks the pilgrims of a slice in the order of all flushes. @returns their latest positions, where known */
 async function lockPilgrims(tx: Query, userIds: string[]): Promise<Map<string, Fix>> {
-  // A row that is there is locked, too, although nothing of it is updated.
+  // An existing row is locked, too, although nothing of it is updated.
   await tx`
     INSERT INTO pilgrim_totals (user_id)
     SELECT user_id FROM unnest(${userIds}::text[]) AS u (user_id) ORDER BY user_id
@@ -136,7 +135,7 @@ async function lockPilgrims(tx: Query, userIds: string[]): Promise<Map<string, F
   return new Map(rows.map(({ user_id, ...fix }) => [user_id, fix]))
 }
 
-/** Leaves out points that were admitted before their pilgrim was erased. */
+/** Removes points that positions admitted before their pilgrim was erased. */
 async function withoutErased(
   tx: Query,
   points: readonly OwnedPoint[],
@@ -150,25 +149,30 @@ async function withoutErased(
   return points.filter(({ userId, point }) => point.generation >= (generations.get(userId) ?? 0))
 }
 
-/** Makes pilgrims that are new; of those who have no point left but were locked, nothing stays. */
-async function makePilgrims(tx: Query, kept: string[], locked: string[], nowMs: number): Promise<void> {
+/** Creates new pilgrims. Deletes the lock rows of pilgrims without a remaining point. */
+async function createPilgrims(
+  tx: Query,
+  remaining: string[],
+  locked: string[],
+  nowMs: number,
+): Promise<void> {
   await tx`
     INSERT INTO pilgrims (user_id, created_at, updated_at)
     SELECT user_id, to_timestamp(${nowMs}::float8 / 1000), to_timestamp(${nowMs}::float8 / 1000)
-    FROM unnest(${kept}::text[]) AS u (user_id) ORDER BY user_id
+    FROM unnest(${remaining}::text[]) AS u (user_id) ORDER BY user_id
     ON CONFLICT DO NOTHING`
-  if (kept.length === locked.length) return
+  if (remaining.length === locked.length) return
   await tx`
     DELETE FROM pilgrim_totals t WHERE user_id = ANY(${locked}::text[]) AND points = 0
       AND NOT EXISTS (SELECT FROM pilgrims p WHERE p.user_id = t.user_id)`
 }
 
 /**
- * Keeps a point that the database refuses, with the reason, where an operator finds it; once, however often a
- * flush dies before the buffer is settled.
+ * Stores a refused point with the reason as a dead letter. It is stored once, even if a flush dies repeatedly
+ * before the acknowledgement.
  */
 async function setAside(
-  { db, now, book: { epoch, partition } }: Storing,
+  { db, now, counters: { epoch, partition } }: Storing,
   { userId, field, value }: OwnedEntry,
   error: unknown,
 ): Promise<SliceResult> {
@@ -176,7 +180,7 @@ async function setAside(
   const letter = [userId, field, value, reason].map(storable)
   const { generation } = readStamp(value)
   const [row] = await db.sql.begin(async (tx) => {
-    // Not while the pilgrim is being erased: the letter would come after its table was emptied.
+    // The lock excludes a running erasure, which would miss a letter that is inserted after its delete.
     await tx`SELECT pg_advisory_xact_lock_shared(${lockKey(userId)}::bigint)`
     return tx<[{ fresh: number; again: number }]>`
     WITH letter AS (
@@ -190,7 +194,7 @@ async function setAside(
     ), fresh AS (
       INSERT INTO dead_letters (user_id, field, value, reason, created_at)
       SELECT user_id, field, value, reason, at FROM letter WHERE NOT EXISTS (SELECT FROM again)
-        -- Of somebody who was erased nothing is kept, least of all what nobody understands.
+        -- Nothing of an erased person is stored, unreadable entries included.
         AND NOT EXISTS (SELECT FROM erasures WHERE user_hash = ${userHash(userId)} AND generation > ${generation}::int)
       RETURNING id
     ), counted AS (
@@ -207,5 +211,5 @@ async function setAside(
   return row.fresh + row.again === 0 ? { ...NOTHING, erased: 1 } : { ...NOTHING, deadLetters: 1 }
 }
 
-/** Text that Postgres takes, whatever it is: without its one forbidden character. */
+/** Replaces NUL, the only character that Postgres text does not accept. */
 const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}')

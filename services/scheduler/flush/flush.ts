@@ -1,7 +1,7 @@
 /**
- * The flush: pending points of every partition go to the database, slice by slice, and exactly what was
- * stored leaves the buffer. Killed anywhere it loses and doubles nothing: before a slice's commit nothing
- * happened, after it the next flush finds the points stored and deletes them.
+ * The flush moves the pending points of every partition to the database, slice by slice, and deletes exactly the
+ * stored points from the buffer. A flush that is killed loses and duplicates nothing: before a slice's commit
+ * nothing has changed; after it the next flush finds the points stored and deletes them from the buffer.
  */
 import { type Slice, slices } from '#shared/buffer/flush-slices.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
@@ -18,22 +18,22 @@ import { flushSlice } from './flush-slice.ts'
 import { rollUpCells } from './roll-up-cells.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** Slices on their way at a time: while the database stores one, this process folds one, and the kv settles one. */
-const ABREAST = 3
+/** Concurrent slices: the database stores one, this process folds one, and the kv acknowledges one. */
+const CONCURRENT_SLICES = 3
 
 export interface FlushResult {
-  /** Points, each in one of the four. */
+  /** Points; each is counted in exactly one of the four fields. */
   readonly stored: number
   readonly duplicates: number
   readonly deadLetters: number
   readonly erased: number
-  /** Slices that could not be stored, and partitions broken off; their points wait for the next flush. */
+  /** Slices that could not be stored, and interrupted partitions. Their points stay pending. */
   readonly failures: number
-  /** Partitions left alone: someone else was flushing them, or the process is to end. */
+  /** Partitions that another process flushes, or that were left because the process stops. */
   readonly skipped: number
 }
 
-/** A partition whose flush came to its end. */
+/** The record of a partition's completed flush. */
 type FlushRecord = typeof flushes.$inferInsert
 
 const NOTHING: FlushResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0, failures: 0, skipped: 0 }
@@ -45,17 +45,15 @@ function sum(results: readonly Partial<FlushResult>[]): FlushResult {
   return total
 }
 
-/**
- * Flushes every partition. Never rejects for a database or kv that is away: what could not be done is
- * logged and counted.
- * @param waitMs how long to wait, all in all, for partitions that someone else is flushing; 0: leave them be
+/** Flushes every partition. Does not reject when the database or kv is down: failures are logged and counted.
+ * @param waitMs how long to wait in total for partitions that another process flushes; 0 skips them
  */
 export async function flush(context: FlushContext, waitMs = 0): Promise<FlushResult> {
   const { kv } = context
   const waitUntil = performance.now() + waitMs
   const results: FlushResult[] = []
   const records: FlushRecord[] = []
-  // First what nobody holds: schedulers that flush at the same time share the partitions.
+  // Unlocked partitions come first, so that concurrent schedulers share the partitions.
   for (let partition = 0; partition < kv.partitions; partition++)
     results.push(await flushPartition(context, partition, 0, records))
   if (waitMs > 0)
@@ -63,27 +61,29 @@ export async function flush(context: FlushContext, waitMs = 0): Promise<FlushRes
       if (skipped > 0 && !context.stopping.aborted)
         results[partition] = await flushPartition(context, partition, waitUntil, records)
   const completed = records.length > 0 ? await complete(context, records) : NOTHING
-  await tell(context, results)
+  await publishResults(context, results)
   return sum([...results, completed])
 }
 
-/** Passes on when the flush was, and what the kv's books say after it. */
-async function tell({ db, kv, log }: FlushContext, results: readonly FlushResult[]): Promise<void> {
+/** Caches the time of the flush, and stores the kv's counters after it. */
+async function publishResults({ db, kv, log }: FlushContext, results: readonly FlushResult[]): Promise<void> {
   try {
     const flushedMs = await lastFlushMs(db, kv.partitions)
     if (flushedMs !== null) await kv.cache(LAST_FLUSH_KEY, String(flushedMs), LAST_FLUSH_TTL_MS)
   } catch (error) {
-    log.warn('the time of the last flush is not passed on', errorFields(error))
+    log.warn('the time of the last flush could not be cached', errorFields(error))
   }
   try {
-    const calm = results.flatMap(({ failures, skipped }, p) => (failures + skipped === 0 ? [p] : []))
-    await storeCounters(db, kv, new Set(calm))
+    const flushedPartitions = results.flatMap(({ failures, skipped }, p) =>
+      failures + skipped === 0 ? [p] : [],
+    )
+    await storeCounters(db, kv, new Set(flushedPartitions))
   } catch (error) {
-    log.warn('the books of the buffer are not noted', errorFields(error))
+    log.warn('the counters of the buffer could not be stored', errorFields(error))
   }
 }
 
-/** Brings the map up to what is stored now; only then the partitions are flushed. */
+/** Updates the map. The flush of a partition is recorded only after that. */
 async function complete(
   { db, calendar, log }: FlushContext,
   records: readonly FlushRecord[],
@@ -93,7 +93,7 @@ async function complete(
     await db.read(() => db.orm.insert(flushes).values([...records]))
     return NOTHING
   } catch (error) {
-    log.error('a flush is stored, but not on the map: the next one brings it there', errorFields(error))
+    log.error('a flush is stored, but the map is not updated; the next flush updates it', errorFields(error))
     return { ...NOTHING, failures: 1 }
   }
 }
@@ -114,12 +114,12 @@ async function flushPartition(
       await lock.release()
     }
   } catch (error) {
-    context.log.error('a partition is not flushed; its points wait for the next flush', {
+    context.log.error('a partition could not be flushed; its points stay pending', {
       partition,
       ...errorFields(error),
     })
     done.push({ failures: 1 })
-    await keepPending(context, partition)
+    await renewRetention(context, partition)
   }
   const result = sum(done)
   report(context.metrics, result)
@@ -133,7 +133,7 @@ function report(metrics: Metrics, { stored, duplicates, deadLetters, erased, fai
   metrics.count('event_flush_failures_total', 'Slices and partitions that could not be flushed', {}, failures)
 }
 
-/** @param done receives what each slice came to, also when the flush breaks off */
+/** @param done receives the outcome of each slice, also when the flush is interrupted */
 async function flushLocked(
   context: FlushContext,
   partition: number,
@@ -145,15 +145,15 @@ async function flushLocked(
   await ensureDayPartitions(db, now(), log)
   const pending = slices(kv, partition, slicePoints)
   const worker = async () => {
-    // A worker that throws ends the iterator, and so the others, too.
+    // A worker that throws ends the iterator, and with it the other workers.
     for await (const slice of pending) {
-      // Someone else flushes now; storing on would be safe, but twice the work.
+      // Another process flushes now. Continuing would be safe, but would repeat its work.
       if (lock.lost()) throw new LoggableError('the flush lock was lost')
       if (stopping.aborted) break
-      done.push(await storeAndSettle(context, slice))
+      done.push(await storeAndAcknowledge(context, slice))
     }
   }
-  const ends = await Promise.allSettled(Array.from({ length: ABREAST }, worker))
+  const ends = await Promise.allSettled(Array.from({ length: CONCURRENT_SLICES }, worker))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   if (stopping.aborted) done.push({ skipped: 1 })
   const { stored, duplicates, deadLetters, failures, skipped } = sum(done)
@@ -168,19 +168,19 @@ async function flushLocked(
   }
 }
 
-/** @throws when the database or the kv is away, so that the other slices need not try */
-async function storeAndSettle(
+/** @throws when the database or the kv is down, so that the other slices are not tried */
+async function storeAndAcknowledge(
   { db, kv, calendar, now, log, retentionMs }: FlushContext,
   slice: Slice,
 ): Promise<Partial<FlushResult>> {
   try {
-    // Safe to repeat: what is stored by then is told apart.
+    // Safe to repeat: stored points are recognised as duplicates.
     const result = await db.read(() => flushSlice(db, calendar, slice, now))
     await kv.settle(slice.partition, slice.pending, slice.epoch)
     return result
   } catch (error) {
     if (isDatabaseUnavailable(error) || isKvUnavailable(error)) throw error
-    log.error('a slice is not flushed; its points wait for the next flush', {
+    log.error('a slice could not be flushed; its points stay pending', {
       partition: slice.partition,
       ...errorFields(error),
     })
@@ -190,11 +190,11 @@ async function storeAndSettle(
   }
 }
 
-/** Nothing expires while it can not be stored. */
-async function keepPending({ kv, retentionMs, log }: FlushContext, partition: number): Promise<void> {
+/** Renews the retention, so that pending points do not expire while they can not be stored. */
+async function renewRetention({ kv, retentionMs, log }: FlushContext, partition: number): Promise<void> {
   try {
     await kv.renew(partition, await kv.pendingUsers(partition), retentionMs)
   } catch (error) {
-    log.warn('the retention of pending points is not renewed', { partition, ...errorFields(error) })
+    log.warn('the retention of pending points could not be renewed', { partition, ...errorFields(error) })
   }
 }

@@ -1,4 +1,4 @@
-/** Folds the new points of a slice onto what is stored, for all its pilgrims at once. */
+/** Folds the new points of a slice onto the stored days, for all its pilgrims together. */
 import type { Point } from '#shared/buffer/point.ts'
 import type { Query } from '#shared/db/db.ts'
 import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
@@ -8,22 +8,22 @@ import { type DayChange, refold } from '#shared/fold/refold.ts'
 
 import type { OwnedPoint } from './store-points.ts'
 
-/** What becomes of one pilgrim. */
+/** The changes of one pilgrim. */
 export interface PilgrimChange {
   readonly userId: string
   readonly days: readonly DayChange[]
-  /** First and last of the new points; of several at the last instant the one that the fold takes. */
+  /** First and last of the new points. Of several at the last instant, the one that the fold counts. */
   readonly earliest: FoldPoint
   readonly latest: FoldPoint
 }
 
-/** A pilgrim's new points in the area, and the day whose stored points their plan waits for. */
+/** A pilgrim's new points in the area, and the day whose stored points their refold needs next. */
 interface Plan {
   readonly userId: string
   readonly points: readonly FoldPoint[]
   readonly steps: ReturnType<typeof refold>
   days: DayChange[]
-  wants: string | null
+  neededDay: string | null
 }
 
 const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode }: Point): FoldPoint => ({
@@ -48,12 +48,12 @@ export async function foldPoints(
   for (const { userId, point } of fresh)
     if (point.inRange) added.getOrInsertComputed(userId, () => [] as FoldPoint[]).push(foldPointOf(point))
   for (const points of added.values()) points.sort(byInstant)
-  const asked = [...added].map(([userId, points]) => ({ userId, from: calendar.day(points[0]!.t) }))
-  const stored = await readDays(tx, asked)
+  const requested = [...added].map(([userId, points]) => ({ userId, from: calendar.day(points[0]!.t) }))
+  const stored = await readDays(tx, requested)
   const plans = [...added].map(([userId, points]): Plan => {
     const steps = refold(stored.get(userId) ?? [], points, calendar)
-    const plan: Plan = { userId, points, steps, days: [], wants: null }
-    take(plan, steps.next())
+    const plan: Plan = { userId, points, steps, days: [], neededDay: null }
+    advance(plan, steps.next())
     return plan
   })
   await readLateDays(tx, plans, calendar)
@@ -63,18 +63,18 @@ export async function foldPoints(
   })
 }
 
-function take(plan: Plan, step: IteratorResult<string, DayChange[]>): void {
+function advance(plan: Plan, step: IteratorResult<string, DayChange[]>): void {
   if (step.done) plan.days = step.value
-  plan.wants = step.done ? null : step.value
+  plan.neededDay = step.done ? null : step.value
 }
 
-/** Brings plans to their end: each round reads one day of every pilgrim that still needs one. */
+/** Completes the plans. Each round reads one day of every pilgrim that still needs one. */
 async function readLateDays(tx: Query, plans: readonly Plan[], calendar: Calendar): Promise<void> {
   for (;;) {
-    const waiting = plans.filter(({ wants }) => wants !== null)
-    if (waiting.length === 0) return
-    const asked = waiting.map(({ userId, wants }) => ({ userId, day: wants! }))
-    const found = await readPointsOfDays(tx, asked, calendar)
-    for (const plan of waiting) take(plan, plan.steps.next(found.get(plan.userId) ?? []))
+    const incomplete = plans.filter(({ neededDay }) => neededDay !== null)
+    if (incomplete.length === 0) return
+    const requested = incomplete.map(({ userId, neededDay }) => ({ userId, day: neededDay! }))
+    const found = await readPointsOfDays(tx, requested, calendar)
+    for (const plan of incomplete) advance(plan, plan.steps.next(found.get(plan.userId) ?? []))
   }
 }

@@ -1,11 +1,11 @@
-/** Notes beside a slice what it changes in the cells of the map; the roll-up of the flush adds all notes at once. */
+/** Records with each slice how it changes the cells of the map. The flush's roll-up adds all recorded changes. */
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { CellChanges } from '#shared/map/cell-counts.ts'
 import type { Move } from './latest-positions.ts'
 import type { OwnedPoint } from './store-points.ts'
 
-/** @param fresh points that this transaction has stored */
+/** @param fresh points stored by this transaction */
 export async function recordCellChanges(
   tx: Query,
   fresh: readonly OwnedPoint[],

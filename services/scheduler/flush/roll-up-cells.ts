@@ -1,6 +1,6 @@
 /**
- * The roll-up: what slices have noted goes into the tiles of the map, in one transaction that takes the notes away. A
- * flush that dies before it leaves its notes to the next one.
+ * The roll-up adds recorded cell changes to the tiles of the map and deletes them in the same transaction. If a
+ * flush dies before its roll-up, the next flush does it.
  */
 import type { Database, Query } from '#shared/db/db.ts'
 import { addTiles, lockTiles } from '#shared/map/stored-tiles.ts'
@@ -8,27 +8,27 @@ import type { Calendar } from '#shared/rules/calendar.ts'
 import { sumChanges } from '#shared/map/cell-counts.ts'
 import { tilesOfHours } from '#shared/map/cell-tiles.ts'
 
-/** Notes in one transaction: what they hold is in memory at once. */
-const NOTES = 64
+/** Rows of `cell_changes` in one transaction; all of them are in memory together. */
+const BATCH_ROWS = 64
 
-/** Adds everything that is committed by now. */
+/** Adds all committed changes. */
 export async function rollUpCells(db: Database, calendar: Calendar): Promise<void> {
-  const some = (tx: Query) => rollUpNotes(tx, calendar)
-  while ((await db.read(() => db.sql.begin(some))) === NOTES);
+  const rollUp = (tx: Query) => rollUpBatch(tx, calendar)
+  while ((await db.read(() => db.sql.begin(rollUp))) === BATCH_ROWS);
 }
 
-/** The same within a transaction. */
+/** Adds all changes within a transaction. */
 export async function rollUpAll(tx: Query, calendar: Calendar): Promise<void> {
-  while ((await rollUpNotes(tx, calendar)) === NOTES);
+  while ((await rollUpBatch(tx, calendar)) === BATCH_ROWS);
 }
 
-/** Adds the oldest notes. @returns how many; less than `NOTES` when these were all */
-async function rollUpNotes(tx: Query, calendar: Calendar): Promise<number> {
+/** Adds the oldest rows. @returns how many; less than `BATCH_ROWS` when these were all */
+async function rollUpBatch(tx: Query, calendar: Calendar): Promise<number> {
   await lockTiles(tx)
-  const notes = await tx<{ packed: string }[]>`
-    DELETE FROM cell_changes WHERE id IN (SELECT id FROM cell_changes ORDER BY id LIMIT ${NOTES})
+  const rows = await tx<{ packed: string }[]>`
+    DELETE FROM cell_changes WHERE id IN (SELECT id FROM cell_changes ORDER BY id LIMIT ${BATCH_ROWS})
     RETURNING encode(changes, 'base64') AS packed`
-  const news = tilesOfHours(sumChanges(notes.map(({ packed }) => packed)), calendar)
-  if (news.length > 0) await addTiles(tx, news)
-  return notes.length
+  const tiles = tilesOfHours(sumChanges(rows.map(({ packed }) => packed)), calendar)
+  if (tiles.length > 0) await addTiles(tx, tiles)
+  return rows.length
 }

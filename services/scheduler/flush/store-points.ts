@@ -1,10 +1,10 @@
-/** The points of a slice into the table; what is there already is left alone and told apart. */
+/** Stores the points of a slice. Points that are already stored are recognised and left unchanged. */
 import { type BufferedPoint, meetsByAccident, type Standing } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 import type { Column } from '#shared/db/insert-rows.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 
-/** A point, whose it is, and how it stands in the buffer. */
+/** A point, its pilgrim, and its entry in the buffer. */
 export interface OwnedPoint {
   readonly userId: string
   readonly entry: Entry
@@ -13,14 +13,17 @@ export interface OwnedPoint {
 
 const compare = <T extends string | number>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The order in which every flush inserts points, so that two with the same ones can not deadlock. */
+/** The insert order of every flush, so that two flushes with the same points can not deadlock. */
 export const byIdentity = (a: OwnedPoint, b: OwnedPoint): number =>
   compare(a.userId, b.userId) || compare(a.point.kind, b.point.kind) || a.point.sentMs - b.point.sentMs
 
-/** Stored points between two new ones that are no further apart are read, too: a phone records one in ten seconds. */
+/**
+ * Two new points that are at most this far apart share a range, and stored points between them are read, too. A
+ * phone records one point in ten seconds.
+ */
 const GAP_MS = 3_600_000
 
-/** Points of one pilgrim and kind, from the first to the last of them (epoch milliseconds). */
+/** A time range of one pilgrim's points of one kind (epoch milliseconds). */
 interface Run {
   readonly userId: string
   readonly kind: string
@@ -28,7 +31,7 @@ interface Run {
   lastMs: number
 }
 
-/** Sorted points as runs without a long gap. */
+/** Groups sorted points into runs without a long gap. */
 function runsOf(points: readonly OwnedPoint[]): Run[] {
   const runs: Run[] = []
   let run: Run | undefined
@@ -41,8 +44,8 @@ function runsOf(points: readonly OwnedPoint[]): Run[] {
 }
 
 /**
- * Leaves out what is stored already, and of two entries with one identity the later one. The caller holds the locks
- * of the pilgrims, so that nobody else stores points of theirs meanwhile.
+ * Removes points that are already stored, and the later of two entries with one identity. The caller holds the
+ * pilgrims' locks, so that nobody else stores their points meanwhile.
  * @param points in the order of `byIdentity`
  */
 export async function newPoints(tx: Query, points: readonly OwnedPoint[]): Promise<readonly OwnedPoint[]> {
@@ -59,10 +62,10 @@ export async function newPoints(tx: Query, points: readonly OwnedPoint[]): Promi
     CROSS JOIN LATERAL (
       SELECT sent_at FROM gps_points p WHERE p.user_id = r.user_id AND p.kind = r.kind
         AND p.sent_at >= to_timestamp(r.first_ms / 1000) AND p.sent_at <= to_timestamp(r.last_ms / 1000)
-        -- Of all of them: so the plan has only the tables of their days.
+        -- Bounds over all rows let the planner prune the partitions of other days.
         AND p.sent_at >= to_timestamp(${Math.min(...firsts)}::float8 / 1000)
         AND p.sent_at <= to_timestamp(${Math.max(...lasts)}::float8 / 1000)
-      OFFSET 0 -- By the key, run by run: of a day that has just begun the planner knows nothing, and would read it whole.
+      OFFSET 0 -- Forces one index scan per run. A new day has no statistics, and the planner would scan it whole.
     ) g`
   if (rows.length === 0) return distinct
   const stored = new Set<string>()
@@ -76,13 +79,12 @@ export async function newPoints(tx: Query, points: readonly OwnedPoint[]): Promi
   return moved.length === 0 ? fresh : [...fresh, ...moved].sort(byIdentity)
 }
 
-/** Check-ins that came within one millisecond are few: a limit sees to that. */
+/** The rate limit bounds how many check-ins can share one millisecond. */
 const NEARBY_MS = 100
 
 /**
- * Of check-ins whose instant is stored already, those that met another one there by accident, each moved to the next
- * instant that is free: the store of the buffer does the same while both are in it. Whoever is at the same place was
- * stored before.
+ * Finds check-ins whose instant is occupied by a different check-in, and moves each to the next free instant. The
+ * buffer does the same while both are pending. A check-in at the same place is a duplicate.
  */
 async function ownInstants(
   tx: Query,
@@ -99,22 +101,23 @@ async function ownInstants(
     FROM unnest(${checkins.map(({ userId }) => userId)}::text[], ${times}::float8[]) AS c (user_id, ms)
     JOIN gps_points g ON g.user_id = c.user_id AND g.kind = 'c' AND g.sent_at >= to_timestamp(c.ms / 1000)
       AND g.sent_at <= to_timestamp((c.ms + ${NEARBY_MS}::float8) / 1000)
-    -- Of all of them: so the plan has only the tables of their days.
+    -- Bounds over all rows let the planner prune the partitions of other days.
     WHERE g.sent_at >= to_timestamp(${Math.min(...times)}::float8 / 1000)
       AND g.sent_at <= to_timestamp((${Math.max(...times)}::float8 + ${NEARBY_MS}::float8) / 1000)`
-  const taken = new Map<string, Standing>(rows.map((row) => [`${row.userId} ${row.sentMs}`, row]))
-  for (const { userId, point } of fresh) if (point.kind === 'c') taken.set(`${userId} ${point.sentMs}`, point)
+  const occupied = new Map<string, Standing>(rows.map((row) => [`${row.userId} ${row.sentMs}`, row]))
+  for (const { userId, point } of fresh)
+    if (point.kind === 'c') occupied.set(`${userId} ${point.sentMs}`, point)
   return checkins.flatMap((checkin) => {
     const { userId, point } = checkin
     for (let later = 0; later < NEARBY_MS; later++) {
       const moved = { ...point, sentMs: point.sentMs + later, recordedMs: point.recordedMs + later }
       const instant = `${userId} ${moved.sentMs}`
-      const there = taken.get(instant)
-      if (there === undefined) {
-        taken.set(instant, moved)
+      const occupant = occupied.get(instant)
+      if (occupant === undefined) {
+        occupied.set(instant, moved)
         return [{ ...checkin, point: moved }]
       }
-      if (!meetsByAccident(point, there)) return []
+      if (!meetsByAccident(point, occupant)) return []
     }
     return []
   })
@@ -137,7 +140,7 @@ const COLUMNS: readonly Column<OwnedPoint>[] = [
   { name: 'clock_corrected', type: 'boolean', of: ({ point }) => point.recordedMs !== point.sentMs },
 ]
 
-/** Inserts new points in one statement. */
+/** Inserts new points with one statement. */
 export async function storePoints(
   { insertRows }: Pick<Database, 'insertRows'>,
   tx: Query,

@@ -1,10 +1,10 @@
-/** Writes what a fold adds to the sums of the whole event: by hour, by day and mode, by day. */
+/** Adds a fold's changes to the event's totals: by hour, by day and mode, by day. */
 import type { Query } from '#shared/db/db.ts'
 import type { Mode } from '#shared/rules/carbon.ts'
 import { addSums, type ModeSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
 import type { PilgrimChange } from './fold-points.ts'
 
-/** Whether a pilgrim is new on a day, and in which of its hours (starts, epoch milliseconds). */
+/** Whether a pilgrim is new on a day, and the starts of the hours in which they are new (epoch milliseconds). */
 export interface News {
   readonly day: string
   readonly newDay: boolean
@@ -14,7 +14,7 @@ export interface News {
 type HourSums = Sums & { pilgrims: number }
 type DayModeSums = ModeSums & { readonly day: string; readonly mode: Mode }
 
-/** Locks the event's rows last, and in sorted order: every flush adds to the hour that runs. */
+/** Locks the event's rows last and in sorted order, because every flush adds to the current hour. */
 export async function writeEventTotals(
   tx: Query,
   changes: readonly PilgrimChange[],

@@ -1,4 +1,4 @@
-/** Writes what a fold has planned for pilgrims: their totals and days, in the order that every flush keeps. */
+/** Writes a fold's changes to pilgrims' totals and days, in the same order in every flush. */
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { DayChange } from '#shared/fold/refold.ts'
@@ -10,8 +10,8 @@ import { type News, writeEventTotals } from './write-event-totals.ts'
 const HOUR_MS = 3_600_000
 
 /**
- * @param changes of pilgrims whose rows this transaction has locked, in the order of their ids
- * @param moves what becomes of their latest positions, in the same order
+ * @param changes in the order of the pilgrims' ids; this transaction holds the locks of their rows
+ * @param moves changes of their latest positions, in the same order
  */
 export async function writePilgrimTotals(
   tx: Query,
@@ -52,14 +52,13 @@ async function writeTotals(
     WHERE t.user_id = c.user_id`
 }
 
-/** A day of a pilgrim as it is written. `hours`: bit n for new points in the n-th hour after its start. */
+/** A row of a pilgrim's day. `hours`: bit n is set for new points in the n-th hour after its start. */
 interface DayRow extends DayChange {
   readonly userId: string
   readonly startMs: number
   readonly hours: number
 }
 
-/** @returns the days and hours in which pilgrims are new */
 async function writeDays(tx: Query, changes: readonly PilgrimChange[], calendar: Calendar): Promise<News[]> {
   const rows = changes.flatMap(({ userId, days }) =>
     days.map((change): DayRow => {
@@ -70,10 +69,10 @@ async function writeDays(tx: Query, changes: readonly PilgrimChange[], calendar:
       return { ...change, userId, startMs, hours }
     }),
   )
-  const held = new Map<string, number>()
-  for (const { user_id, day, hours } of await upsertDays(tx, rows)) held.set(`${user_id} ${day}`, hours)
+  const stored = new Map<string, number>()
+  for (const { user_id, day, hours } of await upsertDays(tx, rows)) stored.set(`${user_id} ${day}`, hours)
   return rows.map(({ userId, day, startMs, hours }) => {
-    const before = held.get(`${userId} ${day}`)
+    const before = stored.get(`${userId} ${day}`)
     const news = hours & ~(before ?? 0)
     const newHours: number[] = []
     for (let bit = 0; news >> bit > 0; bit++)
@@ -82,7 +81,7 @@ async function writeDays(tx: Query, changes: readonly PilgrimChange[], calendar:
   })
 }
 
-/** Adds to days or makes them. @returns the hours of those that were there, as they were before */
+/** Adds to days or inserts them. @returns the previous `hours` of the days that existed */
 function upsertDays(tx: Query, rows: readonly DayRow[]) {
   const deltas = rows.map(({ delta }) => delta)
   const anchors = rows.map(({ end }) => end.anchor!)
@@ -112,6 +111,6 @@ function upsertDays(tx: Query, rows: readonly DayRow[]) {
         anchor_lat = excluded.anchor_lat, anchor_lng = excluded.anchor_lng, anchor_at = excluded.anchor_at,
         before_lat = excluded.before_lat, before_lng = excluded.before_lng, before_at = excluded.before_at
     )
-    -- All parts of a statement see the table as it was before it.
+    -- All parts of a statement see the table as it was before the statement.
     SELECT c.user_id, c.day_name AS day, d.hours FROM c JOIN pilgrim_days d USING (user_id, day)`
 }

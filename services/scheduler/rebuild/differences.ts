@@ -1,10 +1,10 @@
-/** What a rebuild finds: each row that is not what it should be is told, and put right. */
+/** The differences that a rebuild finds: each wrong row is reported and corrected. */
 import type { Query } from '#shared/db/db.ts'
 
-/** How a column is compared, as numbers and texts, and written. */
+/** How a column is read, compared and written. */
 type Column = 'text' | 'day' | 'instant' | 'number' | 'whole'
 
-/** A table whose rows a rebuild settles. Instants are epoch milliseconds here. */
+/** A table that a rebuild reconciles. Instants are epoch milliseconds here. */
 export interface Table {
   readonly name: string
   readonly key: readonly string[]
@@ -23,13 +23,13 @@ const READ: Record<Column, (column: string) => string> = {
 }
 const JSON_TYPE = { text: 'text', day: 'date', instant: 'float8', number: 'float8', whole: 'bigint' } as const
 
-/** The columns of a table for a SELECT. */
+/** The columns of a table as a SELECT list. */
 export const readable = ({ columns }: Table): string =>
   Object.entries(columns)
     .map(([name, column]) => READ[column](name))
     .join(', ')
 
-/** Finds differences, counts them, tells each in a line. */
+/** Finds and counts differences, and reports each in a line. */
 export class Differences {
   count = 0
 
@@ -40,15 +40,15 @@ export class Differences {
     this.tell(what)
   }
 
-  /** Makes the stored rows what is expected. A row in which nothing stands is as good as none. */
-  async settle(tx: Query, table: Table, expected: readonly Row[], stored: readonly Row[]): Promise<void> {
+  /** Changes stored rows to the expected ones. A row of zeros and nulls equals a missing row. */
+  async reconcile(tx: Query, table: Table, expected: readonly Row[], stored: readonly Row[]): Promise<void> {
     const keyOf = (row: Row) => table.key.map((name) => shown(row[name]!, table.columns[name]!)).join(' ')
-    const held = new Map(stored.map((row) => [keyOf(row), row]))
+    const unmatched = new Map(stored.map((row) => [keyOf(row), row]))
     const wrong: Row[] = []
     for (const row of expected) {
       const key = keyOf(row)
-      const was = held.get(key)
-      held.delete(key)
+      const was = unmatched.get(key)
+      unmatched.delete(key)
       const changes = Object.entries(table.columns)
         .filter(([name]) => row[name] !== (was ?? NOTHING)[name])
         .map(
@@ -60,9 +60,9 @@ export class Differences {
       this.found(`${table.name} ${key}: ${was ? changes.join(', ') : `missing (${changes.join(', ')})`}`)
     }
     await write(tx, table, wrong)
-    for (const [key, row] of held) {
+    for (const [key, row] of unmatched) {
       if (isEmpty(table, row)) continue
-      this.found(`${table.name} ${key}: one too many`)
+      this.found(`${table.name} ${key}: not expected`)
       await remove(tx, table, row)
     }
   }

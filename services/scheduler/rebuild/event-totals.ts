@@ -1,4 +1,4 @@
-/** The sums of the whole event: what all pilgrims come to, and what erased people had added. */
+/** The totals of the whole event, erased people's contributions included. */
 import type { Query } from '#shared/db/db.ts'
 import type { DayChange } from '#shared/fold/refold.ts'
 import { addSums, type ModeSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
@@ -7,13 +7,13 @@ import { EVENT_DAYS, EVENT_HOURS, EVENT_MODES } from './tables.ts'
 
 type HourSums = Sums & { pilgrims: number }
 
-/** Adds up days of pilgrims; as many rows as the event has hours, days and modes. */
+/** Adds up the days of pilgrims. The size is bounded by the event's hours, days and modes. */
 export class EventTotals {
   readonly #hours = new Map<number, HourSums>()
   readonly #days = new Map<string, { pilgrims: number }>()
   readonly #modes = new Map<string, ModeSums & { day: string; mode: string }>()
 
-  /** Adds one pilgrim's days, each whole. */
+  /** Adds all days of one pilgrim. */
   add(days: readonly DayChange[]): void {
     for (const { day, delta } of days) {
       this.#days.getOrInsertComputed(day, () => ({ pilgrims: 0 })).pilgrims++
@@ -23,7 +23,7 @@ export class EventTotals {
     }
   }
 
-  /** Adds what stands in the tables of the erased. */
+  /** Adds the stored totals of erased people. */
   async addErased(tx: Query): Promise<void> {
     for (const row of await rowsOf(tx, { ...EVENT_HOURS, name: 'erased_hours' }))
       this.#addHour(row.hour as number, { ...sumsOf(row), pilgrims: row.pilgrims as number })
@@ -33,7 +33,7 @@ export class EventTotals {
       this.#addMode(row.day as string, row.mode as string, sumsOf(row))
   }
 
-  async settle(tx: Query, differences: Differences): Promise<void> {
+  async reconcile(tx: Query, differences: Differences): Promise<void> {
     const hours = [...this.#hours].map(([hour, { pilgrims, ...sums }]) => ({
       hour,
       pilgrims,
@@ -43,9 +43,9 @@ export class EventTotals {
     const modes = [...this.#modes.values()].map(({ day, mode, distanceMm, carbonMg }) => ({
       ...{ day, mode, distance_mm: distanceMm, carbon_mg: carbonMg },
     }))
-    await differences.settle(tx, EVENT_HOURS, hours, await rowsOf(tx, EVENT_HOURS))
-    await differences.settle(tx, EVENT_DAYS, days, await rowsOf(tx, EVENT_DAYS))
-    await differences.settle(tx, EVENT_MODES, modes, await rowsOf(tx, EVENT_MODES))
+    await differences.reconcile(tx, EVENT_HOURS, hours, await rowsOf(tx, EVENT_HOURS))
+    await differences.reconcile(tx, EVENT_DAYS, days, await rowsOf(tx, EVENT_DAYS))
+    await differences.reconcile(tx, EVENT_MODES, modes, await rowsOf(tx, EVENT_MODES))
   }
 
   #addHour(hour: number, sums: HourSums): void {
@@ -72,7 +72,7 @@ const rowsOf = async (tx: Query, table: Table): Promise<Row[]> => [
   )),
 ]
 
-/** Sums as the columns of a row. */
+/** The columns of a row for sums. */
 export const rowOf = ({ points, checkins, distanceMm, carbonMg }: Sums) => ({
   ...{ points, checkins, distance_mm: distanceMm, carbon_mg: carbonMg },
 })

@@ -1,6 +1,6 @@
 /**
- * The tiles of the map: hours from points and latest positions, days from hours, all time from days or hours. An hour,
- * a day or a tile is in memory at a time.
+ * Rebuilds the tiles of the map: hours from points and latest positions, days from hours, all time from days or
+ * hours. Only one hour, day or tile is in memory at a time.
  */
 import type { Query } from '#shared/db/db.ts'
 import {
@@ -18,11 +18,11 @@ import { unpackCounts } from '#shared/map/packed-cell-counts.ts'
 import { cursorBatches } from '#shared/db/cursor-batches.ts'
 import type { Differences } from './differences.ts'
 
-/** Offsets of time zones change on quarter hours only, so a quarter lies in one hour. */
+/** Time-zone offsets are multiples of a quarter hour, so each quarter is within one local hour. */
 const QUARTER_S = 900
 const LAST = cellAt(90, 180, MAX_ZOOM)
 
-/** The same arithmetic as the rule's (`cellAt`). */
+/** The same arithmetic as `cellAt`. */
 const CELLS = `
   SELECT quarter::float8 AS quarter, x::int AS x, y::int AS y, sum(points)::float8 AS points, sum(users)::float8 AS users
   FROM (
@@ -39,15 +39,20 @@ const CELLS = `
   ) cells
   GROUP BY 1, 2, 3 ORDER BY 1`
 
-/** Settles every tile; the totals of pilgrims are settled already, and notes of flushes rolled up. */
+/** Reconciles every tile. Pilgrims' totals are reconciled and cell changes rolled up before. */
 export async function rebuildMap(tx: Query, calendar: Calendar, differences: Differences): Promise<void> {
   const hours = new Set<number>()
   for await (const { hourMs, counts } of hoursOfPoints(tx, calendar)) {
     hours.add(hourMs)
-    await settleTiles(tx, differences, tilesAt('hour', hourMs, counts), await spanTiles(tx, 'hour', hourMs))
+    await reconcileTiles(
+      tx,
+      differences,
+      tilesAt('hour', hourMs, counts),
+      await spanTiles(tx, 'hour', hourMs),
+    )
   }
   for (const hourMs of await startsOf(tx, 'hour'))
-    if (!hours.has(hourMs)) await settleTiles(tx, differences, [], await spanTiles(tx, 'hour', hourMs))
+    if (!hours.has(hourMs)) await reconcileTiles(tx, differences, [], await spanTiles(tx, 'hour', hourMs))
 
   const days = new Map<number, number[]>()
   for (const day of await startsOf(tx, 'day')) days.set(day, [])
@@ -57,9 +62,9 @@ export async function rebuildMap(tx: Query, calendar: Calendar, differences: Dif
     for (const hourMs of mine)
       for (const tile of await spanTiles(tx, 'hour', hourMs))
         if (isKept(tile.zoom, 'day')) addTile(sums, { ...tile, span: 'day', startMs: dayMs })
-    await settleTiles(tx, differences, [...sums.values()], await spanTiles(tx, 'day', dayMs))
+    await reconcileTiles(tx, differences, [...sums.values()], await spanTiles(tx, 'day', dayMs))
   }
-  for (const zoom of KEPT_ZOOMS) await settleAllTime(tx, differences, zoom)
+  for (const zoom of KEPT_ZOOMS) await reconcileAllTime(tx, differences, zoom)
 }
 
 interface CellRow {
@@ -77,7 +82,7 @@ async function* hoursOfPoints(
   let cells: { z: number; points: number; users: number }[] = []
   let hourMs = NaN
   const hour = () => {
-    // Up to four quarters of an hour name the same cell.
+    // Up to four quarters of an hour contain the same cell.
     const sorted = cells.sort((a, b) => a.z - b.z)
     const counts: number[] = []
     for (const { z, points, users } of sorted) {
@@ -88,11 +93,11 @@ async function* hoursOfPoints(
     cells = []
     return { hourMs, counts }
   }
-  for await (const some of cursorBatches<CellRow>(tx, 'cells', CELLS))
-    for (const { quarter, x, y, points, users } of some) {
-      const its = calendar.hourStart(quarter * QUARTER_S * 1_000)
-      if (cells.length > 0 && its !== hourMs) yield hour()
-      hourMs = its
+  for await (const batch of cursorBatches<CellRow>(tx, 'cells', CELLS))
+    for (const { quarter, x, y, points, users } of batch) {
+      const startMs = calendar.hourStart(quarter * QUARTER_S * 1_000)
+      if (cells.length > 0 && startMs !== hourMs) yield hour()
+      hourMs = startMs
       cells.push({ z: zOrder({ x, y }), points, users })
     }
   if (cells.length > 0) yield hour()
@@ -103,12 +108,12 @@ function addTile(sums: Map<string, Tile>, { packed, ...tile }: StoredTile): void
   sums.set(key, { ...tile, counts: addCounts(sums.get(key)?.counts ?? [], unpackCounts(packed)) })
 }
 
-/** All time is the sum of days; at the finest zoom, which has none, of hours. */
-async function settleAllTime(tx: Query, differences: Differences, zoom: number): Promise<void> {
+/** All time is the sum of days, or of hours at the finest zoom, which has no days. */
+async function reconcileAllTime(tx: Query, differences: Differences, zoom: number): Promise<void> {
   const span: Span = isKept(zoom, 'day') ? 'day' : 'hour'
   const expected = new Set<string>()
   let sums = new Map<string, Tile>()
-  const settle = async () => {
+  const reconcile = async () => {
     const tiles = [...sums.values()]
     const [tile] = tiles
     if (tile === undefined) return
@@ -116,24 +121,24 @@ async function settleAllTime(tx: Query, differences: Differences, zoom: number):
     const stored = await tx.unsafe<TileRow[]>(
       `${TILES} WHERE zoom = ${zoom} AND span = 'all' AND y = ${tile.y} AND x = ${tile.x}`,
     )
-    await settleTiles(tx, differences, tiles, stored.map(storedTile))
+    await reconcileTiles(tx, differences, tiles, stored.map(storedTile))
     sums = new Map()
   }
   const select = `${TILES} WHERE zoom = ${zoom} AND span = '${span}' ORDER BY y, x`
-  for await (const rows of cursorBatches<TileRow>(tx, `all_${zoom}`, select, TILES_AT_ONCE))
+  for await (const rows of cursorBatches<TileRow>(tx, `all_${zoom}`, select, TILES_PER_BATCH))
     for (const row of rows) {
       const [last] = sums.values()
-      if (last !== undefined && (last.x !== row.x || last.y !== row.y)) await settle()
+      if (last !== undefined && (last.x !== row.x || last.y !== row.y)) await reconcile()
       addTile(sums, { ...storedTile(row), span: 'all', startMs: 0 })
     }
-  await settle()
-  const kept = await tx.unsafe<TileRow[]>(`${TILES} WHERE zoom = ${zoom} AND span = 'all' ORDER BY y, x`)
-  const extra = kept.filter(({ x, y }) => !expected.has(`${y} ${x}`))
-  await settleTiles(tx, differences, [], extra.map(storedTile))
+  await reconcile()
+  const allTime = await tx.unsafe<TileRow[]>(`${TILES} WHERE zoom = ${zoom} AND span = 'all' ORDER BY y, x`)
+  const extra = allTime.filter(({ x, y }) => !expected.has(`${y} ${x}`))
+  await reconcileTiles(tx, differences, [], extra.map(storedTile))
 }
 
-/** Tiles are up to some ten kilobytes each. */
-const TILES_AT_ONCE = 100
+/** A tile has up to about ten kilobytes. */
+const TILES_PER_BATCH = 100
 
 const TILES = `
   SELECT zoom, span, (extract(epoch FROM start) * 1000)::float8 AS "startMs", x, y, points::float8 AS points, users,
@@ -154,17 +159,17 @@ const startsOf = async (tx: Query, span: Span): Promise<number[]> =>
     )
   ).map(({ ms }) => ms)
 
-async function settleTiles(
+async function reconcileTiles(
   tx: Query,
   differences: Differences,
   expected: readonly Tile[],
   stored: readonly StoredTile[],
 ): Promise<void> {
-  const held = new Map(stored.map((tile) => [tileKey(tile), tile]))
+  const unmatched = new Map(stored.map((tile) => [tileKey(tile), tile]))
   const wrong: StoredTile[] = []
   for (const tile of expected.map(tileToStore)) {
-    const was = held.get(tileKey(tile))
-    held.delete(tileKey(tile))
+    const was = unmatched.get(tileKey(tile))
+    unmatched.delete(tileKey(tile))
     if (was !== undefined && isSame(was, tile)) continue
     wrong.push(tile)
     differences.found(
@@ -175,8 +180,8 @@ async function settleTiles(
     )
   }
   if (wrong.length > 0) await writeTiles(tx, wrong)
-  for (const tile of held.values()) {
-    differences.found(`cell_tiles ${named(tile)}: one too many`)
+  for (const tile of unmatched.values()) {
+    differences.found(`cell_tiles ${named(tile)}: not expected`)
     await tx`
       DELETE FROM cell_tiles WHERE zoom = ${tile.zoom} AND span = ${tile.span} AND y = ${tile.y} AND x = ${tile.x}
         AND start = to_timestamp(${tile.startMs}::float8 / 1000)`

@@ -1,4 +1,4 @@
-/** Every pilgrim's totals and days, folded once more from all their points. */
+/** Rebuilds every pilgrim's totals and days by folding all their points. */
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint } from '#shared/fold/fold.ts'
@@ -11,14 +11,13 @@ import { DAYS, TOTALS } from './tables.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const HOUR_MS = 3_600_000
-/** Pilgrims whose rows are compared at once. */
+/** Pilgrims whose rows are compared together. */
 const BATCH = 500
 
 type StoredPoint = FoldPoint & { readonly userId: string }
 
-/**
- * Settles the rows of all pilgrims, one after the other.
- * @returns what they add up to
+/** Reconciles the rows of all pilgrims in batches.
+ * @returns their sum
  */
 export async function rebuildPilgrims(
   tx: Query,
@@ -28,10 +27,10 @@ export async function rebuildPilgrims(
   const sums = new EventTotals()
   const batch = new Set<string>()
   let rows: { totals: Row[]; days: Row[] } = { totals: [], days: [] }
-  const settle = async () => {
+  const reconcile = async () => {
     const userIds = [...batch]
-    await differences.settle(tx, TOTALS, rows.totals, await storedOf(tx, TOTALS, userIds))
-    await differences.settle(tx, DAYS, rows.days, await storedOf(tx, DAYS, userIds))
+    await differences.reconcile(tx, TOTALS, rows.totals, await storedOf(tx, TOTALS, userIds))
+    await differences.reconcile(tx, DAYS, rows.days, await storedOf(tx, DAYS, userIds))
     batch.clear()
     rows = { totals: [], days: [] }
   }
@@ -41,15 +40,15 @@ export async function rebuildPilgrims(
     batch.add(userId)
     rows.totals.push(totalsOf(userId, points, days))
     rows.days.push(...days.map((day) => dayOf(userId, day, calendar)))
-    if (batch.size >= BATCH) await settle()
+    if (batch.size >= BATCH) await reconcile()
   }
-  for await (const some of cursorBatches<{ user_id: string }>(tx, 'pointless', POINTLESS))
-    for (const { user_id } of some) batch.add(user_id)
-  await settle()
+  for await (const page of cursorBatches<{ user_id: string }>(tx, 'pointless', POINTLESS))
+    for (const { user_id } of page) batch.add(user_id)
+  await reconcile()
   return sums
 }
 
-/** People of whom something is kept, but no point in the area. */
+/** People with stored totals but without a point in the area. */
 const POINTLESS = `
   SELECT user_id FROM (SELECT user_id FROM pilgrim_totals UNION SELECT user_id FROM pilgrim_days) kept
   WHERE NOT EXISTS (SELECT FROM gps_points p WHERE p.user_id = kept.user_id AND p.in_range) ORDER BY 1`
@@ -61,8 +60,8 @@ async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: St
     SELECT user_id AS "userId", kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
            (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode
     FROM gps_points WHERE in_range ORDER BY user_id`
-  for await (const some of cursorBatches<StoredPoint>(tx, 'points', select))
-    for (const point of some) {
+  for await (const page of cursorBatches<StoredPoint>(tx, 'points', select))
+    for (const point of page) {
       const userId = points[0]?.userId
       if (userId !== undefined && userId !== point.userId) {
         yield { userId, points: points.sort(byInstant) }
@@ -74,9 +73,9 @@ async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: St
 }
 
 function foldAll(points: readonly FoldPoint[], calendar: Calendar): DayChange[] {
-  // Nothing is stored of somebody who begins anew: the plan asks for no day.
+  // A fold from the beginning has no stored days, so it requests none.
   const { value: days } = refold([], points, calendar).next()
-  if (!Array.isArray(days)) throw new LoggableError('a fold from the beginning asked for stored points')
+  if (!Array.isArray(days)) throw new LoggableError('a fold from the beginning requested stored points')
   return days
 }
 

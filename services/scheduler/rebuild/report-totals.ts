@@ -1,11 +1,11 @@
-/** The sums of what pilgrims say of themselves: counted anew by the rules that keep them, and compared. */
+/** Counts the totals of pilgrims' reports and surveys again, and compares them with the stored ones. */
 import type { Database, Query } from '#shared/db/db.ts'
 import { recountReported } from '#shared/pilgrims/report-totals.ts'
 import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 import type { Differences, Row } from './differences.ts'
 
-/** What each table says, whichever rows it is spread over. */
-const SAID = {
+/** The totals of each table, summed over its rows. */
+const TOTALS_OF = {
   reported_sums: `
     SELECT name, sum(amount)::float8 AS amount, sum(carbon_mg)::float8 AS carbon_mg FROM reported_sums
     GROUP BY name HAVING sum(amount) <> 0 OR sum(carbon_mg) <> 0 ORDER BY 1`,
@@ -13,24 +13,24 @@ const SAID = {
   survey_counts: `SELECT question || ': ' || answer AS name, count FROM survey_counts WHERE count <> 0 ORDER BY 1`,
 }
 
-/** Thrown to take back what a check has tried. */
+/** Thrown to roll back the corrections of a check. */
 export class TakenBack extends Error {}
 
-/** Settles these sums, each kind in a transaction of its own. @param mend false: what is found is left as it is */
+/** Reconciles these totals, each kind in its own transaction. @param mend false only reports differences */
 export async function rebuildReportTotals(
   db: Database,
   differences: Differences,
   mend: boolean,
 ): Promise<void> {
-  const recount = (tables: readonly (keyof typeof SAID)[], count: (tx: Query) => Promise<void>) =>
+  const recount = (tables: readonly (keyof typeof TOTALS_OF)[], count: (tx: Query) => Promise<void>) =>
     db.sql
       .begin(async (tx) => {
-        // Whoever writes now is waited for, so that only faults differ.
+        // The lock waits for concurrent writes, so that only faults differ.
         await tx.unsafe(`LOCK TABLE ${tables.join(', ')} IN EXCLUSIVE MODE`)
-        const before = await Promise.all(tables.map((table) => said(tx, table)))
+        const before = await Promise.all(tables.map((table) => readTotals(tx, table)))
         await count(tx)
         for (const [i, table] of tables.entries())
-          compare(differences, table, before[i]!, await said(tx, table))
+          compare(differences, table, before[i]!, await readTotals(tx, table))
         if (!mend) throw new TakenBack()
       })
       .catch((error: unknown) => {
@@ -40,8 +40,8 @@ export async function rebuildReportTotals(
   await recount(['survey_questions', 'survey_counts'], recountSurveys)
 }
 
-async function said(tx: Query, table: keyof typeof SAID): Promise<Map<string, string>> {
-  const rows = await tx.unsafe<Row[]>(SAID[table])
+async function readTotals(tx: Query, table: keyof typeof TOTALS_OF): Promise<Map<string, string>> {
+  const rows = await tx.unsafe<Row[]>(TOTALS_OF[table])
   return new Map(rows.map(({ name, ...figures }) => [String(name), Object.values(figures).join(', ')]))
 }
 

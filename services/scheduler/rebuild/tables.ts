@@ -1,4 +1,4 @@
-/** The projections that are rows of figures, for a rebuild. */
+/** The tables of totals that a rebuild reconciles. */
 import type { Table } from './differences.ts'
 
 const SUMS = { points: 'whole', checkins: 'whole', distance_mm: 'whole', carbon_mg: 'whole' } as const

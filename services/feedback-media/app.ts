@@ -1,4 +1,4 @@
-/** The feedback-media service: what people report, their screenshots, and their share cards. */
+/** The feedback-media service: feedback, screenshots, and share cards. */
 import { openRenderer } from '#shared/cards/renderer.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'
@@ -22,9 +22,9 @@ import { submitFeedback } from './feedback/submit-feedback.ts'
 import { updateFeedback } from './feedback/update-feedback.ts'
 import { uploadScreenshot } from './feedback/upload-screenshot.ts'
 
-/** A card may change with the next check-in, */
+/** A card may change with the next check-in. */
 const A_MINUTE = 'public, max-age=60'
-/** and one that has changed is about to be drawn. */
+/** An outdated card: the new one is being drawn. */
 const A_MOMENT = 'public, max-age=5'
 
 export function createFeedbackMedia(context: ServiceContext): Service {

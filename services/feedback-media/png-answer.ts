@@ -1,9 +1,9 @@
-/** Answering with a picture that clients and proxies may keep. */
+/** Answers with a picture that clients and proxies may cache. */
 
 import { matchesEtag } from '#shared/http/etag.ts'
 
 /**
- * 200 with the picture, or 304 when the client has it. A HEAD is answered like a GET, without the bytes.
+ * Returns 200 with the picture, or 304 when the client has it. HEAD gets the same answer without the body.
  * @param etag opaque, without quotes
  */
 export function answerPng(
@@ -18,7 +18,7 @@ export function answerPng(
     headers: {
       ...headers,
       'Content-Type': 'image/png',
-      // The bytes are a picture whatever a browser makes of them.
+      // Browsers must not guess another type.
       'X-Content-Type-Options': 'nosniff',
     },
   })

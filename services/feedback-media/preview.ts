@@ -1,6 +1,6 @@
 /**
- * `bun run cards:preview [folder]`: every card there can be, as pictures, a page, and one contact sheet.
- * Nothing but this program's own pilgrims is shown.
+ * `bun run cards:preview [folder]`: draws samples of every card, a page, and a contact sheet. All pilgrims are
+ * invented.
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,13 +19,13 @@ interface Sample {
   readonly track: readonly Fix[]
 }
 
-/** Down a coast, with the turns of a road; the same one each time. */
+/** A winding road down a coast, the same in each run. */
 const COAST: readonly Fix[] = Array.from({ length: 600 }, (_, i) => ({
   lat: 24.57 - i * 0.0018 + Math.sin(i / 9) * 0.006,
   lng: 120.71 - i * 0.0007 + Math.sin(i / 60) * 0.07 + Math.sin(i / 13) * 0.012,
 }))
 
-/** The beginning of the way, as much of it as somebody has walked. */
+/** The first kilometres of the road. */
 const walked = (km: number): readonly Fix[] =>
   COAST.slice(0, Math.max(2, Math.round((COAST.length * Math.min(km, 300)) / 300)))
 
@@ -159,16 +159,16 @@ async function writePreview(folder: string): Promise<void> {
   }
 }
 
-const USAGE = `Draws every share card there can be: nine levels, locked and unlocked, names in many scripts.
+const USAGE = `Draws a sample of every share card: nine levels, locked and unlocked, names in many scripts.
 
   bun run cards:preview [folder]
 
-  folder   where to (default: cards-preview in the data directory); it gets index.html, contact-sheet.png and each card
-  --help   this text`
+  folder   target (default: cards-preview in the data directory) for index.html, contact-sheet.png and each card
+  --help   shows this text`
 
 if (import.meta.main) {
   const { positionals } = readCommandLine(USAGE, {}, 1)
   const folder = positionals[0] ?? join(readConfig(environment()).dataDir, 'cards-preview')
   await writePreview(folder)
-  process.stdout.write(`The cards are in ${folder}: index.html, contact-sheet.png, and each by itself.\n`)
+  process.stdout.write(`The cards are in ${folder}: index.html, contact-sheet.png, and one file per card.\n`)
 }

@@ -60,7 +60,7 @@ describeWorlds(
       await refused({ audience: 'all', image_url: 'http://a.example/x.png' }, 'image_url')
       const screenshot = (file: string) => `${PUBLIC_URL}/api/event/feedback-image/${file}`
       for (const file of [`${'0'.repeat(32)}.png`, 'x', '', '../og/me.png'])
-        await refused({ audience: 'all', image_url: screenshot(file) }, 'no screenshot of that name')
+        await refused({ audience: 'all', image_url: screenshot(file) }, 'no screenshot with this name')
       expect(
         (await callAs(world, 'volunteer', 'POST', '/api/event/push', { audience: 'all', text: 'x' })).status,
       ).toBe(403)

@@ -1,4 +1,4 @@
-/** The card of an unlocked achievement: a feast. */
+/** The design of the achievement card. */
 import { box, drawing, type Element } from '#shared/cards/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
@@ -24,7 +24,7 @@ const ribbon = (): Element =>
     box({ fontSize: 22, letterSpacing: 1, marginLeft: 12 }, 'Achievement unlocked'),
   )
 
-/** Merit is complete (功德圓滿) on the last level only; before it each step leaves its mark (一步一印). */
+/** The seal is 功德圓滿 ("merit is complete") on the last level, and 一步一印 ("each step leaves its mark") on the others. */
 const sealWords = (level: number): readonly [string, string] =>
   level === LEVELS.length ? ['功德', '圓滿'] : ['一步', '一印']
 
@@ -50,7 +50,7 @@ const seal = (level: number): Element =>
     box({ flexDirection: 'column', alignItems: 'center' }, ...sealWords(level)),
   )
 
-/** @param track where they walked; empty for a pilgrim without points */
+/** @param track the walked positions; empty for a pilgrim without points */
 export function achievementCard(facts: CardFacts, track: readonly Fix[]): Element {
   const { level } = facts.level
   const colours = paletteOf(level)

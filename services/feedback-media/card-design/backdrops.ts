@@ -1,4 +1,4 @@
-/** What lies behind a card: evening hills for every day, rays and lanterns for the feast. */
+/** Backgrounds: evening hills for the share card, rays and lanterns for the achievement card. */
 import { GOLD, GOLD_DEEP, type Palette } from './palette.ts'
 
 const SIZE = 'xmlns="http://www.w3.org/2000/svg" width="1200" height="630" viewBox="0 0 1200 630"'
@@ -12,13 +12,13 @@ const HILLS = [
   ['M0 594 C 200 556, 380 590, 560 566 S 900 590, 1200 548 V630 H0Z', 0.6],
 ] as const
 
-/** Circles of light round the map, each a little brighter: flat, so that no gradient has to be stored. */
+/** Circles of light around the map. Flat colours compress better than a gradient. */
 const light = (x: number, y: number, colour: string): string =>
   [560, 460, 370, 290]
     .map((r) => `<circle cx="${x}" cy="${y}" r="${r}" fill="${colour}" fill-opacity=".11"/>`)
     .join('')
 
-/** A thin frame with notched corners, as on a temple's plaque. */
+/** A thin frame with notched corners, as on temple plaques. */
 const frame = (inset: number, notch: number, stroke: string): string => {
   const [l, t, r, b] = [inset, inset, 1200 - inset, 630 - inset]
   return `<path d="M${l + notch} ${t} H${r - notch} a${notch} ${notch} 0 0 0 ${notch} ${notch} V${b - notch} a${notch} ${notch} 0 0 0 ${-notch} ${notch}
@@ -36,7 +36,7 @@ export const eveningHills = ({ deep, base, glow }: Palette): string => `<svg ${S
 
 const RAYS = 36
 
-/** Rays from behind the medallion: one path, which is one pass over the picture. */
+/** Rays from behind the medallion. A single path is rendered in one pass. */
 const rays = (x: number, y: number): string => {
   const half = Math.PI / RAYS / 2
   const corner = (angle: number): string =>
@@ -68,7 +68,7 @@ const cloud = (x: number, y: number): string => `
     <path d="M84 -13 a8 8 0 1 1 7 7"/><path d="M30 14 H120"/>
   </g>`
 
-/** The feast: rays, lanterns, a double frame of gold. */
+/** The achievement's background: rays, lanterns, a double gold frame. */
 export const feast = ({ deep, base }: Palette): string => `<svg ${SIZE}>
   <rect width="1200" height="630" fill="${deep}"/>
   <rect width="1200" height="630" fill="${base}" fill-opacity=".8"/>

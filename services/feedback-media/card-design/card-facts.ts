@@ -1,4 +1,4 @@
-/** Everything that a card shows. Two cards of equal facts are the same picture. */
+/** Everything that a card shows. Equal facts give the same picture. */
 import type { Level } from '#shared/rules/levels.ts'
 
 /** A place on the walked track. */
@@ -14,12 +14,12 @@ export interface CardFacts {
   readonly language: string | null
   readonly level: Level
   readonly next: Level | null
-  /** Kilometres, as shown everywhere. */
+  /** Kilometres, rounded as in all answers. */
   readonly km: number
   readonly checkins: number
-  /** Kilograms, as shown everywhere. */
+  /** Kilograms, rounded as in all answers. */
   readonly carbonSavedKg: number
-  /** Between this level and the next, 0 to 1. */
+  /** Progress to the next level, 0 to 1. */
   readonly progress: number
   readonly kmNeeded: number
   readonly checkinsNeeded: number
@@ -39,6 +39,6 @@ const PILGRIM: Readonly<Record<string, string>> = {
   de: 'Pilger',
 }
 
-/** The word for a pilgrim in their language; 香客 where it is not known. */
+/** The word for a pilgrim in their language; 香客 where the language is unknown. */
 export const pilgrimWord = (language: string | null): string =>
   PILGRIM[(language ?? '').toLowerCase().split(/[-_]/)[0]!] ?? '香客'

@@ -1,9 +1,9 @@
-/** Colours: one family per level, gold for all. */
+/** The palette: one family of colours per level, gold for all. */
 
 export interface Palette {
-  /** Almost black: edges and distant hills. */
+  /** Almost black, for edges and distant hills. */
   readonly deep: string
-  /** What the card is seen as. */
+  /** The main colour. */
   readonly base: string
   /** Light behind the track. */
   readonly glow: string

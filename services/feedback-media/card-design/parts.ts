@@ -1,4 +1,4 @@
-/** Parts that both designs share. */
+/** Parts of both designs. */
 import { box, type Content, drawing, type Element, type Style, words } from '#shared/cards/element.ts'
 import { type CardFacts, pilgrimWord } from './card-facts.ts'
 import { emblem } from './emblems.ts'
@@ -6,14 +6,14 @@ import { GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf } from './palette.ts'
 
 const ONE_LINE: Style = { whiteSpace: 'nowrap', overflow: 'hidden', textOverflow: 'ellipsis' }
 
-/** Width of a text in its own font size, roughly: enough to choose a size that fits. */
+/** Estimates the width of a text in em, to choose a font size that fits. */
 const widthEm = (text: string): number =>
   Array.from(text).reduce(
     (sum, char) => sum + (/[\u1100-\u11ff\u2e80-\uffdc\u{1f000}-\u{3ffff}]/u.test(char) ? 1 : 0.64),
     0,
   )
 
-/** The largest of two sizes at which a text fits, or what lies between; what is longer still is cut. */
+/** The largest font size between two bounds at which a text fits. A longer text is truncated. */
 export const fitting = (text: string, widthPx: number, largest: number, smallest: number): number =>
   Math.round(Math.max(smallest, Math.min(largest, widthPx / Math.max(1, widthEm(text)))))
 
@@ -68,7 +68,7 @@ export const emblemField = (level: number, place: { left: number; top: number; s
 const grouped = (decimals: number) =>
   new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 const [whole, tenths] = [grouped(0), grouped(1)]
-/** One decimal below a thousand, none above. Downwards, so that no card shows a distance before it is walked. */
+/** One decimal below a thousand, none above. Rounded down, so that no card shows a distance before it is walked. */
 const amount = (value: number): string =>
   Math.abs(value) >= 1_000
     ? whole.format(Math.trunc(value))
@@ -98,7 +98,7 @@ export function figures({ km, checkins, carbonSavedKg }: CardFacts, style: Style
   )
 }
 
-/** To the next level from the distance that the card shows. */
+/** What is missing to the next level, computed from the distance that the card shows. */
 function needed({ km, kmNeeded, checkinsNeeded, next }: CardFacts): string {
   const toGo = next === null || kmNeeded <= 0 ? 0 : next.minKm - Math.trunc(km * 10 + 1e-6) / 10
   return [
@@ -109,7 +109,7 @@ function needed({ km, kmNeeded, checkinsNeeded, next }: CardFacts): string {
     .join(' + ')
 }
 
-function wayAhead(facts: CardFacts): Content[] {
+function nextLevelLines(facts: CardFacts): Content[] {
   if (facts.next === null)
     return [
       box({ color: GOLD_LIGHT, fontSize: 27 }, '已臻化境'),
@@ -121,11 +121,14 @@ function wayAhead(facts: CardFacts): Content[] {
   ]
 }
 
-/** How far it is to the next level. */
+/** The progress to the next level. */
 export const progress = (facts: CardFacts, widthPx: number): Element =>
   box(
     { flexDirection: 'column', width: widthPx },
-    box({ justifyContent: 'space-between', alignItems: 'baseline', width: widthPx }, ...wayAhead(facts)),
+    box(
+      { justifyContent: 'space-between', alignItems: 'baseline', width: widthPx },
+      ...nextLevelLines(facts),
+    ),
     box(
       {
         width: widthPx,
@@ -136,7 +139,7 @@ export const progress = (facts: CardFacts, widthPx: number): Element =>
         backgroundColor: 'rgba(0,0,0,.42)',
         border: `1px solid ${GOLD_DEEP}`,
       },
-      // A full circle at least, so that a beginning is seen.
+      // At least a full circle, so that small progress is visible.
       box({
         width: Math.max(10, Math.round((widthPx - 8) * facts.progress)),
         height: 10,

@@ -1,17 +1,20 @@
-/** The round map of the way: the line walked, places along it, north and a scale; a path that waits where there is none. */
+/**
+ * The round map: the walked line with places along it, north and a scale. Without a track it shows a placeholder
+ * path.
+ */
 import { box, drawing, type Element } from '#shared/cards/element.ts'
 import type { Fix } from './card-facts.ts'
 import { GOLD, GOLD_DEEP, GOLD_LIGHT, type Palette } from './palette.ts'
 import { type Outline, outlineOf, roundLength } from './track-outline.ts'
 
 const SIDE = 440
-/** Room between the rim and the track. */
+/** Padding between the rim and the track. */
 const INSET = 92
-/** A scale bar is at most so long, in units of the map. */
+/** Maximum length of the scale bar, in map units. */
 const SCALE_MAX = 110
 
-/** A winding path into the hills. */
-const WAITING = 'M120 330 C 190 300, 330 315, 300 255 S 150 230, 185 180 S 285 160, 240 105'
+/** The placeholder: a winding path into the hills. */
+const PLACEHOLDER = 'M120 330 C 190 300, 330 315, 300 255 S 150 230, 185 180 S 285 160, 240 105'
 
 /** Contour lines, as on a hiking map: the same hills on every card. */
 const CONTOURS = [
@@ -35,7 +38,7 @@ const line = ({ path, start, end, waymarks }: Outline): string => `
   </g>`
 
 const waiting = (): string => `
-  <path d="${WAITING}" fill="none" stroke="${GOLD_LIGHT}" stroke-opacity=".8" stroke-width="6" stroke-linecap="round" stroke-dasharray="1 16"/>
+  <path d="${PLACEHOLDER}" fill="none" stroke="${GOLD_LIGHT}" stroke-opacity=".8" stroke-width="6" stroke-linecap="round" stroke-dasharray="1 16"/>
   <circle cx="120" cy="330" r="10" fill="#fff" stroke="${GOLD_DEEP}" stroke-width="5"/>
   <path d="M240 105 v-44 l30 11 l-30 11" fill="${GOLD}" stroke="${GOLD}" stroke-width="5" stroke-linejoin="round"/>`
 
@@ -50,7 +53,7 @@ const scaleOf = (outline: Outline): { px: number; label: string } => {
   }
 }
 
-/** What of a track the map shows; null where the path still waits. */
+/** Fits a track to the map. @returns null for a track that is too short */
 export const outlineIn = (track: readonly Fix[]): Outline | null => outlineOf(track, SIDE - 2 * INSET)
 
 /** SVG of the map, 440 units a side, without its scale. */

@@ -1,4 +1,4 @@
-/** The share card of every day: the pilgrim and their level over evening hills, their way on a round map. */
+/** The design of the share card: pilgrim and level over evening hills, the walked track on a round map. */
 import { box, drawing, type Element } from '#shared/cards/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { eveningHills } from './backdrops.ts'
@@ -14,7 +14,7 @@ const PADLOCK = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">
   <rect x="18" y="44" width="64" height="46" rx="9" fill="${GOLD}"/>
   <path d="M50 60 V74" stroke="#2b1a08" stroke-width="9" stroke-linecap="round"/></svg>`
 
-/** That the achievement card is still locked. */
+/** Shows that the achievement card is locked. */
 const lockedSign = (): Element =>
   box(
     { position: 'absolute', left: 690, top: 540, alignItems: 'center' },
@@ -22,7 +22,7 @@ const lockedSign = (): Element =>
     box({ fontSize: 25, color: GOLD_LIGHT, marginLeft: 10 }, '成就卡未解鎖 · Locked'),
   )
 
-/** @param track where they walked; empty for a pilgrim without points */
+/** @param track the walked positions; empty for a pilgrim without points */
 export function shareCard(facts: CardFacts, track: readonly Fix[]): Element {
   const { level } = facts.level
   const colours = paletteOf(level)

@@ -1,4 +1,4 @@
-/** The walked track as a line in a square. */
+/** Fits the walked track into a square. */
 import type { Fix } from './card-facts.ts'
 
 interface Point {
@@ -16,9 +16,9 @@ export interface Outline {
   readonly waymarks: readonly Point[]
 }
 
-/** Finer than a pixel's detail nobody sees. */
+/** Details below this size are not visible. */
 const TOLERANCE_PX = 0.5
-/** A pilgrim who has hardly moved has no track yet, only the noise of a phone. */
+/** A shorter track is only GPS noise. */
 const MIN_SPAN_M = 60
 const METRES_PER_DEGREE = 111_195
 
@@ -31,7 +31,7 @@ function distance(p: Point, a: Point, b: Point): number {
   return Math.abs(dy * p.x - dx * p.y + b.x * a.y - b.y * a.x) / length
 }
 
-/** Leaves out what does not change the line by more than the tolerance (Douglas and Peucker). */
+/** Simplifies the line within the tolerance (Douglas and Peucker). */
 function simplify(points: readonly Point[]): Point[] {
   const keep = new Set([0, points.length - 1])
   const spans: [number, number][] = [[0, points.length - 1]]
@@ -55,7 +55,7 @@ function projected(track: readonly Fix[]): Point[] {
   const { lat: lat0, lng: lng0 } = track[0]!
   const scale = Math.cos((lat0 * Math.PI) / 180)
   return track.map(({ lat, lng }) => {
-    // The short way round, where a track crosses the date line.
+    // A track that crosses the date line takes the shorter way.
     const east = ((((lng - lng0 + 180) % 360) + 360) % 360) - 180
     return { x: east * scale * METRES_PER_DEGREE, y: (lat0 - lat) * METRES_PER_DEGREE }
   })
@@ -66,7 +66,7 @@ const tenths = (px: number): number => Math.round(px * 10) / 10 + 0
 
 /**
  * Fits a track into a square of `side` pixels, centred, north up.
- * @returns null for a track that is not yet one
+ * @returns null for a track that is too short
  */
 export function outlineOf(track: readonly Fix[], side: number): Outline | null {
   if (track.length < 2) return null

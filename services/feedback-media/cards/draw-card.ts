@@ -1,4 +1,4 @@
-/** A pilgrim's card: drawn when something on it has changed, found otherwise. */
+/** A pilgrim's card: the stored picture, or a new drawing when its content has changed. */
 import { eq } from 'drizzle-orm'
 import type { Renderer } from '#shared/cards/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -9,19 +9,19 @@ import { cardOf } from '../card-design/card.ts'
 import { type Portrait, readPortrait, readTrack } from './read-card-facts.ts'
 import { beginCard, keyOf, noteCard, storeCard, unknownPilgrim } from './store-card.ts'
 
-/** A picture and its tag, without quotes. */
+/** A picture and its ETag, without quotes. */
 export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
 
 /** A pilgrim's card at one moment. */
 export interface Look {
   readonly userId: string
-  /** What it is to show. */
-  /** How often the pilgrim had been erased before anything of this was read. */
+  /** The pilgrim's generation, read before everything else. */
   readonly generation: number
+  /** The content that the card should show. */
   readonly portrait: Portrait
-  /** What is stored; null: nothing. */
+  /** The stored card; null when none is stored. */
   readonly stored: Picture | null
-  /** What is stored, if it shows what it is to show. */
+  /** The stored card if it shows the portrait, else null. */
   readonly current: Picture | null
 }
 
@@ -29,33 +29,33 @@ export interface Cards {
   /** @throws Refusal 404 for an unknown pilgrim */
   look(userId: string): Promise<Look>
   /**
-   * Draws and stores what a look was to show. Two calls for the same picture at the same time share one drawing.
-   * @throws Refusal 503 when too many cards wait; RenderFailed when this one cannot be drawn
+   * Draws and stores a card. Concurrent calls for the same picture share one drawing.
+   * @throws Refusal 503 when the queue is full; RenderFailed when this card cannot be drawn
    */
   draw(look: Look): Promise<Picture>
-  /** Brings the stored card to what it is to show now, and notes it. @throws as `look` and `draw` */
+  /** Updates the stored card and its row. @throws as `look` and `draw` */
   bring(userId: string): Promise<void>
 }
 
-/** Cards of one process. */
+/** Creates the cards of one process. */
 export function createCards(context: ServiceContext, renderer: Renderer): Cards {
   const { db, objects, metrics } = context
-  const underWay = new Map<string, Promise<Picture>>()
+  const drawings = new Map<string, Promise<Picture>>()
 
   const look = async (userId: string): Promise<Look> => {
-    // Before anything is read: what changes meanwhile is then seen as a change.
+    // First, so that an erasure during the reads is detected.
     const generation = await beginCard(context, userId)
     const portrait = await readPortrait(context, userId)
     if (portrait === null) throw unknownPilgrim(userId)
     const stored = await objects.get(keyOf(userId, portrait))
     if (portrait.isNewcomer) return { userId, generation, portrait, stored, current: stored }
-    const [held] = await db.read(() => db.orm.select().from(shareCards).where(eq(shareCards.userId, userId)))
-    // Another tag than the row's: two replicas drew at the same time, and the older picture was stored last.
-    const isCurrent = held?.fingerprint === portrait.fingerprint && held.etag === stored?.etag
+    const [row] = await db.read(() => db.orm.select().from(shareCards).where(eq(shareCards.userId, userId)))
+    // The ETag differs from the row's when two replicas drew concurrently and the older picture was stored last.
+    const isCurrent = row?.fingerprint === portrait.fingerprint && row.etag === stored?.etag
     return { userId, generation, portrait, stored, current: isCurrent ? stored : null }
   }
 
-  const drawAnew = async (seen: Look): Promise<Picture> => {
+  const drawNew = async (seen: Look): Promise<Picture> => {
     const { userId, portrait } = seen
     const track = portrait.isNewcomer ? [] : await readTrack(context, userId)
     const bytes = await renderer.renderPng(cardOf(portrait.facts, track), CARD_SIZE)
@@ -67,11 +67,11 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
 
   const draw = (seen: Look): Promise<Picture> => {
     const { userId, portrait } = seen
-    const name = `${keyOf(userId, portrait)} ${portrait.fingerprint} ${seen.generation}`
-    let promise = underWay.get(name)
+    const key = `${keyOf(userId, portrait)} ${portrait.fingerprint} ${seen.generation}`
+    let promise = drawings.get(key)
     if (promise === undefined) {
-      promise = drawAnew(seen).finally(() => underWay.delete(name))
-      underWay.set(name, promise)
+      promise = drawNew(seen).finally(() => drawings.delete(key))
+      drawings.set(key, promise)
     }
     return promise
   }

@@ -1,7 +1,7 @@
 /**
- * The end of the event: the cards of all who have one, or unlocked the festive one, are drawn in the background. What is done
- * stands in the table of cards, so a killed process loses at most the card it was drawing; what arrives later
- * (points in flight, a changed name) makes a card due again, and the same loop redraws it.
+ * Draws cards in the background after the end of the event: of everybody who has a card or has unlocked the
+ * achievement. Progress is stored per card, so a killed process repeats at most the card that it was drawing. Later
+ * changes (late points, a new name) make a card due again, and the same loop redraws it.
  */
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { RenderFailed } from '#shared/cards/renderer.ts'
@@ -14,36 +14,36 @@ import { countCards, dueCards } from './due-cards.ts'
 import { noteFailure } from './store-card.ts'
 
 const LOCK = 'draw-cards'
-/** Longer than one card may take, so that the lock never falls while its owner works. */
+/** Longer than one card may take, so that the lock does not expire while its owner works. */
 const LOCK_MS = 30_000
 const RENEW_MS = 10_000
 const PAGE = 100
 const SWEEP_MS = 20_000
-/** The final flush may be under way: a card drawn before it would be drawn twice. */
+/** A card that is drawn before the final flush would be drawn twice, so the drawing waits this long for it. */
 const FLUSH_WAIT_MS = 60_000
-const NOTE_EVERY = 10
+const RECORD_EVERY = 10
 
 export interface CardDrawing {
-  /** Draws all due cards, or joins the one who does. Rejects when it could not go through them. */
+  /** Draws all due cards, or joins a running drawing. Rejects when it is interrupted by a failure. */
   drawAll(): Promise<void>
   start(): void
   stop(): Promise<void>
 }
 
-/** Draws one card. One that cannot be drawn costs only itself: it is noted, and tried again later. */
+/** Draws one card. A failure is recorded and retried later; it does not stop the other cards. */
 async function drawOne(context: ServiceContext, cards: Cards, userId: string): Promise<void> {
   try {
     await cards.bring(userId)
   } catch (error) {
-    // Erased meanwhile.
+    // The pilgrim was erased meanwhile.
     if (error instanceof Refusal && error.httpStatus === 404) return
     if (!(error instanceof RenderFailed)) throw error
-    context.log.error('a card could not be drawn; it is tried again later', errorFields(error))
+    context.log.error('a card could not be drawn; it is retried later', errorFields(error))
     await noteFailure(context, userId)
   }
 }
 
-/** Goes once through all pilgrims whose card is due. @param token of the lock, renewed on the way */
+/** Draws each due card once. @param token of the lock, which is renewed meanwhile */
 async function drawDue(
   context: ServiceContext,
   cards: Cards,
@@ -51,11 +51,11 @@ async function drawDue(
   stopping: AbortSignal,
 ): Promise<void> {
   const { db, kv, log } = context
-  const note = async () => recordCards(db.orm, await countCards(context))
+  const recordProgress = async () => recordCards(db.orm, await countCards(context))
   await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)
-  await note()
+  await recordProgress()
   let renewed = performance.now()
-  let looked = 0
+  let drawn = 0
   let page: string[] = []
   do {
     page = await dueCards(context, page.at(-1) ?? '', PAGE)
@@ -66,11 +66,11 @@ async function drawDue(
         renewed = performance.now()
       }
       await drawOne(context, cards, userId)
-      if (++looked % NOTE_EVERY === 0) await note()
+      if (++drawn % RECORD_EVERY === 0) await recordProgress()
     }
   } while (page.length === PAGE)
-  if (looked > 0) log.info('the due cards are drawn', { cards: looked })
-  await note()
+  if (drawn > 0) log.info('the due cards are drawn', { cards: drawn })
+  await recordProgress()
 }
 
 export function createCardDrawing(context: ServiceContext, cards: Cards): CardDrawing {
@@ -79,26 +79,28 @@ export function createCardDrawing(context: ServiceContext, cards: Cards): CardDr
   let running: Promise<void> | null = null
   let timer: Timer | undefined
 
-  const underLock = async (): Promise<void> => {
+  const drawLocked = async (): Promise<void> => {
     const token = await kv.lock(LOCK, LOCK_MS)
-    // Somebody else draws; whatever they leave, the next sweep finds.
+    // Another process draws. The next sweep finds what it leaves.
     if (token === null) return
     try {
       await drawDue(context, cards, token, stopping.signal)
     } finally {
       await kv
         .unlock(LOCK, token)
-        .catch((error: unknown) => log.warn('a lock is left to its time', errorFields(error)))
+        .catch((error: unknown) =>
+          log.warn('the lock of the card drawing could not be released; it expires', errorFields(error)),
+        )
     }
   }
 
-  const drawAll = (): Promise<void> => (running ??= underLock().finally(() => (running = null)))
+  const drawAll = (): Promise<void> => (running ??= drawLocked().finally(() => (running = null)))
 
   const sweep = async (): Promise<void> => {
     try {
       if ((await readStatus(db)).status === 'ended') await drawAll()
     } catch (error) {
-      log.warn('the drawing of cards goes on later', errorFields(error))
+      log.warn('the drawing of cards is interrupted; the next sweep continues', errorFields(error))
     }
   }
 
@@ -111,7 +113,7 @@ export function createCardDrawing(context: ServiceContext, cards: Cards): CardDr
     async stop() {
       stopping.abort()
       clearInterval(timer)
-      // Who asked for it is told; here only its end matters.
+      // The caller of drawAll gets the error. Here only the end of the work matters.
       await running?.catch(() => undefined)
     },
   }

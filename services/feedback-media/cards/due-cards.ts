@@ -1,25 +1,25 @@
-/** Whose cards are to be drawn at the end: told from rows alone, so that any process can go on at any time. */
+/** Finds the cards that are due at the end. Only rows decide, so any process can continue at any time. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Query } from '#shared/db/db.ts'
 
-/** A card that could not be drawn is tried again after this time, not at once. */
+/** Delay before a failed card is retried. */
 const RETRY_MS = 600_000
-/** Clocks of two machines may differ by this much: a card is rather looked at once more than missed. */
+/** Tolerance for clocks of two machines: a card is checked once too often rather than missed. */
 const CLOCKS_MS = 5_000
 
-/** The rule of the achievement card (shared/rules/achievement.ts) on what is stored. */
+/** The rule of the achievement card (`shared/rules/achievement.ts`) in SQL. */
 const unlocked = (sql: Query) =>
   sql`(t.checkins >= 3 AND p.survey_completed_at IS NOT NULL AND p.phone IS NOT NULL)`
 
-/** Everybody who has a card, or has unlocked the festive one; who has no point shares one that never changes. */
+/** Pilgrims with a card or an unlocked achievement. Pilgrims without a point share a card that never changes. */
 const wanted = (sql: Query) => sql`(t.points > 0 AND (${unlocked(sql)} OR c.fingerprint IS NOT NULL))`
 
-/** Something that the card shows may have changed since it was looked at. */
+/** The card's content may have changed since the last check. */
 const stale = (sql: Query) => sql`
   (c.fingerprint IS NULL OR c.unlocked IS DISTINCT FROM ${unlocked(sql)} OR c.points <> t.points
     OR p.updated_at > c.checked_at - ${CLOCKS_MS / 1_000}::float8 * interval '1 second')`
 
-/** The next pilgrims whose card is due, after one in the order of ids. */
+/** The next pilgrims whose cards are due, ordered by id. */
 export async function dueCards({ db, now }: ServiceContext, after: string, limit: number): Promise<string[]> {
   const rows = await db.read(
     () => db.sql<{ user_id: string }[]>`
@@ -34,7 +34,7 @@ export async function dueCards({ db, now }: ServiceContext, after: string, limit
   return rows.map(({ user_id }) => user_id)
 }
 
-/** How many cards the end draws, and how many of them are stored as they are to be. */
+/** Counts the cards that the end draws, and how many of them are up to date. */
 export async function countCards({ db }: ServiceContext): Promise<{ done: number; total: number }> {
   const [row] = await db.read(
     () => db.sql<{ done: number; total: number }[]>`

@@ -1,4 +1,4 @@
-/** What a pilgrim's card shows, and where they walked. */
+/** Reads what a pilgrim's card shows, and their track. */
 import { unpack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
@@ -10,30 +10,30 @@ import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import { zeroSums } from '#shared/fold/point-totals.ts'
 import type { CardFacts, Fix } from '../card-design/card-facts.ts'
 
-/** A change of the design is a change of every card. */
+/** Version of the design; a new one makes every stored card outdated. */
 const DESIGN = 2
 
 export interface Portrait {
   readonly facts: CardFacts
-  /** Points that the flush has stored by now. */
+  /** Points in the database. */
   readonly storedPoints: number
-  /** Digest of all that the picture shows. */
+  /** Digest of everything that the picture shows. */
   readonly fingerprint: string
-  /** Without a point that counts: all of them share one picture, which shows no name. */
+  /** Has no counted point. All newcomers share one picture, which shows no name. */
   readonly isNewcomer: boolean
 }
 
-/** How far between two levels: the slower of distance and check-ins decides. */
+/** Progress between two levels: the lower share of distance and check-ins. */
 function progressOf(level: Level, next: Level | null, distanceMm: number, checkins: number): number {
   if (next === null) return 1
   const share = (value: number, from: number, to: number): number =>
     Math.max(0, Math.min(1, (value - from) / (to - from)))
-  // Everybody has level 1 from the beginning, also below its first check-in.
+  // Level 1 starts without a check-in.
   const from = level.level === 1 ? 0 : level.minCheckins
   return Math.min(share(distanceMm / 1e6, level.minKm, next.minKm), share(checkins, from, next.minCheckins))
 }
 
-/** Null for someone of whom nothing is known. */
+/** @returns null for an unknown pilgrim */
 export async function readPortrait(context: ServiceContext, userId: string): Promise<Portrait | null> {
   const known = (await readPilgrims(context, [userId])).get(userId)
   if (known === undefined) return null
@@ -71,14 +71,14 @@ function factsOf(eventName: string, { row, statistics }: Pick<Pilgrim, 'row' | '
   }
 }
 
-/** A picture of some hundred pixels shows no more. */
+/** The map is a few hundred pixels wide; more positions are not visible. */
 const TRACK_SLOTS = 1_200
-/** Nine days of ten hours with a point a second are 324,000; whoever sends more has the beginning drawn. */
+/** Nine days of ten hours with a point a second are 324,000. Of more points only the first are drawn. */
 const MAX_POINTS = 500_000
 
 type Placed = Fix & { readonly t: number }
 
-/** The first stored point of each of 1,200 slots between the first and the last, in no order. */
+/** The first stored point of each of `TRACK_SLOTS` time slots, unordered. */
 const readStored = ({ db }: ServiceContext, userId: string): Promise<readonly Placed[]> =>
   db.read(
     () => db.sql<Placed[]>`
@@ -99,7 +99,7 @@ const readStored = ({ db }: ServiceContext, userId: string): Promise<readonly Pl
       ) slots`,
   )
 
-/** Points that wait for the flush; of many, some. */
+/** Pending points; a sample of at most about `TRACK_SLOTS`. */
 async function readPending({ kv }: ServiceContext, userId: string): Promise<Placed[]> {
   const points = (await kv.peek(userId)).map(unpack).filter(({ inRange }) => inRange)
   const every = Math.ceil(points.length / TRACK_SLOTS)
@@ -109,7 +109,7 @@ async function readPending({ kv }: ServiceContext, userId: string): Promise<Plac
     .map(({ lat, lng, recordedMs: t }) => ({ lat, lng, t }))
 }
 
-/** Where a pilgrim walked, in order of time, what still waits in the buffer included. */
+/** The pilgrim's track, ordered by time, pending points included. */
 export async function readTrack(context: ServiceContext, userId: string): Promise<Fix[]> {
   const [stored, pending] = await Promise.all([readStored(context, userId), readPending(context, userId)])
   return [...stored, ...pending].sort((a, b) => a.t - b.t)

@@ -1,4 +1,4 @@
-/** Cards as they are asked for: of this moment where they can be, and drawn at the cost of who asks. */
+/** Serves cards: current ones where possible. A drawing is charged to the client's rate limit. */
 import { RenderFailed } from '#shared/cards/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type CardAnswer, CARD_SIZE } from '#shared/contracts/cards.ts'
@@ -10,15 +10,15 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { charge } from '#shared/security/rate-limits.ts'
 import type { Cards, Look, Picture } from './draw-card.ts'
 
-/** Who has a card already does not wait longer for a newer one. */
+/** Where a card is stored, a newer one is awaited at most this long. */
 const TIMEOUT_MS = 3_000
 
 export interface ServedCard extends Picture {
-  /** Whether it shows the statistics of this moment; else a newer one is on its way. */
+  /** Whether it shows the current statistics; else a newer one is being drawn. */
   readonly isCurrent: boolean
 }
 
-/** Draws a card. @param address whose limit is charged; null: nobody's */
+/** Draws a card. @param address whose limit is charged; null charges nobody */
 async function drawFor(
   { config, kv, log }: ServiceContext,
   cards: Cards,
@@ -31,14 +31,14 @@ async function drawFor(
   } catch (error) {
     if (!(error instanceof RenderFailed)) throw error
     log.error('a card could not be drawn', errorFields(error))
-    throw unavailable('The card could not be drawn just now: please try again in a moment.')
+    throw unavailable('The card could not be drawn. Please try again in a moment.')
   }
 }
 
 /**
  * `POST og-image`.
- * @param address whose limit a drawing is charged to; null: nobody's
- * @throws Refusal 404 for an unknown pilgrim, 429 for an address that has had too many drawn, 503 when too many wait
+ * @param address whose limit a drawing is charged to; null charges nobody
+ * @throws Refusal 404 for an unknown pilgrim, 429 for an address over its limit, 503 when the queue is full
  */
 export async function drawCard(
   context: ServiceContext,
@@ -51,7 +51,7 @@ export async function drawCard(
   return { url: `${context.config.publicUrl}/api/event/og/${userId}.png`, ...CARD_SIZE, etag: `"${etag}"` }
 }
 
-/** The stored card where nobody can tell what it is to show: a dependency is away. @throws what was thrown */
+/** The stored card, for when its current content cannot be read. @throws the given error without a stored card */
 async function findStored(
   { objects, log }: ServiceContext,
   userId: string,
@@ -59,17 +59,17 @@ async function findStored(
 ): Promise<ServedCard> {
   const stored = error instanceof Refusal ? null : await objects.get(cardKey(userId))
   if (stored === null) throw error
-  log.warn('a card is answered as it was stored last', errorFields(error))
+  log.warn('a card could not be checked; the stored one is served', errorFields(error))
   return { ...stored, isCurrent: false }
 }
 
 /**
- * `GET og/<userId>.png`: the card of this moment. While it cannot be drawn at once, the stored one is answered, and
- * the new one drawn behind it.
+ * `GET og/<userId>.png`: the current card. When drawing takes longer, the stored card is served and the new one is
+ * drawn in the background.
  * @param file the last part of the path
  * @param address whose limit a drawing is charged to
- * @throws Refusal 404 for anything but a known pilgrim's card; where none is stored 429 for an address that has had
- * too many drawn, and 503 when too many wait
+ * @throws Refusal 404 for an unknown card; without a stored card 429 for an address over its limit, and 503 when
+ * the queue is full
  */
 export async function findCard(
   context: ServiceContext,
@@ -78,7 +78,7 @@ export async function findCard(
   address: string,
 ): Promise<ServedCard> {
   const userId = file.endsWith('.png') ? file.slice(0, -'.png'.length) : ''
-  if (!isUserId(userId)) throw notFound('There is no card of that name.')
+  if (!isUserId(userId)) throw notFound('There is no card with this name.')
   let look: Look
   try {
     look = await cards.look(userId)
@@ -91,8 +91,9 @@ export async function findCard(
   if (stored === null) return await drawing
   const asStored = (): ServedCard => ({ ...stored, isCurrent: false })
   const drawnOrStored = drawing.catch((error: unknown) => {
-    // A full queue and a full limit are said by the short life of what is answered.
-    if (!(error instanceof Refusal)) context.log.warn('a card is drawn later', errorFields(error))
+    // A full queue or a used-up limit is answered with the stored card and a short cache time.
+    if (!(error instanceof Refusal))
+      context.log.warn('a card could not be drawn now; the stored one is served', errorFields(error))
     return asStored()
   })
   return await within(drawnOrStored, TIMEOUT_MS, asStored)

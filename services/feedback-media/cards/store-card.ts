@@ -1,4 +1,4 @@
-/** The one place where a card is stored, and noted: never of what was read before its pilgrim was erased. */
+/** Stores cards and their rows. A card from before its pilgrim's erasure is never stored. */
 import { eq } from 'drizzle-orm'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { notFound, type Refusal } from '#shared/http/errors.ts'
@@ -11,17 +11,17 @@ import type { Portrait } from './read-card-facts.ts'
 
 type Stores = Pick<ServiceContext, 'db' | 'objects' | 'now'>
 
-/** A card that is to be stored. */
+/** A card to store. */
 export interface Card {
   readonly userId: string
-  /** As `beginCard` told it. */
+  /** From `beginCard`. */
   readonly generation: number
   readonly portrait: Pick<Portrait, 'fingerprint' | 'storedPoints' | 'isNewcomer'> & {
     readonly facts: Pick<Portrait['facts'], 'unlocked'>
   }
 }
 
-/** Where the card of this portrait is stored. */
+/** The object key of the card. */
 export const keyOf = (userId: string, { isNewcomer, fingerprint }: Card['portrait']): string =>
   isNewcomer ? newcomersCardKey(fingerprint) : cardKey(userId)
 
@@ -29,23 +29,23 @@ export const unknownPilgrim = (userId: string): Refusal =>
   notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
 
 /**
- * Before anything of a card is read: how often its pilgrim has been erased.
- * @throws Refusal 404 while they are being erased: the buffer may still hold what the database has forgotten
+ * Reads the pilgrim's generation. Call it before anything else of a card is read.
+ * @throws Refusal 404 during an erasure, because the buffer may still have points that the database has deleted
  */
 export async function beginCard({ db }: Pick<Stores, 'db'>, userId: string): Promise<number> {
-  // In this order: an erasure between the two is seen, or changes the generation.
+  // In this order, so that an erasure between the two reads is detected.
   const generation = await db.read(() => readGeneration(db.orm, userId))
   if (await db.read(() => isBeingErased(db.orm, userId))) throw unknownPilgrim(userId)
   return generation
 }
 
-/** Keeps an erasure waiting for what is written. @throws Refusal 404 when there has been one since the card was begun */
-async function hold(tx: Writer, { userId, generation }: Card): Promise<void> {
+/** Locks out an erasure until the write is committed. @throws Refusal 404 after an erasure since `beginCard` */
+async function shareUnerased(tx: Writer, { userId, generation }: Card): Promise<void> {
   await sharePerson(tx, userId)
   if ((await readGeneration(tx, userId)) !== generation) throw unknownPilgrim(userId)
 }
 
-async function note(tx: Writer, { userId, portrait }: Card, etag: string, nowMs: number): Promise<void> {
+async function upsertRow(tx: Writer, { userId, portrait }: Card, etag: string, nowMs: number): Promise<void> {
   const { facts, fingerprint, storedPoints } = portrait
   const values = {
     userId,
@@ -60,20 +60,20 @@ async function note(tx: Writer, { userId, portrait }: Card, etag: string, nowMs:
 }
 
 /**
- * Notes that the card that is stored under this tag shows what the statistics say at this moment.
+ * Records that the stored card with this ETag shows the current statistics.
  * @throws Refusal 404 when the pilgrim has been erased since
  */
 export async function noteCard({ db, now }: Stores, card: Card, etag: string): Promise<void> {
   await db.orm.transaction(async (tx) => {
-    await hold(tx, card)
-    await note(tx, card, etag, now())
+    await shareUnerased(tx, card)
+    await upsertRow(tx, card, etag, now())
   })
 }
 
 /**
- * Stores a card that was drawn. An erasure waits meanwhile, and takes it along.
- * @returns its tag, without quotes
- * @throws Refusal 404, and nothing is stored, when the pilgrim has been erased since
+ * Stores a drawn card. A concurrent erasure waits, and then deletes it.
+ * @returns its ETag, without quotes
+ * @throws Refusal 404 when the pilgrim has been erased since; nothing is stored then
  */
 export async function storeCard(
   { db, objects, now }: Stores,
@@ -81,17 +81,17 @@ export async function storeCard(
   png: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
   const put = () => objects.put(keyOf(card.userId, card.portrait), png, { contentType: 'image/png' })
-  // The card that newcomers share tells nothing of anybody.
+  // The shared card of newcomers contains no personal data.
   if (card.portrait.isNewcomer) return (await put()).etag
   return db.orm.transaction(async (tx) => {
-    await hold(tx, card)
+    await shareUnerased(tx, card)
     const { etag } = await put()
-    await note(tx, card, etag, now())
+    await upsertRow(tx, card, etag, now())
     return etag
   })
 }
 
-/** Notes that a card could not be drawn; of somebody who is gone nothing is noted. */
+/** Records that a card could not be drawn, unless the pilgrim has been erased. */
 export async function noteFailure({ db, now }: Stores, userId: string): Promise<void> {
   const failed = { failedAt: new Date(now()), checkedAt: new Date(now()) }
   await db.orm.transaction(async (tx) => {

@@ -1,17 +1,17 @@
-/** The decoder's child process: reads a picture that a stranger sent, and writes it anew as a PNG. */
+/** The decoder's child process: decodes an untrusted picture and encodes it as a PNG. */
 import { setPriority } from 'node:os'
 import { replyWith } from '#shared/child-process/reply.ts'
 import { type ImageFormat, withoutMetadata } from './image-format.ts'
 
 export interface DecodeOrder {
   readonly picture: Uint8Array<ArrayBuffer>
-  /** The format that its first bytes announce. */
+  /** The format, from the first bytes. */
   readonly format: ImageFormat
   readonly maxPixels: number
   readonly maxSidePx: number
 }
 
-/** The new picture, or why there is none. */
+/** The new picture, or the reason why there is none. */
 export type Decoded =
   | { readonly png: Uint8Array }
   | { readonly unreadable: true }
@@ -26,7 +26,7 @@ async function decode({ picture, format, maxPixels, maxSidePx }: DecodeOrder): P
     if (width > maxSidePx || height > maxSidePx) return { tooLong: { width, height } }
     return { png: withoutMetadata(await image.png().bytes()) }
   } catch (error) {
-    // Whatever the decoder cannot read, it names by a code of this kind.
+    // The decoder reports unreadable pictures with codes of this kind.
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code === 'ERR_IMAGE_TOO_MANY_PIXELS') return { tooManyPixels: true }
     if (code.startsWith('ERR_IMAGE_')) return { unreadable: true }
@@ -34,6 +34,6 @@ async function decode({ picture, format, maxPixels, maxSidePx }: DecodeOrder): P
   }
 }
 
-// Whoever waits for a card, or for anything else, comes before a picture that is only put away.
+// Lower priority: requests for cards and other answers come before pictures that are only stored.
 setPriority(5)
 replyWith(decode)

@@ -1,6 +1,6 @@
 /**
- * Pictures that strangers send, decoded where a decoder can be killed: a process of its own for each, one at a
- * time. Few bytes may hold a picture that takes minutes, or gigabytes, to unpack.
+ * Decodes untrusted pictures, each in its own child process, one at a time. A small file may take minutes or
+ * gigabytes to decode; then the process is killed.
  */
 import { join } from 'node:path'
 import { ChildFailed, openChild } from '#shared/child-process/child-process.ts'
@@ -12,9 +12,9 @@ const MAX_SIDE_PX = 4_096
 const MAX_PIXELS = 20_000_000
 /** The largest picture of one colour takes 0.6 s and 180 MB (Bun 1.4.5, measured). */
 const LIMITS = { cpuSeconds: 2, memoryBytes: 512_000_000 }
-/** On a busy machine two seconds of a core take longer. */
+/** Wall-clock time. On a busy machine two seconds of processor time take longer. */
 const TIMEOUT_MS = 20_000
-/** Behind pictures that each take their two seconds, the last one is answered within 20 s. */
+/** If each picture takes two seconds, the last one in the queue is answered within 20 s. */
 const WAITING = 8
 
 const TOO_COSTLY =
@@ -23,26 +23,27 @@ const TOO_COSTLY =
 
 export const NOT_AN_IMAGE = 'image: is not a whole PNG, JPEG or WebP picture'
 
-const TOO_BUSY = 'The picture could not be decoded in time: please try again in a moment.'
+const TOO_BUSY = 'The picture could not be decoded in time. Please try again in a moment.'
 
 const CHILD = join(import.meta.dir, 'decode-child.ts')
 
 export interface Decoder {
   /**
-   * Decodes a picture, and encodes it anew as a PNG: what comes out was written by us.
-   * @throws Refusal 400 for what is not a whole picture of an allowed kind, size and cost; 503 when too many wait, or the machine is
-   * too busy
+   * Decodes a picture and encodes it as a new PNG.
+   * @throws Refusal 400 for an incomplete picture or a format, size or cost that is not allowed; 503 when the queue
+   * is full or the machine is too busy
    */
   asPng(picture: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>
   close(): Promise<void>
 }
 
-/** Opens a decoder; nothing runs before the first picture. */
+/** Opens a decoder. The first picture starts the first child process. */
 export function openDecoder(): Decoder {
   const child = openChild<DecodeOrder, Decoded>({
     program: CHILD,
     waiting: WAITING,
-    // The kernel counts the processor time of a whole life; and no picture sees another one.
+    // One process per picture: the kernel limits processor time per process, and pictures are isolated from each
+    // other.
     recycleAfter: 1,
     recycleBytes: LIMITS.memoryBytes,
     timeoutMs: TIMEOUT_MS,
@@ -62,7 +63,7 @@ export function openDecoder(): Decoder {
       if ('tooManyPixels' in decoded) throw invalid(`image: has more than ${MAX_PIXELS / 1e6} million pixels`)
       if ('unreadable' in decoded) throw invalid(NOT_AN_IMAGE)
       const { width, height } = decoded.tooLong
-      throw invalid(`image: is ${width} × ${height} pixels; at most ${MAX_SIDE_PX} a side are taken`)
+      throw invalid(`image: is ${width} × ${height} pixels; at most ${MAX_SIDE_PX} a side are accepted`)
     },
     close: () => child.close(),
   }

@@ -1,4 +1,7 @@
-/** Pictures told by their bytes, and whether they are whole: a decoder fills what is cut off with grey. */
+/**
+ * Detects a picture's format and whether it is complete. Decoders fill the missing part of a truncated picture with
+ * grey.
+ */
 
 export type ImageFormat = 'png' | 'jpeg' | 'webp'
 
@@ -7,7 +10,7 @@ const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const ascii = (bytes: Uint8Array, at: number, text: string): boolean =>
   Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0))
 
-/** The format that the first bytes announce; null for anything else. */
+/** @returns the format according to the first bytes; null for an unknown one */
 export function formatOf(bytes: Uint8Array): ImageFormat | null {
   if (PNG_SIGNATURE.every((byte, i) => bytes[i] === byte)) return 'png'
   if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return 'jpeg'
@@ -17,7 +20,7 @@ export function formatOf(bytes: Uint8Array): ImageFormat | null {
 
 const view = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** A PNG is whole when its chunks lead to IEND. */
+/** A PNG is complete when its chunks lead to IEND. */
 function pngIsWhole(bytes: Uint8Array): boolean {
   const data = view(bytes)
   let at = PNG_SIGNATURE.length
@@ -28,7 +31,7 @@ function pngIsWhole(bytes: Uint8Array): boolean {
   return false
 }
 
-/** Position of the next marker that is not part of the scan's data; the length when there is none. */
+/** @returns the position of the next marker outside the scan's data; the length without one */
 function endOfScan(bytes: Uint8Array, from: number): number {
   for (let at = from; at + 1 < bytes.length; at++) {
     const next = bytes[at + 1]!
@@ -38,7 +41,10 @@ function endOfScan(bytes: Uint8Array, from: number): number {
   return bytes.length
 }
 
-/** A JPEG is whole when its segments and scans lead to the end marker: one in a thumbnail does not count. */
+/**
+ * A JPEG is complete when its segments and scans lead to the end marker. The end marker of a thumbnail does not
+ * count.
+ */
 function jpegIsWhole(bytes: Uint8Array): boolean {
   const data = view(bytes)
   let at = 2
@@ -56,19 +62,19 @@ function jpegIsWhole(bytes: Uint8Array): boolean {
   return false
 }
 
-/** A WebP says its length at the beginning. */
+/** A WebP starts with its length. */
 const webpIsWhole = (bytes: Uint8Array): boolean => view(bytes).getUint32(4, true) + 8 <= bytes.length
 
 const IS_WHOLE = { png: pngIsWhole, jpeg: jpegIsWhole, webp: webpIsWhole }
 
-/** Whether nothing of the picture is cut off. */
+/** Whether the picture is complete. */
 export const isWhole = (bytes: Uint8Array, format: ImageFormat): boolean =>
   bytes.length >= 16 && IS_WHOLE[format](bytes)
 
-/** Chunks that make up the picture itself (PNG, third edition, 5.6); all others only tell of it. */
+/** Chunks of the picture itself (PNG, third edition, 5.6); all others are metadata. */
 const PICTURE_CHUNKS = ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND']
 
-/** A PNG without anything but its picture: no profile, text, time, or place. */
+/** Removes metadata from a PNG: profile, text, time and place. */
 export function withoutMetadata(png: Uint8Array): Uint8Array<ArrayBuffer> {
   const data = view(png)
   const parts = [png.subarray(0, PNG_SIGNATURE.length)]

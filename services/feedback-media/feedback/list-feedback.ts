@@ -1,4 +1,4 @@
-/** Feedback as lists: in full for operators, the board for everybody. */
+/** Lists feedback: in full for operators, and as the public board. */
 import { and, count, desc, eq, getTableColumns, lt } from 'drizzle-orm'
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -13,7 +13,7 @@ import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/http/paginati
 import { feedback } from '#shared/schema/feedback.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
-/** An item's row with its pilgrim's name. */
+/** A row of feedback with its pilgrim's name. */
 export type FeedbackRow = typeof feedback.$inferSelect & { readonly displayName: string | null }
 
 const boardItem = (row: FeedbackRow): BoardItem => ({
@@ -26,7 +26,7 @@ const boardItem = (row: FeedbackRow): BoardItem => ({
   resolved_at: row.resolvedAt && time(row.resolvedAt.getTime()),
 })
 
-/** What operators see of a row. */
+/** The operators' view of a row. */
 export const feedbackItem = (row: FeedbackRow): FeedbackItem => ({
   ...boardItem(row),
   userId: row.userId,
@@ -66,11 +66,11 @@ async function readPage<Item>(
   return pageOf(rows, limit, item, ({ id }) => encodeCursor(list, [id]))
 }
 
-/** Newest first. @param full whether an operator asks */
+/** Newest first. @param full true for operators */
 export const listFeedback = (context: ServiceContext, query: FeedbackQuery, full: boolean) =>
   full ? readPage(context, 'feedback', query, feedbackItem) : readPage(context, 'board', query, boardItem)
 
-/** The board with how many items each status has. */
+/** The board with the number of items of each status. */
 export async function readBoard(context: ServiceContext, query: FeedbackQuery) {
   const { db } = context
   const counted = await db.read(() =>

@@ -1,13 +1,13 @@
-/** Serving what was uploaded, and nothing else. */
+/** Serves uploaded screenshots. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { notFound } from '#shared/http/errors.ts'
 import { answerPng } from '../png-answer.ts'
 import { screenshotKey } from '#shared/objects/pictures.ts'
 
-/** A name is never used twice. */
-const FOR_EVER = 'public, max-age=31536000, immutable'
+/** A name is never reused, so its content never changes. */
+const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** @throws Refusal 404 for a name under which nothing was uploaded */
+/** @throws Refusal 404 for an unknown name */
 export async function serveScreenshot(
   { objects }: ServiceContext,
   request: Request,
@@ -15,6 +15,6 @@ export async function serveScreenshot(
 ): Promise<Response> {
   const key = screenshotKey(file)
   const stored = key === null ? null : await objects.get(key)
-  if (stored === null) throw notFound('There is no screenshot of that name.')
-  return answerPng(request, stored, FOR_EVER)
+  if (stored === null) throw notFound('There is no screenshot with this name.')
+  return answerPng(request, stored, IMMUTABLE)
 }

@@ -1,10 +1,10 @@
-/** Feedback from anyone, with or without a user id. */
+/** Stores feedback from anyone, with or without a user id. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { FeedbackRequest, FeedbackStatus } from '#shared/contracts/feedback.ts'
 import { feedback } from '#shared/schema/feedback.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 
-/** Stores an item; the pilgrim is made when need be. */
+/** Stores an item, and creates the pilgrim if necessary. */
 export async function submitFeedback(
   { db, now }: ServiceContext,
   request: FeedbackRequest,

@@ -1,4 +1,4 @@
-/** What operators say of an item. */
+/** Changes the status or the note of an item. */
 import { eq } from 'drizzle-orm'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
@@ -10,8 +10,8 @@ import { pilgrims } from '#shared/schema/profiles.ts'
 import { FEEDBACK_ROW, feedbackItem } from './list-feedback.ts'
 
 /**
- * Sets status or note, audited. `fixed` keeps the time at which it was first so; any other status clears it.
- * @throws Refusal 404 for an item that does not exist
+ * Sets status or note, with an audit entry. The time of the first `fixed` stays; any other status clears it.
+ * @throws Refusal 404 for an unknown item
  */
 export async function updateFeedback(
   { db, now }: ServiceContext,
@@ -21,19 +21,19 @@ export async function updateFeedback(
   requestId: string,
 ): Promise<FeedbackItem> {
   return db.orm.transaction(async (tx) => {
-    const [held] = await tx.select().from(feedback).where(eq(feedback.id, id)).for('update')
-    if (held === undefined) throw notFound(`There is no feedback with the id ${id}.`)
-    const next = status ?? held.status
+    const [previous] = await tx.select().from(feedback).where(eq(feedback.id, id)).for('update')
+    if (previous === undefined) throw notFound(`There is no feedback with the id ${id}.`)
+    const next = status ?? previous.status
     await tx
       .update(feedback)
       .set({
         status: next,
-        adminNote: note == null ? held.adminNote : note.trim() || null,
-        resolvedAt: next === 'fixed' ? (held.resolvedAt ?? new Date(now())) : null,
+        adminNote: note == null ? previous.adminNote : note.trim() || null,
+        resolvedAt: next === 'fixed' ? (previous.resolvedAt ?? new Date(now())) : null,
         updatedAt: new Date(now()),
       })
       .where(eq(feedback.id, id))
-    const change = { id, from: held.status, status: next, note_changed: note != null }
+    const change = { id, from: previous.status, status: next, note_changed: note != null }
     await audit(tx, operator, 'update-feedback', change, requestId, now())
     const [row] = await tx
       .select(FEEDBACK_ROW)

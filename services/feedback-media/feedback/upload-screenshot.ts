@@ -1,11 +1,11 @@
-/** Screenshots: taken in any of three wrappings, decoded, and stored as a PNG that is ours. */
+/** Accepts screenshots in three encodings, decodes them, and stores new PNGs. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Screenshot } from '#shared/contracts/feedback.ts'
 import { invalid } from '#shared/http/errors.ts'
 import { type Decoder, NOT_AN_IMAGE } from './decode-picture.ts'
 import { formatOf } from './image-format.ts'
 
-/** Finds the picture in a body: its own bytes say first what it is, then the Content-Type. */
+/** Finds the picture in a body: its first bytes decide, then the Content-Type. */
 async function pictureIn(
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,
@@ -44,8 +44,9 @@ function pictureOfJson(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> 
 }
 
 /**
- * Stores a screenshot under a name that nobody can guess.
- * @throws Refusal 400 for what is not a whole picture of an allowed kind, size and cost; 503 when too many wait
+ * Stores a screenshot under a random name.
+ * @throws Refusal 400 for an incomplete picture or a format, size or cost that is not allowed; 503 when the queue
+ * is full
  */
 export async function uploadScreenshot(
   { objects, config }: ServiceContext,

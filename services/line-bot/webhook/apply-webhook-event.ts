@@ -28,7 +28,8 @@ export const isForBot = (event: LineEvent): boolean =>
 const isPhoto = (event: LineEvent): boolean =>
   event.type === 'message' && event.message?.type === 'image' && isOneToOne(event)
 
-/** Applies an event. A repetition changes nothing.
+/**
+ * Applies an event. A repetition changes nothing.
  * @returns false when the sender was erased after the event; the event is then discarded
  */
 export async function applyWebhookEvent({ db, now }: ServiceContext, event: LineEvent): Promise<boolean> {
@@ -51,7 +52,8 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
   })
 }
 
-/** Updates the cached photo count of the sender, where the event is a photo.
+/**
+ * Updates the cached photo count of the sender, where the event is a photo.
  * @throws KvUnavailable; the cache may then hold an older count until it expires
  */
 export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEvent): Promise<void> {

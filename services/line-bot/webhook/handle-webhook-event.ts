@@ -18,7 +18,8 @@ const TOKEN_MS = 60_000
 /** Actions whose answers contain the pilgrim's figures. The others need neither statistics nor the kv. */
 const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
 
-/** Handles an event, and then deletes its text from the outbox.
+/**
+ * Handles an event, and then deletes its text from the outbox.
  * @throws when LINE's answer is missing, or the kv is unavailable for a photo; the event is delivered again
  */
 export async function handleWebhookEvent(

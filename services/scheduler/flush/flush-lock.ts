@@ -16,7 +16,8 @@ export interface FlushLock {
   release(): Promise<void>
 }
 
-/** Acquires a partition's lock and renews it until `release`.
+/**
+ * Acquires a partition's lock and renews it until `release`.
  * @param waitUntil when to stop waiting for the lock, by `performance.now()`
  * @returns null when the lock is still acquired then, or the process stops
  */

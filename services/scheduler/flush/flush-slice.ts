@@ -48,7 +48,8 @@ const sum = (a: SliceResult, b: SliceResult): SliceResult => ({
   erased: a.erased + b.erased,
 })
 
-/** Stores a slice. Resolves when all points are committed, in the table or as dead letters.
+/**
+ * Stores a slice. Resolves when all points are committed, in the table or as dead letters.
  * @throws when the points are not the cause; the slice must then stay in the buffer
  */
 export async function flushSlice(

@@ -45,7 +45,8 @@ function sum(results: readonly Partial<FlushResult>[]): FlushResult {
   return total
 }
 
-/** Flushes every partition. Does not reject when the database or kv is down: failures are logged and counted.
+/**
+ * Flushes every partition. Does not reject when the database or kv is down: failures are logged and counted.
  * @param waitMs how long to wait in total for partitions that another process flushes; 0 skips them
  */
 export async function flush(context: FlushContext, waitMs = 0): Promise<FlushResult> {

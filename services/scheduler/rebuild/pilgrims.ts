@@ -16,7 +16,8 @@ const BATCH = 500
 
 type StoredPoint = FoldPoint & { readonly userId: string }
 
-/** Reconciles the rows of all pilgrims in batches.
+/**
+ * Reconciles the rows of all pilgrims in batches.
  * @returns their sum
  */
 export async function rebuildPilgrims(

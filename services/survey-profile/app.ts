@@ -1,4 +1,4 @@
-/** The survey-profile service: who the pilgrims are, and what they have walked. */
+/** The survey-profile service: profiles, surveys, consent, and statistics of pilgrims. */
 import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { createDirectAdmission } from '#shared/buffer/admit/direct-admission.ts'
 import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
@@ -26,13 +26,13 @@ import { syncUser } from './sync-user.ts'
 
 export function createSurveyProfile(context: ServiceContext): Service {
   const { config, db, kv, calendar, log } = context
-  // This service keeps no files: what it knows of the kv is as safe as the database.
-  const tally = openProcessCounters({ kv, db, log, journalPath: null, journaled: () => 0 })
-  const door: TakeTrack = {
+  // This service writes no files, so it has no journal.
+  const counters = openProcessCounters({ kv, db, log, journalPath: null, journaled: () => 0 })
+  const trackAdmission: TakeTrack = {
     admitTrack: createDirectAdmission({
       kv,
       rules: admissionRules(config),
-      tally,
+      tally: counters,
       prime: () => publishStatus(db, kv),
     }),
     rules: {
@@ -40,13 +40,13 @@ export function createSurveyProfile(context: ServiceContext): Service {
       area: config.area,
       maxAgeMs: config.maxAgeMs,
       limit: config.limits.sync,
-      count: tally.count,
+      count: counters.count,
     },
   }
   const profile = createBatchLoader((userIds) => readProfiles(context, userIds))
   const router = createRouter(context)
   for (const endpoint of [submitEndpoint, surveyEndpoint])
-    serve(router, context, endpoint, ({ body }) => submitSurvey(context, door, body))
+    serve(router, context, endpoint, ({ body }) => submitSurvey(context, trackAdmission, body))
   serve(router, context, userSyncEndpoint, ({ body }) => syncUser(context, body))
   serve(router, context, phoneEndpoint, ({ body }) => setPhone(context, body))
   serve(router, context, privacyEndpoint, ({ body }) => recordConsent(context, body))
@@ -61,8 +61,8 @@ export function createSurveyProfile(context: ServiceContext): Service {
     name: 'survey-profile',
     fetch: router.fetch,
     async start() {
-      tally.start()
+      counters.start()
     },
-    stop: () => tally.stop(),
+    stop: () => counters.stop(),
   }
 }

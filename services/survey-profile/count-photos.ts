@@ -1,4 +1,4 @@
-/** How many photos a pilgrim has sent to the bot; cached 30 days, moved with each photo. */
+/** How many photos a pilgrim has sent to the bot. Cached for 30 days and updated with each photo. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { PhotoCount } from '#shared/contracts/profile.ts'
@@ -6,21 +6,21 @@ import { sharePerson } from '#shared/pilgrims/person-lock.ts'
 import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
-/** Zero for someone who has sent none, known or not. */
+/** Zero for a pilgrim who has sent none, known or not. */
 export async function countPhotos({ db, kv }: ServiceContext, userId: string): Promise<PhotoCount> {
   const key = photoCountKey(userId)
-  // Undefined: the kv is away, and is not asked a second time.
+  // Undefined: the kv is unavailable, and is not called a second time.
   const cached = await kv.cached(key).catch(() => undefined)
   if (cached != null) return { userId, photo_count: Number(cached) }
   return db.read(() =>
     db.orm.transaction(async (tx) => {
-      // Who is being erased is forgotten by the cache after this, and not before.
+      // With this lock, an erasure clears the cache after this write and not before it.
       await sharePerson(tx, userId)
       const mine = eq(pilgrims.userId, userId)
       const [row] = await tx.select({ count: pilgrims.photoCount }).from(pilgrims).where(mine)
       if (row === undefined) return { userId, photo_count: 0 }
       if (cached === undefined) return { userId, photo_count: row.count }
-      // What a photo has put there meanwhile is newer than what was read.
+      // A value that a photo has cached meanwhile is newer than the row that was read.
       const count = await kv.cacheOnce(key, String(row.count), PHOTO_COUNT_TTL_MS).catch(() => row.count)
       return { userId, photo_count: Number(count) }
     }),

@@ -1,4 +1,4 @@
-/** Pilgrims' profiles: to themselves and to operators whole, to others without the instants at which they were seen. */
+/** Pilgrims' profiles. The pilgrim and operators get all of it; others get days instead of instants. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ParticipantStatus, time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
@@ -12,13 +12,13 @@ import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import { zeroSums } from '#shared/fold/point-totals.ts'
 
-/** All digits but the last two become dots, and so does what separates them. */
+/** Replaces every character except the last two with a dot. */
 export const maskPhone = (phone: string): string =>
   `${'•'.repeat(Math.max(0, phone.length - 2))}${phone.slice(-2)}`
 
 /**
- * Reads profiles, by id; who is known in the buffer only is known, and of whom nothing is known is left out. While the
- * buffer can not be asked they are as the database knows them, and null stands for someone who may be known there.
+ * Reads profiles, by id. Pilgrims who are known only in the buffer are included; unknown ones are left out. While the
+ * buffer is unavailable, profiles come from the database alone, and null means that the pilgrim may be in the buffer.
  */
 export async function readProfiles(
   context: ServiceContext,
@@ -31,13 +31,13 @@ export async function readProfiles(
 }
 
 /**
- * The profile that was found.
- * @throws Refusal 404 where none was, 503 where that can not be said
+ * Returns the profile.
+ * @throws Refusal 404 when the pilgrim is unknown, 503 when that can not be determined
  */
 export function knownProfile(userId: string, profile: Profile | null | undefined): Profile {
   if (profile === null)
-    throw unavailable('Nothing is stored of this pilgrim yet: please try again in a moment.')
-  if (profile === undefined) throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
+    throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
+  if (profile === undefined) throw notFound(`There is no pilgrim with the id ${userId}.`)
   return profile
 }
 
@@ -72,7 +72,7 @@ function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profi
   }
 }
 
-/** What others see of it: an instant would tell which point of the map is the pilgrim's. */
+/** The profile as others get it. An instant would reveal which point of the map is the pilgrim's. */
 export function forOthers({ calendar }: Pick<ServiceContext, 'calendar'>, profile: Profile): Profile {
   const dayOf = (seen: Profile['first_seen']) => seen && calendar.day(Date.parse(seen))
   return { ...profile, first_seen: dayOf(profile.first_seen), last_seen: dayOf(profile.last_seen) }

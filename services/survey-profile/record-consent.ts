@@ -1,4 +1,4 @@
-/** Privacy consent: given with a version and a time, or taken back. */
+/** Privacy consent: given with a version and a time, or withdrawn. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/profile.ts'
@@ -6,7 +6,7 @@ import { consents } from '#shared/schema/profiles.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
-/** Records it in one transaction with its history; who takes it back leaves the live map at once. */
+/** Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately. */
 export async function recordConsent(
   context: ServiceContext,
   { user_id: userId, agreed, version }: PrivacyRequest,

@@ -1,4 +1,4 @@
-/** A pilgrim's own status: active ↔ withdrawn, active → completed; completed is final for the pilgrim. */
+/** A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim can not change completed. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ParticipantStatus } from '#shared/contracts/fields.ts'
@@ -14,7 +14,7 @@ const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {
   completed: ['completed'],
 }
 
-/** @throws Refusal 409 for a transition that is not the pilgrim's to make */
+/** @throws Refusal 409 for a transition that the pilgrim may not make */
 export async function setParticipantStatus(
   context: ServiceContext,
   { user_id: userId, status }: ParticipantStatusRequest,
@@ -22,7 +22,7 @@ export async function setParticipantStatus(
   const { db, now } = context
   const nowMs = now()
   await db.orm.transaction(async (tx) => {
-    // Makes the row first, so that there is one to lock.
+    // Creates the row first, so that there is one to lock.
     await upsertPilgrim(tx, userId, {}, nowMs)
     const [held] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
     const from = held!.participantStatus as ParticipantStatus
@@ -35,5 +35,5 @@ export async function setParticipantStatus(
 
 const refusal = (from: ParticipantStatus, to: ParticipantStatus): string =>
   from === 'completed'
-    ? 'You have completed the pilgrimage, and that is final; an operator can change it.'
-    : `From ${from} the status can not become ${to}: become active first.`
+    ? 'You have completed the pilgrimage. Only an operator can change this status.'
+    : `The status can not change from ${from} to ${to}. Change it to active first.`

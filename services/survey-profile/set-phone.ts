@@ -4,7 +4,7 @@ import type { PhoneRequest } from '#shared/contracts/profile.ts'
 import { maskPhone } from './read-profile.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
-/** Sets or clears it; answers it masked. */
+/** Sets or clears the number. Returns it masked. */
 export async function setPhone(
   { db, now }: ServiceContext,
   { user_id: userId, phone }: PhoneRequest,

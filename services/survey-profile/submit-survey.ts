@@ -1,4 +1,4 @@
-/** A survey: the answers that hold, and the history of those before them, in one transaction. */
+/** A survey: stores the current answers, and the history of earlier ones, in one transaction. */
 import { eq, sql } from 'drizzle-orm'
 import type { Verdict, Submission } from '#shared/kv/kv.ts'
 import { syncTrack, type SyncRules } from '#shared/buffer/validate/sync-track.ts'
@@ -10,16 +10,16 @@ import { surveyHistory, surveys } from '#shared/schema/profiles.ts'
 import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
-/** Takes a track, as `track/sync` does. */
+/** Admission of a track, as for `track/sync`. */
 export interface TakeTrack {
   readonly admitTrack: (submission: Submission) => Promise<Verdict>
   readonly rules: SyncRules
 }
 
-/** Stores the answers; then takes the track that came with them, whose refusal fails nothing. */
+/** Stores the answers, then admits the track that came with them. A refused track does not fail the request. */
 export async function submitSurvey(
   { db, now }: ServiceContext,
-  door: TakeTrack,
+  trackAdmission: TakeTrack,
   request: SubmitRequest,
 ): Promise<SubmitAnswer> {
   const { user_id: userId, survey: answers, phone, display_name: displayName } = request
@@ -45,21 +45,21 @@ export async function submitSurvey(
     submitted_at: time(submittedAt.getTime()),
     answers: Object.keys(answers).length,
     revision,
-    track: await takeTrack(door, userId, request.gps_points, now()),
+    track: await admitAttachedTrack(trackAdmission, userId, request.gps_points, now()),
     phone: request.phone_taken,
     ignored: request.ignored,
   }
 }
 
-async function takeTrack(
-  door: TakeTrack,
+async function admitAttachedTrack(
+  trackAdmission: TakeTrack,
   userId: string,
   points: readonly unknown[] | null | undefined,
   nowMs: number,
 ): Promise<SubmitAnswer['track']> {
   if (points === null || points === undefined || points.length === 0) return null
   try {
-    return await syncTrack(door.admitTrack, { user_id: userId, points: [...points] }, nowMs, door.rules)
+    return await syncTrack(trackAdmission.admitTrack, { user_id: userId, points: [...points] }, nowMs, trackAdmission.rules)
   } catch (error) {
     if (error instanceof Refusal) return { refused: error.message }
     throw error

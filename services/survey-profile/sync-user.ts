@@ -1,10 +1,10 @@
-/** Profile data as a phone or LINE knows it, and what pilgrims report of their consumption and transport. */
+/** Profile data from a phone or LINE, and what pilgrims report about consumption and transport. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Profile, UserSyncRequest } from '#shared/contracts/profile.ts'
 import { mergeReported, upsertPilgrim } from './upsert-pilgrim.ts'
 import { forOthers, knownProfile, readProfiles } from './read-profile.ts'
 
-/** The fields that were given; absent and null ones are left out. */
+/** The given fields, without absent and null ones. */
 const given = <T>(
   fields: Readonly<Record<string, T | null | undefined>> | null | undefined,
 ): Record<string, T> =>
@@ -14,7 +14,7 @@ const given = <T>(
     ),
   )
 
-/** Stores what was given and answers the whole profile, to the pilgrim if it is certain that they ask. */
+/** Stores the given fields and returns the profile: all of it only when the caller is verified as the pilgrim. */
 export async function syncUser(context: ServiceContext, request: UserSyncRequest): Promise<Profile> {
   const { config, db, now } = context
   const { user_id: userId } = request
@@ -32,6 +32,6 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
       await mergeReported(tx, held, { consumption, transport })
   })
   const profile = knownProfile(userId, (await readProfiles(context, [userId])).get(userId))
-  // Whoever writes in a pilgrim's name has been verified, unless identity is open.
+  // The caller has been verified as the pilgrim, unless EVENT_IDENTITY is open.
   return config.identity === 'open' ? forOthers(context, profile) : profile
 }

@@ -1,4 +1,4 @@
-/** Writing a pilgrim's row: it is made when need be, and nothing that was not sent is touched. */
+/** Writes a pilgrim's row. Creates it if needed, and changes only the fields that were sent. */
 import { eq } from 'drizzle-orm'
 import { foldModes, MAX_MODES } from '#shared/contracts/profile.ts'
 import { invalid } from '#shared/http/errors.ts'
@@ -12,9 +12,10 @@ type Row = typeof pilgrims.$inferSelect
 export type PilgrimFields = Partial<Omit<Row, 'userId' | 'createdAt' | 'updatedAt'>>
 
 /**
- * Makes or changes a pilgrim in one statement, so that two first writes make one pilgrim. First in its transaction.
- * @param nowMs when the request came
- * @throws Refusal 409 when the pilgrim has been erased since
+ * Creates or changes a pilgrim in one statement, so that two concurrent first writes create one pilgrim. Must be the
+ * first write of its transaction.
+ * @param nowMs when the request was received
+ * @throws Refusal 409 when the pilgrim has been erased since then
  */
 export async function upsertPilgrim(
   tx: Writer,
@@ -33,8 +34,9 @@ export async function upsertPilgrim(
 }
 
 /**
- * Adds counters to those of a pilgrim whose row the transaction holds; each given one replaces its namesake.
- * @throws Refusal 400 where the modes would be more than a pilgrim may report of
+ * Merges reported amounts into a pilgrim whose row the transaction has locked. A given amount replaces the one of the
+ * same name.
+ * @throws Refusal 400 when the pilgrim would have reported too many modes
  */
 export async function mergeReported(tx: Writer, held: Row, given: Reported): Promise<void> {
   const consumption = { ...held.consumption, ...given.consumption }
@@ -43,7 +45,7 @@ export async function mergeReported(tx: Writer, held: Row, given: Reported): Pro
   const modes = Object.keys(transport).length
   if (modes > MAX_MODES && modes > Object.keys(before).length)
     throw invalid(
-      `transport: would come to ${modes} modes with those of earlier calls, and ${MAX_MODES} are possible; use their names`,
+      `transport: with those of earlier calls there would be ${modes} modes, and at most ${MAX_MODES} are possible; use their names`,
     )
   await tx.update(pilgrims).set({ consumption, transport }).where(eq(pilgrims.userId, held.userId))
   await addToReportTotals(tx, held, { consumption, transport })

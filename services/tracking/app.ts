@@ -1,4 +1,4 @@
-/** The tracking service: check-ins, tracks, and the live map. Its hot path touches the kv only. */
+/** The tracking service: check-ins, tracks, and the live map. Its hot path uses the kv only. */
 import { join } from 'node:path'
 import { publishStatus, readStatus } from '#shared/lifecycle/activity-status.ts'
 import { type Buffer, createBuffer } from '#shared/buffer/buffer.ts'
@@ -17,7 +17,7 @@ import { createMap } from './show-map.ts'
 export function createTracking(context: ServiceContext): Service {
   const { config, kv, db, now, log } = context
   const journal = openJournal(join(config.dataDir, 'journal'), config.buffer.journalMax)
-  const tally = openProcessCounters({
+  const counters = openProcessCounters({
     kv,
     db,
     log,
@@ -27,23 +27,23 @@ export function createTracking(context: ServiceContext): Service {
   const buffer = createBuffer({
     kv,
     journal,
-    tally,
+    tally: counters,
     rules: admissionRules(config),
     admitMs: config.buffer.admitMs,
     prime: () =>
       publishStatus(db, kv).catch((error: unknown) => {
         if (!isKvUnavailable(error)) throw error
-        // A replica that starts while the kv is away still knows what to do with a check-in.
+        // A replica that starts while the kv is unavailable still needs the status for each check-in.
         return readStatus(db)
       }),
     now,
     log,
   })
   const live = new LivePositions(kv, now, log)
-  showFigures(context, buffer, live, tally.rejected)
+  registerMetrics(context, buffer, live, counters.rejected)
 
   const router = createRouter(context)
-  servePoints(router, context, buffer, tally.count)
+  servePoints(router, context, buffer, counters.count)
   const showMap = createMap(context, live)
   serve(router, context, dataEndpoint, ({ query, operator }) => showMap(query, operator !== null))
   return {
@@ -51,18 +51,18 @@ export function createTracking(context: ServiceContext): Service {
     fetch: router.fetch,
     async start() {
       await Promise.all([buffer.start(), live.start()])
-      tally.start()
+      counters.start()
     },
     async stop() {
       await live.stop()
       await buffer.stop()
-      await tally.stop()
+      await counters.stop()
       journal.close()
     },
   }
 }
 
-/** Where points come in. */
+/** The endpoints that accept points. */
 function servePoints(router: Router, context: ServiceContext, buffer: Buffer, count: Count): void {
   const { config, calendar, now } = context
   const accept = { calendar, area: config.area, maxAgeMs: config.maxAgeMs, count }
@@ -74,16 +74,16 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   )
 }
 
-/** What `/metrics` shows of this process. */
-function showFigures(
+/** Registers this process's metrics. */
+function registerMetrics(
   { metrics }: ServiceContext,
   buffer: Buffer,
   live: LivePositions,
   rejected: () => Readonly<Record<string, number>>,
 ): void {
-  metrics.gauge('event_journal_check_ins', 'Check-ins that wait in the journal for the kv', () =>
+  metrics.gauge('event_journal_check_ins', 'Check-ins in the journal that the kv has not confirmed', () =>
     buffer.journaled(),
   )
   metrics.gauge('event_live_positions', 'Positions that the live map holds in memory', () => live.held())
-  metrics.figures('event_points_rejected', 'Points that were turned away here, by reason', 'reason', rejected)
+  metrics.figures('event_points_rejected', 'Points that this process rejected, by reason', 'reason', rejected)
 }

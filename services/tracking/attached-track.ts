@@ -1,24 +1,24 @@
-/** The track points that come with a check-in. Whatever is wrong with them, the check-in is taken. */
+/** The track points that come with a check-in. Faults in them never cause the check-in to be refused. */
 import { acceptTrack, type AcceptRules } from '#shared/buffer/validate/validate-points.ts'
 import { durableThrough } from '#shared/buffer/validate/sync-track.ts'
 import type { Point } from '#shared/buffer/point.ts'
 import type { AttachedAnswer } from '#shared/contracts/tracking.ts'
 
-/** Entries that are taken with a check-in; the rest of a longer list is for track/sync. */
+/** Most entries that are accepted with a check-in. The phone sends the rest of a longer list by track/sync. */
 const MAX_ATTACHED = 1_000
 
 type Rejected = Readonly<AttachedAnswer['rejected']>
 
 export interface AttachedTrack {
-  /** How many entries came. */
+  /** Number of entries that the client sent. */
   readonly size: number
   readonly points: readonly Point[]
   readonly rejected: Rejected
-  /** Time of the earliest point that the phone has to send again; infinity where there is none. */
+  /** Time of the earliest point that the phone has to send again; infinity when there is none. */
   readonly resendFromMs: number
 }
 
-/** @param given what stands under `track_points`: anything at all */
+/** @param given the value of `track_points`, not validated */
 export function acceptAttached(given: unknown, receivedMs: number, rules: AcceptRules): AttachedTrack {
   const list: readonly unknown[] = Array.isArray(given) ? given : []
   const { points, rejected } = acceptTrack(list.slice(0, MAX_ATTACHED), receivedMs, rules)
@@ -33,7 +33,7 @@ export function acceptAttached(given: unknown, receivedMs: number, rules: Accept
   return { ...whole, rejected: [...rejected, ...more], resendFromMs: earliestMs(rest.points) }
 }
 
-/** What the phone is told. @param duplicates how many of the points were there already */
+/** The part of the answer about the track. @param duplicates how many of the points were stored already */
 export const attachedAnswer = (
   { points, rejected, resendFromMs }: AttachedTrack,
   duplicates: number,
@@ -41,11 +41,11 @@ export const attachedAnswer = (
   accepted: points.length - duplicates,
   duplicates,
   rejected: [...rejected],
-  // The phone deletes up to this time, so nothing that it has to send again may lie before.
+  // The phone deletes its points up to this time, so every point that it has to send again must be later.
   durable_through: durableThrough(points.filter(({ sentMs }) => sentMs < resendFromMs)),
 })
 
-/** The same where none of the points was taken: the pilgrim's buffer has no room for them just now. */
+/** The same track with every point rejected, because the pilgrim's buffer is full. */
 export function withoutPoints({ size, rejected }: AttachedTrack): AttachedTrack {
   const faults = new Map(rejected.map(({ index, reason }) => [index, reason]))
   const all: Rejected = Array.from({ length: size }, (_, index) => ({

@@ -1,4 +1,4 @@
-/** A check-in: validated, decided in one atomic call, durable before it is answered. */
+/** Handles a check-in: it is validated, admitted by one atomic call, and durable before it is answered. */
 import type { z } from 'zod'
 import { acceptCheckIn, type AcceptRules, latestPosition } from '#shared/buffer/validate/validate-points.ts'
 import type { Buffer } from '#shared/buffer/buffer.ts'
@@ -15,21 +15,21 @@ import type { Count } from '#shared/ledger/process-counters.ts'
 import { acceptAttached, attachedAnswer, type AttachedTrack, withoutPoints } from './attached-track.ts'
 
 export interface CheckInRules extends AcceptRules {
-  /** Told which of the attached points are not taken. */
+  /** Counts the attached points that are rejected. */
   readonly count: Count
   readonly limit: Window
 }
 
 const hasTime = ({ timestamp }: CheckInRequest): boolean => timestamp !== undefined && timestamp !== null
 
-/** The same position within the window is the same check-in, where the client sent no time. */
+/** Without a client timestamp, the same position within the duplicate window is the same check-in. */
 const duplicateKey = (request: CheckInRequest, point: Point): string =>
   hasTime(request) ? `t${point.sentMs}` : `p${point.lat},${point.lng}`
 
 type Answer = z.infer<typeof CheckInAnswer>
 
 /**
- * Takes a check-in, and the track points that came with it.
+ * Accepts a check-in, and the track points that came with it.
  * @throws Refusal 400, 403 paused or ended, 429, 503
  */
 export async function checkIn(
@@ -54,16 +54,16 @@ export async function checkIn(
       entries: [pack(point), ...points.map(pack)],
       position: latestPosition([point, ...points]),
     })
-  let taken = attached
+  let accepted = attached
   let verdict = await admit(attached?.points ?? [])
   if (verdict.outcome === 'full' && attached !== null && attached.points.length > 0) {
-    // There may be room for the check-in alone.
-    taken = withoutPoints(attached)
+    // The check-in alone may still fit.
+    accepted = withoutPoints(attached)
     verdict = await admit([])
   }
   countRejected(rules.count, attached?.rejected ?? [])
   if (verdict.outcome !== 'admitted') throw refusalOfVerdict(verdict, 'checkin', rules.limit)
-  return answerOf(request, point, verdict, taken)
+  return answerOf(request, point, verdict, accepted)
 }
 
 function answerOf(

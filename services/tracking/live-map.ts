@@ -1,6 +1,6 @@
 /**
- * The live map: each replica keeps the latest positions in memory and asks the kv only for what has moved,
- * so that a crowd of readers costs the kv nothing.
+ * The live map. Each replica caches the latest positions in memory and reads only positions that have changed from the
+ * kv, so the load on the kv does not depend on the number of readers.
  */
 import { createHmac } from 'node:crypto'
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
@@ -9,35 +9,35 @@ import { type Kv, isKvUnavailable, type Moved, userHash } from '#shared/kv/kv.ts
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 
 const REFRESH_MS = 1_500
-/** Positions older than this are not shown. An answer is kept for another second: 5 s in all. */
+/** Positions that were refreshed longer ago are not served. An answer is cached for another second: 5 s in all. */
 const STALE_MS = 4_000
-/** Asked for once more on each refresh: the kv's clock may be put back a little. */
+/** Each refresh reads this span again, because the kv's clock may be set back a little. */
 const OVERLAP_MS = 250
 const PAGE = 5_000
-/** Ids of names that are kept at most; 100 bytes each. */
+/** Most public ids that are cached; 100 bytes each. */
 const MAX_NAMES = 200_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const SECRET_KEY = 'live-map-secret'
 const SECRET_TTL_MS = 30 * DAY_MS
 
-/** Keeps the latest position of everyone in memory. */
+/** Caches the latest position of everyone in memory. */
 export class LivePositions {
   readonly #positions = new Map<string, Moved>()
   /** Per partition, how far this replica has read (the kv's clock). */
   readonly #through: number[]
-  /** Of erased people, by hash: those that this replica has forgotten. */
+  /** Generations of the erased people whom this replica has removed, by hash. */
   readonly #generations = new Map<string, number>()
   #hidden = new Set<string>()
   #secret = ''
   #refreshedMs = 0
   #version = 0
-  /** Youngest first. What has moved since waits until somebody asks. */
+  /** Latest first. Positions in `#moved` are merged in when somebody reads. */
   #sorted: readonly Moved[] = []
   #moved: Moved[] = []
-  /** Positions that are nobody's latest any more. */
-  readonly #left = new Set<Moved>()
-  /** Ids of this hour, by what they stand for; a memory only. */
+  /** Positions that a later one has replaced. */
+  readonly #replaced = new Set<Moved>()
+  /** Cache of this hour's public ids, by name. */
   readonly #names = new Map<string, string>()
   #namesHour = 0
   #timer: Timer | undefined
@@ -61,7 +61,7 @@ export class LivePositions {
     await this.#refreshing
   }
 
-  /** Latest positions, youngest first. @throws Refusal 503 when they are not current */
+  /** Latest positions, latest first. @throws Refusal 503 when they are out of date */
   read({ limit, since, bbox }: DataQuery): Moved[] {
     const sinceMs = since ?? this.now() - DAY_MS
     const found: Moved[] = []
@@ -73,29 +73,29 @@ export class LivePositions {
     return found
   }
 
-  /** Everybody who may be seen, whenever that was; youngest first. @throws Refusal 503 when they are not current */
+  /** Positions of everybody who is not hidden, of any age, latest first. @throws Refusal 503 when they are out of date */
   shown(): Moved[] {
     return this.#current().filter(({ userId }) => !this.#hidden.has(userId))
   }
 
-  /** Of the present state: another one after each refresh. */
+  /** Version of the positions; it changes with each refresh. */
   get version(): number {
     return this.#version
   }
 
   #current(): readonly Moved[] {
     if (this.now() - this.#refreshedMs > STALE_MS)
-      throw unavailable('The live positions are not current just now: please try again in a moment.')
+      throw unavailable('The live positions are out of date right now. Please try again in a moment.')
     this.#order()
     return this.#sorted
   }
 
-  /** Positions in memory, those among them that are nobody's latest any more; at most two a pilgrim. */
+  /** Number of positions in memory, replaced ones included; at most two per pilgrim. */
   held(): number {
     return this.#sorted.length + this.#moved.length
   }
 
-  /** The id of this hour that stands for a name, such as a pilgrim's id, and does not tell it. */
+  /** This hour's id for a name, such as a pilgrim's id. The name can not be derived from it. */
   publicId(name: string): string {
     const hour = Math.floor(this.now() / HOUR_MS)
     if (hour !== this.#namesHour || this.#names.size >= MAX_NAMES) this.#names.clear()
@@ -105,28 +105,28 @@ export class LivePositions {
     )
   }
 
-  /** Brings what has moved into the order: everybody else is in it already. */
+  /** Merges changed positions into the sorted list. */
   #order(): void {
-    if (this.#moved.length === 0 && this.#left.size === 0) return
-    const isLatest = (position: Moved) => !this.#left.has(position)
+    if (this.#moved.length === 0 && this.#replaced.size === 0) return
+    const isLatest = (position: Moved) => !this.#replaced.has(position)
     this.#sorted = merged(
       this.#sorted.filter(isLatest),
       this.#moved.filter(isLatest).sort((a, b) => b.t - a.t),
     )
     this.#moved = []
-    this.#left.clear()
+    this.#replaced.clear()
   }
 
   #place(moved: Moved): void {
     const held = this.#positions.get(moved.userId)
-    // The last refresh is asked for once more, so much of what comes is known.
+    // Refreshes overlap, so many of these positions are known.
     if (held?.t === moved.t && held.lat === moved.lat && held.lng === moved.lng) return
-    if (held !== undefined) this.#left.add(held)
+    if (held !== undefined) this.#replaced.add(held)
     this.#positions.set(moved.userId, moved)
     this.#moved.push(moved)
   }
 
-  /** Asks for what has moved; one time at a time. */
+  /** Reads the changed positions. Concurrent calls share one refresh. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = null
@@ -139,21 +139,21 @@ export class LivePositions {
     try {
       if (this.#secret === '')
         this.#secret = await this.kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS)
-      const off = await this.#everywhere((partition) => this.kv.hidden(partition))
-      this.#hidden = new Set(off.flat())
+      const hidden = await this.#allPartitions((partition) => this.kv.hidden(partition))
+      this.#hidden = new Set(hidden.flat())
       await this.#forgetErased()
-      await this.#everywhere((partition) => this.#pull(partition))
-      // Where nobody asks, what has moved must not pile up.
+      await this.#allPartitions((partition) => this.#pull(partition))
+      // Without readers, changed positions must not accumulate.
       if (this.#moved.length > this.#positions.size) this.#order()
       this.#refreshedMs = startedMs
       this.#version++
     } catch (error) {
-      if (!isKvUnavailable(error)) this.log.error('the live map is not refreshed', errorFields(error))
+      if (!isKvUnavailable(error)) this.log.error('refreshing the live map failed', errorFields(error))
     }
   }
 
-  #everywhere<T>(ask: (partition: number) => Promise<T>): Promise<T[]> {
-    return Promise.all(this.#through.map((_, partition) => ask(partition)))
+  #allPartitions<T>(read: (partition: number) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.#through.map((_, partition) => read(partition)))
   }
 
   async #pull(partition: number): Promise<void> {
@@ -164,14 +164,14 @@ export class LivePositions {
       const last = page.at(-1)?.movedMs ?? since
       this.#through[partition] = Math.max(this.#through[partition]!, last)
       if (page.length < PAGE) return
-      // A whole page of one millisecond must not be asked for ever.
+      // A full page within one millisecond must not be read again for ever.
       since = last === since ? last + 1 : last
     }
   }
 
-  /** Who was erased leaves this replica's memory too, once for each time. */
+  /** Removes erased people from this replica's memory, once per erasure. */
   async #forgetErased(): Promise<void> {
-    const all = (await this.#everywhere((partition) => this.kv.erased(partition))).flat()
+    const all = (await this.#allPartitions((partition) => this.kv.erased(partition))).flat()
     const fresh = all.filter(
       ({ userHash: hash, generation }) => (this.#generations.get(hash) ?? 0) < generation,
     )
@@ -181,12 +181,12 @@ export class LivePositions {
     for (const [userId, position] of this.#positions)
       if (gone.has(userHash(userId))) {
         this.#positions.delete(userId)
-        this.#left.add(position)
+        this.#replaced.add(position)
       }
   }
 }
 
-/** Two lists, youngest first, as one. */
+/** Merges two lists that are sorted latest first. */
 function merged(old: readonly Moved[], moved: readonly Moved[]): readonly Moved[] {
   if (moved.length === 0) return old
   const all: Moved[] = []
@@ -198,7 +198,7 @@ function merged(old: readonly Moved[], moved: readonly Moved[]): readonly Moved[
   return [...all, ...moved.slice(next)]
 }
 
-/** Whether a place lies in a box, edges included. */
+/** Whether a place lies in a box, edges included. Degrees. */
 export const inside = (
   { lat, lng }: { readonly lat: number; readonly lng: number },
   [west, south, east, north]: BoundingBox,

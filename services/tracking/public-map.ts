@@ -1,8 +1,8 @@
 /**
- * The live map without a token: how many people are where, and not who. A point stands for one of at least
- * `EVENT_MAP_CROWD` people whom nothing on the map tells apart: they share its place, its minute and the way its id
- * is made. Every question (`since`, `bbox`, `limit`) picks from the same picture, so the answers to two questions
- * together tell no more than the picture does.
+ * The live map without a token: how many people are where, without identities. A point is one of at least
+ * `EVENT_MAP_CROWD` people whom the map does not distinguish: they share its place, its minute and the scheme of its
+ * id. Every query (`since`, `bbox`, `limit`) selects from the same snapshot, so the answers to two queries together
+ * reveal no more than the snapshot does.
  */
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -15,41 +15,41 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** Points of the map that differ in nothing but their ids. */
-interface Stand {
+/** A group of points that differ only in their ids. */
+interface Group {
   readonly lat: number
   readonly lng: number
   readonly minuteMs: number
   readonly count: number
-  /** What the ids are made of: no user id, where a crowd is asked for. */
+  /** The text that an id is derived from. It contains no user id unless `crowd` is 1. */
   readonly name: (index: number) => string
 }
 
 const minute = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS
 
-/** The map as the public sees it. */
+/** The public map. */
 export class PublicMap {
-  #stands: readonly Stand[] = []
-  /** Of which state of the positions, and of which hour, the picture is. */
-  #madeOf = ''
+  #groups: readonly Group[] = []
+  /** Version of the positions, and hour, that the groups were computed from. */
+  #computedFrom = ''
 
-  /** @param crowd least number of people at a place; 1: everybody by themselves, with an id of their own */
+  /** @param crowd least number of people at a place; 1: each person is shown separately, with an id of their own */
   constructor(
     private readonly live: LivePositions,
     private readonly crowd: number,
     private readonly now: () => number,
   ) {}
 
-  /** Points, the latest minute first. @throws Refusal 503 when the positions are not current */
+  /** Points, the latest minute first. @throws Refusal 503 when the positions are out of date */
   read({ limit, since, bbox }: DataQuery): LivePosition[] {
-    const stands = this.#current()
-    const sinceMs = minute(since ?? this.#dayBegins())
+    const groups = this.#current()
+    const sinceMs = minute(since ?? this.#dayStart())
     const points: LivePosition[] = []
-    for (const stand of stands) {
-      if (stand.minuteMs < sinceMs) break
-      if (bbox !== undefined && !inside(stand, bbox)) continue
-      const { lat, lng, minuteMs } = stand
-      for (const id of this.#idsOf(stand)) {
+    for (const group of groups) {
+      if (group.minuteMs < sinceMs) break
+      if (bbox !== undefined && !inside(group, bbox)) continue
+      const { lat, lng, minuteMs } = group
+      for (const id of this.#idsOf(group)) {
         if (points.length === limit) return points
         points.push({ id, lat, lng, recorded_at: time(minuteMs) })
       }
@@ -57,13 +57,13 @@ export class PublicMap {
     return points
   }
 
-  /** In an order that means nothing and is another one each hour. */
-  #idsOf({ count, name }: Stand): string[] {
+  /** Ids in an order that carries no information and changes each hour. */
+  #idsOf({ count, name }: Group): string[] {
     return Array.from({ length: count }, (_, i) => this.live.publicId(name(i))).sort()
   }
 
-  /** Crowds leave the map together, at a full hour: one that left alone, a day after a last step, would be told by it. */
-  #dayBegins(): number {
+  /** Start of the day shown. Crowds leave the map together, at a full hour: a person who left alone could be recognised. */
+  #dayStart(): number {
     return (this.crowd === 1 ? this.now() : this.#hour()) - DAY_MS
   }
 
@@ -71,23 +71,23 @@ export class PublicMap {
     return Math.floor(this.now() / HOUR_MS) * HOUR_MS
   }
 
-  /** Made once for each state of the positions, however many ask. */
-  #current(): readonly Stand[] {
+  /** The groups, computed once for each version of the positions, however many clients read them. */
+  #current(): readonly Group[] {
     const people = this.live.shown()
-    const madeOf = `${this.live.version} ${this.#hour()}`
-    if (madeOf !== this.#madeOf) {
-      const stands = this.crowd === 1 ? people.map(standAlone) : this.#crowded(people)
-      this.#stands = stands.sort((a, b) => b.minuteMs - a.minuteMs)
-      this.#madeOf = madeOf
+    const computedFrom = `${this.live.version} ${this.#hour()}`
+    if (computedFrom !== this.#computedFrom) {
+      const groups = this.crowd === 1 ? people.map(groupOfOne) : this.#groupByCrowd(people)
+      this.#groups = groups.sort((a, b) => b.minuteMs - a.minuteMs)
+      this.#computedFrom = computedFrom
     }
-    return this.#stands
+    return this.#groups
   }
 
   /**
-   * Who has walked lately gathers with those who have, and who has not been seen for a day with those who have not:
-   * a phone that was switched off would make everybody around it look as old. The spans change at full hours only.
+   * Groups people by when they were last seen: the last hours, the last day, earlier. Otherwise one phone that was
+   * switched off would make everybody around it appear as old. The time spans change at full hours only.
    */
-  #crowded(people: readonly Moved[]): Stand[] {
+  #groupByCrowd(people: readonly Moved[]): Group[] {
     const begins = [this.#hour() - HOUR_MS, this.#hour() - DAY_MS, -Infinity]
     const spans = Map.groupBy(people, ({ t }) => begins.findIndex((ms) => t >= ms))
     return Array.from(spans).flatMap(([span, within]) =>
@@ -95,14 +95,14 @@ export class PublicMap {
         ...cellCentre(cell),
         minuteMs: minute(sinceMs),
         count,
-        // Ids of the place, counted through: who leaves it leaves the id behind.
+        // Ids are numbered per place, so a person who leaves the place also leaves the id.
         name: (index) => `${span}/${cellName(cell)}/${index}`,
       })),
     )
   }
 }
 
-const standAlone = ({ userId, lat, lng, t }: Moved): Stand => ({
+const groupOfOne = ({ userId, lat, lng, t }: Moved): Group => ({
   ...cellCentre(cellAt(lat, lng, MAX_ZOOM)),
   minuteMs: minute(t),
   count: 1,

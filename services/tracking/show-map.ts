@@ -1,4 +1,4 @@
-/** `GET data`: to operators everybody's latest position, exact and by name; to the public what `PublicMap` shows. */
+/** `GET data`. Operators get everybody's latest position, exact and with names. The public gets `PublicMap`. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { DataQuery, LiveMap } from '#shared/contracts/tracking.ts'
@@ -6,7 +6,7 @@ import { displayNames } from './display-names.ts'
 import type { LivePositions } from './live-map.ts'
 import { PublicMap } from './public-map.ts'
 
-/** Answers questions about the map. @throws Refusal 503 when the positions are not current */
+/** Creates the reader of the map. @throws Refusal 503 when the positions are out of date */
 export function createMap(
   { config, db, now }: Pick<ServiceContext, 'config' | 'db' | 'now'>,
   live: LivePositions,

@@ -1,4 +1,4 @@
-/** `bun run backup`: everything that an installation holds into one file, while its services run. */
+/** `bun run backup`: writes everything that an installation stores to one file, while its services run. */
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -9,22 +9,23 @@ import { takeBackupThroughSocket } from './backup/backup-socket.ts'
 import { verifyBackup } from './backup/verify-backup.ts'
 import { takeBackup } from './backup/take-backup.ts'
 
-const USAGE = `Writes a backup of everything: the database, objects, points that wait, journals.
+const USAGE = `Writes a backup of everything: the database, objects, pending points, journals.
 
   bun run backup [--to <folder or file>]
 
-  --to     where to: a folder (made if need be; the file is named by the time), or a file's name that ends in
+  --to     a folder (created if missing; the file is named after the time), or a file name that ends in
            .jsonl.zst (default: ./backups)
-  --help   this text
+  --help   show this text
 
-It runs beside the services, with their settings. No token is in the file, but everything about people is.
-Exit codes: 0 the backup is whole and was read back, 1 refused or failed, 2 wrong command line.`
+The command needs the settings of the services, which may be running. The file contains no tokens, but it contains
+all personal data.
+Exit codes: 0 the backup is complete and was read back, 1 refused or failed, 2 wrong command line.`
 
 const SUFFIX = '.jsonl.zst'
 
 /** @returns the path of the file */
 export async function backup(config: Config, to: string): Promise<string> {
-  const path = to.endsWith(SUFFIX) ? to : fileIn(to)
+  const path = to.endsWith(SUFFIX) ? to : newFileIn(to)
   await writeArchive(path, (write) => {
     const shown = showing(write)
     return withInstallation(
@@ -39,7 +40,7 @@ export async function backup(config: Config, to: string): Promise<string> {
   return path
 }
 
-function fileIn(folder: string): string {
+function newFileIn(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return join(folder, `event-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z${SUFFIX}`)
 }

@@ -1,4 +1,4 @@
-/** `bun run reset`: clears what rehearsals have left, before the event. */
+/** `bun run reset`: deletes the data of rehearsals, before the event. */
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import type { Config } from '#shared/config/config.ts'
@@ -8,28 +8,28 @@ import type { Installation } from './backup/take-backup.ts'
 import { clearRehearsal } from './reset/clear.ts'
 import { type Contents, expectRehearsal, readContents } from './reset/rehearsal.ts'
 
-const USAGE = `Deletes everything that rehearsals have left: pilgrims, points, sums, surveys, feedback, pictures, messages,
-what waits in the buffer and in journals. What was set up stays (roles, scheduled notifications, rich menus), so do
-followers, erasures and the audit log, which names the reset. Afterwards the event is active.
+const USAGE = `Deletes all data of rehearsals: pilgrims, points, totals, surveys, feedback, pictures, messages, and the
+points in the buffer and in journals. It does not delete what operators have set up (roles, scheduled notifications,
+rich menus), followers, erasures, or the audit log, which records the reset. Afterwards the event is active.
 
   bun run reset [--yes <name of the event>]
 
-  --yes    EVENT_NAME, letter by letter; without it the name is asked for
-  --help   this text
+  --yes    the exact value of EVENT_NAME; without it the command asks for the name
+  --help   show this text
 
-All services must be stopped, and EVENT_STARTS_AT must be set and lie ahead: once the event has begun nothing is
-deleted. One that was broken off is simply repeated.
+All services must be stopped, and EVENT_STARTS_AT must be set to a time in the future: once the event has begun,
+nothing is deleted. If a reset is interrupted, run it again.
 
 Exit codes: 0 cleared, 1 refused or failed, 2 wrong command line.`
 
-/** @throws CommandRefused unless the event's own name is given */
+/** @throws CommandRefused unless the given name is the event's */
 async function confirm({ eventName }: Config, given: string | undefined, contents: Contents): Promise<void> {
   const list = Object.entries(contents).map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`)
-  screen.print(`This deletes for good: ${list.join(', ') || 'nothing, there is nothing'}.`)
+  screen.print(`This deletes permanently: ${list.join(', ') || 'nothing, because nothing is stored'}.`)
   const typed = given ?? (process.stdin.isTTY ? await ask(`Type the name of the event (${eventName}): `) : '')
   if (typed.trim() !== eventName)
     throw new CommandRefused(
-      `Nothing is deleted: that takes the event's name, by --yes ${JSON.stringify(eventName)}.`,
+      `Nothing is deleted. To confirm, give the event's name: --yes ${JSON.stringify(eventName)}.`,
     )
 }
 

@@ -1,4 +1,4 @@
-/** `bun run restore`: a backup into an empty installation. */
+/** `bun run restore`: restores a backup into an empty installation. */
 import { parseArgs } from 'node:util'
 import type { Config } from '#shared/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
@@ -10,10 +10,10 @@ const USAGE = `Restores a backup into an empty installation whose services are s
 
   bun run restore --from <file> [--replace] [--paused]
 
-  --from      the backup; it is read to its end and checked before anything is written
-  --replace   everything that the installation holds is deleted first
-  --paused    an event that was active comes back paused
-  --help      this text
+  --from      the backup file; it is read completely and checked before anything is written
+  --replace   first delete everything that the installation stores
+  --paused    restore an active event as paused
+  --help      show this text
 
 Exit codes: 0 restored, 1 refused or failed, 2 wrong command line.`
 
@@ -28,9 +28,9 @@ export async function restore(
   from: string,
   options: RestoreOptions,
 ): Promise<ActivityStatus> {
-  screen.progress(`${from} is read and checked`)
+  screen.progress(`Reading and checking ${from}`)
   const backup = await verifyBackup(from)
-  screen.progress(`${from} is restored`)
+  screen.progress(`Restoring ${from}`)
   const status = await withInstallation(config, (installation) =>
     restoreBackup(installation, backup, options),
   )

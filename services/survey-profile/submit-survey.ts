@@ -59,7 +59,12 @@ async function admitAttachedTrack(
 ): Promise<SubmitAnswer['track']> {
   if (points === null || points === undefined || points.length === 0) return null
   try {
-    return await syncTrack(trackAdmission.admitTrack, { user_id: userId, points: [...points] }, nowMs, trackAdmission.rules)
+    return await syncTrack(
+      trackAdmission.admitTrack,
+      { user_id: userId, points: [...points] },
+      nowMs,
+      trackAdmission.rules,
+    )
   } catch (error) {
     if (error instanceof Refusal) return { refused: error.message }
     throw error

@@ -88,7 +88,7 @@ describe('a backup that is not taken, or not restored', () => {
       )
     }
     expect(await refusal(verifyBackup(join(target.dir, 'nothing')))).toMatch(/can not be read: ENOENT/)
-    expect(await refusal(verifyBackup(await altered((lines) => lines.slice(1))))).toMatch(/is no backup/)
+    expect(await refusal(verifyBackup(await altered((lines) => lines.slice(1))))).toMatch(/is not a backup/)
   })
 
   test('one of a newer release is refused', async () => {
@@ -132,7 +132,7 @@ describe('a backup that is not taken, or not restored', () => {
       }),
     )
     expect(changed).toBeGreaterThan(0)
-    expect(await refusal(verifyBackup(forged))).toMatch(/has been altered. Nothing is taken from it/)
+    expect(await refusal(verifyBackup(forged))).toMatch(/has been altered. Nothing is restored from it/)
     expect(await contents(target)).toEqual(before)
   })
 
@@ -145,7 +145,7 @@ describe('a backup that is not taken, or not restored', () => {
     await installation.kv.setStatus({ status: 'active', version: 99, message: null })
     const backup = await verifyBackup(path)
     expect(await refusal(restoreBackup(installation, backup, PLAIN))).toMatch(
-      /not empty: it has .*rows in consents, .*points of \d+ pilgrims that wait, 1 journaled check-ins, objects such as cards/,
+      /not empty: it has .*rows in consents, .*pending points of \d+ pilgrims, 1 journaled check-ins, objects such as cards/,
     )
     expect(await restoreBackup(installation, backup, REPLACE)).toBe('paused')
     expect(JSON.stringify(await contents(target))).not.toContain('somebody')
@@ -208,7 +208,7 @@ describe('a backup that is not taken, or not restored', () => {
 
   test('a file that is there is not replaced, and a backup that fails leaves none', async () => {
     expect(await refusal(writeArchive(path, (write) => takeBackup(source.installation, write)))).toMatch(
-      /is there already/,
+      /exists already/,
     )
     const failing = join(source.dir, 'failing.jsonl.zst')
     const { kv } = source.installation

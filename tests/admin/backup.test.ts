@@ -177,7 +177,7 @@ describe.each(KINDS)('a dead letter that is replayed during the backup, %s', (ki
     expect(JSON.stringify(await linesOf(path))).not.toContain('"dead_letters","are":[{')
     expect((await verifyBackup(path)).counts.waiting).toBe(before + 1)
     expect(await rejection(backUpReplaying(99))).toMatchObject({
-      message: expect.stringContaining('being replayed') as string,
+      message: expect.stringContaining('being requeued') as string,
     })
   })
 })

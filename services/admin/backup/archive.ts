@@ -1,14 +1,14 @@
 /**
- * A backup's file: lines of JSON, compressed by zstd, the last one the SHA-256 of all before it. `zstdcat` shows
- * it. Both sides stream it, whatever its size.
+ * The file of a backup: lines of JSON, compressed with zstd. The last line is the SHA-256 of all lines before it.
+ * `zstdcat` shows it. It is streamed when written and when read, whatever its size.
  *
- * Lines, in this order (each kind may have none or many):
- *   {"backup":1,"made_at":…,"event":…,"schema":[names of the migrations that the database has had]}
+ * Lines, in this order (there may be none or many of each kind):
+ *   {"backup":1,"made_at":…,"event":…,"schema":[names of the migrations that the database has applied]}
  *   {"live":[{"userId":…,"t":…,"lat":…,"lng":…}]}                                      the live map
- *   {"object":key,"type":…,"etag":…,"base64":…}                                        spooled events; at the end pictures
- *   {"waiting":[{"userId":…,"entries":[{"field":…,"value":…}],"position":{…}|null}]}   points not yet in the database
- *   {"lives":[the books of the kv's partitions]}                                       what the ledger is to know
- *   {"rows":table,"are":[{column: value}]}                                             as Postgres writes rows
+ *   {"object":key,"type":…,"etag":…,"base64":…}                                        spooled webhook events; at the end pictures
+ *   {"waiting":[{"userId":…,"entries":[{"field":…,"value":…}],"position":{…}|null}]}   pending points
+ *   {"lives":[the counters of the kv's partitions]}                                    for the ledger
+ *   {"rows":table,"are":[{column: value}]}                                             rows as Postgres writes them
  *   {"days":[…]} {"sequences":{name: last value}}
  *   {"end":{"rows":{table: count},"waiting":points,"objects":count}}
  *   {"sha256":…}
@@ -25,7 +25,7 @@ import { CommandRefused } from './command-refused.ts'
 
 export const FORMAT = 1
 
-/** Takes one line, without its newline; resolves when there is room for the next. */
+/** Writes one line, given without its newline. Resolves when the next one can be written. */
 export type Write = (line: string) => Promise<void>
 
 export const Header = z.object({
@@ -42,15 +42,16 @@ export const End = z.object({
 export type Counts = z.infer<typeof End>['end']
 
 /**
- * Writes an archive at `path`, which bears its name only once it is whole and on the disk; readable by its owner.
- * @throws CommandRefused when there is such a file already
+ * Writes an archive to `path`. The file gets this name only when it is complete and synced to disk. Only its owner can
+ * read it.
+ * @throws CommandRefused when the file exists already
  */
 export async function writeArchive(path: string, fill: (write: Write) => Promise<void>): Promise<void> {
-  if (existsSync(path)) throw new CommandRefused(`${path} is there already: name another file.`)
+  if (existsSync(path)) throw new CommandRefused(`${path} exists already. Name another file.`)
   const partial = `${path}.partial-${crypto.randomUUID().slice(0, 8)}`
   const compress = createZstdCompress()
   const written = pipeline(compress, createWriteStream(partial, { mode: 0o600, flags: 'wx' }))
-  // Whoever writes on hears of it.
+  // `send` and the `await` below report the error.
   written.catch(() => undefined)
   const hash = new Bun.CryptoHasher('sha256')
   const send = async (bytes: Buffer): Promise<void> => {
@@ -87,16 +88,16 @@ async function sync(path: string): Promise<void> {
 
 const damaged = (path: string, cause?: unknown): CommandRefused =>
   new CommandRefused(
-    `${path} is damaged: it is cut off, or its bytes have changed. Nothing is taken from it.`,
+    `${path} is damaged: it is cut off, or its bytes have changed. Nothing is restored from it.`,
     {
       cause,
     },
   )
 
 /**
- * The lines of an archive but its last. Only when all have been read, nothing thrown, are they the ones that were
- * written.
- * @throws CommandRefused for a file that can not be read, is no archive, or is damaged
+ * Yields the lines of an archive except its last. They are verified only when the last one has been read without an
+ * error.
+ * @throws CommandRefused for a file that can not be read, is not an archive, or is damaged
  */
 export async function* readArchive(path: string): AsyncGenerator<string> {
   const hash = new Bun.CryptoHasher('sha256')
@@ -129,12 +130,12 @@ export async function* readArchive(path: string): AsyncGenerator<string> {
   if (sealed !== hash.digest('hex')) throw damaged(path)
 }
 
-/** What a line is about: its first name. */
+/** The kind of a line: its first JSON key. */
 export const kindOf = (line: string): string => /^\{"(\w+)"/.exec(line)?.[1] ?? ''
 
-/** The table of a line of rows, and the rows as the JSON text that they are. */
+/** The table of a line of rows, and the rows as JSON text. */
 export function rowsOf(line: string): { readonly table: string; readonly json: string } {
   const head = /^\{"rows":"(\w+)","are":/.exec(line)
-  if (head === null) throw new CommandRefused('The backup holds a line that can not be read.')
+  if (head === null) throw new CommandRefused('The backup contains a line that can not be read.')
   return { table: head[1]!, json: line.slice(head[0].length, -1) }
 }

@@ -1,6 +1,6 @@
 /**
- * The backup's way into an embedded run, whose process holds the data: a socket that only its user can open, named
- * in the data directory.
+ * The socket for backups of an embedded run, whose process has the data directory locked. Only the process's user can
+ * open the socket. A file in the data directory holds its path.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,48 +12,48 @@ import { CommandRefused } from './command-refused.ts'
 import { type Installation, takeBackup } from './take-backup.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
-const doorOf = (dataDir: string): string => join(dataDir, 'backup.door')
+const pathFileOf = (dataDir: string): string => join(dataDir, 'backup.socket')
 
-/** Opens the door. @returns what closes it */
+/** Opens the socket. @returns a function that closes it */
 export function openBackupSocket(installation: Installation, log: Log): () => Promise<void> {
-  // A socket's path is limited to about 100 characters, so it does not stand in the data directory.
+  // A socket's path is limited to about 100 characters, so the socket is not in the data directory.
   const dir = mkdtempSync(join(tmpdir(), 'event-backup-'))
-  const unix = join(dir, 'door')
+  const unix = join(dir, 'socket')
   const server = Bun.serve({
     unix,
     fetch(request, server) {
-      // Whoever hands over what it has may take its time.
+      // A backup may take any time.
       server.timeout(request, 0)
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const writer = writable.getWriter()
       takeBackup(installation, (line) => writer.write(Buffer.from(`${line}\n`)))
         .catch(async (error: unknown) => {
-          log.error('a backup is not complete', errorFields(error))
+          log.error('a backup failed', errorFields(error))
           const sentence = describeError(error)
           await writer.write(Buffer.from(JSON.stringify({ refused: sentence })))
         })
         .then(() => writer.close())
-        // Whoever asked has gone.
+        // The client has disconnected.
         .catch(() => undefined)
       return new Response(readable)
     },
   })
-  writeFileSync(doorOf(installation.config.dataDir), unix, { mode: 0o600 })
+  writeFileSync(pathFileOf(installation.config.dataDir), unix, { mode: 0o600 })
   return async () => {
-    rmSync(doorOf(installation.config.dataDir), { force: true })
+    rmSync(pathFileOf(installation.config.dataDir), { force: true })
     await server.stop(true)
     rmSync(dir, { recursive: true, force: true })
   }
 }
 
 /**
- * Has the process that holds a data directory take the backup.
- * @throws CommandRefused when it can not, or goes away
+ * Takes the backup through the process that has the data directory locked.
+ * @throws CommandRefused when that process does not answer, refuses, or ends
  */
 export async function takeBackupThroughSocket(dataDir: string, write: Write): Promise<void> {
   let ended = false
   try {
-    const unix = readFileSync(doorOf(dataDir), 'utf8')
+    const unix = readFileSync(pathFileOf(dataDir), 'utf8')
     const response = await fetch('http://localhost/', { unix })
     for await (const bytes of readLines(response.body!)) {
       const line = bytes.toString('utf8')
@@ -64,10 +64,10 @@ export async function takeBackupThroughSocket(dataDir: string, write: Write): Pr
     }
   } catch (error) {
     if (error instanceof CommandRefused) throw error
-    throw new CommandRefused(`The process that holds ${dataDir} does not answer: ${describeError(error)}`, {
+    throw new CommandRefused(`The process that uses ${dataDir} does not answer: ${describeError(error)}`, {
       cause: error,
     })
   }
   if (!ended)
-    throw new CommandRefused(`The process that holds ${dataDir} has ended before the backup was complete.`)
+    throw new CommandRefused(`The process that uses ${dataDir} ended before the backup was complete.`)
 }

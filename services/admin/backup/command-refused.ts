@@ -1,6 +1,6 @@
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** A command of operators can not be done; the message is for the person who gave it. */
+/** An operator's command can not be executed. The message is written for the operator. */
 export class CommandRefused extends LoggableError {
   override name = 'CommandRefused'
 }

@@ -1,4 +1,4 @@
-/** What the commands `backup` and `restore` have in common: the stores, the screen, the exit code. */
+/** What the commands `backup`, `restore` and `reset` share: opening the stores, output, exit codes. */
 import { environment, ConfigError, readConfig, type Config, unknownSettings } from '#shared/config/config.ts'
 import { DataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { OtherSchema } from '#shared/db/migrate.ts'
@@ -9,10 +9,10 @@ import { CommandRefused } from './command-refused.ts'
 import type { Installation } from './take-backup.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** Where a command shows itself. */
+/** The output of a command. */
 export interface Screen {
   print(line: string): void
-  /** Shown until the next one. */
+  /** Shown until the next call replaces it. */
   progress(line: string): void
 }
 
@@ -21,15 +21,15 @@ export const screen: Screen = {
   progress: (line) => void (process.stderr.isTTY && process.stderr.write(`\r\u001b[2K${line}`)),
 }
 
-/** What nobody expects is for whoever looks after the service, and beside the command's own output. */
-const logged = (): Log => createLog({}, (line) => void process.stderr.write(`${line}\n`))
+/** Logs unexpected errors to stderr, apart from the command's own output. */
+const errorLog = (): Log => createLog({}, (line) => void process.stderr.write(`${line}\n`))
 
-/** Whether all data are in this process's reach, beside services that run; the embedded drivers' are one process's. */
-const isReal = ({ databaseUrl, redisUrl }: Config): boolean => databaseUrl !== '' && redisUrl !== ''
+/** Whether several processes can use the stores at the same time. Embedded drivers allow one process only. */
+const isShared = ({ databaseUrl, redisUrl }: Config): boolean => databaseUrl !== '' && redisUrl !== ''
 
 /**
- * Opens the stores for a piece of work.
- * @param inUse what to do instead when another process holds the embedded ones
+ * Opens the stores, runs `work`, and closes them.
+ * @param inUse what to do instead when another process has the embedded stores locked
  * @throws DataDirectoryInUse without it
  */
 export async function withInstallation<T>(
@@ -39,14 +39,14 @@ export async function withInstallation<T>(
 ): Promise<T> {
   let unlock = (): void => undefined
   try {
-    if (!isReal(config)) unlock = lockDataDirectory(config.dataDir, 0)
+    if (!isShared(config)) unlock = lockDataDirectory(config.dataDir, 0)
   } catch (error) {
     if (error instanceof DataDirectoryInUse && inUse !== undefined) return await inUse()
     throw error
   }
   try {
-    const log = logged()
-    // Old migrations of a restored database take as long as they take.
+    const log = errorLog()
+    // No timeout: migrations of a restored database may take long.
     const { close, ...stores } = await openStores(config, log, undefined, 0)
     try {
       return await work({ ...stores, config, now: Date.now })
@@ -62,23 +62,23 @@ export class WrongCommandLine extends LoggableError {
   override name = 'WrongCommandLine'
 }
 
-/** Errors whose message is for people. */
-const TOLD = [CommandRefused, DataDirectoryInUse, OtherSchema, ConfigError]
+/** Errors whose message is shown to the operator. */
+const EXPECTED = [CommandRefused, DataDirectoryInUse, OtherSchema, ConfigError]
 
-/** Runs a command to its end: exit code 0 done, 1 refused or failed, 2 wrong command line. */
+/** Runs a command and sets the exit code: 0 done, 1 refused or failed, 2 wrong command line. */
 export async function runCommand(usage: string, run: (config: Config) => Promise<void>): Promise<void> {
   try {
     if (process.argv.includes('--help')) return screen.print(usage)
     for (const name of unknownSettings(environment()))
-      process.stderr.write(`${name} is no setting: is it misspelt?\n`)
+      process.stderr.write(`There is no setting ${name}. Is it misspelt?\n`)
     await run(readConfig(environment()))
   } catch (error) {
     screen.progress('')
     const usageWrong =
       error instanceof WrongCommandLine ||
       String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
-    if (!TOLD.some((known) => error instanceof known) && !usageWrong) {
-      logged().error('the command failed', errorFields(error))
+    if (!EXPECTED.some((known) => error instanceof known) && !usageWrong) {
+      errorLog().error('the command failed', errorFields(error))
       process.exitCode = 1
       return
     }
@@ -87,19 +87,19 @@ export async function runCommand(usage: string, run: (config: Config) => Promise
   }
 }
 
-/** Passes lines on, and shows what they are about. */
+/** Passes lines to `write`, and shows their kind and size as progress. */
 export function showing(write: Write): Write {
-  let about = ''
+  let kind = ''
   let bytes = 0
   return async (line) => {
     const now = kindOf(line) === 'rows' ? rowsOf(line).table : kindOf(line)
-    bytes = now === about ? bytes + line.length : line.length
-    about = now
-    screen.progress(`${about} ${(bytes / 1_000_000).toFixed(1)} MB`)
+    bytes = now === kind ? bytes + line.length : line.length
+    kind = now
+    screen.progress(`${kind} ${(bytes / 1_000_000).toFixed(1)} MB`)
     await write(line)
   }
 }
 
-/** What is in a backup, for people. */
+/** The contents of a backup as a sentence. */
 export const summary = ({ rows, waiting, objects }: Counts): string =>
   `${rows.pilgrims ?? 0} pilgrims, ${rows.gps_points ?? 0} points stored, ${waiting} waiting, ${objects} objects`

@@ -1,10 +1,10 @@
-/** A backup is older than what was decided since: who has been erased after it was made does not come back by it. */
+/** People who were erased after a backup was made stay erased when it is restored. */
 import { type Erased, userHash } from '#shared/kv/kv.ts'
 import type { Query } from '#shared/db/db.ts'
 import { cursorBatches } from '#shared/db/cursor-batches.ts'
 import { PERSONAL_TABLES } from '#shared/schema/personal-data.ts'
 
-/** Erasures that an installation has had; none where its database is empty. */
+/** Erasures that an installation has recorded; none when its database is empty. */
 export async function readErased(sql: Query): Promise<Erased[]> {
   const [there] = await sql`SELECT to_regclass('erasures') IS NOT NULL AS known`
   if (!there?.known) return []
@@ -14,8 +14,8 @@ export async function readErased(sql: Query): Promise<Erased[]> {
 }
 
 /**
- * What the backup's erasures are together with those that it can not know of.
- * @param madeMs when it was made; later erasures are not in it
+ * Merges the backup's erasures with later ones of the installation.
+ * @param madeMs when the backup was made, in epoch milliseconds
  */
 export function withLater(
   inBackup: readonly Erased[],
@@ -35,7 +35,7 @@ export function withLater(
   return { all: [...known.values()], later }
 }
 
-/** Where people are named: their own rows, and others'. */
+/** Every column that contains user ids: in people's own rows, and in others'. */
 const NAMED = [
   ...PERSONAL_TABLES.map((table) => `SELECT user_id FROM ${table}`),
   `SELECT details->>'user_id' FROM audit_log`,
@@ -45,7 +45,7 @@ const NAMED = [
 ].join(' UNION ')
 const PEOPLE_AT_ONCE = 5_000
 
-/** Writes later erasures into a restored database, with the people whom they concern, to be erased again. */
+/** Writes later erasures to a restored database, and queues the people in it whom they concern for erasure. */
 export async function noteLater(tx: Query, later: readonly Erased[]): Promise<void> {
   if (later.length === 0) return
   await tx`

@@ -1,4 +1,4 @@
-/** The database's part of a restore: one transaction, so that a database is restored whole or as it was. */
+/** The database's part of a restore: one transaction, so that a failed restore changes nothing. */
 import type { Sql } from 'postgres'
 import { dayPartition } from '#shared/db/day-partition.ts'
 import type { Query } from '#shared/db/db.ts'
@@ -11,7 +11,7 @@ import { CommandRefused } from './command-refused.ts'
 import type { Verified } from './verify-backup.ts'
 import { TABLES } from './take-backup.ts'
 
-/** A card that has another tag in the store that it was put into. */
+/** A card whose ETag differs in the object store that it was restored to. */
 export interface ChangedTag {
   readonly userId: string
   readonly before: string
@@ -19,10 +19,10 @@ export interface ChangedTag {
 }
 
 /**
- * Makes the tables anew as the backup's release had them, fills them, and brings them to this release's schema.
- * @param options.paused an active event comes back paused
- * @param options.later erasures that the backup can not know of
- * @throws CommandRefused when the archive is not whole; the database is as before then
+ * Creates the tables with the schema of the backup's release, fills them, and migrates them to this release's schema.
+ * @param options.paused an active event is restored as paused
+ * @param options.later erasures that are later than the backup
+ * @throws CommandRefused when the archive is not complete; then the database is unchanged
  */
 export async function restoreDatabase(
   sql: Sql,
@@ -48,7 +48,7 @@ export async function restoreDatabase(
     await fill(tx, backup)
     const since = migrations.filter(({ name }) => !had(name))
     await applyMigrations(tx, since)
-    await settle(tx, backup, options)
+    await adapt(tx, backup, options)
   })
   await sql.unsafe(`ANALYZE ${TABLES.join(', ')}`)
 }
@@ -57,12 +57,12 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
   const tables = Object.keys(counts.rows)
   const unknown = tables.filter((table) => !TABLES.includes(table))
   if (unknown.length > 0)
-    throw new CommandRefused(`The backup has tables that are not known: ${unknown.join(', ')}.`)
-  // Migrations bring rows of their own.
+    throw new CommandRefused(`The backup contains unknown tables: ${unknown.join(', ')}.`)
+  // Migrations insert rows of their own.
   await tx.unsafe(`TRUNCATE ${tables.join(', ')}`)
   const columns = await writtenColumns(tx)
   const filled = Object.fromEntries(tables.map((table) => [table, 0]))
-  // To its end, which is where it turns out to be whole.
+  // The archive is verified only when it has been read to its end.
   for await (const line of readArchive(path))
     if (kindOf(line) === 'days') await makeDays(tx, (JSON.parse(line) as { days: string[] }).days)
     else if (kindOf(line) === 'sequences')
@@ -70,7 +70,7 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
     else if (kindOf(line) === 'rows') {
       const { table, json } = rowsOf(line)
       if (filled[table] === undefined)
-        throw new CommandRefused(`The backup does not count its table ${table}.`)
+        throw new CommandRefused(`The backup has no row count for its table ${table}.`)
       const { count } = await tx.unsafe(
         `INSERT INTO ${table} (${columns[table]})
           SELECT ${columns[table]} FROM json_populate_recordset(NULL::${table}, $1::text::json)`,
@@ -81,11 +81,11 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
   for (const table of tables)
     if (filled[table] !== counts.rows[table])
       throw new CommandRefused(
-        `The backup has ${filled[table]} rows of ${table}, and says that it has ${counts.rows[table]}.`,
+        `The backup contains ${filled[table]} rows of ${table}, but its own count is ${counts.rows[table]}.`,
       )
 }
 
-/** Names of the columns that are written, by table: generated ones make themselves. */
+/** Names of the columns to insert, by table. Generated columns are left out. */
 async function writtenColumns(tx: Query): Promise<Record<string, string>> {
   const rows = await tx<{ table: string; columns: string }[]>`
     SELECT table_name AS table, string_agg(quote_ident(column_name), ', ') AS columns
@@ -97,7 +97,7 @@ async function makeDays(tx: Query, days: readonly string[]): Promise<void> {
   for (const day of days) if (/^\d{4}-\d\d-\d\d$/.test(day)) await tx.unsafe(dayPartition(day).create)
 }
 
-/** Numbers that were given are not given again. */
+/** Restores the sequences, so that no number is used twice. */
 async function setSequences(tx: Query, sequences: Readonly<Record<string, number>>): Promise<void> {
   for (const [name, last] of Object.entries(sequences))
     await tx`
@@ -105,8 +105,8 @@ async function setSequences(tx: Query, sequences: Readonly<Record<string, number
       WHERE relkind = 'S' AND relname = ${name} AND relnamespace = 'public'::regnamespace`
 }
 
-/** What is different here, and now. */
-async function settle(
+/** Adapts the rows to this installation: ETags, counters, later erasures, status. */
+async function adapt(
   tx: Query,
   { header, lives }: Verified,
   { paused, etags, later, nowMs }: Parameters<typeof restoreDatabase>[2],

@@ -1,6 +1,6 @@
 /**
- * Restoring a backup into an empty installation whose services are stopped: pictures, then what waits for the
- * database, then the database in one transaction; so an installation with rows in it is a restored one.
+ * Restores a backup into an empty installation whose services are stopped: pictures, then pending points, then the
+ * database in one transaction. So an installation that has rows is completely restored.
  */
 import { z } from 'zod'
 import { publishStatus } from '#shared/lifecycle/activity-status.ts'
@@ -27,23 +27,30 @@ import { type ChangedTag, restoreDatabase } from './restore-database.ts'
 import { LiveLine, type Verified, WaitingLine } from './verify-backup.ts'
 import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './take-backup.ts'
 
-/** What a new installation has by itself, or soon after its start. */
-const OF_ITSELF = ['activity', 'flushes', 'ledger_books', 'ledger_callers', 'ledger_counts', 'ledger_losses']
+/** Tables that have rows in a new installation, or soon after its start. */
+const FILLED_AT_START = [
+  'activity',
+  'flushes',
+  'ledger_books',
+  'ledger_callers',
+  'ledger_counts',
+  'ledger_losses',
+]
 
 const StoredLine = z.object({ object: z.string(), type: z.string(), etag: z.string(), base64: z.string() })
 
-/** What of an installation is not empty, in words; none: it may take a backup. */
+/** Lists in words what an installation stores. A backup may be restored when the list is empty. */
 async function contentsOf(installation: Installation): Promise<string[]> {
   const { db, kv, objects } = installation
   const found: string[] = []
-  for (const table of TABLES.filter((name) => !OF_ITSELF.includes(name))) {
+  for (const table of TABLES.filter((name) => !FILLED_AT_START.includes(name))) {
     const [there] = await db.sql`SELECT to_regclass(${table}) IS NOT NULL AS known`
     if (!there?.known) continue
     const [row] = await db.sql.unsafe<{ some: boolean }[]>(`SELECT EXISTS (SELECT FROM ${table}) AS some`)
     if (row!.some) found.push(`rows in ${table}`)
   }
   const pending = await kv.bufferSize()
-  if (pending > 0) found.push(`points of ${pending} pilgrims that wait`)
+  if (pending > 0) found.push(`pending points of ${pending} pilgrims`)
   let journaled = 0
   for await (const entries of collectJournals(journalsOf(installation), 0)) journaled += entries.length
   if (journaled > 0) found.push(`${journaled} journaled check-ins`)
@@ -56,10 +63,10 @@ async function contentsOf(installation: Installation): Promise<string[]> {
 
 /**
  * Restores a verified backup.
- * @param options.replace what the installation holds is deleted first
- * @param options.paused an active event comes back paused
+ * @param options.replace first delete what the installation stores
+ * @param options.paused an active event is restored as paused
  * @returns the activity's status
- * @throws CommandRefused when the installation is not empty or its services run; nothing is changed then
+ * @throws CommandRefused when the installation is not empty or its services run; then nothing is changed
  */
 export async function restoreBackup(
   installation: Installation,
@@ -77,12 +84,12 @@ export async function restoreBackup(
   const contents = await contentsOf(installation)
   if (contents.length > 0 && !options.replace)
     throw new CommandRefused(
-      `The installation is not empty: it has ${contents.join(', ')}. Restore into an empty one; ` +
-        'with --replace everything in this one is deleted first.',
+      `The installation is not empty: it has ${contents.join(', ')}. Restore into an empty one, ` +
+        'or use --replace to delete everything in this one first.',
     )
   if (options.replace) await empty(installation)
   const erased = withLater(backup.erased, await readErased(db.sql), Date.parse(backup.header.made_at))
-  // What an empty kv still has (a status, windows, markers) is of another life of the event.
+  // An empty kv may still have keys of the former event: its status, rate-limit windows, markers.
   await kv.clear()
   const etags = await restoreObjects(installation, backup)
   await restoreWaiting(installation, backup, erased.all)
@@ -92,7 +99,7 @@ export async function restoreBackup(
   return (await publishStatus(db, kv)).status
 }
 
-/** Erases those who have been erased since the backup was made; what fails here the services do when they start. */
+/** Erases people whose erasure is later than the backup. The services repeat what fails here when they start. */
 async function eraseAgain(installation: Installation): Promise<void> {
   const log = createLog({}, (line) => void process.stderr.write(`${line}\n`))
   await finishErasures({ ...installation, calendar: createCalendar(installation.config.timeZone), log })
@@ -106,7 +113,7 @@ async function empty(installation: Installation): Promise<void> {
   for (const key of keys) await objects.delete(key)
 }
 
-/** @returns tags of cards that are other ones in this store, by user id and the tag of before */
+/** @returns cards whose ETag differs in this object store */
 async function restoreObjects({ objects }: Installation, { path }: Verified): Promise<ChangedTag[]> {
   const changed: ChangedTag[] = []
   for await (const line of readArchive(path)) {
@@ -121,7 +128,7 @@ async function restoreObjects({ objects }: Installation, { path }: Verified): Pr
   return changed
 }
 
-/** Brings points that wait back into the buffer, as a journal's replay does, and the live map. */
+/** Writes pending points to the buffer, as journal recovery does, and positions to the live map. */
 async function restoreWaiting(
   { kv, config }: Installation,
   { path }: Verified,
@@ -136,7 +143,7 @@ async function restoreWaiting(
     const submissions = [
       ...waiting.map(({ userId, entries, position }) => submissionOf(userId, entries, position)),
       ...live
-        // Seen by the backup just before an erasure that it saw, too.
+        // The backup may have read a position just before it read that person's erasure.
         .filter(({ userId, t }) => t > (erasedMs.get(userHash(userId)) ?? -Infinity))
         .map(({ userId, ...position }) => submissionOf(userId, [], position)),
     ]

@@ -1,7 +1,7 @@
 /**
- * Taking a backup while everything runs. A point moves journal → buffer → database, so these are read in this
- * order: what has left one before it was read is found in the next. Found in two, it is one point by its identity.
- * A dead letter that is replayed moves against that order: then the buffer is read once more.
+ * Takes a backup while everything runs. A point moves journal → buffer → database, so these are read in this order: a
+ * point that left one of them before it was read is in the next. A point that is found twice has the same identity.
+ * A dead letter that is requeued moves against that order; then the buffer is read again.
  */
 import { getTableName, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
@@ -20,33 +20,33 @@ import { type Counts, FORMAT, type Header, type Write } from './archive.ts'
 import { CommandRefused } from './command-refused.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
-/** What is backed up, and restored. */
+/** The stores that are backed up and restored. */
 export type Installation = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'objects' | 'now'>
 
-/** Points of one pilgrim that wait for the database. */
+/** Pending points of one pilgrim. */
 export interface Waiting {
   readonly userId: string
   readonly entries: readonly Entry[]
-  /** Where they are by these points, for the live map. */
+  /** Latest position of these points, for the live map. */
   readonly position: Position | null
 }
 
 const ROWS_A_LINE = 1_000
 const POINTS_A_LINE = 2_000
 const POSITIONS_A_LINE = 5_000
-/** How often the buffer is read when dead letters are being replayed. */
-const READINGS = 5
+/** How often the buffer is read while dead letters are being requeued. */
+const MAX_ATTEMPTS = 5
 
 /** Every table of this release. */
 export const TABLES: readonly string[] = Object.values(schema)
   .filter((value) => is(value, PgTable))
   .map((table) => getTableName(table))
 
-/** Where an installation's journals are. */
+/** The folder of an installation's journals. */
 export const journalsOf = ({ config }: Pick<Installation, 'config'>): string =>
   join(config.dataDir, 'journal')
 
-/** Pictures' rows are in the database before or with them; anything else may be on its way there. */
+/** Pictures are stored after their rows or with them. Other objects may still be written to the database. */
 const isPicture = (key: string): boolean => /^(cards|screenshots)\//.test(key)
 
 /** @throws CommandRefused naming the store that does not answer */
@@ -57,7 +57,7 @@ export async function expectStores({ db, kv, objects }: Installation): Promise<v
       await store.probe()
     } catch (error) {
       const why = describeError(error)
-      throw new CommandRefused(`${name} does not answer, so nothing is done: ${why}`, { cause: error })
+      throw new CommandRefused(`${name} does not answer, so nothing was done: ${why}`, { cause: error })
     }
 }
 
@@ -78,9 +78,9 @@ export async function expectStopped({ config, db, kv }: Installation): Promise<v
 }
 
 /**
- * Writes everything that the installation holds. Every point that was answered with success before the call is in
- * it, and the projections are those of the points in the database.
- * @throws CommandRefused when something can not be had: an incomplete backup is none
+ * Writes everything that the installation stores. The backup contains every point that was answered with success before
+ * the call, and the totals are those of the points in the database.
+ * @throws CommandRefused when anything can not be read; there are no incomplete backups
  */
 export async function takeBackup(installation: Installation, write: Write): Promise<void> {
   const { config, db, now } = installation
@@ -90,53 +90,55 @@ export async function takeBackup(installation: Installation, write: Write): Prom
   if (had.length === 0) throw new CommandRefused('The database is empty: there is nothing to back up.')
   const header: Header = { backup: FORMAT, made_at: time(now()), event: config.eventName, schema: had }
   await write(JSON.stringify(header))
-  await takePositions(installation.kv, write)
-  await takeObjects(installation, (key) => !isPicture(key), counts, write)
-  await takePoints(installation, had, counts, write)
-  await takeObjects(installation, isPicture, counts, write)
+  await writePositions(installation.kv, write)
+  await writeObjects(installation, (key) => !isPicture(key), counts, write)
+  await writePoints(installation, had, counts, write)
+  await writeObjects(installation, isPicture, counts, write)
   await write(JSON.stringify({ end: counts }))
 }
 
-/** What waits, and then the database, with every point in one of them or in both. */
-async function takePoints(
+/** Writes pending points, then the database. Every point is in one of them or in both. */
+async function writePoints(
   installation: Installation,
   had: readonly string[],
   counts: Counts,
   write: Write,
 ): Promise<void> {
-  for (let reading = 0; reading < READINGS; reading++) {
-    const replayed = await lastReplay(installation.db.sql)
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const requeued = await lastRequeue(installation.db.sql)
     counts.waiting = 0
-    await takeWaiting(installation, counts, write)
-    if (await takeDatabase(installation, had, replayed, counts, write)) return
+    await writePending(installation, counts, write)
+    if (await writeDatabase(installation, had, requeued, counts, write)) return
   }
-  throw new CommandRefused('Dead letters are being replayed all the time: take the backup when that is over.')
+  throw new CommandRefused(
+    'Dead letters are being requeued all the time. Take the backup when that is finished.',
+  )
 }
 
-/** The row of the audit log that tells of the last replay of a dead letter; 0 before the first. */
-async function lastReplay(sql: Query): Promise<number> {
+/** Id of the audit log's row about the last requeued dead letter; 0 before the first. */
+async function lastRequeue(sql: Query): Promise<number> {
   const [row] = await sql<{ id: number }[]>`
     SELECT coalesce(max(id), 0)::float8 AS id FROM audit_log WHERE action = 'replay-dead-letter'`
   return row!.id
 }
 
-async function takeWaiting(installation: Installation, counts: Counts, write: Write): Promise<void> {
+async function writePending(installation: Installation, counts: Counts, write: Write): Promise<void> {
   const { kv } = installation
-  const take = async (waiting: readonly Waiting[]): Promise<void> => {
+  const writeLine = async (waiting: readonly Waiting[]): Promise<void> => {
     if (waiting.length === 0) return
     for (const { entries } of waiting) counts.waiting += entries.length
     await write(JSON.stringify({ waiting }))
   }
   for await (const submissions of collectJournals(journalsOf(installation)))
-    await take(submissions.map(({ userId, entries, position }) => ({ userId, entries, position })))
+    await writeLine(submissions.map(({ userId, entries, position }) => ({ userId, entries, position })))
   for (let partition = 0; partition < kv.partitions; partition++)
     for await (const slice of slices(kv, partition, POINTS_A_LINE))
-      await take(slice.pending.map((pending) => ({ ...pending, position: null })))
-  // What they have counted, for the ledger: a restored buffer counts anew.
+      await writeLine(slice.pending.map((pending) => ({ ...pending, position: null })))
+  // The counters are for the ledger, because those of a restored buffer start at zero.
   await write(JSON.stringify({ lives: await kv.books() }))
 }
 
-async function takePositions(kv: Kv, write: Write): Promise<void> {
+async function writePositions(kv: Kv, write: Write): Promise<void> {
   for (let partition = 0; partition < kv.partitions; partition++) {
     let since = 0
     for (;;) {
@@ -144,14 +146,14 @@ async function takePositions(kv: Kv, write: Write): Promise<void> {
       const live = page.map(({ userId, t, lat, lng }) => ({ userId, t, lat, lng }))
       if (live.length > 0) await write(JSON.stringify({ live }))
       if (page.length < POSITIONS_A_LINE) break
-      // A whole page of one millisecond must not be asked for ever.
+      // A full page within one millisecond must not be read again for ever.
       const last = page.at(-1)!.movedMs
       since = last === since ? last + 1 : last
     }
   }
 }
 
-async function takeObjects(
+async function writeObjects(
   { objects }: Installation,
   wanted: (key: string) => boolean,
   counts: Counts,
@@ -169,14 +171,14 @@ async function takeObjects(
 }
 
 /**
- * All tables as they are at one moment.
- * @param replayed the last replay that is certain to have been before what waits was read
- * @returns false, and nothing is written, when there has been another one
+ * Writes all tables as of one moment.
+ * @param requeued the last requeued dead letter before the pending points were read
+ * @returns false, without writing anything, when another one was requeued since then
  */
-async function takeDatabase(
+async function writeDatabase(
   { db }: Installation,
   had: readonly string[],
-  replayed: number,
+  requeued: number,
   counts: Counts,
   write: Write,
 ): Promise<boolean> {
@@ -185,8 +187,8 @@ async function takeDatabase(
       SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min';
       SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 3`)
     if ((await readSchema(tx)).join() !== had.join())
-      throw new OtherSchema('The database was migrated while the backup began: run it again.')
-    if ((await lastReplay(tx)) !== replayed) return false
+      throw new OtherSchema('The database was migrated while the backup began. Run the backup again.')
+    if ((await lastRequeue(tx)) !== requeued) return false
     const rows = await tx<{ name: string; partition: boolean }[]>`
       SELECT relname AS name, relispartition AS partition FROM pg_class
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`
@@ -194,7 +196,7 @@ async function takeDatabase(
     const days = rows.map(({ name }) => dayOfPartition(name)).filter((day) => day !== null)
     await write(JSON.stringify({ days }))
     for (const table of TABLES.filter((name) => there.has(name)))
-      counts.rows[table] = await takeTable(tx, table, write)
+      counts.rows[table] = await writeTable(tx, table, write)
     const sequences = await tx<{ name: string; last: string }[]>`
       SELECT sequencename AS name, last_value::text AS last FROM pg_sequences
       WHERE schemaname = 'public' AND last_value IS NOT NULL`
@@ -204,8 +206,8 @@ async function takeDatabase(
   })
 }
 
-/** @returns how many rows it has */
-async function takeTable(tx: Query, table: string, write: Write): Promise<number> {
+/** @returns number of rows */
+async function writeTable(tx: Query, table: string, write: Write): Promise<number> {
   let count = 0
   const select = `SELECT row_to_json(t)::text AS row FROM ${table} t`
   for await (const rows of cursorBatches<{ row: string }>(tx, 'backup', select, ROWS_A_LINE)) {

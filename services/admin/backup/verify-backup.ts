@@ -1,4 +1,4 @@
-/** Reading a backup through before anything is taken from it. */
+/** Reads and checks a whole backup before anything is restored from it. */
 import { z } from 'zod'
 import { UserId } from '#shared/contracts/fields.ts'
 import { MIGRATIONS } from '#shared/db/migrate.ts'
@@ -6,12 +6,12 @@ import type { Erased, PartitionCounters } from '#shared/kv/kv.ts'
 import { type Counts, End, FORMAT, Header, kindOf, readArchive, rowsOf } from './archive.ts'
 import { CommandRefused } from './command-refused.ts'
 
-/** An archive that has been read to its end, and is for this release. */
+/** An archive that has been read to its end and that this release can restore. */
 export interface Verified {
   readonly path: string
   readonly header: Header
   readonly counts: Counts
-  /** What the kv had counted. */
+  /** Counters of the kv's partitions. */
   readonly lives: readonly PartitionCounters[]
   /** Generations of erased people, by hash. */
   readonly erased: readonly Erased[]
@@ -19,22 +19,22 @@ export interface Verified {
 
 const ErasureRow = z.object({ user_hash: z.string(), generation: z.number(), erased_at: z.string() })
 
-/** Lines that tell what an archive is. */
-const TOLD = new Set(['backup', 'lives', 'end'])
+/** Kinds of lines that describe the archive. */
+const DESCRIPTIVE = new Set(['backup', 'lives', 'end'])
 
 /**
- * Reads an archive through, and takes nothing from it.
- * @throws CommandRefused when it is damaged, no backup, or of a newer release
+ * Reads and checks a whole archive. Restores nothing.
+ * @throws CommandRefused when it is damaged, is not a backup, or was made by a newer release
  */
 export async function verifyBackup(path: string): Promise<Verified> {
   let header: Header | null = null
   let counts: Counts | null = null
   let lives: PartitionCounters[] = []
   const erased: Erased[] = []
-  // What a line says is looked at only once all of them are known to be as they were written.
+  // Lines are parsed only when the checksum of all of them is verified.
   const lines: string[] = []
   for await (const line of readArchive(path))
-    if (TOLD.has(kindOf(line)) || line.startsWith('{"rows":"erasures"')) lines.push(line)
+    if (DESCRIPTIVE.has(kindOf(line)) || line.startsWith('{"rows":"erasures"')) lines.push(line)
   for (const line of lines) {
     if (kindOf(line) === 'backup') header = Header.parse(JSON.parse(line))
     if (kindOf(line) === 'lives') lives = (JSON.parse(line) as { lives: PartitionCounters[] }).lives
@@ -47,7 +47,7 @@ export async function verifyBackup(path: string): Promise<Verified> {
         erasedMs: Date.parse(row.erased_at),
       })
   }
-  if (header === null || counts === null) throw new CommandRefused(`${path} is no backup of this service.`)
+  if (header === null || counts === null) throw new CommandRefused(`${path} is not a backup of this service.`)
   const known = MIGRATIONS.map(({ name }) => name)
   const unknown = header.schema.filter((name) => !known.includes(name))
   if (header.backup > FORMAT || unknown.length > 0)
@@ -59,7 +59,7 @@ export async function verifyBackup(path: string): Promise<Verified> {
 }
 
 const Place = z.object({ t: z.number(), lat: z.number(), lng: z.number() })
-/** The kv is told of points in lines; each of these stays within one. */
+/** The kv's scripts get points as lines, so no field may contain a line break. */
 const SingleLine = z.string().regex(/^[^\r\n]+$/)
 export const WaitingLine = z.object({
   waiting: z.array(
@@ -71,14 +71,14 @@ export const WaitingLine = z.object({
   ),
 })
 export const LiveLine = z.object({ live: z.array(Place.extend({ userId: UserId })) })
-/** @throws CommandRefused for points that no service of ours has written: somebody has altered the backup */
+/** @throws CommandRefused for points that no service can have written, because the backup has been altered */
 async function checkPoints(path: string): Promise<void> {
   const contracts: Readonly<Record<string, z.ZodType>> = { waiting: WaitingLine, live: LiveLine }
   for await (const line of readArchive(path)) {
     const checked = contracts[kindOf(line)]?.safeParse(JSON.parse(line))
     if (checked?.success === false)
       throw new CommandRefused(
-        `${path} holds points as no service of ours writes them, so it has been altered. Nothing is taken from it.`,
+        `${path} contains points that no service can have written, so it has been altered. Nothing is restored from it.`,
       )
   }
 }

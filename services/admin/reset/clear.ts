@@ -1,6 +1,6 @@
 /**
- * Clearing what a rehearsal has left. What waits goes first and the database last, in one transaction: a reset that
- * dies in between leaves nothing that would flow into a database that is clear already, and the next one goes on.
+ * Clears the data of a rehearsal. Pending points are deleted first and the database last, in one transaction. So a
+ * reset that is killed leaves no pending points that a flush could write to a cleared database, and can be repeated.
  */
 import { hostname, userInfo } from 'node:os'
 import { eq, sql } from 'drizzle-orm'
@@ -13,7 +13,7 @@ import { activity, erasures } from '#shared/schema/operations.ts'
 import { expectStopped, type Installation, journalsOf } from '../backup/take-backup.ts'
 import { CLEARED, type Contents, expectRehearsal, isPicture } from './rehearsal.ts'
 
-/** Whoever sits at the machine; a container's user may have no name. */
+/** The user who runs the command. A container's user may have no name. */
 function nameOfUser(): string {
   try {
     return `${userInfo().username}@${hostname()}`
@@ -30,9 +30,9 @@ const operator = (): Operator => ({
 })
 
 /**
- * Clears a rehearsal. The event is active afterwards, as a new one is.
- * @param contents what is there, for the audit log
- * @throws CommandRefused when the event has begun or a service runs; nothing is cleared then
+ * Clears a rehearsal. The event is active afterwards, like a new one.
+ * @param contents what is stored, for the audit log
+ * @throws CommandRefused when the event has begun or a service runs; then nothing is cleared
  */
 export async function clearRehearsal(installation: Installation, contents: Contents): Promise<void> {
   const { db, kv, objects, now } = installation
@@ -43,11 +43,11 @@ export async function clearRehearsal(installation: Installation, contents: Conte
   await kv.clear()
   for await (const key of objects.list('')) if (isPicture(key)) await objects.delete(key)
   await db.orm.transaction(async (tx) => {
-    // Numbers go on: those of events are known to the bus.
+    // Sequences are not restarted, because the bus knows the numbers of events.
     await tx.execute(sql.raw(`TRUNCATE ${CLEARED.join(', ')}`))
-    // The sums that they were still part of are gone.
+    // The totals that still included erased people are deleted.
     await tx.update(erasures).set({ walked: 0 })
-    // Their names went with the pilgrims, and are asked for again.
+    // Their names were deleted with the pilgrims, and are fetched again.
     await tx.update(followers).set({ profileFetchedAt: null })
     await tx
       .update(activity)
@@ -62,6 +62,6 @@ export async function clearRehearsal(installation: Installation, contents: Conte
     await audit(tx, operator(), 'reset', { state: 'done' }, requestId, now())
   })
   await publishStatus(db, kv)
-  // One that was started meanwhile may have brought something back.
+  // A service that was started meanwhile may have written something.
   await expectStopped(installation)
 }

@@ -1,4 +1,4 @@
-/** Whether a reset may be: only before the event, with all services stopped; and what it would clear. */
+/** Checks whether a reset is allowed (only before the event, with all services stopped), and what it would clear. */
 import { existsSync, readdirSync } from 'node:fs'
 import { time } from '#shared/contracts/fields.ts'
 import { readSchema } from '#shared/db/migrate.ts'
@@ -6,10 +6,10 @@ import { CommandRefused } from '../backup/command-refused.ts'
 import { expectStores, expectStopped, type Installation, journalsOf, TABLES } from '../backup/take-backup.ts'
 
 /**
- * What is no rehearsal's: what operators have set up, what LINE tells only once, and who did what. Every other table
- * is cleared, one of a later release too.
+ * Tables that a reset leaves: what operators have set up, what LINE sends only once, and the audit log. A reset clears
+ * every other table, including those of later releases.
  */
-const KEPT: readonly string[] = [
+const UNCLEARED: readonly string[] = [
   'activity',
   'audit_log',
   'role_assignments',
@@ -20,34 +20,32 @@ const KEPT: readonly string[] = [
   'line_events',
   'rich_menus',
 ]
-export const CLEARED: readonly string[] = TABLES.filter((table) => !KEPT.includes(table))
+export const CLEARED: readonly string[] = TABLES.filter((table) => !UNCLEARED.includes(table))
 
-/** Webhook events that wait beside the pictures are LINE's. */
+/** The object store also holds webhook events, which a reset does not delete. */
 export const isPicture = (key: string): boolean => /^(cards|screenshots)\//.test(key)
 
-/** How much there is, by table or place. */
+/** Number of items, by table or store. */
 export type Contents = Readonly<Record<string, number>>
 
-/** @throws CommandRefused unless it is certain that the event has not begun and that no service runs */
+/** @throws CommandRefused unless the event has certainly not begun and no service runs */
 export async function expectRehearsal(installation: Installation): Promise<void> {
   const { config, db, now } = installation
   if (config.startsMs === null)
     throw new CommandRefused(
-      'EVENT_STARTS_AT is not set, so nobody can tell a rehearsal from the event: set it to when the event begins.',
+      'EVENT_STARTS_AT is not set, so a rehearsal can not be told from the event. Set it to the time when the event begins.',
     )
   await expectStores(installation)
   if ((await readSchema(db.sql)).length === 0)
     throw new CommandRefused('The database is empty: there is nothing to clear.')
   const [clock] = await db.sql<{ ms: number }[]>`SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms`
-  // The clock that is ahead decides.
+  // The later of the two clocks decides.
   if (Math.max(now(), clock!.ms) >= config.startsMs)
-    throw new CommandRefused(
-      `The event began at ${time(config.startsMs)}: what is stored is the event itself, and is not deleted.`,
-    )
+    throw new CommandRefused(`The event began at ${time(config.startsMs)}. Its data are not deleted.`)
   await expectStopped(installation)
 }
 
-/** What there is of a rehearsal: rows by table, pilgrims whose points wait, files of journals, pictures. */
+/** Counts the data of a rehearsal: rows by table, pilgrims with pending points, journal files, pictures. */
 export async function readContents(installation: Installation): Promise<Contents> {
   const { db, kv, objects } = installation
   const found: Record<string, number> = {}

@@ -1,4 +1,4 @@
-/** The database's part of an erasure: the person's own rows, and where others' rows name them. */
+/** The database's part of an erasure: the person's own rows, and their id in others' rows. */
 import { and, eq, sql } from 'drizzle-orm'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
 import type { Answers } from '#shared/contracts/survey.ts'
@@ -15,20 +15,20 @@ import { pilgrims, REPORTS, surveys } from '#shared/schema/profiles.ts'
 import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
 import { keepAnonymousTotals } from './keep-anonymous-totals.ts'
 
-/** What is left to do when the rows are gone. */
+/** Parts that remain after the rows have been deleted. */
 export const OUTSIDE: readonly ErasurePart[] = ['buffer', 'objects']
 
 export interface ErasedRows {
   readonly rows: Record<PersonalTable, number>
-  /** Rows of others that named the person. */
+  /** Number of rows of others that contained the person's id. */
   readonly mentions: number
-  /** Whether the event's sums still hold them. */
+  /** Whether the event's totals include the person. */
   readonly walked: boolean
-  /** Keys of screenshots that go with their feedback. */
+  /** Keys of screenshots to delete with their feedback. */
   readonly screenshots: string[]
 }
 
-/** Waits for whoever writes about the person, and keeps them waiting: another erasure, a planner of messages, a flush. */
+/** Locks out every writer of the person's data: other erasures, the planning of messages, the flush. */
 export async function lockOut(tx: Writer, userId: string): Promise<void> {
   await lockPerson(tx, userId)
   await lockRecipients(tx)
@@ -36,7 +36,7 @@ export async function lockOut(tx: Writer, userId: string): Promise<void> {
   await tx.execute(sql`SELECT FROM pilgrim_totals WHERE user_id = ${userId} FOR UPDATE`)
 }
 
-/** Deletes a person's rows and keeps their sums as nobody's. The transaction holds `lockOut`. */
+/** Deletes a person's rows and stores their sums anonymously. The transaction must hold `lockOut`. */
 export async function eraseRows(tx: Writer, userId: string, calendar: Calendar): Promise<ErasedRows> {
   const walked = (await keepAnonymousTotals(tx, userId, calendar)) || (await hasReported(tx, userId))
   const screenshots = await ownScreenshots(tx, userId)
@@ -44,15 +44,15 @@ export async function eraseRows(tx: Writer, userId: string, calendar: Calendar):
   return { rows, walked, screenshots, mentions: await forgetMentions(tx, userId) }
 }
 
-/** Whether what the pilgrim reports adds to the event's sums. */
+/** Whether the pilgrim's reports are part of the event's totals. */
 async function hasReported(tx: Writer, userId: string): Promise<boolean> {
   const mine = tx.select({ id: pilgrims.userId }).from(pilgrims)
   return (await mine.where(and(eq(pilgrims.userId, userId), sql.raw(REPORTS)))).length > 0
 }
 
 /**
- * Screenshots belong to the feedback that named them first: only whoever uploaded one knows its name. Who names
- * another one's later does not take it along.
+ * Keys of the person's screenshots. A screenshot belongs to the feedback that named it first, because only the person
+ * who uploaded it knew its name then. Feedback that names it later does not own it.
  */
 async function ownScreenshots(tx: Writer, userId: string): Promise<string[]> {
   const rows = await tx.execute<{ url: string }>(sql`
@@ -68,10 +68,10 @@ async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalT
   const rows = {} as Record<PersonalTable, number>
   for (const table of PERSONAL_TABLES) {
     if (table === 'pilgrims' || table === 'surveys') {
-      rows[table] = await unbook[table](tx, userId)
+      rows[table] = await deleteCounted[table](tx, userId)
       continue
     }
-    // The lock's own row is not a row of the person.
+    // A row that only serves as the lock is not counted.
     const own = table === 'pilgrim_totals' ? sql`WHERE points > 0` : sql``
     const [counted] = await tx.execute<{ n: number }>(sql`
       WITH gone AS (DELETE FROM ${sql.identifier(table)} WHERE user_id = ${userId} RETURNING *)
@@ -81,8 +81,8 @@ async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalT
   return rows
 }
 
-/** Rows that sums are kept over: what was reported stays as nobody's; a survey is counted no more, as none is listed. */
-const unbook = {
+/** Deletes from tables that have totals. Reported amounts stay in the totals anonymously; a survey leaves them. */
+const deleteCounted = {
   async pilgrims(tx: Writer, userId: string): Promise<number> {
     const gone = await tx.delete(pilgrims).where(eq(pilgrims.userId, userId)).returning()
     for (const pilgrim of gone) await addErasedToReportTotals(tx, pilgrim)
@@ -90,15 +90,15 @@ const unbook = {
   },
   async surveys(tx: Writer, userId: string): Promise<number> {
     const gone = await tx.delete(surveys).where(eq(surveys.userId, userId)).returning()
-    // As they are: what no contract takes any more is erased as well.
+    // Not parsed, because answers that the contract no longer accepts are erased as well.
     for (const { answers } of gone) await countSurvey(tx, answers as Answers, null)
     return gone.length
   },
 }
 
 /**
- * Where others' rows name the person: the audit log and the ledger of messages keep what happened, not to whom.
- * @returns how many rows did
+ * Removes the person's id from others' rows: the audit log and the messages stay, without the person.
+ * @returns number of rows that contained it
  */
 async function forgetMentions(tx: Writer, userId: string): Promise<number> {
   const hash = userHash(userId)
@@ -108,10 +108,10 @@ async function forgetMentions(tx: Writer, userId: string): Promise<number> {
     sql`UPDATE message_chunks SET recipients = recipients - ${userId}::text WHERE recipients ? ${userId}::text`,
     sql`UPDATE messages SET audience = jsonb_set(audience, '{user_ids}', (audience->'user_ids') - ${userId}::text)
       WHERE audience->'user_ids' ? ${userId}::text`,
-    // What they have written to the bot.
+    // Their messages to the bot.
     sql`DELETE FROM outbox WHERE payload->'source'->>'userId' = ${userId}`,
   ]
-  // Who was with them in a group, and named them there. Such an id is no other word of an event.
+  // Others may have mentioned them in a group. A LINE id has no other meaning in an event.
   if (isLineUserId(userId))
     changes.push(sql`
       UPDATE outbox SET payload = replace(payload::text, to_jsonb(${userId}::text)::text, to_jsonb(${hash}::text)::text)::jsonb

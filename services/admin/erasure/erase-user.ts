@@ -1,4 +1,4 @@
-/** Erasing a pilgrim: rows, buffer, live map, caches and pictures go; what they added to the event's sums stays. */
+/** Erases a pilgrim from rows, buffer, live map, caches and pictures. Their share of the event's totals stays. */
 import type { Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -10,12 +10,12 @@ import { cardKey } from '#shared/objects/pictures.ts'
 import { finishErasure } from './finish-erasure.ts'
 import { recordErasure } from './record-erasure.ts'
 
-/** The answer waits this long for what is deleted outside of the database; what is late is repeated in the background. */
+/** The longest time to wait for deletions outside of the database. Later ones continue in the background. */
 const TIMEOUT_MS = 8_000
 
 /**
- * Erases one pilgrim and answers a receipt, which names what could not be done yet. Made again, it goes on with that.
- * @throws Refusal 404 for someone of whom nothing is known; an error of the database, and nothing is erased then
+ * Erases one pilgrim and returns a receipt, which lists the parts that remain. A repeated call continues with them.
+ * @throws Refusal 404 for an unknown pilgrim; an error of the database, and then nothing is erased
  */
 export async function eraseUser(
   context: ServiceContext,
@@ -31,11 +31,11 @@ export async function eraseUser(
   return { erased, erased_at: time(erasedAt.getTime()), remaining }
 }
 
-/** What is known of somebody outside of the database; null: a store does not tell. */
+/** Number of a person's items outside of the database; null when a store is unavailable. */
 async function countElsewhere({ kv, objects }: ServiceContext, userId: string): Promise<number | null> {
   try {
-    const waiting = await kv.peek(userId)
-    return waiting.length + ((await objects.head(cardKey(userId))) === null ? 0 : 1)
+    const pending = await kv.peek(userId)
+    return pending.length + ((await objects.head(cardKey(userId))) === null ? 0 : 1)
   } catch (error) {
     if (isKvUnavailable(error) || error instanceof ObjectsUnavailable) return null
     throw error

@@ -1,4 +1,4 @@
-/** What an erasure deletes outside of its transaction. Each part is safe to repeat, and repeated until it is done. */
+/** The parts of an erasure outside of its transaction. Each part is idempotent, and is repeated until it is done. */
 import { and, eq, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
@@ -16,7 +16,7 @@ import { eraseRows, lockOut } from './erase-rows.ts'
 
 export type Finishing = Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'calendar' | 'log'>
 
-/** In this order: the rows are what all else was made of. */
+/** In this order, because everything else is computed from the rows. */
 const PARTS: Readonly<Record<ErasurePart, (context: Finishing, row: Erasing) => Promise<Erasing | null>>> = {
   rows: eraseRestored,
   buffer: forgetInBuffer,
@@ -24,9 +24,9 @@ const PARTS: Readonly<Record<ErasurePart, (context: Finishing, row: Erasing) => 
 }
 
 /**
- * Does what an erasure has left to do, as far as that is possible now. Never rejects for a part that can not be done:
- * its row stays, and the sweep repeats it.
- * @param noted told of each part that is done
+ * Executes the remaining parts of an erasure as far as possible. Does not reject when a part fails: its row stays, and
+ * the sweep repeats it.
+ * @param noted called after each part that is done
  */
 export async function finishErasure(
   context: Finishing,
@@ -38,14 +38,14 @@ export async function finishErasure(
     if (!state.remaining.includes(part)) continue
     try {
       const after = await run(context, state)
-      // Somebody else has finished it meanwhile, or the person was erased once more.
+      // Another process has finished it meanwhile, or the person was erased again.
       if (after === null) return noted({ ...state, remaining: [] })
       state = after
       noted(state)
     } catch (error) {
-      const away =
+      const unavailable =
         isKvUnavailable(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)
-      context.log[away ? 'warn' : 'error']('a part of an erasure is repeated later', {
+      context.log[unavailable ? 'warn' : 'error']('a part of an erasure failed and will be repeated', {
         part,
         ...errorFields(error),
       })
@@ -54,7 +54,7 @@ export async function finishErasure(
   }
 }
 
-/** Notes that a part is done; with the last one the row goes. Null where there is no such erasure any more. */
+/** Records that a part is done. Deletes the row after the last part. Returns null when the erasure no longer exists. */
 async function noteDone(
   { db }: Finishing,
   { subject, generation }: Erasing,
@@ -73,7 +73,7 @@ async function noteDone(
   })
 }
 
-/** Only after a restore: a backup brought back rows of somebody who has been erased since it was made. */
+/** Needed only after a restore, when the backup contained rows of somebody who was erased later. */
 async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { subject } = row
   return context.db.orm.transaction(async (tx) => {
@@ -111,7 +111,7 @@ async function deleteObjects(context: Finishing, row: Erasing): Promise<Erasing 
   let pictures = 0
   for (const key of [cardKey(row.subject), ...row.objects]) {
     if ((await objects.head(key)) !== null) pictures++
-    // Also where there is none: a write that was broken off may have left its beginning.
+    // Also when there is none, because an interrupted write may have left a part of it.
     await objects.delete(key)
   }
   await deleteSpooled(objects, row.subject, row.erasedAt.getTime())

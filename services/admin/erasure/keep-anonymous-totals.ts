@@ -1,4 +1,4 @@
-/** What a pilgrim had added to the event's sums, kept without the person, so that a rebuild agrees with them. */
+/** Stores an erased pilgrim's share of the event's totals without the person, so that a rebuild gives the same totals. */
 import { sql } from 'drizzle-orm'
 import type { Writer } from '#shared/bus/outbox.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -9,9 +9,9 @@ import { refold } from '#shared/fold/refold.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /**
- * Reads all the pilgrim's points in the area, folds them once more, and books what they gave as nobody's. Their latest
- * position leaves the map.
- * @returns whether there were any
+ * Reads all of the pilgrim's points in the area, folds them again, and adds the result to the anonymous totals. Removes
+ * their latest position from the map.
+ * @returns whether there were any points
  */
 export async function keepAnonymousTotals(tx: Writer, userId: string, calendar: Calendar): Promise<boolean> {
   const points = await tx.execute<
@@ -21,9 +21,9 @@ export async function keepAnonymousTotals(tx: Writer, userId: string, calendar: 
            (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode
     FROM gps_points WHERE user_id = ${userId} AND in_range`)
   const added = points.map(({ sent_ms: sentMs, ...point }) => ({ ...point, sentMs }) as unknown as FoldPoint)
-  // Nothing is stored of somebody who begins anew: the plan asks for no day.
+  // A fold that starts without stored days never asks for one.
   const { value: days } = refold([], added, calendar).next()
-  if (!Array.isArray(days)) throw new LoggableError('a fold from the beginning asked for stored points')
+  if (!Array.isArray(days)) throw new LoggableError('a fold without stored days asked for stored points')
   await keepCells(tx, added, calendar)
   await leaveMap(tx, userId, calendar)
   for (const { day, delta } of days) {
@@ -65,7 +65,7 @@ async function keepCells(tx: Writer, points: readonly FoldPoint[], calendar: Cal
     ON CONFLICT (hour, y, x) DO UPDATE SET points = c.points + excluded.points`)
 }
 
-/** The next flush takes the pilgrim out of the cell where they were last. */
+/** Has the next flush remove the pilgrim from their latest cell. */
 async function leaveMap(tx: Writer, userId: string, calendar: Calendar): Promise<void> {
   const [last] = await tx.execute<{ t: number | null; lat: number; lng: number }>(sql`
     SELECT (extract(epoch FROM last_seen) * 1000)::float8 AS t, last_lat AS lat, last_lng AS lng

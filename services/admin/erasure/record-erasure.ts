@@ -1,4 +1,4 @@
-/** An erasure is written down: the rows go, the generation rises, and what is left to do stands in a row of its own. */
+/** Records an erasure: deletes the rows, raises the generation, and stores the remaining parts in a row of `erasing`. */
 import { eq, sql } from 'drizzle-orm'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
@@ -11,16 +11,16 @@ import type { Writer } from '#shared/bus/outbox.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
 import { eraseRows, type ErasedRows, lockOut, OUTSIDE } from './erase-rows.ts'
 
-/** An erasure that is under way. */
+/** An erasure that is in progress. */
 export type Erasing = typeof erasing.$inferSelect
 
 const NOTHING_OUTSIDE = { pending: 0, pictures: 0 }
 
 /**
- * Erases a person from the database, and writes down what is left to do, in one transaction. While an earlier erasure is
- * under way, and nothing new is known of the person, that one goes on.
- * @param elsewhere what is known of them outside of the database; null: not known
- * @throws Refusal 404 where nothing is known anywhere; 503 where a store does not tell
+ * Erases a person from the database, and records the remaining parts, in one transaction. When an earlier erasure is in
+ * progress, and there is no new data about the person, returns the earlier one.
+ * @param elsewhere number of their items outside of the database; null when a store is unavailable
+ * @throws Refusal 404 when the person is unknown to all stores; 503 when a store is unavailable
  */
 export async function recordErasure(
   { db, now, calendar }: Pick<ServiceContext, 'db' | 'now' | 'calendar'>,
@@ -31,14 +31,16 @@ export async function recordErasure(
 ): Promise<Erasing> {
   return db.orm.transaction(async (tx) => {
     await lockOut(tx, userId)
-    // Behind the lock: whoever came before this moment, and has not written yet, finds the erasure.
+    // The time is read under the lock, so that a writer that started earlier and has not written yet finds the erasure.
     const erasedAt = new Date(now())
     const gone = await eraseRows(tx, userId, calendar)
-    const [underWay] = await tx.select().from(erasing).where(eq(erasing.subject, userId))
+    const [inProgress] = await tx.select().from(erasing).where(eq(erasing.subject, userId))
     if (gone.mentions + Object.values(gone.rows).reduce((sum, rows) => sum + rows) === 0) {
-      if (underWay !== undefined) return underWay
+      if (inProgress !== undefined) return inProgress
       if (elsewhere === null)
-        throw unavailable('Whether anything is known of this pilgrim can not be told just now: try again.')
+        throw unavailable(
+          'A store is unavailable, so it is not known whether this pilgrim exists. Please try again in a moment.',
+        )
       if (elsewhere === 0) throw await unknown(tx, userId)
     }
     const generation = await raise(tx, userId, erasedAt, gone)
@@ -47,8 +49,8 @@ export async function recordErasure(
       subject: userId,
       generation,
       erasedAt,
-      erased: addCounts(underWay?.erased ?? NOTHING_OUTSIDE, gone.rows),
-      objects: [...new Set([...(underWay?.objects ?? []), ...gone.screenshots])],
+      erased: addCounts(inProgress?.erased ?? NOTHING_OUTSIDE, gone.rows),
+      objects: [...new Set([...(inProgress?.objects ?? []), ...gone.screenshots])],
       remaining: [...OUTSIDE],
     }
     await tx.insert(erasing).values(row).onConflictDoUpdate({ target: erasing.subject, set: row })
@@ -70,11 +72,11 @@ async function unknown(tx: Writer, userId: string): Promise<Refusal> {
     .select()
     .from(erasures)
     .where(eq(erasures.userHash, userHash(userId)))
-  const erased = before === undefined ? '' : ` It was erased at ${time(before.erasedAt.getTime())}.`
-  return notFound(`Nothing is known of a pilgrim with the id ${userId}.${erased}`)
+  const erased = before === undefined ? '' : ` The last one was erased at ${time(before.erasedAt.getTime())}.`
+  return notFound(`There is no pilgrim with the id ${userId}.${erased}`)
 }
 
-/** What was received before is not to come back. @returns the new generation */
+/** Raises the generation, so that points from before the erasure are dropped. @returns the new generation */
 async function raise(tx: Writer, userId: string, erasedAt: Date, gone: ErasedRows): Promise<number> {
   const walked = Number(gone.walked)
   const [row] = await tx
@@ -93,7 +95,7 @@ async function raise(tx: Writer, userId: string, erasedAt: Date, gone: ErasedRow
   return row!.generation
 }
 
-/** Books the points that went. */
+/** Adds the deleted points to the ledger's counters. */
 export async function countErased(tx: Writer, { rows }: ErasedRows): Promise<void> {
   await countPoints(tx, 'points-erased', rows.gps_points)
   await countPoints(tx, 'letters-erased', rows.dead_letters)

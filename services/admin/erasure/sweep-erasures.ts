@@ -1,4 +1,4 @@
-/** Looks after erasures that are under way, and after what a writer that was killed at the wrong moment has left. */
+/** Repeats unfinished erasures, and removes what late writers have left behind. */
 import { and, eq, gt, isNotNull } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
@@ -13,19 +13,19 @@ import { pilgrims } from '#shared/schema/profiles.ts'
 import { finishErasure, type Finishing } from './finish-erasure.ts'
 
 const EVERY_MS = 3_000
-const LOOK_EVERY_MS = 300_000
-/** A call that its caller has given up may still take effect; an hour later none does. */
+const LEFTOVERS_EVERY_MS = 300_000
+/** A call whose caller has given up may still take effect for up to an hour. */
 const LOOK_BACK_MS = 3_600_000
 
-/** Does once more what any erasure has left to do. */
+/** Repeats the remaining parts of all erasures. */
 export async function finishErasures(context: Finishing): Promise<void> {
   const rows = await context.db.read(() => context.db.orm.select().from(erasing))
   for (const row of rows) await finishErasure(context, row)
 }
 
 /**
- * Removes what was written about people who were erased in the last hour by calls that outlived their callers: a card
- * without a row, and a place among the hidden of the live map.
+ * Removes what late calls have written about people who were erased in the last hour: cards without a row, and entries
+ * in the live map's list of hidden pilgrims.
  */
 export async function removeLeftovers({
   db,
@@ -46,7 +46,7 @@ export async function removeLeftovers({
     const userId = userOfCard(key)
     if (!isGone(userId)) continue
     await db.orm.transaction(async (tx) => {
-      // Nobody stores a card meanwhile.
+      // The lock prevents that a card is stored meanwhile.
       await lockPerson(tx, userId)
       const mine = and(eq(shareCards.userId, userId), isNotNull(shareCards.etag))
       if ((await tx.select().from(shareCards).where(mine)).length === 0) await objects.delete(key)
@@ -61,38 +61,38 @@ export async function removeLeftovers({
       })
 }
 
-/** Does both from its start on, each as often as it needs. */
+/** Runs both tasks periodically from its start. */
 export function createErasureSweep(context: ServiceContext) {
   const running = new Set<Promise<void>>()
   let timers: Timer[] = []
 
-  /** One at a time. */
+  /** Runs `work` one at a time; a call during a run does nothing. */
   const repeated = (work: () => Promise<void>) => {
-    let underWay: Promise<void> | null = null
+    let current: Promise<void> | null = null
     return () => {
-      if (underWay !== null) return
+      if (current !== null) return
       const done = work()
         .catch((error: unknown) => {
-          const away =
+          const unavailable =
             isKvUnavailable(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)
-          if (!away) context.log.error('erasures are not looked after', errorFields(error))
+          if (!unavailable) context.log.error('the sweep of erasures failed', errorFields(error))
         })
         .finally(() => {
-          underWay = null
+          current = null
           running.delete(done)
         })
-      underWay = done
+      current = done
       running.add(done)
     }
   }
   const finish = repeated(() => finishErasures(context))
-  const look = repeated(() => removeLeftovers(context))
+  const removeLate = repeated(() => removeLeftovers(context))
 
   return {
     start() {
       finish()
-      look()
-      timers = [setInterval(finish, EVERY_MS), setInterval(look, LOOK_EVERY_MS)]
+      removeLate()
+      timers = [setInterval(finish, EVERY_MS), setInterval(removeLate, LEFTOVERS_EVERY_MS)]
     },
     async stop() {
       for (const timer of timers) clearInterval(timer)

@@ -1,22 +1,22 @@
-/** The words of the event's page. */
+/** The texts of the event's page. */
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 
-/** Where the event is: its status, or that nobody knows it just now. */
+/** The event's status; `awaited` before it begins, `unknown` when no store answers. */
 export type Standing = ActivityStatus | 'awaited' | 'unknown'
 
 export interface HomeWords {
   /** The language's own name. */
   readonly language: string
   readonly standing: Readonly<Record<Standing, string>>
-  /** A sentence about each, where the operators have left no message. */
+  /** Shown when the operators have set no message. */
   readonly sentence: Readonly<Record<Standing, string>>
   readonly begins: (at: string) => string
   readonly message: string
   readonly about: string
   readonly checkin: string
   readonly survey: string
-  /** To somebody who looks for a page that is not there yet. */
+  /** Shown while the check-in page or the survey page has no address. */
   readonly looking: string
 }
 
@@ -74,22 +74,22 @@ export const HOME_WORDS: Readonly<Record<Language, HomeWords>> = {
       paused: 'Paused',
       ended: 'Ended',
       awaited: 'Soon',
-      unknown: 'Please look again',
+      unknown: 'Please try again',
     },
     sentence: {
-      active: 'A safe way to everyone who walks.',
-      paused: 'Check-ins and tracks are not taken for now. More information will follow.',
+      active: 'We wish everyone who walks a safe journey.',
+      paused: 'Check-ins and tracks are not accepted for now. More information will follow.',
       ended: 'Thank you to everyone who walked with us. Until next time.',
       awaited: 'You are welcome to walk with us.',
-      unknown: 'We can not tell just now whether the event is under way. Please look again in a moment.',
+      unknown: 'The status of the event is not available right now. Please try again in a moment.',
     },
     begins: (at) => `Begins on ${at}`,
     message: 'From the organisers',
-    about: 'We record the way of each pilgrim: distance, check-ins, level and carbon footprint.',
+    about: 'We record the journey of each pilgrim: distance, check-ins, level and carbon footprint.',
     checkin: 'Check in',
     survey: 'Survey',
     looking:
-      'Are you looking for the check-in or the survey? The organisers announce them in their LINE account as soon as they are ready.',
+      'Are you looking for the check-in or the survey? The organisers will announce them on their LINE account as soon as they are ready.',
   },
   ja: {
     language: '日本語',

@@ -1,4 +1,4 @@
-/** The event as a page: plain HTML without scripts, for light and dark, from the narrowest phone on. */
+/** The event's page: plain HTML without scripts, with light and dark colours, for all screen widths. */
 import { createHash } from 'node:crypto'
 import { Language } from '#shared/contracts/bot.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
@@ -25,18 +25,18 @@ nav a{padding:.5rem 0;color:var(--soft)}
 nav [aria-current]{color:var(--ink);font-weight:600;text-decoration:none}
 a:focus-visible{outline:3px solid var(--ink);outline-offset:3px}`
 
-/** Its own style is all that the page may use. */
+/** The policy allows the page's own style and nothing else. */
 export const HOME_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 export interface Home {
   readonly language: Language
   readonly name: string
   readonly standing: Standing
-  /** What the operators say. */
+  /** The operators' message. */
   readonly message: string | null
-  /** When it begins, in words; null where it has begun, or nobody has said. */
+  /** When it begins, formatted; null when it has begun, or its start is not set. */
   readonly begins: string | null
-  /** Pages of the event; null where there are none yet. */
+  /** Addresses of the event's pages; null when there are none yet. */
   readonly checkinUrl: string | null
   readonly surveyUrl: string | null
 }
@@ -44,7 +44,7 @@ export interface Home {
 const paragraph = (text: string, name = ''): string =>
   `<p${name === '' ? '' : ` class="${name}"`}>${escapeMarkup(text)}</p>`
 
-const way = (url: string | null, label: string): string =>
+const link = (url: string | null, label: string): string =>
   url === null ? '' : `<a href="${escapeMarkup(url)}">${escapeMarkup(label)}</a>`
 
 const languages = (shown: Language): string =>
@@ -58,11 +58,11 @@ const languages = (shown: Language): string =>
 export function homePage(home: Home): string {
   const { language, name, standing, message, begins, checkinUrl, surveyUrl } = home
   const words = HOME_WORDS[language]
-  const said =
+  const note =
     message === null
       ? paragraph(words.sentence[standing])
       : `<figure><figcaption>${escapeMarkup(words.message)}</figcaption><blockquote>${escapeMarkup(message)}</blockquote></figure>`
-  const ways = way(checkinUrl, words.checkin) + way(surveyUrl, words.survey)
+  const links = link(checkinUrl, words.checkin) + link(surveyUrl, words.survey)
   const complete = checkinUrl !== null && surveyUrl !== null
   return `<!doctype html>
 <html lang="${language}">
@@ -77,9 +77,9 @@ export function homePage(home: Home): string {
 <h1>${escapeMarkup(name)}</h1>
 ${paragraph(words.standing[standing], 'standing')}
 ${begins === null ? '' : paragraph(words.begins(begins))}
-${said}
+${note}
 ${paragraph(words.about)}
-${ways === '' ? '' : `<div class="ways">${ways}</div>`}
+${links === '' ? '' : `<div class="ways">${links}</div>`}
 ${complete || standing === 'ended' ? '' : paragraph(words.looking, 'quiet')}
 </main>
 <nav>

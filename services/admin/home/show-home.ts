@@ -1,4 +1,4 @@
-/** The event's page for whoever follows a link: it is answered whatever is away. */
+/** The event's page. It is answered even when all stores are unavailable. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { Language } from '#shared/contracts/bot.ts'
 import type { VersionedStatus } from '#shared/kv/kv.ts'
@@ -8,18 +8,18 @@ import { within } from '#shared/runtime/deadline.ts'
 import { HOME_POLICY, homePage } from './home-page.ts'
 import type { Standing } from './home-locales.ts'
 
-/** A page without the status is better than none. */
+/** The longest time to wait for each store. After that, the page is shown without the status. */
 const TIMEOUT_MS = 2_000
 
-/** From the kv, or from the database where that has none; null where neither tells in time. */
+/** Reads the status from the kv, or else from the database. Null when neither answers in time. */
 async function statusNow({ kv, db }: ServiceContext): Promise<VersionedStatus | null> {
-  const told = (ask: Promise<VersionedStatus | null>) =>
+  const orNull = (read: Promise<VersionedStatus | null>) =>
     within(
-      ask.catch(() => null),
+      read.catch(() => null),
       TIMEOUT_MS,
       () => null,
     )
-  return (await told(kv.status())) ?? (await told(readStatus(db)))
+  return (await orNull(kv.status())) ?? (await orNull(readStatus(db)))
 }
 
 function standingOf(status: VersionedStatus | null, startsMs: number | null, nowMs: number): Standing {
@@ -27,15 +27,15 @@ function standingOf(status: VersionedStatus | null, startsMs: number | null, now
   return status.status === 'active' && startsMs !== null && nowMs < startsMs ? 'awaited' : status.status
 }
 
-/** @param asked the language as a parameter names it */
+/** @param requested the value of the parameter `lang` */
 export async function showHome(
   context: ServiceContext,
   request: Request,
-  asked: string | undefined,
+  requested: string | undefined,
 ): Promise<Response> {
   const { config, now } = context
   const status = await statusNow(context)
-  const named = Language.safeParse(asked)
+  const named = Language.safeParse(requested)
   const language = named.data ?? acceptedLanguage(request.headers.get('accept-language')) ?? 'zh-Hant'
   const standing = standingOf(status, config.startsMs, now())
   const format = new Intl.DateTimeFormat(language, {
@@ -43,7 +43,7 @@ export async function showHome(
     timeStyle: 'short',
     timeZone: config.timeZone,
   })
-  /** Where a page has no address, links lead here. */
+  /** Null when the page has no address of its own, because its setting then defaults to this page. */
   const elsewhere = (url: string): string | null => (url.replace(/\/$/, '') === config.publicUrl ? null : url)
   const page = homePage({
     language,

@@ -1,4 +1,4 @@
-/** Points that the database refuses, youngest first. */
+/** Points that the database has refused, latest first. */
 import { desc, eq, lt } from 'drizzle-orm'
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'

@@ -1,4 +1,4 @@
-/** A dead letter goes back into the buffer, or away for good. */
+/** Requeues a dead letter, or drops it. */
 import { and, eq } from 'drizzle-orm'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
@@ -18,9 +18,9 @@ import { deadLetterNotFound } from './list-dead-letters.ts'
 type Letter = typeof deadLetters.$inferSelect
 
 /**
- * Replays a dead letter. Its row goes only when the buffer has the point; a flush that refuses it in between
- * renews the row, which then stays.
- * @throws Refusal 404, or 409 for what no phone ever sent; KvUnavailable, and the row stays
+ * Requeues a dead letter. Its row is deleted only when the buffer has the point. When a flush refuses the point again in
+ * between, it updates the row, which then stays.
+ * @throws Refusal 404, or 409 for a point that the buffer can not store; KvUnavailable, and then the row stays
  */
 export async function requeueDeadLetter(
   context: ServiceContext,
@@ -31,11 +31,11 @@ export async function requeueDeadLetter(
   const { db, kv, config, now } = context
   const letter = await readLetter(context, id)
   if (!isEntry(letter))
-    throw conflict('This is no point at all: the buffer can not hold it. It can be dropped.')
-  if (!(await isErased(db.orm, letter))) await putBack(kv, letter, admissionRules(config))
+    throw conflict('This dead letter is not a valid point, so it can not be requeued. It can be dropped.')
+  if (!(await isErased(db.orm, letter))) await requeue(kv, letter, admissionRules(config))
   return db.orm.transaction(async (tx) => {
     await sharePerson(tx, letter.userId)
-    // Since it was put back, too: the kv drops it then, and nobody is named.
+    // An erasure may have come since it was requeued. Then the kv drops the point, and the audit log must not name anybody.
     const erased = await isErased(tx, letter)
     const gone = await tx
       .delete(deadLetters)
@@ -71,15 +71,15 @@ async function readLetter({ db }: ServiceContext, id: number): Promise<Letter> {
   return letter
 }
 
-/** Whether its pilgrim has been erased after the point was admitted. */
+/** Whether its pilgrim has been erased since the point was admitted. */
 const isErased = async (tx: Writer, { userId, value }: Letter): Promise<boolean> =>
   (await readGeneration(tx, userId)) > readStamp(value).generation
 
-/** The buffer holds single lines, of people. */
+/** Whether the buffer can store it: a valid user id, and no line breaks. */
 const isEntry = ({ userId, field, value }: Letter): boolean => isUserId(userId) && !/\n/.test(field + value)
 
-/** The kv stamps it anew. */
-const putBack = (kv: Kv, { userId, field, value }: Letter, rules: ReturnType<typeof admissionRules>) =>
+/** Writes the point to the buffer. The kv adds a new stamp. */
+const requeue = (kv: Kv, { userId, field, value }: Letter, rules: ReturnType<typeof admissionRules>) =>
   kv.restore(
     partitionOf(userId, kv.partitions),
     [

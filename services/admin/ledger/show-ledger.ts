@@ -1,4 +1,4 @@
-/** The ledger as operators read it, with the times at which losses were noticed. */
+/** The ledger for operators, with the times at which losses were detected. */
 import { desc } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -8,7 +8,7 @@ import { ledgerLosses } from '#shared/schema/ledger.ts'
 
 const LOSSES_SHOWN = 100
 
-/** Reads the ledger now. Rejects while the kv or the database is away. */
+/** Reads the current ledger. Rejects while the kv or the database is unavailable. */
 export async function showLedger({ db, kv, now }: ServiceContext): Promise<Ledger> {
   const { deadLetter, inFlight, ...ledger } = await readLedger(db, kv)
   const losses = await db.read(() =>

@@ -1,4 +1,4 @@
-/** The activity's status, as operators read and set it. */
+/** Reading and setting the activity's status. */
 import { eq } from 'drizzle-orm'
 import { ACTIVITY_ID, publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { audit } from '#shared/security/audit-log.ts'
@@ -23,16 +23,16 @@ const shown = (row: Row, ending: Ending | null): Activity => ({
   ending,
 })
 
-/** The status, and how far the end has come. */
+/** The status, and the progress of the end. */
 export async function readActivity({ db }: ServiceContext): Promise<Activity> {
   const [row] = await db.read(() => db.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)))
   return shown(row!, row!.status === 'ended' ? await db.read(() => readEndProgress(db.orm)) : null)
 }
 
 /**
- * Pauses or resumes. Answers when every partition of the kv has the new status. The same status again changes
- * nothing but the message, and that only where one is given: an empty one takes the message back.
- * @throws Refusal 409 after the end; 503 when the change stands but is not known everywhere yet
+ * Pauses or resumes. Resolves when every partition of the kv has the new status. A repeated status changes only the
+ * message, if one is given. An empty message deletes it.
+ * @throws Refusal 409 after the end; 503 when the change is stored but not yet in every partition of the kv
  */
 export async function setStatus(
   context: ServiceContext,
@@ -44,7 +44,7 @@ export async function setStatus(
   const nowMs = context.now()
   const { row, event } = await db.orm.transaction(async (tx) => {
     const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
-    if (held!.status === 'ended') throw conflict('The event has ended; an ended event is not opened again.')
+    if (held!.status === 'ended') throw conflict('The event has ended. An ended event can not be reopened.')
     if (held!.status === status) {
       const row = await changeMessage(tx, held!, message)
       if (row !== held!) await audit(tx, operator, 'set-status-message', messageChange(row), requestId, nowMs)
@@ -65,14 +65,16 @@ export async function setStatus(
     await publishStatus(db, kv)
   } catch (error) {
     if (!isKvUnavailable(error)) throw error
-    throw unavailable('The new status is stored, but not known everywhere yet; it is being retried.')
+    throw unavailable(
+      'The new status is stored but not yet in effect everywhere. The service keeps retrying.',
+    )
   } finally {
     if (event !== null) void outbox.ring(event)
   }
   return shown(row, null)
 }
 
-/** Writes fields of the activity under its next version, so that every copy of it is replaced. */
+/** Updates the activity and raises its version, so that every cached copy is replaced. */
 async function change(tx: Writer, held: Row, fields: Partial<Row>): Promise<Row> {
   const [changed] = await tx
     .update(activity)
@@ -82,14 +84,14 @@ async function change(tx: Writer, held: Row, fields: Partial<Row>): Promise<Row>
   return changed!
 }
 
-/** The row with the message that was given; the row itself where none was, or the same one. */
+/** Stores a given message. Returns the unchanged row when no message is given, or the same one. */
 function changeMessage(tx: Writer, held: Row, given: string | null | undefined): Promise<Row> | Row {
   const message = given?.trim() || null
   if (given === null || given === undefined || message === held.message) return held
   return change(tx, held, { message })
 }
 
-/** What the audit log keeps of a new message: the status is as old as before. */
+/** The audit log's details of a new message. The status keeps its time. */
 const messageChange = ({ status, message, changedAt, changedBy }: Row) => ({
   status,
   message,

@@ -1,6 +1,6 @@
 /**
- * The end of the event. The end itself is one transaction; everything after it happens by the event that the
- * transaction wrote, in the services that do it, and survives any restart.
+ * Ends the event in one transaction, which writes a domain event. Everything else is done by the subscribers of that
+ * domain event, so it continues after any restart.
  */
 import { eq } from 'drizzle-orm'
 import { ACTIVITY_ID, publishStatus } from '#shared/lifecycle/activity-status.ts'
@@ -15,13 +15,13 @@ import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { activity } from '#shared/schema/operations.ts'
 import { readActivity } from './activity-status.ts'
 
-/** The answer waits this long for the final flush; progress is in `GET admin/status`. */
+/** The longest time that the answer waits for the final flush. `GET admin/status` shows the progress. */
 const FLUSH_WAIT_MS = 20_000
 const POLL_MS = 100
 
 /**
- * Ends the event, from active or paused. Ending it again changes nothing and answers the state of the first.
- * @throws Refusal 503 when the end stands but is not known everywhere yet
+ * Ends an active or paused event. A repeated call changes nothing and returns the state of the first.
+ * @throws Refusal 503 when the end is stored but not yet in every partition of the kv
  */
 export async function endActivity(
   context: ServiceContext,
@@ -34,7 +34,9 @@ export async function endActivity(
     await publishStatus(db, kv)
   } catch (error) {
     if (!isKvUnavailable(error)) throw error
-    throw unavailable('The event has ended, but this is not known everywhere yet; it is being retried.')
+    throw unavailable(
+      'The event has ended, but this is not yet in effect everywhere. The service keeps retrying.',
+    )
   } finally {
     if (event !== null) void outbox.ring(event)
   }
@@ -46,7 +48,7 @@ export async function endActivity(
   }
 }
 
-/** @returns the event to ring for; null when the activity had ended before */
+/** @returns the domain event to announce; null when the activity had ended before */
 async function end({ db, outbox, now }: ServiceContext, operator: Operator, requestId: string) {
   return db.orm.transaction(async (tx) => {
     const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')

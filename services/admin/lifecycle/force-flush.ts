@@ -1,4 +1,4 @@
-/** The flush on demand: rung for, and waited for. */
+/** The flush on demand. */
 import { and, eq, gt, max, sum } from 'drizzle-orm'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
@@ -8,12 +8,12 @@ import type { Flushed } from '#shared/contracts/ledger.ts'
 import { handled } from '#shared/schema/outbox.ts'
 import { flushes } from '#shared/schema/flushing.ts'
 
-const WAIT_MS = 20_000
+const TIMEOUT_MS = 20_000
 const POLL_MS = 100
 
 /**
- * Asks for a flush, and waits for it. One that is under way is waited for and followed by another, since it may
- * have begun before the points came. What is not finished in time goes on.
+ * Requests a flush and waits for it. A flush that is already running is followed by another one, because it may have
+ * begun before the latest points arrived. An unfinished flush continues after the timeout.
  */
 export async function forceFlush(
   { db, outbox, now }: ServiceContext,
@@ -27,7 +27,7 @@ export async function forceFlush(
   })
   void outbox.ring(event)
   const isHandled = and(eq(handled.eventId, event.id), eq(handled.subscriber, 'scheduler.flush'))
-  const until = performance.now() + WAIT_MS
+  const until = performance.now() + TIMEOUT_MS
   for (;;) {
     const rows = await db.read(() => db.orm.select().from(handled).where(isHandled))
     if (rows.length === 0 && performance.now() < until) {

@@ -1,4 +1,4 @@
-/** The health report, from real probes that are cached for a second. */
+/** The health report, from probes of the stores that are cached for a second. */
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -12,21 +12,21 @@ const probed = async (probe: Promise<unknown>): Promise<'ok' | 'error'> => {
     await probe
     return 'ok'
   } catch {
-    // What exactly is wrong stands in the metrics and logs of those who use it.
+    // The services that use the store report the cause in their metrics and logs.
     return 'error'
   }
 }
 
-/** Answers the report; asks the dependencies at most once a second, whoever asks. */
+/** Creates the reader of the report. The stores are probed at most once a second. */
 export function createHealth({ db, kv, objects, now }: ServiceContext): () => Promise<Health> {
   let report: Promise<Health> | null = null
-  let askedMs = 0
-  // The status outlives the database for this report: an ended event stays ended.
+  let probedMs = 0
+  // Remembered while the database is unavailable, because an ended event stays ended.
   let ended = false
-  // And so does the time of the last flush.
+  // Remembered while both stores are unavailable.
   let lastFlush: number | null = null
 
-  const ask = async (): Promise<Health> => {
+  const probeAll = async (): Promise<Health> => {
     const [dbState, kvState, objectsState] = await Promise.all([
       probed(db.probe()),
       probed(kv.probe()),
@@ -47,9 +47,9 @@ export function createHealth({ db, kv, objects, now }: ServiceContext): () => Pr
   }
 
   return () => {
-    if (report === null || now() - askedMs >= CACHE_MS) {
-      askedMs = now()
-      report = ask()
+    if (report === null || now() - probedMs >= CACHE_MS) {
+      probedMs = now()
+      report = probeAll()
     }
     return report
   }

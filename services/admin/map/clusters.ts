@@ -1,4 +1,4 @@
-/** The map by cells, from the tiles that the flush keeps: never from points. */
+/** The map by cells. It reads the tiles that the flush updates, and never reads points. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type ClustersQuery, type MapCell, MAX_CELLS, writeClusters } from '#shared/contracts/clusters.ts'
 import type { Written } from '#shared/contracts/endpoint.ts'
@@ -20,32 +20,32 @@ interface Cluster {
   readonly users: number
 }
 
-/** What is asked for. `sinceMs`: start of an hour. */
-interface Asked {
+/** What to read. `sinceMs`: start of an hour, in epoch milliseconds. */
+interface Selection {
   readonly zoom: number
   readonly box: Box
   readonly sinceMs: number | null
   readonly k: number
 }
 
-/** Reads cells as GeoJSON; all of an answer is of one moment. */
+/** Creates the reader of cells as GeoJSON. Each answer is a consistent snapshot. */
 export function createClusters(context: ServiceContext): (query: ClustersQuery) => Promise<Written> {
-  const readProcession = createFrontAndTail(context)
-  return (query) => readClusters(context, readProcession, query)
+  const readFrontAndTail = createFrontAndTail(context)
+  return (query) => readClusters(context, readFrontAndTail, query)
 }
 
 async function readClusters(
   { db, kv, calendar }: ServiceContext,
-  readProcession: ReadFrontAndTail,
+  readFrontAndTail: ReadFrontAndTail,
   query: ClustersQuery,
 ): Promise<Written> {
   const sinceMs = query.since === undefined ? null : calendar.hourStart(query.since)
-  const asked = { zoom: query.zoom, box: query.bbox ?? EVERYWHERE, sinceMs, k: query.k }
+  const selection = { zoom: query.zoom, box: query.bbox ?? EVERYWHERE, sinceMs, k: query.k }
   const [map, lastFlush] = await Promise.all([
     db.read(() =>
       db.sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
-        const fitting = await readFitting(tx, calendar, asked)
-        return { ...fitting, ...(await readProcession(tx, { ...asked, zoom: fitting.zoom })) }
+        const fitting = await readFitting(tx, calendar, selection)
+        return { ...fitting, ...(await readFrontAndTail(tx, { ...selection, zoom: fitting.zoom })) }
       }),
     ),
     readLastFlush(db, kv),
@@ -66,33 +66,33 @@ const mapCellOf = ({ cell, points, users }: Cluster): MapCell => ({
   users,
 })
 
-/** The cells of the zoom asked for, or of the next coarser one at which there are not too many. */
+/** The cells of the requested zoom, or of the next coarser one that has at most `MAX_CELLS` cells. */
 async function readFitting(
   tx: Query,
   calendar: Calendar,
-  asked: Asked,
+  selection: Selection,
 ): Promise<{ readonly zoom: number; readonly clusters: readonly Cluster[] }> {
-  for (const kept of KEPT_ZOOMS.filter((zoom) => coarsestOf(zoom) <= asked.zoom)) {
-    const found = await readBelow(tx, calendar, kept, asked)
+  for (const stored of KEPT_ZOOMS.filter((zoom) => coarsestOf(zoom) <= selection.zoom)) {
+    const found = await readBelow(tx, calendar, stored, selection)
     if (found !== null) return found
   }
-  throw new LoggableError('the coarsest zoom fits always')
+  throw new LoggableError('the coarsest zoom has too many cells')
 }
 
-/** The last zoom that is summed from a kept one: the next one is summed from the next. */
-const coarsestOf = (kept: number): number =>
-  Math.max(MIN_ZOOM, ...KEPT_ZOOMS.filter((zoom) => zoom < kept).map((zoom) => zoom + 1))
+/** The coarsest zoom that is computed from a stored one. Coarser zooms are computed from the next stored one. */
+const coarsestOf = (stored: number): number =>
+  Math.max(MIN_ZOOM, ...KEPT_ZOOMS.filter((zoom) => zoom < stored).map((zoom) => zoom + 1))
 
-/** @returns null when there are too many cells at all the zooms that are summed from this one */
-async function readBelow(tx: Query, calendar: Calendar, kept: number, asked: Asked) {
+/** @returns null when there are too many cells at every zoom that is computed from this one */
+async function readBelow(tx: Query, calendar: Calendar, stored: number, selection: Selection) {
   const found = new Map<number, Cluster[]>()
-  for (let zoom = Math.min(kept, asked.zoom); zoom >= coarsestOf(kept); zoom--) found.set(zoom, [])
-  for await (const tile of readMap(tx, calendar, { ...asked, zoom: kept })) {
-    let [counts, at] = [tile, kept]
+  for (let zoom = Math.min(stored, selection.zoom); zoom >= coarsestOf(stored); zoom--) found.set(zoom, [])
+  for await (const tile of readMap(tx, calendar, { ...selection, zoom: stored })) {
+    let [counts, at] = [tile, stored]
     for (const [zoom, clusters] of found) {
       counts = coarsen(counts, at - zoom)
       at = zoom
-      addClusters(clusters, counts, zoom, asked)
+      addClusters(clusters, counts, zoom, selection)
       if (clusters.length > MAX_CELLS && zoom > MIN_ZOOM) found.delete(zoom)
     }
     if (found.size === 0) return null
@@ -101,7 +101,7 @@ async function readBelow(tx: Query, calendar: Calendar, kept: number, asked: Ask
   return { zoom: finest![0], clusters: fullest(finest![1]) }
 }
 
-function addClusters(clusters: Cluster[], counts: Counts, zoom: number, { box, k }: Asked): void {
+function addClusters(clusters: Cluster[], counts: Counts, zoom: number, { box, k }: Selection): void {
   const [low, high] = cornersOf(box, zoom)
   for (let i = 0; i < counts.length; i += 3) {
     const [points, users] = [counts[i + 1]!, counts[i + 2]!]
@@ -112,7 +112,7 @@ function addClusters(clusters: Cluster[], counts: Counts, zoom: number, { box, k
   }
 }
 
-/** Of the coarsest zoom, which has no next one, those with the most points. */
+/** At the coarsest zoom, the cells with the most points. */
 const fullest = (clusters: readonly Cluster[]): readonly Cluster[] =>
   clusters.length <= MAX_CELLS
     ? clusters

@@ -1,6 +1,6 @@
 /**
- * Where the walk begins and ends: from the latest positions, by cells of about 90 m. The foremost and the last
- * twentieth are left out, because somebody is always at the wrong end, or at home already.
+ * The front and the tail of the walk, from the latest positions, by cells of about 90 m. The foremost and the last
+ * twentieth of the pilgrims are left out as outliers, for example people who are at home already.
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Clusters } from '#shared/contracts/clusters.ts'
@@ -13,55 +13,55 @@ import { alongAxis, alongRoute, type Ends, type Places } from '#shared/map/front
 import { roundKm } from '#shared/rules/rounding.ts'
 import { EVERYWHERE, readMap, readMapVersion } from './map-tiles.ts'
 
-/** Where points have been only tells which way the walk goes: the coarsest kept zoom is close enough. */
+/** Past points only give the direction of the walk, so the coarsest stored zoom is precise enough. */
 const PAST_ZOOM = KEPT_ZOOMS.at(-1)!
-/** Who has not been seen for so long before the latest of all is not walking. */
+/** Pilgrims whose last position is older than this, before the latest position of all, are not walking. */
 const HOURS = 24
 const HOUR_MS = 3_600_000
 
-type Procession = Pick<Clusters, 'front' | 'tail' | 'spread_km'>
-const NOBODY: Procession = { front: null, tail: null, spread_km: null }
+type FrontAndTail = Pick<Clusters, 'front' | 'tail' | 'spread_km'>
+const NOBODY: FrontAndTail = { front: null, tail: null, spread_km: null }
 
-/** Answers that are remembered at most: with another flush all of them are made anew. */
-const REMEMBERED = 256
+/** Most results that are cached. Each flush makes all of them stale. */
+const MAX_CACHED = 256
 
-/** What is asked for. */
-interface Asked {
-  /** Of the answer: with `k` no place is told more closely than the cells are. */
+/** What to read. */
+interface Selection {
+  /** Zoom of the answer. With `k`, places are no more precise than its cells. */
   readonly zoom: number
-  /** Who has been seen since then; null: within a day of the latest position of all. */
+  /** Pilgrims seen since then, in epoch milliseconds; null: within a day of the latest position of all. */
   readonly sinceMs: number | null
   readonly k: number
 }
 
-/** What a procession depends on beside the map. */
+/** What the result depends on besides the map. */
 interface Context extends Pick<ServiceContext, 'calendar'> {
   readonly config: Pick<ServiceContext['config'], 'route'>
 }
 
-/** Reads where the walk begins and ends, within a transaction that sees one moment. */
-export type ReadFrontAndTail = (tx: Query, asked: Asked) => Promise<Procession>
+/** Reads front and tail, within a repeatable-read transaction. */
+export type ReadFrontAndTail = (tx: Query, selection: Selection) => Promise<FrontAndTail>
 
 /**
- * A reader that works a procession out once for each state of the tiles, whatever part of the map it is asked
- * beside: tens of thousands of people do not have to be put in order again until one of them has moved.
+ * Creates a reader that computes the result once for each version of the tiles, independent of the requested box. So
+ * tens of thousands of positions are sorted again only after one of them has changed.
  */
 export function createFrontAndTail(context: Context): ReadFrontAndTail {
   const { calendar } = context
-  const remembered = new Map<string, Procession>()
-  return async (tx, asked) => {
-    const sinceMs = asked.sinceMs ?? (await lastDay(tx, calendar))
+  const cache = new Map<string, FrontAndTail>()
+  return async (tx, selection) => {
+    const sinceMs = selection.sinceMs ?? (await lastDay(tx, calendar))
     if (sinceMs === null) return NOBODY
-    const zoom = asked.k > 0 ? Math.min(asked.zoom, ENDS_ZOOM) : ENDS_ZOOM
+    const zoom = selection.k > 0 ? Math.min(selection.zoom, ENDS_ZOOM) : ENDS_ZOOM
     const version = await readMapVersion(tx, calendar, { zoom: ENDS_ZOOM, sinceMs })
-    const name = `${version} ${sinceMs} ${zoom} ${asked.k}`
-    let procession = remembered.get(name)
-    if (procession === undefined) {
-      procession = await workOut(tx, context, { zoom, sinceMs, k: asked.k })
-      if (remembered.size >= REMEMBERED) remembered.clear()
-      remembered.set(name, procession)
+    const name = `${version} ${sinceMs} ${zoom} ${selection.k}`
+    let frontAndTail = cache.get(name)
+    if (frontAndTail === undefined) {
+      frontAndTail = await compute(tx, context, { zoom, sinceMs, k: selection.k })
+      if (cache.size >= MAX_CACHED) cache.clear()
+      cache.set(name, frontAndTail)
     }
-    return procession
+    return frontAndTail
   }
 }
 
@@ -73,16 +73,16 @@ async function lastDay(tx: Query, calendar: Calendar): Promise<number | null> {
   return latest === undefined ? null : calendar.hourStart(latest.ms - (HOURS - 1) * HOUR_MS)
 }
 
-async function workOut(
+async function compute(
   tx: Query,
   { calendar, config: { route } }: Context,
-  { zoom, sinceMs, k }: Asked,
-): Promise<Procession> {
-  const read = async (kept: number, peopleOnly: boolean): Promise<Places> => {
+  { zoom, sinceMs, k }: Selection,
+): Promise<FrontAndTail> {
+  const read = async (stored: number, peopleOnly: boolean): Promise<Places> => {
     const places = { lats: [], lngs: [], weights: [] }
-    const shownZoom = Math.min(zoom, kept)
-    for await (const tile of readMap(tx, calendar, { zoom: kept, box: EVERYWHERE, sinceMs, peopleOnly }))
-      addPlaces(places, coarsen(tile, kept - shownZoom), shownZoom, k, peopleOnly)
+    const shownZoom = Math.min(zoom, stored)
+    for await (const tile of readMap(tx, calendar, { zoom: stored, box: EVERYWHERE, sinceMs, peopleOnly }))
+      addPlaces(places, coarsen(tile, stored - shownZoom), shownZoom, k, peopleOnly)
     return places
   }
   const pilgrims = await read(ENDS_ZOOM, true)
@@ -111,7 +111,7 @@ function addPlaces(
 
 const rounded = (degrees: number): number => Math.round(degrees * 1e5) / 1e5
 
-function shown({ front, tail, spreadMm }: Ends): Procession {
+function shown({ front, tail, spreadMm }: Ends): FrontAndTail {
   const [first, last] = [front, tail].map(({ lat, lng, alongM }) => ({
     lat: rounded(lat),
     lng: rounded(lng),

@@ -1,6 +1,6 @@
 /**
- * Reading tiles of the map: those of a box, from an hour on, one tile after the other with its hours summed; and
- * whether they are still the ones that were read before.
+ * Reads tiles of the map: those of a box, from an hour on, one tile after the other with its hours summed. Also reads
+ * a version, which changes whenever a tile changes.
  */
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -13,28 +13,28 @@ import { unpackCounts } from '#shared/map/packed-cell-counts.ts'
 export type Box = readonly [west: number, south: number, east: number, north: number]
 export const EVERYWHERE: Box = [-180, -90, 180, 90]
 
-/** What is read of which tiles. */
-interface Asked {
-  /** One of the kept ones. */
+/** What to read of which tiles. */
+interface Selection {
+  /** One of the stored zooms. */
   readonly zoom: number
   readonly box: Box
-  /** Start of an hour; null: of all time. */
+  /** Start of an hour, in epoch milliseconds; null: of all time. */
   readonly sinceMs: number | null
-  /** Whether points are of no interest: they may be there or not. */
+  /** Whether only people are needed. Counts of points may then be missing. */
   readonly peopleOnly?: boolean
 }
 
-/** Rows that are read at a time: who has enough reads no more. */
+/** Rows that are read at a time, so that a caller that has enough reads no more. */
 const PAGE = 100
 
-/** The cells of a zoom that a box touches: corners, both included. */
+/** The cells of a zoom that a box touches, as two corners, both included. */
 export function cornersOf([west, south, east, north]: Box, zoom: number): readonly [low: Cell, high: Cell] {
   return [cellAt(south, west, zoom), cellAt(north, east, zoom)]
 }
 
 /**
- * A short text that is another one as soon as any tile from an hour on is: by which transaction wrote each.
- * @param zoom one of the kept ones
+ * A short text that changes whenever any tile from an hour on changes. It is a hash over the writing transactions.
+ * @param zoom one of the stored zooms
  */
 export async function readMapVersion(
   tx: Query,
@@ -47,11 +47,11 @@ export async function readMapVersion(
   return row.version ?? ''
 }
 
-/** Yields the counts of tile after tile, with Z-orders of the whole grid. */
+/** Yields the counts of each tile, with Z-orders of the whole grid. */
 export async function* readMap(
   tx: Query,
   calendar: Calendar,
-  { zoom, box, sinceMs, peopleOnly = false }: Asked,
+  { zoom, box, sinceMs, peopleOnly = false }: Selection,
 ): AsyncGenerator<Counts> {
   const [low, high] = cornersOf(box, MAX_ZOOM).map(({ x, y }) => {
     const up = MAX_ZOOM - zoom + TILE_ZOOMS
@@ -59,7 +59,7 @@ export async function* readMap(
   }) as [Cell, Cell]
   let last = { x: -1, y: -1 }
   let sum: Counts = []
-  // A tile of an older release has nobody apart.
+  // A tile of an older release has no separate counts of people.
   const what = peopleOnly ? tx`coalesce(people, counts)` : tx`counts`
   const pages = tx<{ x: number; y: number; packed: string }[]>`
     SELECT x, y, encode(${what}, 'base64') AS packed
@@ -78,7 +78,7 @@ export async function* readMap(
   if (sum.length > 0) yield sum
 }
 
-/** The fewest tiles that make up a time: all of it, or whole hours until a day is full and then days. */
+/** The fewest tiles that cover a time: all of it, or hours up to the next full day and then days. */
 function inTime(tx: Query, zoom: number, sinceMs: number | null, calendar: Calendar) {
   if (sinceMs === null) return tx`span = 'all'`
   const from = tx`to_timestamp(${sinceMs}::float8 / 1000)`

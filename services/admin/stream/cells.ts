@@ -1,4 +1,4 @@
-/** New positions by cell of the map's grid. */
+/** New positions, counted by cell of the map's grid. */
 import { type CellsSeen, type StreamData } from '#shared/contracts/stream.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Position } from '#shared/kv/kv.ts'
@@ -6,7 +6,7 @@ import { type Cell, cellAt, cellBounds, cellName, MIN_ZOOM } from '#shared/map/c
 
 const MAX_CELLS = 2_000
 
-/** Counts positions by cell, at the zoom or the next coarser one whose cells are few enough. */
+/** Counts positions by cell, at the given zoom or the next coarser one that has at most `MAX_CELLS` cells. */
 export function cellsOf(positions: readonly Position[], zoom: number, nowMs: number): StreamData<'cells'> {
   const byName = new Map<string, { cell: Cell; pilgrims: number }>()
   for (const { lat, lng } of positions) {

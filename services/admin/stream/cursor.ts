@@ -1,6 +1,6 @@
 /**
- * How far a client has read, as an event's id says it: the last change of the status (row of the audit log) and
- * the last position (the kv's clock). Both are the stores' own, so that any replica can go on from it.
+ * A client's place in the stream, which is the id of each stream event: the last change of the status (row of the audit
+ * log) and the last position (the kv's clock). Both come from the stores, so any replica can continue from it.
  */
 import { and, asc, desc, eq, gt, inArray, lte } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -16,25 +16,25 @@ export interface Cursor {
 
 export const writeCursor = ({ change, movedMs }: Cursor): string => `${change}.${movedMs}`
 
-/** Null for what no event of ours bears. */
+/** Returns null for an id that this service can not have sent. */
 export function readCursor(id: string | null): Cursor | null {
   const [, change, movedMs] = /^(\d{1,15})\.(\d{1,15})$/.exec(id ?? '') ?? []
   return change === undefined ? null : { change: Number(change), movedMs: Number(movedMs) }
 }
 
-/** A change of the status, and the row that tells of it. */
+/** A change of the status, with the id of its row. */
 export interface Change {
   readonly id: number
   readonly seen: StatusSeen
 }
 
 const ACTIONS = ['set-status', 'set-status-message', 'end-activity']
-/** Missed ones beyond these are not told one by one. */
+/** Most missed changes that are sent one by one. */
 const MAX_CHANGES = 100
 const MAX_MOVED = 5_000
-/** Partitions are read one beside the other, and their clocks differ: rather told twice than not at all. */
+/** Partitions are read in parallel and their clocks differ, so this span is sent twice rather than missed. */
 const APART_MS = 1_000
-/** A replica may have looked later than the one that is asked now. */
+/** Another replica may have been ahead of this one by up to this span. */
 const AHEAD_MS = 5_000
 
 /** The last change of the status; 0 before the first. */
@@ -65,7 +65,7 @@ export async function changesAfter(
       .limit(MAX_CHANGES),
   )
   return rows.map(({ id, action, at, tokenName, details }) => {
-    // A new message leaves the status as old as it was.
+    // A new message does not change the time of the status.
     const { status, message, changed_at, changed_by } = details as Partial<StatusSeen>
     return {
       id,
@@ -85,14 +85,14 @@ export interface Missed {
 }
 
 /**
- * What happened since a client left; null when it is too much, or the client was somewhere else: it then takes what
- * stands now, and begins anew.
- * @param to from there on it is told by the watch
+ * Reads what happened since a client disconnected. Returns null when it is too much, or when the cursor belongs to
+ * another installation; then the client starts from the current snapshot.
+ * @param to the watch sends everything after this
  */
 export async function readMissed(context: ServiceContext, from: Cursor, to: Cursor): Promise<Missed | null> {
   const { db, kv } = context
   if (from.movedMs > to.movedMs + AHEAD_MS) return null
-  // A log that begins behind the cursor is another one.
+  // An audit log without this row is another installation's.
   if (from.change > 0) {
     const [known] = await db.read(() => db.orm.select().from(auditLog).where(eq(auditLog.id, from.change)))
     if (known === undefined) return null
@@ -104,6 +104,6 @@ export async function readMissed(context: ServiceContext, from: Cursor, to: Curs
     ),
   )
   if (changes.length === MAX_CHANGES || pages.some((page) => page.length === MAX_MOVED)) return null
-  // Some of them the watch may tell again: it may have told them of one partition, and of another not yet.
+  // The watch may send some of them again, because it reads the partitions in parallel.
   return { changes, moved: pages.flat() }
 }

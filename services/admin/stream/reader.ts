@@ -1,38 +1,38 @@
-/** One client of the stream: a queue with a bound, so that one who does not read costs nobody anything. */
+/** One client of the stream: a bounded queue, so that a client that does not read uses bounded memory. */
 import type { StreamData, StreamEventName } from '#shared/contracts/stream.ts'
 
-/** A client further behind than this is let go; it comes back with Last-Event-ID. Above the largest event. */
+/** A client further behind is disconnected and resumes with Last-Event-ID. Larger than the largest event. */
 const QUEUE_BYTES = 256 * 1_024
 
 const encoder = new TextEncoder()
 
-/** A comment: keeps proxies and clients sure that somebody is there. */
+/** A comment, which shows proxies and clients that the connection is alive. */
 export const HEARTBEAT = encoder.encode(': \n\n')
-/** The first bytes: how long a client waits before it comes back, in milliseconds. */
+/** The first bytes: how long a client waits before it reconnects, in milliseconds. */
 export const GREETING = encoder.encode('retry: 2000\n\n')
 
-/** An event as it travels. JSON has no line breaks of its own. */
+/** Encodes an event. JSON contains no line breaks. */
 export const encode = <N extends StreamEventName>(id: string, name: N, data: StreamData<N>): Uint8Array =>
   encoder.encode(`id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 
 export interface Reader {
-  /** Of the cells that this client wants. */
+  /** Zoom of the cells that this client requested. */
   readonly zoom: number
   readonly body: ReadableStream<Uint8Array>
-  /** From now on what is sent is kept for `begin`; before, it is nothing to this client. */
+  /** From now on, events that are sent are queued for `begin`. Earlier ones are dropped. */
   listen(): void
-  /** Sends these, then what was kept, and from now on what comes. */
+  /** Sends these events, then the queued ones. From now on, events are sent immediately. */
   begin(first: readonly Uint8Array[]): void
   send(bytes: Uint8Array): void
-  /** Ends the answer after what is queued. */
+  /** Ends the answer after the queued events. */
   end(): void
 }
 
-/** @param gone called once, when nothing can be sent any more: `slow` where the client did not read */
+/** @param gone called once, when the stream has ended; `slow` when the client did not read */
 export function createReader(zoom: number, gone: (why: 'left' | 'slow' | 'ended') => void): Reader {
   let sink: ReadableStreamDefaultController<Uint8Array> | null = null
-  let held: Uint8Array[] = []
-  let state: 'deaf' | 'listening' | 'begun' = 'deaf'
+  let queued: Uint8Array[] = []
+  let state: 'idle' | 'listening' | 'begun' = 'idle'
   const leave = (why: 'left' | 'slow' | 'ended'): void => {
     if (sink === null) return
     if (why !== 'left') sink.close()
@@ -59,12 +59,12 @@ export function createReader(zoom: number, gone: (why: 'left' | 'slow' | 'ended'
     },
     begin(first) {
       state = 'begun'
-      for (const bytes of [...first, ...held]) write(bytes)
-      held = []
+      for (const bytes of [...first, ...queued]) write(bytes)
+      queued = []
     },
     send(bytes) {
       if (state === 'begun') write(bytes)
-      else if (state === 'listening') held.push(bytes)
+      else if (state === 'listening') queued.push(bytes)
     },
     end: () => leave('ended'),
   }

@@ -1,6 +1,6 @@
 /**
- * `GET admin/stream`: what happens, told as it happens. A client begins with what stands, after what it has missed
- * where it says how far it had read; any replica can tell it. Nothing is looked at while nobody listens.
+ * `GET admin/stream`: server-sent events. A client first gets the events that it has missed, if it sends
+ * Last-Event-ID, and then a snapshot. Any replica can resume a stream. Without clients the stores are not polled.
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -17,45 +17,45 @@ import { startWatch, type Watch } from './watch.ts'
 const MAX_READERS = 500
 const RETRY_AFTER_S = 30
 const HEARTBEAT_MS = 10_000
-/** A client that was let go gets this long to read what is queued. */
+/** Seconds that a disconnected client has to read what is queued. */
 const LINGER_S = 5
 
 const HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' }
 
 export interface Stream {
-  /** Answers with events from now on. @throws Refusal 503 when too many listen, or the service is stopping */
+  /** Opens a stream. @throws Refusal 503 when too many are open, or the service is stopping */
   open(request: Request, zoom: number): Response
-  /** How many listen. */
+  /** Number of open streams. */
   size(): number
 }
 
-/** Those who listen, and the watch that they share while there are any. */
+/** The clients, and the watch that they share while there are any. */
 function createAudience(context: ServiceContext, heartbeatMs: number) {
   const readers = new Set<Reader>()
   let watch: Watch | null = null
   let heartbeat: Timer | undefined
 
-  const tell = (bytes: Uint8Array): void => {
+  const broadcast = (bytes: Uint8Array): void => {
     for (const reader of readers) reader.send(bytes)
   }
-  const startTelling = (): Watch => {
+  const startBroadcast = (): Watch => {
     const started = startWatch(context, {
-      // A look may end after its watch was stopped.
+      // A poll may end after its watch was stopped.
       event(name, data) {
-        if (watch === started) tell(encode(writeCursor(started.cursor), name, data))
+        if (watch === started) broadcast(encode(writeCursor(started.cursor), name, data))
       },
       moved(positions) {
-        if (watch === started) tellCells(context, readers, started.cursor, positions)
+        if (watch === started) broadcastCells(context, readers, started.cursor, positions)
       },
     })
-    heartbeat = setInterval(() => tell(HEARTBEAT), heartbeatMs)
+    heartbeat = setInterval(() => broadcast(HEARTBEAT), heartbeatMs)
     return started
   }
   return {
     readers,
     join(reader: Reader): Watch {
       readers.add(reader)
-      return (watch ??= startTelling())
+      return (watch ??= startBroadcast())
     },
     leave(reader: Reader): void {
       readers.delete(reader)
@@ -80,17 +80,17 @@ export function createStream(
   return {
     size: () => readers.size,
     open(request, zoom) {
-      if (stopping.aborted) throw unavailable('The service is being restarted: please try again in a moment.')
-      // Nobody would read what a HEAD is answered.
+      if (stopping.aborted) throw unavailable('The service is restarting. Please try again in a moment.')
+      // The answer to HEAD has no body.
       if (request.method === 'HEAD') return new Response(null, { headers: HEADERS })
       if (readers.size >= maxReaders)
-        throw unavailable('Too many streams are open: close one, or try again later.', RETRY_AFTER_S)
+        throw unavailable('Too many streams are open. Close one, or try again later.', RETRY_AFTER_S)
       const reader = createReader(zoom, (why) => {
         leave(reader)
         metrics.count('event_stream_closed_total', 'Event streams that ended, by reason', { why })
         if (why !== 'left') idleAfter(request, LINGER_S)
       })
-      // Such a connection is silent on the client's side.
+      // The client sends nothing on this connection, so it has no idle timeout.
       idleAfter(request, 0)
       void begin(context, reader, join(reader), readCursor(request.headers.get('last-event-id')))
       return new Response(reader.body, { headers: HEADERS })
@@ -98,7 +98,7 @@ export function createStream(
   }
 }
 
-/** What was missed, what stands, and from then on what happens. */
+/** Sends missed events, then the snapshot, then events as they happen. */
 async function begin(
   context: ServiceContext,
   reader: Reader,
@@ -107,7 +107,7 @@ async function begin(
 ): Promise<void> {
   await watch.ready
   const { log, now } = context
-  // What stands is told first; what happens while it is being told, after it.
+  // Events that happen from here on are sent after the snapshot.
   reader.listen()
   const to = { ...watch.cursor }
   const snapshot = { at: time(now()), ...watch.seen }
@@ -116,7 +116,7 @@ async function begin(
       ? null
       : await readMissed(context, from, to).catch((error: unknown) => {
           if (!isDatabaseUnavailable(error) && !isKvUnavailable(error))
-            log.error('what a client of the stream has missed can not be read', errorFields(error))
+            log.error('reading the missed events of a stream failed', errorFields(error))
           return null
         })
   const first: Uint8Array[] = [GREETING]
@@ -128,8 +128,8 @@ async function begin(
   reader.begin(first)
 }
 
-/** Each zoom is counted and written once, however many look at it. */
-function tellCells(
+/** Sends cells to all clients. Each zoom is counted and encoded once. */
+function broadcastCells(
   { now }: ServiceContext,
   readers: ReadonlySet<Reader>,
   cursor: Cursor,

@@ -1,7 +1,7 @@
 /**
- * What is looked at while somebody listens, once for all of them: the event's status and its end in the
- * database, what is admitted, who moved and the incident in the kv. Each store has a loop of its own, so that one
- * that hangs does not silence the other.
+ * Polls the stores while there are clients, once for all of them: the event's status and the progress of its end in the
+ * database; counters, positions and the incident in the kv. Each store has its own loop, so that a store that hangs
+ * does not stop the events of the other.
  */
 import { createAlertState } from '#shared/alerts/alert-state.ts'
 import type { Incident } from '#shared/alerts/incident.ts'
@@ -17,13 +17,13 @@ import { readActivity } from '../lifecycle/activity-status.ts'
 import { countsOf, type Look, hasChanges } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'
 
-const LOOK_EVERY_MS = 1_000
-/** A client's beginning waits so long for stores that do not answer; what is missing then is null. */
-const FIRST_LOOK_MS = 2_000
-/** Positions of a partition told of in one look; the rest in the next. */
+const POLL_MS = 1_000
+/** The longest time that a new client waits for the stores. What is missing then is null. */
+const FIRST_POLL_MS = 2_000
+/** Most positions of a partition that one poll reads; the rest follows in the next. */
 const MAX_MOVED = 5_000
 
-/** Who hears what a watch sees. The watch's own state is up to date when it tells. */
+/** Receives the events of a watch. The watch's own state is up to date when they are called. */
 export interface Listeners {
   event<N extends StreamEventName>(name: N, data: StreamData<N>): void
   moved(positions: readonly Moved[]): void
@@ -32,14 +32,14 @@ export interface Listeners {
 type Seen = Omit<Snapshot, 'at' | 'resumed'>
 
 export interface Watch {
-  /** Resolves when everything that can be seen has been looked at. */
+  /** Resolves when both stores have been polled once, or after a timeout. */
   readonly ready: Promise<unknown>
   readonly seen: Readonly<Seen>
   readonly cursor: Cursor
   stop(): void
 }
 
-export function startWatch(context: ServiceContext, ears: Listeners): Watch {
+export function startWatch(context: ServiceContext, listeners: Listeners): Watch {
   const seen: { -readonly [K in keyof Seen]: Seen[K] } = {
     status: null,
     ending: null,
@@ -47,10 +47,10 @@ export function startWatch(context: ServiceContext, ears: Listeners): Watch {
     incident: null,
   }
   const cursor = { change: 0, movedMs: context.now() }
-  const event = repeat(context, () => lookAtEvent(context, seen, cursor, ears))
-  const kv = repeat(context, createKvLook(context, seen, cursor, ears))
+  const event = repeat(context, () => pollEvent(context, seen, cursor, listeners))
+  const kv = repeat(context, createKvPoll(context, seen, cursor, listeners))
   return {
-    ready: within(Promise.all([event.first, kv.first]), FIRST_LOOK_MS, () => undefined),
+    ready: within(Promise.all([event.first, kv.first]), FIRST_POLL_MS, () => undefined),
     seen,
     cursor,
     stop() {
@@ -60,18 +60,18 @@ export function startWatch(context: ServiceContext, ears: Listeners): Watch {
   }
 }
 
-/** Looks now and each second after the last look. A store that is away is looked at again. */
-function repeat({ log }: ServiceContext, look: () => Promise<void>) {
+/** Polls now, and one second after each poll ends. An unavailable store is polled again. */
+function repeat({ log }: ServiceContext, poll: () => Promise<void>) {
   let stopped = false
   let timer: Timer | undefined
   const run = async (): Promise<void> => {
     try {
-      await look()
+      await poll()
     } catch (error) {
       if (!isDatabaseUnavailable(error) && !isKvUnavailable(error))
-        log.error('the stream misses a look', errorFields(error))
+        log.error('polling for the stream failed', errorFields(error))
     }
-    if (!stopped) timer = setTimeout(() => void run(), LOOK_EVERY_MS)
+    if (!stopped) timer = setTimeout(() => void run(), POLL_MS)
   }
   return {
     first: run(),
@@ -85,43 +85,43 @@ function repeat({ log }: ServiceContext, look: () => Promise<void>) {
 type Held = { -readonly [K in keyof Seen]: Seen[K] }
 type Place = { -readonly [K in keyof Cursor]: Cursor[K] }
 
-async function lookAtEvent(
+async function pollEvent(
   context: ServiceContext,
   seen: Held,
   cursor: Place,
-  ears: Listeners,
+  listeners: Listeners,
 ): Promise<void> {
   const { db } = context
   if (seen.status === null) {
-    // In this order: a change between the two is told of again, and not missed.
+    // In this order, a change between the two reads is sent twice rather than missed.
     cursor.change = await lastChange(context)
     const { ending, ...status } = await readActivity(context)
     Object.assign(seen, { status, ending })
-    // For whoever began while the database was away.
-    ears.event('status', status)
-    if (ending !== null) ears.event('ending', ending)
+    // For clients that connected while the database was unavailable.
+    listeners.event('status', status)
+    if (ending !== null) listeners.event('ending', ending)
     return
   }
   for (const { id, seen: status } of await changesAfter(context, cursor.change)) {
     cursor.change = id
     seen.status = status
-    ears.event('status', status)
+    listeners.event('status', status)
   }
   if (seen.status.status !== 'ended') return
   const ending = await db.read(() => readEndProgress(db.orm))
   if (ending === null || Bun.deepEquals(ending, seen.ending)) return
   seen.ending = ending
-  ears.event('ending', ending)
+  listeners.event('ending', ending)
 }
 
-function createKvLook(
+function createKvPoll(
   context: ServiceContext,
   seen: Held,
   cursor: Place,
-  ears: Listeners,
+  listeners: Listeners,
 ): () => Promise<void> {
   const { kv, now } = context
-  const told = createAlertState(context)
+  const alertState = createAlertState(context)
   let follow: (() => Promise<Followed>) | null = null
   let before: Look | null = null
 
@@ -129,19 +129,20 @@ function createKvLook(
     const look = { books: await kv.books(), atMs: performance.now() }
     const counts = countsOf(before, look, now())
     before = look
-    const tell = hasChanges(seen.counts, counts)
+    const changed = hasChanges(seen.counts, counts)
     seen.counts = counts
-    if (tell) ears.event('counts', counts)
+    if (changed) listeners.event('counts', counts)
   }
   const watchIncident = async (): Promise<void> => {
-    const incident = incidentSeen(await told.recall())
+    const incident = incidentSeen(await alertState.recall())
     const last = seen.incident
     if (Bun.deepEquals(incident, last)) return
     seen.incident = incident
-    // One that took the place of another is told of as that one's end, and its own beginning.
-    if (last !== null && last.id !== incident?.id) ears.event('alert', { state: 'recovered', incident: last })
+    // When one incident replaces another, the end of the old one is sent first.
+    if (last !== null && last.id !== incident?.id)
+      listeners.event('alert', { state: 'recovered', incident: last })
     if (incident !== null)
-      ears.event('alert', { state: last?.id === incident.id ? 'changed' : 'opened', incident })
+      listeners.event('alert', { state: last?.id === incident.id ? 'changed' : 'opened', incident })
   }
   return async () => {
     await count()
@@ -151,7 +152,7 @@ function createKvLook(
     }
     const { moved, throughMs } = await follow()
     cursor.movedMs = Math.max(cursor.movedMs, throughMs)
-    if (moved.length > 0) ears.moved(moved)
+    if (moved.length > 0) listeners.moved(moved)
     await watchIncident()
   }
 }
@@ -166,30 +167,30 @@ const incidentSeen = (incident: Incident | null): IncidentSeen | null =>
 
 interface Followed {
   readonly moved: readonly Moved[]
-  /** Everybody who had moved until then is told of, of all partitions. */
+  /** All positions up to this time of the kv's clock have been returned, in all partitions. */
   readonly throughMs: number
 }
 
-/** @returns a function that answers who has moved since its last call */
+/** @returns a function that returns the positions that have changed since its last call */
 function followMoved({ kv }: ServiceContext, sinceMs: number): () => Promise<Followed> {
   const partitions = Array.from({ length: kv.partitions }, (_, partition) => ({
     partition,
     sinceMs,
-    // The last millisecond is read again: more may have moved in it.
-    told: new Set<string>(),
+    // The last millisecond is read again, because more positions may have changed in it.
+    sent: new Set<string>(),
   }))
   return async () => {
     const pages = await Promise.all(
-      partitions.map(async (held) => {
-        const page = await kv.moved(held.partition, held.sinceMs, MAX_MOVED)
-        const moved = page.filter(({ userId, movedMs }) => movedMs > held.sinceMs || !held.told.has(userId))
-        const last = page.at(-1)?.movedMs ?? held.sinceMs
-        held.told = new Set(page.filter(({ movedMs }) => movedMs === last).map(({ userId }) => userId))
-        held.sinceMs = last
+      partitions.map(async (place) => {
+        const page = await kv.moved(place.partition, place.sinceMs, MAX_MOVED)
+        const moved = page.filter(({ userId, movedMs }) => movedMs > place.sinceMs || !place.sent.has(userId))
+        const last = page.at(-1)?.movedMs ?? place.sinceMs
+        place.sent = new Set(page.filter(({ movedMs }) => movedMs === last).map(({ userId }) => userId))
+        place.sinceMs = last
         return { moved, last, isCut: page.length === MAX_MOVED }
       }),
     )
-    // Who comes back is told what came after: as long as a partition has more to tell, no other one decides.
+    // A client resumes after this time, so it must not be later than what a partition with more pages has returned.
     const cut = pages.filter(({ isCut }) => isCut).map(({ last }) => last)
     const throughMs = cut.length > 0 ? Math.min(...cut) : Math.max(...pages.map(({ last }) => last))
     return { moved: pages.flatMap(({ moved }) => moved), throughMs }

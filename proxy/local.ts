@@ -1,6 +1,6 @@
 /**
- * All six services in one process, behind TLS: the embedded run. The drivers are embedded too, unless
- * DATABASE_URL, REDIS_URL, NATS_URL or OBJECTS_URL name others.
+ * The embedded run: all six services in one process, behind TLS. The drivers are embedded too, unless DATABASE_URL,
+ * REDIS_URL, NATS_URL or OBJECTS_URL are set.
  */
 import { environment, type Environment, readConfig } from '#shared/config/config.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
@@ -37,14 +37,14 @@ const SERVICES: Record<ServiceName, (context: ServiceContext) => Service> = {
   scheduler: createScheduler,
 }
 
-/** The router finds the path of a URL with a shorter host at the wrong place. */
+/** The router parses the path of a URL wrongly when its host is shorter. */
 const SHORTEST_HOST = 3
 const ORIGIN = 'https://localhost'
 
-/** A URL in which nothing has to be resolved: a host that is long enough, and its path. */
+/** A URL that needs no parsing: its host is long enough, and its path has no dots or escapes. */
 const PLAIN_URL = /^https:\/\/[\w.:[\]-]{3,}(\/[\w/-]*)(?:\?|$)/
 
-/** A request without a Host comes with a path for a URL. */
+/** Adds a host to a request without a Host header, whose URL is only a path. */
 function withHost(request: Request): Request {
   if (URL.canParse(request.url) && new URL(request.url).host.length >= SHORTEST_HOST) return request
   const { pathname, search } = new URL(request.url, ORIGIN)
@@ -52,17 +52,17 @@ function withHost(request: Request): Request {
 }
 
 export interface Local {
-  /** Where it listens, without a slash at the end. */
+  /** Address where it listens, without a trailing slash. */
   readonly url: string
-  /** How phones reach it, or would: a sentence. */
+  /** A sentence: how phones reach it, or what to set so that they can. */
   readonly reachability: string
   readonly dataDir: string
   readonly tokens: Readonly<Record<'owner' | 'manager' | 'volunteer', string>>
   stop(): Promise<void>
 }
 
-/** Has each request answered by the service that its path belongs to. */
-const answering =
+/** Dispatches each request to the service of its path. */
+const dispatchTo =
   (services: ReadonlyMap<ServiceName, Service>) =>
   async (given: Request): Promise<Response> => {
     const plainPath = PLAIN_URL.exec(given.url)?.[1]
@@ -72,15 +72,15 @@ const answering =
     return withBrowserHeaders(await service.fetch(request))
   }
 
-/** A server's migrations take as long as they take, on a connection of their own. */
+/** Migrations of a database server run without a timeout, on a connection of their own. */
 const migrating = (url: string) => (db: Database) => (url === '' ? migrateDatabase(db) : migrate(url))
 
 /**
  * Starts the embedded run.
- * @throws ConfigError; when a stranger has the port, or another process keeps the data directory for 30 s
+ * @throws ConfigError; when another program uses the port, or another process locks the data directory for 30 s
  */
 export async function startLocal(env: Environment, log: Log, now: () => number = Date.now): Promise<Local> {
-  // Faults are told before anything is waited for.
+  // Invalid settings are reported before waiting for the lock.
   const { dataDir, host, port } = readSettings(env, log)
   const unlock = await takePlace({ dataDir, host, port }, log)
   const tokens = openTokens(dataDir, env)
@@ -106,10 +106,10 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   const server = listen({
     address: { host, port },
     tls: await openCertificate(dataDir),
-    fetch: answering(services),
+    fetch: dispatchTo(services),
     error: (error) => withBrowserHeaders(answerUnexpected(log, error)),
   })
-  const closeDoor = openBackupSocket(ports, log)
+  const closeBackupSocket = openBackupSocket(ports, log)
   addressOf = (request) => server.requestIP(request)?.address ?? 'unknown'
   idleAfter = (request, seconds) => server.timeout(request, seconds)
 
@@ -121,7 +121,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
     async stop() {
       stopping.abort()
       await drain(server)
-      await closeDoor()
+      await closeBackupSocket()
       for (const service of services.values()) await service.stop()
       for (const context of contexts.values()) await context.outbox.stop()
       await ports.close()
@@ -133,9 +133,10 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
 const welcome = ({ url, reachability: reach, dataDir, tokens }: Local): string => `
   The pilgrimage event tracking service listens on ${url}
   ${reach}
-  Data are in ${dataDir}; the certificate is its own: ${dataDir}/tls/cert.pem
+  Data directory: ${dataDir}
+  Self-signed certificate: ${dataDir}/tls/cert.pem
 
-  Admin tokens (header X-Admin-Token), kept in ${dataDir}/tokens.json:
+  Admin tokens (header X-Admin-Token), stored in ${dataDir}/tokens.json:
     owner      ${tokens.owner}
     manager    ${tokens.manager}
     volunteer  ${tokens.volunteer}
@@ -162,7 +163,7 @@ if (import.meta.main) {
     const local = await startLocal(environment(), log)
     console.log(welcome(local))
     await stopping
-    console.log('Stopping: requests in flight are answered first.')
+    console.log('Stopping. Requests in progress are answered first.')
     await local.stop()
     process.exit(0)
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The embedded run's own certificate, made at the first start. */
+/** The embedded run's self-signed certificate, created at the first start. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { X509Certificate } from 'node:crypto'
@@ -6,7 +6,7 @@ import { generate } from 'selfsigned'
 
 const DAY_MS = 86_400_000
 const VALID_DAYS = 825
-/** A certificate this close to its end is made anew. */
+/** A certificate that expires sooner is replaced. */
 const RENEW_DAYS = 30
 
 export interface Certificate {
@@ -14,7 +14,7 @@ export interface Certificate {
   readonly key: string
 }
 
-/** Reads the certificate of a data directory, or makes one for localhost and the loopback addresses. */
+/** Reads the certificate of a data directory, or creates one for localhost and the loopback addresses. */
 export async function openCertificate(dataDir: string): Promise<Certificate> {
   const dir = join(dataDir, 'tls')
   const certFile = join(dir, 'cert.pem')

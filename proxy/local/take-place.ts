@@ -1,27 +1,27 @@
-/** A run's place: its data directory and its port. A predecessor that is stopping is waited for, a stranger is not. */
+/** Reserves the data directory and the port of a run. Waits for an earlier run that is stopping, not for other programs. */
 import { isDataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import { type Address, expectFree } from './listen.ts'
 
-/** A predecessor that was killed loses its lock and its port one after the other. */
-const PORT_WAIT_MS = 2_000
+/** An earlier run that is killed frees its port later than its lock. */
+const PORT_TIMEOUT_MS = 2_000
 const RETRY_MS = 50
 
 /**
- * Locks the data directory, and sees that the port is free. Whoever has the port without the directory is a stranger,
- * and is told of before anything is made.
- * @returns what unlocks the directory
- * @throws with what to do about it; DataDirectoryInUse when another process keeps the directory for 30 s
+ * Locks the data directory, and checks that the port is free. A process that uses the port but not the directory is
+ * another program, and is reported before any file is created.
+ * @returns a function that unlocks the directory
+ * @throws LoggableError with what to do; DataDirectoryInUse when another process locks the directory for 30 s
  */
 export async function takePlace(
   { dataDir, ...address }: Address & { readonly dataDir: string },
   log: Log,
 ): Promise<() => void> {
   const hasPredecessor = isDataDirectoryInUse(dataDir)
-  if (hasPredecessor) log.info('waiting for the process that keeps the data directory to end', { dataDir })
+  if (hasPredecessor) log.info('waiting for the process that uses the data directory to end', { dataDir })
   else expectFree(address)
   const unlock = lockDataDirectory(dataDir)
-  const until = performance.now() + (hasPredecessor ? PORT_WAIT_MS : 0)
+  const until = performance.now() + (hasPredecessor ? PORT_TIMEOUT_MS : 0)
   for (;;) {
     try {
       expectFree(address)

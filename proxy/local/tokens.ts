@@ -1,4 +1,4 @@
-/** Admin tokens of the embedded run: from the environment, or made at the first start and kept. */
+/** Admin tokens of the embedded run: from the environment, or generated at the first start and stored. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -15,8 +15,8 @@ const TIERS = Object.keys(VARIABLES) as Tier[]
 const FROM_ENVIRONMENT = '(from the environment)'
 
 /**
- * The tokens as environment variables, and as they may be shown: those of the environment are not.
- * Those that were made are kept in the data directory, readable for its owner only.
+ * Returns the tokens as environment variables, and as text to show, without those from the environment.
+ * Generated tokens are stored in the data directory, readable only by its owner.
  */
 export function openTokens(
   dataDir: string,
@@ -24,18 +24,18 @@ export function openTokens(
 ): { readonly env: Environment; readonly shown: Record<Tier, string> } {
   const file = join(dataDir, 'tokens.json')
   const given = (tier: Tier) => env[VARIABLES[tier]]?.trim() || env[`${VARIABLES[tier]}_FILE`]?.trim()
-  const kept = existsSync(file)
+  const stored = existsSync(file)
     ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Record<Tier, string>>)
     : {}
-  const made: Partial<Record<Tier, string>> = { ...kept }
-  for (const tier of TIERS) if (!given(tier)) made[tier] ??= randomBytes(24).toString('base64url')
-  writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
+  const generated: Partial<Record<Tier, string>> = { ...stored }
+  for (const tier of TIERS) if (!given(tier)) generated[tier] ??= randomBytes(24).toString('base64url')
+  writeFileSync(file, `${JSON.stringify(generated, null, 2)}\n`, { mode: 0o600 })
   chmodSync(file, 0o600)
   const own = TIERS.filter((tier) => !given(tier))
   return {
-    env: Object.fromEntries(own.map((tier) => [VARIABLES[tier], made[tier]])),
+    env: Object.fromEntries(own.map((tier) => [VARIABLES[tier], generated[tier]])),
     shown: Object.fromEntries(
-      TIERS.map((tier) => [tier, given(tier) ? FROM_ENVIRONMENT : made[tier]!]),
+      TIERS.map((tier) => [tier, given(tier) ? FROM_ENVIRONMENT : generated[tier]!]),
     ) as Record<Tier, string>,
   }
 }

@@ -1,7 +1,7 @@
-/** What the embedded run says when it listens. */
+/** The addresses in the embedded run's welcome message. */
 import { networkInterfaces } from 'node:os'
 
-/** The machine's addresses in its own network. */
+/** The machine's IPv4 addresses in its networks. */
 const networkAddresses = (): string[] =>
   Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -12,23 +12,23 @@ const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.')
 const isEverywhere = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
-/** Where a run is reached from its own machine. */
+/** The URL for clients on the same machine. */
 export const urlOf = (host: string, port: number): string => {
   if (isLoopback(host) || isEverywhere(host)) return `https://localhost:${port}`
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** How phones reach it, or would. */
+/** A sentence: how phones reach it, or what to set so that they can. */
 export function reachability(host: string, port: number, openIdentity: boolean): string {
   const addresses = (isLoopback(host) || isEverywhere(host) ? networkAddresses() : [host]).map(
     (address) => `https://${address}:${port}`,
   )
   const list = addresses.join(' or ') || `https://<address of this machine>:${port}`
   if (isLoopback(host))
-    return `Only this machine reaches it. To open it to a phone in the same network, start it with
-  EVENT_HOST=0.0.0.0 and open ${list} there; the browser warns of the run's own certificate once.`
+    return `Only this machine can reach it. To allow phones in the same network, start it with
+  EVENT_HOST=0.0.0.0 and open ${list} on the phone. The browser shows one warning about the self-signed certificate.`
   const caution = openIdentity
-    ? '\n  Whoever reaches it may write in any pilgrim’s name, as EVENT_IDENTITY is open: use a network that you trust.'
+    ? '\n  Anyone who can reach it may write in any pilgrim’s name, because EVENT_IDENTITY is open. Use a trusted network.'
     : ''
-  return `Phones in the same network reach it at ${list}${caution}`
+  return `Phones in the same network can reach it at ${list}${caution}`
 }

@@ -1,4 +1,4 @@
-/** The admin service: what operators read and decide, and the health report. */
+/** The admin service: operators' endpoints, the health report, the API documentation and the event's page. */
 import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
@@ -58,7 +58,7 @@ import { createStream } from './stream/stream.ts'
 import { readTimeline } from './reports/timeline.ts'
 import { readActivity, setStatus } from './lifecycle/activity-status.ts'
 
-/** What operators read and decide about the event. */
+/** Operators' endpoints about the event. */
 function serveEvent(router: Router, context: ServiceContext): void {
   serve(router, context, roleEndpoint, ({ operator }) => {
     const { role, level, name } = operator!
@@ -83,7 +83,7 @@ function serveEvent(router: Router, context: ServiceContext): void {
   serve(router, context, streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))
 }
 
-/** What operators read and decide about people. */
+/** Operators' endpoints about people. */
 function servePeople(router: Router, context: ServiceContext): void {
   serve(router, context, usersEndpoint, ({ query }) => listUsers(context, query))
   serve(router, context, userEndpoint, ({ operator, params, requestId }) =>
@@ -107,7 +107,7 @@ function servePeople(router: Router, context: ServiceContext): void {
   )
 }
 
-/** What became of the points, and what operators do about those that are stuck. */
+/** The ledger, dead letters, and the flush on demand. */
 function serveLedger(router: Router, context: ServiceContext): void {
   serve(router, context, ledgerEndpoint, () => showLedger(context))
   serve(router, context, deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
@@ -123,11 +123,11 @@ function serveLedger(router: Router, context: ServiceContext): void {
   )
 }
 
-/** What anybody may read: health, and what this API is. */
+/** Public endpoints: health, the API documentation, the event's page. */
 function servePublic(router: Router, context: ServiceContext): void {
   const { config } = context
   const health = createHealth(context)
-  // Made by the first who asks, and then the same until the process ends.
+  // Generated at the first request, and then cached until the process ends.
   let description: string | undefined
   let docs: string | undefined
   serve(router, context, openApiEndpoint, () => {
@@ -142,12 +142,12 @@ function servePublic(router: Router, context: ServiceContext): void {
   serve(router, context, healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'
-    // Flat fields beside the envelope: uptime monitors read those.
+    // Uptime monitors read flat fields, so the report is also given beside the envelope.
     return Response.json({ ok: healthy, data: report, ...report }, { status: healthy ? 200 : 503 })
   })
 }
 
-/** The page has no scripts; its own style is all it may use. */
+/** The page has no scripts. The policy allows its own style and nothing else. */
 const DOCS_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -166,9 +166,9 @@ export function createAdmin(context: ServiceContext): Service {
     fetch: router.fetch,
     async start() {
       erasureSweep.start()
-      // A change may have been stored by a process that died before it had passed it on.
+      // An earlier process may have stored a change and died before it published it.
       await publishStatus(db, kv).catch((error: unknown) =>
-        log.warn('the status is not passed on yet', errorFields(error)),
+        log.warn('publishing the status failed and will be repeated', errorFields(error)),
       )
       await outbox.on('admin.spread-status', async () => {
         await publishStatus(db, kv)

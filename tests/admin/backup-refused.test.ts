@@ -109,7 +109,7 @@ describe('a backup that is not taken, or not restored', () => {
     const before = await contents(target)
     const lacking = await altered((lines) => lines.filter((line) => !line.startsWith('{"rows":"feedback"')))
     const call = restoreBackup(installation, await verifyBackup(lacking), REPLACE)
-    expect(await refusal(call)).toBe('The backup has 0 rows of feedback, and says that it has 1.')
+    expect(await refusal(call)).toBe('The backup contains 0 rows of feedback, but its own count is 1.')
     expect((await contents(target)).tables).toEqual(before.tables)
   })
 

@@ -1,4 +1,4 @@
-/** The embedded run's own doors: who reaches it, whose its files are, and what it says when its place is taken. */
+/** The embedded run: who can reach it, the permissions of its files, and its errors when the port or directory is in use. */
 import { afterAll, expect, test } from 'bun:test'
 import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -20,14 +20,14 @@ afterAll(async () => {
   for (const dir of directories) await rm(dir, { recursive: true, force: true })
 })
 
-/** Whether somebody listens there. */
+/** Whether the address accepts connections. */
 const answers = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ host, port })
     socket.on('connect', () => (socket.destroy(), resolve(true))).on('error', () => resolve(false))
   })
 
-/** A start that fails: its exit code, what it said, and how long it took. */
+/** A start that fails: its exit code, its output, and how long it took. */
 async function failedStart(env: Record<string, string>) {
   const startedAt = performance.now()
   const child = Bun.spawn([process.execPath, '--no-env-file', 'proxy/local.ts'], {
@@ -51,18 +51,18 @@ async function openPaths(dir: string): Promise<string[]> {
 }
 
 test(
-  'only its own machine reaches it, its files are its owner’s alone, and a restart waits for its predecessor',
+  'only its own machine can reach it, only the owner can read its files, and a restart waits for the earlier run',
   async () => {
     const [dir, port] = [await newDir(), freePort()]
-    // It was made by somebody else's hand, open to all.
+    // The directory was created beforehand, open to all.
     await chmod(dir, 0o755)
     const settings = { EVENT_DATA_DIR: dir, EVENT_PORT: String(port) }
     const first = await startEmbedded(settings)
     expect(await answers('127.0.0.1', port)).toBe(true)
-    // As good as another machine: an address of its own.
+    // Stands for another machine: an address of its own.
     expect(await answers('127.0.0.2', port)).toBe(false)
     expect(await openPaths(dir)).toEqual([])
-    // Files of an earlier release, and a request that keeps the first one busy while it stops.
+    // Files of an earlier release, and a request that delays the end of the first run.
     await chmod(join(dir, 'db/PG_VERSION'), 0o666)
     await mkdir(join(dir, 'objects/old'), { recursive: true })
     await writeFile(join(dir, 'objects/old/card.png'), 'png')
@@ -82,10 +82,10 @@ test(
   3 * START_MS,
 )
 
-test('the welcome says who reaches it, and how a phone would', () => {
+test('the welcome message says who can reach it, and how to allow phones', () => {
   expect(reachability('127.0.0.1', 8443, true)).toContain('EVENT_HOST=0.0.0.0 and open https://')
   expect(reachability('192.0.2.7', 8443, false)).toBe(
-    'Phones in the same network reach it at https://192.0.2.7:8443',
+    'Phones in the same network can reach it at https://192.0.2.7:8443',
   )
   expect(reachability('0.0.0.0', 8443, true)).toContain('EVENT_IDENTITY is open')
   expect(urlOf('0.0.0.0', 8443)).toBe('https://localhost:8443')
@@ -93,7 +93,7 @@ test('the welcome says who reaches it, and how a phone would', () => {
 })
 
 test(
-  'a port that is taken is told at once, and nothing is made',
+  'a port in use is reported immediately, and no file is created',
   async () => {
     const stranger = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
     const dir = join(await newDir(), 'data')
@@ -102,7 +102,7 @@ test(
     expect(said).toContain(`Port ${stranger.port} is in use by another program`)
     expect(ms).toBeLessThan(25_000)
     expect(await stat(dir).catch(() => null)).toBeNull()
-    // Nor is anything changed where a run has been before.
+    // In the directory of an earlier run, nothing is changed either.
     lockDataDirectory(dir)()
     const before = await readdir(dir)
     const again = await failedStart({ EVENT_DATA_DIR: dir, EVENT_PORT: String(stranger.port) })
@@ -114,7 +114,7 @@ test(
 )
 
 test(
-  'an address that is not this machine’s is told',
+  'an address of another machine is reported',
   async () => {
     const dir = join(await newDir(), 'data')
     const port = String(freePort())
@@ -124,12 +124,12 @@ test(
       EVENT_HOST: '192.0.2.1',
     })
     expect(code).toBe(1)
-    expect(said).toContain('192.0.2.1 is no address of this machine')
+    expect(said).toContain('192.0.2.1 is not an address of this machine')
   },
   START_MS,
 )
 
-test('a directory that others may enter, and that holds other things, is refused and left as it is', async () => {
+test('a directory that others may enter, and that contains other files, is refused and left unchanged', async () => {
   const home = await newDir()
   await writeFile(join(home, 'letter.txt'), 'dear')
   await chmod(home, 0o755)

@@ -1,4 +1,4 @@
-/** The API's documentation as one page without scripts, for people. */
+/** The API's documentation as one HTML page without scripts. */
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { openApi } from './openapi.ts'

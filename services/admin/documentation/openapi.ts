@@ -1,4 +1,4 @@
-/** The API's own description, OpenAPI 3.1, generated from the table of endpoints. */
+/** The API's OpenAPI 3.1 document, generated from the table of endpoints. */
 import { z } from 'zod'
 import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
@@ -9,7 +9,7 @@ import { BODY_PACE } from '#shared/http/body.ts'
 
 type Json = Record<string, unknown>
 
-/** A contract as JSON Schema; `input` for what clients send, `output` for what they get. */
+/** A contract as JSON Schema: `input` for requests, `output` for answers. */
 function schemaOf(contract: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(contract, {
     io,
@@ -20,23 +20,23 @@ function schemaOf(contract: z.ZodType, io: 'input' | 'output'): Json {
 }
 
 const MEANINGS: Record<number, string> = {
-  400: 'The request is not valid; the sentence names each faulty field',
+  400: 'The request is not valid; the error names each invalid field',
   401: 'The token is missing or not valid',
-  403: 'Not allowed just now, or not with this token; see code',
-  404: 'There is no such thing',
+  403: 'Not allowed in the present state, or not with this token; see code',
+  404: 'The resource does not exist',
   408: `The body did not arrive: ${BODY_PACE}`,
   409: 'Not possible in the present state',
   413: 'The body is larger than 102,400 bytes',
-  429: 'Too many requests; Retry-After says when',
+  429: 'Too many requests; Retry-After says when to try again',
   500: 'Internal server error',
-  503: 'A part that the answer needs is away; Retry-After says when to try again',
+  503: 'A dependency is unavailable; Retry-After says when to try again',
 }
 
-/** Refusals that follow from an endpoint's declaration, and those it names itself. */
+/** Statuses of refusals: those that follow from an endpoint's declaration, and those that it declares itself. */
 function refusalsOf(endpoint: Endpoint): number[] {
   const { access, caller, limit, method, closedAtEnd, errors } = endpoint
   const refusals = new Set([...errors, 400, 500, 503])
-  // Where EVENT_IDENTITY asks who calls in a pilgrim's name, too.
+  // With EVENT_IDENTITY=line, calls in a pilgrim's name may be refused, too.
   const named = access === 'public' && (caller === 'body' || caller === 'header')
   if (access !== 'public' || named) refusals.add(401)
   if (ACCESS_LEVEL[access] > 0 || closedAtEnd || named) refusals.add(403)
@@ -60,7 +60,7 @@ function errorAnswer(status: number, { refusals }: Endpoint): Json {
   }
 }
 
-/** Whether an answer carries an ETag, so that 304 is one too. */
+/** Whether an answer has an ETag, so that 304 is possible. */
 const isTagged = ({ keepMs, media }: Endpoint): boolean => keepMs > 0 || media === 'image/png'
 
 function contentOf({ data, media, otherMedia }: Endpoint): Json {
@@ -91,11 +91,11 @@ const downloadHeader = ({ downloads }: Endpoint): Json =>
     : {
         'Content-Disposition': {
           schema: { type: 'string', pattern: '^attachment; filename="[^"]+"$' },
-          description: `With ${downloads.join(' and ')}: a file to keep`,
+          description: `With ${downloads.join(' and ')}: the name of the download`,
         },
       }
 
-/** What an endpoint answers when nothing is wrong. */
+/** Successful answers. */
 function successAnswers(endpoint: Endpoint): Json {
   const events = endpoint.media === 'text/event-stream'
   const headers = { ETag: { schema: { type: 'string' } } }
@@ -103,26 +103,31 @@ function successAnswers(endpoint: Endpoint): Json {
   return {
     [endpoint.success]: {
       description: events
-        ? 'Events, until the client or the service ends it; data of each event by its name'
+        ? 'Server-sent events, until the client or the service closes the stream; x-events has the data of each event by name'
         : 'Success',
       ...(Object.keys(ownHeaders).length > 0 ? { headers: ownHeaders } : {}),
       content: contentOf(endpoint),
     },
     ...(endpoint.goesOn
-      ? { 202: { description: 'Written down; it goes on after this answer', content: contentOf(endpoint) } }
+      ? {
+          202: {
+            description: 'Accepted and recorded; the work continues after this answer',
+            content: contentOf(endpoint),
+          },
+        }
       : {}),
     ...(isTagged(endpoint)
-      ? { 304: { description: 'The client has it already (If-None-Match)', headers } }
+      ? { 304: { description: 'Not modified: the client has this version (If-None-Match)', headers } }
       : {}),
   }
 }
 
-/** In whose name a call is made that has no other place to say it. */
+/** The header that names the pilgrim, for endpoints without another field for it. */
 const CALLER: Json = {
   name: 'X-Line-User-Id',
   in: 'header',
   required: false,
-  description: 'The pilgrim whom the call is charged to; without it the address',
+  description: 'The pilgrim whose rate limit applies; without this header it is that of the address',
   schema: schemaOf(UserId, 'input'),
 }
 

@@ -1,4 +1,4 @@
-/** Who has a part in the event. Assignments decide audiences of messages, not access. */
+/** Roles of people. Assignments decide the audiences of messages, not access. */
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { z } from 'zod'
 import { audit } from '#shared/security/audit-log.ts'
@@ -15,7 +15,7 @@ import { pilgrims } from '#shared/schema/profiles.ts'
 
 /**
  * Assigns, changes or removes a role.
- * @throws Refusal 403 for a role above the caller's own, given or taken
+ * @throws Refusal 403 when the new or the former role is above the caller's own
  */
 export async function assignRole(
   { db, now }: ServiceContext,
@@ -25,14 +25,14 @@ export async function assignRole(
 ): Promise<AssignRoleAnswer> {
   const at = new Date(now())
   await db.orm.transaction(async (tx) => {
-    // There may be no row to lock yet, and what is decided here hangs on it.
+    // The check below needs a lock, and there may be no row to lock yet.
     await lockPerson(tx, userId)
     await holdPerson(tx, userId, at.getTime())
     const mine = eq(roleAssignments.userId, userId)
     const [held] = await tx.select().from(roleAssignments).where(mine)
-    for (const one of [role, held === undefined ? null : Role.parse(held.role)])
-      if (one !== null && ROLE_LEVEL[one] > operator.level)
-        throw forbidden(`A ${operator.role} can not give or take the role of ${one}.`)
+    for (const affected of [role, held === undefined ? null : Role.parse(held.role)])
+      if (affected !== null && ROLE_LEVEL[affected] > operator.level)
+        throw forbidden(`A ${operator.role} can not assign or remove the role ${affected}.`)
     if (role === null) await tx.delete(roleAssignments).where(mine)
     else {
       await ensurePilgrim(tx, userId, at.getTime())

@@ -1,4 +1,4 @@
-/** Everything that is stored about one pilgrim, for the pilgrim: as JSON, or their points as GPX. */
+/** The export of one pilgrim's data: everything as JSON, or their points as GPX. */
 import { peekInTime } from '#shared/buffer/peek.ts'
 import { type BufferedPoint, fieldOf, unpack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -9,18 +9,18 @@ import { type PersonalTable, PERSONAL_TABLES } from '#shared/schema/personal-dat
 import { streamingBody } from '../reports/streaming-body.ts'
 import { gpx } from './write-gpx.ts'
 
-/** Rows that are read at once, so that a long walk is not held in memory. */
+/** Rows that are read at a time, so that a long walk is not loaded into memory. */
 const PAGE = 5_000
 
-/** Tables whose order a reader would miss. Everything else a pilgrim has one row in, or few. */
+/** Order of the tables in which a pilgrim has many rows. */
 const ORDER: Partial<Record<PersonalTable, string>> = { gps_points: 'kind, sent_at', pilgrim_days: 'day' }
 
 const IS_TIME = /_(at|seen)$/
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The row with its times as all times of the interface are shown. The database's own have fewer digits, and an offset. */
-const withPlainTimes = (row: string): Row =>
+/** The row with its times in the API's format. The database's format has fewer digits, and an offset. */
+const withApiTimes = (row: string): Row =>
   Object.fromEntries(
     Object.entries(JSON.parse(row) as Row).map(([name, value]) => [
       name,
@@ -31,17 +31,17 @@ const withPlainTimes = (row: string): Row =>
 async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: string): AsyncGenerator<Row> {
   const order = ORDER[table] ?? '1'
   for (let offset = 0; ; offset += PAGE) {
-    // Table and order come from the lists above, never from a client.
+    // Table and order come from constants, never from a client.
     const rows = await db.sql.unsafe<{ row: string }[]>(
       `SELECT (to_jsonb(t) - 'searchable')::text AS row FROM ${table} t WHERE user_id = $1 ORDER BY ${order} LIMIT ${PAGE} OFFSET ${offset}`,
       [userId],
     )
-    for (const { row } of rows) yield withPlainTimes(row)
+    for (const { row } of rows) yield withApiTimes(row)
     if (rows.length < PAGE) return
   }
 }
 
-/** A point of the buffer with the names that stored points have here. */
+/** A pending point with the column names of stored points. */
 const publicPoint = (userId: string, point: BufferedPoint): Row => {
   const { kind, lat, lng, accuracy, altitude, speed, mode, source, inRange } = point
   return {
@@ -56,7 +56,7 @@ const publicPoint = (userId: string, point: BufferedPoint): Row => {
   }
 }
 
-/** Entries by identity; what the flush could not read either is shown as it is held. */
+/** Pending entries by identity. An entry that can not be parsed is exported as its raw text. */
 const pendingOf = (userId: string, entries: readonly Entry[]): Map<string, Row> =>
   new Map(
     entries.map((entry) => {
@@ -68,11 +68,11 @@ const pendingOf = (userId: string, entries: readonly Entry[]): Map<string, Row> 
     }),
   )
 
-/** The identity of a row of the table, as the buffer names it. */
+/** The identity of a stored row, in the buffer's format. */
 const identityOf = ({ kind, sent_at: sentAt }: Row): string =>
   fieldOf({ kind: kind as BufferedPoint['kind'], sentMs: Date.parse(String(sentAt)) })
 
-/** @param entries what waited before anything stored is read; null: the buffer can not be asked */
+/** @param entries pending entries, read before any stored row; null: the buffer is unavailable */
 async function* json(
   context: ServiceContext,
   userId: string,
@@ -94,9 +94,9 @@ async function* json(
 }
 
 /**
- * Exports one pilgrim's data as a download, what waits in the buffer included; while it can not be asked the export
- * says that this is missing.
- * @throws Refusal 404 for someone who is not known, 503 where that can not be said
+ * Exports one pilgrim's data as a download, pending points included. While the buffer is unavailable, the export says
+ * that they are missing.
+ * @throws Refusal 404 for an unknown pilgrim, 503 when that can not be determined
  */
 export async function exportUser(
   context: ServiceContext,
@@ -107,9 +107,9 @@ export async function exportUser(
   const entries = (await peekInTime(kv, [userId]))?.[0] ?? null
   const [stored] = await db.read(() => db.sql`SELECT 1 FROM pilgrims WHERE user_id = ${userId}`)
   if (stored === undefined && entries === null)
-    throw unavailable('Nothing is stored of this pilgrim yet: please try again in a moment.')
+    throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
   if (stored === undefined && entries!.length === 0)
-    throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
+    throw notFound(`There is no pilgrim with the id ${userId}.`)
   const [type, body] =
     format === 'gpx'
       ? ['application/gpx+xml', gpx(context, userId, entries)]

@@ -1,4 +1,4 @@
-/** All pilgrims with their statistics, a page at a time. */
+/** The paged list of all pilgrims with their statistics. */
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
@@ -26,14 +26,14 @@ interface Row {
   sort_key: string
 }
 
-/** A row on its way out; its own points in the buffer, null: not known. */
-type Shown = Row & { readonly pending: number | null }
+/** A row with its number of pending points; null: not known. */
+type RowWithPending = Row & { readonly pending: number | null }
 
 interface Sorting {
-  /** Column of the totals; none: by id alone. */
+  /** Column of the totals; null: sorted by id alone. */
   readonly column: string | null
   readonly type: string
-  /** What a pilgrim without points counts as. */
+  /** SQL value for a pilgrim without points. */
   readonly nothing: string
 }
 
@@ -43,7 +43,7 @@ const SORTINGS: Record<UserSort, Sorting> = {
   checkins: { column: 'checkins', type: 'int', nothing: '0' },
   last_seen: { column: 'last_seen', type: 'timestamptz', nothing: "'epoch'" },
 }
-/** A figure as a cursor carries it: whatever else stands there was never given, and the database would refuse it. */
+/** Format of the sort key in a cursor. The database would refuse anything else. */
 const KEYS: Record<UserSort, z.ZodType<string>> = {
   userId: UserId,
   km: z.string().regex(/^\d{1,18}$/),
@@ -51,12 +51,12 @@ const KEYS: Record<UserSort, z.ZodType<string>> = {
   last_seen: Time,
 }
 
-/** A page of pilgrims; those on it are shown with their points in the buffer. */
+/** A page of pilgrims, whose statistics include their pending points. */
 export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const { sort, order = sort === 'userId' ? 'asc' : 'desc', limit, cursor, search } = query
   const list = `users:${sort}:${order}`
   const after = cursor === undefined ? null : decodeCursor(list, cursor, z.tuple([KEYS[sort], UserId]))
-  // Before anything stored is read: a pilgrim is then in one of the two, whenever a flush comes.
+  // The buffer is read before the database, so that a pilgrim is in at least one of them in spite of a flush.
   const waiting = await waitingInTime(context.kv)
   const rows = await readRows(context, {
     sort,
@@ -86,13 +86,13 @@ interface Page {
   readonly limit: number
   readonly search: string | null
   readonly after: readonly [key: string, userId: string] | null
-  /** Those who have points in the buffer, and whom the search finds: some may be known there only. */
+  /** Pilgrims with pending points who match the search. Some may be known only in the buffer. */
   readonly waiting: readonly string[]
 }
 
 /**
- * A page of rows. Ordered by a figure, those who have it come from the totals alone, which are small, and the rest
- * (all equal) only where the page reaches them.
+ * A page of rows. Sorted by a figure, pilgrims who have it are read from the totals alone, which are small. The others,
+ * whose keys are all equal, are read only when the page reaches them.
  */
 async function readRows(context: ServiceContext, page: Page): Promise<Row[]> {
   const { column } = SORTINGS[page.sort]
@@ -103,7 +103,7 @@ async function readRows(context: ServiceContext, page: Page): Promise<Row[]> {
   return [...rows, ...(await readChosen(context, { ...page, limit: page.limit - rows.length }, second))]
 }
 
-/** What a client sends is a parameter; everything else comes from the tables above. */
+/** The SQL of a page. Input from clients is passed as parameters; everything else comes from constants. */
 function chosen({ sort, order }: Page, who: 'everybody' | 'some' | 'none'): string {
   const { column, type, nothing } = SORTINGS[sort]
   const beyond = order === 'asc' ? '>' : '<'
@@ -153,11 +153,11 @@ function readChosen({ db }: ServiceContext, page: Page, who: 'everybody' | 'some
   )
 }
 
-/** `LIKE` for a part of it, taken literally. */
+/** `LIKE` pattern for a literal substring. */
 const pattern = (search: string | null): string | null =>
   search === null ? null : `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
-function shown(row: Shown): UserRow {
+function shown(row: RowWithPending): UserRow {
   const reported = transportSums(JSON.parse(row.transport))
   return {
     userId: row.user_id,
@@ -175,20 +175,20 @@ function shown(row: Shown): UserRow {
 }
 
 /**
- * Folds in what waits in the buffer, for those on the page who had something there before their rows were read: what a
- * flush has stored since then is read again.
- * @param waiting null: the buffer can not be asked
+ * Folds pending points into the rows of the page whose pilgrims had any before the rows were read. Points that a flush
+ * has stored since then are read again.
+ * @param waiting pilgrims with pending points; null: the buffer is unavailable
  */
 async function withPending(
   context: ServiceContext,
   rows: readonly Row[],
   waiting: ReadonlySet<string> | null,
-): Promise<Shown[]> {
-  const asked = rows.map(({ user_id }) => user_id).filter((userId) => waiting?.has(userId))
-  const held = waiting === null ? null : asked.length === 0 ? [] : await peekInTime(context.kv, asked)
+): Promise<RowWithPending[]> {
+  const userIds = rows.map(({ user_id }) => user_id).filter((userId) => waiting?.has(userId))
+  const held = waiting === null ? null : userIds.length === 0 ? [] : await peekInTime(context.kv, userIds)
   if (held === null) return rows.map((row) => ({ ...row, pending: null }))
-  const pending = asked.map((userId, i) => ({ userId, entries: held[i]! }))
-  const known = asked.length === 0 ? new Map<string, Pilgrim>() : await foldPending(context, pending)
+  const pending = userIds.map((userId, i) => ({ userId, entries: held[i]! }))
+  const known = userIds.length === 0 ? new Map<string, Pilgrim>() : await foldPending(context, pending)
   return rows.map((row) => {
     const pilgrim = known.get(row.user_id)
     if (!pilgrim?.statistics) return { ...row, pending: 0 }

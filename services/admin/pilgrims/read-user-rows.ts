@@ -1,4 +1,4 @@
-/** What stands of one pilgrim beside their own row and totals, in one statement. */
+/** Reads, in one statement, everything about one pilgrim except their own row and totals. */
 import { time } from '#shared/contracts/fields.ts'
 import { LISTED, type UserDetail } from '#shared/contracts/user-detail.ts'
 import type { Query } from '#shared/db/db.ts'
@@ -27,7 +27,7 @@ interface Single {
 
 export interface UserRows {
   readonly single: Single
-  /** The youngest stored ones. */
+  /** The latest stored check-ins. */
   readonly checkIns: readonly CheckIn[]
   readonly lists: Pick<UserDetail, 'consents' | 'survey' | 'recent_feedback'>
 }
@@ -39,7 +39,7 @@ interface Row extends Single {
   readonly feedback: string
 }
 
-/** Null where the database has none, else epoch milliseconds. */
+/** SQL for a time in epoch milliseconds, or null. */
 const ms = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::float8`
 
 const STATEMENT = `
@@ -65,7 +65,7 @@ const STATEMENT = `
   LEFT JOIN role_assignments r ON r.user_id = u.user_id
   LEFT JOIN followers f ON f.user_id = u.user_id`
 
-/** Reads them; of somebody without any of these rows everything is null or empty. */
+/** Reads the rows. Everything is null or empty for a pilgrim without any. */
 export async function readUserRows(query: Query, userId: string): Promise<UserRows> {
   const [row] = await query.unsafe<Row[]>(STATEMENT, [userId])
   const { check_ins, consents, survey, feedback, ...single } = row!

@@ -1,4 +1,4 @@
-/** An operator may set any participant status; completed is final for the pilgrim only. */
+/** Operators may set any participant status. Only pilgrims themselves can not change completed. */
 import { eq } from 'drizzle-orm'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
@@ -12,8 +12,8 @@ import { isBeingErased } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /**
- * Sets it, also of someone whose points still wait in the buffer.
- * @throws Refusal 404 for someone who is not known
+ * Sets the status, also of a pilgrim who is known only in the buffer.
+ * @throws Refusal 404 for an unknown pilgrim
  */
 export async function setUserStatus(
   context: ServiceContext,
@@ -26,16 +26,16 @@ export async function setUserStatus(
   const nowMs = now()
   const mine = eq(pilgrims.userId, userId)
   const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
-  const onlyWaits =
+  const onlyPending =
     stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
   await db.orm.transaction(async (tx) => {
-    if (onlyWaits) await ensurePilgrim(tx, userId, nowMs)
+    if (onlyPending) await ensurePilgrim(tx, userId, nowMs)
     const [changed] = await tx
       .update(pilgrims)
       .set({ participantStatus: status, updatedAt: new Date(now()) })
       .where(mine)
       .returning({ userId: pilgrims.userId })
-    if (changed === undefined) throw notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
+    if (changed === undefined) throw notFound(`There is no pilgrim with the id ${userId}.`)
     await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())
   })
   await updateLiveMapPresence(context, userId)

@@ -1,4 +1,4 @@
-/** One pilgrim as a manager needs to see them to help: with the phone number, and audited for it. */
+/** One pilgrim in full for a manager, with the phone number. Each call is audited. */
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { eq } from 'drizzle-orm'
 import { peekInTime } from '#shared/buffer/peek.ts'
@@ -24,9 +24,9 @@ import { type CheckIn, readUserRows, type UserRows } from './read-user-rows.ts'
 const timeOrNull = (ms: number | null | undefined): Time | null => (ms == null ? null : time(ms))
 
 /**
- * Shows everything about one pilgrim; what waits in the buffer is missing while it can not be asked. The audit log
- * tells who looked: without its entry nothing is shown.
- * @throws Refusal 404 for someone who is not known, 503 where that can not be said
+ * Returns everything about one pilgrim, without pending points while the buffer is unavailable. Writes an entry to the
+ * audit log; when that fails, the call fails.
+ * @throws Refusal 404 for an unknown pilgrim, 503 when that can not be determined
  */
 export async function showUser(
   context: ServiceContext,
@@ -38,27 +38,28 @@ export async function showUser(
   const entries = (await peekInTime(kv, [userId]))?.[0] ?? null
   const pilgrim = (await foldPending(context, [{ userId, entries: entries ?? [] }])).get(userId)
   if (pilgrim === undefined && entries === null)
-    throw unavailable('Nothing is stored of this pilgrim yet: please try again in a moment.')
+    throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
   if (pilgrim === undefined) throw unknown(userId)
   const rows = await db.read(() => readUserRows(db.sql, userId))
   await db.orm.transaction(async (tx) => {
-    // An erasure waits for the entry, or has taken the row already: their id does not come back into the log.
+    // With this lock an erasure either waits for the entry, or has deleted the row already. So the id of an erased
+    // pilgrim is not written to the log again.
     const mine = tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
     if ((await mine.for('key share')).length === 0 && pilgrim.row !== null) throw unknown(userId)
     await audit(tx, operator, 'show-user', { user_id: userId }, requestId, now())
   })
   return {
     ...figuresOf(pilgrim),
-    ...saidOf(userId, pilgrim, rows),
+    ...fieldsOf(userId, pilgrim, rows),
     ...rows.lists,
     pending: entries === null ? null : pilgrim.pending,
     recent_checkins: checkInsOf(rows.checkIns, entries ?? []),
   }
 }
 
-const unknown = (userId: string) => notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
+const unknown = (userId: string) => notFound(`There is no pilgrim with the id ${userId}.`)
 
-/** What is counted of them. */
+/** Figures that are computed. */
 function figuresOf({ row, statistics, storedPoints }: Pilgrim) {
   const { checkins, distanceMm, carbonMg: mg } = statistics ?? zeroSums()
   const { consumption, transport } = row ?? { consumption: {}, transport: {} }
@@ -85,8 +86,8 @@ function figuresOf({ row, statistics, storedPoints }: Pilgrim) {
   }
 }
 
-/** What they, LINE and operators have said of them. */
-function saidOf(userId: string, { row }: Pilgrim, { single }: UserRows) {
+/** Fields that the pilgrim, LINE or operators have set. */
+function fieldsOf(userId: string, { row }: Pilgrim, { single }: UserRows) {
   return {
     userId,
     display_name: row?.displayName ?? null,
@@ -108,7 +109,7 @@ function saidOf(userId: string, { row }: Pilgrim, { single }: UserRows) {
   }
 }
 
-/** Of the table and the buffer together; what a flush has stored since the buffer was read is in both. */
+/** Check-ins of the table and the buffer. One that a flush has stored since the buffer was read is in both. */
 function checkInsOf(stored: readonly CheckIn[], entries: readonly Entry[]): UserDetail['recent_checkins'] {
   const known = new Set(stored.map(({ sentMs }) => fieldOf({ kind: 'c', sentMs })))
   const pending = entries.filter(({ field }) => field.startsWith('c') && !known.has(field)).flatMap(readable)
@@ -118,16 +119,16 @@ function checkInsOf(stored: readonly CheckIn[], entries: readonly Entry[]): User
   ]
     .sort((a, b) => b.sentMs - a.sentMs)
     .slice(0, LISTED)
-    .map(({ recordedMs, receivedMs, lat, lng, mode, inRange, pending: waits }) => ({
+    .map(({ recordedMs, receivedMs, lat, lng, mode, inRange, pending: isPending }) => ({
       recorded_at: time(recordedMs),
       received_at: time(receivedMs),
       ...{ lat, lng, mode },
       in_range: inRange,
-      pending: waits,
+      pending: isPending,
     }))
 }
 
-/** Entries that can not be read are the flush's to set aside. */
+/** Skips entries that can not be parsed. The flush makes dead letters of them. */
 function readable(entry: Entry): BufferedPoint[] {
   try {
     return [unpack(entry)]

@@ -7,10 +7,10 @@ import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 
-/** Rows that are read at once, so that a long walk is not held in memory. */
+/** Rows that are read at a time, so that a long walk is not loaded into memory. */
 const PAGE = 5_000
 
-/** A point, and where it stands in the order of an export. Times are epoch milliseconds. */
+/** A point with its sort keys. Times are epoch milliseconds. */
 interface Placed {
   readonly t: number
   readonly kind: string
@@ -23,12 +23,12 @@ interface Placed {
 const tagged = (tag: string, { t, lat, lng, altitude }: Placed, name = ''): string =>
   `<${tag} lat="${lat}" lon="${lng}">${altitude === null ? '' : `<ele>${altitude}</ele>`}<time>${time(t)}</time>${name}</${tag}>\n`
 
-/** By their place in time; several points may share an instant, and their identity tells them apart. */
+/** Orders by time, and points of the same instant by identity. */
 const inOrder = (a: Placed, b: Placed): number =>
   a.t - b.t || (a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : 0) || a.sent - b.sent
 
-/** Those of the buffer that the table does not have, in order. Entries that can not be read are the flush's to set aside. */
-async function readWaiting(db: Database, userId: string, entries: readonly Entry[]): Promise<Placed[]> {
+/** Pending points that are not in the table, in order. Skips entries that can not be parsed. */
+async function readPending(db: Database, userId: string, entries: readonly Entry[]): Promise<Placed[]> {
   const pending = entries.flatMap((entry): Point[] => {
     try {
       return [unpack(entry)]
@@ -67,35 +67,35 @@ async function* readTable({ sql }: Database, userId: string, kinds: string[]): A
   }
 }
 
-/** Both in one order. What a flush has stored since the buffer was read is in both, and comes once. */
-async function* merged(table: AsyncGenerator<Placed>, waiting: readonly Placed[]): AsyncGenerator<Placed> {
+/** Merges both in order. A point that a flush has stored since the buffer was read is in both, and is yielded once. */
+async function* merged(table: AsyncGenerator<Placed>, pending: readonly Placed[]): AsyncGenerator<Placed> {
   let next = 0
   for await (const point of table) {
-    while (next < waiting.length && inOrder(waiting[next]!, point) < 0) yield waiting[next++]!
-    if (next < waiting.length && inOrder(waiting[next]!, point) === 0) next++
+    while (next < pending.length && inOrder(pending[next]!, point) < 0) yield pending[next++]!
+    if (next < pending.length && inOrder(pending[next]!, point) === 0) next++
     yield point
   }
-  yield* waiting.slice(next)
+  yield* pending.slice(next)
 }
 
 const HEAD = `<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" creator="pilgrimage-event-tracking" xmlns="http://www.topografix.com/GPX/1/1">\n`
-const INCOMPLETE = `<metadata><desc>Incomplete: points that wait in the buffer are missing, as it could not be asked.</desc></metadata>\n`
+const INCOMPLETE = `<metadata><desc>Incomplete: pending points are missing, because the buffer was unavailable.</desc></metadata>\n`
 
 /**
- * Check-ins as waypoints, then all points as one track, by their place in time.
- * @param entries what waited in the buffer before this; null: it could not be asked, and the file says so
+ * Writes check-ins as waypoints, then all points as one track, in order of time.
+ * @param entries entries of the buffer, read before this; null: it was unavailable, and the file says so
  */
 export async function* gpx(
   { db }: ServiceContext,
   userId: string,
   entries: readonly Entry[] | null,
 ): AsyncGenerator<string> {
-  const waiting = await readWaiting(db, userId, entries ?? [])
+  const pending = await readPending(db, userId, entries ?? [])
   yield entries === null ? HEAD + INCOMPLETE : HEAD
-  const checkIns = waiting.filter(({ kind }) => kind === 'c')
+  const checkIns = pending.filter(({ kind }) => kind === 'c')
   for await (const point of merged(readTable(db, userId, ['c']), checkIns))
     yield tagged('wpt', point, '<name>check-in</name>')
   yield `<trk><name>${escapeMarkup(userId)}</name><trkseg>\n`
-  for await (const point of merged(readTable(db, userId, ['c', 't']), waiting)) yield tagged('trkpt', point)
+  for await (const point of merged(readTable(db, userId, ['c', 't']), pending)) yield tagged('trkpt', point)
   yield '</trkseg></trk>\n</gpx>\n'
 }

@@ -1,4 +1,4 @@
-/** The event's carbon footprint: segments from the sums that the flush keeps, and what pilgrims report. */
+/** The event's carbon footprint: segments from the totals that the flush updates, and pilgrims' reports. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Carbon } from '#shared/contracts/reports.ts'
@@ -21,7 +21,7 @@ const add = (into: ModeSums, distanceMm: number, carbonMg: number) => {
 }
 const shown = ({ distanceMm, carbonMg: mg }: ModeSums) => ({ km: roundKm(distanceMm), kg: roundKg(mg) })
 
-/** Everything in one statement, so that what is shown together was true together. */
+/** Reads everything in one statement, so that the figures are consistent. */
 async function readSums({ db }: ServiceContext): Promise<Sums> {
   const [row] = await db.read(
     () => db.sql<[{ sums: string }]>`

@@ -1,4 +1,4 @@
-/** The audit log, youngest first. */
+/** The audit log, latest first. */
 import { desc, lt } from 'drizzle-orm'
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'

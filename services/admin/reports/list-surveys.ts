@@ -1,4 +1,4 @@
-/** Survey responses: a page of them with counts per question, or all of them as CSV. */
+/** Survey responses: one page with counts per question, or all of them as CSV. */
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type PageQuery, time, UserId } from '#shared/contracts/fields.ts'
@@ -16,11 +16,11 @@ interface Row {
 }
 
 const LIST = 'surveys'
-/** Answers of one question that are shown with their counts: a choice has fewer, remarks have no end. */
+/** Most answers per question that are shown with their counts. Only free text has more. */
 const MOST_ANSWERS = 100
-/** Names with a suffix that are shown, the commonest: a form has a few, strangers may invent any number. */
+/** Most question names with a suffix that are shown. A form has a few; unknown clients may invent any number. */
 const MOST_SUFFIXED = 50
-/** Rows of a CSV are read this many at a time. */
+/** Rows of the CSV that are read at a time. */
 const CSV_PAGE = 1_000
 
 const readRows = ({ db }: ServiceContext, after: string, limit: number) =>
@@ -37,20 +37,20 @@ const countsOf = (answers: string): Record<string, number> =>
 
 const answersOf = (row: Row): Answers => JSON.parse(row.answers) as Answers
 
-/** Questions of the form, and the commonest names with a suffix; under the empty name all surveys. */
+/** Questions of the form, and the commonest names with a suffix. The empty name counts all surveys. */
 const SHOWN = `
   SELECT question, responses FROM survey_questions WHERE question IN ('', ${QUESTIONS.map((q) => `'${q}'`).join()})
   UNION ALL (
     SELECT question, responses FROM survey_questions WHERE strpos(question, '_') > 0
     ORDER BY responses DESC NULLS LAST, question LIMIT ${MOST_SUFFIXED})`
 
-/** What stands in the answer of the list, and in the head of the CSV: each question, then what belongs to it. */
+/** Sorts questions as the form does: each question, then the names with its number and a suffix. */
 const inOrderOfForm = <T extends { readonly question: string }>(rows: readonly T[]): T[] => {
   const numberOf = ({ question }: T): number => Number(/^q(\d+)/i.exec(question)?.[1] ?? 0)
   return rows.toSorted((a, b) => numberOf(a) - numberOf(b) || (a.question < b.question ? -1 : 1))
 }
 
-/** The questions that are shown, with their responses and the commonest answers of each. */
+/** The questions to show, with their number of responses and their commonest answers. */
 async function readCounts({ db }: ServiceContext) {
   const rows = await db.read(() =>
     db.sql.unsafe<{ question: string; responses: number; answers: string }[]>(`
@@ -64,12 +64,12 @@ async function readCounts({ db }: ServiceContext) {
   return inOrderOfForm(rows)
 }
 
-/** A page by user id, with how often each answer of each question was given by everybody. */
+/** A page by user id, with the counts of each question's answers over all surveys. */
 export async function listSurveys(context: ServiceContext, { limit, cursor }: PageQuery): Promise<Surveys> {
   const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([UserId]))[0]
   const [rows, questions] = await Promise.all([readRows(context, after, limit + 1), readCounts(context)])
   const total = questions.find(({ question }) => question === '')?.responses ?? 0
-  const asked = questions.filter(({ question }) => question !== '')
+  const shown = questions.filter(({ question }) => question !== '')
   const page = pageOf(
     rows,
     limit,
@@ -85,12 +85,12 @@ export async function listSurveys(context: ServiceContext, { limit, cursor }: Pa
   return {
     ...page,
     total,
-    responses: Object.fromEntries(asked.map(({ question, responses }) => [question, responses])),
-    counts: Object.fromEntries(asked.map(({ question, answers }) => [question, countsOf(answers)])),
+    responses: Object.fromEntries(shown.map(({ question, responses }) => [question, responses])),
+    counts: Object.fromEntries(shown.map(({ question, answers }) => [question, countsOf(answers)])),
   }
 }
 
-/** Quoted; what a spreadsheet would take for a formula is kept text by an apostrophe. */
+/** A quoted cell. Text that a spreadsheet would read as a formula gets an apostrophe. */
 export function csvCell(value: Answer | null | undefined): string {
   const text = Array.isArray(value) ? value.join('; ') : String(value ?? '')
   const safe = /^(\s*[=+\-@＝＋－＠]|[\t\r\n])/.test(text) ? `'${text}` : text
@@ -100,7 +100,7 @@ export function csvCell(value: Answer | null | undefined): string {
 /** Answers that have no column of their own. */
 const OTHERS = 'other_answers'
 
-/** Columns of the CSV: the questions that are shown, and one for all others where there are any. */
+/** Columns of the CSV: the questions to show, and whether there are others. */
 async function readColumns({ db }: ServiceContext): Promise<{ columns: string[]; others: boolean }> {
   const rows = await db.read(() =>
     db.sql.unsafe<{ question: string }[]>(
@@ -108,7 +108,7 @@ async function readColumns({ db }: ServiceContext): Promise<{ columns: string[];
     ),
   )
   const columns = inOrderOfForm(rows).map(({ question }) => question)
-  // One more than are shown is enough to know.
+  // Reading one more than the columns is enough to know.
   const more = await db.read(
     () => db.sql<{ question: string }[]>`
       SELECT question FROM survey_questions WHERE responses > 0 AND question <> '' LIMIT ${columns.length + 1}::int`,
@@ -116,13 +116,13 @@ async function readColumns({ db }: ServiceContext): Promise<{ columns: string[];
   return { columns, others: more.length > columns.length }
 }
 
-/** Answers without a column, as JSON; null where there are none. */
+/** Answers without a column, as JSON; null when there are none. */
 function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null {
   const others = Object.entries(answers).filter(([question]) => !columns.has(question))
   return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others))
 }
 
-/** All responses as CSV (UTF-8 with a byte order mark, which spreadsheets need for Chinese), as it is read. */
+/** Streams all responses as CSV, in UTF-8 with a byte order mark, which spreadsheets need for Chinese. */
 export function surveysCsv(context: ServiceContext): Response {
   const lines = async function* () {
     const { columns, others } = await readColumns(context)

@@ -1,4 +1,4 @@
-/** A body that is written while it is read. */
+/** A response body that generates its parts as the client reads them. */
 export function streamingBody(parts: AsyncGenerator<string>): ReadableStream<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder()
   return new ReadableStream({

@@ -1,4 +1,4 @@
-/** The event by day and hour of its time zone, from the sums that the flush keeps. */
+/** The event by day and hour of its time zone, from the totals that the flush updates. */
 import { asc, inArray } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -9,7 +9,7 @@ import { addSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
 import { auditLog } from '#shared/schema/operations.ts'
 import { eventDays, eventHours } from '#shared/schema/totals.ts'
 
-/** The event's own entries are few; more than these are not a timeline any more. */
+/** Most entries that are shown. An event has only a few. */
 const MAX_ENTRIES = 1_000
 
 const figures = (sums: Sums, pilgrims: number) => ({
@@ -40,7 +40,7 @@ export async function readTimeline(context: ServiceContext): Promise<Timeline> {
   }
 }
 
-/** What happened to the event itself, from the audit log. */
+/** Changes of the event itself, from the audit log. */
 async function readEntries({ config, db, now }: ServiceContext): Promise<TimelineEntry[]> {
   const rows = await db.read(() =>
     db.orm

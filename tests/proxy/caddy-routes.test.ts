@@ -1,4 +1,4 @@
-/** The Caddyfile and the table of endpoints say the same about who answers what. */
+/** The Caddyfile routes each path to the service that the table of endpoints names. */
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -8,7 +8,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 
-/** What matters of Caddy's own JSON: matchers by path, nested routes, and where a request is sent. */
+/** The relevant part of Caddy's JSON configuration: path matchers, nested routes, upstreams. */
 interface Route {
   readonly match?: readonly { readonly path?: readonly string[] }[]
   readonly handle?: readonly Handler[]
@@ -27,11 +27,11 @@ const Adapted = z.object({
 
 let routes: readonly Route[]
 
-/** Caddy's path patterns as far as the Caddyfile uses them: whole, or with a star at the end. */
+/** Caddy's path patterns as the Caddyfile uses them: exact, or with a star at the end. */
 const covers = (pattern: string, path: string): boolean =>
   pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path
 
-/** The service that gets a path: the first route that matches and answers; `refused` where Caddy does itself. */
+/** The service that gets a path: the first matching route that answers; `refused` when Caddy answers itself. */
 function serviceOf(path: string, among: readonly Route[] = routes): string | undefined {
   for (const { match, handle = [] } of among) {
     const patterns = match?.flatMap((set) => set.path ?? [])
@@ -74,7 +74,7 @@ describeOnServers('routes of the Caddyfile', () => {
     expect(serviceOf(path)).toBe('admin')
   })
 
-  test.each(['/livez', '/readyz', '/metrics'])('%s stays inside', (path) => {
+  test.each(['/livez', '/readyz', '/metrics'])('%s can not be reached through the proxy', (path) => {
     expect(serviceOf(path)).toBe('refused')
     expect(serviceOf(`${path}/`)).toBe('refused')
   })

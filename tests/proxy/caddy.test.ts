@@ -1,4 +1,4 @@
-/** Caddy in front of servers that tell what reached them: what the proxy does of its own. */
+/** Caddy in front of servers that echo requests: the behaviour of the proxy itself. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { until } from '#tests/helpers/wait.ts'
 const CHECKIN = '/api/event/checkin'
 const LIMIT = 102_400
 
-/** What a request looked like behind the proxy. */
+/** A request as it arrives behind the proxy. */
 interface Seen {
   readonly port: number
   readonly body: string
@@ -24,7 +24,7 @@ describeOnServers('Caddy', () => {
   const ports = replicas.map(({ port }) => port!)
   const admin = echo()
   const nobody = freePort()
-  /** Reads a request and is gone, by a reset or in an orderly way. */
+  /** Reads a request and closes the connection, by a reset or in an orderly way. */
   const dying = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,
@@ -50,7 +50,7 @@ describeOnServers('Caddy', () => {
         SURVEY_PROFILE_UPSTREAM: `127.0.0.1:${dying.port}`,
       },
     })
-    // Each host's certificate is made on its own; that of the alias may be the later one.
+    // Each host's certificate is issued separately; that of the alias may be the later one.
     await until(async () => (await send('/health', {}, '127.0.0.1', started)).ok, {
       timeoutMs: 10_000,
       what: 'the certificate of the alias',
@@ -71,31 +71,31 @@ describeOnServers('Caddy', () => {
   const raw = (head: readonly string[]) => rawRequest({ port: caddy.port, ca: authority() }, head)
   const seen = async (response: Response) => (await response.json()) as Seen
 
-  test('both hosts are served, and neither over plain HTTP', async () => {
+  test('both hosts are served over HTTPS only', async () => {
     for (const host of ['localhost', '127.0.0.1']) {
       expect((await send('/health', {}, host)).status).toBe(200)
       expect((await fetch(`http://${host}:${caddy.port}/health`)).status).toBe(400)
     }
   })
 
-  test('a host that is not ours is refused', async () => {
+  test('an unknown host is refused', async () => {
     const answer = await raw(['GET /health HTTP/1.1', 'Host: other.example'])
     expect(answer.status).toBe(421)
   })
 
-  test('a client cannot state its own address', async () => {
+  test('a client can not set its own address by a header', async () => {
     const { headers } = await seen(await post('{}', { 'X-Forwarded-For': '203.0.113.9' }))
     expect(headers['x-forwarded-for']).toBe('127.0.0.1')
   })
 
-  test('a request id is kept where it is one, and given otherwise', async () => {
+  test('a valid request id is kept, and any other is replaced', async () => {
     const kept = await seen(await post('{}', { 'X-Request-Id': 'walk-1' }))
     expect(kept.headers['x-request-id']).toBe('walk-1')
     const given = await seen(await post('{}', { 'X-Request-Id': 'not "one"' }))
     expect(given.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('a request id of several headers is given anew, so that no answer holds what a client wrote', async () => {
+  test('a request id in several headers is replaced, so that no answer contains text of the client', async () => {
     const EVIL = '","code":"evil'
     const twice = (first: string, second: string) => [`X-Request-Id: ${first}`, `X-Request-Id: ${second}`]
     const ids = [
@@ -104,7 +104,7 @@ describeOnServers('Caddy', () => {
       twice('walk-1', 'walk-2'),
       [`X-Request-Id: ${EVIL}`],
     ]
-    // Caddy's own refusals, of each kind, and what reaches a service.
+    // Caddy's own errors of each kind, and a request that reaches a service.
     const heads = [
       ['GET /metrics HTTP/1.1', 'Host: localhost'],
       ['GET /api/event/line-usage HTTP/1.1', 'Host: localhost'],
@@ -144,7 +144,7 @@ describeOnServers('Caddy', () => {
     }
   })
 
-  test('every answer says how it may be used', async () => {
+  test('every answer has the security headers', async () => {
     for (const path of ['/health', '/metrics']) {
       const { headers } = await send(path)
       expect(headers.get('strict-transport-security')).toContain('max-age=')
@@ -175,7 +175,7 @@ describeOnServers('Caddy', () => {
       expect(await sentenceOf(await post(body), 413, 'too-large')).toContain('102400')
   })
 
-  test('a service that does not answer is a 503 that says when to come back', async () => {
+  test('a service that does not answer is a 503 with Retry-After', async () => {
     const response = await send('/api/event/line-usage', { headers: { 'X-Admin-Token': 'a-secret-token' } })
     await sentenceOf(response, 503, 'unavailable')
 
@@ -187,12 +187,12 @@ describeOnServers('Caddy', () => {
     expect(log()).not.toContain('a-secret-token')
   })
 
-  test('a service that dies over a request is a 503: whose request it is has done nothing wrong', async () => {
+  test('a service that dies during a request is a 503, because the request is not at fault', async () => {
     for (const body of ['{"how":"reset"}', '{"how":"cut"}'])
       await sentenceOf(await send('/api/event/privacy', { method: 'POST', body }), 503, 'unavailable')
   })
 
-  test('with a replica that does not listen every check-in is answered, with its own body', async () => {
+  test('every check-in is proxied with its own body when one replica does not listen', async () => {
     await using front = await start([...ports, nobody])
     const bodies = Array.from({ length: 200 }, (_, index) => `${index}`.repeat(1 + (index % 90)))
     const answers = await Promise.all(bodies.map(async (body) => seen(await post(body, {}, front))))
@@ -200,7 +200,7 @@ describeOnServers('Caddy', () => {
     expect(new Set(answers.map(({ port }) => port))).toEqual(new Set(ports))
   })
 
-  test('uploads that break off or grow too large take no replica out of service', async () => {
+  test('aborted or oversized uploads take no replica out of service', async () => {
     const oversized = Array.from({ length: 10 }, () => post(streamed('a'.repeat(LIMIT + 1))))
     expect((await Promise.all(oversized)).map(({ status }) => status)).toEqual(Array(10).fill(413))
     for (const line of [`POST ${CHECKIN} HTTP/1.1`, 'GET /api/event/data HTTP/1.1'])
@@ -212,7 +212,7 @@ describeOnServers('Caddy', () => {
   })
 })
 
-/** A server that answers with what it was sent. */
+/** A server that echoes requests. */
 function echo() {
   return Bun.serve({
     hostname: '127.0.0.1',
@@ -226,10 +226,10 @@ function echo() {
   })
 }
 
-/** A body whose length is not known beforehand. */
+/** A body of undeclared length. */
 const streamed = (text: string): ReadableStream => new Response(text).body!.pipeThrough(new TransformStream())
 
-/** Sends the beginning of a request and hangs up once it has left. */
+/** Sends the beginning of a request and then closes the connection. */
 async function breakOff({ port }: CaddyServer, ca: string, lines: readonly string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca })

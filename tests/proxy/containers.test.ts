@@ -1,4 +1,4 @@
-/** How the containers are shut in: read from the compose file and the image's own definition. */
+/** The isolation of the containers, read from the compose file and the Dockerfile. */
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,16 +29,16 @@ const services = Object.entries(compose.services)
 const OURS = 'pilgrimage-event-tracking'
 const STORES = ['postgres', 'redis', 'nats']
 
-/** What a container may do beyond nothing, and why. */
+/** Capabilities that containers need, and why. */
 const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
   // Listens on 443.
   caddy: ['NET_BIND_SERVICE'],
-  // Its start script hands the data directory to the user postgres, and becomes that user.
+  // Its start script changes the owner of the data directory to the user postgres, and switches to that user.
   postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
 }
 
 describe.each(services)('%s', (name, service) => {
-  test('writes nowhere but to its volumes, and can not become more than it is', () => {
+  test('writes only to its volumes, and can not gain privileges', () => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -52,12 +52,12 @@ describe.each(services)('%s', (name, service) => {
     )
   })
 
-  test('is reached from outside only if it is Caddy, on 443', () => {
+  test('publishes port 443 if it is Caddy, and no port otherwise', () => {
     if (name !== 'caddy') expect(service.ports ?? []).toEqual([])
     else expect(service.ports).toEqual(['${HTTPS_PORT:-443}:443'])
   })
 
-  test('stands in the nets that it needs', () => {
+  test('is in the networks that it needs', () => {
     const nets =
       name === 'caddy'
         ? ['proxied']
@@ -67,27 +67,27 @@ describe.each(services)('%s', (name, service) => {
     expect(service.networks).toEqual(nets)
   })
 
-  test('holds no secret of its own: each comes from the environment', () => {
+  test('contains no secret, because each comes from the environment', () => {
     for (const [variable, value] of Object.entries(service.environment ?? {}))
       if (/TOKEN|SECRET|PASSWORD|_KEY(_ID)?$/.test(variable)) expect(value ?? '${').toMatch(/^\$\{/)
   })
 })
 
-test('the stores’ net leads nowhere else', () => {
+test('the stores’ network is internal', () => {
   expect(compose.networks.stores).toMatchObject({ internal: true })
 })
 
-test('only Caddy is given the names, certificates and nothing of the services’ secrets', () => {
+test('Caddy gets the host names and certificates, and none of the services’ secrets', () => {
   const given = Object.keys(compose.services.caddy?.environment ?? {})
   expect(given.filter((variable) => /TOKEN|SECRET|PASSWORD|DATABASE|REDIS|S3_/.test(variable))).toEqual([])
 })
 
-test('our image runs as a user without rights, as process 1, with nothing of the build’s', () => {
+test('the image runs as an unprivileged user, as process 1, without build files', () => {
   const lines = read('services/Dockerfile').split('\n')
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')))
   const user = last.findLastIndex((line) => line.startsWith('USER '))
   expect(last[user]).toBe('USER bun')
-  // What comes after would run as it, what comes before must not give it the code.
+  // Nothing may run after the user is set, and nothing before may make the user owner of the code.
   expect(last.slice(user + 1).filter((line) => /^(RUN|COPY|ADD|USER)/.test(line))).toEqual([])
   expect(last.filter((line) => /^COPY .*--chown/.test(line))).toEqual([])
   expect(last).toContain('ENTRYPOINT ["bun"]')
@@ -95,7 +95,7 @@ test('our image runs as a user without rights, as process 1, with nothing of the
   expect(read('.dockerignore').split('\n')).toContain('*')
 })
 
-test('nobody runs our image as another user, and Redis is not root either', () => {
+test('no service runs the image as another user, and Redis does not run as root', () => {
   for (const [, service] of services) if (service.image === OURS) expect(service.user).toBeUndefined()
   expect(compose.services.redis?.user).toBe('redis')
 })

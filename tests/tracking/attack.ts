@@ -1,20 +1,20 @@
 /**
- * What a stranger makes of public answers who knows all user ids: joins on any field, on order, and on the rhythm in
- * which things change. Claims are scored with what operators see.
+ * The inferences of an attacker who knows all user ids from public answers: joins on any field, on order, and on the
+ * times of changes. Claims are scored against what operators see.
  */
 import type { LivePosition } from '#shared/contracts/tracking.ts'
 
 export type Scalar = string | number | boolean | null
-/** Every field that is told of somebody or something, by its path. */
+/** Every field of an item in an answer, by its path. */
 export type Told = Readonly<Record<string, Scalar>>
 
-/** One round of asking. */
+/** One round of requests. */
 export interface Poll {
   readonly people: ReadonlyMap<string, Told>
   readonly points: readonly LivePosition[]
 }
 
-/** That one is the other: an id of the map and a user, or an id and the next hour's. */
+/** A claim that two ids are the same person: an id of the map and a user, or an id and one of the next hour. */
 export type Claim = readonly [one: string, other: string]
 
 /** Fields of an answer, however deep. */
@@ -27,13 +27,13 @@ export function told(value: unknown, path = ''): Record<string, Scalar> {
 }
 
 const MINUTE_MS = 60_000
-/** A value as it stands, and a time as the minute that it lies in. */
+/** The value, with times reduced to the minute. */
 const readings = (value: Scalar): Scalar[] =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)
     ? [value, `minute ${Math.floor(Date.parse(value) / MINUTE_MS)}`]
     : [value]
 
-/** Who has a value, by field and value. */
+/** The items that have a value, by field and value. */
 function holders(all: Iterable<readonly [string, Told]>): Map<string, Map<Scalar, string[]>> {
   const fields = new Map<string, Map<Scalar, string[]>>()
   for (const [name, fieldsOf] of all)
@@ -48,7 +48,7 @@ function holders(all: Iterable<readonly [string, Told]>): Map<string, Map<Scalar
 const pointsAsTold = ({ points }: Poll): [string, Told][] =>
   points.map(({ id, ...fields }) => [id, { ...told(fields), place: JSON.stringify(fields) }])
 
-/** Joins on one value that one on each side has. */
+/** Joins on a value that exactly one item on each side has. */
 function joined(ones: Iterable<readonly [string, Told]>, others: Iterable<readonly [string, Told]>): Claim[] {
   const claims = new Map<string, Claim>()
   const right = [...holders(others).values()]
@@ -63,18 +63,18 @@ function joined(ones: Iterable<readonly [string, Told]>, others: Iterable<readon
   return [...claims.values()]
 }
 
-/** Users and ids of the map that share a value nobody else has. */
+/** Users and ids of the map that share a unique value. */
 export const byValue = (poll: Poll): Claim[] => joined(pointsAsTold(poll), poll.people)
 
-/** Ids before and after a change that share a value, or a combination, which nobody else has. */
+/** Ids before and after a change that share a unique value or combination. */
 export const acrossByValue = (before: Poll, after: Poll): Claim[] =>
   joined(pointsAsTold(before), pointsAsTold(after))
 
-/** Ids before and after a change that stand at the same place of the list. */
+/** Ids before and after a change that have the same index in the list. */
 export const acrossByOrder = (before: Poll, after: Poll): Claim[] =>
   before.points.flatMap(({ id }, i): Claim[] => (after.points[i] ? [[id, after.points[i].id]] : []))
 
-/** In which rounds something was told anew, as bits. */
+/** The rounds in which an item changed, as bits. */
 function rhythms<T>(polls: readonly T[], read: (poll: T) => Map<string, string>): Map<string, number> {
   const bits = new Map<string, number>()
   polls.map(read).forEach((round, i, rounds) => {
@@ -90,7 +90,7 @@ const ones = (bits: number): number => {
   return n
 }
 
-/** Of each user the id that changes when they do, if one fits best. @param polls of one hour, up to 31 */
+/** For each user, the id whose changes match best, if there is one best match. @param polls of one hour, up to 31 */
 export function byRhythm(polls: readonly Poll[]): Claim[] {
   const people = rhythms(
     polls,

@@ -1,4 +1,4 @@
-/** Check-ins that come within one millisecond, with the clock standing still; and what becomes of their tracks. */
+/** Check-ins within one millisecond of a stopped clock, and the answers about their attached tracks. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AcceptRules } from '#shared/buffer/validate/validate-points.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
@@ -30,7 +30,7 @@ const newUser = (): string => `U${crypto.randomUUID()}`
 const checkIns = async (kv: Kv, userId: string): Promise<number> =>
   (await kv.peek(userId)).filter(({ field }) => field.startsWith('c')).length
 
-/** Five at one instant: four without a time, one whose phone's clock says the same as ours. */
+/** Five check-ins at one instant: four without a timestamp, and one whose phone's clock equals the server's. */
 async function expectFiveTaken(replicas: readonly Replica[], userId: string): Promise<void> {
   const five = [{}, {}, { timestamp: NOW }, {}, {}].map((fields, i) => ({ ...fields, lat: 20 + i }))
   const answers = await Promise.all(
@@ -52,7 +52,7 @@ function suite(driver: KvDriver): void {
       await driver.stop()
     })
 
-    test('of one millisecond, by several replicas, gets an instant of its own', async () => {
+    test('of one millisecond, from several replicas, gets an instant of its own', async () => {
       await using one = await startReplica(kv)
       await using other = await startReplica(kv)
       const userId = newUser()
@@ -60,7 +60,7 @@ function suite(driver: KvDriver): void {
       expect(await checkIns(kv, userId)).toBe(5)
     })
 
-    test('without a time at the same place is still a duplicate, and no wrong clock', async () => {
+    test('without a timestamp at the same place is still a duplicate, and is not answered as a wrong clock', async () => {
       await using replica = await startReplica(kv)
       const userId = newUser()
       const first = await checkIn(replica, userId)
@@ -68,7 +68,7 @@ function suite(driver: KvDriver): void {
       expect(again).toEqual({ ...first, duplicate: true })
     })
 
-    test('says which of its track points the phone must send again, and lets it delete none of those', async () => {
+    test('answers which of its track points the phone must send again, and allows it to delete none of them', async () => {
       await using replica = await startReplica(kv)
       const points = Array.from({ length: 1_003 }, (_, i) => ({
         lat: 24,
@@ -94,7 +94,7 @@ function suite(driver: KvDriver): void {
       expect(counted).toContainEqual(['rejected:too-many', 3])
     })
 
-    test('is taken where there is no room for its track points, and they are told to stay', async () => {
+    test('is accepted when the buffer has no room for its track points, which the phone must keep', async () => {
       await using replica = await startReplica(kv, { rules: admissionRules({ pendingMax: 3 }) })
       const userId = newUser()
       const point = (minutes: number) => ({ lat: 24, lng: 121, timestamp: NOW - minutes * MINUTE_MS })
@@ -122,7 +122,7 @@ function suite(driver: KvDriver): void {
 }
 for (const driver of quickKvDrivers()) suite(driver)
 
-describeOnServers('a check-in while the kv is away', () => {
+describeOnServers('a check-in while the kv is unavailable', () => {
   let server: Server
   let kv: Kv
   beforeAll(async () => {
@@ -134,7 +134,7 @@ describeOnServers('a check-in while the kv is away', () => {
     await server.close()
   })
 
-  test('of one millisecond, by the journals of several replicas: all are there afterwards, with their tracks', async () => {
+  test('of one millisecond, from the journals of several replicas, is stored with its track', async () => {
     await using one = await startReplica(kv)
     await using other = await startReplica(kv)
     const userId = newUser()

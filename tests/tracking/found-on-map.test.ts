@@ -1,7 +1,7 @@
 /**
- * Nobody is found on the map: a stranger who knows every user id asks everything that is public for two hours, over a
- * change of the map's ids, and joins it. The same stranger finds everybody in what the map and profiles would tell
- * without crowds and days, so that finding nobody means something.
+ * An attacker who knows every user id reads all public endpoints for two hours, over a change of the map's ids, joins
+ * the answers, and identifies nobody on the map. As a control, the same attacker identifies everybody in a map and
+ * profiles without crowds and days.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
@@ -25,13 +25,13 @@ const PILGRIMS = 1_000
 const MINUTE_MS = 60_000
 const ROUND_MS = 3 * MINUTE_MS
 const START = Date.parse('2026-04-12T02:00:30Z')
-/** A second to each side of the hour, while hardly anybody moves. */
+/** One second on each side of the full hour, while hardly anybody moves. */
 const BEFORE_MS = Date.parse('2026-04-12T02:59:59Z')
 const END = START + 120 * MINUTE_MS
 const TEST_MS = 180_000
 const TOKEN = 'token-of-an-operator'
 
-/** What is asked for in every round. */
+/** The requests of every round. */
 const ASKED = [
   '/api/event/user/:userId',
   '/api/event/photos/count',
@@ -40,7 +40,7 @@ const ASKED = [
   '/api/event/feedback/status',
   '/health',
 ]
-/** What tells the stranger nothing more: the page about the event, the documents; cards show a profile's figures, screenshots have names that nobody guesses. */
+/** Public endpoints that reveal nothing more: the event's page and the documentation. Cards show a profile's figures, and screenshots have names that can not be guessed. */
 const LEFT_OUT = [
   '/',
   '/api/event/og/:file',
@@ -52,14 +52,14 @@ const LEFT_OUT = [
 interface Round extends Poll {
   readonly atMs: number
   readonly people: Map<string, Told>
-  /** What an operator sees: the truth. */
+  /** The operators' map, which is the ground truth. */
   readonly exact: readonly LivePosition[]
 }
 
 let scene: Scene
 let walkers: Walkers
 const rounds: Round[] = []
-/** As an operator reads them, at the time of the last round. */
+/** The operators' positions, at the time of the last round. */
 let exactProfiles: Poll['people']
 
 async function dataOf<T>(path: string, headers: Record<string, string> = {}): Promise<T> {
@@ -72,7 +72,7 @@ async function dataOf<T>(path: string, headers: Record<string, string> = {}): Pr
 const MAP = '/api/event/data?limit=5000'
 const OPERATOR = { 'X-Admin-Token': TOKEN }
 
-/** What is told of each pilgrim at an address that ends with their id. */
+/** Answers of an endpoint whose path ends with the pilgrim's id, for each pilgrim. */
 async function people(address: string, headers: Record<string, string> = {}): Promise<Map<string, Told>> {
   const all = await Promise.all(
     walkers.userIds.map(async (id) => {
@@ -83,7 +83,7 @@ async function people(address: string, headers: Record<string, string> = {}): Pr
   return new Map(all)
 }
 
-/** Asks everything that is public. */
+/** Reads all public endpoints. */
 async function ask(): Promise<Round> {
   const { points } = await dataOf<LiveMap>(MAP)
   const { points: exact } = await dataOf<LiveMap>(MAP, OPERATOR)
@@ -107,7 +107,7 @@ beforeAll(async () => {
     rounds.push(await ask())
   }
   exactProfiles = await people('user/', OPERATOR)
-  // No photo is sent meanwhile, so that one question is as good as forty.
+  // No photo is sent meanwhile, so one request gives as much as forty.
   const last = rounds.at(-1)!
   for (const [id, photos] of await people('photos/count?user_id=')) last.people.set(`photos of ${id}`, photos)
 }, TEST_MS)
@@ -123,13 +123,13 @@ const around = (as: As): [before: Round, after: Round] => {
 /** The rounds of the first hour. */
 const hour = (as: As): Round[] => rounds.filter(({ atMs }) => atMs <= BEFORE_MS).map(as)
 
-/** The same round, if the map and profiles told what operators see, but for names. */
+/** The same round with the map and profiles of operators, without names. */
 const bare = (round: Round): Round => ({
   ...round,
   points: round.exact.map(({ id, lat, lng, recorded_at }) => ({ id, lat, lng, recorded_at })),
 })
 
-/** The same, with places of the finest cells that enough people are in, whole minutes, and an id for each of them. */
+/** The same, with centres of the finest cells that have enough people, whole minutes, and an id for each person. */
 function coarse(round: Round): Round {
   const counts = new Map<string, number>()
   const cellsOf = ({ lat, lng }: LivePosition) =>
@@ -146,13 +146,13 @@ function coarse(round: Round): Round {
 
 const standOf = ({ lat, lng, recorded_at }: LivePosition): string => `${lat} ${lng} ${recorded_at}`
 
-/** How many stand where an id of the map does. */
+/** Number of people at the place of an id of the map. */
 const company = ({ points }: Poll): Map<string, number> => {
   const stands = Map.groupBy(points, standOf)
   return new Map(points.map((point) => [point.id, stands.get(standOf(point))!.length]))
 }
 
-/** Expected number of users whose point a claim names: an id that operators see is one person's, another one anybody's there. */
+/** Expected number of correct claims about users. An id of the operators' map is one person's; a public id may be that of anybody at the place. */
 function found(claims: readonly Claim[], round: Round): number {
   const userOf = new Map(round.exact.map(({ id, userId }) => [id, userId]))
   const sizes = company(round)
@@ -162,7 +162,7 @@ function found(claims: readonly Claim[], round: Round): number {
   )
 }
 
-/** The same of claims that one id is another one's successor. */
+/** The same for claims that one id is another one's successor. */
 function linked(claims: readonly Claim[], before: Round, after: Round): number {
   const [was, is] = [before, after].map(({ exact }) => new Map(exact.map(({ id, userId }) => [id, userId])))
   const [sizes, later] = [company(before), company(after)]
@@ -175,36 +175,36 @@ function linked(claims: readonly Claim[], before: Round, after: Round): number {
   }, 0)
 }
 
-describe('a stranger who knows every user id', () => {
-  test('asks everything that is public', () => {
+describe('an attacker who knows every user id', () => {
+  test('reads all public endpoints', () => {
     const open = ENDPOINTS.filter(
       ({ method, access }) => method === 'GET' && (access === 'public' || access === 'optional'),
     )
     expect(open.map(({ path }) => path).sort()).toEqual([...ASKED, ...LEFT_OUT].sort())
   })
 
-  test('finds everybody by the instants that an operator sees', () => {
+  test('identifies everybody by the instants that operators see', () => {
     const round = bare(rounds.at(-1)!)
     expect(found(byValue({ ...round, people: exactProfiles }), round)).toBeGreaterThan(0.95 * PILGRIMS)
     const [before, after] = around(bare)
     expect(linked(acrossByValue(before, after), before, after)).toBeGreaterThan(0.9 * PILGRIMS)
   })
 
-  test('finds some by rhythm, and a quarter again in the next hour, where only places are coarse', () => {
+  test('identifies some by the times of changes, and a quarter again in the next hour, when only places are coarse', () => {
     const [before, after] = around(coarse)
     // By chance it would be one of a thousand.
     expect(found(byRhythm(hour(coarse)), before)).toBeGreaterThan(0.02 * PILGRIMS)
     expect(linked(acrossByValue(before, after), before, after)).toBeGreaterThan(0.15 * PILGRIMS)
   })
 
-  test('finds nobody by a value, and by rhythm no more than by guessing at a place', () => {
+  test('identifies nobody by a value, and by the times of changes no more than by guessing among a crowd', () => {
     const [before] = around(asTold)
     for (const round of rounds) expect(byValue(round)).toEqual([])
     const claims = byRhythm(hour(asTold))
     expect(found(claims, before)).toBeLessThanOrEqual(claims.length / CROWD)
   })
 
-  test('finds no id’s next one by a value, and by the order no more than by guessing at a place', () => {
+  test('finds no id’s successor by a value, and by order no more than by guessing among a crowd', () => {
     const [before, after] = around(asTold)
     expect(acrossByValue(before, after)).toEqual([])
     const claims = acrossByOrder(before, after)
@@ -213,7 +213,7 @@ describe('a stranger who knows every user id', () => {
     expect(after.points.filter(({ id }) => ids.has(id))).toEqual([])
   })
 
-  test('is shown nearly everybody, and nobody in company of fewer than the crowd', () => {
+  test('is shown nearly everybody, and nobody in a group smaller than the crowd', () => {
     for (const round of rounds) {
       expect(round.points.length).toBeGreaterThan(0.95 * PILGRIMS)
       expect(Math.min(...company(round).values())).toBeGreaterThanOrEqual(CROWD)

@@ -1,4 +1,4 @@
-/** The live map's order, kept by what moves, is what sorting everybody comes to. */
+/** The live map's incrementally updated order equals sorting all positions. */
 import { afterAll, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ const move = (userId: string, t: number, lat: number, store = kv) =>
     rules(),
   )
 
-test('after moves, repeats and erasures everybody is there once, youngest first', async () => {
+test('after moves, repeats and erasures each pilgrim is listed once, latest first', async () => {
   const random = randomBy(3)
   const startMs = Date.now() - HOUR
   const live = new LivePositions(
@@ -65,7 +65,7 @@ test('after moves, repeats and erasures everybody is there once, youngest first'
   }
 })
 
-test('a public name is the same for an hour, and another one in the next', async () => {
+test('a public id is the same for an hour, and another one in the next', async () => {
   let nowMs = Date.parse('2026-04-12T04:00:00Z')
   const live = new LivePositions(
     kv,
@@ -81,7 +81,7 @@ test('a public name is the same for an hour, and another one in the next', async
   expect(live.publicId('p1')).not.toBe(name)
 })
 
-test('where nobody asks, what moves does not pile up', async () => {
+test('changed positions do not accumulate without readers', async () => {
   const store = await openKv({ url: '', partitions: 1, path: join(dir, 'unread'), onError })
   const live = new LivePositions(
     store,

@@ -1,4 +1,4 @@
-/** The map without a token: crowds, whole minutes, ids of places; and every question an excerpt of one picture. */
+/** The map without a token: crowds, whole minutes, ids of places. Every query selects from one snapshot. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { rm } from 'node:fs/promises'
@@ -40,12 +40,12 @@ beforeEach(async () => {
 
 const seen = (userId: string, t: number, place = PLACE): Promise<void> =>
   restore(kv, sync(userId, [], { position: { t, ...place } }))
-/** The finest cell's centre. */
+/** Centre of the finest cell. */
 const here = cellCentre(cellAt(PLACE.lat, PLACE.lng, MAX_ZOOM))
 const iso = (ms: number): string => new Date(ms).toISOString()
 const idsOf = (points: readonly LivePosition[]): string[] => points.map(({ id }) => id)
 
-/** The map of this moment. */
+/** The current map. */
 async function mapOf(crowd: number): Promise<PublicMap> {
   await live.refresh()
   return new PublicMap(live, crowd, () => nowMs)
@@ -56,7 +56,7 @@ async function standing(people: number, t = START, place = PLACE): Promise<void>
 }
 
 describe('the public map', () => {
-  test('shows nobody where there are too few, and all at one place and minute where there are enough', async () => {
+  test('shows nobody at a place with too few people, and all with one position and minute at a place with enough', async () => {
     await standing(4, START - MINUTE)
     expect((await mapOf(5)).read(EVERYTHING)).toEqual([])
     await seen('fifth', START + 2 * MINUTE + 1_234)
@@ -71,7 +71,7 @@ describe('the public map', () => {
     expect(new Set(idsOf(shown)).size).toBe(5)
   })
 
-  test('with a crowd of one everybody is by themselves, at the whole minute before', async () => {
+  test('with a crowd of one, each person is shown separately, with the time rounded down to the minute', async () => {
     await seen('p1', START + 59_999)
     await seen('p2', START - MINUTE)
     expect((await mapOf(1)).read(EVERYTHING)).toEqual([
@@ -80,7 +80,7 @@ describe('the public map', () => {
     ])
   })
 
-  test('ids are the place’s: who moves takes none along, and in the next hour all are others', async () => {
+  test('ids belong to the place: a person who moves gets another one, and all of them change each hour', async () => {
     await standing(6)
     const map = await mapOf(5)
     const before = idsOf(map.read(EVERYTHING))
@@ -101,7 +101,7 @@ describe('the public map', () => {
     expect(next.filter((id) => before.includes(id))).toEqual([])
   })
 
-  test('who is hidden neither is on it nor makes a crowd', async () => {
+  test('a hidden pilgrim is not shown and does not count for a crowd', async () => {
     await standing(5)
     const map = await mapOf(5)
     expect(map.read(EVERYTHING)).toHaveLength(5)
@@ -110,7 +110,7 @@ describe('the public map', () => {
     expect(map.read(EVERYTHING)).toEqual([])
   })
 
-  test('who was last seen long ago makes neither a crowd for others nor their minute old', async () => {
+  test('a pilgrim who was last seen long ago does not count for others’ crowd and does not change their minute', async () => {
     await standing(5, START - 30 * MINUTE)
     for (let i = 0; i < 4; i++) await seen(`tired${i}`, START - 5 * HOUR)
     const minutes = async () => (await mapOf(5)).read({ limit: 5_000 }).map(({ recorded_at }) => recorded_at)
@@ -122,7 +122,7 @@ describe('the public map', () => {
     ])
   })
 
-  test('a day after somebody’s last step nothing happens but at a full hour, and then for all of that hour', async () => {
+  test('a day after a pilgrim’s last position the map changes only at a full hour, for all pilgrims of that hour', async () => {
     for (let i = 0; i < 6; i++) await seen(`p${i}`, START - DAY + i * MINUTE)
     const map = await mapOf(5)
     for (const ms of [START, START + 3 * MINUTE, START + 49 * MINUTE]) {
@@ -136,7 +136,7 @@ describe('the public map', () => {
     expect(map.read(EVERYTHING)).toHaveLength(6)
   })
 
-  test('every question picks from the same picture: no two answers can be told from each other', async () => {
+  test('every query selects from the same snapshot, so that two answers together reveal no more than it', async () => {
     const random = randomBy(7)
     for (let i = 0; i < 150; i++)
       await seen(`p${i}`, START - Math.floor(random() ** 3 * 30 * HOUR), {

@@ -1,4 +1,4 @@
-/** A thousand pilgrims who walk and rest, on a clock of their own, and the services that their phones and a stranger meet. */
+/** A thousand pilgrims who walk and rest, on a simulated clock, and the services that their phones and an attacker use. */
 import { createAdmin } from '#services/admin/app.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
 import { createSurveyProfile } from '#services/survey-profile/app.ts'
@@ -20,15 +20,15 @@ import { randomBy } from '#tests/scheduler/walks.ts'
 
 const MINUTE_MS = 60_000
 const METRES_PER_DEGREE = 111_195
-/** Of the part of the route on which everybody starts. */
+/** Length of the part of the route on which everybody starts. */
 const SPREAD_M = 15_000
 
 export interface Scene {
-  /** What the services take for the time, epoch milliseconds. */
+  /** The services' time, epoch milliseconds. */
   nowMs: number
-  /** A request as the proxy passes it on. */
+  /** Sends a request as the proxy would. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Lets the map learn what the phones have sent. */
+  /** Refreshes the live map. */
   refresh(): Promise<void>
   close(): Promise<void>
 }
@@ -57,7 +57,7 @@ export async function openScene(startMs: number, settings: Environment): Promise
     services.set(service.name, service)
   }
   for (const service of services.values()) await service.start()
-  // The service asks for moves by the real clock; this one learns of them when it is told to.
+  // The service refreshes its map on the real clock; this one is refreshed by the test.
   const live = new LivePositions(ports.kv, now, log)
   const map = createRouter(context)
   const showMap = createMap(context, live)
@@ -113,7 +113,7 @@ export class Walkers {
     this.userIds = this.#pilgrims.map(({ userId }) => userId)
   }
 
-  /** Lets time pass; whose phone is due reports where it is. */
+  /** Advances the time. Phones whose report is due send their position. */
   async walk(ms: number): Promise<void> {
     this.scene.nowMs += ms
     const now = this.scene.nowMs
@@ -133,7 +133,7 @@ export class Walkers {
     await this.scene.refresh()
   }
 
-  /** A place on a winding road, as true as a phone knows it, some seconds ago. */
+  /** A place on a winding road, with a phone's accuracy, some seconds ago. */
   #report({ userId, address, alongM }: Pilgrim): Promise<Response> {
     const wrong = () => (10 * (this.#random() - 0.5)) / METRES_PER_DEGREE
     const point = {

@@ -1,4 +1,4 @@
-/** A renderer that does not get on: who has a card gets it at once, and the new one is drawn behind it. */
+/** A stuck renderer: a stored card is served immediately, and the new one is drawn in the background. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const card = async (userId: string) => {
 const rename = (userId: string, name: string) =>
   run.fetch('/api/event/user/sync', json({ user_id: userId, display_name: name }))
 
-/** The cards that are stored, and when. */
+/** The stored cards with their times. */
 const written = (): string => {
   const folder = join(run.dataDir, 'objects/cards')
   return readdirSync(folder)
@@ -39,7 +39,7 @@ const written = (): string => {
     .join()
 }
 
-/** The renderer's process: a child of the run. */
+/** Finds the renderer's process, a child of the test. */
 function rendererOf({ pid }: Embedded): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
   const found = children.find((child) =>
@@ -49,7 +49,7 @@ function rendererOf({ pid }: Embedded): number {
   return found
 }
 
-test('the stored card with a short life, and soon the new one', async () => {
+test('the stored card is served with a short cache time, and then the new one', async () => {
   const userId = await walker()
   const first = await card(userId)
   expect(first).toMatchObject({ status: 200, kept: 'public, max-age=60' })
@@ -62,14 +62,14 @@ test('the stored card with a short life, and soon the new one', async () => {
   expect(performance.now() - began).toBeLessThan(8_000)
   process.kill(stopped, 'SIGCONT')
   stopped = null
-  // Drawn behind the answer, though nobody asks again.
+  // Drawn in the background, without another request.
   await until(() => written() !== before, { timeoutMs: 40_000, what: 'the new card to be stored' })
   const second = await card(userId)
   expect(second).toMatchObject({ status: 200, kept: 'public, max-age=60' })
   expect(second.etag).not.toBe(first.etag)
 }, 90_000)
 
-test('a renderer that dies costs nobody a card', async () => {
+test('cards are drawn after the renderer has died', async () => {
   const userId = await walker()
   const first = await card(userId)
   stopped = rendererOf(run)
@@ -86,7 +86,7 @@ test('a renderer that dies costs nobody a card', async () => {
   expect((await card(userId)).etag).not.toBe(first.etag)
 }, 90_000)
 
-test('however many have no point, they leave one picture', async () => {
+test('all pilgrims without a point share one stored picture', async () => {
   const before = readdirSync(join(run.dataDir, 'objects/cards')).length
   const invented = Array.from({ length: 30 }, newPilgrim)
   await Promise.all(invented.map((userId) => rename(userId, userId)))

@@ -9,7 +9,7 @@ import { LEVELS } from '#shared/rules/levels.ts'
 /** Chats load a preview on mobile networks. */
 const MAX_BYTES = 200_000
 
-/** A winding way to the south: 300 places, about 200 m apart. */
+/** A winding track to the south: 300 positions, about 200 m apart. */
 const WAY = Array.from({ length: 300 }, (_, i) => ({
   lat: 24.5 - i * 0.0018,
   lng: 120.7 + Math.sin(i / 20) * 0.03 + Math.sin(i / 7) * 0.004,
@@ -45,7 +45,7 @@ describe('cards', () => {
 })
 
 describe('the map on a card', () => {
-  test('has places at equal distances along a straight way, none at its end', () => {
+  test('has waymarks at equal distances along a straight track, none at its end', () => {
     const straight = [
       { lat: 24, lng: 120 },
       { lat: 24 - 10_000 / 111_195, lng: 120 },
@@ -55,7 +55,7 @@ describe('the map on a card', () => {
     expect(waymarks.map(({ y }) => Math.round((y - start.y) / pxPerM))).toEqual([2_000, 4_000, 6_000, 8_000])
   })
 
-  test('has four to ten places on a winding one', () => {
+  test('has four to ten waymarks on a winding track', () => {
     const { waymarks } = outlineOf(WAY, 250)!
     expect(waymarks.length).toBeGreaterThanOrEqual(3)
     expect(waymarks.length).toBeLessThanOrEqual(10)

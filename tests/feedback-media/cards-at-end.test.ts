@@ -1,4 +1,4 @@
-/** The end of the event: nothing more is taken, and the achievement cards of all who unlocked one are drawn. */
+/** The end of the event: feedback is closed, and all due cards are drawn. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { json } from './requests.ts'
 
 type Fetch = (path: string, init?: RequestInit) => Promise<Response>
 
-/** A pilgrim with check-ins, and with what else unlocks the card. */
+/** A pilgrim with check-ins and everything else that unlocks the card. */
 async function walk(fetch: Fetch, { checkins = 3, survey = true, phone = true } = {}): Promise<string> {
   const userId = newPilgrim()
   for (let i = 0; i < checkins; i++) {
@@ -35,22 +35,22 @@ async function endingOf(fetch: Fetch): Promise<Ending> {
   return ((await answer.json()) as { data: { ending: Ending } }).data.ending
 }
 
-/** Of the card of this moment; while the renderer is busy an older one is answered. */
+/** Waits for the current card; while the renderer is busy an older one is served. */
 const etagOf = (fetch: Fetch, userId: string): Promise<string | null> =>
   until(
     async () => {
       const { headers } = await fetch(`/api/event/og/${userId}.png`, { method: 'HEAD' })
       return headers.get('cache-control') === 'public, max-age=60' && headers.get('etag')
     },
-    { timeoutMs: 45_000, what: 'the card of this moment' },
+    { timeoutMs: 45_000, what: 'the current card' },
   )
 
 describeWorlds('the end', (world) => {
-  test('cards are drawn, what is later changes them, and feedback is closed', async () => {
+  test('cards are drawn, later changes redraw them, and feedback is closed', async () => {
     const fetch: Fetch = (path, init) => world.fetch(path, init)
     const unlocked = [await walk(fetch), await walk(fetch)]
     for (const missing of [{ survey: false }, { phone: false }]) await walk(fetch, missing)
-    // Whoever has a card is drawn the final one, also without the achievement.
+    // A pilgrim with a card gets the final one, also without the achievement.
     const locked = await walk(fetch, { checkins: 1 })
     const lockedBefore = await etagOf(fetch, locked)
     await checkIn({ fetch } as World, locked)
@@ -67,7 +67,7 @@ describeWorlds('the end', (world) => {
       { timeoutMs: 45_000, what: 'three cards to be drawn', everyMs: 200 },
     )
     expect(await etagOf(fetch, locked)).not.toBe(lockedBefore)
-    // The one that was drawn before, with the same facts, is not drawn again.
+    // A card that already shows the same facts is not drawn again.
     expect(await etagOf(fetch, unlocked[0]!)).toBe(early.etag)
 
     const before = await etagOf(fetch, unlocked[1]!)
@@ -79,7 +79,7 @@ describeWorlds('the end', (world) => {
     const upload = { method: 'POST', body: png(8, 8) }
     await sentenceOf(await fetch('/api/event/feedback-upload', upload), 403, 'ended')
     await sentenceOf(await fetch('/api/event/feedback', json({ category: 7 })), 400, 'invalid-request')
-    // Reading and cards stay open.
+    // Lists and cards are still served.
     expect((await fetch('/api/event/feedback')).status).toBe(200)
     await dataOf(await fetch(drawCardEndpoint.path, json({ user_id: unlocked[1] })), drawCardEndpoint)
   }, 120_000)
@@ -98,7 +98,7 @@ describe('a process that is killed while it draws', () => {
     return new Map(readdirSync(folder).map((file) => [file, statSync(join(folder, file)).mtimeMs]))
   }
 
-  test('goes on where it stopped: each card once', async () => {
+  test('continues where it stopped and draws each card once', async () => {
     run = await startEmbedded(SETTINGS)
     const walkers: string[] = []
     for (let i = 0; i < CARDS; i++) walkers.push(await walk(fetch))
@@ -122,15 +122,15 @@ describe('a process that is killed while it draws', () => {
     })
     const all = drawn()
     expect(all.size).toBe(CARDS)
-    // At most the one that was stored but not yet noted is drawn again.
+    // At most the card that was stored but not yet recorded is drawn again.
     const again = [...first].filter(([file, at]) => all.get(file) !== at)
     expect(again.length).toBeLessThanOrEqual(1)
 
-    // What changes a card later has it drawn by itself.
+    // A later change causes a redraw without a request.
     await fetch('/api/event/user/sync', json({ user_id: walkers[0], display_name: '林美玉' }))
     await until(() => [...drawn()].some(([file, at]) => all.get(file) !== at), {
       timeoutMs: 60_000,
-      what: 'the card with the new name to be drawn by itself',
+      what: 'the card with the new name to be drawn without a request',
       everyMs: 500,
     })
   }, 260_000)

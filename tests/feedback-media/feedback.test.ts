@@ -1,4 +1,4 @@
-/** Feedback: what is taken, who sees what of it, and how it is worked on. */
+/** Feedback: what is accepted, who sees which fields, and how operators change it. */
 import { expect, test } from 'bun:test'
 import {
   type BoardItem,
@@ -33,7 +33,7 @@ describeWorlds(
     const patched = async (id: number, body: unknown): Promise<FeedbackItem> =>
       dataOf(await patch(id, body), updateFeedbackEndpoint)
 
-    test('anyone may report; operators see everything, the board nothing of the person', async () => {
+    test('anyone may report; operators see everything, the board shows nothing personal', async () => {
       const userId = newPilgrim()
       const given = {
         user_id: userId,
@@ -129,7 +129,7 @@ describeWorlds(
       await dataOf(await world.fetch(PATH, json(longest)), submitFeedbackEndpoint)
     })
 
-    test('pages by cursor go through all items once, newest first', async () => {
+    test('pages by cursor return all items once, newest first', async () => {
       const category = `pages-${crypto.randomUUID()}`
       const ids: number[] = []
       for (let i = 0; i < 7; i++) ids.unshift((await submit({ category })).id)
@@ -167,7 +167,7 @@ describeWorlds(
       for (const limit of [1, 200]) expect((await list(`?limit=${limit}`)).items.length).toBeGreaterThan(0)
     })
 
-    test('fixed sets resolved_at, any other status clears it, a note changes nothing of it', async () => {
+    test('fixed sets resolved_at, any other status clears it, and a note does not change it', async () => {
       const { id } = await submit()
       expect((await patched(id, { status: 'triaging' })).resolved_at).toBeNull()
       const fixed = await patched(id, { status: 'fixed', admin_note: 'in the next release' })
@@ -226,7 +226,7 @@ describeWorlds(
       expect([counts.fixed - before.fixed, counts.new - before.new]).toEqual([1, 1])
     })
 
-    test('limits: per pilgrim where there is one, per address otherwise', async () => {
+    test('the rate limit is per pilgrim where one is named, else per address', async () => {
       const userId = newPilgrim()
       const send = (id?: string) =>
         world.fetch(

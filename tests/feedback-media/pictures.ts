@@ -1,4 +1,4 @@
-/** Pictures made to measure, good ones and bad ones. */
+/** Generated pictures, valid and invalid ones. */
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -12,7 +12,7 @@ const chunk = (type: string, data: Uint8Array): Buffer => {
   return out
 }
 
-/** A PNG, red on its left half and blue on its right; `extra` chunks stand before the picture. */
+/** A PNG with a red left half and a blue right half; `extra` chunks precede the picture. */
 export function png(width: number, height: number, extra: readonly Buffer[] = []): Bytes {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -33,10 +33,10 @@ export function png(width: number, height: number, extra: readonly Buffer[] = []
   )
 }
 
-/** A chunk of text, as cameras and programs write it. */
+/** A text chunk, as cameras and programs write it. */
 export const textChunk = (text: string): Buffer => chunk('tEXt', Buffer.from(`Comment\0${text}`, 'latin1'))
 
-/** A PNG that claims a size and holds nothing of it. */
+/** A PNG that declares a size but has no pixels. */
 export function claiming(width: number, height: number): Bytes {
   const bytes = Buffer.from(png(8, 8))
   bytes.writeUInt32BE(width, 16)
@@ -51,7 +51,7 @@ export const jpeg = async (width: number, height: number): Promise<Bytes> =>
 export const webp = async (width: number, height: number): Promise<Bytes> =>
   new Uint8Array(await new Bun.Image(png(width, height)).webp({ lossless: true }).bytes())
 
-/** The same JPEG with an EXIF segment: an orientation (1 to 8), a place, and a thumbnail with an end marker. */
+/** Adds an EXIF segment to a JPEG: an orientation (1 to 8), a position, and a thumbnail with an end marker. */
 export function withExif(picture: Bytes, orientation: number): Bytes {
   const tiff = Buffer.from([
     ...[0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1],
@@ -77,7 +77,7 @@ export function ofBytes(size: number): Bytes {
   return picture
 }
 
-/** The colour in the middle of the left, right, top and bottom edge. */
+/** The colours in the middle of the left, right, top and bottom edges. */
 export async function edges(picture: Bytes): Promise<Record<'left' | 'right' | 'top' | 'bottom', string>> {
   const image = new Bun.Image(picture)
   const { width, height } = await image.metadata()
@@ -90,7 +90,7 @@ export async function edges(picture: Bytes): Promise<Record<'left' | 'right' | '
   return { left: at(2, y), right: at(width - 3, y), top: at(x - 2, 2), bottom: at(x - 2, height - 3) }
 }
 
-/** Reads the pixels of a PNG of 8 bits a channel. */
+/** Reads the pixels of a PNG with 8 bits per channel. */
 function rgbOf(picture: Bytes, width: number, height: number) {
   const bytes = Buffer.from(picture)
   const data: Buffer[] = []

@@ -1,4 +1,4 @@
-/** Screenshots: what is taken, what is refused, and what is served. */
+/** Screenshots: what is accepted, what is refused, and what is served. */
 import { expect, test } from 'bun:test'
 import { screenshotEndpoint, uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
@@ -38,7 +38,7 @@ describeWorlds(
     }
     const shape = async (bytes: Bytes) => new Bun.Image(bytes).metadata()
 
-    test('every format in every wrapping comes back as a PNG of the same picture', async () => {
+    test('every format in every encoding is served as a PNG of the same picture', async () => {
       const formats = { png: png(60, 40), jpeg: await jpeg(60, 40), webp: await webp(60, 40) }
       for (const bytes of Object.values(formats)) {
         const wrappings: RequestInit[] = [
@@ -57,7 +57,7 @@ describeWorlds(
       }
     })
 
-    test('metadata is gone, orientation is applied', async () => {
+    test('metadata is removed, orientation is applied', async () => {
       const turned = await stored({ body: withExif(await jpeg(60, 40), 6) })
       expect(await shape(turned)).toMatchObject({ width: 40, height: 60 })
       expect(await edges(turned)).toMatchObject({ top: 'red', bottom: 'blue' })
@@ -68,7 +68,7 @@ describeWorlds(
         expect(Buffer.from(picture).toString('latin1')).not.toMatch(/Exif|GPS|tEXt|taken at home|iCCP|eXIf/)
     })
 
-    test('what is not a whole picture of a decent size is 400, and the service stays well', async () => {
+    test('an incomplete picture or a wrong size is 400, and the service stays healthy', async () => {
       const whole = withExif(await jpeg(400, 300), 1)
       const halves = [png(400, 300), whole, await webp(400, 300)].map((bytes) =>
         bytes.slice(0, Math.floor(bytes.length * 0.6)),
@@ -109,14 +109,14 @@ describeWorlds(
       expect((await healthOf(world)).objects).toBe('ok')
     })
 
-    test('the largest picture that is allowed is taken', async () => {
+    test('the largest allowed picture is accepted', async () => {
       expect(await shape(await stored({ body: png(4_096, 4_096) }))).toMatchObject({
         width: 4_096,
         height: 4_096,
       })
     })
 
-    test('102,400 bytes are taken, 102,401 are 413, with and without Content-Length', async () => {
+    test('102,400 bytes are accepted, 102,401 are 413, with and without Content-Length', async () => {
       expect(await shape(await stored({ body: ofBytes(102_400) }))).toMatchObject({ width: 16 })
       await sentenceOf(await upload({ body: ofBytes(102_401) }), 413, 'too-large')
       const streamed = new ReadableStream({
@@ -128,7 +128,7 @@ describeWorlds(
       await sentenceOf(await upload({ body: streamed }), 413, 'too-large')
     })
 
-    test('a screenshot is served for caches: ETag, 304, HEAD', async () => {
+    test('a screenshot is served with an ETag, 304 and HEAD', async () => {
       const { filename } = await dataOf(await upload({ body: png(20, 20) }), uploadScreenshotEndpoint)
       const path = screenshotEndpoint.path.replace(':file', filename)
       const answer = await world.fetch(path)
@@ -150,7 +150,7 @@ describeWorlds(
       expect((await head.arrayBuffer()).byteLength).toBe(0)
     })
 
-    test('nothing else is served, whatever the path says', async () => {
+    test('no other file is served, whatever the path is', async () => {
       const { filename } = await dataOf(await upload({ body: png(20, 20) }), uploadScreenshotEndpoint)
       const name = filename.replace('.png', '')
       const paths = [
@@ -185,7 +185,7 @@ describeWorlds(
       expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
     })
 
-    test('an upload is charged to the pilgrim whom the header names, and to nobody else', async () => {
+    test('an upload is charged only to the pilgrim whom the header names', async () => {
       const shot = (userId: string) => upload({ body: png(8, 8), headers: { 'X-Line-User-Id': userId } })
       const one = newPilgrim()
       const statuses: number[] = []

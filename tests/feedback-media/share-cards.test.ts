@@ -1,4 +1,4 @@
-/** Share cards over HTTP: drawn when something on them changes, and kept otherwise. */
+/** Share cards over HTTP: drawn when their content changes, else served as stored. */
 import { expect, test } from 'bun:test'
 import { CARD_SIZE, drawCardEndpoint } from '#shared/contracts/cards.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
@@ -13,17 +13,17 @@ describeWorlds('share cards', (world) => {
     world.fetch(drawCardEndpoint.path, json({ user_id: userId }, headers))
   const drawn = async (userId: string) => dataOf(await draw(userId), drawCardEndpoint)
   const card = (userId: string, init: RequestInit = {}) => world.fetch(`/api/event/og/${userId}.png`, init)
-  /** Of the card of this moment; while the renderer is busy an older one is answered. */
+  /** Waits for the current card; while the renderer is busy an older one is served. */
   const etagOf = (userId: string) =>
     until(
       async () => {
         const { headers } = await card(userId)
         return headers.get('cache-control') === 'public, max-age=60' && headers.get('etag')
       },
-      { timeoutMs: 45_000, what: 'the card of this moment' },
+      { timeoutMs: 45_000, what: 'the current card' },
     )
 
-  test('a card is drawn for a known pilgrim, and served as it is stored', async () => {
+  test('a card is drawn for a known pilgrim, and served as stored', async () => {
     const userId = `Pilgrim:${crypto.randomUUID()}@walk`
     await checkIn(world, userId)
     const { url, etag, ...size } = await drawn(userId)
@@ -44,7 +44,7 @@ describeWorlds('share cards', (world) => {
     expect([head.status, head.headers.get('content-length')]).toEqual([200, String(bytes.length)])
   })
 
-  test('a known pilgrim without a card gets one drawn, also one who only has a name', async () => {
+  test('a known pilgrim without a card gets one, also a pilgrim who only has a name', async () => {
     const userId = newPilgrim()
     await world.fetch('/api/event/user/sync', json({ user_id: userId, display_name: 'محمد' }))
     expect((await card(userId)).status).toBe(200)
@@ -53,7 +53,7 @@ describeWorlds('share cards', (world) => {
     expect((await card(walker, { method: 'HEAD' })).status).toBe(200)
   })
 
-  test('unchanged facts keep the card, the flush included; a change draws another one', async () => {
+  test('unchanged facts keep the card, also across a flush; a change causes a new drawing', async () => {
     const userId = newPilgrim()
     await checkIn(world, userId)
     const now = Date.now()
@@ -68,7 +68,7 @@ describeWorlds('share cards', (world) => {
     await flushed(world)
     expect((await drawn(userId)).etag).toBe(first.etag)
     await world.fetch('/api/event/user/sync', json({ user_id: userId, display_name: '林美玉' }))
-    // Nobody needs to ask for a new one: what is served is of this moment.
+    // No request for a new card is needed: the current one is served.
     const served = await etagOf(userId)
     const named = await drawn(userId)
     expect(named.etag).not.toBe(first.etag)
@@ -78,7 +78,7 @@ describeWorlds('share cards', (world) => {
     expect((await drawn(userId)).etag).not.toBe(named.etag)
   })
 
-  test('whatever the card shows is of this moment, what waits for the flush included', async () => {
+  test('the card shows current data, pending points included', async () => {
     const userId = newPilgrim()
     await checkIn(world, userId, { timestamp: Date.now() - 7_200_000 })
     const changes: Record<string, () => Promise<Response>> = {
@@ -97,7 +97,7 @@ describeWorlds('share cards', (world) => {
     }
   }, 120_000)
 
-  test('all who have no point share one card, which names nobody', async () => {
+  test('all pilgrims without a point share one card, which shows no name', async () => {
     const [one, other] = [newPilgrim(), newPilgrim()]
     await world.fetch('/api/event/user/sync', json({ user_id: one, display_name: '林美玉' }))
     await world.fetch(
@@ -112,18 +112,18 @@ describeWorlds('share cards', (world) => {
     expect((await card(other)).headers.get('etag')).toBe(shared)
   })
 
-  test('many at once for one pilgrim are one drawing', async () => {
+  test('concurrent requests for one pilgrim share one drawing', async () => {
     const userId = newPilgrim()
     await checkIn(world, userId)
     const answers = await Promise.all(Array.from({ length: 8 }, () => drawn(userId)))
     expect(new Set(answers.map(({ etag }) => etag)).size).toBe(1)
   })
 
-  test('nobody knows a pilgrim: 404; a faulty id: 400; a wrong token: 401', async () => {
+  test('an unknown pilgrim is 404, an invalid id 400, a wrong token 401', async () => {
     const stranger = newPilgrim()
     await sentenceOf(await draw(stranger), 404, 'not-found')
     await sentenceOf(await card(stranger), 404, 'not-found')
-    // Asking has not made them known.
+    // The request has not created the pilgrim.
     expect((await world.fetch(`/api/event/user/${stranger}`)).status).toBe(404)
     await sentenceOf(await world.fetch(drawCardEndpoint.path, json({})), 400, 'invalid-request')
     await sentenceOf(await draw('../x'), 400, 'invalid-request')
@@ -133,7 +133,7 @@ describeWorlds('share cards', (world) => {
     await dataOf(await draw(userId, admin('owner')), drawCardEndpoint)
   })
 
-  test('nothing else is served, whatever the path says', async () => {
+  test('no other file is served, whatever the path is', async () => {
     const userId = newPilgrim()
     await checkIn(world, userId)
     await drawn(userId)
@@ -169,7 +169,7 @@ describeWorlds(
     const card = (userId: string) => world.fetch(`/api/event/og/${userId}.png`)
     const told = ({ status, headers }: Response) => [status, headers.get('cache-control')]
 
-    test('to the address, and not when a stored card is answered', async () => {
+    test('are charged to the address, but not when a stored card is served', async () => {
       const walkers = Array.from({ length: LIMIT + 1 }, newPilgrim)
       for (const userId of walkers) await checkIn(world, userId)
       const [first, last] = [walkers[0]!, walkers.at(-1)!]
@@ -178,7 +178,7 @@ describeWorlds(
       expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 61)
       await sentenceOf(refused, 429, 'rate-limited')
       await sentenceOf(await draw(last), 429, 'rate-limited')
-      // What is stored is served as ever, also where it is no longer right.
+      // Stored cards are still served, also outdated ones.
       for (let i = 0; i < 2 * LIMIT; i++) expect(told(await card(first))).toEqual([200, 'public, max-age=60'])
       const before = (await card(first)).headers.get('etag')
       await world.fetch('/api/event/user/sync', json({ user_id: first, display_name: '林美玉' }))

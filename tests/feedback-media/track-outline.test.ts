@@ -1,4 +1,4 @@
-/** The outline of a track: in its frame, in its shape, and not longer than a picture needs. */
+/** The outline of a track: its frame, its shape, and its length. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { outlineOf } from '#services/feedback-media/card-design/track-outline.ts'
@@ -9,7 +9,7 @@ const numbers = (path: string): [x: number, y: number][] =>
     .slice(1)
     .map((pair) => pair.split(' ').map(Number) as [number, number])
 
-test('whoever has not moved has no track', () => {
+test('a pilgrim who has not moved has no track', () => {
   expect(outlineOf([], 248)).toBeNull()
   expect(outlineOf([{ lat: 24, lng: 120 }], 248)).toBeNull()
   const noise = Array.from({ length: 500 }, (_, i) => ({
@@ -38,7 +38,7 @@ test('north is up, east is right, and the longer side fills the frame', () => {
   expect(outline.start).toEqual({ x: x0, y: y0 })
 })
 
-test('across the date line it takes the short way', () => {
+test('a track across the date line takes the shorter way', () => {
   const outline = outlineOf(
     [
       { lat: 0, lng: 179.9 },
@@ -52,7 +52,7 @@ test('across the date line it takes the short way', () => {
   ])
 })
 
-test('any track stays in its frame, and its line is short', () => {
+test('any track stays in its frame and has a short line', () => {
   const fix = fc.record({
     lat: fc.double({ min: -80, max: 80, noNaN: true }),
     lng: fc.double({ min: -180, max: 180, noNaN: true }),

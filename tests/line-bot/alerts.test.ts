@@ -14,7 +14,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { SETTINGS } from '#tests/helpers/test-stack.ts'
 
 const MINUTE = 60_000
-/** Around every moment at which an alert is due. */
+/** Minutes around every moment at which an alert is due. */
 const EIGHT_HOURS = [0, 1, 9, 10, 11, 25, 39, 40, 41, 70, 99, 100, 101, 219, 220, 221, 459, 460, 461, 479]
 const START = Date.parse('2026-04-12T00:00:00Z')
 const OWNER = lineUser(0xb055)
@@ -29,7 +29,7 @@ describeOnServers('alerts', () => {
   const log = createLog({}, () => undefined)
   const serviceContext = (name: string): ServiceContext =>
     contextOf(ports, name, log, { tls: false, addressOf: () => 'test' })
-  /** A watcher as each of the two services has one. */
+  /** A watcher, as each of the two services runs it. */
   const watcher = (name: string) => createAlertWatch(serviceContext(name))
 
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describeOnServers('alerts', () => {
 
   const flushedAt = (ms: number) => ports.kv.cache(LAST_FLUSH_KEY, String(ms), LAST_FLUSH_TTL_MS)
   let heard = line.sent.length
-  /** Lets every watcher look at each of these minutes. */
+  /** Runs every watcher at each of these minutes. */
   const lookAt = async (at: readonly number[], watchers: readonly { look(): Promise<void> }[]) => {
     heard = line.sent.length
     for (const minute of at) {
@@ -81,7 +81,7 @@ describeOnServers('alerts', () => {
     await until(() => ports.db.probe().then(() => true), { timeoutMs: 20_000, what: 'the pool to recover' })
   }
 
-  test('Postgres stopped for eight hours: at once, 10, 40, 100, 220, 460 min, and one recovery', async () => {
+  test('an outage of Postgres for eight hours alerts after 0, 10, 40, 100, 220, 460 min, and once at recovery', async () => {
     const watchers = [watcher('scheduler'), watcher('line-bot')]
     await stores.postgres.stop()
     await lookAt(EIGHT_HOURS, watchers)
@@ -99,7 +99,7 @@ describeOnServers('alerts', () => {
     expect(row!.told).toBe(7)
   }, 120_000)
 
-  test('the same with the scheduler dead, from the middle on', async () => {
+  test('the alerts are the same when the scheduler dies in the middle', async () => {
     const [scheduler, bot] = [watcher('scheduler'), watcher('line-bot')]
     await stores.postgres.stop()
     await lookAt(EIGHT_HOURS.slice(0, 5), [scheduler, bot])
@@ -111,7 +111,7 @@ describeOnServers('alerts', () => {
     expect(minutes().slice(6)).toEqual([481])
   }, 120_000)
 
-  test('Postgres and NATS both stopped', async () => {
+  test('an outage of both Postgres and NATS alerts', async () => {
     const bot = watcher('line-bot')
     await Promise.all([stores.postgres.stop(), stores.nats.stop()])
     await lookAt([0, 5, 10, 20, 40], [bot])
@@ -120,7 +120,7 @@ describeOnServers('alerts', () => {
     await postgresBack()
   }, 60_000)
 
-  test('everything stopped, the kv included: told all the same', async () => {
+  test('an outage of everything, the kv included, still alerts', async () => {
     const bot = watcher('line-bot')
     await Promise.all([stores.postgres.stop(), stores.redis.stop()])
     await lookAt([0, 5, 10, 30, 40], [bot])
@@ -134,7 +134,7 @@ describeOnServers('alerts', () => {
     expect(said[3]!.text).toContain('All is well')
   }, 90_000)
 
-  test('a flush that stops alerts after 30 min, one that never came too', async () => {
+  test('a flush that stops alerts after 30 min, and so does one that never ran', async () => {
     const watchers = [watcher('scheduler'), watcher('line-bot')]
     await lookAt([1, 29, 30, 31, 32, 41], watchers)
     expect(minutes()).toEqual([31, 41])
@@ -147,7 +147,7 @@ describeOnServers('alerts', () => {
     expect(minutes()).toEqual([31])
   }, 60_000)
 
-  test('LINE away at the first alert: told as soon as it is back, and once', async () => {
+  test('an alert during an outage of LINE is sent once, as soon as LINE is back', async () => {
     const watchers = [watcher('scheduler'), watcher('line-bot')]
     await stores.postgres.stop()
     line.mishap = () => 'before'
@@ -159,7 +159,7 @@ describeOnServers('alerts', () => {
     await postgresBack()
   }, 60_000)
 
-  test('two watchers that do not agree say the same thing under the same key', async () => {
+  test('two watchers that disagree send the same alert with the same key', async () => {
     const before = line.sent.length
     await Promise.all([watcher('scheduler').look(), watcher('line-bot').look()])
     expect(line.sent.length).toBe(before)
@@ -169,7 +169,7 @@ describeOnServers('alerts', () => {
     await postgresBack()
   }, 60_000)
 
-  test('a loss that joins a warning is told at once, so is a failure after it, and the schedule goes on', async () => {
+  test('a loss during a warning alerts immediately, so does a later failure, and the schedule continues', async () => {
     const bot = watcher('line-bot')
     await ports.db.sql`INSERT INTO dead_letters (user_id, field, value, reason, created_at)
       VALUES ('u', 'c1', 'x', 'test', ${new Date(START).toISOString()}::timestamptz)`
@@ -188,7 +188,7 @@ describeOnServers('alerts', () => {
     await ports.db.sql`DELETE FROM ledger_losses`
   }, 60_000)
 
-  test('points that are lost are told of', async () => {
+  test('lost points alert', async () => {
     const at = new Date(START).toISOString()
     await ports.db.sql`INSERT INTO ledger_losses (at, epoch, partition, points)
       VALUES (${at}::timestamptz, 'e', 0, 9), (${at}::timestamptz, 'e', 1, 5), (${at}::timestamptz, 'e', 0, -2)`
@@ -197,7 +197,7 @@ describeOnServers('alerts', () => {
     await ports.db.sql`DELETE FROM ledger_losses`
   }, 60_000)
 
-  test('the quota is told at 80 and at 95 %, each once a month', async () => {
+  test('the quota alerts at 80 and at 95 %, each once a month', async () => {
     const watchers = [watcher('scheduler'), watcher('line-bot')]
     line.quota = 1_000
     line.used = 790

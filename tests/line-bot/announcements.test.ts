@@ -1,4 +1,4 @@
-/** What the bot announces by itself, and its rich menu, over both worlds. */
+/** The bot's own announcements and its rich menu, embedded and on servers. */
 import { afterAll, expect, test } from 'bun:test'
 import { deployMenuEndpoint, menuStatusEndpoint } from '#shared/contracts/bot.ts'
 import { notificationsEndpoint, setNotificationsEndpoint } from '#shared/contracts/messages.ts'
@@ -19,7 +19,7 @@ afterAll(() => line.stop())
 describeWorlds(
   'announcements',
   (world) => {
-    test('the rich menu is deployed once per language; unchanged, nothing happens', async () => {
+    test('the rich menu is deployed once per language; an unchanged one is not deployed again', async () => {
       line.menus.clear()
       const reader = newLineUser()
       line.profiles.set(reader, { displayName: 'P', language: 'en' })
@@ -44,7 +44,7 @@ describeWorlds(
         menus: first.menus.map((menu) => ({ ...menu, changed: false })),
       })
       expect(line.calls.slice(calls).map(({ path }) => path)).toEqual(['/v2/bot/richmenu/list'])
-      // One that somebody deleted, and one that a deployment left behind.
+      // One menu was deleted by somebody, and one is left from an interrupted deployment.
       const english = first.menus.find(({ language }) => language === 'en')!.menu_id
       line.menus.delete(english)
       line.menus.set('left', {
@@ -68,7 +68,7 @@ describeWorlds(
       expect(after.menus.every(({ current }) => current)).toBe(true)
     }, 60_000)
 
-    test('notifications: defaults, edited by the owner only, sent once in the hour that is set', async () => {
+    test('notifications have defaults, only the owner edits them, and each is sent once in its hour', async () => {
       const path = '/api/event/admin/notifications'
       expect(await dataOf(await callAs(world, 'manager', 'GET', path), notificationsEndpoint)).toEqual({
         slots: [...DEFAULT_SLOTS],
@@ -107,7 +107,7 @@ describeWorlds(
       await messageTo(line, userId, 'いまです')
     }, 60_000)
 
-    test('a pause tells the volunteers, once; the end tells everyone in their language', async () => {
+    test('a pause notifies the volunteers once; the end notifies everyone in their language', async () => {
       const volunteer = await follow(world, line, 'en')
       const walker = await follow(world, line, 'zh-TW')
       await checkIn(world, walker)

@@ -1,4 +1,4 @@
-/** The bot's answer to "card": the picture of this moment, under an address that LINE has not kept yet. */
+/** The bot's answer to "card": the current picture, under an address that LINE has not cached yet. */
 import { afterAll, expect, test } from 'bun:test'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -22,7 +22,7 @@ describeWorlds(
       return (await until(sent, { timeoutMs: 10_000, what: 'an answer of the bot' })).messages[0]!
     }
 
-    test('a card that shows something else has another address, and is of this moment', async () => {
+    test('a changed card has a new address and shows the current figures', async () => {
       const userId = lineUser(++person)
       line.profiles.set(userId, { displayName: 'Anna', language: 'en' })
       const address = async () => (await answerTo(userId, 'my card')).originalContentUrl as string

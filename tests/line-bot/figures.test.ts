@@ -1,4 +1,4 @@
-/** A pilgrim's figures as the bot says them. */
+/** A pilgrim's figures in the bot's answers. */
 import { expect, test } from 'bun:test'
 import { type Pilgrim, readFigures } from '#services/line-bot/bot/load-pilgrim-context.ts'
 import { readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
@@ -8,11 +8,11 @@ import { describeRigOnServers, NOON } from '#tests/scheduler/flush-harness.ts'
 import { walk } from '#tests/scheduler/walks.ts'
 
 const KM = 1e6
-/** Shown with three decimals. */
+/** Figures have three decimals. */
 const kg = (mg: number): number => Math.round(mg / 1e3) / 1e3
 
 describeRigOnServers('the figures of the bot', (rig) => {
-  test('are what was walked and ridden, and what the pilgrim reports besides', async () => {
+  test('include what was walked and ridden, and what the pilgrim reports besides', async () => {
     await rig.buffer('anna', walk(30, NOON, { mode: 'bus' }))
     await rig.flush()
     const stores = { db: rig.db, kv: rig.kv, calendar: rig.calendar }
@@ -24,7 +24,7 @@ describeRigOnServers('the figures of the bot', (rig) => {
     expect(figures).toMatchObject({
       km: Math.round(distanceMm / 1e4) / 100,
       carbonKg: kg(ridden + train + 2 * 109_740 + 8_850_000),
-      // Against the bus: what is eaten and where somebody sleeps is no part of it.
+      // Compared with the bus. Meals and nights are not part of it.
       savedKg: kg(carbonMg(distanceMm + 10 * KM, 'bus') - ridden - train),
       incomplete: false,
     })

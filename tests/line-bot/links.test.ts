@@ -1,4 +1,4 @@
-/** No link of ours leads to an error: every one that the bot gives is followed, and the page at their end is read. */
+/** Follows every link that the bot sends, and reads the page behind it. */
 import { afterAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { BotAction, Language } from '#shared/contracts/bot.ts'
@@ -17,7 +17,7 @@ afterAll(() => line.stop())
 const OURS = 'https://walk.test'
 const ADDRESS = /https?:\/\/[^\s"\\<>]+/g
 
-/** Addresses in what LINE is told; of a link that shares a text also those in the text. */
+/** Addresses in the bot's messages, those inside a shared text included. */
 function linksIn(value: unknown): string[] {
   const found = JSON.stringify(value).match(ADDRESS) ?? []
   return found.flatMap((link) => {
@@ -32,7 +32,7 @@ describeWorlds(
     const page = (path: string, headers: Record<string, string> = {}) =>
       world.fetch(path, { headers, redirect: 'manual' })
 
-    test('each that the bot, its share text and its menu give leads to a page or a picture', async () => {
+    test('each link of the bot, its share text and its menu leads to a page or a picture', async () => {
       const links = new Set<string>(
         Language.options.flatMap((language) => linksIn(designMenu(language).request)),
       )
@@ -57,7 +57,6 @@ describeWorlds(
         for (const { messages } of replies()) for (const link of linksIn(messages)) links.add(link)
       }
       const ours = [...links].filter((link) => link.startsWith(OURS))
-      // Check-in, survey, about, share, and a card for each language.
       expect(ours.length).toBeGreaterThanOrEqual(1 + Language.options.length)
       for (const link of links)
         if (!link.startsWith(OURS)) expect(link).toStartWith('https://line.me/R/share?text=')
@@ -72,7 +71,7 @@ describeWorlds(
       }
     })
 
-    test('the page names the event, in the language that is read, and needs nothing from elsewhere', async () => {
+    test('the page names the event in the reader’s language and loads nothing from other sites', async () => {
       for (const [asked, language] of [
         ['zh-TW,zh;q=0.9,en;q=0.8', 'zh-Hant'],
         ['zh-CN', 'zh-Hans'],
@@ -87,7 +86,7 @@ describeWorlds(
         expect(html).toContain(`<html lang="${language}">`)
         expect(html).toContain('The &lt;Long&gt; &amp; &quot;Winding&quot; Walk')
         expect(html).toContain(HOME_WORDS[language].standing.active)
-        // Links to itself only, no scripts, and a policy that names its one style.
+        // It has links to itself only, no scripts, and a policy that allows its single style.
         expect([...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, to]) => to)).toEqual(
           Language.options.map((one) => `/?lang=${one}`),
         )
@@ -106,7 +105,7 @@ describeWorlds(
       expect((await world.fetch(homeEndpoint.path, { method: 'HEAD' })).status).toBe(200)
     })
 
-    test('the page says that the event is paused, and what its operators say, as text', async () => {
+    test('the page shows that the event is paused, and the operators’ message as text', async () => {
       await setStatus(world, { status: 'paused', message: 'Typhoon <b>near</b>\nStay inside' })
       const html = await (await page('/?lang=en')).text()
       expect(html).toContain('Paused')

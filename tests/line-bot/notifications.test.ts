@@ -1,4 +1,4 @@
-/** The hourly job: what is due, when, and once. */
+/** The hourly job: which notifications are due, when, and that each is sent once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ describe('scheduled notifications', () => {
     return dispatchNotifications(scheduler())
   }
 
-  test('goes out in its hour of the event’s zone, once a day, whoever asks and however often', async () => {
+  test('one is sent in its hour of the event’s time zone, once a day, however often the job runs', async () => {
     await setSlots([{ id: 'morning', hour: 9 }])
     expect(await at('2026-07-01T06:59:59Z')).toBe(0)
     clock = '2026-07-01T07:00:00Z'
@@ -66,7 +66,7 @@ describe('scheduled notifications', () => {
     expect(await due()).toEqual(['morning 2026-07-01', 'morning 2026-07-02'])
   })
 
-  test('a slot that moves to a later hour of the same day does not go out again', async () => {
+  test('a slot that moves to a later hour of the same day is not sent again', async () => {
     await setSlots([{ id: 'a', hour: 9 }])
     await at('2026-07-01T07:00:00Z')
     await setSlots([{ id: 'a', hour: 12 }])
@@ -74,7 +74,7 @@ describe('scheduled notifications', () => {
     expect(await at('2026-07-02T10:00:00Z')).toBe(1)
   })
 
-  test('only on its dates, only when enabled', async () => {
+  test('one is sent only on its dates, and only when enabled', async () => {
     await setSlots([
       { id: 'dated', hour: 9, dates: ['2026-07-02'] },
       { id: 'off', hour: 9, enabled: false },
@@ -83,7 +83,7 @@ describe('scheduled notifications', () => {
     expect(await due()).toEqual(['dated 2026-07-02'])
   })
 
-  test('only while the event is active, and between its start and its end', async () => {
+  test('one is sent only while the event is active, and between its start and its end', async () => {
     await setSlots([{ id: 'a', hour: 9 }])
     for (const status of ['paused', 'ended']) {
       await ports.db.sql`UPDATE activity SET status = ${status}`
@@ -95,7 +95,7 @@ describe('scheduled notifications', () => {
     expect(await at('2026-07-01T07:00:00Z')).toBe(1)
   })
 
-  test('an hour that clocks repeat is one, one that they skip does not come', async () => {
+  test('an hour that a clock change repeats counts once, and a skipped one does not occur', async () => {
     await setSlots([{ id: 'night', hour: 2 }])
     expect(await at('2026-10-25T00:30:00Z')).toBe(1)
     expect(await at('2026-10-25T01:30:00Z')).toBe(0)

@@ -1,4 +1,4 @@
-/** The bot while its stores are away, and the watch as the two services really run it. */
+/** The bot during outages of its stores, and the alert watch as the two services run it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
@@ -44,12 +44,12 @@ describeOnServers('the bot without its stores', () => {
   const timed = async (events: readonly unknown[]) => {
     const started = performance.now()
     const response = await deliver(world, events)
-    // What comes later LINE counts as no answer.
+    // LINE ignores a later answer.
     expect(performance.now() - started).toBeLessThan(2_000)
     return response
   }
 
-  test('NATS stopped: events are taken at once, and acted on', async () => {
+  test('without NATS events are accepted immediately and handled', async () => {
     await world.nats.stop()
     const events = [photo(), photo()]
     expect(await dataOf(await timed(events), webhookEndpoint)).toEqual({ received: 2 })
@@ -57,7 +57,7 @@ describeOnServers('the bot without its stores', () => {
     await world.nats.restart()
   }, 90_000)
 
-  test('Postgres stopped, then frozen: events are taken in time and count once afterwards', async () => {
+  test('while Postgres is stopped or frozen, events are accepted in time and count once afterwards', async () => {
     const events = [photo(), photo(), photo(), photo()]
     await world.postgres.stop()
     expect((await timed(events.slice(0, 2))).status).toBe(200)
@@ -69,7 +69,7 @@ describeOnServers('the bot without its stores', () => {
     await counted(events)
   }, 120_000)
 
-  test('Redis stopped: the bot answers all the same', async () => {
+  test('without Redis the bot still answers', async () => {
     await world.redis.stop()
     const event = textEvent(lineUser(++person), 'help')
     expect((await timed([event])).status).toBe(200)
@@ -80,7 +80,7 @@ describeOnServers('the bot without its stores', () => {
     await world.redis.restart()
   }, 60_000)
 
-  test('Redis stopped: a photo is answered for, and the count that Redis keeps moves afterwards', async () => {
+  test('without Redis a photo is answered, and the cached count is updated afterwards', async () => {
     const first = photo()
     await dataOf(await timed([first]), webhookEndpoint)
     await counted([first])
@@ -99,7 +99,7 @@ describeOnServers('the bot without its stores', () => {
     })
   }, 120_000)
 
-  test('the line-bot stopped: 503, and what comes after its return is taken', async () => {
+  test('while the line-bot is stopped the answer is 503; events after its return are accepted', async () => {
     const bot = world.service('line-bot')
     await bot.stop('SIGKILL')
     const event = photo()
@@ -109,7 +109,7 @@ describeOnServers('the bot without its stores', () => {
     await counted([event])
   }, 90_000)
 
-  test('what was said is not kept once it is answered', async () => {
+  test('the text of an event is deleted once it is answered', async () => {
     const sql = postgres(world.postgres.url, { max: 1 })
     const event = textEvent(lineUser(++person), 'my secret help')
     await deliver(world, [event])
@@ -128,8 +128,8 @@ describeOnServers('the bot without its stores', () => {
   }, 60_000)
 })
 
-// On stores that have never been away: an outage within a minute of another one is the same trouble, and the owner,
-// who has been told of it, is told again only after ten minutes.
+// On fresh stores, because an outage within a minute of another one belongs to the same incident, whose next alert
+// comes only after ten minutes.
 describeOnServers('the watch of the two services', () => {
   const line = startLineServer()
   let world: FragileWorld
@@ -144,7 +144,7 @@ describeOnServers('the watch of the two services', () => {
   const alerts = () =>
     line.sent.filter(({ to }) => to[0] === OWNER).map(({ messages }) => messages[0]!.text as string)
 
-  test('Postgres down and the scheduler dead: one alert of the two watchers, and one recovery', async () => {
+  test('with Postgres down and the scheduler dead, the two watchers send one alert and one recovery', async () => {
     await until(async () => (await world.fetch('/health')).status === 200, {
       timeoutMs: 30_000,
       what: 'health',

@@ -53,7 +53,7 @@ describe('keywords', () => {
     ['', null],
   ] as const)('%p asks for %p', (text, action) => expect(actionOfText(text)).toBe(action))
 
-  test('every label of a button is understood as a word, too', () => {
+  test('every label of a button is also a keyword', () => {
     for (const language of Language.options)
       for (const action of BotAction.options)
         expect([language, action, actionOfText(LOCALES[language].labels[action])]).toEqual([
@@ -69,7 +69,7 @@ describe('keywords', () => {
   })
 })
 
-test('all answers keep LINE’s limits, whatever the event is called and the figures are', () => {
+test('all answers stay within LINE’s limits, for any event name and figures', () => {
   const figures = fc.record({
     level: fc.constantFrom(...LEVELS),
     km: fc.double({ min: 0, max: 1e6, noNaN: true }),
@@ -109,7 +109,7 @@ test('all answers keep LINE’s limits, whatever the event is called and the fig
   )
 })
 
-test('figures without what waits in the buffer say so, in every language', () => {
+test('figures without pending points are marked as incomplete, in every language', () => {
   const level = LEVELS[0]!
   const figures = { level, km: 0, checkins: 0, next: null, carbonKg: 0, savedKg: 0, incomplete: true }
   const home = 'https://event.example'
@@ -124,7 +124,7 @@ test('figures without what waits in the buffer say so, in every language', () =>
     }
 })
 
-test('what an answer says depends on what is known', () => {
+test('an answer depends on what is known of the pilgrim', () => {
   const level = LEVELS[0]!
   const figures = { level, km: 1, checkins: 0, next: null, carbonKg: 0, savedKg: 0, incomplete: false }
   const home = 'https://event.test'
@@ -140,12 +140,12 @@ test('what an answer says depends on what is known', () => {
     expect(said('level')).toContain(words.nothingYet)
     expect(said('level', 'Walk', 1)).not.toContain(words.nothingYet)
     expect(said('share')).toContain('https://line.me/R/share')
-    // LINE refuses an address that is too long.
+    // LINE refuses longer addresses.
     expect(said('share', 'å'.repeat(300))).not.toContain('https://line.me/R/share')
   }
 })
 
-test('a cut text keeps its characters whole', () => {
+test('a truncated text splits no character', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 20 }), (text, max) => {
       const short = cut(text, max)
@@ -156,7 +156,7 @@ test('a cut text keeps its characters whole', () => {
   )
 })
 
-test('the back-off doubles from a second to a minute, half of it by chance', () => {
+test('the back-off doubles from a second to a minute, with 50 % jitter', () => {
   const ends = (random: number) =>
     [1, 2, 3, 6, 7, 30].map((attempts) => backoffMs(attempts, () => random) / 1_000)
   expect(ends(1)).toEqual([1, 2, 4, 32, 60, 60])
@@ -167,7 +167,7 @@ describe('an incident', () => {
   const MINUTE = 60_000
   const failure: Cause = { key: 'database', failure: true, text: 'x' }
   const warning: Cause = { key: 'disk', failure: false, text: 'y' }
-  /** Minutes at which something is said. */
+  /** Minutes at which an alert is sent. */
   const run = (minutes: number, causesAt: (minute: number) => Cause[], everyMs = 15_000) => {
     let incident: Incident | null = null
     const said: string[] = []
@@ -179,12 +179,12 @@ describe('an incident', () => {
     return said
   }
 
-  test('is told at once, then spaced, and every 240 min for ever after; recovery once', () => {
+  test('alerts immediately, then at growing intervals up to 240 min; recovery is reported once', () => {
     const alerts = [0, 10, 40, 100, 220, 460, 700, 940].map((minute) => `alert ${minute}`)
     expect(run(1_200, (minute) => (minute < 1_000 ? [failure] : []))).toEqual([...alerts, 'recovery 1001'])
   })
 
-  test('a joining cause does not restart the schedule, and one that goes does not end it', () => {
+  test('an additional cause does not restart the schedule, and a cause that disappears does not end it', () => {
     const causes = (minute: number) =>
       minute < 30
         ? [failure]
@@ -194,11 +194,11 @@ describe('an incident', () => {
     expect(run(110, causes)).toEqual(['alert 0', 'alert 10', 'alert 40', 'alert 100'])
   })
 
-  test('trouble that comes and goes within a minute is one trouble', () => {
+  test('causes that come and go within a minute are one incident', () => {
     expect(run(9, (minute) => (minute % 1 < 0.5 ? [failure] : []))).toEqual(['alert 0'])
   })
 
-  test('a failure that joins a warning is told at once, and the schedule goes on', () => {
+  test('a failure during a warning alerts immediately, and the schedule continues', () => {
     expect(run(50, (minute) => (minute < 15 ? [warning] : [warning, failure]))).toEqual([
       'alert 0',
       'alert 10',
@@ -207,7 +207,7 @@ describe('an incident', () => {
     ])
   })
 
-  test('so is the next one, hours after the first, while the warning lasts', () => {
+  test('the next failure alerts immediately, too, hours after the first, while the warning lasts', () => {
     const failing = (minute: number) => (minute > 300 && minute < 310) || (minute > 330 && minute < 331)
     expect(run(340, (minute) => (failing(minute) ? [warning, failure] : [warning]))).toEqual([
       ...[0, 10, 40, 100, 220].map((minute) => `alert ${minute}`),

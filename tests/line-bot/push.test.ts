@@ -1,4 +1,4 @@
-/** Push and quota as operators use them, over both worlds. */
+/** Push and quota as operators use them, embedded and on servers. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ const certificates = mkdtempSync(join(tmpdir(), 'line-images-'))
 const certificate = await openCertificate(certificates)
 const PUBLIC_URL = 'https://walk.example'
 let fetches = 0
-/** Trusted, so that nothing but intention keeps the services from fetching what it has. */
+/** Its certificate is trusted, so that the services could fetch from it. */
 const images = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -38,7 +38,7 @@ afterAll(async () => {
 describeWorlds(
   'push and quota',
   (world) => {
-    test('push refuses what LINE would not show, naming the field', async () => {
+    test('push refuses content that LINE would not show, and names the field', async () => {
       const refused = async (body: object, field: string) => {
         const sentence = await sentenceOf(
           await callAs(world, 'manager', 'POST', '/api/event/push', body),
@@ -67,7 +67,7 @@ describeWorlds(
       expect((await world.fetch('/api/event/push', { method: 'POST', body: '{}' })).status).toBe(401)
     })
 
-    test('push reaches the given people and tells its progress', async () => {
+    test('push reaches the given people and reports its progress', async () => {
       const userId = newLineUser()
       const body = {
         user_ids: [userId, 'phone-client'],
@@ -86,7 +86,7 @@ describeWorlds(
       })
       const sent = await messageTo(line, userId, 'hello there')
       expect(sent.messages.map(({ type }) => type)).toEqual(['image', 'text'])
-      // LINE shows it or not; no address that somebody gives is fetched.
+      // The service fetches no address from a request.
       expect(fetches).toBe(0)
       const path = `/api/event/push/${answer.id}`
       const progress = await until(
@@ -105,7 +105,7 @@ describeWorlds(
       await sentenceOf(await callAs(world, 'manager', 'GET', '/api/event/push/1'), 400, 'invalid-request')
     })
 
-    test('push to the inactive means those of a day, unless hours are given', async () => {
+    test('push to the inactive means 24 hours, unless hours are given', async () => {
       const body = { audience: 'inactive', text: 'we miss you' }
       for (const [given, hours] of [
         [{}, 24],
@@ -122,7 +122,7 @@ describeWorlds(
       }
     })
 
-    test('line-usage tells the quota to volunteers too, and 503 while LINE does not', async () => {
+    test('line-usage returns the quota to volunteers too, and 503 while LINE does not answer', async () => {
       line.quota = 1_000
       line.used = 250
       const usage = await dataOf(
@@ -173,7 +173,7 @@ describeWorlds(
   },
 )
 
-test('without LINE credentials everything answers, and messages are written down as skipped', async () => {
+test('without LINE credentials everything answers, and messages are stored as skipped', async () => {
   const world = await openEmbeddedWorld()
   try {
     const body = { user_ids: [lineUser(1)], text: 'x' }
@@ -191,7 +191,7 @@ test('without LINE credentials everything answers, and messages are written down
     })
     const deployed = await callAs(world, 'manager', 'POST', '/api/event/admin/richmenu')
     expect(await dataOf(deployed, deployMenuEndpoint)).toEqual({ skipped: true, menus: [] })
-    // Without a channel secret unsigned deliveries are taken.
+    // Without a channel secret unsigned deliveries are accepted.
     const photo = lineEvent(lineUser(2), { type: 'message', message: { type: 'image' } })
     expect((await deliver(world, [photo], null)).status).toBe(200)
     await until(

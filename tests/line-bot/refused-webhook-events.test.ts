@@ -1,4 +1,4 @@
-/** Webhook events that the database refuses: set aside with the reason, and in nobody's way. */
+/** Webhook events that the database refuses are set aside with the reason and do not block others. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import { until } from '#tests/helpers/wait.ts'
 const line = startLineServer()
 afterAll(() => line.stop())
 
-/** What no column holds, at each place of an event where a text may stand; values of texts are mended on the way. */
+/** Values that Postgres rejects, in each field of an event that allows them. Text values are cleaned before. */
 const poisons = (userId: string): Record<string, unknown>[] => {
   const photo = () => lineEvent(userId, { type: 'message', message: { type: 'image', id: '1' } })
   const deep = JSON.parse(`${'{"a":'.repeat(4_900)}1${'}'.repeat(4_900)}`) as unknown
@@ -47,14 +47,14 @@ describeWorlds(
       return rows
     }
 
-    test('is set aside with its reason, its neighbours are answered, and an erasure takes it along', async () => {
+    test('one is set aside with its reason, the others are answered, and an erasure deletes it', async () => {
       const [userId, neighbour] = [lineUser(0xf00), lineUser(0xf01)]
       const bad = poisons(userId)
       const good = [textEvent(userId, 'help'), textEvent(neighbour, 'help')]
       const events = [good[0]!, ...bad, good[1]!]
-      // LINE delivers again what it likes to: the same event is the same row.
+      // LINE may redeliver any event: the same event is the same row.
       for (let i = 0; i < 2; i++) await dataOf(await deliver(world, events), webhookEndpoint)
-      // On a busy machine all of them go by the spool, which is looked at every 15 s.
+      // On a busy machine all of them go through the spool, which is drained every 15 s.
       for (const { replyToken } of good)
         await until(() => line.sent.some(({ kind, to }) => kind === 'reply' && to[0] === replyToken), {
           timeoutMs: 40_000,
@@ -93,7 +93,7 @@ describe('the spool', () => {
     rmSync(dir, { recursive: true, force: true })
   })
 
-  test('is emptied of what can not be stored, and of everything behind it', async () => {
+  test('is drained, although some events can not be stored', async () => {
     const { db, objects } = ports
     const context = contextOf(ports, 'line-bot', log, { tls: false, addressOf: () => 'test' })
     const spooled = [

@@ -1,4 +1,4 @@
-/** The ledger is worked off exactly once per person, whatever fails and whoever is killed. */
+/** A message reaches each person exactly once, whatever fails or is killed. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { type PushProgress, pushEndpoint, pushProgressEndpoint } from '#shared/contracts/messages.ts'
@@ -17,7 +17,7 @@ describeOnServers('sending', () => {
   let sql: postgres.Sql
   beforeAll(async () => {
     world = await openRealWorld({
-      // The event is over: no scheduled notification joins in.
+      // The event is over, so that no scheduled notification is sent.
       settings: { ...lineSettings(line), EVENT_ENDS_AT: '2026-01-01T00:00:00Z' },
     })
     sql = postgres(world.databaseUrl, { max: 2 })
@@ -59,7 +59,7 @@ describeOnServers('sending', () => {
       SELECT id, now(), now() FROM jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb) AS id`
   }
 
-  test('20,000 people, each once, through failures, restarts of LINE and kills of the sender', async () => {
+  test('20,000 people get a message once, through failures, restarts of LINE and kills of the sender', async () => {
     await enroll(people(0, CROWD))
     line.quota = line.used + CROWD
     let calls = 0
@@ -83,7 +83,7 @@ describeOnServers('sending', () => {
     expect(line.used).toBe(line.quota)
   }, 300_000)
 
-  test('one bad id among 500 is found by halving, and not asked again', async () => {
+  test('one bad id among 500 is found by halving, and not tried again', async () => {
     const ids = people(100_000, 500)
     await enroll(ids)
     line.gone.add(ids[123]!)
@@ -95,7 +95,7 @@ describeOnServers('sending', () => {
     await completed(second.id!)
   }, 60_000)
 
-  test('nothing goes beyond the quota unless it is forced', async () => {
+  test('nothing exceeds the quota unless it is forced', async () => {
     const ids = people(200_000, 30)
     line.quota = line.used + 20
     const refusal = await sentenceOf(await post({ user_ids: ids, text: 'x' }), 409, 'conflict')
@@ -114,13 +114,13 @@ describeOnServers('sending', () => {
     line.mishap = (path) => (path.endsWith('/multicast') ? 'limited' : 'none')
     const waiting = await push({ user_ids: ids, text: 'x' })
     await until(() => line.calls.some(({ status }) => status === 429), { timeoutMs: 10_000, what: 'a 429' })
-    // What is planned and undecided is taken off what is left.
+    // Planned and undecided messages reduce what is left.
     expect(await push({ user_ids: ids, text: 'x', dry_run: true })).toMatchObject({ quota_remaining: 70 })
     line.mishap = () => 'none'
     expect(await completed(waiting.id!)).toMatchObject({ sent: 30 })
   }, 60_000)
 
-  test('a quota that shrinks after the planning is not overdrawn', async () => {
+  test('a quota that shrinks after the planning is not exceeded', async () => {
     line.quota = line.used + 10
     line.mishap = (path) => (path.endsWith('/multicast') ? 'limited' : 'none')
     const { id } = await push({ user_ids: people(300_000, 10), text: 'x', force: true })
@@ -132,7 +132,7 @@ describeOnServers('sending', () => {
     expect(await completed(id!)).toMatchObject({ sent: 10 })
   }, 60_000)
 
-  test('a hung LINE delays, and doubles nothing', async () => {
+  test('an unresponsive LINE delays messages and duplicates none', async () => {
     const ids = people(400_000, 3)
     let hung = 0
     line.mishap = (path) => (path.endsWith('/multicast') && hung++ === 0 ? 'hung' : 'none')
@@ -141,7 +141,7 @@ describeOnServers('sending', () => {
     expect([...line.received.values()]).toEqual([1, 1, 1])
   }, 60_000)
 
-  test('who can not be reached, has withdrawn or is not known to LINE is left out and counted', async () => {
+  test('people who are unreachable, withdrawn or unknown to LINE are left out and counted', async () => {
     const [reached, blocked, withdrawn] = people(500_000, 3)
     await enroll([reached!, blocked!, withdrawn!, 'a-phone-client'])
     await sql`UPDATE pilgrims SET participant_status = 'withdrawn' WHERE user_id = ${withdrawn!}`
@@ -153,7 +153,7 @@ describeOnServers('sending', () => {
     expect(line.sent.at(-1)!.messages[0]).toMatchObject({ type: 'flex', altText: 'Title text' })
   })
 
-  test('audiences', async () => {
+  test('each audience selects its people', async () => {
     const [walker, volunteer, walkingVolunteer, manager, owner, done, sleeper] = people(600_000, 7)
     await enroll([walker!, volunteer!, walkingVolunteer!, manager!, owner!, done!, sleeper!])
     await sql`INSERT INTO role_assignments SELECT id, role, 'test', now() FROM (VALUES

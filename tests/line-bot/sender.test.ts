@@ -1,4 +1,4 @@
-/** The sender by itself, on a real ledger, with the clock of the test: when it tries again, and what it holds back. */
+/** The sender alone, on a real database, with the clock of the test: when it retries, and what it postpones. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { planMessage } from '#services/line-bot/sending/plan-message.ts'
@@ -54,7 +54,7 @@ describeOnServers('the sender', () => {
   })
 
   let planned = 0
-  /** Writes down a message to so many people. @returns its id */
+  /** Stores a message to this many people. @returns its id */
   const plan = async (people: number): Promise<string> => {
     const n = ++planned
     const ids = Array.from({ length: people }, (_, i) => lineUser(1_000 * n + i))
@@ -76,7 +76,7 @@ describeOnServers('the sender', () => {
   const chunksOf = (id: string): Promise<Chunk[]> =>
     ports.db.orm.select().from(messageChunks).where(eq(messageChunks.messageId, id)).orderBy(messageChunks.id)
   const chunkOf = async (id: string): Promise<Chunk> => (await chunksOf(id))[0]!
-  /** Lets a sender work until something is so; what it has begun it finishes. */
+  /** Runs a sender until a condition holds; a started call is finished. */
   const work = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
     const sender = createSender(context, createLineClient(context.config.line)!)
     sender.start()
@@ -84,7 +84,7 @@ describeOnServers('the sender', () => {
     await sender.stop()
   }
 
-  test('a call that LINE does not decide is repeated after a time that doubles up to a minute', async () => {
+  test('a call without an answer of LINE is retried with a back-off that doubles up to a minute', async () => {
     const id = await plan(1)
     line.mishap = (path) => (path.endsWith('/multicast') ? 'before' : 'none')
     for (let attempt = 1; attempt <= 8; attempt++) {
@@ -97,7 +97,7 @@ describeOnServers('the sender', () => {
     }
   })
 
-  test('a message waits while LINE does not tell the quota, unless it is forced', async () => {
+  test('a message is postponed while the quota can not be read, unless it is forced', async () => {
     line.mishap = (path) => (path.endsWith('/quota') ? 'before' : 'none')
     const [id, forced] = [await plan(1), await plan(1)]
     await ports.db.orm.update(messages).set({ forced: true }).where(eq(messages.id, forced))
@@ -111,13 +111,13 @@ describeOnServers('the sender', () => {
     await work('it to be sent', async () => (await chunkOf(id)).state === 'sent')
   })
 
-  test('a message waits while calls that are not decided may still take its room in the quota', async () => {
+  test('a message is postponed while undecided calls may still use its share of the quota', async () => {
     line.quota = line.used + 20
     const first = await plan(10)
     line.mishap = (path) => (path.endsWith('/multicast') ? 'limited' : 'none')
     await work('the first to be tried', async () => (await chunkOf(first)).attempts > 0)
     const second = await plan(10)
-    // The room is enough for either, and not for both.
+    // The quota is enough for one of them, but not for both.
     line.quota -= 5
     await work('the second to be looked at', async () => (await chunkOf(second)).detail !== null)
     expect(await chunkOf(second)).toMatchObject({
@@ -138,7 +138,7 @@ describeOnServers('the sender', () => {
   const settled = (chunk: Chunk, settlement: Parameters<typeof recordDelivery>[2], atMs: number) =>
     ports.db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(atMs)))
 
-  test('what is decided is not decided again by whoever comes late', async () => {
+  test('a decision is not changed by a later answer', async () => {
     const id = await plan(2)
     const held = await chunkOf(id)
     await settled(held, { state: 'sent', requestId: 'first' }, START)
@@ -153,7 +153,7 @@ describeOnServers('the sender', () => {
     expect(message).toMatchObject({ state: 'sent', completedAt: new Date(START) })
   })
 
-  test('a call that was cut in halves is neither decided nor cut again', async () => {
+  test('a call that was split is neither decided nor split again', async () => {
     const id = await plan(3)
     const held = await chunkOf(id)
     const split = () => ports.db.orm.transaction((tx) => splitChunk(tx, held, 'one bad id', new Date(START)))

@@ -1,4 +1,4 @@
-/** The webhook and the bot's answers, over both worlds. */
+/** The webhook and the bot's answers, embedded and on servers. */
 import { afterAll, expect, test } from 'bun:test'
 import { photoCountEndpoint, profileEndpoint } from '#shared/contracts/profile.ts'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
@@ -38,7 +38,7 @@ describeWorlds(
       (await dataOf(await world.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint))
         .photo_count
 
-    test('only what is signed over the raw body is taken', async () => {
+    test('only a signature over the raw body is accepted', async () => {
       await sentenceOf(await deliver(world, [], null), 401, 'unauthorized')
       await sentenceOf(await deliver(world, [], 'AAAA'), 401, 'unauthorized')
       await sentenceOf(await deliver(world, [], signatureOf('another body')), 401, 'unauthorized')
@@ -55,12 +55,12 @@ describeWorlds(
       expect((await post('{"events":[{"type":"new-kind"},null,7]}')).status).toBe(200)
     })
 
-    test('a delivery that is replayed is taken once, one that is altered never', async () => {
+    test('a repeated delivery is accepted once, an altered one never', async () => {
       const user = newUser('en')
       const event = lineEvent(user, {
         type: 'message',
         message: { type: 'image' },
-        // Signed long ago: LINE delivers again what it could not, so that age is no reason.
+        // Old signatures are valid, because LINE redelivers after failures.
         timestamp: Date.now() - 86_400_000,
       })
       const body = JSON.stringify({ destination: 'U0', events: [event] })
@@ -73,7 +73,7 @@ describeWorlds(
       const signature = signatureOf(body)
       const replays = await Promise.all(Array.from({ length: 8 }, () => send(body, signature)))
       for (const answer of replays) await dataOf(answer, webhookEndpoint)
-      // One that was answered for by the other store is known by its id when it is brought over.
+      // An event that went through the spool is recognised by its id.
       const next = lineEvent(user, { type: 'message', message: { type: 'image' } })
       expect(await tell(next)).toEqual({ received: 1 })
       await until(async () => (await photosOf(user)) >= 2, {
@@ -89,7 +89,7 @@ describeWorlds(
         await sentenceOf(await send(body, other), 401, 'unauthorized')
     })
 
-    test('each language gets its words, and a stranger Traditional Chinese', async () => {
+    test('people are answered in their language, and strangers in Traditional Chinese', async () => {
       for (const [language, words] of [
         ['zh-TW', '等級'],
         ['zh-CN', '等级'],
@@ -103,7 +103,7 @@ describeWorlds(
       }
     })
 
-    test('the level is the one of the profile', async () => {
+    test('the level is the same as in the profile', async () => {
       const userId = newUser('en')
       await checkIn(world, userId)
       await checkIn(world, userId, { lat: 24.16 })
@@ -120,7 +120,7 @@ describeWorlds(
       expect(profile.checkins).toBe(2)
     })
 
-    test('every wish is answered by word and by button, within LINE’s limits', async () => {
+    test('every action is answered by keyword and by button, within LINE’s limits', async () => {
       const userId = newUser('zh-Hant')
       const wishes = {
         checkin: '打卡',
@@ -146,14 +146,14 @@ describeWorlds(
       })
     })
 
-    test('what it does not know gets the menu', async () => {
+    test('a text without a keyword gets the menu', async () => {
       const event = textEvent(newUser('en'), 'lorem ipsum')
       await tell(event)
       const { messages } = await reply(event)
       expect((messages[0]!.quickReply as { items: unknown[] }).items).toHaveLength(8)
     })
 
-    test('in a group it speaks when it is mentioned', async () => {
+    test('in a group the bot answers when it is mentioned', async () => {
       const [userId, stranger] = [newUser('en'), newUser('en')]
       const hello = textEvent(userId, 'hello')
       await tell(hello)
@@ -168,7 +168,7 @@ describeWorlds(
       expect(await tell(unasked, asked)).toEqual({ received: 1 })
       expect(json((await reply(asked)).messages)).toContain('Check in')
       expect(repliesTo(unasked)).toEqual([])
-      // Talking in a group makes nobody a pilgrim.
+      // Talking in a group does not make a person a pilgrim.
       expect((await world.fetch(`/api/event/user/${stranger}`)).status).toBe(404)
     })
 
@@ -188,7 +188,7 @@ describeWorlds(
       expect(repliesTo(photo)).toHaveLength(1)
     })
 
-    test('a profile is fetched when it is missing, and a failed fetch wipes nothing', async () => {
+    test('a missing profile is fetched, and a failed fetch deletes nothing', async () => {
       const userId = newUser()
       const nameOf = async () =>
         (await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)).display_name
@@ -207,26 +207,26 @@ describeWorlds(
       expect(await nameOf()).toBe('From LINE')
     })
 
-    test('a follow is welcomed; one at a time that no column holds is not understood', async () => {
+    test('a follow is welcomed; one with a time out of range is rejected', async () => {
       const at = (timestamp: number) => lineEvent(newUser('ja'), { type: 'follow', timestamp })
       const [last, beyond] = [at(253_402_300_799_999), at(253_402_300_800_000)]
       expect(await tell(last, beyond)).toEqual({ received: 1 })
       expect(json((await reply(last)).messages)).toContain('ようこそ')
     })
 
-    test('it answers LINE in time while LINE itself hangs', async () => {
+    test('the webhook answers in time while LINE itself hangs', async () => {
       line.mishap = () => 'hung'
       try {
         const started = performance.now()
         await tell(textEvent(newUser(), 'help'), lineEvent(newUser(), { type: 'follow' }))
-        // What comes later LINE counts as no answer.
+        // LINE ignores a later answer.
         expect(performance.now() - started).toBeLessThan(2_000)
       } finally {
         line.mishap = () => 'none'
       }
     })
 
-    test('a failed answer is sent again, once', async () => {
+    test('a failed answer is retried and delivered once', async () => {
       const event = textEvent(newUser('en'), 'about')
       const mishaps: Mishap[] = ['before', 'after']
       line.mishap = (_path, body) =>
@@ -235,7 +235,7 @@ describeWorlds(
         await tell(event)
         const tries = () => line.calls.filter(({ status }) => status === 400).length
         const before = tries()
-        // The second failure had taken effect: the third try is refused, and the matter is closed.
+        // The second attempt had taken effect, so the third one is refused, and nothing more is sent.
         await until(() => mishaps.length === 0 && tries() > before, {
           timeoutMs: 50_000,
           what: 'the repetition',

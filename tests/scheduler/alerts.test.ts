@@ -1,4 +1,4 @@
-/** The scheduler watches too: the owner hears of a dead database when nothing but the scheduler is left. */
+/** The scheduler's alert watch: the owner gets an alert about the database when only the scheduler still runs. */
 import { expect, test } from 'bun:test'
 import { createScheduler } from '#services/scheduler/app.ts'
 import { readConfig } from '#shared/config/config.ts'
@@ -14,7 +14,7 @@ import { until } from '#tests/helpers/wait.ts'
 const OWNER = lineUser(0xb055)
 
 describeOnServers('the scheduler', () => {
-  test('tells the owner that the database does not answer', async () => {
+  test('alerts the owner that the database does not answer', async () => {
     const line = startLineServer()
     const log = createLog({}, () => undefined)
     const config = readConfig({

@@ -1,4 +1,4 @@
-/** The scheduler as a service: flushes at its start, by the clock, and when an event asks for one. */
+/** The scheduler as a service: it flushes at its start, periodically, and on a domain event. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { createScheduler } from '#services/scheduler/app.ts'
@@ -20,16 +20,16 @@ import { until } from '#tests/helpers/wait.ts'
 import { restore, sync } from '#tests/kv/drivers.ts'
 import { walk } from './walks.ts'
 
-/** Bound of a flush that something else sets off. */
-const patience = (what: string) => ({ timeoutMs: 20_000, what })
-/** Of a flush that works, as the specification has it: whoever holds it for less seems to be gone. */
+/** Timeout of a flush that something else starts. */
+const timeout = (what: string) => ({ timeoutMs: 20_000, what })
+/** Lock of a running flush, as in the service. A shorter one would look stale. */
 const LOCK_MS = 90_000
 interface Running {
   readonly context: ServiceContext
   readonly logged: string[]
-  /** How often a scheduler has tried to take a lock. */
+  /** How often the scheduler has tried to acquire a lock. */
   readonly tries: () => number
-  /** A scheduler on these ports. */
+  /** Starts a scheduler on these ports. */
   create(settings?: Environment): Service
   close(): Promise<void>
 }
@@ -118,13 +118,13 @@ async function startsTest(open: () => Promise<Running>): Promise<void> {
   try {
     await buffer(context, 'anna', 3)
     const first = await start(3_600)
-    await until(() => flushes(context), patience('the flush at the start, as there was none before'))
+    await until(() => flushes(context), timeout('the first flush at the start'))
     expect(await stored(context, 'anna')).toBe(3)
     await first.stop()
 
     await buffer(context, 'ben', 3)
     const second = await start(3_600)
-    // A flush that a start sets off takes the lock first of all.
+    // A flush at the start would acquire the lock first.
     const token = await context.kv.lock('flush:0', LOCK_MS)
     expect(token).not.toBeNull()
     await second.stop()
@@ -132,9 +132,9 @@ async function startsTest(open: () => Promise<Running>): Promise<void> {
     expect([await flushes(context), await stored(context, 'ben')]).toEqual([1, 0])
 
     await start(1)
-    await until(async () => (await stored(context, 'ben')) === 3, patience('the flush by the clock'))
+    await until(async () => (await stored(context, 'ben')) === 3, timeout('the flush by the clock'))
     await buffer(context, 'cleo', 3)
-    await until(async () => (await stored(context, 'cleo')) === 3, patience('the next one'))
+    await until(async () => (await stored(context, 'cleo')) === 3, timeout('the next one'))
   } finally {
     for (const scheduler of schedulers) await scheduler.stop()
     await running.close()
@@ -150,41 +150,41 @@ function eventTests(open: () => Promise<Running>): void {
     context = running.context
     scheduler = running.create()
     await scheduler.start()
-    await until(() => flushes(context), patience('the first flush'))
+    await until(() => flushes(context), timeout('the first flush'))
   })
   afterAll(async () => {
     await scheduler.stop()
     await running.close()
   })
 
-  test('flushes when an event asks for it', async () => {
+  test('flushes on a domain event', async () => {
     await buffer(context, 'anna', 7)
     const event = await askForFlush(context)
-    await until(async () => (await stored(context, 'anna')) === 7, patience('the flush on demand'))
-    await until(() => isHandled(context, event), patience('the event to be handled'))
+    await until(async () => (await stored(context, 'anna')) === 7, timeout('the flush on demand'))
+    await until(() => isHandled(context, event), timeout('the event to be handled'))
   })
 
-  test('an event whose flush fails is not handled; tried again, the end of the event is noted', async () => {
+  test('a domain event whose flush fails is not handled; after the retry the final flush is recorded', async () => {
     await buffer(context, 'ben', 4)
     await context.db.sql`ALTER TABLE pilgrim_days RENAME TO elsewhere`
     const event = await end(context)
     const complaint = 'the flush on demand is not complete: 1 failures'
-    await until(() => running.logged.some((line) => line.includes(complaint)), patience('the failure'))
+    await until(() => running.logged.some((line) => line.includes(complaint)), timeout('the failure'))
     expect(await isHandled(context, event)).toBe(false)
     expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'running' })
     await context.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
-    await until(() => isHandled(context, event), patience('the next try'))
+    await until(() => isHandled(context, event), timeout('the next try'))
     expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'done' })
     expect(await stored(context, 'ben')).toBe(4)
   })
 
-  test('stops although a flush on demand waits for someone else', async () => {
+  test('stops although a flush on demand waits for another one', async () => {
     const token = (await context.kv.lock('flush:0', LOCK_MS))!
-    // A holder who is silent would lose it.
+    // Without renewal the holder would lose the lock.
     const holding = setInterval(() => void context.kv.renewLock('flush:0', token, LOCK_MS), 500)
     const before = running.tries()
     const event = await askForFlush(context)
-    await until(() => running.tries() > before + 1, patience('the flush to wait for the lock'))
+    await until(() => running.tries() > before + 1, timeout('the flush to wait for the lock'))
     const startedAt = performance.now()
     await scheduler.stop()
     clearInterval(holding)
@@ -198,6 +198,6 @@ for (const [name, open, on] of [
   ['on servers', openOnServers, describeOnServers],
 ] as const)
   on(`scheduler, ${name}`, () => {
-    test('flushes at its start when none was for long, and by the clock', () => startsTest(open))
+    test('flushes at its start when the last one is too old, and periodically', () => startsTest(open))
     describe('events', () => eventTests(open))
   })

@@ -1,4 +1,4 @@
-/** Partitions of the points' table. */
+/** Daily partitions of `gps_points`. */
 import { expect, test } from 'bun:test'
 import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
 import { createLog } from '#shared/runtime/log.ts'
@@ -12,7 +12,7 @@ const silent = createLog({}, () => undefined)
 const nameOf = (ms: number): string =>
   `gps_points_${new Date(ms).toISOString().slice(0, 10).replaceAll('-', '')}`
 
-/** How many points each partition holds; empty ones left out. */
+/** Points of each non-empty partition. */
 async function holdings({ db }: Rig): Promise<Record<string, number>> {
   const rows = await db.sql<{ name: string; n: number }[]>`
     SELECT tableoid::regclass::text AS name, count(*)::int AS n FROM gps_points GROUP BY 1`
@@ -26,7 +26,7 @@ const partitions = async ({ db }: Rig): Promise<string[]> =>
   ).map(({ name }) => name)
 
 describeRigs('day partitions', (rig) => {
-  test('a flush makes those of the month past and the week ahead, before it needs them', async () => {
+  test('a flush creates those of the past month and the next week before it needs them', async () => {
     await rig.flush()
     const made = await partitions(rig)
     expect(made).toContain('gps_points_default')
@@ -35,7 +35,7 @@ describeRigs('day partitions', (rig) => {
     expect(await partitions(rig)).toEqual(made)
   })
 
-  test('points go to their day, those of other times to the default partition, and all are folded', async () => {
+  test('points go to the partition of their day, others to the default partition, and all are folded', async () => {
     await rig.buffer('anna', [
       ...walk(3, NOON - 400 * DAY_MS),
       ...walk(4, NOON - 31 * DAY_MS),
@@ -43,7 +43,7 @@ describeRigs('day partitions', (rig) => {
       point({ sentMs: Date.parse('2026-04-11T23:59:59.999Z') }),
       point({ sentMs: Date.parse('2026-04-12T00:00:00.000Z') }),
       ...walk(5),
-      // A phone's clock that runs ahead.
+      // A phone with a clock that is ahead.
       point({ kind: 'c', sentMs: NOON + DAY_MS, recordedMs: NOON + 1 }),
     ])
     await rig.flush()
@@ -56,13 +56,13 @@ describeRigs('day partitions', (rig) => {
       gps_points_20260413: 1,
     })
     await expectProjections(rig.db, rig.calendar)
-    // A late one among those in the default partition.
+    // A late point in the default partition.
     await rig.buffer('anna', [point({ sentMs: NOON - 400 * DAY_MS + 30_000, lat: 24.1505 })])
     await rig.flush()
     await expectProjections(rig.db, rig.calendar)
   })
 
-  test('a day whose points came first stays in the default partition, and the other days do not mind', async () => {
+  test('a day whose points arrived first stays in the default partition, and other days are not affected', async () => {
     const far = NOON + 300 * DAY_MS
     await rig.buffer('anna', walk(3, far))
     await rig.flush()
@@ -77,7 +77,7 @@ describeRigs('day partitions', (rig) => {
     await expectProjections(rig.db, rig.calendar)
   })
 
-  test('made by several at once', async () => {
+  test('several flushes create them concurrently', async () => {
     const ahead = NOON + 1_000 * DAY_MS
     await Promise.all(Array.from({ length: 6 }, () => ensureDayPartitions(rig.db, ahead, silent)))
     expect(await partitions(rig)).toContain(nameOf(ahead))

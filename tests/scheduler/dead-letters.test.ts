@@ -1,4 +1,4 @@
-/** What can not be stored is set aside with its reason, and nothing else is. */
+/** Points that can not be stored become dead letters with a reason; no other points do. */
 import { expect, test } from 'bun:test'
 import { pack } from '#shared/buffer/point.ts'
 import type { Kv } from '#shared/kv/kv.ts'
@@ -6,7 +6,7 @@ import { describeRigs, NOON, RETENTION_MS } from './flush-harness.ts'
 import { expectProjections } from './projections.ts'
 import { point, walk } from './walks.ts'
 
-/** What stands in the buffer for a point that is none, and what is said of it. */
+/** Invalid entries of the buffer, with the expected reasons. */
 const POISON: readonly (readonly [name: string, field: string, value: string, reason: RegExp])[] = [
   ['no JSON', `t${NOON + 1}`, '[0,1,', /JSON/],
   ['no list', `t${NOON + 2}`, '{"lat":1}', /not a buffered point/],
@@ -28,7 +28,7 @@ const POISON: readonly (readonly [name: string, field: string, value: string, re
 ]
 
 describeRigs('dead letters', (rig) => {
-  test('each is told with its reason, once, and the rest is stored', async () => {
+  test('each is stored once with its reason, and the other points are stored', async () => {
     await rig.buffer('anna', walk(20))
     await rig.bufferEntries(
       'ben',
@@ -53,7 +53,7 @@ describeRigs('dead letters', (rig) => {
         { user_id: 'ben', field, value, reason: expect.stringMatching(reason) as string },
       ])
     await expectProjections(rig.db, rig.calendar)
-    // A flush that sets something aside succeeds: nothing waits any longer.
+    // A flush with dead letters succeeds: nothing is pending any longer.
     expect(await rig.kv.cached('last-flush')).toBe(String(rig.nowMs))
   })
 
@@ -65,14 +65,14 @@ describeRigs('dead letters', (rig) => {
     expect(row).toEqual({ accuracy: 0, altitude: 0, speed: 0 })
   })
 
-  test('text that Postgres can not hold at all is kept as near as can be', async () => {
+  test('text that Postgres does not accept is stored with replaced characters', async () => {
     await rig.bufferEntries('anna', [{ field: 't\0', value: 'a\0b' }])
     expect(await rig.flush()).toMatchObject({ deadLetters: 1, failures: 0 })
     expect(await rig.deadLetters()).toMatchObject([{ field: 't\u{fffd}', value: 'a\u{fffd}b' }])
     expect(await rig.pending()).toEqual([])
   })
 
-  test('are not doubled when a flush dies before the buffer is settled', async () => {
+  test('are not duplicated when a flush dies before the acknowledgement', async () => {
     await rig.bufferEntries('anna', [
       { field: `t${NOON}`, value: 'nonsense' },
       pack(point({ sentMs: NOON + 1 })),
@@ -84,7 +84,7 @@ describeRigs('dead letters', (rig) => {
     expect(await rig.pending()).toEqual([])
   })
 
-  test('a fault that is not the points’ leaves them where they are', async () => {
+  test('points stay pending when they are not the cause of the failure', async () => {
     await rig.buffer('anna', walk(5))
     const renewed: unknown[] = []
     const renew: Kv['renew'] = (partition, userIds, retentionMs) => {

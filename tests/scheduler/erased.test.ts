@@ -1,4 +1,4 @@
-/** A flush that is under way when a pilgrim is erased does not bring them back. */
+/** A flush that runs during an erasure does not store the pilgrim again. */
 import { expect, test } from 'bun:test'
 import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
 import { type Pending, userHash } from '#shared/kv/kv.ts'
@@ -6,7 +6,7 @@ import { expectProjections } from './projections.ts'
 import { describeRigs, type Rig } from './flush-harness.ts'
 import { walk } from './walks.ts'
 
-/** What a flush has read of some pilgrims, and not yet stored. */
+/** Points of some pilgrims that a flush has read and not yet stored. */
 const drained = async (rig: Rig): Promise<Pending[]> => {
   const slices = Array.from({ length: rig.kv.partitions }, async (_, partition) =>
     rig.kv.drain(partition, await rig.kv.pendingUsers(partition)),
@@ -29,7 +29,7 @@ const pilgrims = async (rig: Rig): Promise<string[]> =>
   ).map((row) => row.user_id)
 
 describeRigs('erased pilgrims', (rig) => {
-  test('points that were read before are dropped and counted, and nobody is made of them', async () => {
+  test('points that were read before are dropped and counted, and create no pilgrim', async () => {
     await rig.db.sql`TRUNCATE erasures`
     await rig.buffer('gone', walk(10))
     await rig.buffer('stays', walk(10))
@@ -41,13 +41,13 @@ describeRigs('erased pilgrims', (rig) => {
       deadLetters: 0,
       erased: 10,
     })
-    // The slice alone: what it changes on the map is brought there by a whole flush.
+    // Only the slice: the map is updated by a whole flush.
     await rig.flush()
     expect(await pilgrims(rig)).toEqual(['stays'])
     await expectProjections(rig.db, rig.calendar)
   })
 
-  test('points of after are stored, and are a new person’s', async () => {
+  test('later points are stored and belong to a new person', async () => {
     await rig.db.sql`TRUNCATE erasures`
     await erase(rig, 'again', 2)
     await rig.buffer(

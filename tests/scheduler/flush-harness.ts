@@ -1,4 +1,4 @@
-/** A database and a kv to flush between, as they are together in the embedded run and on servers. */
+/** A database and a kv for flushes, embedded and on servers. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,21 +18,21 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
 
-/** Bound of opening PGlite on a busy machine. */
+/** Timeout of opening PGlite on a busy machine. */
 const OPEN_MS = 60_000
 
 export const RETENTION_MS = 259_200_000
-/** Noon of a day in Taipei; the clock of the flush stands here until a test moves it. */
+/** Noon of a day in Taipei; the time of the flush until a test changes it. */
 export const NOON = Date.parse('2026-04-12T04:00:00Z')
 
-/** A line of the log, as far as tests look at it. */
+/** The fields of a log line that tests check. */
 export interface Line {
   readonly level: string
   readonly message: string
   readonly error?: string
 }
 
-/** A database, and a kv that is made anew for each test. */
+/** A database, and a new kv for each test. */
 interface Opened {
   readonly db: Database
   readonly databaseUrl: string
@@ -40,14 +40,14 @@ interface Opened {
   close(): Promise<void>
 }
 
-/** What a flush needs, over a database and a kv that may change between tests. */
+/** The dependencies of a flush; the database and the kv may change between tests. */
 export class Rig {
   db!: Database
   kv!: Kv
-  /** Where both are, for another process; empty for the embedded ones. */
+  /** Addresses of both for another process; empty for embedded ones. */
   urls = { databaseUrl: '', redisUrl: '' }
   nowMs = NOON
-  /** What was logged at `warn` and above. */
+  /** Log lines at `warn` and above. */
   complaints: Line[] = []
   readonly calendar = createCalendar('Asia/Taipei')
 
@@ -74,7 +74,7 @@ export class Rig {
     return flush(this.context(changes), waitMs)
   }
 
-  /** Puts points into a pilgrim's buffer, as a request does whose answer is given. */
+  /** Adds points to a pilgrim's buffer, as an answered request does. */
   buffer(userId: string, points: readonly Point[], retentionMs = RETENTION_MS): Promise<void> {
     return this.bufferEntries(userId, points.map(pack), retentionMs)
   }
@@ -165,7 +165,7 @@ async function openOnServers(partitions: number): Promise<Opened> {
   }
 }
 
-/** Describes the same for PGlite and the embedded kv, for Postgres and Redis, and there with 16 partitions. */
+/** Runs the same tests embedded (PGlite), on servers, and on servers with 16 partitions. */
 export function describeRigs(name: string, tests: (rig: Rig) => void): void {
   describe(`${name}, embedded`, () => tests(setUp(openEmbedded)))
   describeOnServers(`${name}, on servers`, () => tests(setUp(() => openOnServers(1))))

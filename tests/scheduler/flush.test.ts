@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
 describeRigs('flush', (rig) => {
-  test('stores and sums what is pending, and empties the buffer', async () => {
+  test('stores pending points, updates the totals, and empties the buffer', async () => {
     await rig.buffer('anna', walk(90))
     await rig.buffer('ben', [point({ kind: 'c', sentMs: NOON + HOUR_MS })])
     expect(await rig.flush()).toEqual({
@@ -39,7 +39,7 @@ describeRigs('flush', (rig) => {
     await expectProjections(rig.db, rig.calendar)
   })
 
-  test('keeps every field of a point', async () => {
+  test('stores every field of a point', async () => {
     const measured = { accuracy: 12.5, altitude: -3.25, speed: 4.75, mode: 'bike', source: 'phone "x", {y}' }
     await rig.buffer('anna', [
       point({ kind: 'c', sentMs: NOON + HOUR_MS, recordedMs: NOON, receivedMs: NOON + 1, ...measured }),
@@ -66,8 +66,8 @@ describeRigs('flush', (rig) => {
     ])
   })
 
-  test('check-ins without a time that met within a millisecond are stored, each once', async () => {
-    // Of several replicas, whose journals were replayed one after the other.
+  test('check-ins without a time that share a millisecond are each stored once', async () => {
+    // From several replicas whose journals were recovered one after the other.
     const at = (lat: number, more = {}) => point({ kind: 'c', sentMs: NOON, receivedMs: NOON, lat, ...more })
     const store = async (points: ReturnType<typeof at>[]) => {
       await rig.buffer('anna', points)
@@ -75,13 +75,13 @@ describeRigs('flush', (rig) => {
     }
     expect(await store([at(24.1)])).toMatchObject({ stored: 1 })
     expect(await store([at(24.2)])).toMatchObject({ stored: 1, duplicates: 0 })
-    // Another one is pending at the next instant, and a walk goes on meanwhile.
+    // Another one is pending at the next instant, and a walk continues meanwhile.
     const next = [at(24.3), at(24.4, { sentMs: NOON + 2, receivedMs: NOON + 2 })]
     expect(await store([...next, ...walk(3)])).toMatchObject({ stored: 5, duplicates: 0 })
-    // A flush that died after its commit comes again.
+    // A flush that died after its commit is repeated.
     expect(await store([at(24.2)])).toMatchObject({ stored: 0, duplicates: 1 })
     expect(await store([at(24.3)])).toMatchObject({ stored: 0, duplicates: 1 })
-    // One that has its own time is no duplicate of one without; of its like it is.
+    // A check-in with its own time duplicates only another one with its own time.
     const timed = { receivedMs: NOON + 9_000 }
     expect(await store([at(24.5, timed)])).toMatchObject({ stored: 1 })
     expect(await store([at(24.5, timed)])).toMatchObject({ stored: 0, duplicates: 1 })
@@ -99,27 +99,27 @@ describeRigs('flush', (rig) => {
     await expectProjections(rig.db, rig.calendar)
   })
 
-  test('points outside the area are stored and count for nothing', async () => {
+  test('points outside the area are stored and not counted', async () => {
     await rig.buffer('anna', walk(10, NOON, { inRange: false }))
     expect(await rig.flush()).toMatchObject({ stored: 10, failures: 0 })
     const [totals] = await rig.db.sql`SELECT points, checkins, last_seen FROM pilgrim_totals`
     expect(totals).toEqual({ points: 0, checkins: 0, last_seen: null })
     expect(await rig.db.sql`SELECT FROM pilgrim_days`).toHaveLength(0)
     expect(await rig.db.sql`SELECT FROM event_hours`).toHaveLength(0)
-    // Between points that do count they are no stop on the way.
+    // Between counted points they are ignored.
     await rig.buffer('anna', [point({ sentMs: NOON - 1 }), point({ sentMs: NOON + HOUR_MS, lat: 24.16 })])
     await rig.flush()
     await expectProjections(rig.db, rig.calendar)
   })
 
-  test('what is stored already is a duplicate, and leaves the buffer', async () => {
+  test('a point that is already stored is a duplicate and leaves the buffer', async () => {
     const points = walk(20)
     await rig.buffer('anna', points.slice(0, 15))
     await rig.flush()
     await rig.buffer('anna', points.slice(10))
     expect(await rig.flush()).toMatchObject({ stored: 5, duplicates: 5 })
     expect(await rig.pending()).toEqual([])
-    // The first one that was stored stays, whatever the second says.
+    // The first stored point stays, even if the second differs.
     await rig.buffer('anna', [{ ...points[3]!, lat: 25 }])
     expect(await rig.flush()).toMatchObject({ stored: 0, duplicates: 1 })
     expect(await rig.pending()).toEqual([])
@@ -155,7 +155,7 @@ describeRigs('flush', (rig) => {
     expect(await rig.flush()).toMatchObject({ stored: 0, duplicates: 1 })
   })
 
-  test('a pilgrim with more points than a slice is cut, others share slices', async () => {
+  test('the points of one pilgrim may span slices, and several pilgrims share one', async () => {
     const random = randomBy(7)
     await rig.buffer('anna', wander(random, 230, NOON, 2))
     for (let i = 0; i < 60; i++) await rig.buffer(`pilgrim-${i}`, wander(random, 1 + (i % 9), NOON, 1))
@@ -186,7 +186,7 @@ describeRigs('flush', (rig) => {
     const km = async () =>
       (await rig.db.sql`SELECT distance_mm::float8 AS mm FROM pilgrim_totals`)[0]!.mm as number
     const before = await km()
-    // A day before all others, the gaps, a far place in the first gap.
+    // A day before all others, the gaps, and a distant position in the first gap.
     await rig.buffer('anna', walk(10, NOON - DAY_MS))
     await rig.buffer('anna', across.slice(80, 120))
     await rig.buffer('anna', [...across.slice(30, 34), { ...across[36]!, lng: 120.69 }])
@@ -198,7 +198,7 @@ describeRigs('flush', (rig) => {
     await expectProjections(rig.db, rig.calendar)
   })
 
-  test('at one instant the check-in is the place, whichever came first', async () => {
+  test('at one instant the check-in is the position, whichever arrived first', async () => {
     const there = { lat: 24.2, lng: 120.7 }
     const here = { lat: 24.3, lng: 120.8 }
     for (const [userId, first, second] of [
@@ -215,7 +215,7 @@ describeRigs('flush', (rig) => {
     await expectProjections(rig.db, rig.calendar)
   })
 
-  test('whatever the order of arrival, projections are what the points come to', async () => {
+  test('projections do not depend on the order of arrival', async () => {
     const random = randomBy(20_260_412)
     const arrivals = Array.from({ length: 12 }, (_, i) => {
       const points = wander(random, 80, NOON - 3 * DAY_MS, 3)

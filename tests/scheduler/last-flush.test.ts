@@ -1,4 +1,4 @@
-/** When the last successful flush was: what moves it, what does not, and where it is read. */
+/** The time of the last successful flush: what changes it, what does not, and where it is read. */
 import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
@@ -11,7 +11,7 @@ import { walk } from './walks.ts'
 
 const MINUTE_MS = 60_000
 
-/** The marker and the truth, which agree after every flush. */
+/** The cached time and the stored one, which agree after every flush. */
 async function lastFlush({ db, kv }: Rig): Promise<number | null> {
   const truth = await lastFlushMs(db, kv.partitions)
   const marker = await kv.cached(LAST_FLUSH_KEY)
@@ -25,7 +25,7 @@ async function fill(rig: Rig): Promise<void> {
 }
 
 describeRigs('last flush', (rig) => {
-  test('there is none before the first; one that finds nothing is one', async () => {
+  test('there is none before the first flush; an empty flush counts', async () => {
     expect(await lastFlush(rig)).toBeNull()
     expect(await readLastFlush(rig.db, rig.kv)).toBeNull()
     expect(await rig.flush()).toMatchObject({ stored: 0, failures: 0 })
@@ -35,7 +35,7 @@ describeRigs('last flush', (rig) => {
     expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
   })
 
-  test('is the time at which a flush is through', async () => {
+  test('is the time at which a flush is complete', async () => {
     await fill(rig)
     const { kv } = rig
     const settle: Kv['settle'] = async (...args) => {
@@ -43,12 +43,12 @@ describeRigs('last flush', (rig) => {
       rig.nowMs = NOON + MINUTE_MS
     }
     await rig.flush({ kv: { ...kv, settle } })
-    // With several partitions it is the first of them through which all of them were flushed.
+    // With several partitions it is the earliest of their last flushes.
     expect([NOON, NOON + MINUTE_MS]).toContain((await lastFlush(rig))!)
     expect(await rig.db.sql`SELECT FROM flushes WHERE finished_at > started_at`).not.toHaveLength(0)
   })
 
-  test('a partition that someone else is flushing holds it back', async () => {
+  test('does not change while another process flushes a partition', async () => {
     await rig.flush()
     const last = rig.kv.partitions - 1
     const token = await rig.kv.lock(`flush:${last}`, 90_000)
@@ -60,7 +60,7 @@ describeRigs('last flush', (rig) => {
     expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
   })
 
-  test('a partition that fails holds it back, and the others are flushed all the same', async () => {
+  test('does not change when a partition fails, and the others are flushed', async () => {
     await rig.flush()
     await fill(rig)
     rig.nowMs += 5 * MINUTE_MS
@@ -76,7 +76,7 @@ describeRigs('last flush', (rig) => {
     expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
   })
 
-  test('a slice that fails holds it back, even when a later flush finds nothing of the others to do', async () => {
+  test('does not change when a slice fails, even if a later flush finds nothing else to do', async () => {
     await rig.flush()
     await rig.buffer('anna', walk(2))
     rig.nowMs += 5 * MINUTE_MS
@@ -90,12 +90,12 @@ describeRigs('last flush', (rig) => {
     expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
   })
 
-  test('more partitions than were ever flushed: there was none', async () => {
+  test('there is none while some partitions have never been flushed', async () => {
     await rig.flush()
     expect(await lastFlushMs(rig.db, rig.kv.partitions + 1)).toBeNull()
   })
 
-  test('the marker lives for a day, and the truth answers when it is gone', async () => {
+  test('is cached for a day, and read from the database after that', async () => {
     const lives: number[] = []
     const { kv } = rig
     const cache: Kv['cache'] = (key, value, ttlMs) => {
@@ -108,7 +108,7 @@ describeRigs('last flush', (rig) => {
     expect(await readLastFlush(rig.db, kv)).toBe(NOON)
   })
 
-  test('old records are cleared out, and the time of the last success stays', async () => {
+  test('old records are deleted, and the time of the last success stays', async () => {
     const MONTH_MS = 30 * 86_400_000
     const last = rig.kv.partitions - 1
     await rig.flush()
@@ -125,14 +125,14 @@ describeRigs('last flush', (rig) => {
       VALUES ('old', ${at(MONTH_MS + 1)}::timestamptz), ('young', ${at(MONTH_MS - 1)}::timestamptz)`
     await deleteExpired(rig.db, rig.nowMs + 1)
     expect(await lastFlushMs(rig.db, rig.kv.partitions)).toBe(before)
-    // The one that was locked out has its last success still, the others have only the one of today.
+    // The locked partition still has its last success; the others have only today's.
     expect(await rig.db.sql`SELECT FROM flushes`).toHaveLength(rig.kv.partitions)
     const ids = await rig.db.sql<{ id: string }[]>`SELECT webhook_event_id AS id FROM line_events`
     expect(ids.map(({ id }) => id)).toEqual(['young'])
     await rig.db.sql`TRUNCATE line_events`
   })
 
-  test('is read without the database, and without the kv', async () => {
+  test('can be read without the database, and without the kv', async () => {
     await rig.flush()
     const nowhere = freePort()
     const db = await openDatabase({ url: `postgres://127.0.0.1:${nowhere}/none`, dir: '' })

@@ -1,4 +1,4 @@
-/** One flush of a partition at a time: who waits, who goes on, and what a lost lock means. */
+/** One flush per partition at a time: waiting, taking over, and losing the lock. */
 import { expect, test } from 'bun:test'
 import { type Kv, partitionOf } from '#shared/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -6,7 +6,7 @@ import { expectProjections } from './projections.ts'
 import { describeRigs, type Rig } from './flush-harness.ts'
 import { walk } from './walks.ts'
 
-/** As the scheduler takes it. */
+/** As in the scheduler. */
 const LOCK_MS = 90_000
 const PILGRIMS = 40
 const POINTS = PILGRIMS * 5
@@ -18,7 +18,7 @@ async function fill(rig: Rig): Promise<void> {
 /** Names of the locks of all partitions. */
 const locks = ({ kv }: Rig): string[] => Array.from({ length: kv.partitions }, (_, i) => `flush:${i}`)
 
-/** A kv whose first `settle` waits until it is let go. */
+/** A kv whose first acknowledgement waits until it is released. */
 function holding(kv: Kv) {
   const reached = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
@@ -31,7 +31,7 @@ function holding(kv: Kv) {
 }
 
 describeRigs('flush lock', (rig) => {
-  test('two flushes at once share the work and double nothing', async () => {
+  test('two concurrent flushes share the work and duplicate nothing', async () => {
     await fill(rig)
     const results = await Promise.all([rig.flush({ slicePoints: 10 }), rig.flush({ slicePoints: 10 })])
     expect(results.reduce((sum, { stored }) => sum + stored, 0)).toBe(POINTS)
@@ -41,7 +41,7 @@ describeRigs('flush lock', (rig) => {
     await expectProjections(rig.db, rig.calendar)
   })
 
-  test('two that both believe to hold it store nothing twice either', async () => {
+  test('two flushes that both assume to hold it store nothing twice', async () => {
     await fill(rig)
     const kv: Kv = {
       ...rig.kv,
@@ -64,7 +64,7 @@ describeRigs('flush lock', (rig) => {
     for (const name of locks(rig)) expect(await rig.kv.lock(name, 1)).not.toBeNull()
   })
 
-  test('on demand it waits for the one that is under way, and takes what came meanwhile', async () => {
+  test('a flush on demand waits for the running one, and then stores the points that arrived meanwhile', async () => {
     await rig.buffer('anna', walk(5))
     const first = holding(rig.kv)
     const running = rig.flush({ kv: first.kv })
@@ -86,7 +86,7 @@ describeRigs('flush lock', (rig) => {
     expect(await rig.storedPoints()).toBe(15)
   })
 
-  test('two schedulers share the partitions: one that is held keeps no other one waiting', async () => {
+  test('two schedulers share the partitions: a locked one does not delay the others', async () => {
     await fill(rig)
     const waiting = async () => [
       ...new Set((await rig.pending()).map((entry) => partitionOf(entry.split(' ')[0]!, rig.kv.partitions))),
@@ -106,25 +106,25 @@ describeRigs('flush lock', (rig) => {
     expect(await rig.storedPoints()).toBe(POINTS)
   })
 
-  test('waiting in vain, and not waiting at all, leave the partition alone', async () => {
+  test('a flush whose wait times out, or that does not wait, skips the partition', async () => {
     await fill(rig)
     for (const name of locks(rig)) await rig.kv.lock(name, LOCK_MS)
     const partitions = rig.kv.partitions
     expect(await rig.flush()).toMatchObject({ stored: 0, skipped: partitions, failures: 0 })
     const startedAt = performance.now()
     expect(await rig.flush({}, 300)).toMatchObject({ stored: 0, skipped: partitions, failures: 0 })
-    // Not as long for each of them.
+    // The wait is shared by all partitions.
     expect(performance.now() - startedAt).toBeWithin(300, 4_000)
     expect(await rig.pending()).toHaveLength(POINTS)
   })
 
-  test('that of a flush which died expires', async () => {
+  test('expires when its flush has died', async () => {
     await fill(rig)
     for (const name of locks(rig)) await rig.kv.lock(name, 300)
     expect(await rig.flush({}, 10_000)).toMatchObject({ stored: POINTS, skipped: 0 })
   })
 
-  test('that of a flush which was killed is taken over long before it expires', async () => {
+  test('of a killed flush is taken over long before it expires', async () => {
     await fill(rig)
     for (const name of locks(rig)) await rig.kv.lock(name, 9_000)
     const startedAt = performance.now()
@@ -132,18 +132,18 @@ describeRigs('flush lock', (rig) => {
     expect(performance.now() - startedAt).toBeLessThan(7_000)
   })
 
-  test('is kept as long as the flush works', async () => {
+  test('is renewed as long as the flush runs', async () => {
     await rig.buffer('anna', walk(5))
     const first = holding(rig.kv)
     const running = rig.flush({ kv: first.kv, lockMs: 1_800 })
     await first.reached
-    // Half a second is two and a half times as long as an unattended lock is left alone.
+    // Half a second is 2.5 times as long as a lock without renewal counts as held.
     expect(await rig.flush({ lockMs: 1_800 }, 500)).toMatchObject({ skipped: 1 })
     first.letGo()
     expect(await running).toMatchObject({ stored: 5, failures: 0 })
   })
 
-  test('when it is lost the flush breaks off, and leaves the other one its lock', async () => {
+  test('a flush that loses it stops, and does not release the lock of the other one', async () => {
     const name = locks(rig)[0]!
     const users = pilgrimsOf(rig, 12)
     for (const userId of users) await rig.buffer(userId, walk(5))
@@ -152,7 +152,7 @@ describeRigs('flush lock', (rig) => {
     const settle: Kv['settle'] = async (...args) => {
       await rig.kv.settle(...args)
       if (settled++ > 0) return
-      // As a process that was frozen: the lock expires before it can be renewed.
+      // Like a frozen process: the lock expires before it is renewed.
       Bun.sleepSync(400)
       stolen = await until(() => rig.kv.lock(name, LOCK_MS), {
         timeoutMs: 15_000,
@@ -173,7 +173,7 @@ describeRigs('flush lock', (rig) => {
     await expectProjections(rig.db, rig.calendar)
   })
 
-  test('a process that is to end finishes its slices, leaves the rest, and waits for nobody', async () => {
+  test('a stopping process finishes its slices, leaves the rest, and does not wait', async () => {
     await fill(rig)
     const stopping = new AbortController()
     const settle: Kv['settle'] = async (...args) => {

@@ -1,4 +1,4 @@
-/** What a flush reads of a day that has just begun, of which the planner knows nothing yet. */
+/** What a flush reads of a new day, for which the planner has no statistics. */
 import { expect, test } from 'bun:test'
 import { until } from '#tests/helpers/wait.ts'
 import { describeRigOnServers, NOON } from './flush-harness.ts'
@@ -8,7 +8,7 @@ const PILGRIMS = 300
 const MINUTE_MS = 60_000
 
 describeRigOnServers('a day that has just begun', (rig) => {
-  test('is read by its key, and not whole for each slice', async () => {
+  test('is read by its index, and not scanned for each slice', async () => {
     const walk = async (minutes: readonly number[]) => {
       for (let i = 0; i < PILGRIMS; i++)
         await rig.buffer(
@@ -26,9 +26,9 @@ describeRigOnServers('a day that has just begun', (rig) => {
     await rig.flush()
     await rig.db.sql`ALTER TABLE gps_points_20260412 SET (autovacuum_enabled = false)`
     await walk(Array.from({ length: 20 }, (_, i) => 2 * i + 1))
-    // New ones among those, and one before them all: so every pilgrim's day is folded again.
+    // New points between those, and one before all of them, so that every pilgrim's day is folded again.
     await walk([0, 2, 41])
-    // Once for what is stored of them already, and once for their day; a connection tells what it did within 10 s.
+    // Once for the stored points, and once for their day. A connection reports its statistics within 10 s.
     await until(async () => (await reads()).looked_up >= 2 * PILGRIMS, {
       timeoutMs: 30_000,
       what: 'the statistics of the connections',

@@ -1,4 +1,4 @@
-/** What the flush keeps beside the points, read from its tables, and computed plainly from all points there are. */
+/** The projections of the flush: read from the tables, and recomputed simply from all points. */
 import { expect } from 'bun:test'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import type { Database } from '#shared/db/db.ts'
@@ -9,7 +9,7 @@ import { type Cells, plainCells, readCells } from './reference-cells.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Every projection, each row under its key; rows that say nothing are left out. */
+/** Every projection, rows by key, without empty rows. */
 interface Projections {
   readonly totals: Record<string, object>
   readonly days: Record<string, object>
@@ -19,12 +19,12 @@ interface Projections {
   readonly cells: Cells
 }
 
-/** Expects every projection to be what the points in the table come to, to the last digit. */
+/** Expects every projection to equal the recomputation from the stored points, to the last digit. */
 export async function expectProjections(db: Database, calendar: Calendar): Promise<void> {
   expect(await readProjections(db)).toEqual(await recomputeProjections(db, calendar))
 }
 
-/** Expects the product's own rebuild to find the same. */
+/** Expects `bun run rebuild` to find no difference. */
 export async function expectNothingToRebuild(rig: {
   readonly db: Database
   readonly calendar: Calendar
@@ -132,7 +132,7 @@ function addPilgrim(
     all.eventModes[key] = plus(all.eventModes[key], { mm, mg })
 }
 
-/** First and last instant, and the place at the last: the check-in's where a track point shares it. */
+/** First and last instant, and the last position: the check-in's where a track point shares the instant. */
 function seen(points: readonly FoldPoint[]): object {
   if (points.length === 0) return { first: null, last: null, lat: null, lng: null }
   const first = Math.min(...points.map(({ t }) => t))

@@ -1,4 +1,4 @@
-/** The rebuild: finds nothing where nothing is wrong, and every planted fault; mends it, and leaves the rest alone. */
+/** The rebuild finds and corrects every planted fault, and changes nothing else. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { keepAnonymousTotals } from '#services/admin/erasure/keep-anonymous-totals.ts'
@@ -8,7 +8,7 @@ import { jumbled, point, randomBy, walk, wander } from './walks.ts'
 
 const DAY_MS = 86_400_000
 
-/** Runs a rebuild. @returns the lines it has told */
+/** Runs a rebuild. @returns the lines that it reports */
 async function run(rig: Rig, check: boolean): Promise<string[]> {
   const lines: string[] = []
   const count = await rebuild(rig.db, rig.calendar, { check, tell: (line) => void lines.push(line) })
@@ -16,7 +16,7 @@ async function run(rig: Rig, check: boolean): Promise<string[]> {
   return lines
 }
 
-/** Erases somebody's points as an erasure does. */
+/** Deletes a pilgrim's points as an erasure does. */
 async function erase({ db, calendar }: Rig, userId: string): Promise<void> {
   await db.orm.transaction(async (tx) => {
     await keepAnonymousTotals(tx, userId, calendar)
@@ -25,7 +25,7 @@ async function erase({ db, calendar }: Rig, userId: string): Promise<void> {
   })
 }
 
-/** Random walks with late points over several flushes; a walk that stays outside, and somebody who was erased. */
+/** Random walks with late points over several flushes, a walk outside the area, and an erased pilgrim. */
 async function fill(rig: Rig, seed: number): Promise<void> {
   const random = randomBy(seed)
   const all = jumbled(
@@ -83,14 +83,14 @@ describeRigs('rebuild', (rig) => {
       await rig.empty()
       await fill(rig, seed)
       expect(await run(rig, true)).toEqual([])
-      // What a killed flush has left is not a difference.
+      // The remains of a killed flush are no difference.
       await rig.buffer('pilgrim-0', walk(20, NOON))
       await rig.flush({ stopping: AbortSignal.abort() })
       expect(await run(rig, true)).toEqual([])
     }
   })
 
-  test('finds and mends each fault, and a check changes nothing', async () => {
+  test('finds and corrects each fault, and a check changes nothing', async () => {
     await fill(rig, 3)
     for (const [projection, fault] of FAULTS) {
       await rig.db.sql.unsafe(fault)
@@ -105,7 +105,7 @@ describeRigs('rebuild', (rig) => {
     expect(await run(rig, true)).toEqual([])
   }, 120_000)
 
-  test('beside flushes: nothing is lost, doubled or found', async () => {
+  test('during flushes nothing is lost or duplicated, and no difference is found', async () => {
     await fill(rig, 4)
     const random = randomBy(5)
     const flushing = (async () => {
@@ -120,7 +120,7 @@ describeRigs('rebuild', (rig) => {
   })
 })
 
-test('the command: help, and a directory that somebody uses', async () => {
+test('the command prints its help, and refuses a directory that is in use', async () => {
   const { lockDataDirectory } = await import('#shared/runtime/data-directory-lock.ts')
   const { newDirectory } = await import('#tests/helpers/process.ts')
   const dir = await newDirectory('rebuild')

@@ -1,4 +1,4 @@
-/** The cells of the map as they are stored, and as a plain count of points and latest positions has them. */
+/** The cells of the map: as stored, and as a plain count of points and latest positions. */
 import type { Database } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { cellOf, type Counts } from '#shared/map/cell-counts.ts'
@@ -14,7 +14,7 @@ export interface Placed {
   readonly lng: number
 }
 
-/** What the tiles hold, with what stands beside each tile checked: the sums, and the pilgrims apart. */
+/** The contents of the tiles; also checks each tile's sums and its separate list of pilgrims. */
 export async function readCells({ sql }: Database): Promise<Cells> {
   const rows = await sql<TileRow[]>`
     SELECT zoom, span, zoom || ' ' || span || ' ' || (extract(epoch FROM start) * 1000)::bigint AS key, x, y,
@@ -60,7 +60,7 @@ interface TileRow {
 const cellsIn = (packed: string, x: number, y: number): Counts =>
   unpackCounts(Uint8Array.fromBase64(packed), tileNumber(x, y) * 256 ** 2)
 
-/** Bits of row and column in turn, the row's first. */
+/** Interleaves the bits of row and column, the row's first. */
 const tileNumber = (x: number, y: number): number => {
   const bits = (value: number) => value.toString(2).padStart(24, '0').split('')
   const rows = bits(y)
@@ -83,7 +83,7 @@ export function plainCells(
   const add = (t: number, zoom: number, x: number, y: number, count: number, users: number) => {
     const spans = [`hour ${calendar.hourStart(t)}`, `day ${calendar.span(calendar.day(t))[0]}`, 'all 0']
     for (const span of spans) {
-      // Days are not kept at the finest zoom.
+      // Days are not stored at the finest zoom.
       if (zoom === 18 && span.startsWith('day')) continue
       const cell = (cells[`${zoom} ${span} ${x}/${y}`] ??= [0, 0])
       cell[0] += count

@@ -1,11 +1,11 @@
-/** Points of pilgrims, by the minute or as chance has it. */
+/** Generates points of pilgrims, regular and random. */
 import type { Point } from '#shared/buffer/point.ts'
 import { NOON } from './flush-harness.ts'
 
 const DAY_MS = 86_400_000
 const METRES_PER_DEGREE = 111_195
 
-/** A track point at noon in the area, or what `more` makes of it. */
+/** A track point at noon in the area, with the fields of `more`. */
 export function point(more: Partial<Point> = {}): Point {
   const sentMs = more.sentMs ?? more.recordedMs ?? NOON
   return {
@@ -25,7 +25,7 @@ export function point(more: Partial<Point> = {}): Point {
   }
 }
 
-/** A walk northward from noon on: `minutes` points, one a minute, 80 m apart. */
+/** A walk to the north from noon: `minutes` points, one per minute, 80 m apart. */
 export const walk = (minutes: number, fromMs = NOON, more: Partial<Point> = {}): Point[] =>
   Array.from({ length: minutes }, (_, i) =>
     point({ sentMs: fromMs + i * 60_000, lat: 24.15 + (i * 80) / METRES_PER_DEGREE, ...more }),
@@ -33,7 +33,7 @@ export const walk = (minutes: number, fromMs = NOON, more: Partial<Point> = {}):
 
 export type Random = () => number
 
-/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
+/** Random numbers from 0 to 1, repeatable by seed (mulberry32). */
 export function randomBy(seed: number): Random {
   let state = seed
   return () => {
@@ -47,8 +47,8 @@ export function randomBy(seed: number): Random {
 const MODES = [null, null, null, 'walk', 'bike', 'car', 'submarine']
 
 /**
- * What one pilgrim's phone records over some days: walking, resting, riding, wrong fixes far away, check-ins at
- * the instant of a track point, a clock that runs ahead, excursions out of the area. In order of time.
+ * What one pilgrim's phone records over some days, ordered by time: walking, resting, riding, distant wrong fixes,
+ * check-ins at the instant of a track point, a clock that is ahead, excursions out of the area.
  */
 export function wander(random: Random, count: number, fromMs: number, days: number): Point[] {
   const points: Point[] = []
@@ -75,7 +75,7 @@ export function wander(random: Random, count: number, fromMs: number, days: numb
   return points.slice(0, count)
 }
 
-/** Mostly in order: some come late by up to `reach` places. */
+/** Mostly in order: some points are late by up to `reach` positions. */
 export const jumbled = <T>(random: Random, list: readonly T[], reach: number): T[] =>
   list
     .map((item, i) => ({ item, order: i + (random() < 0.2 ? random() * reach : 0) }))

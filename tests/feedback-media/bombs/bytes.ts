@@ -1,4 +1,4 @@
-/** Words of binary formats. */
+/** Encodes integers of binary formats. */
 
 export type Bytes = Uint8Array<ArrayBuffer>
 

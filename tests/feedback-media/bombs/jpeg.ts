@@ -1,6 +1,6 @@
 /**
- * JPEG pictures (ITU T.81) that cost more than they look: small files whose decoding takes long, takes much memory, or
- * leads a decoder astray.
+ * JPEG decompression bombs (ITU T.81): small files that take much time or memory to decode, or that confuse a
+ * decoder.
  */
 import { type Bytes, be16, be32, bytesOf, text, times } from './bytes.ts'
 import { png } from './png.ts'
@@ -43,7 +43,7 @@ const emptyBlocks = (): Buffer => {
 const jpegOf = (...parts: readonly Uint8Array[]): Bytes =>
   bytesOf(Buffer.from([0xff, 0xd8]), EIGHT_BIT_TABLE, ...parts, Buffer.from([0xff, 0xd9]))
 
-/** A grey progressive JPEG of 4,096² pixels, refined again and again by scans that change nothing. */
+/** A grey progressive JPEG of 4,096² pixels with many scans that change nothing. */
 function refinedJpeg(scans: number): Bytes {
   const header = frame({ marker: 0xc2, width: 4_096, height: 4_096, sampling: 0x11 })
   const blocks = emptyBlocks()
@@ -54,13 +54,13 @@ function refinedJpeg(scans: number): Bytes {
 const app = (marker: number, name: string, body: Uint8Array): Buffer =>
   segment(marker, Buffer.concat([text(`${name}\0`), body]))
 
-/** A profile in as many pieces as there can be, each of which says that it is a profile in pieces. */
+/** A profile in the maximum number of pieces, each of which declares a profile in pieces. */
 const profilePieces = (): Buffer[] =>
   times(255, (i) =>
     app(0xe2, 'ICC_PROFILE', Buffer.concat([Buffer.from([i + 1, 255]), text('ICC_PROFILE\0'.repeat(25))])),
   )
 
-/** A directory of tags whose next directory, and whose sub-directories, are itself. */
+/** A tag directory whose next directory and sub-directories refer to itself. */
 function circularExif(): Buffer {
   const entry = (tag: number): Buffer => Buffer.concat([be16(tag), be16(4), be32(1), be32(8)])
   const tags = [0x87_69, 0x88_25, 0xa0_05, 0x01_4a].map(entry)

@@ -1,6 +1,6 @@
 /**
- * PNG pictures (third edition) that cost more than they look: small files whose decoding takes long, takes much memory, or
- * leads a decoder astray.
+ * PNG decompression bombs (third edition): small files that take much time or memory to decode, or that confuse a
+ * decoder.
  */
 import { crc32, deflateSync } from 'node:zlib'
 import { type Bytes, be16, be32, bytesOf, text, times } from './bytes.ts'
@@ -32,7 +32,7 @@ const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 
 function emptyRows({ width, height, depth = 8, colour = 2, interlaced = false, filter = 0 }: Sheet): Buffer {
   const row = Buffer.alloc(1 + Math.ceil((width * depth * CHANNELS[colour]!) / 8))
   row[0] = filter
-  // Passes have more rows than the picture, and shorter ones: more bytes than both need.
+  // Interlaced passes have more, but shorter rows. This is more than either layout needs.
   return Buffer.concat(times(interlaced ? height * 2 : height, () => row))
 }
 
@@ -60,7 +60,7 @@ export function png(sheet: Sheet): Bytes {
 }
 
 const small = { width: 8, height: 8 }
-/** 90 MB that are 90 kB. */
+/** 90 MB that are compressed to 90 kB. */
 const inflating = (): Buffer => deflateSync(Buffer.alloc(90_000_000), { level: 9 })
 const frameControl = (i: number, side: number): Buffer =>
   chunk(
@@ -68,7 +68,7 @@ const frameControl = (i: number, side: number): Buffer =>
     Buffer.concat([be32(i), be32(side), be32(side), be32(0), be32(0), be16(1), be16(1), Buffer.from([0, 0])]),
   )
 
-/** An animated PNG whose frames are each as large as it is. */
+/** An animated PNG with full-size frames. */
 function animatedPng(frames: number, side: number): Bytes {
   const before = [chunk('acTL', Buffer.concat([be32(frames), be32(0)])), frameControl(0, side)]
   const still = deflateSync(Buffer.alloc(side * (1 + side * 3)), { level: 9 }).subarray(0, 200)

@@ -1,6 +1,6 @@
 /**
- * WebP pictures (RFC 9649) that cost more than they look: small files whose decoding takes long, takes much memory, or
- * leads a decoder astray.
+ * WebP decompression bombs (RFC 9649): small files that take much time or memory to decode, or that confuse a
+ * decoder.
  */
 import { deflateRawSync } from 'node:zlib'
 import { type Bytes, bytesOf, le24, le32, text, times } from './bytes.ts'
@@ -15,13 +15,13 @@ const webpOf = (...chunks: readonly Uint8Array[]): Bytes => {
 const extended = (flags: number, width: number, height: number): Buffer =>
   riffChunk('VP8X', Buffer.concat([Buffer.from([flags, 0, 0, 0]), le24(width - 1), le24(height - 1)]))
 
-/** The picture's own chunk of a WebP. */
+/** The picture chunk of a WebP. */
 const pictureChunk = (webp: Bytes): Buffer => Buffer.from(webp.subarray(12))
 
 const ANIMATED = 0x02
 const PROFILE = 0x20
 
-/** An animated WebP of as many frames of this picture as fit into so many bytes. */
+/** An animated WebP with as many frames of this picture as fit into this many bytes. */
 function animatedWebp(still: Bytes, side: number, bytes: number): Bytes {
   const place = Buffer.concat([le24(0), le24(0), le24(side - 1), le24(side - 1), le24(1), Buffer.from([0])])
   const one = riffChunk('ANMF', Buffer.concat([place, pictureChunk(still)]))

@@ -1,4 +1,4 @@
-/** Installations without their services: a database, a kv, objects and journals, filled and compared. */
+/** Installations without services: a database, a kv, objects and journals, which tests fill and compare. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eraseUser } from '#services/admin/erasure/erase-user.ts'
@@ -67,7 +67,7 @@ export const journaled = (userId: string, points: readonly Point[]): Submission 
   position: { t: points[0]!.recordedMs, lat: points[0]!.lat, lng: points[0]!.lng },
 })
 
-/** Leaves check-ins in the journal of a process that is gone. */
+/** Writes check-ins to the journal of a process that no longer runs. */
 export async function leaveJournal(
   installation: Installation,
   submissions: readonly Submission[],
@@ -79,7 +79,7 @@ export async function leaveJournal(
 
 export const OPERATOR = { role: 'owner', level: 3, name: 'ana', fingerprint: 'f00d' } as const
 
-/** Pilgrims with everything: stored, pending, journaled, erased, with words of all kinds, pictures and messages. */
+/** Pilgrims with data of every kind: stored, pending, journaled, erased, with all kinds of text, pictures and messages. */
 export async function fill({ installation, rig }: Opened): Promise<void> {
   const { db, objects } = installation
   const random = randomBy(7)
@@ -98,7 +98,7 @@ export async function fill({ installation, rig }: Opened): Promise<void> {
   await db.sql`UPDATE share_cards SET etag = ${(await objects.head('cards/walker-0.png'))!.etag}`
   for (const userId of ['gone', 'back-again'])
     await eraseUser({ ...installation, calendar: rig.calendar } as ServiceContext, OPERATOR, userId, 'r')
-  // What waits: stamped with a generation, and not; in a journal, in the buffer, in both, and in the database.
+  // Pending points with and without the stamp of a generation; in a journal, in the buffer, in both, and in the database.
   rig.nowMs += 3_600_000
   const later = walk(20, rig.nowMs, { receivedMs: rig.nowMs })
   for (const userId of ['back-again', 'walker-1']) await rig.buffer(userId, later)
@@ -138,7 +138,7 @@ const WORDS = `
   DELETE FROM outbox WHERE id = (SELECT max(id) FROM outbox);
   UPDATE activity SET status = 'paused', version = 5, message = 'rest', changed_at = now();`
 
-/** Everything that is stored, in an order of its own, but for the ledger: a restored kv is a new book in it. */
+/** Everything that is stored, sorted, except the ledger, because a restored kv starts new counters in it. */
 export async function contents({ installation, rig }: Opened) {
   const { db, kv, objects } = installation
   const tables: Record<string, string[]> = {}
@@ -162,7 +162,7 @@ export async function contents({ installation, rig }: Opened) {
   return { tables, stored, live: places, pending: await rig.pending() }
 }
 
-/** @param see is shown each line @returns the file's path */
+/** @param see called with each line @returns the file's path */
 export async function backUp(
   { installation, dir }: Opened,
   see: (line: string) => void = () => undefined,

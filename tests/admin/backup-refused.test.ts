@@ -1,4 +1,4 @@
-/** Backups that are not taken, and ones that are not restored as they are: damaged, newer, older, onto what is not empty. */
+/** Backups that are refused (damaged, newer, into an installation that is not empty) or changed on restore (older, paused). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ const REPLACE = { ...PLAIN, replace: true }
 
 const linesOf = async (path: string): Promise<string[]> => Array.fromAsync(readArchive(path))
 
-describe('a backup that is not taken, or not restored', () => {
+describe('a backup, and its restore', () => {
   const kind = embeddedOnly ? 'embedded' : 'real'
   let source: Opened
   let target: Opened
@@ -45,7 +45,7 @@ describe('a backup that is not taken, or not restored', () => {
     await target.close()
   }, OPEN_MS)
 
-  /** The archive with other lines, sealed again. */
+  /** The archive with altered lines and a valid checksum. */
   async function altered(change: (lines: string[]) => string[]): Promise<string> {
     const other = join(target.dir, `${crypto.randomUUID()}.jsonl.zst`)
     const lines = change(await linesOf(path))
@@ -60,7 +60,7 @@ describe('a backup that is not taken, or not restored', () => {
     return (error as Error).message
   }
 
-  test('a damaged one is refused before anything is written, wherever the damage is', async () => {
+  test('a damaged backup is refused before anything is written, wherever the damage is', async () => {
     const bytes = readFileSync(path)
     const text = zstdDecompressSync(bytes).toString()
     const file = join(target.dir, 'damaged')
@@ -91,7 +91,7 @@ describe('a backup that is not taken, or not restored', () => {
     expect(await refusal(verifyBackup(await altered((lines) => lines.slice(1))))).toMatch(/is not a backup/)
   })
 
-  test('one of a newer release is refused', async () => {
+  test('a backup of a newer release is refused', async () => {
     const newer = await altered(([header, ...rest]) => [
       header!.replace('"0000_init"', '"0000_init","9999_next"'),
       ...rest,
@@ -104,7 +104,7 @@ describe('a backup that is not taken, or not restored', () => {
     expect(await refusal(verifyBackup(format))).toMatch(/made by a newer release \(format 2\)/)
   })
 
-  test('one that lacks rows is not restored: the database stays as it was', async () => {
+  test('a backup that lacks rows is refused, and the database is unchanged', async () => {
     const { installation } = target
     const before = await contents(target)
     const lacking = await altered((lines) => lines.filter((line) => !line.startsWith('{"rows":"feedback"')))
@@ -121,7 +121,7 @@ describe('a backup that is not taken, or not restored', () => {
     ['a value', (line: string) => line.replace(/"value":"/, '"value":"[0,1,2,3,1]\\ncheckin;eve;i||0;;0\\n')],
     ['an identity', (line: string) => line.replace(/"field":"/, '"field":"c1\\n')],
     ['a place', (line: string) => line.replace(/^(\{"live":\[\{"userId":)"[^"]*"/, '$1"a\\nb"')],
-  ])('one into which somebody has put lines of their own is refused: %s', async (_, alter) => {
+  ])('a backup with an injected line is refused: %s', async (_, alter) => {
     const before = await contents(target)
     let changed = 0
     const forged = await altered((lines) =>
@@ -136,7 +136,7 @@ describe('a backup that is not taken, or not restored', () => {
     expect(await contents(target)).toEqual(before)
   })
 
-  test('an installation that is not empty is refused; with --replace nothing of it is left', async () => {
+  test('a restore into an installation that is not empty is refused; with --replace everything in it is deleted', async () => {
     const { installation, rig } = target
     await rig.buffer('somebody', walk(3))
     await leaveJournal(installation, [journaled('somebody', walk(1))])
@@ -154,7 +154,7 @@ describe('a backup that is not taken, or not restored', () => {
     expect(JSON.stringify(await contents(target))).not.toContain('somebody')
   })
 
-  test.skipIf(embeddedOnly)('services that are connected are to be stopped first', async () => {
+  test.skipIf(embeddedOnly)('a restore is refused while services are connected', async () => {
     const { installation } = target
     const service = await openDatabase({ url: installation.config.databaseUrl, dir: '' })
     await service.probe()
@@ -170,7 +170,7 @@ describe('a backup that is not taken, or not restored', () => {
     await other.close()
   })
 
-  test('an active event comes back as it was, or paused where that is asked for', async () => {
+  test('an active event is restored as active, or as paused on request', async () => {
     const { installation } = target
     await source.installation.db.sql`UPDATE activity SET status = 'active', version = 6`
     const active = await verifyBackup(await backUp(source))
@@ -179,7 +179,7 @@ describe('a backup that is not taken, or not restored', () => {
     expect(await installation.kv.status()).toMatchObject({ status: 'paused', version: 7 })
   })
 
-  test('a backup of an older release is brought to this one’s schema', async () => {
+  test('a backup of an older release is migrated to the current schema', async () => {
     const { installation } = target
     // This release has a later migration, which the backup does not know.
     const later = {
@@ -206,7 +206,7 @@ describe('a backup that is not taken, or not restored', () => {
     expect(row!.n).toBeGreaterThan(5)
   })
 
-  test('a file that is there is not replaced, and a backup that fails leaves none', async () => {
+  test('an existing file is not replaced, and a failed backup leaves no file', async () => {
     expect(await refusal(writeArchive(path, (write) => takeBackup(source.installation, write)))).toMatch(
       /exists already/,
     )
@@ -222,7 +222,7 @@ describe('a backup that is not taken, or not restored', () => {
     expect(readdirSync(source.dir).filter((name) => name.includes('failing'))).toEqual([])
   })
 
-  test('a store that does not answer is named', async () => {
+  test('the error names the store that does not answer', async () => {
     const { kv } = source.installation
     const away = {
       ...source.installation,

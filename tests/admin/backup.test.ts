@@ -1,4 +1,4 @@
-/** Backup and restore, rehearsed: over both drivers and from one to the other, under load, damaged, refused. */
+/** Backup and restore: with both drivers and from one to the other, and under load. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ const PLAIN = { replace: false, paused: false }
 
 const REPLACE = { ...PLAIN, replace: true }
 
-/** Installations of this file: its tests leave the sources as they are, and replace what a target holds. */
+/** Installations of this file. Its tests do not change the sources, and replace the contents of a target. */
 const sources = {} as Record<Kind, Opened>
 const targets = {} as Record<Kind, Opened>
 beforeAll(async () => {
@@ -50,7 +50,7 @@ afterAll(async () => {
   for (const group of [sources, targets]) for (const one of Object.values(group)) await one.close()
 }, OPEN_MS)
 
-/** Closes the pool's idle connections: a restore takes more than one for services that run. */
+/** Closes the pool's idle connections, because a restore treats further connections as running services. */
 async function leaveOneConnection({ installation: { db } }: Opened): Promise<void> {
   await db.sql`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -60,7 +60,7 @@ async function leaveOneConnection({ installation: { db } }: Opened): Promise<voi
 
 const linesOf = async (path: string): Promise<string[]> => Array.fromAsync(readArchive(path))
 
-/** Identities of all points in a backup, wherever they stood. */
+/** Identities of all points in a backup, in any of its lines. */
 async function pointsIn(path: string): Promise<Set<string>> {
   const found = new Set<string>()
   for (const line of await linesOf(path))
@@ -78,11 +78,11 @@ async function pointsIn(path: string): Promise<Set<string>> {
 for (const kind of KINDS)
   describe(`under load, ${kind}`, () => {
     test(
-      'what was answered before is in the backup, and the projections are those of its points',
+      'the backup contains every point answered before it, and its totals are those of its points',
       async () => {
         const { installation, rig } = targets[kind]
         const { kv } = installation
-        // A replica whose process lives, with a kv that refuses what is replayed now and then.
+        // A running replica whose kv sometimes refuses journal recovery.
         const journal = openJournal(join(installation.config.dataDir, 'journal'), 100_000)
         let refusing = true
         const troubled = {
@@ -110,7 +110,7 @@ for (const kind of KINDS)
             await Bun.sleep(1)
           }
         }
-        // Points leave the buffer just when the backup has the database before it.
+        // A flush runs just before the backup reads the database.
         const snapshot = Promise.withResolvers<void>()
         const flushing = async (): Promise<void> => {
           await rig.flush()
@@ -139,7 +139,7 @@ for (const kind of KINDS)
         expect(promised.filter((one) => !held.has(one))).toEqual([])
         if (kind === 'real') await leaveOneConnection(targets[kind])
         await restoreBackup(installation, await verifyBackup(path), REPLACE)
-        // The cells are brought up to the points by the next flush, here as there.
+        // The next flush updates the cells, in both installations.
         await rollUpCells(installation.db, rig.calendar)
         await expectProjections(installation.db, rig.calendar)
         await rig.flush()
@@ -150,9 +150,9 @@ for (const kind of KINDS)
     )
   })
 
-describe.each(KINDS)('a dead letter that is replayed during the backup, %s', (kind) => {
+describe.each(KINDS)('a dead letter that is requeued during the backup, %s', (kind) => {
   const POISON = { userId: 'poisoned', field: `t${NOON}`, value: `[0,${NOON},24,120,1]` }
-  /** Replays a new letter when what waits has been read, so many times. */
+  /** Requeues a new dead letter after the pending points have been read, the given number of times. */
   async function backUpReplaying(times: number): Promise<string> {
     const { installation } = targets[kind]
     const { sql } = installation.db
@@ -169,7 +169,7 @@ describe.each(KINDS)('a dead letter that is replayed during the backup, %s', (ki
     return backUp({ ...targets[kind], installation: { ...installation, kv: { ...installation.kv, books } } })
   }
 
-  test('is in it as a point that waits; without an end of it there is no backup', async () => {
+  test('is in the backup as a pending point; while dead letters are requeued all the time, the backup is refused', async () => {
     await targets[kind].rig.flush()
     const before = (await targets[kind].rig.pending()).length
     const path = await backUpReplaying(1)
@@ -188,7 +188,7 @@ for (const [from, to] of [
   ['embedded', 'real'],
 ] as const)
   test.skipIf(embeddedOnly && to === 'real')(
-    `everything comes back and goes on, ${from} to ${to}`,
+    `everything is restored and continues, ${from} to ${to}`,
     async () => {
       const target = targets[to]
       const { installation, rig } = target
@@ -200,7 +200,7 @@ for (const [from, to] of [
       rig.nowMs = sources[from].rig.nowMs
       expect(await restoreBackup(installation, await verifyBackup(path), REPLACE)).toBe('paused')
       const after = await contents(target)
-      // What was in a journal waits in the buffer now, and shows on the map; the erased one's is dropped.
+      // Journaled points are pending in the buffer now and on the map; those of the erased pilgrim are dropped.
       const journaled = ['walker-2', 'only-journaled']
       const pending = [...before.pending, ...journaled.map((userId) => `${userId} c${rig.nowMs + 1}`)].sort()
       expect(after.live.map(({ userId }) => userId)).toEqual(
@@ -212,13 +212,13 @@ for (const [from, to] of [
       expect(await installation.kv.hidden(0)).toEqual(['walker-0'])
       expect((await installation.kv.erased(0)).map((one) => one.userHash)).toContain(userHash('gone'))
 
-      // The ledger knows what waited in journals as pending, and misses nothing.
+      // The ledger counts formerly journaled points as pending, and counts no loss.
       const { db, kv } = installation
       const { received, erased, duplicate, stored } = books
       const more = { pending: 42, received: received + 4, erased: erased + 1, duplicate: duplicate + 1 }
       expect(await readLedger(db, kv)).toEqual({ ...books, ...more })
 
-      // The flush stores what waited, once, and numbers that were given are not given again.
+      // The flush stores each pending point once, and no number of a sequence is used twice.
       const [row] = await installation.db.sql<{ id: number }[]>`
       INSERT INTO outbox (subject, payload, created_at) VALUES ('s', '{}', now()) RETURNING id`
       expect(row!.id).toBe(3)

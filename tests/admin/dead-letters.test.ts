@@ -1,4 +1,4 @@
-/** What operators do about points that the database refuses. */
+/** Operators list, requeue and drop dead letters. */
 import { expect, test } from 'bun:test'
 import { listDeadLetters, readDeadLetter } from '#services/admin/ledger/list-dead-letters.ts'
 import { dropDeadLetter, requeueDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
@@ -17,7 +17,7 @@ const contextOf = (rig: Rig, kv: Kv = rig.kv) =>
 const replay = (rig: Rig, id: number, kv?: Kv) =>
   requeueDeadLetter(contextOf(rig, kv), OPERATOR, id, 'request')
 
-/** Points that a table refuses which takes only the northern hemisphere. */
+/** Points that a table refuses because a constraint allows only the northern hemisphere. */
 async function refuse(rig: Rig, userId: string, count: number): Promise<number[]> {
   await rig.db.sql`TRUNCATE erasures, audit_log`
   await rig.db.sql`ALTER TABLE gps_points ADD CONSTRAINT north CHECK (lat > 0)`
@@ -46,8 +46,8 @@ const audited = async (rig: Rig) =>
     ({ action }) => action,
   )
 
-describeRigs('dead letters in operators’ hands', (rig) => {
-  test('are listed page by page, and shown singly', async () => {
+describeRigs('dead letters', (rig) => {
+  test('are listed in pages, and shown one by one', async () => {
     const ids = await refuse(rig, 'anna', 3)
     await accept(rig)
     const context = contextOf(rig)
@@ -67,7 +67,7 @@ describeRigs('dead letters in operators’ hands', (rig) => {
     expect((await rejection(readDeadLetter(context, 0))) as Refusal).toMatchObject({ httpStatus: 404 })
   })
 
-  test('go back into the buffer and are stored; refused again, they return', async () => {
+  test('are requeued and stored; refused again, they are dead letters again', async () => {
     const [one, two] = await refuse(rig, 'anna', 2)
     expect(await replay(rig, one!)).toEqual({ id: one!, outcome: 'replayed' })
     expect(await rig.pending()).toHaveLength(1)
@@ -82,7 +82,7 @@ describeRigs('dead letters in operators’ hands', (rig) => {
     expect(await audited(rig)).toEqual(Array<string>(3).fill('replay-dead-letter'))
   })
 
-  test('stay when the flush refuses them while they are replayed, or the buffer can not have them', async () => {
+  test('stay when the flush refuses them while they are requeued, or when the buffer can not store them', async () => {
     const [id] = await refuse(rig, 'anna', 1)
     const away: Kv = { ...rig.kv, restore: () => Promise.reject(new KvUnavailable('away')) }
     expect(await rejection(replay(rig, id!, away))).toBeInstanceOf(KvUnavailable)
@@ -99,7 +99,7 @@ describeRigs('dead letters in operators’ hands', (rig) => {
     expect(await points(rig)).toEqual({ ...NONE, received: 2, deadLetter: 1, duplicate: 1 })
   })
 
-  test('of somebody erased since are dropped as erased', async () => {
+  test('of a pilgrim erased since are dropped as erased', async () => {
     const [id] = await refuse(rig, 'anna', 1)
     await accept(rig)
     const at = new Date(NOON).toISOString()
@@ -111,7 +111,7 @@ describeRigs('dead letters in operators’ hands', (rig) => {
     await rig.db.sql`TRUNCATE erasures`
   })
 
-  test('are dropped for good, and counted', async () => {
+  test('are dropped permanently, and counted', async () => {
     const [id] = await refuse(rig, 'anna', 1)
     await accept(rig)
     const drop = () => dropDeadLetter(contextOf(rig), OPERATOR, id!, 'request')

@@ -9,7 +9,7 @@ const POINTS = 5_002
 const SHARED = 4_999
 
 describeRigs('an export', (rig) => {
-  test('leaves no point out where a page ends between two of one instant', async () => {
+  test('leaves out no point when a page ends between two points of one instant', async () => {
     await rig.db.sql`INSERT INTO pilgrims (user_id, created_at, updated_at) VALUES ('anna', now(), now())`
     const insert = (kind: string, from: number, to: number) => rig.db.sql`
       INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, in_range, clock_corrected)

@@ -1,4 +1,4 @@
-/** Front and tail are worked out once for each state of the map, and again as soon as anything of it has changed. */
+/** Front and tail are computed once for each version of the map. */
 import { expect, test } from 'bun:test'
 import { createFrontAndTail } from '#services/admin/map/front-and-tail.ts'
 import { addTiles } from '#shared/map/stored-tiles.ts'
@@ -27,13 +27,13 @@ describeRigs('the procession', (rig) => {
     return (asked = ASKED) => db.sql.begin((tx) => read(tx, asked))
   }
 
-  test('is the same until the map has changed, whoever changed it', async () => {
+  test('are cached until the map changes', async () => {
     const read = readerOf(rig)
     expect((await read()).front).toBeNull()
     await walk(24, NOON_MS)
     const first = await read()
     expect(first.spread_km).toBeWithin(18, 22)
-    // The very same: nobody was put in order again.
+    // The same object, so nothing was computed again.
     expect(await read()).toBe(first)
 
     await walk(24.2, NOON_MS)
@@ -41,21 +41,21 @@ describeRigs('the procession', (rig) => {
     expect(second.spread_km).toBeWithin(38, 43)
     expect(await readerOf(rig)()).toEqual(second)
 
-    // A day later only those are walking who have been seen since.
+    // A day later only pilgrims who have been seen since count as walking.
     await walk(24.6, NOON_MS + 30 * HOUR_MS)
     const third = await read()
     expect(Math.min(third.front!.lat, third.tail!.lat)).toBeGreaterThan(24.59)
     const all = { ...ASKED, sinceMs: NOON_MS }
     expect((await read(all)).spread_km).toBeGreaterThan(60)
 
-    // As a mended tile: the counts of all the others stay as they were.
+    // Like a repaired tile: all other tiles are unchanged.
     const evening = new Date(NOON_MS + 6 * HOUR_MS).toISOString()
     await rig.db.sql`DELETE FROM cell_tiles WHERE zoom = 14 AND start > ${evening}`
     expect((await read()).front).toBeNull()
     expect((await read(all)).spread_km).toEqual(second.spread_km)
   })
 
-  test('is the same of tiles that an older release has written', async () => {
+  test('are the same with tiles that an older release has written', async () => {
     const read = readerOf(rig)
     await walk(24, NOON_MS)
     const before = await read()
@@ -66,7 +66,7 @@ describeRigs('the procession', (rig) => {
     expect(after).toEqual(before)
   })
 
-  test('is told with k by the cells of the answer, each question by itself', async () => {
+  test('with k, are rounded to the cells of the answer, separately for each query', async () => {
     const read = readerOf(rig)
     await walk(24, NOON_MS)
     const [near, far] = [await read({ ...ASKED, k: 1, zoom: 14 }), await read({ ...ASKED, k: 1, zoom: 6 })]

@@ -1,4 +1,4 @@
-/** Reading the map's tiles: each once and whole, however many there are, and no further than somebody wants. */
+/** Tiles of the map are each read once and completely, and only as far as the caller reads. */
 import { expect, test } from 'bun:test'
 import { EVERYWHERE, readMap } from '#services/admin/map/map-tiles.ts'
 import { tileToStore, writeTiles } from '#shared/map/stored-tiles.ts'
@@ -24,7 +24,7 @@ describeRigs('tiles of the map', (rig) => {
     })
   const asked = { zoom: MAX_ZOOM, box: EVERYWHERE, sinceMs: SINCE_MS }
 
-  test('hundreds of them come one after the other, each with its hours summed', async () => {
+  test('hundreds of tiles are yielded one after the other, each with its hours summed', async () => {
     await store()
     const tiles = await rig.db.sql.begin(async (tx) => {
       const found = []
@@ -35,12 +35,12 @@ describeRigs('tiles of the map', (rig) => {
     expect(new Set(tiles.map((tile) => Math.floor(tile[0]! / 65_536))).size).toBe(SIDE * SIDE)
     for (const tile of tiles) {
       expect(tile).toHaveLength(3 * (1 + HOURS))
-      // A cell that all the hours have, and one of each hour.
+      // One cell in all hours, and one cell per hour.
       expect(tile.filter((_, i) => i % 3 === 1).sort((a, b) => a - b)).toEqual([2, 2, 2, 6])
     }
   })
 
-  test('who has enough reads no more, and goes on in the same transaction', async () => {
+  test('a caller that stops early reads no more, and can continue in the same transaction', async () => {
     await store()
     const counts = await rig.db.sql.begin(async (tx) => {
       for await (const tile of readMap(tx, rig.calendar, asked)) if (tile.length > 0) break

@@ -1,4 +1,4 @@
-/** The API's description: complete, and valid where it says what it describes. */
+/** The OpenAPI document is complete and consistent. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
@@ -17,7 +17,7 @@ interface Operation {
 const document = openApi('The <Walk>', 'https://event.test')
 const paths = document.paths as Record<string, Record<string, Operation>>
 
-test('every endpoint is in it, with its success and its parameters', () => {
+test('the document has every endpoint, with its successful answer and its parameters', () => {
   for (const { method, path, success } of ENDPOINTS) {
     const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
     expect(Object.keys(operation?.responses ?? {})).toContain(String(success))
@@ -28,7 +28,7 @@ test('every endpoint is in it, with its success and its parameters', () => {
   }
 })
 
-test('an endpoint that any module of contracts declares is an endpoint of the table', async () => {
+test('every endpoint that a module of contracts declares is in the table', async () => {
   const modules = await Array.fromAsync(new Bun.Glob('*.ts').scan(CONTRACTS))
   let declared = 0
   for (const module of modules)
@@ -40,13 +40,13 @@ test('an endpoint that any module of contracts declares is an endpoint of the ta
   expect(declared).toBe(ENDPOINTS.length)
 })
 
-test('nothing is in it that is no endpoint, and no two operations share a name', () => {
+test('the document has only endpoints, and each operation has a unique id', () => {
   const operations = Object.values(paths).flatMap((path) => Object.values(path))
   expect(operations).toHaveLength(ENDPOINTS.length)
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
 })
 
-test('every reference points somewhere', () => {
+test('every reference has a target', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to!)
   expect(references.length).toBeGreaterThan(0)
   for (const to of references) {
@@ -74,7 +74,7 @@ test('a check-in is described with its fields and refusals', () => {
   expect(JSON.stringify(operation)).toContain('"user_id"')
 })
 
-test('the page names every path, and text stays text', () => {
+test('the page lists every path, and escapes text', () => {
   const page = docsPage('The <Walk>', 'https://event.test')
   for (const { path } of ENDPOINTS) expect(page).toContain(path)
   expect(page).toContain('The &lt;Walk&gt;')

@@ -1,4 +1,4 @@
-/** `bun run reset`: what a rehearsal leaves is cleared whole, before the event only, and whatever breaks on the way. */
+/** `bun run reset` deletes all data of a rehearsal, only before the event, and can be repeated after any interruption. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -58,7 +58,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     await until(() => db.probe().then(() => true), { timeoutMs: 15_000, what: 'the pool to notice' })
   }
 
-  test('is refused once the event has begun by any clock, and where nobody can tell', async () => {
+  test('is refused once the event has begun by any clock, or when its start is not set', async () => {
     await leaveOneConnection()
     expect(await refusal(before(null))).toContain('EVENT_STARTS_AT')
     expect(await refusal(before(AHEAD, () => AHEAD))).toContain('began')
@@ -68,8 +68,8 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     await expectRehearsal(before(AHEAD))
   })
 
-  test('is refused while anybody else uses the stores', async () => {
-    // The embedded ones have a lock, and the command a test below.
+  test('is refused while another process uses the stores', async () => {
+    // Embedded stores have a lock, which a test of the command covers below.
     if (kind === 'embedded') return
     const { redisUrl } = opened.installation.config
     const other = await openKv({ url: redisUrl, partitions: 1, path: '', onError: () => undefined })
@@ -81,7 +81,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     })
   })
 
-  test('goes on where it was broken off, and leaves what a new installation has, and what was set up', async () => {
+  test('continues after an interruption, and leaves a new installation with what operators have set up', async () => {
     await leaveOneConnection()
     const held = await contents(opened)
     const found = await readContents(installation)
@@ -101,7 +101,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
       expect(await rejection(clearRehearsal({ ...installation, ...breaking }, found))).toMatchObject({
         message: 'broken off',
       })
-      // Nothing waits for a database that is clear already.
+      // No pending points remain when the database has been cleared.
       if ('objects' in breaking)
         expect(await contents(opened)).toMatchObject({ pending: fresh.pending, live: [] })
     }
@@ -110,7 +110,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     const left = await contents(opened)
     for (const table of CLEARED.filter((name) => !name.startsWith('ledger_')))
       expect({ table, rows: left.tables[table] }).toEqual({ table, rows: fresh.tables[table] })
-    // Those who were erased are still known, and part of no sum any more.
+    // Erased people stay recorded, and are no longer part of any total.
     expect(held.tables.erasures!.join('')).toContain('"walked":1')
     expect(left.tables.erasures).toEqual(
       held.tables.erasures!.map((row) => row.replace('"walked":1', '"walked":0')),
@@ -154,7 +154,7 @@ const isKnown = async (world: Pick<World, 'fetch'>, userId: string): Promise<num
   (await world.fetch(`/api/event/user/${userId}`)).status
 
 describe('the command', () => {
-  test('on the embedded run: refused while it runs and without the name, and then everything is gone', async () => {
+  test('with embedded drivers: is refused while the run is up and without the name, and then deletes everything', async () => {
     const settings = { ...SETTINGS, ...EVENT }
     let run: Embedded = await startEmbedded(settings)
     const env = { ...EVENT, EVENT_DATA_DIR: run.dataDir }
@@ -188,7 +188,7 @@ describe('the command', () => {
   }, 120_000)
 
   test.skipIf(embeddedOnly)(
-    'on real parts: killed on the way again and again, it gets there',
+    'with servers: completes after being killed repeatedly',
     async () => {
       const world = await openRealWorld({ settings: EVENT })
       try {
@@ -208,7 +208,7 @@ describe('the command', () => {
         ]
         await Promise.all(services.map((service) => service.stop()))
         for (const afterMs of [250, 350, 450]) await runReset(env, YES, afterMs)
-        // The connections of the killed ones are noticed by their servers.
+        // The servers close the connections of killed processes with a delay.
         await until(async () => (await runReset(env, YES)).code === 0, {
           timeoutMs: 20_000,
           what: 'the reset',

@@ -1,4 +1,4 @@
-/** The stream's own promises, in one process: it costs by events and not by readers, and nothing outlives them. */
+/** The stream in one process: its cost does not depend on the number of readers, and it stops with the last of them. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { createStream, type Stream } from '#services/admin/stream/stream.ts'
@@ -64,7 +64,7 @@ const listen = (stream: Stream, zoom = 10): EventStream => readEvents(stream.ope
 const allHave = (readers: readonly EventStream[], name: 'snapshot' | 'counts') =>
   until(() => readers.every((one) => one.all(name).length > 0), soon(`${name} for everyone`))
 
-test('two hundred readers cost the stores one; nothing is looked at once they have left', async () => {
+test('two hundred readers share one poll of the stores, and polling stops when they have left', async () => {
   const stream = createStream(context, { heartbeatMs: 20 })
   const readers = Array.from({ length: 200 }, (_, i) => listen(stream, 6 + (i % 13)))
   await allHave(readers, 'snapshot')
@@ -80,19 +80,19 @@ test('two hundred readers cost the stores one; nothing is looked at once they ha
   }
   for (const reader of readers) reader.close()
   await until(() => stream.size() === 0, soon('all to have left'))
-  // A look that was under way has ended by then.
+  // A poll in progress has ended by then.
   await Bun.sleep(100)
   const after = looks
   await Bun.sleep(1_500)
   expect(looks).toBe(after)
-  // And it begins again with the next one.
+  // Polling starts again with the next reader.
   const next = listen(stream)
   await next.next('snapshot')
   expect(looks).toBeGreaterThan(after)
   next.close()
 }, 30_000)
 
-test('one who does not read is let go, and the others do not notice', async () => {
+test('a client that does not read is disconnected, and the others are not affected', async () => {
   const stream = createStream(context, { heartbeatMs: 1 })
   const frozen = stream.open(ask(), 10)
   const reader = listen(stream)
@@ -114,7 +114,7 @@ test('one who does not read is let go, and the others do not notice', async () =
   }
   expect(stream.size()).toBe(1)
   expect(cut).toBe(1)
-  // What was queued can still be read, and then it is over.
+  // Queued events can still be read before the stream ends.
   const late = readEvents(frozen.body!)
   await until(() => late.ended, soon('the end'))
   expect(late.all('snapshot')).toHaveLength(1)
@@ -122,7 +122,7 @@ test('one who does not read is let go, and the others do not notice', async () =
   reader.close()
 }, 30_000)
 
-test('an incident is told when it opens, changes and is over', async () => {
+test('an incident is sent when it opens, changes and recovers', async () => {
   const told = createAlertState(context)
   await told.remember(null)
   const stream = createStream(context)
@@ -150,7 +150,7 @@ test('an incident is told when it opens, changes and is over', async () => {
   reader.close()
 }, 30_000)
 
-test('streams are bounded, and a stop ends all of them at once', async () => {
+test('the number of streams is bounded, and a stop ends all of them immediately', async () => {
   const stream = createStream(context, { maxReaders: 3 })
   const readers = Array.from({ length: 3 }, () => listen(stream))
   await allHave(readers, 'snapshot')
@@ -173,7 +173,7 @@ test('streams are bounded, and a stop ends all of them at once', async () => {
 }, 30_000)
 
 test.skipIf(embeddedOnly)(
-  'a cursor never tells of more than was told, however much a partition has to tell',
+  'a cursor never includes more than was sent, however many positions a partition has',
   async () => {
     const kv = await openKv({ url: await testRedisUrl(), partitions: 2, path: '', onError })
     const told = new Set<string>()
@@ -189,7 +189,7 @@ test.skipIf(embeddedOnly)(
       },
     )
     await watch.ready
-    // By the store's clock: this process's own may be another.
+    // By the store's clock, which may differ from this process's.
     expect(watch.cursor.movedMs).toBeWithin((await kv.clock()) - 5_000, (await kv.clock()) + 1)
     const crowd = (n: number) => Array.from({ length: n }, () => checkin({ entries: [] }))
     for (let i = 0; i < 30; i++) await kv.restore(0, crowd(400), rules())
@@ -207,7 +207,7 @@ test.skipIf(embeddedOnly)(
   30_000,
 )
 
-test('a kv that is away is told of by nothing but silence, and then it goes on', async () => {
+test('the stream is silent while the kv is unavailable, and then continues', async () => {
   let away = true
   const { KvUnavailable } = await import('#shared/kv/kv.ts')
   const books = async () => {

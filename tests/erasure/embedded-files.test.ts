@@ -1,4 +1,4 @@
-/** What the embedded kv forgets is overwritten in its files. */
+/** Erased data is overwritten in the files of the embedded kv. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -18,7 +18,7 @@ const filesAt = (path: string): string =>
     .map((name) => readFileSync(join(dir, name), 'latin1'))
     .join('')
 
-test('of whom it forgets nothing stays in its files, running, killed or closed', async () => {
+test('the files contain nothing of an erased person while the kv runs, is killed, or is closed', async () => {
   const path = join(dir, 'kv.sqlite')
   const kv = await openEmbeddedKv({ path, onError })
   await activate(kv)

@@ -1,4 +1,4 @@
-/** An installation on servers, for writers that are called by hand at the moment that matters. */
+/** An installation on servers, for tests that call writers at a chosen moment. */
 import { eraseUser } from '#services/admin/erasure/erase-user.ts'
 import { openEmbeddedBus } from '#shared/bus/bus.embedded.ts'
 import { createOutbox } from '#shared/bus/outbox.ts'
@@ -11,19 +11,19 @@ import { lineUser } from '#tests/helpers/line-server.ts'
 import { findInStores } from '#tests/helpers/stores.ts'
 import { placesOf } from './person.ts'
 
-/** Bound of opening it on a busy machine. */
+/** Timeout for opening it on a busy machine. */
 export const OPEN_MS = 60_000
 
 export interface Late {
   readonly context: ServiceContext
   erase(userId: string): Promise<Erasure>
-  /** Where these words stand. */
+  /** Places that contain these words. */
   found(words: readonly string[]): Promise<string[]>
   close(): Promise<void>
 }
 
 let person = 0xe5a5e
-/** An id that LINE could have given. */
+/** An id in LINE's format. */
 export const newUser = (): string => lineUser(++person)
 
 export async function openLate(): Promise<Late> {

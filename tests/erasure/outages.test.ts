@@ -1,6 +1,6 @@
 /**
- * An erasure whose dependencies, or whose own process, are killed on its way: it is written down whole or not at all,
- * a repetition never says that nothing is known while something is left, and in the end nothing is.
+ * Erasures whose dependencies, or whose own process, are killed meanwhile. An erasure is recorded completely or not at
+ * all. A repeated call never answers 404 while data remains. In the end no data remains.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rename } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { erase, fillIn, MANY_PEOPLE, newPerson, type Person, placesOf, wordsOf }
 
 const SEED = Number(process.env.ERASURE_SEED ?? 1)
 const KILLS = process.env.FAULTS === 'long' ? 12 : 3
-/** An erasure takes about this long. */
+/** Typical duration of an erasure. */
 const SPAN_MS = 60
 const DONE_MS = 60_000
 const TEST_MS = 200_000
@@ -25,7 +25,7 @@ const TEST_MS = 200_000
 const partsOf = async (answer: Response): Promise<string[]> =>
   Erasure.parse(((await answer.json()) as { data: unknown }).data).remaining
 
-/** Repeats an erasure until nothing is known any more, and sees that this is true then. */
+/** Repeats an erasure until it answers 404, and checks that no data remains then. */
 async function repeat(world: Pick<World, 'fetch'>, places: Places, person: Person): Promise<void> {
   const words = [person.userId, ...wordsOf(person.before)]
   await until(
@@ -75,7 +75,7 @@ describeOnServers('an erasure under outages', () => {
       const again = await erase(world, person)
       expect(again.status).toBe(202)
       expect(await partsOf(again)).toEqual(['buffer'])
-      // Not by the process that took the call.
+      // Not by the process that received the call.
       await world.service('admin').stop('SIGKILL')
       await world.service('admin').restart()
       await world.redis.restart()
@@ -136,7 +136,7 @@ describeOnServers('an erasure under outages', () => {
     'the admin service': () => world.service('admin'),
   }
   test.each(Object.keys(victims) as (keyof typeof victims)[])(
-    `%s killed at any moment of it; seed ${SEED}`,
+    `%s is killed at a random moment; seed ${SEED}`,
     async (name) => {
       const random = randomBy(SEED)
       for (let i = 0; i < KILLS; i++) {
@@ -146,7 +146,7 @@ describeOnServers('an erasure under outages', () => {
         const server = victims[name]()
         await server.stop('SIGKILL')
         const answer = await erasing
-        // Caddy answers for a service that is gone.
+        // Caddy answers for a service that does not run.
         expect([200, 202, 503]).toContain(answer?.status ?? 503)
         await server.restart()
         await repeat(world, places, person)
@@ -158,7 +158,7 @@ describeOnServers('an erasure under outages', () => {
 })
 
 test(
-  `the embedded run, killed at any moment of it and started again: its files hold nothing; seed ${SEED}`,
+  `the files of the embedded run contain no erased data after a kill at a random moment and a restart; seed ${SEED}`,
   async () => {
     const random = randomBy(SEED)
     const settings = { ...SETTINGS, ...MANY_PEOPLE }

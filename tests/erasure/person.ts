@@ -1,4 +1,4 @@
-/** Somebody of whom everything is stored, in words that nobody else uses. */
+/** A person with data in every store, in words that nobody else uses. */
 import { join } from 'node:path'
 import { png } from '#tests/feedback-media/pictures.ts'
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
@@ -6,7 +6,7 @@ import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
 import type { Places } from '#tests/helpers/stores.ts'
 import { admin, checkIn, syncTrack, type World } from '#tests/helpers/test-stack.ts'
 
-/** What is said of a person; each time in other words. */
+/** The data of a person; unique words each time. */
 export interface Words {
   readonly name: string
   readonly phone: string
@@ -33,10 +33,10 @@ const newWords = (): Words => ({
   lat: Number(`24.${digits(9)}`),
 })
 
-/** Somebody whom LINE could know. */
+/** A person with an id in LINE's format. */
 export const newPerson = (): Person => ({ userId: `U${hex()}`, before: newWords(), after: newWords() })
 
-/** Words as they may stand in a store. */
+/** The words in every form in which a store may contain them. */
 export const wordsOf = ({ name, phone, answer, note, lat }: Words): string[] => [
   name,
   phone,
@@ -46,7 +46,7 @@ export const wordsOf = ({ name, phone, answer, note, lat }: Words): string[] => 
 ]
 
 export const LNG = 120.67
-/** Settings under which one address may be many people. */
+/** Settings that allow many people behind one address. */
 export const MANY_PEOPLE = { EVENT_LIMIT_ADDRESS_WRITE: '100000' }
 
 export const asOperator = (
@@ -65,7 +65,7 @@ export const asOperator = (
 export const erase = (world: World, { userId }: Person): Promise<Response> =>
   asOperator(world, 'owner', 'DELETE', `admin/users/${userId}`)
 
-/** Everything that somebody can say of themselves, and that can be said of them, by name of the write. */
+/** Every write about a person, by themselves or by others, by name of the write. */
 export const WRITES: Readonly<
   Record<string, (world: World, person: Person, words: Words) => Promise<unknown>>
 > = {
@@ -120,7 +120,7 @@ export const WRITES: Readonly<
     deliver(world, [lineEvent(userId, { type: 'message', message: { type: 'image', id: '1' } })]),
 }
 
-/** What makes something new of what is stored, or names the person, and says nothing new of them. */
+/** Calls that derive something from stored data, or name the person, without new data about them. */
 export const DERIVED: Readonly<Record<string, (world: World, person: Person) => Promise<unknown>>> = {
   'og-image': (world, { userId }) => post(world, 'og-image', { user_id: userId }),
   'the card': (world, { userId }) => world.fetch(`/api/event/og/${userId}.png`),
@@ -142,10 +142,10 @@ export const DERIVED: Readonly<Record<string, (world: World, person: Person) => 
   },
 }
 
-/** Has everything said of somebody, and a card drawn. */
+/** Executes every write about a person, and has their card drawn. */
 export async function fillIn(world: World, person: Person): Promise<void> {
   for (const write of Object.values(WRITES)) await write(world, person, person.before)
-  // Walking again: a withdrawn person is no recipient.
+  // Active again, because a withdrawn person receives no messages.
   await post(world, 'participant-status', { user_id: person.userId, status: 'active' })
   for (const read of ['og-image', 'photos/count']) await DERIVED[read]!(world, person)
 }

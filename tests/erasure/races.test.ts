@@ -1,6 +1,6 @@
 /**
- * Every kind of write at the same moment as an erasure: what was stored before is nowhere afterwards, what is said at
- * that moment is refused, or a new person's, and nothing of that stays after one more erasure.
+ * Every kind of write at the same moment as an erasure. Earlier data is nowhere afterwards. The concurrent write is
+ * refused, or belongs to a new person, of whom nothing remains after one more erasure.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Environment } from '#shared/config/config.ts'
@@ -30,9 +30,9 @@ import {
 const SEED = Number(process.env.ERASURE_SEED ?? 1)
 const ROUNDS = process.env.FAULTS === 'long' ? 10 : 2
 const RACE_MS = 200_000
-/** What is on its way to be dropped: an event that the sweep brings, a journal that is replayed. */
+/** Time until late data has been dropped: an event that the sweep delivers, a journal that is recovered. */
 const SETTLED_MS = 30_000
-/** A card is drawn within about this time. */
+/** Typical time to draw a card. */
 const SPAN_MS = 700
 
 interface Opened {
@@ -52,7 +52,7 @@ const open: Record<World['kind'], (settings: Environment) => Promise<Opened>> = 
   },
 }
 
-/** Nothing of these words is anywhere, once what is on its way has been dropped. */
+/** Checks that no store contains these words, after late data has been dropped. */
 const expectNothing = (places: Places, words: readonly string[]): Promise<unknown> => {
   let found: string[] = []
   return until(async () => (found = await findInStores(places, words)).length === 0, {
@@ -76,10 +76,10 @@ for (const kind of ['embedded', 'real'] as const)
     }, WORLD_MS)
 
     const acts = { ...WRITES, ...DERIVED }
-    /** Somebody for each kind of write. */
+    /** One person for each kind of write. */
     const crowd = (): Map<string, Person> => new Map(Object.keys(acts).map((name) => [name, newPerson()]))
 
-    /** One write and one erasure, each at a moment of its own. */
+    /** One write and one erasure, each at a random moment. */
     async function race(name: string, person: Person, random: () => number): Promise<void> {
       const { world } = opened
       const [actMs, eraseMs] = [random() * SPAN_MS, random() * SPAN_MS]
@@ -91,7 +91,7 @@ for (const kind of ['embedded', 'real'] as const)
     }
 
     test(
-      `of what was there nothing stays, and of what comes at that moment nothing after one more erasure; seed ${SEED}`,
+      `no earlier data remains, and no data of the concurrent write remains after one more erasure; seed ${SEED}`,
       async () => {
         const { world, places } = opened
         const random = randomBy(SEED)
@@ -107,7 +107,7 @@ for (const kind of ['embedded', 'real'] as const)
             ),
           ).not.toEqual([])
           await Promise.all(all.map(([name, person]) => race(name, person, random)))
-          // What says nothing new of the person leaves not even the id.
+          // A call without new data about the person leaves not even the id.
           const derived = all.filter(([name]) => name in DERIVED).map(([, { userId }]) => userId)
           await expectNothing(places, [...all.flatMap(([, { before }]) => wordsOf(before)), ...derived])
           for (const [, person] of all) {
@@ -131,7 +131,7 @@ for (const kind of ['embedded', 'real'] as const)
     )
   })
 
-/** Nothing is shown of them, by anybody's token, from whatever is kept for a moment. */
+/** Checks that no endpoint shows the person to any token, also from caches. */
 async function expectNothingShown(world: World, people: readonly Person[]): Promise<void> {
   const { userId } = people[0]!
   await sentenceOf(await world.fetch(`/api/event/user/${userId}`), 404, 'not-found')

@@ -1,4 +1,4 @@
-/** A backup that was made before an erasure does not bring the person back into the installation that erased them. */
+/** People who were erased after a backup was made stay erased when it is restored. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eraseUser } from '#services/admin/erasure/erase-user.ts'
 import { restoreBackup } from '#services/admin/backup/restore.ts'
@@ -28,13 +28,13 @@ for (const kind of ['embedded', 'real'] as const satisfies Kind[])
     afterAll(() => opened.close(), OPEN_MS)
 
     test(
-      'is restored without whom was erased since, and with everybody else',
+      'is restored without the people who were erased since, and with everybody else',
       async () => {
         const { installation, rig } = opened
         const path = await backUp(opened)
         rig.nowMs += 3_600_000
         const context = { ...installation, calendar: rig.calendar } as ServiceContext
-        // With rows, a card, mentions and waiting points.
+        // With rows, a card, mentions and pending points.
         for (const userId of ['walker-1', 'walker-3']) await eraseUser(context, OPERATOR, userId, 'r')
         const backup = await verifyBackup(path)
         // The installation's clock stands where the rig's does.

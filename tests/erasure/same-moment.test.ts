@@ -1,4 +1,4 @@
-/** Two changes of one person that arrive together. */
+/** Two concurrent changes of one person. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { assignRole } from '#services/admin/pilgrims/assign-role.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
@@ -18,7 +18,7 @@ describeOnServers('at the same moment', () => {
   afterAll(() => late.close(), OPEN_MS)
   const erase = (userId: string) => late.erase(userId)
 
-  test('of two consents the kv shows what the database says, whichever reaches it late', async () => {
+  test('after two consents the kv has the database’s state, whichever of them reaches it last', async () => {
     const { db, kv } = context
     for (const agreed of [true, false]) {
       const userId = newUser()
@@ -44,7 +44,7 @@ describeOnServers('at the same moment', () => {
     }
   })
 
-  test('nobody takes a role that is above their own, although it is being given just now', async () => {
+  test('nobody removes a role above their own, even while it is being assigned', async () => {
     const manager = { ...OPERATOR, role: 'manager', level: 2, name: 'bob' } as const
     for (let i = 0; i < 20; i++) {
       const userId = newUser()

@@ -1,4 +1,4 @@
-/** Writers that had read a person before the erasure, and write after it; and what an erasure leaves to others. */
+/** Writers that read a person before the erasure and write after it, and what an erasure leaves of others' data. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { assignRole } from '#services/admin/pilgrims/assign-role.ts'
 import { removeLeftovers } from '#services/admin/erasure/sweep-erasures.ts'
@@ -38,7 +38,7 @@ describeOnServers('writers that are late', () => {
   const found = (words: readonly string[]) => late.found(words)
   const phone = (userId: string) => setPhone(context, { user_id: userId, phone: '0912345678' })
 
-  test('a card that was begun before is not stored after, and its failure is not noted', async () => {
+  test('a card whose drawing began before the erasure is not stored after it, and its failure is not recorded', async () => {
     const userId = newUser()
     await phone(userId)
     const generation = await beginCard(context, userId)
@@ -49,14 +49,14 @@ describeOnServers('writers that are late', () => {
     expect(await rejection(noteCard(context, card, 'tag'))).toMatchObject({ httpStatus: 404 })
     await noteFailure(context, userId)
     expect(await found([userId])).toEqual([])
-    // A new person's is.
+    // The card of a new person is stored.
     await phone(userId)
     const anew = { ...card, generation: await beginCard(context, userId) }
     expect(await storeCard(context, anew, PICTURE)).toBeString()
     await erase(userId)
   })
 
-  test('an erasure waits for a card that is being stored, and takes it along', async () => {
+  test('an erasure waits for a card that is being stored, and deletes it', async () => {
     const userId = newUser()
     await phone(userId)
     const generation = await beginCard(context, userId)
@@ -79,7 +79,7 @@ describeOnServers('writers that are late', () => {
     expect(await context.objects.head(cardKey(userId))).toBeNull()
   })
 
-  test('what a process that was killed has left is removed, and what has a row is kept', async () => {
+  test('objects that a killed process has left are removed, and objects with a row are not', async () => {
     const [gone, back] = [newUser(), newUser()]
     for (const userId of [gone, back]) {
       await phone(userId)
@@ -99,7 +99,7 @@ describeOnServers('writers that are late', () => {
     await erase(back)
   })
 
-  test('a request that came before is refused when it writes after', async () => {
+  test('a request from before the erasure is refused when it writes after it', async () => {
     const userId = newUser()
     await phone(userId)
     const cameAt = Date.now()
@@ -117,7 +117,7 @@ describeOnServers('writers that are late', () => {
     expect(await found([userId, '0987654321'])).toEqual([])
   })
 
-  test('what was said to the bot before is not applied, stored or brought from the spool after', async () => {
+  test('a message to the bot from before the erasure is not applied, stored or read from the spool after it', async () => {
     const userId = newUser()
     const event = () => LineEvent.parse(textEvent(userId, 'words-of-before'))
     const [known, waiting, spooled] = [event(), event(), event()]
@@ -135,7 +135,7 @@ describeOnServers('writers that are late', () => {
     expect(await found([userId, 'words-of-before'])).toEqual([])
   })
 
-  test('a spooled event goes with the person, and others’ stay', async () => {
+  test('a person’s spooled events are deleted with them, and others’ stay', async () => {
     const [userId, other] = [newUser(), newUser()]
     await phone(userId)
     await spoolEvents(
@@ -193,7 +193,7 @@ describeOnServers('writers that are late', () => {
     40_000,
   )
 
-  test('a screenshot goes with the feedback that named it first, and not with another one', async () => {
+  test('a screenshot is deleted with the feedback that named it first, and not with another one', async () => {
     const { db, objects } = context
     const [owner, other] = [newUser(), newUser()]
     const shot = (fill: string) => ({
@@ -214,7 +214,7 @@ describeOnServers('writers that are late', () => {
     expect(await objects.head(shared.key)).toBeNull()
   })
 
-  test('who is only mentioned is known, and then forgotten', async () => {
+  test('a person who is only mentioned can be erased', async () => {
     const userId = newUser()
     await context.db.sql`
       INSERT INTO audit_log (at, role, token_name, token_fingerprint, action, details, request_id)

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 const NOON_MS = Date.UTC(2026, 3, 12, 4)
 const ASKED = { zoom: 10, sinceMs: null as number | null, k: 0 }
 
-describeRigs('the procession', (rig) => {
+describeRigs('front and tail', (rig) => {
   /** A pilgrim for each hundredth of a degree northward, each with a point. */
   const walk = (fromLat: number, hour: number, count = 20) =>
     rig.db.sql.begin(async (tx) => {

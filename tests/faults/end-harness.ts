@@ -33,7 +33,7 @@ export interface Kill {
   readonly service: Killed
 }
 
-export interface EndingRig {
+export interface EndHarness {
   /**
    * Walks, ends the event, and kills on the way. Then everything must have been done, once.
    * @param patient whether locks of the dead are left to their time
@@ -51,14 +51,14 @@ const HOUR_MS = 3_600_000
 /** What a killed process may leave locked. */
 const LOCKS = ['lock:flush:0', 'lock:draw-cards', 'lock:line-sender']
 
-export async function openEndingRig(): Promise<EndingRig> {
+export async function openEndHarness(): Promise<EndHarness> {
   const line = startLineServer()
   const objects = await newDirectory('objects')
-  const world = await openRealWorld({
+  const stack = await openRealWorld({
     settings: { ...lineSettings(line), OBJECTS_URL: `file:${objects}`, EVENT_FLUSH_SECONDS: '10' },
   })
-  const sql = postgres(world.databaseUrl, { max: 2, onnotice: () => undefined })
-  const redis = new Redis(world.redisUrl)
+  const sql = postgres(stack.databaseUrl, { max: 2, onnotice: () => undefined })
+  const redis = new Redis(stack.redisUrl)
   let people = 0
 
   /** When each stored card was written. */
@@ -79,7 +79,7 @@ export async function openEndingRig(): Promise<EndingRig> {
     'first-message': async () => line.received.size > 0,
   }
   const readActivity = async (): Promise<Activity> =>
-    dataOf(await world.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
+    dataOf(await stack.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
 
   /** A pilgrim who has been here for some hours; the names of the languages part the summary into calls. */
   const walk = async (checkins: number): Promise<string> => {
@@ -88,19 +88,19 @@ export async function openEndingRig(): Promise<EndingRig> {
     for (let i = 0; i < checkins; i++) {
       const fields = { timestamp: Date.now() - (i + 1) * HOUR_MS, lng: 120.67 + i * 0.05 }
       // As a phone does: again, where it was told to come back.
-      await until(async () => (await checkIn(world, userId, fields)).status === 202, {
+      await until(async () => (await checkIn(stack, userId, fields)).status === 202, {
         timeoutMs: 20_000,
         what: 'a check-in to be taken',
         everyMs: 1_000,
       })
     }
-    await post(world, 'user/sync', { user_id: userId, language })
+    await post(stack, 'user/sync', { user_id: userId, language })
     return userId
   }
   const achieve = async (): Promise<string> => {
     const userId = await walk(3)
-    await post(world, 'submit', { user_id: userId, survey: { q1: 'yes' } })
-    await post(world, 'user/phone', { user_id: userId, phone: '0912345678' })
+    await post(stack, 'submit', { user_id: userId, survey: { q1: 'yes' } })
+    await post(stack, 'user/phone', { user_id: userId, phone: '0912345678' })
     return userId
   }
 
@@ -120,7 +120,7 @@ export async function openEndingRig(): Promise<EndingRig> {
     await until(
       async () => {
         const headers = admin('manager')
-        const answer = await world.fetch('/api/event/admin/end-activity', { method: 'POST', headers })
+        const answer = await stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers })
         return (await dataOf(answer, endActivityEndpoint)).status === 'ended'
       },
       { timeoutMs: 120_000, what: 'the end to be answered', everyMs: 200 },
@@ -133,7 +133,7 @@ export async function openEndingRig(): Promise<EndingRig> {
     await until(
       async () => {
         const userId = lineUser(0xe000 + ++people)
-        const answer = await checkIn(world, userId)
+        const answer = await checkIn(stack, userId)
         if (answer.status === 202) taken.push(userId)
         else if (answer.status !== 403 && answer.status !== 503) throw new Error(`answered ${answer.status}`)
         return answer.status === 403
@@ -145,10 +145,10 @@ export async function openEndingRig(): Promise<EndingRig> {
 
   const kill = async ({ step, service }: Kill, patient: boolean): Promise<Map<string, number>> => {
     await until(reached[step], { timeoutMs: DONE_MS, what: `the step ${step}`, everyMs: 5 })
-    await world.service(service).stop('SIGKILL')
+    await stack.service(service).stop('SIGKILL')
     const drawn = cards()
     if (!patient) await redis.del(LOCKS)
-    await world.service(service).restart()
+    await stack.service(service).restart()
     return drawn
   }
 
@@ -161,7 +161,7 @@ export async function openEndingRig(): Promise<EndingRig> {
       },
       { timeoutMs: DONE_MS, what: `the end, with ${achievers.length} cards`, everyMs: 200 },
     )
-    await until(async () => (await healthOf(world)).buffer_size === 0, {
+    await until(async () => (await healthOf(stack)).buffer_size === 0, {
       timeoutMs: 30_000,
       what: 'the last points',
     })
@@ -212,19 +212,19 @@ export async function openEndingRig(): Promise<EndingRig> {
         throw new Error(`the summary reached people ${told.join(', ')} times`)
       const often = [...line.received.values()].filter((times) => times > 1)
       if (often.length > 0) throw new Error(`the summary reached ${often.length} people more than once`)
-      for (const replica of [0, 1]) await expectClosed(world, replica)
+      for (const replica of [0, 1]) await expectClosed(stack, replica)
     },
     async close() {
       redis.disconnect()
       await sql.end({ timeout: 1 })
-      await world.close()
+      await stack.close()
       await line.stop()
     },
   }
 }
 
-async function expectClosed(world: RealWorld, replica: number): Promise<void> {
-  const { url } = world.service('tracking', replica)
+async function expectClosed(stack: RealWorld, replica: number): Promise<void> {
+  const { url } = stack.service('tracking', replica)
   const answer = await fetch(`${url}/api/event/checkin`, {
     method: 'POST',
     body: JSON.stringify({ user_id: 'too-late', lat: 24, lng: 120.7 }),

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
-import { type EndingRig, type Kill, KILLED, openEndingRig, STEPS } from './end-harness.ts'
+import { type EndHarness, type Kill, KILLED, openEndHarness, STEPS } from './end-harness.ts'
 
 const TEST_MS = 400_000
 
@@ -13,11 +13,11 @@ const namesOf = (kills: readonly Kill[]): string =>
   kills.map(({ step, service }) => `${service} at ${step}`).join(', ')
 
 describeOnServers('kill -9 on the way to the end', () => {
-  let rig: EndingRig
+  let harness: EndHarness
   beforeAll(async () => {
-    rig = await openEndingRig()
+    harness = await openEndHarness()
   }, WORLD_MS)
-  afterAll(() => rig.close(), WORLD_MS)
+  afterAll(() => harness.close(), WORLD_MS)
 
   const ends: readonly (readonly Kill[])[] =
     process.env.FAULTS === 'long'
@@ -35,7 +35,7 @@ describeOnServers('kill -9 on the way to the end', () => {
   test.each(ends.map((kills) => [namesOf(kills), kills] as const))(
     '%s: everything is done, once',
     async (_, kills) => {
-      expect(await rig.endUnder(kills, patient)).toBeUndefined()
+      expect(await harness.endUnder(kills, patient)).toBeUndefined()
     },
     TEST_MS,
   )

@@ -32,9 +32,9 @@ function arrivals(random: Random): Arrival[] {
   return jumbled(random, byTime, POINTS / 3)
 }
 
-async function feed(rig: Rig, portion: readonly Arrival[]): Promise<void> {
+async function feed(harness: Rig, portion: readonly Arrival[]): Promise<void> {
   for (const [userId, mine] of Map.groupBy(portion, ({ userId }) => userId))
-    await rig.buffer(
+    await harness.buffer(
       userId,
       mine.map(({ point }) => point),
     )
@@ -46,8 +46,8 @@ class Flusher {
   readonly complaints: string[] = []
   readonly #child: Bun.Subprocess<'ignore', 'pipe', 'inherit'>
 
-  constructor(rig: Rig, locks: 'locked' | 'lockless') {
-    const { databaseUrl, redisUrl } = rig.urls
+  constructor(harness: Rig, locks: 'locked' | 'lockless') {
+    const { databaseUrl, redisUrl } = harness.urls
     const script = join(import.meta.dir, 'flush-process.ts')
     this.#child = Bun.spawn([process.execPath, script, databaseUrl, redisUrl, `${NOON}`, locks], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -75,29 +75,29 @@ class Flusher {
 }
 
 /** Expects each point in the table once, nothing in the buffer, and the sums to be what the points come to. */
-async function expectAllStored(rig: Rig, all: readonly Arrival[]): Promise<void> {
+async function expectAllStored(harness: Rig, all: readonly Arrival[]): Promise<void> {
   // One that was killed may have left the map to the next one.
-  expect(await rig.flush()).toMatchObject({ stored: 0, failures: 0 })
-  const rows = await rig.db.sql<{ id: string }[]>`
+  expect(await harness.flush()).toMatchObject({ stored: 0, failures: 0 })
+  const rows = await harness.db.sql<{ id: string }[]>`
     SELECT user_id || ' ' || kind || (extract(epoch FROM sent_at) * 1000)::bigint AS id FROM gps_points`
   const distinct = new Set(all.map(({ userId, point }) => `${userId} ${fieldOf(point)}`))
   expect(rows.length).toBe(distinct.size)
   expect(new Set(rows.map(({ id }) => id))).toEqual(distinct)
-  expect(await rig.pending()).toEqual([])
-  expect(await rig.kv.bufferSize()).toBe(0)
-  expect([...(await rig.deadLetters())]).toEqual([])
-  await expectProjections(rig.db, rig.calendar)
-  await expectNothingToRebuild(rig)
+  expect(await harness.pending()).toEqual([])
+  expect(await harness.kv.bufferSize()).toBe(0)
+  expect([...(await harness.deadLetters())]).toEqual([])
+  await expectProjections(harness.db, harness.calendar)
+  await expectNothingToRebuild(harness)
 }
 
-const emptied = (rig: Rig) =>
-  until(async () => (await rig.kv.bufferSize()) === 0, {
+const emptied = (harness: Rig) =>
+  until(async () => (await harness.kv.bufferSize()) === 0, {
     timeoutMs: 60_000,
     what: 'the buffer to be empty',
     everyMs: 100,
   })
 
-describeRigOnServers('flush under kill -9', (rig) => {
+describeRigOnServers('flush under kill -9', (harness) => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
 
   test(
@@ -105,13 +105,13 @@ describeRigOnServers('flush under kill -9', (rig) => {
     async () => {
       const random = randomBy(seed)
       const all = arrivals(random)
-      const flushers = [new Flusher(rig, 'locked'), new Flusher(rig, 'locked')]
+      const flushers = [new Flusher(harness, 'locked'), new Flusher(harness, 'locked')]
       const complaints: string[] = []
       let fed = 0
       try {
         for (let kills = 0; kills < KILLS;) {
           const portion = Math.ceil((all.length - fed) / (KILLS - kills + 2))
-          const feeding = feed(rig, all.slice(fed, fed + portion))
+          const feeding = feed(harness, all.slice(fed, fed + portion))
           fed += portion
           const working = await until(() => flushers.find(({ last }) => last === 'working'), {
             timeoutMs: 30_000,
@@ -123,18 +123,18 @@ describeRigOnServers('flush under kill -9', (rig) => {
           if (working.last === 'working') {
             await working.kill()
             complaints.push(...working.complaints)
-            flushers[flushers.indexOf(working)] = new Flusher(rig, 'locked')
+            flushers[flushers.indexOf(working)] = new Flusher(harness, 'locked')
             kills++
           }
           await feeding
         }
-        await feed(rig, all.slice(fed))
-        await emptied(rig)
+        await feed(harness, all.slice(fed))
+        await emptied(harness)
       } finally {
         for (const flusher of flushers) await flusher.kill()
       }
       expect(complaints.concat(...flushers.map((flusher) => flusher.complaints))).toEqual([])
-      await expectAllStored(rig, all)
+      await expectAllStored(harness, all)
     },
     TEST_MS,
   )
@@ -144,15 +144,16 @@ describeRigOnServers('flush under kill -9', (rig) => {
     async () => {
       const random = randomBy(seed)
       const all = arrivals(random)
-      const flushers = Array.from({ length: 3 }, () => new Flusher(rig, 'lockless'))
+      const flushers = Array.from({ length: 3 }, () => new Flusher(harness, 'lockless'))
       try {
-        for (let from = 0; from < all.length; from += 1_000) await feed(rig, all.slice(from, from + 1_000))
-        await emptied(rig)
+        for (let from = 0; from < all.length; from += 1_000)
+          await feed(harness, all.slice(from, from + 1_000))
+        await emptied(harness)
       } finally {
         for (const flusher of flushers) await flusher.kill()
       }
       expect(flushers.flatMap(({ complaints }) => complaints)).toEqual([])
-      await expectAllStored(rig, all)
+      await expectAllStored(harness, all)
     },
     TEST_MS,
   )

@@ -20,37 +20,39 @@ const MINUTE_MS = 60_000
 const PATIENCE = { timeoutMs: 30_000, what: 'the server to be back' }
 
 describeOnServers('flush in an outage', () => {
-  const rig = new Rig()
+  const harness = new Rig()
   let postgres: Server
   let redis: Server
 
   beforeAll(async () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    rig.db = await openDatabase({ url: postgres.url, dir: '' })
-    rig.kv = await openKv({ url: redis.url, partitions: PARTITIONS, path: '', onError: () => undefined })
-    await migrateDatabase(rig.db)
+    harness.db = await openDatabase({ url: postgres.url, dir: '' })
+    harness.kv = await openKv({ url: redis.url, partitions: PARTITIONS, path: '', onError: () => undefined })
+    await migrateDatabase(harness.db)
   })
   afterAll(async () => {
-    await Promise.all([rig.kv.close(), rig.db.close()])
+    await Promise.all([harness.kv.close(), harness.db.close()])
     await Promise.all([postgres.close(), redis.close()])
   })
   /** One flush at noon of nothing; then points whose retention is short, five minutes later. */
   beforeEach(async () => {
-    await rig.empty()
+    await harness.empty()
     // All connections are open before the outage: one that dies while it opens is not what is tested here.
-    await Promise.all(Array.from({ length: 10 }, () => rig.db.read(() => rig.db.sql`SELECT pg_sleep(0.05)`)))
-    await rig.flush()
-    rig.nowMs += 5 * MINUTE_MS
-    for (let i = 0; i < PILGRIMS; i++) await rig.buffer(`pilgrim-${i}`, walk(5), MINUTE_MS)
+    await Promise.all(
+      Array.from({ length: 10 }, () => harness.db.read(() => harness.db.sql`SELECT pg_sleep(0.05)`)),
+    )
+    await harness.flush()
+    harness.nowMs += 5 * MINUTE_MS
+    for (let i = 0; i < PILGRIMS; i++) await harness.buffer(`pilgrim-${i}`, walk(5), MINUTE_MS)
   })
 
   /** A kv that stops a server when it has settled that many slices. */
   const stopping = (server: Server, slices: number, signal?: NodeJS.Signals): Kv => {
     let settled = 0
     return {
-      ...rig.kv,
+      ...harness.kv,
       async settle(...args) {
-        await rig.kv.settle(...args)
+        await harness.kv.settle(...args)
         if (++settled === slices) await server.stop(signal)
       },
     }
@@ -74,42 +76,42 @@ describeOnServers('flush in an outage', () => {
     })
 
   async function expectComplete(): Promise<void> {
-    const [pending, before] = [await rig.pending(), await rig.storedPoints()]
-    rig.complaints = []
-    const result = await rig.flush()
-    expect(rig.complaints).toEqual([])
+    const [pending, before] = [await harness.pending(), await harness.storedPoints()]
+    harness.complaints = []
+    const result = await harness.flush()
+    expect(harness.complaints).toEqual([])
     const stored = POINTS - before
     expect(result).toMatchObject({ stored, duplicates: pending.length - stored, deadLetters: 0, failures: 0 })
-    expect(await rig.pending()).toEqual([])
-    expect(await rig.storedPoints()).toBe(POINTS)
-    expect(await lastFlushMs(rig.db, PARTITIONS)).toBe(NOON + 5 * MINUTE_MS)
-    await expectProjections(rig.db, rig.calendar)
-    await expectNothingToRebuild(rig)
+    expect(await harness.pending()).toEqual([])
+    expect(await harness.storedPoints()).toBe(POINTS)
+    expect(await lastFlushMs(harness.db, PARTITIONS)).toBe(NOON + 5 * MINUTE_MS)
+    await expectProjections(harness.db, harness.calendar)
+    await expectNothingToRebuild(harness)
   }
 
   for (const signal of ['SIGINT', 'SIGKILL'] as const)
     test(`the database is ended by ${signal} after some slices`, async () => {
-      const result = await rig.flush({ kv: stopping(postgres, 3, signal), slicePoints: 10 })
+      const result = await harness.flush({ kv: stopping(postgres, 3, signal), slicePoints: 10 })
       // Three slices are on their way at a time; one may be committed without our having heard of it.
       expect(result.stored + result.duplicates).toBeWithin(30, 51)
       expect(result.failures).toBeGreaterThanOrEqual(PARTITIONS - 1)
       expect(result.deadLetters).toBe(0)
-      const pending = await rig.pending()
+      const pending = await harness.pending()
       expect(pending.length).toBeWithin(POINTS - 50, POINTS - 29)
       const left = await lives()
       expect(left).toHaveLength(new Set(pending.map((line) => line.split(' ')[0])).size)
       expect(Math.min(...left)).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
-      expect(await readLastFlush(rig.db, rig.kv)).toBe(NOON)
+      expect(await readLastFlush(harness.db, harness.kv)).toBe(NOON)
       await postgres.restart()
       await expectComplete()
     })
 
   test('the database is away from the start', async () => {
     await postgres.stop()
-    expect(await rig.flush()).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
-    expect(await rig.pending()).toHaveLength(POINTS)
+    expect(await harness.flush()).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
+    expect(await harness.pending()).toHaveLength(POINTS)
     expect(Math.min(...(await lives()))).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
-    expect(await readLastFlush(rig.db, rig.kv)).toBe(NOON)
+    expect(await readLastFlush(harness.db, harness.kv)).toBe(NOON)
     await postgres.restart()
     await expectComplete()
   })
@@ -118,39 +120,39 @@ describeOnServers('flush in an outage', () => {
     const frozen = Promise.withResolvers<void>()
     let isFrozen = false
     const settle: Kv['settle'] = async (...args) => {
-      await rig.kv.settle(...args)
+      await harness.kv.settle(...args)
       if (isFrozen) return
       isFrozen = true
       postgres.pause()
       frozen.resolve()
     }
-    const flushing = rig.flush({ kv: { ...rig.kv, settle }, slicePoints: 10, lockMs: 2_700 })
+    const flushing = harness.flush({ kv: { ...harness.kv, settle }, slicePoints: 10, lockMs: 2_700 })
     await frozen.promise
     // More than three times as long as an unattended lock is left alone.
     await Bun.sleep(1_000)
     const tokens = await Promise.all(
-      Array.from({ length: PARTITIONS }, (_, partition) => rig.kv.lock(`flush:${partition}`, 2_700, 300)),
+      Array.from({ length: PARTITIONS }, (_, partition) => harness.kv.lock(`flush:${partition}`, 2_700, 300)),
     )
     expect(tokens.filter((token) => token === null)).toHaveLength(1)
     for (const [partition, token] of tokens.entries())
-      if (token !== null) await rig.kv.unlock(`flush:${partition}`, token)
+      if (token !== null) await harness.kv.unlock(`flush:${partition}`, token)
     postgres.resume()
     expect(await flushing).toMatchObject({ stored: POINTS, failures: 0 })
-    await expectProjections(rig.db, rig.calendar)
-    await expectNothingToRebuild(rig)
+    await expectProjections(harness.db, harness.calendar)
+    await expectNothingToRebuild(harness)
   })
 
   test('the kv is killed between the commit of a slice and its settling', async () => {
     const settle: Kv['settle'] = async (...args) => {
       await redis.stop('SIGKILL')
-      await rig.kv.settle(...args)
+      await harness.kv.settle(...args)
     }
-    const result = await rig.flush({ kv: { ...rig.kv, settle }, slicePoints: 10 })
+    const result = await harness.flush({ kv: { ...harness.kv, settle }, slicePoints: 10 })
     expect(result).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
-    expect(await rig.storedPoints()).toBeWithin(10, 31)
-    expect(await lastFlushMs(rig.db, PARTITIONS)).toBe(NOON)
+    expect(await harness.storedPoints()).toBeWithin(10, 31)
+    expect(await lastFlushMs(harness.db, PARTITIONS)).toBe(NOON)
     await redis.restart()
-    await until(async () => (await rig.kv.bufferSize()) === PILGRIMS, PATIENCE)
+    await until(async () => (await harness.kv.bufferSize()) === PILGRIMS, PATIENCE)
     // Its lock died with nobody to release it.
     await redisSays((client) => client.del('lock:flush:0'))
     await expectComplete()

@@ -14,7 +14,7 @@ export interface Phones {
   stop(): Promise<void>
 }
 
-const ABREAST = 8
+const CLIENTS = 8
 const BETWEEN_MS = 40
 const TIMEOUT_MS = 10_000
 
@@ -54,7 +54,7 @@ export function startPhones(name: string, urlNow: () => string, atMost: number):
     }
   }
 
-  const phones = Array.from({ length: ABREAST }, phone)
+  const phones = Array.from({ length: CLIENTS }, phone)
   return {
     sent,
     async stop() {

@@ -1,7 +1,7 @@
 /** A few of the faults of `bun run test:faults`, in every run of the tests: the books balance after each. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { type Arena, openArena } from './suite/test-system.ts'
+import { type TestSystem, openTestSystem } from './suite/test-system.ts'
 import { differences } from './suite/check-balance.ts'
 import { bout, type Timing } from './suite/run-fault.ts'
 import { FAULTS } from './suite/faults.ts'
@@ -17,17 +17,17 @@ const TIMING: Timing = { phones: 16, calmMs: 1_000, holdMs: 1_000, freezeMs: 3_0
 const SEED = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 describeOnServers(`faults, seed ${SEED}`, () => {
-  let arena: Arena
+  let system: TestSystem
   beforeAll(async () => {
-    arena = await openArena()
-    await assignVolunteers(arena)
+    system = await openTestSystem()
+    await assignVolunteers(system)
   }, OPEN_MS)
-  afterAll(() => arena.close(), OPEN_MS)
+  afterAll(() => system.close(), OPEN_MS)
 
   test.each(FAULTS.filter(({ short }) => short === true).map((fault, i) => [fault.name, fault, i] as const))(
     '%s',
     async (_name, fault, i) => {
-      const outcome = await bout(arena, fault, i, SEED, TIMING)
+      const outcome = await bout(system, fault, i, SEED, TIMING)
       expect(outcome).toMatchObject({ lost: 0, doubled: 0, complaints: [] })
       expect(isGood(outcome)).toBe(true)
       // The phones were busy, and most of what they sent was taken.
@@ -37,6 +37,6 @@ describeOnServers(`faults, seed ${SEED}`, () => {
   )
 
   test('afterwards a rebuild finds no difference', async () => {
-    expect(await differences(arena)).toEqual([])
+    expect(await differences(system)).toEqual([])
   })
 })

@@ -14,7 +14,7 @@ import type { Sent } from './phones.ts'
 
 const SETTLE_MS = 30_000
 
-export interface TrackingRig {
+export interface TrackingHarness {
   readonly redis: Server
   /** Between tracking and its kv; the flush has a way of its own. */
   readonly network: TcpProxy
@@ -28,7 +28,7 @@ export interface TrackingRig {
   close(): Promise<void>
 }
 
-export async function openTrackingRig(): Promise<TrackingRig> {
+export async function openTrackingHarness(): Promise<TrackingHarness> {
   const [database, redis, data] = await Promise.all([
     openTestDatabase(),
     startRedis(),

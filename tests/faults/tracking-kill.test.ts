@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Server } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { type Phones, startPhones } from './phones.ts'
-import { openTrackingRig, type TrackingRig } from './tracking-harness.ts'
+import { openTrackingHarness, type TrackingHarness } from './tracking-harness.ts'
 
 const KILLS = 4
 /** Check-ins of each of the three streams, at most. */
@@ -30,12 +30,12 @@ function randomFrom(seed: number): () => number {
 describeOnServers('kill -9 of tracking', () => {
   const random = randomFrom(SEED)
   const between = (from: number, to: number) => from + random() * (to - from)
-  let rig: TrackingRig
+  let harness: TrackingHarness
   beforeAll(async () => {
     console.log(`TEST_SEED=${SEED}`)
-    rig = await openTrackingRig()
+    harness = await openTrackingHarness()
   }, TEST_MS)
-  afterAll(() => rig.close(), TEST_MS)
+  afterAll(() => harness.close(), TEST_MS)
 
   /**
    * Kills a replica at random moments, the last time for good: then another one takes over.
@@ -47,7 +47,7 @@ describeOnServers('kill -9 of tracking', () => {
     startMs: number,
     trouble: (kill: number) => Promise<void>,
   ): Promise<{ phones: Phones; survivor: Server }> {
-    const replica = await rig.startTracking()
+    const replica = await harness.startTracking()
     let { url } = replica
     const phones = startPhones(name, () => url, CHECK_INS)
     for (let kill = 1; kill <= KILLS; kill++) {
@@ -65,7 +65,7 @@ describeOnServers('kill -9 of tracking', () => {
       if (kill < KILLS) await replica.restart()
     }
     await replica.close()
-    const survivor = await rig.startTracking()
+    const survivor = await harness.startTracking()
     url = survivor.url
     await Bun.sleep(between(0, 500))
     return { phones, survivor }
@@ -73,7 +73,7 @@ describeOnServers('kill -9 of tracking', () => {
 
   const finish = async ({ phones, survivor }: { phones: Phones; survivor: Server }) => {
     await phones.stop()
-    await rig.expectStoredOnce(phones.sent, survivor)
+    await harness.expectStoredOnce(phones.sent, survivor)
     await survivor.close()
     // The stream was worth it: hundreds came, and some answers were lost.
     expect(phones.sent.length).toBeGreaterThan(200)
@@ -93,9 +93,9 @@ describeOnServers('kill -9 of tracking', () => {
     async () => {
       const killed = await killing('slow', 3_500, async () => {
         const toServerMs = [0, 1_000, 2_000][Math.floor(random() * 3)]!
-        rig.network.set({ kind: 'slow', toServerMs, toClientMs: 2_000 - toServerMs })
+        harness.network.set({ kind: 'slow', toServerMs, toClientMs: 2_000 - toServerMs })
       })
-      rig.network.set({ kind: 'clear' })
+      harness.network.set({ kind: 'clear' })
       await finish(killed)
     },
     TEST_MS,
@@ -104,7 +104,7 @@ describeOnServers('kill -9 of tracking', () => {
   test(
     'kv stopped: every 202 is stored once',
     async () => {
-      const { redis } = rig
+      const { redis } = harness
       const killed = await killing('stopped', 3_500, async (kill) => {
         // Twice it goes down under the stream; in between and afterwards it is down.
         if (kill % 2 === 0) return

@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Server } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import type { Weather } from '#tests/helpers/tcp-proxy.ts'
+import type { LinkCondition } from '#tests/helpers/tcp-proxy.ts'
 import { startPhones } from './phones.ts'
-import { openTrackingRig, type TrackingRig } from './tracking-harness.ts'
+import { openTrackingHarness, type TrackingHarness } from './tracking-harness.ts'
 
 const TEST_MS = 60_000
 const CHECK_INS = 2_000
 const FAIR_MS = 400
 const FOUL_MS = 1_500
 
-const WEATHERS: readonly [name: string, weather: Weather][] = [
+const CONDITIONS: readonly [name: string, condition: LinkCondition][] = [
   ['is slow', { kind: 'slow', toServerMs: 300, toClientMs: 300 }],
   ['swallows everything', { kind: 'silent' }],
   ['tears requests in half', { kind: 'torn' }],
@@ -19,29 +19,29 @@ const WEATHERS: readonly [name: string, weather: Weather][] = [
 ]
 
 describeOnServers('a kv whose network', () => {
-  let rig: TrackingRig
+  let harness: TrackingHarness
   let tracking: Server
   beforeAll(async () => {
-    rig = await openTrackingRig()
-    tracking = await rig.startTracking()
+    harness = await openTrackingHarness()
+    tracking = await harness.startTracking()
   }, TEST_MS)
   afterAll(async () => {
     await tracking.close()
-    await rig.close()
+    await harness.close()
   }, TEST_MS)
 
-  test.each(WEATHERS)(
+  test.each(CONDITIONS)(
     '%s: check-ins go on, and each is stored once',
-    async (name, weather) => {
+    async (name, condition) => {
       const phones = startPhones(name.replaceAll(' ', '-'), () => tracking.url, CHECK_INS)
       for (let spell = 0; spell < 2; spell++) {
         await Bun.sleep(FAIR_MS)
-        rig.network.set(weather)
+        harness.network.set(condition)
         await Bun.sleep(FOUL_MS)
-        rig.network.set({ kind: 'clear' })
+        harness.network.set({ kind: 'clear' })
       }
       await phones.stop()
-      await rig.expectStoredOnce(phones.sent, tracking)
+      await harness.expectStoredOnce(phones.sent, tracking)
       // Nobody was sent away: what the kv does not take, the journal does.
       expect(new Set(phones.sent.flatMap(({ statuses }) => statuses))).toEqual(new Set([202]))
       expect(phones.sent.length).toBeGreaterThan(200)

@@ -7,13 +7,13 @@ import { admin, type World } from './test-stack.ts'
 
 /** Calls as an operator of a tier. */
 export const callAs = (
-  world: World,
+  stack: World,
   role: Role,
   method: string,
   path: string,
   body?: object,
 ): Promise<Response> =>
-  world.fetch(path, {
+  stack.fetch(path, {
     method,
     headers: { 'Content-Type': 'application/json', ...admin(role) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -24,11 +24,11 @@ let person = 0xd000
 export const newLineUser = (): string => lineUser(++person)
 
 /** Someone follows, in their language, and has been welcomed. */
-export async function follow(world: World, line: LineServer, language: string): Promise<string> {
+export async function follow(stack: World, line: LineServer, language: string): Promise<string> {
   const userId = newLineUser()
   line.profiles.set(userId, { displayName: 'P', language })
   const event = lineEvent(userId, { type: 'follow' })
-  await deliver(world, [event])
+  await deliver(stack, [event])
   await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), {
     timeoutMs: 45_000,
     what: 'the welcome',

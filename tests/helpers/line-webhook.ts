@@ -24,13 +24,13 @@ export const signatureOf = (body: string, secret = LINE_SECRET): string =>
 
 /** Sends a delivery, signed unless told otherwise. */
 export function deliver(
-  world: Pick<World, 'fetch'>,
+  stack: Pick<World, 'fetch'>,
   events: readonly unknown[],
   signature?: string | null,
 ): Promise<Response> {
   const body = JSON.stringify({ destination: 'U0', events })
   const given = signature === undefined ? signatureOf(body) : signature
-  return world.fetch('/api/event/webhook', {
+  return stack.fetch('/api/event/webhook', {
     method: 'POST',
     body,
     headers: given === null ? {} : { 'X-Line-Signature': given },

@@ -69,7 +69,7 @@ export async function openEmbeddedWorld(settings: Environment = {}): Promise<Wor
  */
 export function describeWorlds(
   name: string,
-  tests: (world: World) => void,
+  tests: (stack: World) => void,
   settings: Environment = {},
 ): void {
   const open = { embedded: openEmbeddedWorld, real: () => openRealWorld({ settings }) }
@@ -87,9 +87,9 @@ export function describeWorlds(
 /** Tests are collected before their world is open. */
 function lazily(kind: World['kind'], opened: () => World | undefined): World {
   const now = (): World => {
-    const world = opened()
-    if (world === undefined) throw new Error(`the ${kind} world is not open`)
-    return world
+    const stack = opened()
+    if (stack === undefined) throw new Error(`the ${kind} world is not open`)
+    return stack
   }
   return {
     kind,

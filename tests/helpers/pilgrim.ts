@@ -6,8 +6,8 @@ import { PLACE, type World } from './test-stack.ts'
 export const MINUTE = 60_000
 
 /** `POST` of JSON to a path of the API. */
-export const post = (world: World, path: string, body: object): Promise<Response> =>
-  world.fetch(`/api/event/${path}`, {
+export const post = (stack: World, path: string, body: object): Promise<Response> =>
+  stack.fetch(`/api/event/${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
@@ -15,10 +15,10 @@ export const post = (world: World, path: string, body: object): Promise<Response
 
 /** A profile as everybody sees it, or whoever has these headers. */
 export const profileOf = async (
-  world: World,
+  stack: World,
   userId: string,
   headers: Record<string, string> = {},
-): Promise<Profile> => dataOf(await world.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)
+): Promise<Profile> => dataOf(await stack.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)
 
 /** A walk to the north: `count` points, a minute and about 55.6 m apart. */
 export const walk = (count: number, endMs: number) =>

@@ -2,7 +2,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 
 /** What happens to bytes on their way, from now on. */
-export type Weather =
+export type LinkCondition =
   | { readonly kind: 'clear' }
   /** Each way takes this much longer. */
   | { readonly kind: 'slow'; readonly toServerMs: number; readonly toClientMs: number }
@@ -15,13 +15,13 @@ export type Weather =
 
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number
-  set(weather: Weather): void
+  set(condition: LinkCondition): void
   close(): Promise<void>
 }
 
 /** Listens on a free loopback port and forwards to `target`. */
 export async function openTcpProxy(target: number): Promise<TcpProxy> {
-  let weather: Weather = { kind: 'clear' }
+  let condition: LinkCondition = { kind: 'clear' }
   const open = new Set<Socket>()
 
   /** TCP never leaves out a part and goes on: what lost some bytes is lost. */
@@ -32,15 +32,15 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
     const late: Buffer[] = []
     let lastMs = 0
     from.on('data', (chunk: Buffer) => {
-      if (weather.kind === 'silent') for (const socket of [from, to]) lost.add(socket)
+      if (condition.kind === 'silent') for (const socket of [from, to]) lost.add(socket)
       if (lost.has(from)) return
-      if (weather.kind === 'torn') {
+      if (condition.kind === 'torn') {
         if (way === 'toServerMs') to.write(chunk.subarray(0, chunk.length >> 1))
         to.end(() => from.destroy())
         return
       }
       const nowMs = performance.now()
-      lastMs = Math.max(lastMs, nowMs + (weather.kind === 'slow' ? weather[way] : 0))
+      lastMs = Math.max(lastMs, nowMs + (condition.kind === 'slow' ? condition[way] : 0))
       if (lastMs <= nowMs && late.length === 0) {
         to.write(chunk)
         return
@@ -54,7 +54,7 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
   }
 
   const server = createServer((client) => {
-    if (weather.kind === 'closed') {
+    if (condition.kind === 'closed') {
       client.destroy()
       return
     }
@@ -77,7 +77,7 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
   return {
     port: address.port,
     set(next) {
-      weather = next
+      condition = next
       if (next.kind === 'closed') for (const socket of open) socket.destroy()
     },
     close,

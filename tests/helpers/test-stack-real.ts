@@ -161,9 +161,9 @@ export async function startService(name: ServiceName, env: Environment): Promise
 }
 
 /** Check-ins that wait in the journals of the replicas of tracking that run. */
-export async function journaled(world: RealWorld): Promise<number> {
+export async function journaled(stack: RealWorld): Promise<number> {
   const pages = await Promise.all(
-    [0, 1].map(async (replica) => (await fetch(`${world.service('tracking', replica).url}/metrics`)).text()),
+    [0, 1].map(async (replica) => (await fetch(`${stack.service('tracking', replica).url}/metrics`)).text()),
   )
   return pages.reduce(
     (sum, page) => sum + Number(/^event_journal_check_ins(?:{.*})? (\d+)$/m.exec(page)?.[1]),
@@ -172,8 +172,8 @@ export async function journaled(world: RealWorld): Promise<number> {
 }
 
 /** Resolves when all is well again after an outage, and no check-in waits in a journal. */
-export async function recovered(world: RealWorld): Promise<void> {
-  await until(async () => (await healthOf(world)).status === 'ok' && (await journaled(world)) === 0, {
+export async function recovered(stack: RealWorld): Promise<void> {
+  await until(async () => (await healthOf(stack)).status === 'ok' && (await journaled(stack)) === 0, {
     timeoutMs: RECOVERY_MS,
     what: 'health, and empty journals',
   })

@@ -71,33 +71,33 @@ const json = (body: unknown): RequestInit => ({
 })
 
 /** `POST checkin` at {@link PLACE}, with these fields over it. */
-export const checkIn = (world: World, userId: string, fields: object = {}): Promise<Response> =>
-  world.fetch('/api/event/checkin', json({ user_id: userId, ...PLACE, ...fields }))
+export const checkIn = (stack: World, userId: string, fields: object = {}): Promise<Response> =>
+  stack.fetch('/api/event/checkin', json({ user_id: userId, ...PLACE, ...fields }))
 
 /** `POST track/sync`. */
-export const syncTrack = (world: World, userId: string, points: readonly unknown[]): Promise<Response> =>
-  world.fetch('/api/event/track/sync', json({ user_id: userId, points }))
+export const syncTrack = (stack: World, userId: string, points: readonly unknown[]): Promise<Response> =>
+  stack.fetch('/api/event/track/sync', json({ user_id: userId, points }))
 
 /** `PUT admin/status`, as a manager. */
-export const setStatus = (world: World, body: object): Promise<Response> =>
-  world.fetch('/api/event/admin/status', {
+export const setStatus = (stack: World, body: object): Promise<Response> =>
+  stack.fetch('/api/event/admin/status', {
     ...json(body),
     method: 'PUT',
     headers: { 'Content-Type': 'application/json', ...admin('manager') },
   })
 
 /** The health report, as monitors read it. */
-export async function healthOf(world: World): Promise<Health> {
-  return Health.parse(await (await world.fetch('/health')).json())
+export async function healthOf(stack: World): Promise<Health> {
+  return Health.parse(await (await stack.fetch('/health')).json())
 }
 
 /** Resolves when everything that was admitted before this call is in the database. */
-export async function flushed(world: World): Promise<void> {
+export async function flushed(stack: World): Promise<void> {
   // A report is up to a second old; one that knows of a flush after this moment is younger than it.
   const calledAt = time(Date.now())
   await until(
     async () => {
-      const { last_flush, buffer_size } = await healthOf(world)
+      const { last_flush, buffer_size } = await healthOf(stack)
       return buffer_size === 0 && (last_flush ?? '') > calledAt
     },
     { timeoutMs: FLUSH_MS, what: 'a flush to empty the buffer', everyMs: 100 },

@@ -1,6 +1,6 @@
 /** Waiting for something to become true, with a bound and a failure that says what was awaited. */
 
-export interface Patience {
+export interface WaitOptions {
   /** Milliseconds until the wait fails. */
   readonly timeoutMs: number
   /** What is awaited, as the failure names it: "the flush to store 20 points". */
@@ -17,8 +17,8 @@ type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
  * @throws Error naming `what` after `timeoutMs`, with the last exception of the condition as its cause;
  * also when a single look never comes back
  */
-export async function until<T>(condition: () => T | Promise<T>, patience: Patience): Promise<Truthy<T>> {
-  const { timeoutMs, what, everyMs = 20 } = patience
+export async function until<T>(condition: () => T | Promise<T>, options: WaitOptions): Promise<Truthy<T>> {
+  const { timeoutMs, what, everyMs = 20 } = options
   const endsAt = performance.now() + timeoutMs
   let lastSeen: unknown = 'nothing'
   let cause: unknown

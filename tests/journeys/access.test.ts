@@ -68,10 +68,10 @@ test('every operator’s endpoint is charged to the limit of the token', () => {
       })
 })
 
-describeWorlds('access', (world) => {
+describeWorlds('access', (stack) => {
   const call = (endpoint: Endpoint, headers: Record<string, string>) =>
     // A body that no endpoint takes: what passes the check of the token is 400, and changes nothing.
-    world.fetch(pathOf(endpoint), {
+    stack.fetch(pathOf(endpoint), {
       method: endpoint.method,
       headers,
       ...(endpoint.method === 'GET' ? {} : { body: '[]' }),

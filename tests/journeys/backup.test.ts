@@ -70,25 +70,25 @@ const CARD = '/api/event/og/anna.png'
 const PEOPLE = ['anna', 'ben', 'chi', 'gone']
 
 /** @returns the path of a screenshot */
-async function live(world: World): Promise<string> {
+async function live(stack: World): Promise<string> {
   const now = Date.now()
   for (const [i, user_id] of PEOPLE.entries()) {
-    await post(world, 'user/sync', {
+    await post(stack, 'user/sync', {
       user_id,
       display_name: `${user_id} 雨`,
       consumption: { water: i },
       transport: { car: 1.5 },
     })
-    await post(world, 'user/phone', { user_id, phone: `091234567${i}` })
-    await post(world, 'privacy', { user_id, version: '1' })
-    await post(world, 'submit', { user_id, q1: ['a', 'b'], q2: i })
-    await syncTrack(world, user_id, walk(30, now - i * MINUTE))
+    await post(stack, 'user/phone', { user_id, phone: `091234567${i}` })
+    await post(stack, 'privacy', { user_id, version: '1' })
+    await post(stack, 'submit', { user_id, q1: ['a', 'b'], q2: i })
+    await syncTrack(stack, user_id, walk(30, now - i * MINUTE))
     for (let n = 0; n < 4; n++)
-      await checkIn(world, user_id, { timestamp: now - (n + 1) * 5 * MINUTE, mode: 'bus' })
+      await checkIn(stack, user_id, { timestamp: now - (n + 1) * 5 * MINUTE, mode: 'bus' })
   }
-  const upload = await world.fetch('/api/event/feedback-upload', { method: 'POST', body: png(16, 16) })
+  const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: png(16, 16) })
   const { data } = (await upload.json()) as { data: { url: string } }
-  await post(world, 'feedback', {
+  await post(stack, 'feedback', {
     user_id: 'anna',
     category: 'map',
     description: '=1+1',
@@ -96,17 +96,17 @@ async function live(world: World): Promise<string> {
   })
   const manager = { ...admin('manager'), 'Content-Type': 'application/json' }
   const role = JSON.stringify({ user_id: 'ben', role: 'volunteer' })
-  await world.fetch('/api/event/admin/roles', { method: 'POST', headers: manager, body: role })
-  await post(world, 'participant-status', { user_id: 'chi', status: 'withdrawn' })
-  await flushed(world)
-  await post(world, 'og-image', { user_id: 'anna' })
-  await world.fetch('/api/event/admin/users/gone', { method: 'DELETE', headers: admin('owner') })
+  await stack.fetch('/api/event/admin/roles', { method: 'POST', headers: manager, body: role })
+  await post(stack, 'participant-status', { user_id: 'chi', status: 'withdrawn' })
+  await flushed(stack)
+  await post(stack, 'og-image', { user_id: 'anna' })
+  await stack.fetch('/api/event/admin/users/gone', { method: 'DELETE', headers: admin('owner') })
   // What the backup finds waiting, or just stored.
   for (const user_id of ['anna', 'new'])
-    await checkIn(world, user_id, { timestamp: now - MINUTE, track_points: walk(3, now - 2 * MINUTE) })
+    await checkIn(stack, user_id, { timestamp: now - MINUTE, track_points: walk(3, now - 2 * MINUTE) })
   // Whoever has points that wait only has no row before the next flush.
-  await post(world, 'user/sync', { user_id: 'new' })
-  await setStatus(world, { status: 'paused', message: 'We rest.' })
+  await post(stack, 'user/sync', { user_id: 'new' })
+  await setStatus(stack, { status: 'paused', message: 'We rest.' })
   return new URL(data.url).pathname
 }
 
@@ -114,7 +114,7 @@ async function live(world: World): Promise<string> {
 const OF_THE_MOMENT = /"(as_of|generated_at)":"[^"]*"|\{[^{}]*"action":"restore"[^{}]*\{[^{}]*\}[^{}]*\},/g
 
 /** Every answer that is made of what is stored. */
-async function answers(world: World, screenshot: string): Promise<Record<string, string>> {
+async function answers(stack: World, screenshot: string): Promise<Record<string, string>> {
   const paths = [
     ...[...PEOPLE, 'new'].map((id) => `/api/event/user/${id}`),
     ...['users?limit=200', 'carbon', 'timeline', 'surveys', 'roles', 'status', 'audit'].map(
@@ -133,7 +133,7 @@ async function answers(world: World, screenshot: string): Promise<Record<string,
     what: 'the card of this moment',
   })
   const said = paths.map(async (path) => {
-    const answer = await world.fetch(path, { headers: admin('owner') })
+    const answer = await stack.fetch(path, { headers: admin('owner') })
     const bytes = Buffer.from(await answer.arrayBuffer())
     const isJson = answer.headers.get('content-type')?.startsWith('application/json')
     // The map leaves names out that the database is slow to tell.
@@ -157,15 +157,15 @@ const PAIRS: [Kind, Kind][] = embeddedOnly
 for (const [from, to] of PAIRS)
   test(`a backup of the running ${from} world restores to the ${to} one, and every answer is the same`, async () => {
     const [source, target] = [await placeOf(from), await placeOf(to)]
-    const world = await source.open()
-    const screenshot = await live(world)
+    const stack = await source.open()
+    const screenshot = await live(stack)
     const folder = join(await newDirectory('backups'), 'new')
     expect(await run(source, 'backup', '--to', folder)).toMatch(
       /\.jsonl\.zst: 4 pilgrims, \d+ points stored, \d+ waiting, 2 objects/,
     )
-    await flushed(world)
-    const before = await answers(world, screenshot)
-    await world.close()
+    await flushed(stack)
+    const before = await answers(stack, screenshot)
+    await stack.close()
 
     const file = join(folder, readdirSync(folder)[0]!)
     const text = zstdDecompressSync(readFileSync(file)).toString()

@@ -36,11 +36,11 @@ import { until } from '#tests/helpers/wait.ts'
 
 const DAY = 86_400_000
 
-type Case = (world: World, userId: string) => Promise<unknown>
+type Case = (stack: World, userId: string) => Promise<unknown>
 const nameOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>): string => `${method} ${path}`
 
-const as = (world: World, endpoint: Endpoint, path: string, body?: object) =>
-  world.fetch(`/api/event/${path}`, {
+const as = (stack: World, endpoint: Endpoint, path: string, body?: object) =>
+  stack.fetch(`/api/event/${path}`, {
     method: endpoint.method,
     headers: { ...admin('owner'), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -49,14 +49,14 @@ const as = (world: World, endpoint: Endpoint, path: string, body?: object) =>
 /** Writes of the pilgrim themselves: taken, and the check-in is still there. */
 const written =
   (endpoint: Endpoint, fields: object): Case =>
-  async (world, userId) => {
+  async (stack, userId) => {
     const path = endpoint.path.replace('/api/event/', '')
-    await dataOf(await post(world, path, { user_id: userId, ...fields }), endpoint)
-    expect(await profileOf(world, userId)).toMatchObject({ checkins: 1 })
+    await dataOf(await post(stack, path, { user_id: userId, ...fields }), endpoint)
+    expect(await profileOf(stack, userId)).toMatchObject({ checkins: 1 })
   }
 
-const recipientsOf = async (world: World, body: object): Promise<number> =>
-  (await dataOf(await as(world, pushEndpoint, 'push', { text: 'x', dry_run: true, ...body }), pushEndpoint))
+const recipientsOf = async (stack: World, body: object): Promise<number> =>
+  (await dataOf(await as(stack, pushEndpoint, 'push', { text: 'x', dry_run: true, ...body }), pushEndpoint))
     .recipients
 
 /** The smallest picture there is. */
@@ -70,15 +70,15 @@ let people = 0x9_000_000
 const CASES = new Map<Endpoint, Case>([
   [
     checkInEndpoint,
-    async (world, userId) => {
-      await dataOf(await checkIn(world, userId, { timestamp: Date.now() - 120_000 }), checkInEndpoint)
-      expect(await profileOf(world, userId)).toMatchObject({ checkins: 2 })
+    async (stack, userId) => {
+      await dataOf(await checkIn(stack, userId, { timestamp: Date.now() - 120_000 }), checkInEndpoint)
+      expect(await profileOf(stack, userId)).toMatchObject({ checkins: 2 })
     },
   ],
   [
     trackSyncEndpoint,
-    async (world, userId) =>
-      dataOf(await syncTrack(world, userId, [{ ...PLACE, timestamp: Date.now() }]), trackSyncEndpoint),
+    async (stack, userId) =>
+      dataOf(await syncTrack(stack, userId, [{ ...PLACE, timestamp: Date.now() }]), trackSyncEndpoint),
   ],
   [submitEndpoint, written(submitEndpoint, { q1: 'yes' })],
   [surveyEndpoint, written(surveyEndpoint, { q1: 'yes' })],
@@ -89,42 +89,42 @@ const CASES = new Map<Endpoint, Case>([
   [submitFeedbackEndpoint, written(submitFeedbackEndpoint, { category: 'x', description: 'y' })],
   [
     uploadScreenshotEndpoint,
-    async (world, userId) => {
+    async (stack, userId) => {
       const headers = { 'X-Line-User-Id': userId }
       const upload = { method: 'POST', headers, body: PIXEL }
-      await dataOf(await world.fetch('/api/event/feedback-upload', upload), uploadScreenshotEndpoint)
-      expect(await profileOf(world, userId)).toMatchObject({ checkins: 1 })
+      await dataOf(await stack.fetch('/api/event/feedback-upload', upload), uploadScreenshotEndpoint)
+      expect(await profileOf(stack, userId)).toMatchObject({ checkins: 1 })
     },
   ],
   [
     profileEndpoint,
-    async (world, userId) => expect(await profileOf(world, userId)).toMatchObject({ userId, checkins: 1 }),
+    async (stack, userId) => expect(await profileOf(stack, userId)).toMatchObject({ userId, checkins: 1 }),
   ],
   [
     photoCountEndpoint,
-    async (world, userId) =>
+    async (stack, userId) =>
       expect(
-        await dataOf(await world.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint),
+        await dataOf(await stack.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint),
       ).toEqual({ userId, photo_count: 0 }),
   ],
   [drawCardEndpoint, written(drawCardEndpoint, {})],
   [
     cardEndpoint,
-    async (world, userId) => expect((await world.fetch(`/api/event/og/${userId}.png`)).status).toBe(200),
+    async (stack, userId) => expect((await stack.fetch(`/api/event/og/${userId}.png`)).status).toBe(200),
   ],
   [
     dataEndpoint,
-    async (world, userId) => {
+    async (stack, userId) => {
       const shown = async () =>
-        (await (await as(world, dataEndpoint, 'data?limit=5000')).text()).includes(userId)
+        (await (await as(stack, dataEndpoint, 'data?limit=5000')).text()).includes(userId)
       await until(shown, { timeoutMs: 15_000, what: 'the pilgrim on the live map' })
     },
   ],
   [
     userEndpoint,
-    async (world, userId) =>
+    async (stack, userId) =>
       expect(
-        await dataOf(await as(world, userEndpoint, `admin/users/${userId}`), userEndpoint),
+        await dataOf(await as(stack, userEndpoint, `admin/users/${userId}`), userEndpoint),
       ).toMatchObject({
         userId,
         checkins: 1,
@@ -137,49 +137,49 @@ const CASES = new Map<Endpoint, Case>([
   ],
   [
     userStatusEndpoint,
-    async (world, userId) => {
-      const answer = await as(world, userStatusEndpoint, `admin/users/${userId}/status`, {
+    async (stack, userId) => {
+      const answer = await as(stack, userStatusEndpoint, `admin/users/${userId}/status`, {
         status: 'completed',
       })
       await dataOf(answer, userStatusEndpoint)
-      expect(await profileOf(world, userId)).toMatchObject({ participant_status: 'completed', checkins: 1 })
+      expect(await profileOf(stack, userId)).toMatchObject({ participant_status: 'completed', checkins: 1 })
     },
   ],
   [
     exportUserEndpoint,
-    async (world, userId) => {
+    async (stack, userId) => {
       const path = `admin/users/${userId}/export`
-      const all = (await (await as(world, exportUserEndpoint, path)).json()) as object
+      const all = (await (await as(stack, exportUserEndpoint, path)).json()) as object
       expect(all).toMatchObject({
         gps_points: [],
         pending: [{ user_id: userId, kind: 'c', ...PLACE, in_range: true, clock_corrected: false }],
       })
-      const gpx = await (await as(world, exportUserEndpoint, `${path}?format=gpx`)).text()
+      const gpx = await (await as(stack, exportUserEndpoint, `${path}?format=gpx`)).text()
       expect([gpx.match(/<wpt /g)?.length, gpx.match(/<trkpt /g)?.length]).toEqual([1, 1])
     },
   ],
   [
     eraseUserEndpoint,
-    async (world, userId) => {
-      await dataOf(await as(world, eraseUserEndpoint, `admin/users/${userId}`), eraseUserEndpoint)
-      await sentenceOf(await world.fetch(`/api/event/user/${userId}`), 404, 'not-found')
+    async (stack, userId) => {
+      await dataOf(await as(stack, eraseUserEndpoint, `admin/users/${userId}`), eraseUserEndpoint)
+      await sentenceOf(await stack.fetch(`/api/event/user/${userId}`), 404, 'not-found')
     },
   ],
   [
     assignRoleEndpoint,
-    async (world, userId) => {
+    async (stack, userId) => {
       const body = { user_id: userId, role: 'volunteer' }
-      await dataOf(await as(world, assignRoleEndpoint, 'admin/roles', body), assignRoleEndpoint)
-      const { items } = await dataOf(await as(world, rolesEndpoint, 'admin/roles?limit=200'), rolesEndpoint)
+      await dataOf(await as(stack, assignRoleEndpoint, 'admin/roles', body), assignRoleEndpoint)
+      const { items } = await dataOf(await as(stack, rolesEndpoint, 'admin/roles?limit=200'), rolesEndpoint)
       expect(items.map((item) => item.userId)).toContain(userId)
-      expect(await profileOf(world, userId)).toMatchObject({ checkins: 1 })
+      expect(await profileOf(stack, userId)).toMatchObject({ checkins: 1 })
     },
   ],
   [
     usersEndpoint,
-    async (world, userId) => {
+    async (stack, userId) => {
       const list = async (query: string) =>
-        dataOf(await as(world, usersEndpoint, `admin/users?${query}`), usersEndpoint)
+        dataOf(await as(stack, usersEndpoint, `admin/users?${query}`), usersEndpoint)
       const mine = { userId, checkins: 1, participant_status: 'active', survey_completed: 0, pending: 1 }
       const found = await list(`search=${userId.slice(2).toUpperCase()}`)
       expect(found).toMatchObject({ items: [mine], next_cursor: null, pending: 1 })
@@ -200,23 +200,23 @@ const CASES = new Map<Endpoint, Case>([
   ],
   [
     pushEndpoint,
-    async (world) => {
+    async (stack) => {
       const [walker, late, volunteer] = [lineUser(people++), lineUser(people++), lineUser(people++)]
       const count = async () =>
         Promise.all(
           ['all', 'participants', 'volunteers', 'completed', 'inactive'].map((audience) =>
-            recipientsOf(world, { audience }),
+            recipientsOf(stack, { audience }),
           ),
         )
       const role = { user_id: volunteer, role: 'volunteer' }
-      await dataOf(await as(world, assignRoleEndpoint, 'admin/roles', role), assignRoleEndpoint)
+      await dataOf(await as(stack, assignRoleEndpoint, 'admin/roles', role), assignRoleEndpoint)
       const [all, participants, volunteers, completed, inactive] = await count()
-      await checkIn(world, walker)
+      await checkIn(stack, walker)
       // Of the day before yesterday, sent only now.
-      await syncTrack(world, late, [{ ...PLACE, timestamp: Date.now() - 2 * DAY }])
-      await checkIn(world, volunteer)
+      await syncTrack(stack, late, [{ ...PLACE, timestamp: Date.now() - 2 * DAY }])
+      await checkIn(stack, volunteer)
       expect(await count()).toEqual([all! + 2, participants! + 3, volunteers!, completed!, inactive! + 1])
-      expect(await recipientsOf(world, { user_ids: [walker] })).toBe(1)
+      expect(await recipientsOf(stack, { user_ids: [walker] })).toBe(1)
     },
   ],
 ])
@@ -231,13 +231,13 @@ test('every endpoint that takes a user id has its case', () => {
 
 describeWorlds(
   'someone in the buffer only',
-  (world) => {
+  (stack) => {
     test.each(Array.from(CASES, ([endpoint, tried]) => [nameOf(endpoint), tried] as const))(
       'is known to %s',
       async (_, tried) => {
         const userId = newPilgrim()
-        await dataOf(await checkIn(world, userId), checkInEndpoint)
-        await tried(world, userId)
+        await dataOf(await checkIn(stack, userId), checkInEndpoint)
+        await tried(stack, userId)
       },
       30_000,
     )

@@ -35,11 +35,11 @@ const FORMS: readonly [name: string, fields: (ms: number) => object][] = [
   ['fields nobody asked for', (ms) => ({ timestamp: ms, battery: 0.5, nested: { deep: [1] } })],
 ]
 
-describeWorlds('a check-in', (world) => {
+describeWorlds('a check-in', (stack) => {
   test.each(FORMS)('with %s is taken at its time', async (_, fields) => {
     const userId = newPilgrim()
     const ms = anHourAgo()
-    expect(await dataOf(await checkIn(world, userId, fields(ms)), checkInEndpoint)).toEqual({
+    expect(await dataOf(await checkIn(stack, userId, fields(ms)), checkInEndpoint)).toEqual({
       userId,
       recorded_at: iso(ms),
       duplicate: false,
@@ -51,7 +51,7 @@ describeWorlds('a check-in', (world) => {
 
   test('without a time has the time of receipt', async () => {
     const before = Date.now()
-    const { recorded_at } = await dataOf(await checkIn(world, newPilgrim()), checkInEndpoint)
+    const { recorded_at } = await dataOf(await checkIn(stack, newPilgrim()), checkInEndpoint)
     expect(Date.parse(recorded_at)).toBeWithin(before, Date.now() + 1)
   })
 
@@ -59,27 +59,27 @@ describeWorlds('a check-in', (world) => {
     const before = Date.now()
     const timestamp = iso(before + 23 * 60 * MINUTE_MS)
     const userId = newPilgrim()
-    const answer = await dataOf(await checkIn(world, userId, { timestamp }), checkInEndpoint)
+    const answer = await dataOf(await checkIn(stack, userId, { timestamp }), checkInEndpoint)
     expect(Date.parse(answer.recorded_at)).toBeWithin(before, Date.now() + 1)
     expect(answer).toMatchObject({ duplicate: false, clock_corrected: true })
     // The repeated one is told so as well.
-    const again = await dataOf(await checkIn(world, userId, { timestamp }), checkInEndpoint)
+    const again = await dataOf(await checkIn(stack, userId, { timestamp }), checkInEndpoint)
     expect(again).toMatchObject({ ...answer, duplicate: true, pending: expect.any(Number) as number })
   })
 
   test('without a time is never a duplicate of another place, however many come at once', async () => {
     const userId = newPilgrim()
     const places = [1, 2, 3, 4, 5].map((i) => ({ lat: PLACE.lat + i / 100 }))
-    const answers = await Promise.all(places.map((place) => checkIn(world, userId, place)))
+    const answers = await Promise.all(places.map((place) => checkIn(stack, userId, place)))
     const taken = await Promise.all(answers.map((answer) => dataOf(answer, checkInEndpoint)))
     expect(taken.map(({ duplicate, clock_corrected }) => ({ duplicate, clock_corrected }))).toEqual(
       places.map(() => ({ duplicate: false, clock_corrected: false })),
     )
     expect(new Set(taken.map(({ recorded_at }) => recorded_at)).size).toBe(5)
     const checkins = async () =>
-      (await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)).checkins
+      (await dataOf(await stack.fetch(`/api/event/user/${userId}`), profileEndpoint)).checkins
     expect(await checkins()).toBe(5)
-    await flushed(world)
+    await flushed(stack)
     expect(await checkins()).toBe(5)
   })
 
@@ -98,7 +98,7 @@ describeWorlds('a check-in', (world) => {
       headers: Record<string, string>
     }
     const body = JSON.stringify({ ...PLACE, ...named.fields })
-    const answer = await world.fetch('/api/event/checkin', { method: 'POST', headers: named.headers, body })
+    const answer = await stack.fetch('/api/event/checkin', { method: 'POST', headers: named.headers, body })
     expect((await dataOf(answer, checkInEndpoint)).userId).toBe(id)
   })
 
@@ -110,12 +110,12 @@ describeWorlds('a check-in', (world) => {
   ])('with %s within a minute is a duplicate, answered as the first', async (_, fields) => {
     const userId = newPilgrim()
     const ms = anHourAgo()
-    const first = await dataOf(await checkIn(world, userId, fields(ms)), checkInEndpoint)
-    const again = await dataOf(await checkIn(world, userId, fields(ms)), checkInEndpoint)
+    const first = await dataOf(await checkIn(stack, userId, fields(ms)), checkInEndpoint)
+    const again = await dataOf(await checkIn(stack, userId, fields(ms)), checkInEndpoint)
     // Between the two a flush may have taken the first one out of the buffer.
     expect(again).toEqual({ ...first, duplicate: true, pending: expect.any(Number) })
     expect(first.duplicate).toBe(false)
-    const profile = await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+    const profile = await dataOf(await stack.fetch(`/api/event/user/${userId}`), profileEndpoint)
     expect(profile.checkins).toBe(1)
   })
 
@@ -123,8 +123,8 @@ describeWorlds('a check-in', (world) => {
     const userId = newPilgrim()
     const ms = anHourAgo()
     for (const fields of [{ timestamp: ms }, { timestamp: ms + 1 }, {}, { lat: 24.6 }])
-      expect((await dataOf(await checkIn(world, userId, fields), checkInEndpoint)).duplicate).toBe(false)
-    const profile = await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+      expect((await dataOf(await checkIn(stack, userId, fields), checkInEndpoint)).duplicate).toBe(false)
+    const profile = await dataOf(await stack.fetch(`/api/event/user/${userId}`), profileEndpoint)
     expect(profile.checkins).toBe(4)
   })
 
@@ -137,7 +137,7 @@ describeWorlds('a check-in', (world) => {
       timestamp: ms + minutes * 20 * MINUTE_MS,
     }))
     const track_points = [...track, track[0], { lat: 91, lng: 0, timestamp: ms }, 'nonsense', null, PLACE]
-    const taken = await dataOf(await checkIn(world, userId, { timestamp: ms, track_points }), checkInEndpoint)
+    const taken = await dataOf(await checkIn(stack, userId, { timestamp: ms, track_points }), checkInEndpoint)
     const rejected = [
       { index: 3, reason: 'out-of-bounds' },
       { index: 4, reason: 'not-an-object' },
@@ -153,7 +153,7 @@ describeWorlds('a check-in', (world) => {
       durable_through,
     } as typeof taken.track)
     const headers = admin('volunteer')
-    const profile = await dataOf(await world.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)
+    const profile = await dataOf(await stack.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)
     // A hundredth of a degree of latitude is 1,112 m.
     expect(profile).toMatchObject({ km: 2.22, checkins: 1, last_seen: iso(ms + 40 * MINUTE_MS) })
   })
@@ -164,7 +164,7 @@ describeWorlds('a check-in', (world) => {
     ['a number', 5],
     ['false', false],
   ])('is taken with %s for track points, and says so', async (_, track_points) => {
-    const taken = await dataOf(await checkIn(world, newPilgrim(), { track_points }), checkInEndpoint)
+    const taken = await dataOf(await checkIn(stack, newPilgrim(), { track_points }), checkInEndpoint)
     const rejected = [{ index: 0, reason: 'not-a-list' }]
     expect(taken.track).toEqual({
       accepted: 0,
@@ -176,7 +176,7 @@ describeWorlds('a check-in', (world) => {
 
   test('is taken with more entries than any list may have; each is answered for', async () => {
     const taken = await dataOf(
-      await checkIn(world, newPilgrim(), { track_points: Array.from({ length: 5_001 }, () => 1) }),
+      await checkIn(stack, newPilgrim(), { track_points: Array.from({ length: 5_001 }, () => 1) }),
       checkInEndpoint,
     )
     expect(taken.duplicate).toBe(false)
@@ -187,7 +187,7 @@ describeWorlds('a check-in', (world) => {
 
   test('is refused the sixth time within a minute, duplicates counted, refused ones not', async () => {
     const userId = newPilgrim()
-    const send = (timestamp: unknown) => checkIn(world, userId, { timestamp })
+    const send = (timestamp: unknown) => checkIn(stack, userId, { timestamp })
     const ms = anHourAgo()
     await sentenceOf(await send('yesterday'), 400, 'invalid-request')
     for (const timestamp of [ms, ms, ms + 1, ms + 2, ms + 3])
@@ -200,6 +200,6 @@ describeWorlds('a check-in', (world) => {
     expect(sixth.headers.get('ratelimit-policy')).toBe('"checkin";q=5;w=60')
     // Faults are told before limits, and other pilgrims are not concerned.
     await sentenceOf(await send('yesterday'), 400, 'invalid-request')
-    await dataOf(await checkIn(world, newPilgrim()), checkInEndpoint)
+    await dataOf(await checkIn(stack, newPilgrim()), checkInEndpoint)
   })
 })

@@ -21,9 +21,9 @@ interface Sent {
   readonly timestamp: number
 }
 
-const read = async (world: World, query: string): Promise<Clusters> =>
+const read = async (stack: World, query: string): Promise<Clusters> =>
   dataOf(
-    await world.fetch(`/api/event/admin/clusters?${query}`, { headers: admin('volunteer') }),
+    await stack.fetch(`/api/event/admin/clusters?${query}`, { headers: admin('volunteer') }),
     clustersEndpoint,
   )
 
@@ -70,11 +70,11 @@ function walkers(now: number): Sent[] {
   )
 }
 
-async function send(world: World, sent: readonly Sent[]): Promise<void> {
+async function send(stack: World, sent: readonly Sent[]): Promise<void> {
   for (const [userId, mine] of Map.groupBy(sent, (point) => point.userId))
     for (let from = 0; from < mine.length; from += 900)
-      expect((await syncTrack(world, userId, mine.slice(from, from + 900))).status).toBe(200)
-  await flushed(world)
+      expect((await syncTrack(stack, userId, mine.slice(from, from + 900))).status).toBe(200)
+  await flushed(stack)
 }
 
 const route = join(await newDirectory('route'), 'route.json')
@@ -109,29 +109,29 @@ writeFileSync(
 
 describeWorlds(
   'clusters',
-  (world) => {
+  (stack) => {
     const sent = walkers(Date.now())
     beforeAll(async () => {
       // In words that no other test asks in: answers are kept for a moment.
-      expect(await read(world, 'k=1')).toMatchObject({
+      expect(await read(stack, 'k=1')).toMatchObject({
         features: [],
         zoom: 10,
         front: null,
         tail: null,
         spread_km: null,
       })
-      await send(world, sent)
+      await send(stack, sent)
     }, WORLD_MS)
 
     test('at every zoom the cells are a plain count, and come to the points of the timeline', async () => {
       const timeline = await dataOf(
-        await world.fetch('/api/event/admin/timeline', { headers: admin('volunteer') }),
+        await stack.fetch('/api/event/admin/timeline', { headers: admin('volunteer') }),
         timelineEndpoint,
       )
       const points = timeline.hours.reduce((sum, hour) => sum + hour.points, 0)
       expect(points).toBe(sent.length)
       for (const zoom of ZOOMS) {
-        const clusters = await read(world, `zoom=${zoom}`)
+        const clusters = await read(stack, `zoom=${zoom}`)
         expect({ zoom, cells: byId(clusters) }).toEqual({ zoom, cells: plain(sent, zoom) })
         expect(totals(clusters)).toEqual({ count: points, users: 40 })
         expect(clusters).toMatchObject({ zoom, requested_zoom: zoom, since: null })
@@ -139,7 +139,7 @@ describeWorlds(
     })
 
     test('a cell is a square of GeoJSON', async () => {
-      const [cell] = (await read(world, 'zoom=6&bbox=120.61,24.01,120.62,24.02')).features
+      const [cell] = (await read(stack, 'zoom=6&bbox=120.61,24.01,120.62,24.02')).features
       const ring = [
         [120.6, 24],
         [120.8, 24],
@@ -153,14 +153,14 @@ describeWorlds(
     test('since begins with its hour, for points and for pilgrims', async () => {
       const stopped = newPilgrim()
       const early = { userId: stopped, lat: 24.3, lng: 120.7, timestamp: Date.now() - 30 * HOUR }
-      await send(world, [early])
+      await send(stack, [early])
       const sinceMs = Date.now() - 2 * HOUR
       const hour = Math.floor(sinceMs / HOUR) * HOUR
       for (const zoom of [6, 10, 12, 14, 16, 18]) {
-        const clusters = await read(world, `zoom=${zoom}&since=${new Date(sinceMs).toISOString()}`)
+        const clusters = await read(stack, `zoom=${zoom}&since=${new Date(sinceMs).toISOString()}`)
         expect(byId(clusters)).toEqual(plain(sent, zoom, hour))
         expect(clusters.since).toBe(new Date(hour).toISOString())
-        const long = await read(world, `zoom=${zoom}&since=${new Date(early.timestamp).toISOString()}`)
+        const long = await read(stack, `zoom=${zoom}&since=${new Date(early.timestamp).toISOString()}`)
         expect(byId(long)).toEqual(plain([...sent, early], zoom))
       }
       sent.push(early)
@@ -168,7 +168,7 @@ describeWorlds(
 
     test('a box, and k', async () => {
       const inside = plain(sent, 13)
-      const box = await read(world, 'zoom=13&bbox=120.5,24.01,120.7,24.03')
+      const box = await read(stack, 'zoom=13&bbox=120.5,24.01,120.7,24.03')
       // Rows of 0.2° / 128.
       const rows = [Math.floor((24.01 + 90) * 640), Math.floor((24.03 + 90) * 640)] as const
       const expected = Object.entries(inside).filter(([id]) => {
@@ -177,14 +177,14 @@ describeWorlds(
       })
       expect(expected.length).toBeGreaterThan(3)
       expect(byId(box)).toEqual(Object.fromEntries(expected))
-      expect((await read(world, 'zoom=13&bbox=10,24.01,11,24.03')).features).toEqual([])
+      expect((await read(stack, 'zoom=13&bbox=10,24.01,11,24.03')).features).toEqual([])
 
-      const crowded = (await read(world, 'zoom=10&k=3')).features
+      const crowded = (await read(stack, 'zoom=10&k=3')).features
       const of = Object.values(plain(sent, 10)) as { users: number }[]
       expect(crowded).toHaveLength(of.filter(({ users }) => users >= 3).length)
       expect(crowded.length).toBeWithin(1, of.length)
       expect(Math.min(...crowded.map(({ properties }) => properties.users))).toBeGreaterThanOrEqual(3)
-      expect((await read(world, 'zoom=10&k=999')).front).toBeNull()
+      expect((await read(stack, 'zoom=10&k=999')).front).toBeNull()
     })
 
     test('what makes no sense is refused, with the field named', async () => {
@@ -201,7 +201,7 @@ describeWorlds(
         ['k=-1', 'k'],
         ['k=two', 'k'],
       ] as const) {
-        const answer = await world.fetch(`/api/event/admin/clusters?${query}`, {
+        const answer = await stack.fetch(`/api/event/admin/clusters?${query}`, {
           headers: admin('volunteer'),
         })
         expect(await sentenceOf(answer, 400, 'invalid-request')).toStartWith(`${field}: `)
@@ -209,7 +209,7 @@ describeWorlds(
     })
 
     test('the front and the tail are without the foremost and the last twentieth, along the route', async () => {
-      const { front, tail, spread_km } = await read(world, '')
+      const { front, tail, spread_km } = await read(stack, '')
       // Two of forty are left out at each end; cells are 90 m high. Who was seen the day before does not walk.
       const speeds = Array.from({ length: 40 }, (_, i) => ((29 * (20 + i)) / 15_000) * 111.195)
       expect(tail!.route_km).toBeWithin(speeds[2]! - 0.1, speeds[2]! + 0.1)
@@ -231,14 +231,14 @@ describeWorlds(
         lng: 120.6 + (Math.floor(i / 72) + 0.5) / 20_480,
         timestamp: from + i * 1_000,
       }))
-      await send(world, grid)
-      await checkIn(world, userId)
+      await send(stack, grid)
+      await checkIn(stack, userId)
       const box = 'bbox=120.6,24.6,120.65,24.65'
-      const clusters = await read(world, `zoom=18&${box}`)
+      const clusters = await read(stack, `zoom=18&${box}`)
       expect(clusters).toMatchObject({ zoom: 17, requested_zoom: 18 })
       expect(clusters.features).toHaveLength(36 * 36)
       expect(new Set(clusters.features.map(({ properties }) => properties.count))).toEqual(new Set([4]))
-      const part = await read(world, 'zoom=18&bbox=120.6,24.6,120.601,24.601')
+      const part = await read(stack, 'zoom=18&bbox=120.6,24.6,120.601,24.601')
       expect(part.zoom).toBe(18)
       expect(part.features.length).toBeLessThan(MAX_CELLS)
     }, 60_000)

@@ -7,31 +7,31 @@ import { until } from '#tests/helpers/wait.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
-describeWorlds('consent and status', (world) => {
+describeWorlds('consent and status', (stack) => {
   describe('privacy', () => {
     test('consent with a version and a time, and its withdrawal', async () => {
       const userId = newPilgrim()
       const given = await dataOf(
-        await post(world, 'privacy', { user_id: userId, version: '2026-04' }),
+        await post(stack, 'privacy', { user_id: userId, version: '2026-04' }),
         privacyEndpoint,
       )
       expect(given).toMatchObject({ privacy_agreed: true, version: '2026-04' })
       expect(Math.abs(Date.now() - Date.parse(given.privacy_agreed_at!))).toBeLessThan(10_000)
-      expect(await profileOf(world, userId)).toMatchObject({
+      expect(await profileOf(stack, userId)).toMatchObject({
         privacy_agreed: true,
         privacy_agreed_at: given.privacy_agreed_at,
       })
       const taken = await dataOf(
-        await post(world, 'privacy', { user_id: userId, agreed: false }),
+        await post(stack, 'privacy', { user_id: userId, agreed: false }),
         privacyEndpoint,
       )
       expect(taken).toMatchObject({ privacy_agreed: false, privacy_agreed_at: null })
-      expect(await profileOf(world, userId)).toMatchObject({ privacy_agreed: false, privacy_agreed_at: null })
+      expect(await profileOf(stack, userId)).toMatchObject({ privacy_agreed: false, privacy_agreed_at: null })
     })
 
     test('who takes it back, or withdraws, leaves the live map; who returns is on it again', async () => {
       const shown = async (userId: string) => {
-        const answer = await world.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
+        const answer = await stack.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
         const { data } = (await answer.json()) as { data: { points: { userId: string }[] } }
         return data.points.some((point) => point.userId === userId)
       }
@@ -43,21 +43,21 @@ describeWorlds('consent and status', (world) => {
           { timeoutMs: 10_000, what: `a pilgrim to be ${there ? 'on' : 'off'} the live map` },
         )
       const [one, other] = [newPilgrim(), newPilgrim()]
-      await Promise.all([checkIn(world, one), checkIn(world, other)])
+      await Promise.all([checkIn(stack, one), checkIn(stack, other)])
       await becomes(one, true)
       await becomes(other, true)
-      await post(world, 'privacy', { user_id: one, agreed: false })
-      await post(world, 'participant-status', { user_id: other, status: 'withdrawn' })
+      await post(stack, 'privacy', { user_id: one, agreed: false })
+      await post(stack, 'participant-status', { user_id: other, status: 'withdrawn' })
       await becomes(one, false)
       await becomes(other, false)
-      await post(world, 'privacy', { user_id: one })
+      await post(stack, 'privacy', { user_id: one })
       await becomes(one, true)
     }, 30_000)
   })
 
   describe('participant-status', () => {
     const set = (userId: string, status: unknown) =>
-      post(world, 'participant-status', { user_id: userId, status })
+      post(stack, 'participant-status', { user_id: userId, status })
 
     test('active ↔ withdrawn, active → completed, and completed is final for the pilgrim', async () => {
       const userId = newPilgrim()
@@ -68,7 +68,7 @@ describeWorlds('consent and status', (world) => {
         })
       for (const status of ['active', 'withdrawn'])
         expect(await sentenceOf(await set(userId, status), 409, 'conflict')).toContain('final')
-      expect((await profileOf(world, userId)).participant_status).toBe('completed')
+      expect((await profileOf(stack, userId)).participant_status).toBe('completed')
     })
 
     test('withdrawn → completed is 409; an unknown status 400; the alias works', async () => {
@@ -76,7 +76,7 @@ describeWorlds('consent and status', (world) => {
       await set(userId, 'withdrawn')
       await sentenceOf(await set(userId, 'completed'), 409, 'conflict')
       await sentenceOf(await set(userId, 'gone'), 400, 'invalid-request')
-      const answer = await post(world, 'participant-status', {
+      const answer = await post(stack, 'participant-status', {
         user_id: userId,
         participant_status: 'active',
       })
@@ -86,13 +86,13 @@ describeWorlds('consent and status', (world) => {
     test('an operator may set any', async () => {
       const userId = newPilgrim()
       await set(userId, 'completed')
-      const answer = await world.fetch(`/api/event/admin/users/${userId}/status`, {
+      const answer = await stack.fetch(`/api/event/admin/users/${userId}/status`, {
         method: 'PUT',
         headers: admin('manager'),
         body: JSON.stringify({ status: 'active' }),
       })
       expect(answer.status).toBe(200)
-      expect((await profileOf(world, userId)).participant_status).toBe('active')
+      expect((await profileOf(stack, userId)).participant_status).toBe('active')
     })
   })
 })

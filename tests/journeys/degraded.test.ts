@@ -105,7 +105,7 @@ const PNG = Buffer.from(
 )
 
 describeOnServers('reading', () => {
-  let world: FragileWorld
+  let stack: FragileWorld
   let userId: string
   let parameters: Record<string, string>
   let before: Map<string, Answer>
@@ -121,7 +121,7 @@ describeOnServers('reading', () => {
     const query = path.endsWith('/count') ? `?user_id=${userId}` : ''
     const startedMs = performance.now()
     const headers = access === 'public' ? {} : admin('owner')
-    const answer = await world.fetch(filled + query, { headers })
+    const answer = await stack.fetch(filled + query, { headers })
     if (media === 'text/event-stream') await answer.body!.cancel()
     const body = media === 'text/event-stream' ? '' : await answer.text()
     return { status: answer.status, body, ms: performance.now() - startedMs }
@@ -130,16 +130,16 @@ describeOnServers('reading', () => {
     new Map(await Promise.all(READING.map(async (one) => [one.path, await ask(one)] as const)))
 
   beforeAll(async () => {
-    world = await openFragileWorld()
+    stack = await openFragileWorld()
     userId = newPilgrim()
-    await dataOf(await checkIn(world, userId), checkInEndpoint)
-    await post(world, 'user/sync', { user_id: userId, display_name: 'Known' })
-    await post(world, 'submit', { user_id: userId, q1: 'yes' })
-    await flushed(world)
-    await post(world, 'og-image', { user_id: userId })
-    const upload = await world.fetch('/api/event/feedback-upload', { method: 'POST', body: PNG })
+    await dataOf(await checkIn(stack, userId), checkInEndpoint)
+    await post(stack, 'user/sync', { user_id: userId, display_name: 'Known' })
+    await post(stack, 'submit', { user_id: userId, q1: 'yes' })
+    await flushed(stack)
+    await post(stack, 'og-image', { user_id: userId })
+    const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: PNG })
     const { filename } = await dataOf(upload, uploadScreenshotEndpoint)
-    const pushed = await world.fetch('/api/event/push', {
+    const pushed = await stack.fetch('/api/event/push', {
       method: 'POST',
       headers: admin('owner'),
       body: JSON.stringify({ user_ids: [userId], text: 'x' }),
@@ -157,11 +157,11 @@ describeOnServers('reading', () => {
     for (const [path, { status }] of before)
       expect({ path, status }).toEqual({ path, status: path.endsWith('/dead-letters/:id') ? 404 : 200 })
   }, 2 * WORLD_MS)
-  afterAll(async () => world.close(), WORLD_MS)
+  afterAll(async () => stack.close(), WORLD_MS)
   afterEach(async () => {
     // A test that fails in the middle must not be the reason why the next ones do.
-    for (const store of [world.postgres, world.redis]) await store.restart()
-    await recovered(world)
+    for (const store of [stack.postgres, stack.redis]) await store.restart()
+    await recovered(stack)
   }, WORLD_MS)
 
   /** Holds everything against one column of the table; the live map and kept answers are old by then. */
@@ -196,26 +196,26 @@ describeOnServers('reading', () => {
 
   /** What is written and read at once, and what can not be said. */
   const expectPilgrims = async (): Promise<void> => {
-    const synced = await post(world, 'user/sync', { user_id: userId, display_name: 'Known' })
+    const synced = await post(stack, 'user/sync', { user_id: userId, display_name: 'Known' })
     expect(await dataOf(synced, userSyncEndpoint)).toMatchObject({ pending: null, checkins: 1 })
     const stranger = newPilgrim()
     const path = `/api/event/admin/users/${stranger}`
-    await sentenceOf(await world.fetch(`/api/event/user/${stranger}`), 503, 'unavailable')
+    await sentenceOf(await stack.fetch(`/api/event/user/${stranger}`), 503, 'unavailable')
     for (const more of ['', '/export'])
-      await sentenceOf(await world.fetch(path + more, { headers: admin('owner') }), 503, 'unavailable')
+      await sentenceOf(await stack.fetch(path + more, { headers: admin('owner') }), 503, 'unavailable')
     const gpx = `/api/event/admin/users/${userId}/export?format=gpx`
-    expect(await (await world.fetch(gpx, { headers: admin('owner') })).text()).toContain('Incomplete')
+    expect(await (await stack.fetch(gpx, { headers: admin('owner') })).text()).toContain('Incomplete')
   }
 
   test(
     'with Redis closed',
     async () => {
-      await world.redis.stop()
+      await stack.redis.stop()
       await expectColumn(0)
       await expectPilgrims()
-      await world.redis.restart()
-      await recovered(world)
-      expect(await profileOf(world, userId)).not.toHaveProperty('pending')
+      await stack.redis.restart()
+      await recovered(stack)
+      expect(await profileOf(stack, userId)).not.toHaveProperty('pending')
     },
     OUTAGE_MS,
   )
@@ -223,10 +223,10 @@ describeOnServers('reading', () => {
   test(
     'with Redis frozen',
     async () => {
-      world.redis.pause()
+      stack.redis.pause()
       await expectColumn(0)
       await expectPilgrims()
-      world.redis.resume()
+      stack.redis.resume()
     },
     OUTAGE_MS,
   )
@@ -234,7 +234,7 @@ describeOnServers('reading', () => {
   test(
     'with Postgres closed',
     async () => {
-      await world.postgres.stop()
+      await stack.postgres.stop()
       await expectColumn(1)
     },
     OUTAGE_MS,

@@ -28,17 +28,17 @@ writeFileSync(AREA, JSON.stringify({ type: 'Polygon', coordinates: [box] }))
 
 const NEVER = { first_seen: null, last_seen: null }
 /** A pilgrim of each kind: what is sent of them, and when they were seen by it. */
-const KINDS: Readonly<Record<string, (world: World, userId: string, nowMs: number) => Promise<object>>> = {
+const KINDS: Readonly<Record<string, (stack: World, userId: string, nowMs: number) => Promise<object>>> = {
   'without a point': async () => NEVER,
-  'outside the area': async (world, userId, nowMs) => {
-    await syncTrack(world, userId, [{ ...OUTSIDE, timestamp: nowMs - 5 * MINUTE }])
+  'outside the area': async (stack, userId, nowMs) => {
+    await syncTrack(stack, userId, [{ ...OUTSIDE, timestamp: nowMs - 5 * MINUTE }])
     return NEVER
   },
-  'inside, and before and after it outside': async (world, userId, nowMs) => {
+  'inside, and before and after it outside': async (stack, userId, nowMs) => {
     const times = [90, 60, 50, 40].map((minutes) => nowMs - minutes * MINUTE)
     const places = [OUTSIDE, PLACE, PLACE, OUTSIDE]
     await syncTrack(
-      world,
+      stack,
       userId,
       times.map((timestamp, i) => ({ ...places[i]!, timestamp })),
     )
@@ -48,10 +48,10 @@ const KINDS: Readonly<Record<string, (world: World, userId: string, nowMs: numbe
 
 describeWorlds(
   'first and last seen',
-  (world) => {
+  (stack) => {
     const rowOf = async (userId: string) => {
       const path = `/api/event/admin/users?search=${userId}`
-      const { items } = await dataOf(await world.fetch(path, { headers: admin('manager') }), usersEndpoint)
+      const { items } = await dataOf(await stack.fetch(path, { headers: admin('manager') }), usersEndpoint)
       expect(items).toHaveLength(1)
       return items[0]!
     }
@@ -59,18 +59,18 @@ describeWorlds(
     describe.each(Object.entries(KINDS))('of a pilgrim %s', (_, sent) => {
       test('means the same in the profile, the list and the export, before the flush and after it', async () => {
         const userId = newPilgrim()
-        await post(world, 'user/sync', { user_id: userId, display_name: 'somebody' })
-        const seen = await sent(world, userId, Date.now())
+        await post(stack, 'user/sync', { user_id: userId, display_name: 'somebody' })
+        const seen = await sent(stack, userId, Date.now())
         const { last_seen } = { ...NEVER, ...seen }
         for (const isStored of [false, true]) {
-          if (isStored) await flushed(world)
-          expect(await profileOf(world, userId, admin('volunteer'))).toMatchObject(seen)
+          if (isStored) await flushed(stack)
+          expect(await profileOf(stack, userId, admin('volunteer'))).toMatchObject(seen)
           expect((await rowOf(userId)).last_seen).toBe(last_seen)
-          const detail = await world.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager') })
+          const detail = await stack.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager') })
           expect(await detail.json()).toMatchObject({ data: seen })
         }
         const path = `/api/event/admin/users/${userId}/export`
-        const all = (await (await world.fetch(path, { headers: admin('owner') })).json()) as {
+        const all = (await (await stack.fetch(path, { headers: admin('owner') })).json()) as {
           readonly pilgrim_totals: readonly object[]
         }
         for (const row of all.pilgrim_totals) expect(row).toMatchObject(seen)
@@ -82,18 +82,18 @@ describeWorlds(
       // Two days of which at least one is another one in UTC.
       const times = [40, 28].map((hours) => Date.now() - hours * 60 * MINUTE)
       await syncTrack(
-        world,
+        stack,
         userId,
         times.map((timestamp) => ({ ...PLACE, timestamp })),
       )
       const days = { first_seen: calendar.day(times[0]!), last_seen: calendar.day(times[1]!) }
-      expect(await profileOf(world, userId)).toMatchObject(days)
+      expect(await profileOf(stack, userId)).toMatchObject(days)
       // Where identity is open nobody is known to be the pilgrim.
-      expect(await profileOf(world, userId, { Authorization: 'Bearer whatever' })).toMatchObject(days)
-      const answer = await post(world, 'user/sync', { user_id: userId, language: 'ja' })
+      expect(await profileOf(stack, userId, { Authorization: 'Bearer whatever' })).toMatchObject(days)
+      const answer = await post(stack, 'user/sync', { user_id: userId, language: 'ja' })
       expect(await dataOf(answer, userSyncEndpoint)).toMatchObject(days)
       for (const role of ['volunteer', 'manager', 'owner'] as const)
-        expect(await profileOf(world, userId, admin(role))).toMatchObject({
+        expect(await profileOf(stack, userId, admin(role))).toMatchObject({
           first_seen: iso(times[0]!),
           last_seen: iso(times[1]!),
         })

@@ -24,25 +24,25 @@ const post = (body: BodyInit, headers: Record<string, string> = {}): RequestInit
   body,
 })
 
-describeWorlds('every address', (world) => {
+describeWorlds('every address', (stack) => {
   describe('CORS', () => {
     test.each([...PATHS.map(filled), '/nowhere', '/api/event/nowhere'])('OPTIONS %s: 204', async (path) => {
       const origin = { Origin: 'https://phones.example', 'Access-Control-Request-Method': 'POST' }
-      const answer = await world.fetch(path, { method: 'OPTIONS', headers: origin })
+      const answer = await stack.fetch(path, { method: 'OPTIONS', headers: origin })
       expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 204, text: '' })
       expectCommonHeaders(answer)
       expect(answer.headers.get('vary')).toBeNull()
       expect(answer.headers.get('access-control-allow-methods')?.split(', ')).toEqual(METHODS)
       for (const header of ['Content-Type', 'Authorization', 'X-Admin-Token', 'X-Line-User-Id', 'X-User-Id'])
         expect(answer.headers.get('access-control-allow-headers')).toContain(header)
-      expect((await world.fetch(path, { method: 'OPTIONS' })).status).toBe(204)
+      expect((await stack.fetch(path, { method: 'OPTIONS' })).status).toBe(204)
     })
   })
 
   describe('methods', () => {
     test.each(PATHS.map(filled))('%s: 405 with Allow for those it does not take', async (path) => {
       for (const method of METHODS.filter((method) => !allowed(path).includes(method))) {
-        const answer = await world.fetch(path, { method, headers: admin('owner') })
+        const answer = await stack.fetch(path, { method, headers: admin('owner') })
         expect({ method, allow: answer.headers.get('allow')?.split(', ').sort() }).toEqual({
           method,
           allow: allowed(path),
@@ -55,11 +55,11 @@ describeWorlds('every address', (world) => {
     test('a method that nobody knows is refused', async () => {
       for (const method of ['BREW', 'get', 'TRACE', 'PROPFIND'])
         for (const path of ['/health', '/api/event/checkin', '/nowhere']) {
-          const answer = await rawRequest(world, [`${method} ${path} HTTP/1.1`, 'Host: localhost']).catch(
+          const answer = await rawRequest(stack, [`${method} ${path} HTTP/1.1`, 'Host: localhost']).catch(
             () => null,
           )
           // In the process itself the server hangs up on a name that it does not know.
-          if (world.kind === 'embedded' && answer === null) continue
+          if (stack.kind === 'embedded' && answer === null) continue
           expect([404, 405, 501]).toContain(answer!.status)
           expect(JSON.parse(answer!.body)).toHaveProperty('error')
           expectCommonHeaders(answer!)
@@ -68,12 +68,12 @@ describeWorlds('every address', (world) => {
 
     test('HEAD where there is GET: the same answer without a body', async () => {
       const userId = newPilgrim()
-      await dataOf(await checkIn(world, userId), checkInEndpoint)
+      await dataOf(await checkIn(stack, userId), checkInEndpoint)
       const paths = ['/health', '/api/event/data', `/api/event/user/${userId}`, '/api/event/auth/role']
       for (const path of [...paths, '/api/event/admin/status', '/api/event/user/nobody', '/nowhere']) {
         const headers = admin('owner')
-        const get = await world.fetch(path, { headers })
-        const head = await world.fetch(path, { method: 'HEAD', headers })
+        const get = await stack.fetch(path, { headers })
+        const head = await stack.fetch(path, { method: 'HEAD', headers })
         expect({ path, status: head.status, text: await head.text() }).toEqual({
           path,
           status: get.status,
@@ -87,7 +87,7 @@ describeWorlds('every address', (world) => {
 
   describe('request ids', () => {
     const idOf = async (id: string, path: string) =>
-      (await world.fetch(path, { headers: { 'X-Request-Id': id } })).headers.get('x-request-id')
+      (await stack.fetch(path, { headers: { 'X-Request-Id': id } })).headers.get('x-request-id')
 
     test('a client’s own is kept, in successes and refusals', async () => {
       for (const path of ['/health', '/nowhere', '/api/event/admin/status', '/api/event/data?limit=0'])
@@ -124,19 +124,19 @@ describeWorlds('every address', (world) => {
     test.each(ways)('of 102,400 bytes is taken, %s', async (_, body) => {
       const text = ofSize(LIMIT)
       expect(Buffer.byteLength(text)).toBe(LIMIT)
-      await dataOf(await world.fetch('/api/event/checkin', post(body(text))), checkInEndpoint)
+      await dataOf(await stack.fetch('/api/event/checkin', post(body(text))), checkInEndpoint)
     })
 
     test.each(ways)('of 102,401 bytes and of a megabyte is refused, %s', async (_, body) => {
       for (const size of [LIMIT + 1, 1_000_000])
         for (const path of ['/api/event/checkin', '/api/event/track/sync'])
-          await sentenceOf(await world.fetch(path, post(body(ofSize(size)))), 413, 'too-large')
+          await sentenceOf(await stack.fetch(path, post(body(ofSize(size)))), 413, 'too-large')
     })
   })
 
   describe('paths', () => {
     const raw = (path: string, host = 'localhost', more: readonly string[] = []) =>
-      rawRequest(world, [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...more])
+      rawRequest(stack, [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...more])
 
     // What a trick may lead to: nothing, or the address that it spells out, with all that address asks for.
     test.each([
@@ -199,7 +199,7 @@ describeWorlds('every address', (world) => {
     })
 
     test('the length of the host moves no path', async () => {
-      const served = world.kind === 'embedded'
+      const served = stack.kind === 'embedded'
       for (const host of ['x', 'xy', 'a.b', '', 'x:1', 'a-name-that-is-rather-long.example.org']) {
         expect((await raw('/health', host)).status).toBe(served ? 200 : 421)
         expect((await raw('/api/event/admin/status', host)).status).toBe(served ? 401 : 421)
@@ -210,26 +210,26 @@ describeWorlds('every address', (world) => {
     })
 
     test('a request that names no host is answered, and shows no code', async () => {
-      const { status, body } = await rawRequest(world, ['GET /health HTTP/1.0'])
+      const { status, body } = await rawRequest(stack, ['GET /health HTTP/1.0'])
       expect(body).not.toContain('<')
-      expect(status).toBe(world.kind === 'embedded' ? 200 : 421)
+      expect(status).toBe(stack.kind === 'embedded' ? 200 : 421)
     })
   })
 
   test('both names answer, and plain HTTP on neither', async () => {
     for (const host of ['localhost', '127.0.0.1'] as const) {
-      expect((await world.fetch('/health', {}, host)).status).toBe(200)
-      const plain = await fetch(`http://${host}:${world.port}/health`).catch(() => null)
+      expect((await stack.fetch('/health', {}, host)).status).toBe(200)
+      const plain = await fetch(`http://${host}:${stack.port}/health`).catch(() => null)
       expect(plain?.status ?? 400).toBe(400)
     }
   })
 
   test('health is flat for monitors, and enveloped for the rest', async () => {
-    const answer = await world.fetch('/health')
+    const answer = await stack.fetch('/health')
     expect(answer.status).toBe(200)
     const { ok, data, ...flat } = (await answer.json()) as Record<string, unknown>
     expect(ok).toBe(true)
     expect(flat).toEqual(data as typeof flat)
-    expect(await healthOf(world)).toMatchObject({ status: 'ok', db: 'ok', kv: 'ok', objects: 'ok' })
+    expect(await healthOf(stack)).toMatchObject({ status: 'ok', db: 'ok', kv: 'ok', objects: 'ok' })
   })
 })

@@ -38,9 +38,9 @@ const WRITES: readonly (readonly [path: string, body: object])[] = [
 
 describeWorlds(
   'identity by LINE',
-  (world) => {
+  (stack) => {
     const post = (path: string, body: object, authorization?: string) =>
-      world.fetch(`/api/event/${path}`, {
+      stack.fetch(`/api/event/${path}`, {
         method: 'POST',
         headers: authorization === undefined ? {} : { Authorization: authorization },
         body: JSON.stringify(body),
@@ -52,7 +52,7 @@ describeWorlds(
       await sentenceOf(await post(path, body), 401, 'unauthorized')
       const stranger = `Bearer ${await tokenOf(newPilgrim())}`
       await sentenceOf(await post(path, body, stranger), 403, 'forbidden')
-      expect((await world.fetch(`/api/event/user/${userId}`)).status).toBe(404)
+      expect((await stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
       const own = `Bearer ${await tokenOf(userId)}`
       expect([200, 202]).toContain((await post(path, body, own)).status)
     })
@@ -63,9 +63,9 @@ describeWorlds(
         await post('checkin', { user_id: userId, ...PLACE }, `Bearer ${await tokenOf(userId)}`),
         checkInEndpoint,
       )
-      expect((await world.fetch(`/api/event/user/${userId}`)).status).toBe(200)
-      expect((await world.fetch('/api/event/data')).status).toBe(200)
-      const role = await world.fetch('/api/event/admin/roles', {
+      expect((await stack.fetch(`/api/event/user/${userId}`)).status).toBe(200)
+      expect((await stack.fetch('/api/event/data')).status).toBe(200)
+      const role = await stack.fetch('/api/event/admin/roles', {
         method: 'POST',
         headers: admin('owner'),
         body: JSON.stringify({ user_id: userId, role: 'volunteer' }),
@@ -81,7 +81,7 @@ describeWorlds(
       await dataOf(await post('checkin', body, own.Authorization), checkInEndpoint)
       const instant = new Date(at).toISOString()
       const day = createCalendar('Asia/Taipei').day(at)
-      expect(await profileOf(world, userId, own)).toMatchObject({ first_seen: instant, last_seen: instant })
+      expect(await profileOf(stack, userId, own)).toMatchObject({ first_seen: instant, last_seen: instant })
       const synced = await post('user/sync', { user_id: userId }, own.Authorization)
       expect(await dataOf(synced, userSyncEndpoint)).toMatchObject({
         first_seen: instant,
@@ -89,7 +89,7 @@ describeWorlds(
       })
       const others = [`Bearer ${await tokenOf(newPilgrim())}`, 'Bearer nonsense', 'Basic nonsense']
       for (const headers of [{}, ...others.map((Authorization) => ({ Authorization }))])
-        expect(await profileOf(world, userId, headers)).toMatchObject({ first_seen: day, last_seen: day })
+        expect(await profileOf(stack, userId, headers)).toMatchObject({ first_seen: day, last_seen: day })
     })
   },
   {

@@ -22,30 +22,30 @@ import {
 } from '#tests/helpers/test-stack.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
-const ledgerOf = async (world: World): Promise<Ledger> =>
-  dataOf(await world.fetch('/api/event/admin/ledger', { headers: admin('manager') }), ledgerEndpoint)
+const ledgerOf = async (stack: World): Promise<Ledger> =>
+  dataOf(await stack.fetch('/api/event/admin/ledger', { headers: admin('manager') }), ledgerEndpoint)
 
 const sumOf = ({ rejected, losses: _losses, as_of: _asOf, received, ...others }: Ledger): number =>
   [...Object.values(others), ...Object.values(rejected)].reduce((sum, points) => sum + points, 0) - received
 
 describeWorlds(
   'the ledger',
-  (world) => {
+  (stack) => {
     test('counts what was taken, what was known and what was turned away, and a flush is forced', async () => {
-      const force = () => world.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('manager') })
+      const force = () => stack.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('manager') })
       // The flush at the start is over then, and no other is near.
       expect((await dataOf(await force(), forceFlushEndpoint)).finished).toBe(true)
       const userId = newPilgrim()
       const now = Date.now()
       const points = Array.from({ length: 10 }, (_, i) => ({ ...PLACE, timestamp: now - i * 60_000 }))
       const bad = [{ ...PLACE }, { ...PLACE, timestamp: 1 }, { ...PLACE, lat: 91, timestamp: now }]
-      await dataOf(await syncTrack(world, userId, [...points, ...bad, points[0]]), trackSyncEndpoint)
-      await dataOf(await syncTrack(world, userId, points.slice(0, 4)), trackSyncEndpoint)
-      expect((await checkIn(world, userId)).status).toBe(202)
-      for (let i = 0; i < 5; i++) await checkIn(world, userId, { timestamp: now - i * 1_000 })
-      expect((await setStatus(world, { status: 'paused' })).status).toBe(200)
-      expect((await syncTrack(world, userId, [...points.slice(0, 2), ...bad])).status).toBe(403)
-      expect((await setStatus(world, { status: 'active' })).status).toBe(200)
+      await dataOf(await syncTrack(stack, userId, [...points, ...bad, points[0]]), trackSyncEndpoint)
+      await dataOf(await syncTrack(stack, userId, points.slice(0, 4)), trackSyncEndpoint)
+      expect((await checkIn(stack, userId)).status).toBe(202)
+      for (let i = 0; i < 5; i++) await checkIn(stack, userId, { timestamp: now - i * 1_000 })
+      expect((await setStatus(stack, { status: 'paused' })).status).toBe(200)
+      expect((await syncTrack(stack, userId, [...points.slice(0, 2), ...bad])).status).toBe(403)
+      expect((await setStatus(stack, { status: 'active' })).status).toBe(200)
 
       const taken = {
         received: 29,
@@ -61,7 +61,7 @@ describeWorlds(
       // What each process has turned away is known everywhere a moment later.
       const before = await until(
         async () => {
-          const ledger = await ledgerOf(world)
+          const ledger = await ledgerOf(stack)
           return ledger.received >= taken.received && ledger
         },
         { timeoutMs: 20_000, what: 'what was turned away to be counted', everyMs: 500 },
@@ -71,15 +71,15 @@ describeWorlds(
 
       const flushed = await Promise.all([force(), force()])
       for (const answer of flushed) expect((await dataOf(answer, forceFlushEndpoint)).finished).toBe(true)
-      const after = await ledgerOf(world)
+      const after = await ledgerOf(stack)
       expect(after).toMatchObject({ ...taken, pending: 0, stored: 15, lost: 0, in_flight: 0, dead_letter: 0 })
     }, 60_000)
 
     test('of dead letters that are not there says so', async () => {
-      const list = await world.fetch('/api/event/admin/dead-letters', { headers: admin('manager') })
+      const list = await stack.fetch('/api/event/admin/dead-letters', { headers: admin('manager') })
       expect((await dataOf(list, deadLettersEndpoint)).items).toEqual([])
       for (const { method, path } of [replayDeadLetterEndpoint, dropDeadLetterEndpoint]) {
-        const call = (id: string) => world.fetch(path.replace(':id', id), { method, headers: admin('owner') })
+        const call = (id: string) => stack.fetch(path.replace(':id', id), { method, headers: admin('owner') })
         await sentenceOf(await call('7'), 404, 'not-found')
         await sentenceOf(await call('x'), 400, 'invalid-request')
       }

@@ -19,47 +19,47 @@ import { admin, checkIn, healthOf, newPilgrim, setStatus, type World } from '#te
 import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
 import { describeWorlds, WORLD_MS } from '#tests/helpers/open-test-stack.ts'
 
-const endActivity = (world: World): Promise<Response> =>
-  world.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
-const read = async (world: World): Promise<Activity> =>
-  dataOf(await world.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
+const endActivity = (stack: World): Promise<Response> =>
+  stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
+const read = async (stack: World): Promise<Activity> =>
+  dataOf(await stack.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
 
-describeWorlds('the states', (world) => {
-  const put = (status: unknown) => setStatus(world, { status })
+describeWorlds('the states', (stack) => {
+  const put = (status: unknown) => setStatus(stack, { status })
   /** What is no transition changes nothing. */
   const expectNone = async (status: unknown, answer: 200 | 400 | 409) => {
-    const { ending: _, ...before } = await read(world)
+    const { ending: _, ...before } = await read(stack)
     const given = await put(status)
     expect({ status, answer: given.status }).toEqual({ status, answer })
     // The end may have come further meanwhile.
-    expect(await read(world)).toMatchObject(before)
+    expect(await read(stack)).toMatchObject(before)
   }
 
   test('follow their table, and an ended event stays ended', async () => {
     const walker = newPilgrim()
     for (const state of ['active', 'paused', 'active', 'paused'] as const) {
-      if ((await read(world)).status !== state)
+      if ((await read(stack)).status !== state)
         expect(await dataOf(await put(state), setStatusEndpoint)).toMatchObject({ status: state })
-      const answer = await checkIn(world, walker)
+      const answer = await checkIn(stack, walker)
       expect({ state, answer: answer.status }).toEqual({ state, answer: state === 'active' ? 202 : 403 })
       await expectNone(state, 200)
       for (const no of ['ended', 'Active', '', null, 1]) await expectNone(no, 400)
     }
-    const ended = await dataOf(await endActivity(world), endActivityEndpoint)
+    const ended = await dataOf(await endActivity(stack), endActivityEndpoint)
     expect(ended).toMatchObject({ status: 'ended', message: null, ending: { flush: 'done' } })
     for (const status of ['active', 'paused']) await expectNone(status, 409)
     await expectNone('ended', 400)
-    await sentenceOf(await checkIn(world, walker), 403, 'ended')
+    await sentenceOf(await checkIn(stack, walker), 403, 'ended')
     // Ending it again, also many times at once, answers the state of the first.
-    const again = await Promise.all(Array.from({ length: 8 }, () => endActivity(world)))
+    const again = await Promise.all(Array.from({ length: 8 }, () => endActivity(stack)))
     for (const answer of again)
       expect(await dataOf(answer, endActivityEndpoint)).toMatchObject({
         status: 'ended',
         changed_at: ended.changed_at,
         changed_by: ended.changed_by,
       })
-    expect((await healthOf(world)).status).toBe('ended')
-    const audit = await world.fetch('/api/event/admin/audit', { headers: admin('owner') })
+    expect((await healthOf(stack)).status).toBe('ended')
+    const audit = await stack.fetch('/api/event/admin/audit', { headers: admin('owner') })
     const { items } = await dataOf(audit, auditEndpoint)
     expect(items.map(({ action, details }) => details.status ?? action).reverse()).toEqual([
       ...['paused', 'active', 'paused'],
@@ -69,22 +69,22 @@ describeWorlds('the states', (world) => {
 })
 
 describeOnServers('the status', () => {
-  let world: FragileWorld
+  let stack: FragileWorld
   let sql: postgres.Sql
   beforeAll(async () => {
-    world = await openFragileWorld()
-    sql = postgres(world.databaseUrl, { max: 1, onnotice: () => undefined })
+    stack = await openFragileWorld()
+    sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
   }, WORLD_MS)
   afterAll(async () => {
     await sql.end({ timeout: 1 })
-    await world.close()
+    await stack.close()
   }, WORLD_MS)
 
   /** What each replica answers to a check-in, not through the proxy. */
   const asked = (): Promise<string[]> =>
     Promise.all(
       [0, 1].map(async (replica) => {
-        const { url } = world.service('tracking', replica)
+        const { url } = stack.service('tracking', replica)
         const fetch: World['fetch'] = (path, init) => globalThis.fetch(`${url}${path}`, init)
         const answer = await checkIn({ fetch } as World, newPilgrim())
         const { code = 'admitted' } = (await answer.json()) as { code?: string }
@@ -94,21 +94,21 @@ describeOnServers('the status', () => {
 
   /** As a new disk in its place. */
   const emptyRedis = async () => {
-    await world.redis.stop('SIGKILL')
-    await rm(join(world.redis.dir, 'appendonlydir'), { recursive: true })
-    await world.redis.restart()
+    await stack.redis.stop('SIGKILL')
+    await rm(join(stack.redis.dir, 'appendonlydir'), { recursive: true })
+    await stack.redis.restart()
   }
   const losses: readonly (readonly [string, () => Promise<void>])[] = [
-    ['Redis', () => world.redis.restart()],
+    ['Redis', () => stack.redis.restart()],
     ['Redis, with an empty disk', emptyRedis],
-    ['Postgres', () => world.postgres.restart()],
-    ['NATS', () => world.nats.restart()],
-    ['admin', () => world.service('admin').restart()],
+    ['Postgres', () => stack.postgres.restart()],
+    ['NATS', () => stack.nats.restart()],
+    ['admin', () => stack.service('admin').restart()],
     [
       'tracking',
-      async () => void (await Promise.all([0, 1].map((i) => world.service('tracking', i).restart()))),
+      async () => void (await Promise.all([0, 1].map((i) => stack.service('tracking', i).restart()))),
     ],
-    ['scheduler', () => world.service('scheduler').restart()],
+    ['scheduler', () => stack.service('scheduler').restart()],
   ]
 
   /** From a loss on nobody is admitted, and soon everybody is refused with the right word. */
@@ -130,24 +130,24 @@ describeOnServers('the status', () => {
 
   test('holds for the very next request on every replica, and through the loss of every part', async () => {
     for (let i = 0; i < 5; i++) {
-      await setStatus(world, { status: 'paused' })
+      await setStatus(stack, { status: 'paused' })
       expect(await asked()).toEqual(['paused', 'paused'])
-      await setStatus(world, { status: 'active' })
+      await setStatus(stack, { status: 'active' })
       expect(await asked()).toEqual(['admitted', 'admitted'])
     }
-    await setStatus(world, { status: 'paused' })
+    await setStatus(stack, { status: 'paused' })
     for (const [, loss] of losses) await expectKept('paused', loss)
   }, 120_000)
 
   test('is not guessed: with an empty kv and no database nobody is admitted', async () => {
-    await setStatus(world, { status: 'active' })
+    await setStatus(stack, { status: 'active' })
     expect(await asked()).toEqual(['admitted', 'admitted'])
     // Whoever hears of the change reads it once more, and might pass it on to the kv that is empty by then.
     await until(async () => (await unhandledEvents(sql, ['admin.spread-status'])).length === 0, {
       timeoutMs: 30_000,
       what: 'all to have heard',
     })
-    const redis = new Redis(world.redisUrl)
+    const redis = new Redis(stack.redisUrl)
     // What somebody has read of the database just before may still be on its way to the kv; and for a second after
     // a late answer of the kv a replica does not ask it, and goes by what it knows.
     const staysEmpty = async () => {
@@ -156,12 +156,12 @@ describeOnServers('the status', () => {
       return (await redis.exists('{gps:0}:status')) === 0
     }
     for (const away of ['silent', 'gone'] as const) {
-      if (away === 'silent') world.postgres.pause()
-      else await world.postgres.stop('SIGKILL')
+      if (away === 'silent') stack.postgres.pause()
+      else await stack.postgres.stop('SIGKILL')
       await until(staysEmpty, { timeoutMs: 10_000, what: 'nobody to tell the kv of the database' })
       for (let i = 0; i < 3; i++)
         expect({ away, i, codes: await asked() }).toEqual({ away, i, codes: ['unavailable', 'unavailable'] })
-      await world.postgres.restart()
+      await stack.postgres.restart()
       await until(async () => (await asked()).every((code) => code === 'admitted'), {
         timeoutMs: 30_000,
         what: 'check-ins to be admitted again',
@@ -171,9 +171,9 @@ describeOnServers('the status', () => {
   }, 120_000)
 
   test('comes out the same whatever pause and end do to each other', async () => {
-    const redis = new Redis(world.redisUrl)
+    const redis = new Redis(stack.redisUrl)
     // The database has just been away: each connection to it that has died fails once.
-    await until(async () => (await Promise.all(Array.from({ length: 12 }, () => read(world)))).length, {
+    await until(async () => (await Promise.all(Array.from({ length: 12 }, () => read(stack)))).length, {
       timeoutMs: 15_000,
       what: 'admin to have its connections again',
     })
@@ -183,10 +183,10 @@ describeOnServers('the status', () => {
       await sql`UPDATE activity SET status = 'active', version = version + 1`
       await sql`TRUNCATE ending, audit_log, outbox, handled`
       const calls = [
-        () => setStatus(world, { status: 'paused', message: `${round}` }),
-        () => endActivity(world),
-        () => setStatus(world, { status: 'active' }),
-        () => endActivity(world),
+        () => setStatus(stack, { status: 'paused', message: `${round}` }),
+        () => endActivity(stack),
+        () => setStatus(stack, { status: 'active' }),
+        () => endActivity(stack),
       ]
       if (round % 2 === 1) calls.reverse()
       const answers = await Promise.all(
@@ -219,11 +219,11 @@ describeOnServers('the status', () => {
 
   // The last one: the event has ended.
   test('ended, it is that through the loss of the kv, the database and tracking', async () => {
-    expect((await read(world)).status).toBe('ended')
+    expect((await read(stack)).status).toBe('ended')
     expect(await asked()).toEqual(['ended', 'ended'])
     for (const [name, loss] of losses)
       if (/Redis|Postgres|tracking/.test(name)) await expectKept('ended', loss)
-    await until(async () => (await healthOf(world)).status === 'ended', {
+    await until(async () => (await healthOf(stack)).status === 'ended', {
       timeoutMs: 10_000,
       what: 'the report',
     })

@@ -49,14 +49,14 @@ describeOnServers('nothing personal', () => {
   const markers = newMarkers()
   const line = startQuotingLine(OWNER)
   const failures: string[] = []
-  let world: FragileWorld
+  let stack: FragileWorld
   let sql: postgres.Sql
   let requests: readonly MarkedRequest[]
   let objects: string
 
   beforeAll(async () => {
     objects = join(await newDirectory('objects'), 'objects')
-    world = await openFragileWorld({
+    stack = await openFragileWorld({
       ...storesAsComposed(),
       settings: {
         ...UNLIMITED,
@@ -68,23 +68,23 @@ describeOnServers('nothing personal', () => {
         EVENT_ALERT_USER_ID: OWNER,
       },
     })
-    sql = postgres(world.databaseUrl, { max: 1, onnotice: () => undefined })
-    const document = (await (await world.fetch('/api/event/openapi.json')).json()) as Description
+    sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
+    const document = (await (await stack.fetch('/api/event/openapi.json')).json()) as Description
     requests = markedRequests(document, markers, () => admin('owner')['X-Admin-Token'])
   }, WORLD_MS)
   afterAll(async () => {
     await line.server.stop(true)
     await sql.end({ timeout: 1 })
-    await world.close()
+    await stack.close()
   }, WORLD_MS)
 
   /** Sends one, and keeps what it answers where it is no refusal of the request itself. */
   const send = async ({ operation, path, init }: MarkedRequest): Promise<void> => {
     // Not by the world's own fetch: what is looked at here is no answer as described, but what an answer lets out.
-    const answer = await fetch(`https://localhost:${world.port}${path}`, {
+    const answer = await fetch(`https://localhost:${stack.port}${path}`, {
       ...init,
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      tls: { ca: world.ca },
+      tls: { ca: stack.ca },
     })
     if (operation.endsWith('/stream')) {
       await answer.body?.cancel()
@@ -110,9 +110,9 @@ describeOnServers('nothing personal', () => {
   }
   /** The stores are whole again, and what waited has been stored. */
   const mended = async (): Promise<void> => {
-    await recovered(world)
-    expect((await setStatus(world, { status: 'active' })).status).toBe(200)
-    await flushed(world)
+    await recovered(stack)
+    expect((await setStatus(stack, { status: 'active' })).status).toBe(200)
+    await flushed(stack)
   }
 
   const everyTable = async (statement: (table: string) => string): Promise<void> => {
@@ -125,13 +125,13 @@ describeOnServers('nothing personal', () => {
   /** Whatever was written by now, by any process, that tells of a person. */
   const found = async (): Promise<string[]> => {
     const stores: [string, Server][] = [
-      ['postgres', world.postgres],
-      ['redis', world.redis],
-      ['nats', world.nats],
-      ['caddy', world.caddy],
+      ['postgres', stack.postgres],
+      ['redis', stack.redis],
+      ['nats', stack.nats],
+      ['caddy', stack.caddy],
     ]
-    const services = ServiceName.options.map((name): [string, Server] => [name, world.service(name)])
-    const replica: [string, Server] = ['tracking 2', world.service('tracking', 1)]
+    const services = ServiceName.options.map((name): [string, Server] => [name, stack.service(name)])
+    const replica: [string, Server] = ['tracking 2', stack.service('tracking', 1)]
     const logs = [...stores, ...services, replica].map(
       ([name, { dir }]) => [name, readFileSync(join(dir, 'server.log'), 'utf8')] as const,
     )
@@ -176,7 +176,7 @@ describeOnServers('nothing personal', () => {
       },
       () => sql.unsafe('DROP FUNCTION quote CASCADE'),
     ],
-    ['Postgres', () => world.postgres.stop(), () => world.postgres.restart()],
+    ['Postgres', () => stack.postgres.stop(), () => stack.postgres.restart()],
     [
       'Redis, which holds something else than it should',
       () =>
@@ -191,12 +191,12 @@ describeOnServers('nothing personal', () => {
       () => inRedis((redis) => redis.config('SET', 'maxmemory', '1')),
       () => inRedis((redis) => redis.config('SET', 'maxmemory', '1gb')),
     ],
-    ['Redis', () => world.redis.stop(), () => world.redis.restart()],
-    ['NATS', () => world.nats.stop(), () => world.nats.restart()],
+    ['Redis', () => stack.redis.stop(), () => stack.redis.restart()],
+    ['NATS', () => stack.nats.stop(), () => stack.nats.restart()],
     [
       'a service behind Caddy',
-      () => world.service('survey-profile').stop(),
-      () => world.service('survey-profile').restart(),
+      () => stack.service('survey-profile').stop(),
+      () => stack.service('survey-profile').restart(),
     ],
     [
       'the store of objects',
@@ -211,7 +211,7 @@ describeOnServers('nothing personal', () => {
     ],
   ]
   const inRedis = async <T>(work: (redis: Redis) => Promise<T>): Promise<void> => {
-    const redis = new Redis(world.redisUrl)
+    const redis = new Redis(stack.redisUrl)
     await work(redis)
     redis.disconnect()
   }

@@ -23,10 +23,10 @@ import {
 } from '#tests/helpers/test-stack.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
-describeWorlds('an operator', (world) => {
+describeWorlds('an operator', (stack) => {
   const status = async () =>
-    dataOf(await world.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
-  const set = async (body: object) => dataOf(await setStatus(world, body), setStatusEndpoint)
+    dataOf(await stack.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
+  const set = async (body: object) => dataOf(await setStatus(stack, body), setStatusEndpoint)
   const point = () => ({ ...PLACE, timestamp: Date.now() - 1_000 })
 
   test.each([
@@ -36,7 +36,7 @@ describeWorlds('an operator', (world) => {
   ] as const)('learns that they are %s', async (role, level) => {
     const headers = admin(role)
     const number = headers['X-Admin-Token'].split('-').at(-1)
-    expect(await dataOf(await world.fetch('/api/event/auth/role', { headers }), roleEndpoint)).toEqual({
+    expect(await dataOf(await stack.fetch('/api/event/auth/role', { headers }), roleEndpoint)).toEqual({
       role,
       level,
       name: `${role}${number}`,
@@ -45,29 +45,29 @@ describeWorlds('an operator', (world) => {
 
   test('pauses: check-ins and tracks are refused with the message, the rest goes on', async () => {
     const userId = newPilgrim()
-    await dataOf(await checkIn(world, userId), checkInEndpoint)
+    await dataOf(await checkIn(stack, userId), checkInEndpoint)
     expect(await status()).toMatchObject({ status: 'active', message: null, ending: null })
 
     const paused = await set({ status: 'paused', message: 'Storm: stay where you are. 停' })
     expect(paused).toMatchObject({ status: 'paused', message: 'Storm: stay where you are. 停' })
     expect(paused.changed_by).toStartWith('manager')
     for (let i = 0; i < 4; i++) {
-      const [checkedIn, synced] = [await checkIn(world, userId), await syncTrack(world, userId, [point()])]
+      const [checkedIn, synced] = [await checkIn(stack, userId), await syncTrack(stack, userId, [point()])]
       expect(await sentenceOf(checkedIn, 403, 'paused')).toBe('Storm: stay where you are. 停')
       expect(await sentenceOf(synced, 403, 'paused')).toBe('Storm: stay where you are. 停')
     }
     // A fault of the request is told before the state of the event.
-    await sentenceOf(await checkIn(world, userId, { lat: 91 }), 400, 'invalid-request')
+    await sentenceOf(await checkIn(stack, userId, { lat: 91 }), 400, 'invalid-request')
     expect(await status()).toEqual(paused)
-    expect((await world.fetch('/api/event/data')).status).toBe(200)
-    await flushed(world)
-    const profile = await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+    expect((await stack.fetch('/api/event/data')).status).toBe(200)
+    await flushed(stack)
+    const profile = await dataOf(await stack.fetch(`/api/event/user/${userId}`), profileEndpoint)
     expect(profile.checkins).toBe(1)
-    expect((await healthOf(world)).status).toBe('ok')
+    expect((await healthOf(stack)).status).toBe('ok')
   })
 
   const read = async <E extends Endpoint>(endpoint: E) =>
-    dataOf(await world.fetch(endpoint.path, { headers: admin('owner') }), endpoint)
+    dataOf(await stack.fetch(endpoint.path, { headers: admin('owner') }), endpoint)
   const audited = async () =>
     (await read(auditEndpoint)).items.map(({ action, details }) => ({ action, details }))
   /** What the timeline says; its answers are kept for a second. */
@@ -75,7 +75,7 @@ describeWorlds('an operator', (world) => {
     await Bun.sleep(1_100)
     return (await read(timelineEndpoint)).entries.map(({ kind, message }) => ({ kind, message }))
   }
-  const refusal = async () => sentenceOf(await checkIn(world, newPilgrim()), 403, 'paused')
+  const refusal = async () => sentenceOf(await checkIn(stack, newPilgrim()), 403, 'paused')
 
   test('pausing again changes the message at most, and only where one is given', async () => {
     const before = await status()
@@ -122,35 +122,35 @@ describeWorlds('an operator', (world) => {
     const userId = newPilgrim()
     for (let i = 0; i < 5; i++) {
       await set({ status: 'paused' })
-      await sentenceOf(await checkIn(world, userId), 403, 'paused')
+      await sentenceOf(await checkIn(stack, userId), 403, 'paused')
       await set({ status: 'active' })
-      const synced = await syncTrack(world, userId, [{ ...point(), lat: 24 + i }])
+      const synced = await syncTrack(stack, userId, [{ ...point(), lat: 24 + i }])
       expect(await dataOf(synced, trackSyncEndpoint)).toMatchObject({ accepted: 1 })
     }
-    await dataOf(await checkIn(world, userId), checkInEndpoint)
+    await dataOf(await checkIn(stack, userId), checkInEndpoint)
   })
 
   // The last one: nothing opens an ended event again.
   test('ends: nothing more is taken, what was taken is stored, reading goes on', async () => {
     const userId = newPilgrim()
-    await dataOf(await checkIn(world, userId), checkInEndpoint)
+    await dataOf(await checkIn(stack, userId), checkInEndpoint)
     const end = async () =>
       dataOf(
-        await world.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') }),
+        await stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') }),
         endActivityEndpoint,
       )
     const ended = await end()
     expect(ended).toMatchObject({ status: 'ended', ending: { flush: 'done' } })
     for (let i = 0; i < 4; i++) {
-      expect(await sentenceOf(await checkIn(world, userId), 403, 'ended')).toContain('ended')
-      await sentenceOf(await syncTrack(world, userId, [point()]), 403, 'ended')
+      expect(await sentenceOf(await checkIn(stack, userId), 403, 'ended')).toContain('ended')
+      await sentenceOf(await syncTrack(stack, userId, [point()]), 403, 'ended')
     }
-    await sentenceOf(await setStatus(world, { status: 'active' }), 409, 'conflict')
+    await sentenceOf(await setStatus(stack, { status: 'active' }), 409, 'conflict')
     expect(await end()).toMatchObject({ status: 'ended', changed_at: ended.changed_at })
-    const profile = await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+    const profile = await dataOf(await stack.fetch(`/api/event/user/${userId}`), profileEndpoint)
     expect(profile.checkins).toBe(1)
-    await dataOf(await world.fetch('/api/event/data'), dataEndpoint)
-    await flushed(world)
-    expect(await healthOf(world)).toMatchObject({ status: 'ended', buffer_size: 0 })
+    await dataOf(await stack.fetch('/api/event/data'), dataEndpoint)
+    await flushed(stack)
+    expect(await healthOf(stack)).toMatchObject({ status: 'ended', buffer_size: 0 })
   })
 })

@@ -19,16 +19,16 @@ const WAYS: readonly (readonly [name: string, body: () => BodyInit])[] = [
   ['in chunks', () => streamed(TOO_LARGE)],
 ]
 
-describeWorlds('the order of checks', (world) => {
+describeWorlds('the order of checks', (stack) => {
   test.each(WAYS)('a body that is too large is told first, by every endpoint, %s', async (_, body) => {
     for (const { method, path } of ENDPOINTS.filter((endpoint) => endpoint.method !== 'GET'))
       for (const headers of [{}, { 'X-Admin-Token': 'no token of this event' }])
-        await sentenceOf(await world.fetch(filled(path), { method, headers, body: body() }), 413, 'too-large')
+        await sentenceOf(await stack.fetch(filled(path), { method, headers, body: body() }), 413, 'too-large')
   })
 
   test('then who calls, before what the body says', async () => {
     for (const { method, path, access, bodyKind } of ENDPOINTS)
       if (bodyKind === 'json' && access !== 'public' && access !== 'optional')
-        await sentenceOf(await world.fetch(filled(path), { method, body: '{"cut' }), 401, 'unauthorized')
+        await sentenceOf(await stack.fetch(filled(path), { method, body: '{"cut' }), 401, 'unauthorized')
   })
 })

@@ -25,24 +25,24 @@ const RECOVERY_MS = 30_000
 const TEST_MS = 90_000
 
 describeOnServers('an outage', () => {
-  let world: FragileWorld
+  let stack: FragileWorld
   let sql: postgres.Sql
   beforeAll(async () => {
-    world = await openFragileWorld()
-    sql = postgres(world.databaseUrl, { max: 1, onnotice: () => undefined })
+    stack = await openFragileWorld()
+    sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
   }, WORLD_MS)
   afterAll(async () => {
     await sql.end({ timeout: 1 })
-    await world.close()
+    await stack.close()
   }, WORLD_MS)
   afterEach(async () => {
     // A test that fails in the middle must not be the reason why the next ones do.
-    for (const store of [world.postgres, world.redis, world.nats]) await store.restart()
-    await recovered(world)
+    for (const store of [stack.postgres, stack.redis, stack.nats]) await store.restart()
+    await recovered(stack)
   }, WORLD_MS)
 
   const point = () => ({ ...PLACE, timestamp: Date.now() - 1_000 })
-  const profile = (userId: string) => world.fetch(`/api/event/user/${userId}`)
+  const profile = (userId: string) => stack.fetch(`/api/event/user/${userId}`)
   const unavailable = (answer: Response) => sentenceOf(answer, 503, 'unavailable')
 
   /** Check-ins of new pilgrims, each of which must be answered 202, promptly. */
@@ -50,7 +50,7 @@ describeOnServers('an outage', () => {
     const pilgrims = Array.from({ length: count }, newPilgrim)
     for (const userId of pilgrims) {
       const started = performance.now()
-      expect(await dataOf(await checkIn(world, userId), checkInEndpoint)).toMatchObject({ duplicate: false })
+      expect(await dataOf(await checkIn(stack, userId), checkInEndpoint)).toMatchObject({ duplicate: false })
       expect(performance.now() - started).toBeLessThan(8_000)
     }
     return pilgrims
@@ -58,7 +58,7 @@ describeOnServers('an outage', () => {
 
   /** Each pilgrim's one check-in is in the table, once. */
   const expectStored = async (pilgrims: readonly string[]) => {
-    await flushed(world)
+    await flushed(stack)
     const rows = await sql<{ user_id: string; points: number }[]>`
       SELECT user_id, count(*)::int AS points FROM gps_points
       WHERE user_id = ANY(${pilgrims as string[]}) AND kind = 'c' GROUP BY user_id`
@@ -71,30 +71,30 @@ describeOnServers('an outage', () => {
     'of the kv: check-ins are taken by the journal, and all of them are there afterwards',
     async () => {
       const before = newPilgrim()
-      await dataOf(await checkIn(world, before), checkInEndpoint)
-      await flushed(world)
-      await world.redis.stop()
+      await dataOf(await checkIn(stack, before), checkInEndpoint)
+      await flushed(stack)
+      await stack.redis.stop()
       const pilgrims = await checkInAll(40)
-      expect(await journaled(world)).toBe(40)
-      await unavailable(await syncTrack(world, before, [point()]))
+      expect(await journaled(stack)).toBe(40)
+      await unavailable(await syncTrack(stack, before, [point()]))
       const marked = { checkins: 1, pending: null }
       expect(await dataOf(await profile(before), profileEndpoint)).toMatchObject(marked)
-      await sentenceOf(await checkIn(world, newPilgrim(), { lat: 91 }), 400, 'invalid-request')
+      await sentenceOf(await checkIn(stack, newPilgrim(), { lat: 91 }), 400, 'invalid-request')
       // Each replica limits by itself meanwhile.
       const restless = newPilgrim()
       const statuses: number[] = []
       for (let i = 0; i < 12; i++)
-        statuses.push((await checkIn(world, restless, { timestamp: Date.now() - i * 1_000 })).status)
+        statuses.push((await checkIn(stack, restless, { timestamp: Date.now() - i * 1_000 })).status)
       expect(statuses.slice(0, 5)).toEqual([202, 202, 202, 202, 202])
       expect(statuses.filter((status) => status === 202).length).toBeWithin(5, 11)
       expect(new Set(statuses)).toEqual(new Set([202, 429]))
-      expect(await healthOf(world)).toMatchObject({ status: 'error', db: 'ok', kv: 'error' })
-      expect((await world.fetch('/health')).status).toBe(503)
-      expect((await world.fetch('/api/event/auth/role', { headers: admin('volunteer') })).status).toBe(200)
+      expect(await healthOf(stack)).toMatchObject({ status: 'error', db: 'ok', kv: 'error' })
+      expect((await stack.fetch('/health')).status).toBe(503)
+      expect((await stack.fetch('/api/event/auth/role', { headers: admin('volunteer') })).status).toBe(200)
 
-      await world.redis.restart()
-      await recovered(world)
-      await dataOf(await syncTrack(world, before, [point()]), trackSyncEndpoint)
+      await stack.redis.restart()
+      await recovered(stack)
+      await dataOf(await syncTrack(stack, before, [point()]), trackSyncEndpoint)
       await expectStored([before, ...pilgrims])
     },
     TEST_MS,
@@ -103,11 +103,11 @@ describeOnServers('an outage', () => {
   test(
     'of a kv that hangs: the same',
     async () => {
-      world.redis.pause()
+      stack.redis.pause()
       const pilgrims = await checkInAll(10)
-      await unavailable(await syncTrack(world, newPilgrim(), [point()]))
-      world.redis.resume()
-      await recovered(world)
+      await unavailable(await syncTrack(stack, newPilgrim(), [point()]))
+      stack.redis.resume()
+      await recovered(stack)
       await expectStored(pilgrims)
     },
     TEST_MS,
@@ -116,12 +116,12 @@ describeOnServers('an outage', () => {
   test(
     'of the kv at the start of a service: check-ins are taken by the status of the database',
     async () => {
-      await world.redis.stop()
-      await world.service('tracking', 0).restart()
-      await world.service('tracking', 1).restart()
+      await stack.redis.stop()
+      await stack.service('tracking', 0).restart()
+      await stack.service('tracking', 1).restart()
       const pilgrims = await checkInAll(4)
-      await world.redis.restart()
-      await recovered(world)
+      await stack.redis.restart()
+      await recovered(stack)
       await expectStored(pilgrims)
     },
     TEST_MS,
@@ -130,12 +130,12 @@ describeOnServers('an outage', () => {
   test(
     'of the kv while an operator pauses: told so, and it holds as soon as the kv is back',
     async () => {
-      await world.redis.stop()
-      expect(await unavailable(await setStatus(world, { status: 'paused' }))).toContain('stored')
-      await world.redis.restart()
-      const refused = async () => (await checkIn(world, newPilgrim())).status === 403
+      await stack.redis.stop()
+      expect(await unavailable(await setStatus(stack, { status: 'paused' }))).toContain('stored')
+      await stack.redis.restart()
+      const refused = async () => (await checkIn(stack, newPilgrim())).status === 403
       await until(refused, { timeoutMs: RECOVERY_MS, what: 'the pause to be known', everyMs: 200 })
-      await dataOf(await setStatus(world, { status: 'active' }), setStatusEndpoint)
+      await dataOf(await setStatus(stack, { status: 'active' }), setStatusEndpoint)
       await checkInAll(2)
     },
     TEST_MS,
@@ -145,14 +145,14 @@ describeOnServers('an outage', () => {
     'of the database: check-ins, tracks and the map do not notice, what needs it says so',
     async () => {
       const known = newPilgrim()
-      await dataOf(await checkIn(world, known), checkInEndpoint)
-      await world.postgres.stop()
+      await dataOf(await checkIn(stack, known), checkInEndpoint)
+      await stack.postgres.stop()
       const pilgrims = await checkInAll(10)
       for (const userId of pilgrims)
-        await dataOf(await syncTrack(world, userId, [point()]), trackSyncEndpoint)
-      await dataOf(await world.fetch('/api/event/data'), dataEndpoint)
+        await dataOf(await syncTrack(stack, userId, [point()]), trackSyncEndpoint)
+      await dataOf(await stack.fetch('/api/event/data'), dataEndpoint)
       const shown = async () => {
-        const map = await world.fetch('/api/event/data', { headers: admin('owner') })
+        const map = await stack.fetch('/api/event/data', { headers: admin('owner') })
         return (await dataOf(map, dataEndpoint)).points.map(({ userId }) => userId)
       }
       await until(async () => (await shown()).includes(known), {
@@ -160,20 +160,20 @@ describeOnServers('an outage', () => {
         what: 'the map to show who checked in last',
       })
       await unavailable(await profile(known))
-      await unavailable(await setStatus(world, { status: 'paused' }))
-      await unavailable(await world.fetch('/api/event/admin/status', { headers: admin('owner') }))
+      await unavailable(await setStatus(stack, { status: 'paused' }))
+      await unavailable(await stack.fetch('/api/event/admin/status', { headers: admin('owner') }))
       // A report may be a second old.
-      await until(async () => (await healthOf(world)).db === 'error', {
+      await until(async () => (await healthOf(stack)).db === 'error', {
         timeoutMs: 15_000,
         what: 'the report',
       })
-      expect(await healthOf(world)).toMatchObject({ status: 'error', db: 'error', kv: 'ok' })
+      expect(await healthOf(stack)).toMatchObject({ status: 'error', db: 'error', kv: 'ok' })
 
-      await world.postgres.restart()
-      await recovered(world)
+      await stack.postgres.restart()
+      await recovered(stack)
       await expectStored([known, ...pilgrims])
       await dataOf(
-        await world.fetch('/api/event/admin/status', { headers: admin('owner') }),
+        await stack.fetch('/api/event/admin/status', { headers: admin('owner') }),
         readStatusEndpoint,
       )
     },
@@ -183,14 +183,14 @@ describeOnServers('an outage', () => {
   test(
     'of a database that hangs: check-ins, tracks and the map do not notice',
     async () => {
-      world.postgres.pause()
+      stack.postgres.pause()
       const pilgrims = await checkInAll(3)
-      await dataOf(await syncTrack(world, pilgrims[0]!, [point()]), trackSyncEndpoint)
+      await dataOf(await syncTrack(stack, pilgrims[0]!, [point()]), trackSyncEndpoint)
       const started = performance.now()
-      await dataOf(await world.fetch('/api/event/data', { headers: admin('owner') }), dataEndpoint)
+      await dataOf(await stack.fetch('/api/event/data', { headers: admin('owner') }), dataEndpoint)
       expect(performance.now() - started).toBeLessThan(8_000)
-      world.postgres.resume()
-      await recovered(world)
+      stack.postgres.resume()
+      await recovered(stack)
       await expectStored(pilgrims)
     },
     TEST_MS,
@@ -199,12 +199,12 @@ describeOnServers('an outage', () => {
   test(
     'of the bus: a change of status holds all the same',
     async () => {
-      await world.nats.stop()
-      await dataOf(await setStatus(world, { status: 'paused' }), setStatusEndpoint)
-      await sentenceOf(await checkIn(world, newPilgrim()), 403, 'paused')
-      await dataOf(await setStatus(world, { status: 'active' }), setStatusEndpoint)
+      await stack.nats.stop()
+      await dataOf(await setStatus(stack, { status: 'paused' }), setStatusEndpoint)
+      await sentenceOf(await checkIn(stack, newPilgrim()), 403, 'paused')
+      await dataOf(await setStatus(stack, { status: 'active' }), setStatusEndpoint)
       await checkInAll(2)
-      await world.nats.restart()
+      await stack.nats.restart()
       const handled = async () => (await unhandledEvents(sql, ['admin.spread-status'])).length === 0
       await until(handled, { timeoutMs: RECOVERY_MS, what: 'every change of status to be handled' })
     },
@@ -214,13 +214,13 @@ describeOnServers('an outage', () => {
   test(
     'of a service: the proxy says so in the API’s own words',
     async () => {
-      const { pid } = world.service('admin')
-      await world.service('survey-profile').stop()
+      const { pid } = stack.service('admin')
+      await stack.service('survey-profile').stop()
       await unavailable(await profile(newPilgrim()))
       await checkInAll(2)
-      await world.service('survey-profile').restart()
+      await stack.service('survey-profile').restart()
       await sentenceOf(await profile(newPilgrim()), 404, 'not-found')
-      expect(world.service('admin').pid).toBe(pid)
+      expect(stack.service('admin').pid).toBe(pid)
     },
     TEST_MS,
   )
@@ -228,17 +228,17 @@ describeOnServers('an outage', () => {
   test(
     'of one replica of tracking: the other one takes all of it; of both: 503',
     async () => {
-      const [first, second] = [world.service('tracking', 0), world.service('tracking', 1)]
+      const [first, second] = [stack.service('tracking', 0), stack.service('tracking', 1)]
       await first.stop('SIGKILL')
       // What goes out on a connection that is just breaking is answered 503, and sent again by the phone.
       const sender = newPilgrim()
-      await until(async () => (await checkIn(world, sender)).status === 202, {
+      await until(async () => (await checkIn(stack, sender)).status === 202, {
         timeoutMs: 15_000,
         what: 'the other replica to take a check-in',
       })
       const pilgrims = [sender, ...(await checkInAll(20))]
       await second.stop()
-      await unavailable(await checkIn(world, newPilgrim()))
+      await unavailable(await checkIn(stack, newPilgrim()))
       await first.restart()
       pilgrims.push(...(await checkInAll(2)))
       await second.restart()

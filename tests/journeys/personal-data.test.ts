@@ -17,36 +17,36 @@ import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const MINUTE = 60_000
 
-const post = (world: World, path: string, body: object) =>
-  world.fetch(`/api/event/${path}`, { method: 'POST', body: JSON.stringify(body) })
+const post = (stack: World, path: string, body: object) =>
+  stack.fetch(`/api/event/${path}`, { method: 'POST', body: JSON.stringify(body) })
 
-const asOwner = (world: World, method: string, path: string) =>
-  world.fetch(`/api/event/admin/users/${path}`, { method, headers: admin('owner') })
+const asOwner = (stack: World, method: string, path: string) =>
+  stack.fetch(`/api/event/admin/users/${path}`, { method, headers: admin('owner') })
 
 /** Somebody with everything: profile, survey, consent, feedback, stored points and one that waits. */
-async function somebody(world: World): Promise<string> {
+async function somebody(stack: World): Promise<string> {
   const userId = newPilgrim()
   const now = Date.now()
-  await post(world, 'user/sync', { user_id: userId, display_name: 'A & <B>', consumption: { water: 2 } })
-  await post(world, 'user/phone', { user_id: userId, phone: '0912345678' })
-  await post(world, 'privacy', { user_id: userId, version: '1' })
-  await post(world, 'submit', { user_id: userId, q1: 'private answer' })
+  await post(stack, 'user/sync', { user_id: userId, display_name: 'A & <B>', consumption: { water: 2 } })
+  await post(stack, 'user/phone', { user_id: userId, phone: '0912345678' })
+  await post(stack, 'privacy', { user_id: userId, version: '1' })
+  await post(stack, 'submit', { user_id: userId, q1: 'private answer' })
   const track = Array.from({ length: 5 }, (_, i) => ({
     lat: PLACE.lat + i * 0.001,
     lng: PLACE.lng,
     timestamp: now - (20 - i) * MINUTE,
   }))
-  await syncTrack(world, userId, track)
-  await checkIn(world, userId, { timestamp: now - 10 * MINUTE })
-  await flushed(world)
-  await checkIn(world, userId, { timestamp: now - 5 * MINUTE })
+  await syncTrack(stack, userId, track)
+  await checkIn(stack, userId, { timestamp: now - 10 * MINUTE })
+  await flushed(stack)
+  await checkIn(stack, userId, { timestamp: now - 5 * MINUTE })
   return userId
 }
 
-describeWorlds('personal data', (world) => {
+describeWorlds('personal data', (stack) => {
   test('an export holds everything, as JSON and as GPX', async () => {
-    const userId = await somebody(world)
-    const answer = await asOwner(world, 'GET', `${userId}/export`)
+    const userId = await somebody(stack)
+    const answer = await asOwner(stack, 'GET', `${userId}/export`)
     expect(answer.headers.get('content-disposition')).toContain('attachment')
     const all = (await answer.json()) as Record<string, Record<string, unknown>[]>
     expect(all.pilgrims![0]).toMatchObject({ display_name: 'A & <B>', phone: '0912345678' })
@@ -58,34 +58,34 @@ describeWorlds('personal data', (world) => {
     // The check-in that waits is in one of the two, whether or not a flush came in between.
     expect(all.gps_points!.length + all.pending!.length).toBe(7)
 
-    const gpx = await (await asOwner(world, 'GET', `${userId}/export?format=gpx`)).text()
+    const gpx = await (await asOwner(stack, 'GET', `${userId}/export?format=gpx`)).text()
     expect(gpx).toStartWith('<?xml version="1.0" encoding="UTF-8"?>')
     expect(gpx.match(/<trkpt /g)!.length).toBe(7)
     expect(gpx.match(/<wpt /g)!.length).toBe(2)
   }, 60_000)
 
   test('an erasure takes the person, and leaves the event’s sums', async () => {
-    const userId = await somebody(world)
-    await flushed(world)
+    const userId = await somebody(stack)
+    await flushed(stack)
     const sums = async () => ({
       timeline: await dataOf(
-        await world.fetch('/api/event/admin/timeline', { headers: admin('owner') }),
+        await stack.fetch('/api/event/admin/timeline', { headers: admin('owner') }),
         timelineEndpoint,
       ),
       carbon: await dataOf(
-        await world.fetch('/api/event/admin/carbon', { headers: admin('owner') }),
+        await stack.fetch('/api/event/admin/carbon', { headers: admin('owner') }),
         carbonEndpoint,
       ),
     })
     const before = await sums()
-    const { erased, erased_at } = await dataOf(await asOwner(world, 'DELETE', userId), eraseUserEndpoint)
+    const { erased, erased_at } = await dataOf(await asOwner(stack, 'DELETE', userId), eraseUserEndpoint)
     expect(erased).toMatchObject({ pilgrims: 1, surveys: 1, survey_history: 1, consents: 1, gps_points: 7 })
 
-    await sentenceOf(await world.fetch(`/api/event/user/${userId}`), 404, 'not-found')
-    await sentenceOf(await asOwner(world, 'GET', `${userId}/export`), 404, 'not-found')
-    await sentenceOf(await asOwner(world, 'DELETE', userId), 404, 'not-found')
+    await sentenceOf(await stack.fetch(`/api/event/user/${userId}`), 404, 'not-found')
+    await sentenceOf(await asOwner(stack, 'GET', `${userId}/export`), 404, 'not-found')
+    await sentenceOf(await asOwner(stack, 'DELETE', userId), 404, 'not-found')
     expect(
-      (await dataOf(await world.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint))
+      (await dataOf(await stack.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint))
         .photo_count,
     ).toBe(0)
     // Answers that are kept carry the flush that they are of: one after the erasure knows of it.
@@ -103,9 +103,9 @@ describeWorlds('personal data', (world) => {
 
   test('an erased pilgrim leaves the live map', async () => {
     const userId = newPilgrim()
-    await checkIn(world, userId)
+    await checkIn(stack, userId)
     const shown = async () => {
-      const answer = await world.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
+      const answer = await stack.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
       return (await answer.text()).includes(userId)
     }
     // Each replica of the tracking service learns it by itself, within its next refresh.
@@ -118,19 +118,19 @@ describeWorlds('personal data', (world) => {
         },
       )
     await becomes(true)
-    expect((await asOwner(world, 'DELETE', userId)).status).toBe(200)
+    expect((await asOwner(stack, 'DELETE', userId)).status).toBe(200)
     await becomes(false)
-    await checkIn(world, userId, { lat: PLACE.lat + 1 })
+    await checkIn(stack, userId, { lat: PLACE.lat + 1 })
     await becomes(true)
   }, 40_000)
 
   test('a point that arrives after an erasure starts a new person', async () => {
-    const userId = await somebody(world)
-    await asOwner(world, 'DELETE', userId)
-    expect((await checkIn(world, userId)).status).toBe(202)
-    const profile = async () => dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+    const userId = await somebody(stack)
+    await asOwner(stack, 'DELETE', userId)
+    expect((await checkIn(stack, userId)).status).toBe(202)
+    const profile = async () => dataOf(await stack.fetch(`/api/event/user/${userId}`), profileEndpoint)
     expect(await profile()).toMatchObject({ checkins: 1, km: 0, display_name: null, survey_completed: 0 })
-    await flushed(world)
+    await flushed(stack)
     expect(await profile()).toMatchObject({ checkins: 1, km: 0, display_name: null, survey_completed: 0 })
   }, 60_000)
 })

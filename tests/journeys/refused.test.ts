@@ -69,13 +69,13 @@ const post = (body: BodyInit, headers: Record<string, string> = {}): RequestInit
 
 const naming = (field: string): RegExp => new RegExp(`${field}(: | is missing)`)
 
-describeWorlds('refusals', (world) => {
+describeWorlds('refusals', (stack) => {
   describe('a malformed request', () => {
     const cases = (table: Record<string, readonly unknown[]>) => Object.entries(table)
 
     test.each(cases(BAD_CHECK_IN))('checkin, %s: 400 that names it', async (field, values) => {
       for (const value of values) {
-        const answer = await checkIn(world, newPilgrim(), { [field]: value })
+        const answer = await checkIn(stack, newPilgrim(), { [field]: value })
         expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(naming(field))
       }
     })
@@ -83,33 +83,33 @@ describeWorlds('refusals', (world) => {
     test.each(cases(BAD_SYNC))('track/sync, %s: 400 that names it', async (field, values) => {
       for (const value of values) {
         const body = { user_id: newPilgrim(), points: [{ ...PLACE, timestamp: Date.now() }], [field]: value }
-        const answer = await world.fetch('/api/event/track/sync', post(JSON.stringify(body)))
+        const answer = await stack.fetch('/api/event/track/sync', post(JSON.stringify(body)))
         expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(naming(field))
       }
     })
 
     test.each(cases(BAD_STATUS))('admin/status, %s: 400 that names it', async (field, values) => {
       for (const value of values) {
-        const answer = await setStatus(world, { status: 'active', [field]: value })
+        const answer = await setStatus(stack, { status: 'active', [field]: value })
         expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(naming(field))
       }
     })
 
     test.each(Object.entries(BAD_QUERY))('data, %s: 400 that names it', async (field, values) => {
       for (const value of values) {
-        const answer = await world.fetch(`/api/event/data?${field}=${value}`)
+        const answer = await stack.fetch(`/api/event/data?${field}=${value}`)
         expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(naming(field))
       }
     })
 
     test('several bad fields are named together', async () => {
-      const answer = await checkIn(world, newPilgrim(), { lat: 91, lng: 'east', mode: 7 })
+      const answer = await checkIn(stack, newPilgrim(), { lat: 91, lng: 'east', mode: 7 })
       expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(/lat: .*; lng: .*; mode: /)
     })
 
     test('what a field has to be is told in plain words', async () => {
       const told = async (path: string, body: unknown) =>
-        sentenceOf(await world.fetch(path, post(JSON.stringify(body))), 400, 'invalid-request')
+        sentenceOf(await stack.fetch(path, post(JSON.stringify(body))), 400, 'invalid-request')
       const user_id = newPilgrim()
       expect(await told('/api/event/checkin', { user_id, lat: 91, lng: 'east' })).toBe(
         'lat: must be at most 90; lng: must be a number',
@@ -131,14 +131,14 @@ describeWorlds('refusals', (world) => {
       expect(await told('/api/event/participant-status', { user_id, status: 'gone' })).toBe(
         'status: must be "active" or "completed" or "withdrawn"',
       )
-      const empty = await world.fetch('/api/event/checkin', post(''))
+      const empty = await stack.fetch('/api/event/checkin', post(''))
       expect(await sentenceOf(empty, 400, 'invalid-request')).toBe('body is missing; send JSON')
     })
 
     test.each(['a%20b', 'a%2Fb', '%00', '%E4%BD%A0', 'a'.repeat(129), 'a,b', '%2E%2E%2Fadmin'])(
       'user/%s: 400 or 404, never a profile',
       async (id) => {
-        const answer = await world.fetch(`/api/event/user/${id}`)
+        const answer = await stack.fetch(`/api/event/user/${id}`)
         const code = answer.status === 404 ? 'not-found' : 'invalid-request'
         await sentenceOf(answer, answer.status === 404 ? 404 : 400, code)
       },
@@ -161,9 +161,9 @@ describeWorlds('refusals', (world) => {
     ]
     test.each(BODIES)('%s as a body: 400', async (_, body) => {
       for (const path of ['/api/event/checkin', '/api/event/track/sync'])
-        await sentenceOf(await world.fetch(path, post(body)), 400, 'invalid-request')
+        await sentenceOf(await stack.fetch(path, post(body)), 400, 'invalid-request')
       const init = { ...post(body, admin('owner')), method: 'PUT' }
-      await sentenceOf(await world.fetch('/api/event/admin/status', init), 400, 'invalid-request')
+      await sentenceOf(await stack.fetch('/api/event/admin/status', init), 400, 'invalid-request')
     })
 
     test('two ids that disagree: 400 that names one', async () => {
@@ -173,18 +173,18 @@ describeWorlds('refusals', (world) => {
         { user_id: 'a', line_user_id: 'A' },
       ])
         for (const path of ['/api/event/checkin', '/api/event/track/sync']) {
-          const answer = await world.fetch(path, post(JSON.stringify({ ...PLACE, ...ids })))
+          const answer = await stack.fetch(path, post(JSON.stringify({ ...PLACE, ...ids })))
           expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(/(userId|line_user_id): /)
         }
       const headers = { 'X-Line-User-Id': 'not an id' }
-      const answer = await world.fetch('/api/event/checkin', post(JSON.stringify(PLACE), headers))
+      const answer = await stack.fetch('/api/event/checkin', post(JSON.stringify(PLACE), headers))
       expect(await sentenceOf(answer, 400, 'invalid-request')).toContain('user_id: ')
     })
   })
 
   describe('a caller', () => {
     const ask = (method: string, path: string, headers: Record<string, string>) =>
-      world.fetch(path, { method, headers, ...(method === 'GET' ? {} : { body: '{}' }) })
+      stack.fetch(path, { method, headers, ...(method === 'GET' ? {} : { body: '{}' }) })
 
     test('a wrong token: 401, also where none is needed, and never refused a right one', async () => {
       for (const path of ['/api/event/auth/role', '/api/event/admin/status', '/api/event/data'])
@@ -219,7 +219,7 @@ describeWorlds('refusals', (world) => {
     })
 
     test('nobody: 404', async () => {
-      await sentenceOf(await world.fetch(`/api/event/user/${newPilgrim()}`), 404, 'not-found')
+      await sentenceOf(await stack.fetch(`/api/event/user/${newPilgrim()}`), 404, 'not-found')
     })
   })
 })

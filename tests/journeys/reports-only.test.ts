@@ -6,26 +6,26 @@ import { post } from '#tests/helpers/pilgrim.ts'
 import { admin, checkIn, flushed, newPilgrim } from '#tests/helpers/test-stack.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
-describeWorlds('the mean of carbon', (world) => {
+describeWorlds('the mean of carbon', (stack) => {
   const reports = async (userId: string, given: object) =>
-    expect((await post(world, 'user/sync', { user_id: userId, ...given })).status).toBe(200)
+    expect((await post(stack, 'user/sync', { user_id: userId, ...given })).status).toBe(200)
   const carbon = async () => {
     // An answer is kept for a second.
     await Bun.sleep(1_100)
-    const answer = await world.fetch('/api/event/admin/carbon', { headers: admin('manager') })
+    const answer = await stack.fetch('/api/event/admin/carbon', { headers: admin('manager') })
     return dataOf(answer, carbonEndpoint)
   }
 
   test('is the total over all whom the total counts', async () => {
     const [walker, guest, driver, silent, gone] = Array.from({ length: 5 }, newPilgrim)
-    expect((await checkIn(world, walker!)).status).toBe(202)
+    expect((await checkIn(stack, walker!)).status).toBe(202)
     await reports(walker!, { consumption: { water: 1 } })
     await reports(guest!, { consumption: { hotel: 1 } })
     await reports(driver!, { transport: { car: 10, walk: 2 } })
     // Nothing of theirs is in the total.
     await reports(silent!, { consumption: { water: 0, recycle: 0 }, transport: { car: 0 } })
     await reports(gone!, { consumption: { hotel: 2 } })
-    await flushed(world)
+    await flushed(stack)
     const before = await carbon()
     expect(before.pilgrims).toBe(4)
     expect(before.mean_kg).toBeCloseTo(before.total_kg / 4, 3)
@@ -33,7 +33,7 @@ describeWorlds('the mean of carbon', (world) => {
     for (const userId of [gone!, silent!] as const)
       expect(
         (
-          await world.fetch(`/api/event/admin/users/${userId}`, {
+          await stack.fetch(`/api/event/admin/users/${userId}`, {
             method: 'DELETE',
             headers: admin('owner'),
           })

@@ -9,15 +9,15 @@ import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const DATA = '/api/event/data?limit=5000'
 
-describeWorlds('kept answers', (world) => {
+describeWorlds('kept answers', (stack) => {
   test('whoever has the answer already is told so, without its bytes', async () => {
     const headers = admin('manager')
     const path = '/api/event/admin/carbon'
     const { first, again, tag } = await until(
       async () => {
-        const first = await world.fetch(path, { headers })
+        const first = await stack.fetch(path, { headers })
         const tag = first.headers.get('etag')!
-        const again = await world.fetch(path, { headers: { ...headers, 'If-None-Match': tag } })
+        const again = await stack.fetch(path, { headers: { ...headers, 'If-None-Match': tag } })
         return again.status === 304 && { first, again, tag }
       },
       { timeoutMs: 10_000, what: 'no flush between two requests', everyMs: 50 },
@@ -30,7 +30,7 @@ describeWorlds('kept answers', (world) => {
   })
 
   test('HEAD answers as GET does, without the body', async () => {
-    const head = await world.fetch(DATA, { method: 'HEAD' })
+    const head = await stack.fetch(DATA, { method: 'HEAD' })
     expect({ status: head.status, text: await head.text() }).toEqual({ status: 200, text: '' })
     expect(head.headers.get('etag')).toMatch(/^"\w+"$/)
     expect(head.headers.get('content-type')).toStartWith('application/json')
@@ -39,10 +39,10 @@ describeWorlds('kept answers', (world) => {
 
   test('the public is never given an operator’s answer, in whatever order they ask', async () => {
     const userId = newPilgrim()
-    await checkIn(world, userId)
+    await checkIn(stack, userId)
     const headers = admin('volunteer')
     const map = async (init: RequestInit): Promise<LiveMap> =>
-      dataOf(await world.fetch(DATA, init), dataEndpoint)
+      dataOf(await stack.fetch(DATA, init), dataEndpoint)
     // Each replica learns of a new position by itself.
     const shown = async () => (await map({ headers })).points.some((point) => point.userId === userId)
     await until(async () => (await Promise.all([shown(), shown(), shown(), shown()])).every(Boolean), {
@@ -56,18 +56,18 @@ describeWorlds('kept answers', (world) => {
         expect(Object.keys(point).sort()).toEqual(['id', 'lat', 'lng', 'recorded_at'])
       for (const point of full.points) expect(point).toHaveProperty('userId')
     }
-    await sentenceOf(await world.fetch(DATA, { headers: { 'X-Admin-Token': 'wrong' } }), 401, 'unauthorized')
+    await sentenceOf(await stack.fetch(DATA, { headers: { 'X-Admin-Token': 'wrong' } }), 401, 'unauthorized')
   })
 
   test('a kept answer is charged to the token like any other, and told to nobody without one', async () => {
     const headers = admin('owner')
-    const read = () => world.fetch('/api/event/admin/timeline', { headers })
+    const read = () => stack.fetch('/api/event/admin/timeline', { headers })
     const answers = await Promise.all(Array.from({ length: 31 }, read))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(30)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)
-    await sentenceOf(await world.fetch('/api/event/admin/timeline'), 401, 'unauthorized')
+    await sentenceOf(await stack.fetch('/api/event/admin/timeline'), 401, 'unauthorized')
     await sentenceOf(
-      await world.fetch('/api/event/admin/carbon', { headers: admin('volunteer') }),
+      await stack.fetch('/api/event/admin/carbon', { headers: admin('volunteer') }),
       403,
       'forbidden',
     )

@@ -15,11 +15,11 @@ const BODY_MS: Record<World['kind'], number> = { embedded: 14_000, real: 130_000
 const TRACK_BYTES = 84_917
 const TRACK_S = 34
 
-let worlds: World[] = []
+let stacks: World[] = []
 beforeAll(async () => {
-  worlds = await Promise.all([openEmbeddedWorld(), ...(embeddedOnly ? [] : [openRealWorld()])])
+  stacks = await Promise.all([openEmbeddedWorld(), ...(embeddedOnly ? [] : [openRealWorld()])])
 }, 2 * WORLD_MS)
-afterAll(async () => void (await Promise.all(worlds.map((world) => world.close()))), WORLD_MS)
+afterAll(async () => void (await Promise.all(stacks.map((stack) => stack.close()))), WORLD_MS)
 
 interface Slow {
   readonly socket: TLSSocket
@@ -56,25 +56,25 @@ async function latest(clients: readonly Slow[]): Promise<number> {
 
 test('slow heads and slow bodies are bounded, and while they and clients that never read are there others are served', async () => {
   await Promise.all(
-    worlds.map(async (world) => {
+    stacks.map(async (stack) => {
       const many = (make: () => Promise<Slow>) => Promise.all(Array.from({ length: OF_EACH }, make))
       const heads = await many(() =>
-        dawdle(world, 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ', 'x'),
+        dawdle(stack, 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ', 'x'),
       )
       const post = 'POST /api/event/checkin HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{'
-      const bodies = await many(() => dawdle(world, post, ' '))
+      const bodies = await many(() => dawdle(stack, post, ' '))
       const get = 'GET /api/event/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'
-      const deaf = await many(() => dawdle(world, get.repeat(40), '', false))
+      const deaf = await many(() => dawdle(stack, get.repeat(40), '', false))
 
       const until = performance.now() + 12_000
       while (performance.now() < until) {
         const asked = performance.now()
-        expect((await checkIn(world, newPilgrim())).status).toBe(202)
+        expect((await checkIn(stack, newPilgrim())).status).toBe(202)
         expect(performance.now() - asked).toBeLessThan(5_000)
         await Bun.sleep(500)
       }
       expect(await latest(heads)).toBeLessThan(HEAD_MS)
-      expect(await latest(bodies)).toBeLessThan(BODY_MS[world.kind])
+      expect(await latest(bodies)).toBeLessThan(BODY_MS[stack.kind])
       // Anything of success would make a phone forget its point.
       for (const { end } of bodies) expect((await end).said).toStartWith('HTTP/1.1 408 ')
       for (const { socket } of [...heads, ...bodies, ...deaf]) socket.destroy()
@@ -118,9 +118,9 @@ function trackOf(bytes: number): string {
 
 test('a slow phone is served as long as its body makes progress', async () => {
   await Promise.all(
-    worlds.map(async (world) => {
+    stacks.map(async (stack) => {
       const body = trackOf(TRACK_BYTES)
-      const { said, ms } = await sendSlowly(world, '/api/event/track/sync', body, TRACK_S)
+      const { said, ms } = await sendSlowly(stack, '/api/event/track/sync', body, TRACK_S)
       expect(said).toStartWith('HTTP/1.1 200 ')
       expect(ms).toBeGreaterThan((TRACK_S - 2) * 1_000)
     }),
@@ -128,7 +128,7 @@ test('a slow phone is served as long as its body makes progress', async () => {
 }, 90_000)
 
 test('a service lets a body go that is too slow, and says what it wants', async () => {
-  const [embedded] = worlds
+  const [embedded] = stacks
   const at = (bytesASecond: number) =>
     sendSlowly(embedded!, '/api/event/track/sync', trackOf(bytesASecond * 20), 20)
   const [slow, slowest] = await Promise.all([at(300), at(200)])

@@ -24,8 +24,8 @@ import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const PATH = '/api/event/admin/stream'
 
-async function open(world: World, headers: Record<string, string> = {}, query = ''): Promise<EventStream> {
-  const answer = await world.fetch(`${PATH}${query}`, { headers: { ...admin('manager'), ...headers } })
+async function open(stack: World, headers: Record<string, string> = {}, query = ''): Promise<EventStream> {
+  const answer = await stack.fetch(`${PATH}${query}`, { headers: { ...admin('manager'), ...headers } })
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -36,9 +36,9 @@ async function open(world: World, headers: Record<string, string> = {}, query = 
 const sum = (stream: EventStream, name: 'checkins' | 'points' | 'duplicates'): number =>
   stream.all('counts').reduce((total, counts) => total + counts[name], 0)
 
-describeWorlds('the stream', (world) => {
+describeWorlds('the stream', (stack) => {
   test('tells what stands, then what is admitted by all replicas, and where', async () => {
-    const stream = await open(world, {}, '?zoom=14')
+    const stream = await open(stack, {}, '?zoom=14')
     const snapshot = await stream.next('snapshot')
     expect(snapshot).toMatchObject({
       resumed: false,
@@ -49,9 +49,9 @@ describeWorlds('the stream', (world) => {
     expect(stream.events[0]!.event).toBe('snapshot')
     const pilgrims = Array.from({ length: 6 }, newPilgrim)
     const points = [1, 2, 3].map((i) => ({ ...PLACE, timestamp: Date.now() - i * 1_000 }))
-    for (const userId of pilgrims) expect((await checkIn(world, userId)).status).toBe(202)
-    expect((await syncTrack(world, pilgrims[0]!, points)).status).toBe(200)
-    expect((await syncTrack(world, pilgrims[0]!, points)).status).toBe(200)
+    for (const userId of pilgrims) expect((await checkIn(stack, userId)).status).toBe(202)
+    expect((await syncTrack(stack, pilgrims[0]!, points)).status).toBe(200)
+    expect((await syncTrack(stack, pilgrims[0]!, points)).status).toBe(200)
     await until(() => sum(stream, 'points') >= 9 && sum(stream, 'duplicates') >= 3, {
       timeoutMs: 10_000,
       what: 'the counts',
@@ -69,22 +69,22 @@ describeWorlds('the stream', (world) => {
   }, 60_000)
 
   test('tells changes of the status, and after a break those that were missed', async () => {
-    const stream = await open(world)
+    const stream = await open(stack)
     await stream.next('snapshot')
-    await setStatus(world, { status: 'paused', message: 'Storm' })
+    await setStatus(stack, { status: 'paused', message: 'Storm' })
     const paused = await stream.next('status')
     expect(paused).toMatchObject({ status: 'paused', message: 'Storm' })
-    await setStatus(world, { status: 'paused' })
-    await setStatus(world, { status: 'paused', message: 'Hail' })
+    await setStatus(stack, { status: 'paused' })
+    await setStatus(stack, { status: 'paused', message: 'Hail' })
     await until(() => stream.all('status').length > 1, { timeoutMs: 10_000, what: 'the new message' })
     expect(stream.all('status')).toEqual([paused, { ...paused, message: 'Hail' }])
     const { lastId } = stream
     stream.close()
 
-    await setStatus(world, { status: 'active' })
-    await checkIn(world, newPilgrim(), { lat: 23.5 })
-    await setStatus(world, { status: 'paused', message: 'Again' })
-    const again = await open(world, { 'Last-Event-ID': lastId })
+    await setStatus(stack, { status: 'active' })
+    await checkIn(stack, newPilgrim(), { lat: 23.5 })
+    await setStatus(stack, { status: 'paused', message: 'Again' })
+    const again = await open(stack, { 'Last-Event-ID': lastId })
     expect(await again.next('snapshot')).toMatchObject({ resumed: true, status: { status: 'paused' } })
     expect(again.events.map(({ event }) => event).slice(0, 4)).toEqual([
       'status',
@@ -99,10 +99,10 @@ describeWorlds('the stream', (world) => {
     const place = cellName(cellAt(23.5, PLACE.lng, 10))
     expect(again.all('cells')[0]!.cells.map(({ cell }) => cell)).toContain(place)
     again.close()
-    await setStatus(world, { status: 'active' })
+    await setStatus(stack, { status: 'active' })
 
     for (const foreign of ['nonsense', '999999999.1', '1.99999999999999'])
-      expect(await (await open(world, { 'Last-Event-ID': foreign })).next('snapshot')).toMatchObject({
+      expect(await (await open(stack, { 'Last-Event-ID': foreign })).next('snapshot')).toMatchObject({
         resumed: false,
         status: { status: 'active' },
       })
@@ -111,17 +111,17 @@ describeWorlds('the stream', (world) => {
   test('refuses a zoom that there is not; a HEAD opens nothing', async () => {
     for (const zoom of ['5', '19', '', '1e1', '10.5'])
       await sentenceOf(
-        await world.fetch(`${PATH}?zoom=${zoom}`, { headers: admin('manager') }),
+        await stack.fetch(`${PATH}?zoom=${zoom}`, { headers: admin('manager') }),
         400,
         'invalid-request',
       )
-    const head = await world.fetch(PATH, { method: 'HEAD', headers: admin('manager') })
+    const head = await stack.fetch(PATH, { method: 'HEAD', headers: admin('manager') })
     expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
   })
 
   test('comes at once over HTTP/2 too', async () => {
-    if (world.kind === 'embedded') return
-    const session = connect(`https://localhost:${world.port}`, { ca: world.ca })
+    if (stack.kind === 'embedded') return
+    const session = connect(`https://localhost:${stack.port}`, { ca: stack.ca })
     try {
       const request = session.request({ ':path': PATH, ...admin('manager') })
       let text = ''
@@ -129,10 +129,10 @@ describeWorlds('the stream', (world) => {
       request.on('data', (chunk: string) => (text += chunk))
       await until(() => text.includes('event: snapshot'), { timeoutMs: 15_000, what: 'the snapshot' })
       const started = performance.now()
-      await setStatus(world, { status: 'paused' })
+      await setStatus(stack, { status: 'paused' })
       await until(() => text.includes('event: status'), { timeoutMs: 15_000, what: 'the change' })
       expect(performance.now() - started).toBeLessThan(8_000)
-      await setStatus(world, { status: 'active' })
+      await setStatus(stack, { status: 'active' })
     } finally {
       session.destroy()
     }
@@ -140,9 +140,9 @@ describeWorlds('the stream', (world) => {
 
   // The last one: nothing opens an ended event again.
   test('shows the end', async () => {
-    const stream = await open(world)
+    const stream = await open(stack)
     await stream.next('snapshot')
-    await world.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
+    await stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
     expect(await stream.next('status', ({ status }) => status === 'ended')).toMatchObject({ message: null })
     await stream.next('ending', ({ flush }) => flush === 'done')
     await stream.next('ending', ({ cards }) => cards.total === 0)
@@ -153,7 +153,7 @@ describeWorlds('the stream', (world) => {
 test.skipIf(embeddedOnly)(
   'a stream that Caddy ends for its age goes on where it was',
   async () => {
-    const world = await openRealWorld()
+    const stack = await openRealWorld()
     try {
       const root = join(import.meta.dir, '../..')
       const written = readFileSync(join(root, 'Caddyfile'), 'utf8')
@@ -170,12 +170,12 @@ test.skipIf(embeddedOnly)(
           ALIAS_HOST: '127.0.0.1',
           TRACKING_DISCOVERY: 'list',
           TRACKING_UPSTREAM: '127.0.0.1:1',
-          ADMIN_UPSTREAM: `127.0.0.1:${world.service('admin').port}`,
+          ADMIN_UPSTREAM: `127.0.0.1:${stack.service('admin').port}`,
         },
       })
       const ca = readFileSync(caddy.rootCertificate, 'utf8')
       const bound = {
-        ...world,
+        ...stack,
         fetch: (path: string, init?: RequestInit) =>
           fetch(`https://localhost:${caddy.port}${path}`, { ...init, tls: { ca } }),
       }
@@ -183,7 +183,7 @@ test.skipIf(embeddedOnly)(
       await stream.next('snapshot')
       const cut = async () => {
         // The bound shows when something is written.
-        await checkIn(world, newPilgrim())
+        await checkIn(stack, newPilgrim())
         try {
           return stream.ended
         } catch {
@@ -193,7 +193,7 @@ test.skipIf(embeddedOnly)(
       }
       await until(cut, { timeoutMs: 20_000, what: 'the bound', everyMs: 500 })
       const userId = newPilgrim()
-      await checkIn(world, userId, { lat: 23.25 })
+      await checkIn(stack, userId, { lat: 23.25 })
       await Bun.sleep(1_500)
       const again = await open(bound, { 'Last-Event-ID': stream.lastId })
       expect(await again.next('snapshot')).toMatchObject({ resumed: true })
@@ -201,7 +201,7 @@ test.skipIf(embeddedOnly)(
       expect(again.all('cells').flatMap(({ cells }) => cells.map(({ cell }) => cell))).toContain(place)
       again.close()
     } finally {
-      await world.close()
+      await stack.close()
     }
   },
   60_000,

@@ -7,7 +7,7 @@ import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/he
 import { MINUTE, post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
-describeWorlds('survey-profile', (world) => {
+describeWorlds('survey-profile', (stack) => {
   describe('user/sync', () => {
     test('makes the pilgrim and answers the whole profile', async () => {
       const userId = newPilgrim()
@@ -17,15 +17,15 @@ describeWorlds('survey-profile', (world) => {
         picture_url: 'https://x.test/p.png',
         language: 'zh-TW',
       }
-      const profile = await dataOf(await post(world, 'user/sync', body), userSyncEndpoint)
+      const profile = await dataOf(await post(stack, 'user/sync', body), userSyncEndpoint)
       expect(profile).toMatchObject({ userId, display_name: '林 <b>小美</b>', level: 1, km: 0, checkins: 0 })
-      expect(await profileOf(world, userId)).toEqual(profile)
+      expect(await profileOf(stack, userId)).toEqual(profile)
     })
 
     test('absent, null and empty fields wipe nothing', async () => {
       const userId = newPilgrim()
-      await post(world, 'user/sync', { user_id: userId, display_name: '名', picture_url: 'https://x.test/1' })
-      const answer = await post(world, 'user/sync', { userId, display_name: '', picture_url: null })
+      await post(stack, 'user/sync', { user_id: userId, display_name: '名', picture_url: 'https://x.test/1' })
+      const answer = await post(stack, 'user/sync', { userId, display_name: '', picture_url: null })
       expect(await dataOf(answer, userSyncEndpoint)).toMatchObject({
         display_name: '名',
         picture_url: 'https://x.test/1',
@@ -35,7 +35,7 @@ describeWorlds('survey-profile', (world) => {
     test('each given counter replaces the stored one; the others stay', async () => {
       const userId = newPilgrim()
       const sync = async (fields: object) =>
-        (await dataOf(await post(world, 'user/sync', { user_id: userId, ...fields }), userSyncEndpoint))
+        (await dataOf(await post(stack, 'user/sync', { user_id: userId, ...fields }), userSyncEndpoint))
           .carbon_kg
       expect(await sync({ consumption: { water: 10 } })).toBe(1.097)
       expect(await sync({ consumption: { hotel: 1 } })).toBe(9.947)
@@ -48,7 +48,7 @@ describeWorlds('survey-profile', (world) => {
     test('a mode is the same however it is written', async () => {
       const userId = newPilgrim()
       const sync = async (transport: object) =>
-        (await dataOf(await post(world, 'user/sync', { user_id: userId, transport }), userSyncEndpoint))
+        (await dataOf(await post(stack, 'user/sync', { user_id: userId, transport }), userSyncEndpoint))
           .carbon_kg
       expect(await sync({ ' Car ': 100 })).toBe(30.479)
       expect(await sync({ CAR: 10 })).toBe(3.048)
@@ -57,7 +57,7 @@ describeWorlds('survey-profile', (world) => {
     test('twenty modes are the most, over all calls together', async () => {
       const userId = newPilgrim()
       const sync = (from: number, count: number) =>
-        post(world, 'user/sync', {
+        post(stack, 'user/sync', {
           user_id: userId,
           transport: Object.fromEntries(Array.from({ length: count }, (_, i) => [`mode${from + i}`, 1])),
         })
@@ -65,19 +65,19 @@ describeWorlds('survey-profile', (world) => {
       expect(await sentenceOf(await sync(20, 1), 400, 'invalid-request')).toStartWith('transport: ')
       expect((await sync(5, 10)).status).toBe(200)
       // Of 20 modes that no table knows: 20 km by bus, and none of the refused ones.
-      expect((await profileOf(world, userId)).carbon_kg).toBe(9.503)
+      expect((await profileOf(stack, userId)).carbon_kg).toBe(9.503)
     })
 
     test('two concurrent first writes make one pilgrim', async () => {
       const userId = newPilgrim()
       const writes = await Promise.all([
-        post(world, 'user/sync', { user_id: userId, display_name: '甲' }),
-        post(world, 'user/phone', { user_id: userId, phone: '0912345678' }),
-        post(world, 'privacy', { user_id: userId }),
-        post(world, 'user/sync', { user_id: userId, language: 'ja' }),
+        post(stack, 'user/sync', { user_id: userId, display_name: '甲' }),
+        post(stack, 'user/phone', { user_id: userId, phone: '0912345678' }),
+        post(stack, 'privacy', { user_id: userId }),
+        post(stack, 'user/sync', { user_id: userId, language: 'ja' }),
       ])
       expect(writes.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-      expect(await profileOf(world, userId)).toMatchObject({
+      expect(await profileOf(stack, userId)).toMatchObject({
         display_name: '甲',
         phone: '••••••••78',
         privacy_agreed: true,
@@ -99,7 +99,7 @@ describeWorlds('survey-profile', (world) => {
       [{ display_name: 'x\u0000' }, 'display_name'],
       [{ display_name: 'x'.repeat(201) }, 'display_name'],
     ])('%j is 400 and names the field', async (fields, named) => {
-      const answer = await post(world, 'user/sync', { user_id: newPilgrim(), ...fields })
+      const answer = await post(stack, 'user/sync', { user_id: newPilgrim(), ...fields })
       expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(named)
     })
   })
@@ -109,7 +109,7 @@ describeWorlds('survey-profile', (world) => {
       '%s is taken',
       async (phone) => {
         const answer = await dataOf(
-          await post(world, 'user/phone', { user_id: newPilgrim(), phone }),
+          await post(stack, 'user/phone', { user_id: newPilgrim(), phone }),
           phoneEndpoint,
         )
         expect(answer.phone).toEndWith(phone.slice(-2))
@@ -118,34 +118,34 @@ describeWorlds('survey-profile', (world) => {
     )
 
     test.each([['12345'], ['1234567890123456'], ['0912x45678'], [12345678]])('%p is 400', async (phone) => {
-      const answer = await post(world, 'user/phone', { user_id: newPilgrim(), phone })
+      const answer = await post(stack, 'user/phone', { user_id: newPilgrim(), phone })
       expect(await sentenceOf(answer, 400, 'invalid-request')).toStartWith('phone: ')
     })
 
     test('null and empty clear it; phone_number is an alias; absent is 400', async () => {
       const userId = newPilgrim()
       const phone = async (fields: object) =>
-        (await dataOf(await post(world, 'user/phone', { user_id: userId, ...fields }), phoneEndpoint)).phone
+        (await dataOf(await post(stack, 'user/phone', { user_id: userId, ...fields }), phoneEndpoint)).phone
       expect(await phone({ phone_number: '0912345678' })).toBe('••••••••78')
       expect(await phone({ phone: null })).toBeNull()
       expect(await phone({ phone: '0912345679' })).toBe('••••••••79')
       expect(await phone({ phone: '' })).toBeNull()
-      expect((await profileOf(world, userId)).phone).toBeNull()
-      await sentenceOf(await post(world, 'user/phone', { user_id: userId }), 400, 'invalid-request')
+      expect((await profileOf(stack, userId)).phone).toBeNull()
+      await sentenceOf(await post(stack, 'user/phone', { user_id: userId }), 400, 'invalid-request')
     })
   })
 
   test('the achievement card needs three check-ins, a survey and a phone', async () => {
     const userId = newPilgrim()
-    const card = async () => (await profileOf(world, userId)).achievement_card
+    const card = async () => (await profileOf(stack, userId)).achievement_card
     const now = Date.now()
-    await post(world, 'submit', { user_id: userId, q1: 'x' })
-    await post(world, 'user/phone', { user_id: userId, phone: '0912345678' })
-    for (const minutes of [3, 2]) await checkIn(world, userId, { timestamp: now - minutes * MINUTE })
+    await post(stack, 'submit', { user_id: userId, q1: 'x' })
+    await post(stack, 'user/phone', { user_id: userId, phone: '0912345678' })
+    for (const minutes of [3, 2]) await checkIn(stack, userId, { timestamp: now - minutes * MINUTE })
     expect(await card()).toBe('locked')
-    await checkIn(world, userId, { timestamp: now - MINUTE })
+    await checkIn(stack, userId, { timestamp: now - MINUTE })
     expect(await card()).toBe('unlocked')
-    await post(world, 'user/phone', { user_id: userId, phone: null })
+    await post(stack, 'user/phone', { user_id: userId, phone: null })
     expect(await card()).toBe('locked')
   })
 
@@ -159,11 +159,11 @@ describeWorlds('survey-profile', (world) => {
       { lat: last.lat + 0.01, lng: PLACE.lng, timestamp: end - 8 * MINUTE },
       { lat: last.lat + 0.02, lng: PLACE.lng, timestamp: end - 6 * MINUTE, mode: 'car' },
     ]
-    await syncTrack(world, userId, [...points, ...rides])
-    const before = await profileOf(world, userId, admin('volunteer'))
+    await syncTrack(stack, userId, [...points, ...rides])
+    const before = await profileOf(stack, userId, admin('volunteer'))
     expect(before).toMatchObject({ km: 2.39, carbon_kg: 0.867, checkins: 0 })
-    await flushed(world)
-    const { first_seen, last_seen, ...figures } = await profileOf(world, userId, admin('volunteer'))
+    await flushed(stack)
+    const { first_seen, last_seen, ...figures } = await profileOf(stack, userId, admin('volunteer'))
     expect(before).toMatchObject(figures)
     expect([first_seen, last_seen]).toEqual([before.first_seen, before.last_seen])
   }, 40_000)
@@ -178,12 +178,12 @@ describeWorlds('survey-profile', (world) => {
         { ...PLACE, timestamp: end - 10 * MINUTE },
         { ...PLACE, lat: PLACE.lat + 0.01, timestamp: end, mode, source: `${'x'.repeat(63)}😀 and more` },
       ]
-      const answer = await dataOf(await syncTrack(world, userId, ride), trackSyncEndpoint)
+      const answer = await dataOf(await syncTrack(stack, userId, ride), trackSyncEndpoint)
       expect(answer).toMatchObject({ accepted: 2, rejected: [] })
-      expect(await profileOf(world, userId)).toMatchObject({ km: 1.11, carbon_kg: 0 })
-      await flushed(world)
-      expect(await profileOf(world, userId)).toMatchObject({ km: 1.11, carbon_kg: 0 })
-      const exported = await world.fetch(`/api/event/admin/users/${userId}/export`, {
+      expect(await profileOf(stack, userId)).toMatchObject({ km: 1.11, carbon_kg: 0 })
+      await flushed(stack)
+      expect(await profileOf(stack, userId)).toMatchObject({ km: 1.11, carbon_kg: 0 })
+      const exported = await stack.fetch(`/api/event/admin/users/${userId}/export`, {
         headers: admin('owner'),
       })
       const { gps_points: points } = (await exported.json()) as { gps_points: { source: string | null }[] }
@@ -194,12 +194,12 @@ describeWorlds('survey-profile', (world) => {
 
   test('photos/count answers zero for someone without photos, and needs an id', async () => {
     const userId = newPilgrim()
-    const answer = await world.fetch(`/api/event/photos/count?user_id=${userId}`)
+    const answer = await stack.fetch(`/api/event/photos/count?user_id=${userId}`)
     expect(await dataOf(answer, photoCountEndpoint)).toEqual({ userId, photo_count: 0 })
-    await sentenceOf(await world.fetch('/api/event/photos/count'), 400, 'invalid-request')
+    await sentenceOf(await stack.fetch('/api/event/photos/count'), 400, 'invalid-request')
   })
 
   test('someone of whom nothing is known is 404', async () => {
-    await sentenceOf(await world.fetch(`/api/event/user/${newPilgrim()}`), 404, 'not-found')
+    await sentenceOf(await stack.fetch(`/api/event/user/${newPilgrim()}`), 404, 'not-found')
   })
 })

@@ -7,7 +7,7 @@ import { admin, newPilgrim, setStatus } from '#tests/helpers/test-stack.ts'
 import { post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
-describeWorlds('survey', (world) => {
+describeWorlds('survey', (stack) => {
   describe('survey', () => {
     test.each([
       ['survey', { survey: { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false } }],
@@ -15,15 +15,15 @@ describeWorlds('survey', (world) => {
       ['top level', { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false, other: 'ignored' }],
     ])('answers as %s', async (_, form) => {
       const userId = newPilgrim()
-      const answer = await dataOf(await post(world, 'submit', { user_id: userId, ...form }), submitEndpoint)
+      const answer = await dataOf(await post(stack, 'submit', { user_id: userId, ...form }), submitEndpoint)
       expect(answer).toMatchObject({ userId, answers: 4, revision: 1, track: null })
-      expect((await profileOf(world, userId)).survey_completed).toBe(1)
+      expect((await profileOf(stack, userId)).survey_completed).toBe(1)
     })
 
     test('a re-submission replaces; both names share one limit of 2 in 600 s', async () => {
       const userId = newPilgrim()
-      const submit = (path: string, q1: string) => post(world, path, { user_id: userId, survey: { q1 } })
-      await sentenceOf(await post(world, 'submit', { user_id: userId, survey: {} }), 400, 'invalid-request')
+      const submit = (path: string, q1: string) => post(stack, path, { user_id: userId, survey: { q1 } })
+      await sentenceOf(await post(stack, 'submit', { user_id: userId, survey: {} }), 400, 'invalid-request')
       expect((await dataOf(await submit('submit', 'a'), submitEndpoint)).revision).toBe(1)
       expect((await dataOf(await submit('survey', 'b'), surveyEndpoint)).revision).toBe(2)
       const refused = await submit('submit', 'c')
@@ -56,20 +56,20 @@ describeWorlds('survey', (world) => {
       [{ answers: 'yes' }, 'answers'],
       [{}, 'survey'],
     ])('%j is 400 and names it', async (fields, named) => {
-      const answer = await post(world, 'submit', { user_id: newPilgrim(), ...fields })
+      const answer = await post(stack, 'submit', { user_id: newPilgrim(), ...fields })
       expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(named)
     })
 
     test('an empty list is an answer; a valid phone is stored, another one ignored', async () => {
       const [one, other] = [newPilgrim(), newPilgrim()]
-      await dataOf(await post(world, 'submit', { user_id: one, q1: [], phone: '0911222333' }), submitEndpoint)
-      expect((await profileOf(world, one)).phone).toBe('••••••••33')
-      await dataOf(await post(world, 'submit', { user_id: other, q1: 'x', phone: 'none' }), submitEndpoint)
-      expect((await profileOf(world, other)).phone).toBeNull()
+      await dataOf(await post(stack, 'submit', { user_id: one, q1: [], phone: '0911222333' }), submitEndpoint)
+      expect((await profileOf(stack, one)).phone).toBe('••••••••33')
+      await dataOf(await post(stack, 'submit', { user_id: other, q1: 'x', phone: 'none' }), submitEndpoint)
+      expect((await profileOf(stack, other)).phone).toBeNull()
     })
 
     const exportOf = async (userId: string) => {
-      const answer = await world.fetch(`/api/event/admin/users/${userId}/export`, { headers: admin('owner') })
+      const answer = await stack.fetch(`/api/event/admin/users/${userId}/export`, { headers: admin('owner') })
       return (await answer.json()) as { surveys: { answers: object }[] }
     }
 
@@ -87,7 +87,7 @@ describeWorlds('survey', (world) => {
         line_display_name: ' 小林 ',
         phone: 'none',
       }
-      const answer = await dataOf(await post(world, 'submit', given), submitEndpoint)
+      const answer = await dataOf(await post(stack, 'submit', given), submitEndpoint)
       expect(answer).toMatchObject({ answers: 7, phone: 'invalid' })
       expect(answer.ignored.toSorted()).toEqual(['answers.q1', 'name', 'profile.age', 'q11'])
       const [stored] = (await exportOf(userId)).surveys
@@ -100,19 +100,19 @@ describeWorlds('survey', (world) => {
         q9_note: 'same',
         q10: true,
       })
-      expect(await profileOf(world, userId)).toMatchObject({ display_name: '小林', phone: null })
+      expect(await profileOf(stack, userId)).toMatchObject({ display_name: '小林', phone: null })
     })
 
     test('a role is no second answer to q7; a name or a phone that is none wipes nothing', async () => {
       const userId = newPilgrim()
-      const first = await post(world, 'submit', {
+      const first = await post(stack, 'submit', {
         user_id: userId,
         profile: { role: 'walker' },
         line_display_name: '林',
         phone_number: '0911222333',
       })
       expect(await dataOf(first, submitEndpoint)).toMatchObject({ answers: 1, phone: 'stored', ignored: [] })
-      const second = await post(world, 'submit', {
+      const second = await post(stack, 'submit', {
         user_id: userId,
         survey: { q7: 'driver' },
         profile: { role: 'walker' },
@@ -123,24 +123,24 @@ describeWorlds('survey', (world) => {
       expect(answer).toMatchObject({ answers: 1, phone: 'absent' })
       expect(answer.ignored.toSorted()).toEqual(['line_display_name', 'profile.role as q7'])
       expect((await exportOf(userId)).surveys[0]!.answers).toEqual({ q7: 'driver' })
-      expect(await profileOf(world, userId)).toMatchObject({ display_name: '林', phone: '••••••••33' })
+      expect(await profileOf(stack, userId)).toMatchObject({ display_name: '林', phone: '••••••••33' })
     })
 
     test('gps_points are taken as a track; while paused the survey is stored and the answer says so', async () => {
       const userId = newPilgrim()
       const gps_points = walk(3, Date.now())
       const taken = await dataOf(
-        await post(world, 'submit', { user_id: userId, q1: 'x', gps_points }),
+        await post(stack, 'submit', { user_id: userId, q1: 'x', gps_points }),
         submitEndpoint,
       )
       expect(taken.track).toMatchObject({ accepted: 3, duplicates: 0, rejected: [] })
-      expect((await profileOf(world, userId)).km).toBe(0.11)
-      await setStatus(world, { status: 'paused' })
+      expect((await profileOf(stack, userId)).km).toBe(0.11)
+      await setStatus(stack, { status: 'paused' })
       const stored = await dataOf(
-        await post(world, 'submit', { user_id: userId, q1: 'y', gps_points }),
+        await post(stack, 'submit', { user_id: userId, q1: 'y', gps_points }),
         submitEndpoint,
       )
-      await setStatus(world, { status: 'active' })
+      await setStatus(stack, { status: 'active' })
       expect(stored).toMatchObject({ revision: 2, track: { refused: expect.stringContaining('paused') } })
     })
   })
@@ -150,10 +150,10 @@ describeWorlds('survey', (world) => {
     for (const [n, user_id] of people.entries()) {
       const invented = Array.from({ length: 97 }, (_, i) => [`q${(i % 10) + 1}_by${n}_${i}`, 'x'])
       const survey = { q2: 'b', q10: 'j', ...Object.fromEntries(invented), q1_reason: 'because' }
-      await dataOf(await post(world, 'submit', { user_id, survey }), submitEndpoint)
+      await dataOf(await post(stack, 'submit', { user_id, survey }), submitEndpoint)
     }
     const read = (headers: object) =>
-      world.fetch('/api/event/admin/surveys?limit=200', { headers: { ...admin('manager'), ...headers } })
+      stack.fetch('/api/event/admin/surveys?limit=200', { headers: { ...admin('manager'), ...headers } })
     const { responses, counts } = await dataOf(await read({}), surveysEndpoint)
     expect(Object.keys(responses).length).toBeLessThanOrEqual(60)
     expect(Object.keys(counts)).toEqual(Object.keys(responses))

@@ -28,18 +28,18 @@ const mine = ({ id }: Person): Figures => expected.get(id)!
 /** Of everybody who ever walked. */
 const event = eventOf(PEOPLE.map(countersOf))
 
-describeWorlds('totals', (world) => {
-  const read = (path: string, headers = admin('owner')) => world.fetch(`/api/event/${path}`, { headers })
+describeWorlds('totals', (stack) => {
+  const read = (path: string, headers = admin('owner')) => stack.fetch(`/api/event/${path}`, { headers })
   const send = async ({ id, batches }: Person, batch: number) => {
     const points = batches[batch]!
     for (const { kind, t, lat, lng, mode } of points)
       if (kind === 'c')
-        await dataOf(await checkIn(world, id, { lat, lng, mode, timestamp: t }), checkInEndpoint)
+        await dataOf(await checkIn(stack, id, { lat, lng, mode, timestamp: t }), checkInEndpoint)
     const track = points
       .filter(({ kind }) => kind === 't')
       .map(({ lat, lng, t, mode }) => ({ lat, lng, mode, timestamp: t }))
     if (track.length > 0)
-      expect(await dataOf(await syncTrack(world, id, track), trackSyncEndpoint)).toMatchObject({
+      expect(await dataOf(await syncTrack(stack, id, track), trackSyncEndpoint)).toMatchObject({
         accepted: track.length,
       })
   }
@@ -47,31 +47,31 @@ describeWorlds('totals', (world) => {
   beforeAll(async () => {
     for (const batch of [0, 1]) {
       await Promise.all(PEOPLE.map((person) => send(person, batch)))
-      await flushed(world)
+      await flushed(stack)
     }
     await Promise.all(
       PEOPLE.map(async ({ id, name, reports, surveys }) => {
         // What is reported twice counts as it was reported last.
-        await post(world, 'user/sync', {
+        await post(stack, 'user/sync', {
           user_id: id,
           consumption: { water: 40 },
           transport: { car: 99.95, hsr: 1 },
         })
-        await post(world, 'user/sync', {
+        await post(stack, 'user/sync', {
           user_id: id,
           display_name: name,
           consumption: { water: 0, ...reports.consumption },
           transport: { car: 0, hsr: 0, ...reports.transport },
         })
-        for (const survey of surveys) await post(world, 'submit', { user_id: id, survey })
+        for (const survey of surveys) await post(stack, 'submit', { user_id: id, survey })
       }),
     )
-    const erased = await world.fetch(`/api/event/admin/users/${ERASED.id}`, {
+    const erased = await stack.fetch(`/api/event/admin/users/${ERASED.id}`, {
       method: 'DELETE',
       headers: admin('owner'),
     })
     expect(erased.status).toBe(200)
-    await flushed(world)
+    await flushed(stack)
   }, 60_000)
 
   test('a profile, the list of users, and an export', async () => {
@@ -88,7 +88,7 @@ describeWorlds('totals', (world) => {
         last_seen: new Date(lastMs).toISOString(),
       }
       expect(items[i]).toMatchObject(shown)
-      expect(await profileOf(world, person.id, admin('volunteer'))).toMatchObject({
+      expect(await profileOf(stack, person.id, admin('volunteer'))).toMatchObject({
         ...shown,
         carbon_saved_kg: kg(Math.round((mm + reported.mm) * 0.47515) - mg - reported.transportMg),
       })
@@ -184,7 +184,7 @@ describeWorlds('totals', (world) => {
       [PEOPLE[0]!.id, ada],
       [PEOPLE[1]!.id, bo],
     ])
-    const csv = await world.fetch('/api/event/admin/surveys', {
+    const csv = await stack.fetch('/api/event/admin/surveys', {
       headers: { ...admin('manager'), Accept: 'text/csv' },
     })
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
@@ -210,7 +210,7 @@ describeWorlds('totals', (world) => {
       }
     }
     // Somebody without a point is nothing and nowhere, and listed all the same.
-    await post(world, 'user/sync', { user_id: 'totals-el', display_name: 'Éléonore' })
+    await post(stack, 'user/sync', { user_id: 'totals-el', display_name: 'Éléonore' })
     const everybody = [
       ...PRESENT.map((person) => ({ id: person.id, ...mine(person) })),
       { id: 'totals-el', mm: 0, checkins: 0, lastMs: 0 },

@@ -56,29 +56,29 @@ const FAULTS: readonly [reason: string, point: (ms: number) => unknown][] = [
 ]
 
 /** With the instants that only operators and the pilgrim see. */
-const profileOf = async (world: World, userId: string) => {
+const profileOf = async (stack: World, userId: string) => {
   const headers = admin('volunteer')
-  return dataOf(await world.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)
+  return dataOf(await stack.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)
 }
 
-describeWorlds('tracks', (world) => {
+describeWorlds('tracks', (stack) => {
   describe('a track', () => {
     test('is taken point by point; the phone learns what it may delete', async () => {
       const userId = newPilgrim()
       const points = walk(10)
-      expect(await dataOf(await syncTrack(world, userId, points), trackSyncEndpoint)).toEqual({
+      expect(await dataOf(await syncTrack(stack, userId, points), trackSyncEndpoint)).toEqual({
         accepted: 10,
         duplicates: 0,
         rejected: [],
         durable_through: iso(points.at(-1)!.timestamp),
       })
       const overlapping = [...points.slice(5), ...points.slice(8)]
-      expect(await dataOf(await syncTrack(world, userId, overlapping), trackSyncEndpoint)).toMatchObject({
+      expect(await dataOf(await syncTrack(stack, userId, overlapping), trackSyncEndpoint)).toMatchObject({
         durable_through: iso(points.at(-1)!.timestamp),
         rejected: [],
       })
-      await flushed(world)
-      expect(await profileOf(world, userId)).toMatchObject({ km: 0.8, checkins: 0, level: 1 })
+      await flushed(stack)
+      expect(await profileOf(stack, userId)).toMatchObject({ km: 0.8, checkins: 0, level: 1 })
     })
 
     test('one bad point fails no other, and is named by its place and reason', async () => {
@@ -86,7 +86,7 @@ describeWorlds('tracks', (world) => {
       const bad = FAULTS.map(([, point]) => point(now))
       const good = { ...PLACE, timestamp: now - MINUTE_MS }
       const answer = await dataOf(
-        await syncTrack(world, newPilgrim(), [good, ...bad, good]),
+        await syncTrack(stack, newPilgrim(), [good, ...bad, good]),
         trackSyncEndpoint,
       )
       expect(answer).toEqual({
@@ -95,22 +95,22 @@ describeWorlds('tracks', (world) => {
         rejected: FAULTS.map(([reason], i) => ({ index: i + 1, reason: reason as 'too-old' })),
         durable_through: iso(good.timestamp),
       })
-      const nothing = await dataOf(await syncTrack(world, newPilgrim(), bad), trackSyncEndpoint)
+      const nothing = await dataOf(await syncTrack(stack, newPilgrim(), bad), trackSyncEndpoint)
       expect(nothing).toMatchObject({ accepted: 0, duplicates: 0, durable_through: null })
     })
 
     test('is refused the eleventh time within a minute', async () => {
       const userId = newPilgrim()
       const points = walk(1)
-      for (let i = 0; i < 10; i++) await dataOf(await syncTrack(world, userId, points), trackSyncEndpoint)
-      const eleventh = await syncTrack(world, userId, points)
+      for (let i = 0; i < 10; i++) await dataOf(await syncTrack(stack, userId, points), trackSyncEndpoint)
+      const eleventh = await syncTrack(stack, userId, points)
       await sentenceOf(eleventh, 429, 'rate-limited')
       const seconds = Number(eleventh.headers.get('retry-after'))
       expect(seconds).toBeWithin(50, 61)
       expect(eleventh.headers.get('ratelimit')).toBe(`"sync";r=0;t=${seconds}`)
       expect(eleventh.headers.get('ratelimit-policy')).toBe('"sync";q=10;w=60')
       // The two windows are apart.
-      await dataOf(await checkIn(world, userId), checkInEndpoint)
+      await dataOf(await checkIn(stack, userId), checkInEndpoint)
     })
 
     test('shows in the profile at once, and is the same after the flush', async () => {
@@ -119,10 +119,10 @@ describeWorlds('tracks', (world) => {
         const userId = newPilgrim()
         const points = walk(30)
         const timestamp = points[0]!.timestamp
-        await dataOf(await checkIn(world, userId, { timestamp }), checkInEndpoint)
-        await dataOf(await syncTrack(world, userId, points), trackSyncEndpoint)
-        const before = await profileOf(world, userId)
-        ;({ pending } = await dataOf(await checkIn(world, userId, { timestamp }), checkInEndpoint))
+        await dataOf(await checkIn(stack, userId, { timestamp }), checkInEndpoint)
+        await dataOf(await syncTrack(stack, userId, points), trackSyncEndpoint)
+        const before = await profileOf(stack, userId)
+        ;({ pending } = await dataOf(await checkIn(stack, userId, { timestamp }), checkInEndpoint))
         expect(before).toMatchObject({
           userId,
           // 29 segments of 0.0008 degrees of latitude, rounded down.
@@ -139,15 +139,15 @@ describeWorlds('tracks', (world) => {
           first_seen: iso(timestamp),
           last_seen: iso(points.at(-1)!.timestamp),
         })
-        await flushed(world)
-        expect(await profileOf(world, userId)).toEqual(before)
+        await flushed(stack)
+        expect(await profileOf(stack, userId)).toEqual(before)
       }
     })
   })
 
   describe('the live map', () => {
     const positions = async (query: string, headers: Record<string, string> = {}) => {
-      const answer = await dataOf(await world.fetch(`/api/event/data${query}`, { headers }), dataEndpoint)
+      const answer = await dataOf(await stack.fetch(`/api/event/data${query}`, { headers }), dataEndpoint)
       expect(Math.abs(Date.parse(answer.generated_at) - Date.now())).toBeLessThan(5_000)
       return answer.points
     }
@@ -167,7 +167,7 @@ describeWorlds('tracks', (world) => {
     test('shows a new position within five seconds: to the public without a name, to operators with one', async () => {
       const userId = newPilgrim()
       const place = island(1)
-      const { recorded_at } = await dataOf(await checkIn(world, userId, place), checkInEndpoint)
+      const { recorded_at } = await dataOf(await checkIn(stack, userId, place), checkInEndpoint)
       const [point] = await shown(`?${around(place)}`)
       expect(point).toEqual({
         id: expect.stringMatching(/^[\w-]{16}$/),
@@ -185,10 +185,10 @@ describeWorlds('tracks', (world) => {
       const [early, late] = [newPilgrim(), newPilgrim()]
       const place = island(2)
       const now = Date.now()
-      await checkIn(world, early, { ...place, timestamp: now - 3 * MINUTE_MS })
+      await checkIn(stack, early, { ...place, timestamp: now - 3 * MINUTE_MS })
       await shown(`?${around(place)}`)
-      await syncTrack(world, early, [{ ...island(3), timestamp: now - 4 * MINUTE_MS }])
-      await syncTrack(world, late, [{ ...place, timestamp: now - 2 * MINUTE_MS }])
+      await syncTrack(stack, early, [{ ...island(3), timestamp: now - 4 * MINUTE_MS }])
+      await syncTrack(stack, late, [{ ...place, timestamp: now - 2 * MINUTE_MS }])
       const query = `?${around(place)}`
       await shown(query, 2)
       // To operators at the instant, to the public at the minute.
@@ -210,7 +210,7 @@ describeWorlds('tracks', (world) => {
     test('shows a day; older positions when asked for', async () => {
       const place = island(4)
       const timestamp = Date.now() - DAY_MS - MINUTE_MS
-      await checkIn(world, newPilgrim(), { ...place, timestamp })
+      await checkIn(stack, newPilgrim(), { ...place, timestamp })
       await shown(`?${around(place)}&since=${iso(timestamp)}`)
       expect(await positions(`?${around(place)}`)).toBeEmpty()
     })

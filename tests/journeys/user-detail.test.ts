@@ -10,12 +10,12 @@ import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/he
 
 describeWorlds(
   'one pilgrim',
-  (world) => {
+  (stack) => {
     const show = (userId: string, init: RequestInit = {}) =>
-      world.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager'), ...init })
+      stack.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager'), ...init })
     const detail = async (userId: string): Promise<UserDetail> => dataOf(await show(userId), userEndpoint)
     const looks = async (userId: string) => {
-      const answer = await world.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
+      const answer = await stack.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
       const { items } = await dataOf(answer, auditEndpoint)
       return items.filter(({ action, details }) => action === 'show-user' && details.user_id === userId)
     }
@@ -25,34 +25,34 @@ describeWorlds(
       const now = Date.now()
       const times = Array.from({ length: 12 }, (_, i) => now - (12 - i) * 5 * MINUTE - 60 * MINUTE)
       const track = times.slice(0, 11).map((timestamp) => ({ ...PLACE, timestamp }))
-      expect((await syncTrack(world, userId, track)).status).toBe(200)
+      expect((await syncTrack(stack, userId, track)).status).toBe(200)
       for (const timestamp of times.slice(0, 9))
-        expect((await checkIn(world, userId, { timestamp })).status).toBe(202)
-      await post(world, 'user/sync', {
+        expect((await checkIn(stack, userId, { timestamp })).status).toBe(202)
+      await post(stack, 'user/sync', {
         user_id: userId,
         display_name: 'An',
         language: 'ja',
         consumption: { water: 2 },
         transport: { car: 3 },
       })
-      await post(world, 'user/phone', { user_id: userId, phone: '+886 912-345-678' })
+      await post(stack, 'user/phone', { user_id: userId, phone: '+886 912-345-678' })
       for (const [agreed, version] of [
         [true, '1'],
         [false, '1'],
         [true, '2'],
       ] as const)
-        await post(world, 'privacy', { user_id: userId, agreed, version })
-      await post(world, 'submit', { user_id: userId, q1: 'yes', q2: ['a', 'b'] })
-      await post(world, 'feedback', { user_id: userId, category: 'app', description: 'hello' })
-      await world.fetch('/api/event/admin/roles', {
+        await post(stack, 'privacy', { user_id: userId, agreed, version })
+      await post(stack, 'submit', { user_id: userId, q1: 'yes', q2: ['a', 'b'] })
+      await post(stack, 'feedback', { user_id: userId, category: 'app', description: 'hello' })
+      await stack.fetch('/api/event/admin/roles', {
         method: 'POST',
         headers: admin('manager'),
         body: JSON.stringify({ user_id: userId, role: 'volunteer' }),
       })
-      await flushed(world)
+      await flushed(stack)
 
       const shown = await detail(userId)
-      const { phone, ...profile } = await profileOf(world, userId, admin('volunteer'))
+      const { phone, ...profile } = await profileOf(stack, userId, admin('volunteer'))
       expect(shown).toMatchObject(profile)
       expect(phone).not.toBe(shown.phone)
       expect(shown).toMatchObject({
@@ -102,12 +102,12 @@ describeWorlds(
 
     test('is forgotten by the log when they are erased', async () => {
       const userId = newPilgrim()
-      await checkIn(world, userId)
-      await flushed(world)
+      await checkIn(stack, userId)
+      await flushed(stack)
       await detail(userId)
       expect(await looks(userId)).toHaveLength(1)
       const path = `/api/event/admin/users/${userId}`
-      expect((await world.fetch(path, { method: 'DELETE', headers: admin('owner') })).status).toBe(200)
+      expect((await stack.fetch(path, { method: 'DELETE', headers: admin('owner') })).status).toBe(200)
       expect(await looks(userId)).toEqual([])
     }, 30_000)
   },

@@ -106,14 +106,14 @@ function show(name: string, { measured: { requests, failures, p50Ms, p99Ms }, bu
   )
 }
 
-async function run(world: FragileWorld): Promise<void> {
+async function run(stack: FragileWorld): Promise<void> {
   const caFile = join(await newDirectory('ca'), 'ca.pem')
-  writeFileSync(caFile, world.ca)
-  const readers = startReaders(`https://localhost:${world.port}`, caFile)
+  writeFileSync(caFile, stack.ca)
+  const readers = startReaders(`https://localhost:${stack.port}`, caFile)
   const pids = {
-    tracking: [world.service('tracking').pid, world.service('tracking', 1).pid],
-    redis: [world.redis.pid],
-    caddy: [world.caddy.pid],
+    tracking: [stack.service('tracking').pid, stack.service('tracking', 1).pid],
+    redis: [stack.redis.pid],
+    caddy: [stack.caddy.pid],
     readers: [readers.pid],
     phones: [process.pid],
   }
@@ -123,7 +123,7 @@ async function run(world: FragileWorld): Promise<void> {
       Object.entries(pids).map(([name, of]) => [name, of.reduce((sum, pid) => sum + cpuSeconds(pid), 0)]),
     ),
   })
-  const steady = startSteady(rate, walking(world.fetch))
+  const steady = startSteady(rate, walking(stack.fetch))
   const found: Record<'alone' | 'with a crowd', Round[]> = { alone: [], 'with a crowd': [] }
   console.log(
     '| check-ins    |    all | failed |  p50 ms |  p99 ms | cores busy |\n| --- | ---: | ---: | ---: | ---: | --- |',
@@ -156,11 +156,11 @@ async function run(world: FragileWorld): Promise<void> {
 await inDirectory(
   'crowd',
   async () => {
-    const world = await openFragileWorld({ settings: { EVENT_FLUSH_SECONDS: '5' } })
+    const stack = await openFragileWorld({ settings: { EVENT_FLUSH_SECONDS: '5' } })
     try {
-      await run(world)
+      await run(stack)
     } finally {
-      await world.close()
+      await stack.close()
     }
   },
   existsSync(IN_MEMORY) ? IN_MEMORY : undefined,

@@ -43,14 +43,14 @@ function sizeOf({ pid }: Server): { mb: number; files: number; sockets: number }
   return { mb: Math.round(kb / 1_024), files: links.length, sockets }
 }
 
-function partsOf(world: FragileWorld): [name: string, server: Server][] {
-  const services = ServiceName.options.map((name): [string, Server] => [name, world.service(name)])
+function partsOf(stack: FragileWorld): [name: string, server: Server][] {
+  const services = ServiceName.options.map((name): [string, Server] => [name, stack.service(name)])
   return [
     ...services,
-    ['tracking-2', world.service('tracking', 1)],
-    ['redis', world.redis],
-    ['nats', world.nats],
-    ['caddy', world.caddy],
+    ['tracking-2', stack.service('tracking', 1)],
+    ['redis', stack.redis],
+    ['nats', stack.nats],
+    ['caddy', stack.caddy],
   ]
 }
 
@@ -66,10 +66,10 @@ async function maximumRate(request: (n: number) => Promise<boolean>): Promise<nu
 }
 
 await inDirectory('soak', async () => {
-  const world = await openFragileWorld({ settings: { EVENT_FLUSH_SECONDS: '60' } })
-  const sql = postgres(world.databaseUrl, { max: 1, onnotice: () => undefined })
-  const parts = partsOf(world)
-  const request = walking(world.fetch)
+  const stack = await openFragileWorld({ settings: { EVENT_FLUSH_SECONDS: '60' } })
+  const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
+  const parts = partsOf(stack)
+  const request = walking(stack.fetch)
   const maximum =
     values.rate === undefined ? await maximumRate((n) => request(1e7 + n)) : 2 * Number(values.rate)
   const rate = Math.round(maximum / 2)
@@ -105,5 +105,5 @@ await inDirectory('soak', async () => {
   await Bun.sleep(65_000)
   await row(Number(values.minutes) + 1, steady)
   await sql.end({ timeout: 1 })
-  await world.close()
+  await stack.close()
 })

@@ -9,8 +9,8 @@ import { recompute } from '#tests/fold/reference-fold.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
-import type { Arena } from './test-system.ts'
-import type { Book } from './recorded-requests.ts'
+import type { TestSystem } from './test-system.ts'
+import type { RecordedRequests } from './recorded-requests.ts'
 
 const LEDGER_MS = 30_000
 
@@ -24,22 +24,24 @@ interface Stored {
   readonly fields: ReadonlySet<string>
 }
 
-const ofBout = (book: Book): string => `${book.name}.%`
+const pilgrimsOf = (recorded: RecordedRequests): string => `${recorded.name}.%`
 
-async function readStored({ sql }: Arena, book: Book): Promise<Stored> {
+async function readStored({ sql }: TestSystem, recorded: RecordedRequests): Promise<Stored> {
   const rows = await sql<Row[]>`
     SELECT user_id AS "userId", kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
            (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, in_range AS "inRange"
-    FROM gps_points WHERE user_id LIKE ${ofBout(book)}`
+    FROM gps_points WHERE user_id LIKE ${pilgrimsOf(recorded)}`
   return { rows, fields: new Set(rows.map(({ userId, kind, sentMs }) => `${userId} ${kind}${sentMs}`)) }
 }
 
 /** Points that were answered with success and are not in the table. */
-export async function missing(arena: Arena, book: Book): Promise<string[]> {
-  const { rows, fields } = await readStored(arena, book)
+export async function missing(system: TestSystem, recorded: RecordedRequests): Promise<string[]> {
+  const { rows, fields } = await readStored(system, recorded)
   const places = new Set(rows.map(({ userId, kind, lat, lng }) => `${userId} ${kind} ${lat} ${lng}`))
-  const timed = [...book.points].flatMap(([userId, mine]) => [...mine].map((field) => `${userId} ${field}`))
-  const timeless = book.timeless.filter(({ answered }) => answered)
+  const timed = [...recorded.points].flatMap(([userId, mine]) =>
+    [...mine].map((field) => `${userId} ${field}`),
+  )
+  const timeless = recorded.timeless.filter(({ answered }) => answered)
   return [
     ...timed.filter((identity) => !fields.has(identity)),
     ...timeless
@@ -49,34 +51,34 @@ export async function missing(arena: Arena, book: Book): Promise<string[]> {
 }
 
 /** What subscribers and the sender of messages still have to do, and photos that wait outside the database. */
-export async function unhandled({ sql }: Arena, book: Book): Promise<string[]> {
+export async function unhandled({ sql }: TestSystem, recorded: RecordedRequests): Promise<string[]> {
   const chunks = await sql<{ what: string }[]>`
     SELECT 'a message: ' || coalesce(detail, '') AS what FROM message_chunks WHERE state = 'waiting'`
   const photos = await sql<{ what: string }[]>`
-    SELECT 'a photo of ' || user_id AS what FROM unnest(${[...book.photos.keys()]}::text[]) AS u (user_id)
+    SELECT 'a photo of ' || user_id AS what FROM unnest(${[...recorded.photos.keys()]}::text[]) AS u (user_id)
     WHERE NOT EXISTS (SELECT FROM pilgrims p WHERE p.user_id = u.user_id)`
   return [...(await unhandledEvents(sql)), ...[...chunks, ...photos].map(({ what }) => what)]
 }
 
 /** What the service says itself of the points that are nowhere any more, when nothing moves. */
-export async function lostByLedger({ world }: Arena): Promise<number> {
+export async function lostByLedger({ stack }: TestSystem): Promise<number> {
   const read = async () => {
     const headers = admin('manager')
-    return dataOf(await world.fetch('/api/event/admin/ledger', { headers }), ledgerEndpoint)
+    return dataOf(await stack.fetch('/api/event/admin/ledger', { headers }), ledgerEndpoint)
   }
-  const patience = { timeoutMs: LEDGER_MS, what: 'a ledger with nothing in flight', everyMs: 200 }
+  const options = { timeoutMs: LEDGER_MS, what: 'a ledger with nothing in flight', everyMs: 200 }
   const { lost } = await until(async () => {
     const ledger = await read()
     if (ledger.in_flight !== 0) throw new Error(JSON.stringify(ledger))
     return ledger
-  }, patience)
+  }, options)
   return lost
 }
 
 /** What `bun run rebuild --check` tells of everything that is kept beside the points. */
-export async function differences({ world }: Arena): Promise<string[]> {
+export async function differences({ stack }: TestSystem): Promise<string[]> {
   const lines: string[] = []
-  const db = await openDatabase({ url: world.databaseUrl, dir: '', statementMs: 0 })
+  const db = await openDatabase({ url: stack.databaseUrl, dir: '', statementMs: 0 })
   try {
     await rebuild(db, calendar, { check: true, tell: (line) => lines.push(line) })
   } finally {
@@ -94,26 +96,34 @@ export interface Findings {
 }
 
 /** Looks at everything that a bout has left, when nothing is on its way any more; complains in its book. */
-export async function audit(arena: Arena, book: Book, deadLetters: number): Promise<Findings> {
-  const lost = await missing(arena, book)
-  const { rows } = await readStored(arena, book)
-  const excess = await auditTotals(arena, book, rows)
-  await auditRest(arena, book, deadLetters)
-  auditMessages(arena, book)
+export async function audit(
+  system: TestSystem,
+  recorded: RecordedRequests,
+  deadLetters: number,
+): Promise<Findings> {
+  const lost = await missing(system, recorded)
+  const { rows } = await readStored(system, recorded)
+  const excess = await auditTotals(system, recorded, rows)
+  await auditRest(system, recorded, deadLetters)
+  auditMessages(system, recorded)
   const visits = rows.filter(({ kind }) => kind === 'c')
-  const repeatedTimeless = book.timeless
+  const repeatedTimeless = recorded.timeless
     .map(({ userId, lat, lng }) =>
       visits.filter((v) => v.userId === userId && v.lat === lat && v.lng === lng),
     )
     .reduce((sum, { length }) => sum + Math.max(0, length - 1), 0)
-  return { stored: book.answered - lost.length, lost, doubled: excess, repeatedTimeless }
+  return { stored: recorded.answered - lost.length, lost, doubled: excess, repeatedTimeless }
 }
 
 /** @returns how many points the totals count beyond those in the table */
-async function auditTotals({ sql }: Arena, book: Book, rows: readonly Row[]): Promise<number> {
+async function auditTotals(
+  { sql }: TestSystem,
+  recorded: RecordedRequests,
+  rows: readonly Row[],
+): Promise<number> {
   const totals = await sql<{ userId: string; points: number; checkins: number; mm: number; mg: number }[]>`
     SELECT user_id AS "userId", points::int, checkins::int, distance_mm::float8 AS mm, carbon_mg::float8 AS mg
-    FROM pilgrim_totals WHERE user_id LIKE ${ofBout(book)}`
+    FROM pilgrim_totals WHERE user_id LIKE ${pilgrimsOf(recorded)}`
   const byUser = Map.groupBy(rows, ({ userId }) => userId)
   let excess = 0
   for (const { userId, ...held } of totals) {
@@ -126,41 +136,48 @@ async function auditTotals({ sql }: Arena, book: Book, rows: readonly Row[]): Pr
       sums.mg += day.carbonMg
     }
     if (!Bun.deepEquals({ ...held }, sums))
-      book.complain('totals differ', `${userId} ${JSON.stringify(held)} recomputed ${JSON.stringify(sums)}`)
+      recorded.complain(
+        'totals differ',
+        `${userId} ${JSON.stringify(held)} recomputed ${JSON.stringify(sums)}`,
+      )
     excess += Math.max(0, held.points - sums.points)
   }
   for (const userId of byUser.keys())
-    if (!totals.some((total) => total.userId === userId)) book.complain('totals are missing', userId)
+    if (!totals.some((total) => total.userId === userId)) recorded.complain('totals are missing', userId)
   return excess
 }
 
-async function auditRest({ sql }: Arena, book: Book, deadLetters: number): Promise<void> {
+async function auditRest(
+  { sql }: TestSystem,
+  recorded: RecordedRequests,
+  deadLetters: number,
+): Promise<void> {
   const letters = await sql<{ user_id: string; reason: string }[]>`
-    SELECT user_id, reason FROM dead_letters WHERE user_id LIKE ${ofBout(book)}`
-  if (letters.length !== deadLetters) book.complain('dead letters', JSON.stringify(letters))
+    SELECT user_id, reason FROM dead_letters WHERE user_id LIKE ${pilgrimsOf(recorded)}`
+  if (letters.length !== deadLetters) recorded.complain('dead letters', JSON.stringify(letters))
   const surveys = await sql<{ user_id: string; answers: object }[]>`
-    SELECT user_id, answers FROM surveys WHERE user_id LIKE ${ofBout(book)}`
-  for (const [userId, answers] of book.surveys)
+    SELECT user_id, answers FROM surveys WHERE user_id LIKE ${pilgrimsOf(recorded)}`
+  for (const [userId, answers] of recorded.surveys)
     if (!Bun.deepEquals(surveys.find(({ user_id }) => user_id === userId)?.answers, answers))
-      book.complain('a survey is not stored', userId)
-  const people = [...book.phoneNumbers.keys(), ...book.photos.keys()]
+      recorded.complain('a survey is not stored', userId)
+  const people = [...recorded.phoneNumbers.keys(), ...recorded.photos.keys()]
   const pilgrims = await sql<{ user_id: string; phone: string | null; photo_count: number }[]>`
     SELECT user_id, phone, photo_count FROM pilgrims WHERE user_id = ANY(${people})`
   const known = new Map(pilgrims.map((row) => [row.user_id, row]))
-  for (const [userId, phone] of book.phoneNumbers)
-    if (known.get(userId)?.phone !== phone) book.complain('a phone number is not stored', userId)
-  for (const [userId, count] of book.photos)
+  for (const [userId, phone] of recorded.phoneNumbers)
+    if (known.get(userId)?.phone !== phone) recorded.complain('a phone number is not stored', userId)
+  for (const [userId, count] of recorded.photos)
     if (known.get(userId)?.photo_count !== count)
-      book.complain('photos are miscounted', `${userId}: ${known.get(userId)?.photo_count}`)
+      recorded.complain('photos are miscounted', `${userId}: ${known.get(userId)?.photo_count}`)
 }
 
-function auditMessages({ line }: Arena, book: Book): void {
-  for (const { text, recipients, certain } of book.messages) {
+function auditMessages({ line }: TestSystem, recorded: RecordedRequests): void {
+  for (const { text, recipients, certain } of recorded.messages) {
     const sent = line.sent.filter((one) => JSON.stringify(one.messages).includes(text))
     for (const recipient of recipients) {
       const times = sent.filter(({ to }) => to.includes(recipient)).length
       if (times > 1 || (certain && times === 0))
-        book.complain(`a message was sent ${times} times`, `${text} to ${recipient}`)
+        recorded.complain(`a message was sent ${times} times`, `${text} to ${recipient}`)
     }
   }
 }

@@ -4,10 +4,10 @@ import { migrate } from '#shared/db/migrate.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { startNats, startPostgres, startRedisCluster } from '#tests/helpers/servers.ts'
 import { openWorldOn } from '#tests/helpers/test-stack-real.ts'
-import { type Arena, OWNER } from './test-system.ts'
+import { type TestSystem, OWNER } from './test-system.ts'
 
 /** Its `redis` is the first master; there are no roads, small disks or clocks. */
-export async function openClusterArena(): Promise<Arena> {
+export async function openClusterSystem(): Promise<TestSystem> {
   await using opening = new AsyncDisposableStack()
   const cluster = opening.use(await startRedisCluster(3, 1))
   const stores = {
@@ -29,21 +29,21 @@ export async function openClusterArena(): Promise<Arena> {
   const urls = { databaseUrl: stores.postgres.url, redisUrl: cluster.url, natsUrl: stores.nats.url }
   const opened = await openWorldOn({ settings }, { ...urls, close: async () => undefined })
   opening.defer(() => opened.close())
-  const world = Object.assign(opened, stores)
+  const stack = Object.assign(opened, stores)
   const all = opening.move()
   return {
-    world,
+    stack,
     line,
     sql,
     redisDisk: null,
     journalDisk: null,
     clocks: null,
     part(name) {
-      if (name === 'caddy') return world.caddy
+      if (name === 'caddy') return stack.caddy
       if (name === 'postgres' || name === 'redis' || name === 'nats') return stores[name]
-      return name === 'tracking-2' ? world.service('tracking', 1) : world.service(name)
+      return name === 'tracking-2' ? stack.service('tracking', 1) : stack.service(name)
     },
-    road(name) {
+    link(name) {
       throw new Error(`there is no road ${name}`)
     },
     close: () => all.disposeAsync(),

@@ -1,8 +1,8 @@
 /** What goes wrong, one thing at a time. */
 import { openKv } from '#shared/kv/open-kv.ts'
 import { rules } from '#tests/kv/drivers.ts'
-import type { Weather } from '#tests/helpers/tcp-proxy.ts'
-import { type Part, PARTS, type Road } from './test-system.ts'
+import type { LinkCondition } from '#tests/helpers/tcp-proxy.ts'
+import { type Part, PARTS, type Link } from './test-system.ts'
 import { CLOCK_NOTICED_MS } from './clocks.ts'
 import { type Fault, type Group, kill, restart } from './fault.ts'
 import { clusterFailover, emptyRedis } from './losses.ts'
@@ -12,36 +12,36 @@ const killing = (name: string, group: Group, parts: readonly Part[], short = fal
   name,
   group,
   short,
-  strike: async (arena) => void (await kill(arena, parts)),
-  mend: (arena) => restart(arena, parts),
+  strike: async (system) => void (await kill(system, parts)),
+  mend: (system) => restart(system, parts),
 })
 
 const freezing = (part: Part, short = false): Fault => ({
   name: `freeze ${part}`,
   group: 'freeze',
   short,
-  strike: (arena) => arena.part(part).pause(),
-  mend: (arena) => arena.part(part).resume(),
+  strike: (system) => system.part(part).pause(),
+  mend: (system) => system.part(part).resume(),
 })
 
-const cutting = (road: Road, weather: Weather, short = false): Fault => ({
-  name: `cut ${road}, ${weather.kind}`,
+const cutting = (link: Link, condition: LinkCondition, short = false): Fault => ({
+  name: `cut ${link}, ${condition.kind}`,
   group: 'cut',
   short,
-  strike: (arena) => arena.road(road).set(weather),
-  mend: (arena) => arena.road(road).set({ kind: 'clear' }),
+  strike: (system) => system.link(link).set(condition),
+  mend: (system) => system.link(link).set({ kind: 'clear' }),
 })
 
 const turning = (part: Part, offsetS: number): Fault => ({
   name: `clock of ${part} ${offsetS > 0 ? '+' : '−'}${Math.abs(offsetS) / 60} min`,
   group: 'clock',
-  possible: (arena) => arena.clocks !== null,
-  async strike(arena) {
-    arena.clocks!.set(part, offsetS)
+  possible: (system) => system.clocks !== null,
+  async strike(system) {
+    system.clocks!.set(part, offsetS)
     await Bun.sleep(CLOCK_NOTICED_MS)
   },
-  async mend(arena) {
-    arena.clocks!.set(part, 0)
+  async mend(system) {
+    system.clocks!.set(part, 0)
     await Bun.sleep(CLOCK_NOTICED_MS)
   },
 })
@@ -49,26 +49,26 @@ const turning = (part: Part, offsetS: number): Fault => ({
 const fullDiskOfRedis: Fault = {
   name: 'full disk under redis',
   group: 'disk',
-  possible: (arena) => arena.redisDisk !== null,
-  strike: (arena) => arena.redisDisk!.fill(),
-  async mend(arena) {
-    await arena.redisDisk!.free()
+  possible: (system) => system.redisDisk !== null,
+  strike: (system) => system.redisDisk!.fill(),
+  async mend(system) {
+    await system.redisDisk!.free()
     // It ends by itself when it can not write what it has answered for.
-    await restart(arena, ['redis'])
+    await restart(system, ['redis'])
   },
 }
 
 const fullDiskOfJournal: Fault = {
   name: 'full disk under the journals, redis away',
   group: 'disk',
-  possible: (arena) => arena.journalDisk !== null,
-  async strike(arena) {
-    await arena.journalDisk!.fill()
-    await kill(arena, ['redis'])
+  possible: (system) => system.journalDisk !== null,
+  async strike(system) {
+    await system.journalDisk!.fill()
+    await kill(system, ['redis'])
   },
-  async mend(arena) {
-    await arena.journalDisk!.free()
-    await restart(arena, ['redis'])
+  async mend(system) {
+    await system.journalDisk!.free()
+    await restart(system, ['redis'])
   },
 }
 
@@ -76,23 +76,23 @@ const fullDiskOfJournal: Fault = {
 const replicaRemoved: Fault = {
   name: 'replica of tracking removed for good',
   group: 'other',
-  async strike(arena) {
-    arena.part('redis').pause()
+  async strike(system) {
+    system.part('redis').pause()
     await Bun.sleep(2_500)
-    await kill(arena, ['tracking-2'])
-    arena.part('redis').resume()
+    await kill(system, ['tracking-2'])
+    system.part('redis').resume()
   },
   mend: () => undefined,
-  after: (arena) => restart(arena, ['tracking-2']),
+  after: (system) => restart(system, ['tracking-2']),
 }
 
 const poisonRow: Fault = {
   name: 'poison row in the buffer',
   group: 'other',
   deadLetters: 1,
-  async strike(arena, bout) {
+  async strike(system, bout) {
     const onError = () => undefined
-    const kv = await openKv({ url: arena.part('redis').url, partitions: 1, path: '', onError })
+    const kv = await openKv({ url: system.part('redis').url, partitions: 1, path: '', onError })
     const sentMs = Date.now() - 3_600_000
     const poison = { field: `t${sentMs}`, value: `[0,${sentMs},24,120.5,1,1e308]` }
     const batch = { kind: 'sync', duplicateKey: '', recordedMs: sentMs, position: null } as const
@@ -110,14 +110,14 @@ const pair = (...parts: readonly [Part, ...Part[]]): Fault =>
 const frozenThenKilled: Fault = {
   name: 'freeze redis, kill both tracking',
   group: 'pair',
-  async strike(arena) {
-    arena.part('redis').pause()
+  async strike(system) {
+    system.part('redis').pause()
     await Bun.sleep(1_500)
-    await kill(arena, ['tracking', 'tracking-2'])
+    await kill(system, ['tracking', 'tracking-2'])
   },
-  async mend(arena) {
-    arena.part('redis').resume()
-    await restart(arena, ['tracking', 'tracking-2'])
+  async mend(system) {
+    system.part('redis').resume()
+    await restart(system, ['tracking', 'tracking-2'])
   },
 }
 

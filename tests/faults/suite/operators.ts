@@ -3,8 +3,8 @@ import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
 import type { Random } from '#tests/scheduler/walks.ts'
-import { type Arena, VOLUNTEERS } from './test-system.ts'
-import { type Book, json, send } from './recorded-requests.ts'
+import { type TestSystem, VOLUNTEERS } from './test-system.ts'
+import { type RecordedRequests, json, send } from './recorded-requests.ts'
 
 const BETWEEN_MS = 500
 const PAUSE_MS = 600
@@ -17,32 +17,37 @@ export interface Operators {
 }
 
 /** Roles that the messages of all bouts go to. */
-export async function assignVolunteers(arena: Arena): Promise<void> {
+export async function assignVolunteers(system: TestSystem): Promise<void> {
   for (const user_id of VOLUNTEERS) {
     const init = json({ user_id, role: 'volunteer' }, admin('owner'))
-    const response = await arena.world.fetch('/api/event/admin/roles', init)
+    const response = await system.stack.fetch('/api/event/admin/roles', init)
     if (!response.ok) throw new Error(`no role is assigned: ${await response.text()}`)
   }
 }
 
 /** @param forMs how long the bout is about to take: the pause falls somewhere in it */
-export function startOperators(arena: Arena, book: Book, random: Random, forMs: number): Operators {
+export function startOperators(
+  system: TestSystem,
+  recorded: RecordedRequests,
+  random: Random,
+  forMs: number,
+): Operators {
   let endsAt = Infinity
   const isPatient = () => performance.now() < endsAt
-  const { fetch } = arena.world
-  let person = Number.parseInt(book.name.slice(1), 10) * 1_000
+  const { fetch } = system.stack
+  let person = Number.parseInt(recorded.name.slice(1), 10) * 1_000
 
   /** Asks for a message once: whoever gets no answer looks up what became of it, and does not ask again. */
   const push = async (n: number) => {
-    const text = `message ${n} of ${book.name};`
+    const text = `message ${n} of ${recorded.name};`
     const recipients = Array.from({ length: 4 }, () => lineUser(0x10_0000 + ++person))
     const reply = await send(
       fetch,
-      book,
+      recorded,
       '/api/event/push',
       json({ user_ids: recipients, text }, admin('manager')),
     )
-    book.messages.push({ text, recipients, certain: reply.status === 200 })
+    recorded.messages.push({ text, recipients, certain: reply.status === 200 })
   }
 
   /** LINE repeats a delivery until it is answered with success, and now and then once more. */
@@ -52,35 +57,35 @@ export function startOperators(arena: Arena, book: Book, random: Random, forMs: 
     const repeats = random() < 0.5 ? 2 : 1
     let taken = 0
     while (taken < repeats && isPatient()) {
-      const status = await deliver(arena.world, [event]).then(
+      const status = await deliver(system.stack, [event]).then(
         (answer) => answer.status,
         () => 0,
       )
       if (status === 200) taken++
       else await Bun.sleep(BETWEEN_MS)
     }
-    if (taken > 0) book.photos.set(sender, 1)
+    if (taken > 0) recorded.photos.set(sender, 1)
   }
 
   const setStatus = async (status: string, message: string): Promise<boolean> => {
     const init = { ...json({ status, message }, admin('manager')), method: 'PUT' }
     while (isPatient()) {
-      if ((await send(fetch, book, '/api/event/admin/status', init)).status === 200) return true
+      if ((await send(fetch, recorded, '/api/event/admin/status', init)).status === 200) return true
       await Bun.sleep(BETWEEN_MS)
     }
-    book.complain('an operator could not change the status', status)
+    recorded.complain('an operator could not change the status', status)
     return false
   }
 
   const pauseAndResume = async () => {
-    const text = `pause of ${book.name};`
+    const text = `pause of ${recorded.name};`
     const certain = await setStatus('paused', text)
-    book.messages.push({ text, recipients: VOLUNTEERS, certain })
+    recorded.messages.push({ text, recipients: VOLUNTEERS, certain })
     // A replica whose kv goes away in the very moment of a pause may take a check-in for so long.
     await Bun.sleep(KNOWN_MS)
-    if (certain) book.paused = {}
+    if (certain) recorded.paused = {}
     await Bun.sleep(PAUSE_MS)
-    book.paused = null
+    recorded.paused = null
     await setStatus('active', '')
   }
 

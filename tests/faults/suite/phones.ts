@@ -4,7 +4,7 @@
  */
 import type { Random } from '#tests/scheduler/walks.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
-import { Book, type Fetch, json, type Reply, send } from './recorded-requests.ts'
+import { RecordedRequests, type Fetch, json, type Reply, send } from './recorded-requests.ts'
 
 /** A limit's window, and what a late charge may add to it. */
 const WINDOW_MS = 75_000
@@ -33,17 +33,17 @@ export interface Phones {
 
 export interface PhonesOptions {
   readonly fetch: Fetch
-  readonly book: Book
+  readonly recorded: RecordedRequests
   readonly seed: number
   readonly count: number
   /** How long they are about to walk: what limits allow them is spread over it. */
   readonly forMs: number
 }
 
-export function startPhones({ fetch, book, seed, count, forMs }: PhonesOptions): Phones {
+export function startPhones({ fetch, recorded, seed, count, forMs }: PhonesOptions): Phones {
   const phones = Array.from(
     { length: count },
-    (_, n) => new Phone(fetch, book, `${book.name}.${n}`, randomBy(seed + n * 7_919), n),
+    (_, n) => new Phone(fetch, recorded, `${recorded.name}.${n}`, randomBy(seed + n * 7_919), n),
   )
   let walking = true
   const walks = phones.map((phone) => phone.walk(() => walking, forMs))
@@ -89,7 +89,7 @@ class Phone {
 
   constructor(
     readonly fetch: Fetch,
-    readonly book: Book,
+    readonly recorded: RecordedRequests,
     readonly userId: string,
     readonly random: Random,
     readonly n: number,
@@ -129,7 +129,7 @@ class Phone {
       await this.#deliver()
     }
     if (this.#queue.length + this.#checkIns.length > 0)
-      this.book.complain('a phone could not deliver in the end', this.userId)
+      this.recorded.complain('a phone could not deliver in the end', this.userId)
   }
 
   /** Some minutes of walking, about a point a minute. */
@@ -154,7 +154,7 @@ class Phone {
     const chance = this.random()
     if (chance < 0.15) {
       const visit = { userId: this.userId, lat: this.#lat, lng: this.#lng, answered: false }
-      this.book.timeless.push(visit)
+      this.recorded.timeless.push(visit)
       this.#checkIns.push({ body: place, done: () => (visit.answered = true) })
       return
     }
@@ -163,7 +163,7 @@ class Phone {
     const fields = [`c${timestamp}`, ...track_points.map((point) => `t${point.timestamp}`)]
     this.#checkIns.push({
       body: { ...place, timestamp, ...(track_points.length > 0 ? { track_points } : {}) },
-      done: () => this.book.promise(this.userId, fields),
+      done: () => this.recorded.promise(this.userId, fields),
     })
   }
 
@@ -194,7 +194,7 @@ class Phone {
     const { rejected } = (JSON.parse(reply.text) as { data: { rejected: { index: number }[] } }).data
     const left = new Set(rejected.map(({ index }) => batch[index]))
     const taken = batch.filter((point) => !left.has(point))
-    this.book.promise(
+    this.recorded.promise(
       this.userId,
       taken.map(({ timestamp }) => `t${timestamp}`),
     )
@@ -204,7 +204,7 @@ class Phone {
 
   /** Backs off as it is told, or longer each time. */
   async #post(path: string, body: object): Promise<Reply> {
-    const reply = await send(this.fetch, this.book, path, json(body))
+    const reply = await send(this.fetch, this.recorded, path, json(body))
     if (reply.status === 200 || reply.status === 202) this.#failures = 0
     else {
       const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** this.#failures++, LONGEST_BACKOFF_MS)
@@ -216,16 +216,16 @@ class Phone {
 
   /** A survey once, and a phone number; both as often as it takes, but no more often than limits allow. */
   async #tellOfThemselves(): Promise<void> {
-    const { book, userId } = this
-    if (!book.surveys.has(userId) && this.#surveys++ < 2) {
+    const { recorded, userId } = this
+    if (!recorded.surveys.has(userId) && this.#surveys++ < 2) {
       const survey = { q1: 'yes', q2: this.n, q3: ['bus', 'train'] }
-      const reply = await send(this.fetch, book, '/api/event/submit', json({ user_id: userId, survey }))
-      if (reply.status === 200) book.surveys.set(userId, survey)
+      const reply = await send(this.fetch, recorded, '/api/event/submit', json({ user_id: userId, survey }))
+      if (reply.status === 200) recorded.surveys.set(userId, survey)
     }
     const phone = `+8869${String(10_000_000 + this.n)}`
-    if (book.phoneNumbers.has(userId)) return
-    const reply = await send(this.fetch, book, '/api/event/user/phone', json({ user_id: userId, phone }))
-    if (reply.status === 200) book.phoneNumbers.set(userId, phone)
+    if (recorded.phoneNumbers.has(userId)) return
+    const reply = await send(this.fetch, recorded, '/api/event/user/phone', json({ user_id: userId, phone }))
+    if (reply.status === 200) recorded.phoneNumbers.set(userId, phone)
   }
   #surveys = 0
 }

@@ -15,7 +15,7 @@ export interface Caused {
   readonly certain: boolean
 }
 
-export class Book {
+export class RecordedRequests {
   requests = 0
   /** How often each status was answered; `none` where there was no answer. */
   readonly statuses = new Map<string, number>()
@@ -64,19 +64,24 @@ const NO_REPLY: Reply = { status: 0, text: '', retryAfter: 0 }
 export type Fetch = (path: string, init?: RequestInit) => Promise<Response>
 
 /** Sends a request as a phone does, and writes down how it was answered. */
-export async function send(fetch: Fetch, book: Book, path: string, init: RequestInit): Promise<Reply> {
-  book.requests++
-  const { paused } = book
+export async function send(
+  fetch: Fetch,
+  recorded: RecordedRequests,
+  path: string,
+  init: RequestInit,
+): Promise<Reply> {
+  recorded.requests++
+  const { paused } = recorded
   const reply = await ask(fetch, path, init)
   const name = reply.status === 0 ? 'none' : `${reply.status}`
-  book.statuses.set(name, (book.statuses.get(name) ?? 0) + 1)
+  recorded.statuses.set(name, (recorded.statuses.get(name) ?? 0) + 1)
   const about = `${path} ${reply.text}`
-  if (reply.status >= 500 && reply.status !== 503) book.complain(`answers ${reply.status}`, about)
-  if (reply.status === 503 && reply.retryAfter === 0) book.complain('503 without Retry-After', about)
-  if (reply.status === 429) book.complain('429 within the limit', about)
+  if (reply.status >= 500 && reply.status !== 503) recorded.complain(`answers ${reply.status}`, about)
+  if (reply.status === 503 && reply.retryAfter === 0) recorded.complain('503 without Retry-After', about)
+  if (reply.status === 429) recorded.complain('429 within the limit', about)
   const isTaken = reply.status === 202 || (reply.status === 200 && path.endsWith('/sync'))
-  if (isTaken && paused !== null && book.paused === paused) book.complain('taken while paused', about)
-  if ([400, 404, 405, 413].includes(reply.status)) book.complain(`answers ${reply.status}`, about)
+  if (isTaken && paused !== null && recorded.paused === paused) recorded.complain('taken while paused', about)
+  if ([400, 404, 405, 413].includes(reply.status)) recorded.complain(`answers ${reply.status}`, about)
   return reply
 }
 

@@ -6,9 +6,9 @@ import { until } from '#tests/helpers/wait.ts'
 import { healthOf } from '#tests/helpers/test-stack.ts'
 import { journaled } from '#tests/helpers/test-stack-real.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
-import { type Arena, type Part, PARTS, SERVICES } from './test-system.ts'
+import { type TestSystem, type Part, PARTS, SERVICES } from './test-system.ts'
 import { audit, lostByLedger, missing, unhandled } from './check-balance.ts'
-import { Book, json, send } from './recorded-requests.ts'
+import { RecordedRequests, json, send } from './recorded-requests.ts'
 import type { Fault } from './fault.ts'
 import { startOperators } from './operators.ts'
 import { startPhones } from './phones.ts'
@@ -50,49 +50,49 @@ const REPORT_MS = 1_100
 
 /** Runs a fault. @param index its place in the run: names of its pilgrims begin with it */
 export async function bout(
-  arena: Arena,
+  system: TestSystem,
   fault: Fault,
   index: number,
   seed: number,
   timing: Timing,
 ): Promise<Outcome> {
-  const book = new Book(`b${String(index).padStart(3, '0')}`)
+  const recorded = new RecordedRequests(`b${String(index).padStart(3, '0')}`)
   const own = seedOf(seed, fault.name)
   const holdMs = fault.group === 'freeze' ? timing.freezeMs : timing.holdMs
   const forMs = 2 * timing.calmMs + holdMs
-  const logs = watchLogs(arena)
-  const lostBefore = await lostByLedger(arena)
-  const { fetch } = arena.world
-  const phones = startPhones({ fetch, book, seed: own, count: timing.phones, forMs })
-  const operators = startOperators(arena, book, randomBy(own), forMs)
+  const logs = watchLogs(system)
+  const lostBefore = await lostByLedger(system)
+  const { fetch } = system.stack
+  const phones = startPhones({ fetch, recorded, seed: own, count: timing.phones, forMs })
+  const operators = startOperators(system, recorded, randomBy(own), forMs)
   await Bun.sleep(timing.calmMs)
-  await fault.strike(arena, book.name)
+  await fault.strike(system, recorded.name)
   await Bun.sleep(holdMs)
   const mendedMs = performance.now()
-  const mending = Promise.resolve(fault.mend(arena)).catch((error: unknown) =>
-    book.complain('a part did not start again', String(error)),
+  const mending = Promise.resolve(fault.mend(system)).catch((error: unknown) =>
+    recorded.complain('a part did not start again', String(error)),
   )
-  const servingS = await secondsSince(mendedMs, () => isServing(arena, book))
+  const servingS = await secondsSince(mendedMs, () => isServing(system, recorded))
   await mending
   await Bun.sleep(timing.calmMs)
   await Promise.all([phones.finish(BOUND_MS), operators.finish(BOUND_MS)])
-  const settledS = await settle(arena, book, fault, mendedMs)
-  const findings = await audit(arena, book, fault.deadLetters ?? 0)
-  await balance(arena, book, fault, lostBefore, findings.lost.length)
-  logs.complain(book)
-  await revive(arena, book, fault)
+  const settledS = await settle(system, recorded, fault, mendedMs)
+  const findings = await audit(system, recorded, fault.deadLetters ?? 0)
+  await balance(system, recorded, fault, lostBefore, findings.lost.length)
+  logs.complain(recorded)
+  await revive(system, recorded, fault)
   return {
     fault: fault.name,
-    requests: book.requests,
-    answered: book.answered,
+    requests: recorded.requests,
+    answered: recorded.answered,
     stored: findings.stored,
     lost: findings.lost.length,
     doubled: findings.doubled,
     repeatedTimeless: findings.repeatedTimeless,
     servingS,
     settledS,
-    statuses: Object.fromEntries(book.statuses),
-    complaints: [...book.complaints].map(([kind, example]) => `${kind}: ${example}`),
+    statuses: Object.fromEntries(recorded.statuses),
+    complaints: [...recorded.complaints].map(([kind, example]) => `${kind}: ${example}`),
     loses: fault.loses === true,
   }
 }
@@ -111,36 +111,41 @@ async function secondsSince(sinceMs: number, condition: () => Promise<boolean>):
 }
 
 /** Whether everything answers: the report is all well, a check-in is taken, a profile is read. */
-async function isServing(arena: Arena, book: Book): Promise<boolean> {
-  const { world } = arena
-  if ((await healthOf(world)).status !== 'ok') return false
-  const userId = `${book.name}.probe`
+async function isServing(system: TestSystem, recorded: RecordedRequests): Promise<boolean> {
+  const { stack } = system
+  if ((await healthOf(stack)).status !== 'ok') return false
+  const userId = `${recorded.name}.probe`
   // Sent again it is the same check-in, whoever had taken it before.
   const visit = { user_id: userId, lat: 24, lng: 120.5, timestamp: PROBE_MS }
-  const reply = await send(world.fetch, new Book('probe'), '/api/event/checkin', json(visit))
-  if (reply.status === 202) book.promise(userId, [`c${PROBE_MS}`])
+  const reply = await send(stack.fetch, new RecordedRequests('probe'), '/api/event/checkin', json(visit))
+  if (reply.status === 202) recorded.promise(userId, [`c${PROBE_MS}`])
   // 403: an operator pauses the event just now.
   if (![202, 403, 429].includes(reply.status)) return false
-  return (await world.fetch(`/api/event/user/${userId}`)).status < 500
+  return (await stack.fetch(`/api/event/user/${userId}`)).status < 500
 }
 const PROBE_MS = Date.now() - 7_200_000
 
-async function settle(arena: Arena, book: Book, fault: Fault, mendedMs: number): Promise<number | null> {
-  const running = SERVICES.filter((part) => isRunning(arena, part))
+async function settle(
+  system: TestSystem,
+  recorded: RecordedRequests,
+  fault: Fault,
+  mendedMs: number,
+): Promise<number | null> {
+  const running = SERVICES.filter((part) => isRunning(system, part))
   const isSettled = async () => {
-    if (running.includes('tracking-2') && (await journaled(arena.world)) > 0) return false
-    if ((await unhandled(arena, book)).length > 0) return false
-    if (fault.loses !== true && (await missing(arena, book)).length > 0) return false
-    const health = await healthOf(arena.world)
+    if (running.includes('tracking-2') && (await journaled(system.stack)) > 0) return false
+    if ((await unhandled(system, recorded)).length > 0) return false
+    if (fault.loses !== true && (await missing(system, recorded)).length > 0) return false
+    const health = await healthOf(system.stack)
     return (
-      health.status === 'ok' && health.buffer_size === 0 && running.every((part) => isRunning(arena, part))
+      health.status === 'ok' && health.buffer_size === 0 && running.every((part) => isRunning(system, part))
     )
   }
   const settledS = await secondsSince(mendedMs, isSettled)
   if (settledS === null)
-    book.complain(
+    recorded.complain(
       'not settled',
-      `${(await missing(arena, book)).length} missing; ${(await unhandled(arena, book)).join(', ')}; ${JSON.stringify(await healthOf(arena.world).catch(String))}`,
+      `${(await missing(system, recorded)).length} missing; ${(await unhandled(system, recorded)).join(', ')}; ${JSON.stringify(await healthOf(system.stack).catch(String))}`,
     )
   // One more flush: what was on its way when the report was made.
   await Bun.sleep(REPORT_MS)
@@ -148,32 +153,38 @@ async function settle(arena: Arena, book: Book, fault: Fault, mendedMs: number):
 }
 
 /** The service's own ledger knows of every loss, and of no other. */
-async function balance(arena: Arena, book: Book, fault: Fault, before: number, lost: number): Promise<void> {
+async function balance(
+  system: TestSystem,
+  recorded: RecordedRequests,
+  fault: Fault,
+  before: number,
+  lost: number,
+): Promise<void> {
   try {
-    const booked = (await lostByLedger(arena)) - before
+    const booked = (await lostByLedger(system)) - before
     // What was never answered may be lost as well; its phone sent it again.
     if (fault.loses === true ? booked < lost : booked !== 0)
-      book.complain('the ledger', `${booked} are booked as lost, ${lost} are`)
+      recorded.complain('the ledger', `${booked} are booked as lost, ${lost} are`)
   } catch (error) {
-    book.complain('the ledger', String(error))
+    recorded.complain('the ledger', String(error))
   }
 }
 
-function isRunning(arena: Arena, part: Part): boolean {
+function isRunning(system: TestSystem, part: Part): boolean {
   try {
-    return arena.part(part).pid > 0
+    return system.part(part).pid > 0
   } catch {
     return false
   }
 }
 
 /** Nothing that one fault leaves broken is the next one's business; needing this is a finding. */
-async function revive(arena: Arena, book: Book, fault: Fault): Promise<void> {
-  if (fault.after !== undefined) await fault.after(arena, book)
+async function revive(system: TestSystem, recorded: RecordedRequests, fault: Fault): Promise<void> {
+  if (fault.after !== undefined) await fault.after(system, recorded)
   for (const part of PARTS)
-    if (!isRunning(arena, part)) {
-      book.complain('ended by itself', part)
-      await arena.part(part).restart()
+    if (!isRunning(system, part)) {
+      recorded.complain('ended by itself', part)
+      await system.part(part).restart()
     }
 }
 
@@ -181,14 +192,15 @@ async function revive(arena: Arena, book: Book, fault: Fault): Promise<void> {
 const FAULTY = /TypeError|ReferenceError|RangeError|SyntaxError|nobody looked|Internal error/
 
 /** Remembers where each service's log ends; later complains of what came after that. */
-function watchLogs(arena: Arena) {
-  const path = (part: Part) => join(arena.part(part).dir, 'server.log')
+function watchLogs(system: TestSystem) {
+  const path = (part: Part) => join(system.part(part).dir, 'server.log')
   const ends = new Map(SERVICES.map((part) => [part, statSync(path(part)).size]))
   return {
-    complain(book: Book) {
+    complain(recorded: RecordedRequests) {
       for (const part of SERVICES) {
         const fresh = readFileSync(path(part)).subarray(ends.get(part)).toString('utf8')
-        for (const line of fresh.split('\n')) if (FAULTY.test(line)) book.complain(`the log of ${part}`, line)
+        for (const line of fresh.split('\n'))
+          if (FAULTY.test(line)) recorded.complain(`the log of ${part}`, line)
       }
     },
   }

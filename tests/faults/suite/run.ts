@@ -1,10 +1,10 @@
 /** `bun run test:faults`: breaks one part after another under a stream of requests, and checks what is stored. */
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
-import { type Arena, openArena } from './test-system.ts'
+import { type TestSystem, openTestSystem } from './test-system.ts'
 import { differences } from './check-balance.ts'
 import { bout, type Outcome, type Timing } from './run-fault.ts'
-import { openClusterArena } from './cluster.ts'
+import { openClusterSystem } from './cluster.ts'
 import type { Fault } from './fault.ts'
 import { FAULTS } from './faults.ts'
 import { assignVolunteers } from './operators.ts'
@@ -43,29 +43,29 @@ const isChosen = ({ name, group }: Fault): boolean => {
   return !values.core || group === 'kill'
 }
 
-async function runAll(faults: readonly Fault[], open: () => Promise<Arena>): Promise<Outcome[]> {
+async function runAll(faults: readonly Fault[], open: () => Promise<TestSystem>): Promise<Outcome[]> {
   if (faults.length === 0) return []
   const outcomes: Outcome[] = []
-  const arena = await open()
+  const system = await open()
   try {
-    await assignVolunteers(arena)
+    await assignVolunteers(system)
     for (const fault of faults) {
       if (isInterrupted) break
-      if (fault.possible?.(arena) === false) {
+      if (fault.possible?.(system) === false) {
         console.warn(`SKIPPED here: ${fault.name}`)
         continue
       }
-      const outcome = await bout(arena, fault, FAULTS.indexOf(fault), seed, timing)
+      const outcome = await bout(system, fault, FAULTS.indexOf(fault), seed, timing)
       outcomes.push(outcome)
       console.log(`${isGood(outcome) ? 'good' : 'BAD '} ${progress(outcome)}`)
       for (const line of complaints([outcome])) console.log(line)
     }
-    for (const line of await differences(arena)) {
+    for (const line of await differences(system)) {
       differing++
       console.log(`a rebuild finds: ${line}`)
     }
   } finally {
-    await arena.close()
+    await system.close()
   }
   return outcomes
 }
@@ -81,11 +81,11 @@ async function main(): Promise<boolean> {
   const outcomes = [
     ...(await runAll(
       chosen.filter(({ group }) => group !== 'cluster'),
-      openArena,
+      openTestSystem,
     )),
     ...(await runAll(
       chosen.filter(({ group }) => group === 'cluster'),
-      openClusterArena,
+      openClusterSystem,
     )),
   ]
   const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1)

@@ -23,7 +23,7 @@ export const SERVICES: readonly Part[] = [...ServiceName.options, 'tracking-2']
 export const PARTS: readonly Part[] = [...SERVICES, 'postgres', 'redis', 'nats', 'caddy']
 
 /** Who reaches what by a road of its own; everybody else goes straight. */
-const ROADS = [
+const LINKS = [
   ['tracking-2', 'redis'],
   ['tracking-2', 'postgres'],
   ['scheduler', 'redis'],
@@ -33,7 +33,7 @@ const ROADS = [
   ['line-bot', 'postgres'],
   ['line-bot', 'nats'],
 ] as const satisfies readonly (readonly [Part, Store])[]
-export type Road = `${(typeof ROADS)[number][0]}→${Store}`
+export type Link = `${(typeof LINKS)[number][0]}→${Store}`
 
 const SETTING: Record<Store, string> = {
   postgres: 'DATABASE_URL',
@@ -48,8 +48,8 @@ export const OWNER = lineUser(0x0a11)
 /** Told of every pause. */
 export const VOLUNTEERS = [1, 2, 3].map((n) => lineUser(0x0b00 + n))
 
-export interface Arena {
-  readonly world: FragileWorld
+export interface TestSystem {
+  readonly stack: FragileWorld
   readonly line: LineServer
   readonly sql: postgres.Sql
   /** Null where small disks cannot be mounted. */
@@ -58,7 +58,7 @@ export interface Arena {
   /** Null where clocks cannot be turned. */
   readonly clocks: Clocks | null
   part(name: Part): Server
-  road(name: Road): TcpProxy
+  link(name: Link): TcpProxy
   close(): Promise<void>
 }
 
@@ -66,14 +66,17 @@ const partOf = (name: ServiceName, replica: number): Part =>
   name === 'tracking' && replica === 1 ? 'tracking-2' : name
 
 /** Opens it; what is open when a start fails is closed again. @param more settings over those of every service */
-export async function openArena(more: Environment = {}): Promise<Arena> {
+export async function openTestSystem(more: Environment = {}): Promise<TestSystem> {
   await using opening = new AsyncDisposableStack()
-  const arena = await openParts(opening, more)
+  const system = await openParts(opening, more)
   const opened = opening.move()
-  return { ...arena, close: () => opened.disposeAsync() }
+  return { ...system, close: () => opened.disposeAsync() }
 }
 
-async function openParts(opening: AsyncDisposableStack, more: Environment): Promise<Omit<Arena, 'close'>> {
+async function openParts(
+  opening: AsyncDisposableStack,
+  more: Environment,
+): Promise<Omit<TestSystem, 'close'>> {
   const disk = async (kib: number) => {
     const mounted = await mountSmallDisk(kib)
     if (mounted !== null) opening.defer(() => mounted.unmount())
@@ -88,8 +91,8 @@ async function openParts(opening: AsyncDisposableStack, more: Environment): Prom
   const stores = await startStores(opening, redisDisk)
   const line = startLineServer()
   opening.defer(() => line.stop())
-  const roads = new Map<string, TcpProxy>()
-  for (const [from, to] of ROADS) roads.set(`${from}→${to}`, opening.use(await openTcpProxy(stores[to].port)))
+  const links = new Map<string, TcpProxy>()
+  for (const [from, to] of LINKS) links.set(`${from}→${to}`, opening.use(await openTcpProxy(stores[to].port)))
   await migrate(stores.postgres.url)
   const sql = postgres(stores.postgres.url, { max: 2, idle_timeout: 5, onnotice: () => undefined })
   opening.defer(() => sql.end({ timeout: 1 }))
@@ -98,10 +101,10 @@ async function openParts(opening: AsyncDisposableStack, more: Environment): Prom
     const part = partOf(name, replica)
     const env: Record<string, string | undefined> = { ...clocks?.env(part) }
     if (name === 'tracking' && journalDisk !== null) env.EVENT_DATA_DIR = journalDisk.dir
-    for (const [from, to] of ROADS)
+    for (const [from, to] of LINKS)
       if (from === part) {
         const url = new URL(stores[to].url)
-        url.port = `${roads.get(`${from}→${to}`)!.port}`
+        url.port = `${links.get(`${from}→${to}`)!.port}`
         env[SETTING[to]] = url.href
       }
     return env
@@ -110,18 +113,18 @@ async function openParts(opening: AsyncDisposableStack, more: Environment): Prom
   const urls = { databaseUrl: stores.postgres.url, redisUrl: stores.redis.url, natsUrl: stores.nats.url }
   const opened = await openWorldOn({ settings, settingsOf }, { ...urls, close: async () => undefined })
   opening.defer(() => opened.close())
-  const world: FragileWorld = Object.assign(opened, stores)
+  const stack: FragileWorld = Object.assign(opened, stores)
   const part = (name: Part): Server => {
-    if (name === 'caddy') return world.caddy
+    if (name === 'caddy') return stack.caddy
     if (name === 'postgres' || name === 'redis' || name === 'nats') return stores[name]
-    return name === 'tracking-2' ? world.service('tracking', 1) : world.service(name)
+    return name === 'tracking-2' ? stack.service('tracking', 1) : stack.service(name)
   }
-  const road = (name: Road) => {
-    const found = roads.get(name)
+  const link = (name: Link) => {
+    const found = links.get(name)
     if (found === undefined) throw new Error(`there is no road ${name}`)
     return found
   }
-  return { world, line, sql, redisDisk, journalDisk, clocks, part, road }
+  return { stack, line, sql, redisDisk, journalDisk, clocks, part, link }
 }
 
 async function startStores(

@@ -1,4 +1,4 @@
-/** Answers, checked against the contracts before a test looks at what they say. */
+/** Checks answers against the contracts and returns their data. */
 import { expect } from 'bun:test'
 import { z } from 'zod'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
@@ -7,7 +7,7 @@ import { BROWSER_HEADERS } from '#shared/http/browser-headers.ts'
 
 type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? z.infer<D> : never
 
-/** What every answer carries, whoever made it. */
+/** Checks the headers of every answer, whether a service or Caddy made it. */
 export function expectCommonHeaders({ headers }: { readonly headers: Headers }): void {
   for (const [name, value] of Object.entries(BROWSER_HEADERS)) expect(headers.get(name)).toBe(value)
   expect(headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -46,7 +46,7 @@ export async function sentenceOf(
   const body = ErrorBody.strict().parse(JSON.parse(text))
   expect(body.code).toBe(code)
   expect(body.error.length).toBeGreaterThan(10)
-  // Caddy's own refusals do not know it.
+  // Caddy's own refusals have no request id in the body.
   if (body.request_id !== undefined) expect(body.request_id).toBe(response.headers.get('x-request-id')!)
   if (status === 503 || status === 429) expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
   return body.error

@@ -1,20 +1,20 @@
-/** A database and a Redis of its own for each test file, on the servers of the run. */
+/** A database and a logical Redis database for each test file, on the servers of the run. */
 import Redis from 'ioredis'
 import postgres from 'postgres'
 import { serverUrl } from './suite.ts'
 import { REDIS_DATABASES } from './servers.ts'
 
 const TEMPLATE = 'migrated'
-/** Any number that all test files of a run agree on. */
+/** An arbitrary number; all test files of a run use the same. */
 const TEMPLATE_LOCK = 20_260_412
 
 export interface TestDatabase {
   readonly url: string
-  /** Removes it, connections and all. */
+  /** Closes its connections and drops it. */
   drop(): Promise<void>
 }
 
-/** A fresh database with this release's schema: a clone of one that is migrated once a run. */
+/** A new database with this release's schema: a clone of a template that is migrated once per run. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const name = `test_${uniqueName()}`
   await asAdmin(async (sql) => {
@@ -27,7 +27,7 @@ export async function openTestDatabase(): Promise<TestDatabase> {
   }
 }
 
-/** The template bears its name only once it is complete, so a migration that failed leaves none behind. */
+/** The template gets its name when it is complete, so a failed migration leaves no template. */
 async function ensureTemplate(sql: postgres.Sql): Promise<void> {
   const exists = async () => (await sql`SELECT FROM pg_database WHERE datname = ${TEMPLATE}`).length > 0
   if (await exists()) return
@@ -39,7 +39,7 @@ async function ensureTemplate(sql: postgres.Sql): Promise<void> {
     await sql.unsafe(`CREATE DATABASE ${unfinished}`)
     const { migrate } = await import('#shared/db/migrate.ts')
     await migrate(urlOf(unfinished))
-    // A database that somebody is connected to, autovacuum included, cannot be cloned.
+    // A database with a connection, autovacuum's included, cannot be cloned.
     await sql.unsafe(`ALTER DATABASE ${unfinished} ALLOW_CONNECTIONS false`)
     await sql.unsafe(`ALTER DATABASE ${unfinished} RENAME TO ${TEMPLATE}`)
   } finally {
@@ -64,13 +64,13 @@ function urlOf(database: string): string {
 }
 
 /**
- * A logical database of the run's Redis, emptied. Redis itself counts which is next; after the last one it is the
- * first again, whose test file has ended by then.
+ * An empty logical database of the run's Redis. A counter in Redis selects the next one; after the last it starts
+ * again at the first, whose test file has ended by then.
  */
 export async function testRedisUrl(): Promise<string> {
   const counting = new Redis(serverUrl('REDIS'))
   try {
-    // Database 0 keeps the count, so it is nobody's.
+    // Database 0 stores the counter, so no test gets it.
     const index = 1 + ((await counting.incr('tests:databases')) % (REDIS_DATABASES - 1))
     await counting.select(index)
     await counting.flushdb()

@@ -1,4 +1,4 @@
-/** The embedded run as a process of its own, on a free port and a new data directory. */
+/** The embedded run as a child process, on a free port and a new data directory. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ export interface Embedded {
   readonly caFile: string
   readonly dataDir: string
   readonly pid: number
-  /** What it has printed since it listens. */
+  /** Its output since it listens. */
   log(): string
   /** Ends the process and waits for it; SIGTERM by default. The data directory stays until `remove`. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
@@ -20,7 +20,7 @@ export interface Embedded {
 
 const STARTS_WITHIN_MS = 60_000
 
-/** Starts `bun proxy/local.ts` with settings over the defaults of a test run. */
+/** Starts `bun proxy/local.ts`; the settings override the defaults of a test run. */
 export async function startEmbedded(overrides: Environment = {}): Promise<Embedded> {
   const dataDir = overrides.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-embedded-'))
   const child = Bun.spawn([process.execPath, 'proxy/local.ts'], {
@@ -55,7 +55,7 @@ export async function startEmbedded(overrides: Environment = {}): Promise<Embedd
   }
 }
 
-/** Reads the output until the address is printed, then goes on in the background. */
+/** Reads the output until the address is printed, then continues in the background. */
 async function readUrl(output: ReadableStream<Uint8Array>): Promise<{ url: string; log: () => string }> {
   const reader = output.getReader()
   const decoder = new TextDecoder()

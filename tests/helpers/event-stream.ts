@@ -3,17 +3,17 @@ import { z } from 'zod'
 import { STREAM_EVENTS, type StreamData, type StreamEventName } from '#shared/contracts/stream.ts'
 import { until } from './wait.ts'
 
-type Told = {
+type EventByName = {
   [N in StreamEventName]: { readonly id: string; readonly event: N; readonly data: StreamData<N> }
 }
-export type StreamEvent = Told[StreamEventName]
+export type StreamEvent = EventByName[StreamEventName]
 
 export interface EventStream {
-  /** Everything told so far. */
+  /** All events so far. */
   readonly events: readonly StreamEvent[]
   /** Comments so far. */
   readonly heartbeats: number
-  /** The id to go on from. */
+  /** The id for `Last-Event-ID`. */
   readonly lastId: string
   /** Whether the service has ended the answer. */
   readonly ended: boolean

@@ -1,4 +1,4 @@
-/** The stand-in's rich menus: made, given an image, linked, deleted, as LINE does it. */
+/** The stand-in's rich menus: create, upload an image, link, delete, as in LINE's API. */
 
 export interface Menu {
   readonly richMenuId: string
@@ -21,7 +21,7 @@ const MAX_USERS = 500
 const refuse = (message: string, status = 400) => Response.json({ message }, { status })
 const ok = () => Response.json({})
 
-/** Answers a call about rich menus; null when it is about something else. */
+/** Answers a call about rich menus; null for other calls. */
 export async function answerMenus(request: Request, path: string, memory: Memory): Promise<Response | null> {
   const { method } = request
   if (path === '/v2/bot/richmenu' && method === 'POST') return create((await request.json()) as Menu, memory)

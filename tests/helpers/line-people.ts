@@ -1,11 +1,11 @@
-/** What tests of the bot do in the name of people: operators who call, pilgrims who follow. */
+/** Actions of people in tests of the bot: operators' calls and pilgrims' follows. */
 import type { Role } from '#shared/contracts/fields.ts'
 import { type LineServer, lineUser, type Sent } from './line-server.ts'
 import { deliver, lineEvent } from './line-webhook.ts'
 import { until } from './wait.ts'
 import { admin, type World } from './test-stack.ts'
 
-/** Calls as an operator of a tier. */
+/** Sends a request as an operator of a tier. */
 export const callAs = (
   stack: World,
   role: Role,
@@ -20,10 +20,10 @@ export const callAs = (
   })
 
 let person = 0xd000
-/** An id that no other test has. */
+/** An id that no other test uses. */
 export const newLineUser = (): string => lineUser(++person)
 
-/** Someone follows, in their language, and has been welcomed. */
+/** A new person follows the bot, in a language, and gets the welcome message. */
 export async function follow(stack: World, line: LineServer, language: string): Promise<string> {
   const userId = newLineUser()
   line.profiles.set(userId, { displayName: 'P', language })
@@ -36,7 +36,7 @@ export async function follow(stack: World, line: LineServer, language: string): 
   return userId
 }
 
-/** Waits for a push or multicast to someone that contains this text. */
+/** Waits for a push or multicast to a person that contains this text. */
 export const messageTo = (line: LineServer, userId: string, containing: string): Promise<Sent> =>
   until(
     () =>

@@ -1,8 +1,8 @@
-/** What LINE refuses of a message (Messaging API reference, "Message objects", "Action objects", "Flex Message"). */
+/** Checks messages by LINE's rules (Messaging API reference, "Message objects", "Action objects", "Flex Message"). */
 
 type Json = Record<string, unknown>
 
-/** A fault as LINE names it: where, and what. */
+/** An error as LINE reports it: place and reason. */
 export interface Fault {
   readonly property: string
   readonly message: string
@@ -23,7 +23,7 @@ const LABEL = { quickReply: 20, flex: 40 }
 const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Faults of a list of messages; none means that LINE takes it. */
+/** Errors of a list of messages; LINE accepts a list without any. */
 export function messageFaults(messages: unknown): Fault[] {
   if (!Array.isArray(messages) || messages.length === 0 || messages.length > MAX_MESSAGES)
     return [{ property: 'messages', message: 'Size must be between 1 and 5' }]

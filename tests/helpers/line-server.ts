@@ -1,6 +1,6 @@
 /**
- * A stand-in for LINE's API that refuses what LINE refuses, and fails as networks and LINE fail. What it has
- * accepted outlives its restarts, as LINE's own memory does.
+ * A stand-in for LINE's API. It refuses what LINE refuses, and can fail like LINE or a network. Accepted messages
+ * survive its restarts.
  */
 import { answerMenus, type Menu } from './line-menus.ts'
 import { type Fault, messageFaults } from './line-rules.ts'
@@ -22,7 +22,7 @@ export interface Sent {
   readonly retryKey: string | null
 }
 
-/** What happens to a call: nothing, an error before LINE looks at it, or an error after it was accepted. */
+/** A fault of a call: none, an error before LINE reads it, or an error after LINE accepted it. */
 export type Mishap = 'none' | 'before' | 'after' | 'hung' | 'limited'
 
 export interface LineServer {
@@ -33,7 +33,7 @@ export interface LineServer {
   readonly received: Map<string, number>
   /** Calls of every kind, accepted or not. */
   readonly calls: { readonly method: string; readonly path: string; readonly status: number }[]
-  /** People whom LINE knows no more: a call that names one is refused whole. */
+  /** People unknown to LINE; a call that names one is refused as a whole. */
   readonly gone: Set<string>
   readonly profiles: Map<string, Record<string, unknown>>
   readonly menus: Map<string, Menu>
@@ -43,11 +43,11 @@ export interface LineServer {
   quota: number | null
   used: number
   webhook: string
-  /** Decides what goes wrong, per call. @param body text of the request */
+  /** Returns the fault of a call. @param body text of the request */
   mishap: (path: string, body: string) => Mishap
-  /** Stops listening: connections are torn. */
+  /** Stops listening and closes all connections. */
   stop(): Promise<void>
-  /** Listens again on the same port, knowing all it knew. */
+  /** Listens again on the same port, with its state. */
   start(): void
 }
 
@@ -167,7 +167,7 @@ export function startLineServer(): LineServer {
   return state
 }
 
-/** Settings that send a run to the stand-in. */
+/** Settings that make a service use the stand-in. */
 export const lineSettings = (line: LineServer) => ({
   LINE_CHANNEL_SECRET: LINE_SECRET,
   LINE_CHANNEL_ACCESS_TOKEN: LINE_TOKEN,

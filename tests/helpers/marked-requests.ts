@@ -4,7 +4,7 @@ import type { Description, Operation } from '#tests/fuzz/requests.ts'
 import type { Schema } from '#tests/fuzz/schema.ts'
 import { lineEvent, signatureOf, textEvent } from './line-webhook.ts'
 
-/** What stands for a person's own data; each is found in any text that holds it. */
+/** Values in place of personal data; a search finds each of them in any text. */
 export interface Markers {
   /** 32 hexadecimal digits: with a U before it the id of a person of LINE. */
   readonly text: string
@@ -21,7 +21,7 @@ export interface MarkedRequest {
   readonly init: RequestInit
 }
 
-/** Markers that nobody else has. */
+/** Markers that no other test uses. */
 export function newMarkers(): Markers {
   const digits = (count: number) => String(Math.random()).slice(2, 2 + count)
   return {
@@ -32,12 +32,12 @@ export function newMarkers(): Markers {
   }
 }
 
-/** What a search looks for. */
+/** The texts to search for. */
 export const traces = ({ text, phone, lat, lng }: Markers): string[] => [text, phone, `${lat}`, `${lng}`]
 
 const userIdOf = ({ text }: Markers): string => `U${text}`
 
-/** Values that their schema alone would not tell. */
+/** Values of fields whose schema alone does not determine a valid one. */
 function named(name: string, markers: Markers): unknown {
   const { text, phone, lat, lng } = markers
   const point = { lat, lng, timestamp: Date.now() - 60_000, source: text }
@@ -61,7 +61,7 @@ function named(name: string, markers: Markers): unknown {
   return values[name]
 }
 
-/** A value that the schema allows, with the marker wherever there is room for it. */
+/** A value that the schema allows, with the marker wherever it fits. */
 function valueOf(name: string, schema: Schema, markers: Markers): unknown {
   const known = named(name, markers)
   if (known !== undefined) return known
@@ -86,11 +86,11 @@ const objectOf = ({ properties = {} }: Schema, markers: Markers): Record<string,
   ...Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, valueOf(name, schema, markers)]),
   ),
-  // A field that nobody asks for, and its name.
+  // An unknown field: its name and its value.
   [`x-${markers.text}`]: markers.text,
 })
 
-/** Headers that clients send of themselves. */
+/** Headers that clients send on their own. */
 const headersOf = ({ text, phone }: Markers): Record<string, string> => ({
   'Content-Type': 'application/json',
   'X-Line-User-Id': `U${text}`,
@@ -103,7 +103,7 @@ const headersOf = ({ text, phone }: Markers): Record<string, string> => ({
   'X-Request-Id': `"${text}"`,
 })
 
-/** A picture whose comment tells who made it. */
+/** A picture whose metadata names its author. */
 function picture({ text }: Markers): Buffer<ArrayBuffer> {
   const chunk = (type: string, data: Buffer) => {
     const named = Buffer.concat([Buffer.from(type), data])
@@ -153,7 +153,7 @@ function uploads(markers: Markers): Parts[] {
   ]
 }
 
-/** Bodies of an operation: a right one, and for each field one in which that field is of a wrong type. */
+/** Bodies of an operation: a valid one, and for each field one in which that field has a wrong type. */
 function bodiesOf(path: string, { requestBody }: Operation, markers: Markers): Parts[] {
   if (path.endsWith('/webhook')) return webhooks(markers)
   const schema = requestBody?.content['application/json']?.schema
@@ -183,7 +183,7 @@ function targetsOf(path: string, { parameters }: Operation, markers: Markers): s
 
 /**
  * Requests of every operation of the document, erasures last.
- * @param token what operators send; those who are not are tried too
+ * @param token an operator's token; requests with a wrong token are made too
  */
 export function markedRequests(
   document: Description,
@@ -207,7 +207,7 @@ export function markedRequests(
     return pairs.map(({ body, target }, i): MarkedRequest => {
       const last = i === pairs.length - 1 && pairs.length > 2
       const headers = new Headers({ ...headersOf(markers), 'X-Admin-Token': last ? markers.text : token() })
-      // A form says its own, with its boundary.
+      // A form sets its own content type, with its boundary.
       if (body.body instanceof FormData) headers.delete('Content-Type')
       for (const [name, value] of new Headers(body.headers)) headers.set(name, value)
       return {

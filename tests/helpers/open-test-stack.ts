@@ -1,4 +1,4 @@
-/** Opens a world, or describes the same in both. */
+/** Opens a test stack, or runs the same tests on both. */
 import { afterAll, beforeAll, describe } from 'bun:test'
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,12 +10,12 @@ import { describeOnServers } from './suite.ts'
 import { complaintsIn, SETTINGS, type World } from './test-stack.ts'
 import { openRealWorld } from './test-stack-real.ts'
 
-/** Bound of opening a world, and of closing it. */
+/** Timeout for opening a test stack, and for closing it. */
 export const WORLD_MS = 60_000
 
 /**
- * A database that each world of a run gets a copy of: making one takes several times as long as starting on one.
- * Null where the tests do not run by `bun run test`, whose directory it would stay in.
+ * A migrated database that each test stack of a run gets a copy of, because migrating takes several times as long
+ * as starting. Null outside `bun run test`, because nothing would delete the copy.
  */
 async function migratedDatabase(): Promise<string | null> {
   const directory = process.env.TEST_DIRECTORY
@@ -24,7 +24,7 @@ async function migratedDatabase(): Promise<string | null> {
   if (existsSync(database)) return database
   const run = await startEmbedded()
   await run.stop()
-  // Test files run side by side: it bears its name only once it is complete, and the first one is kept.
+  // Test files run in parallel: the directory gets its name when it is complete, and the first one stays.
   const copy = mkdtempSync(`${database}-`)
   cpSync(join(run.dataDir, 'db'), copy, { recursive: true })
   try {
@@ -37,9 +37,9 @@ async function migratedDatabase(): Promise<string | null> {
   return database
 }
 
-/** Opens the embedded world, where the settings name no data directory on one of its own. */
+/** Opens the embedded test stack, in a new data directory unless the settings name one. */
 export async function openEmbeddedWorld(settings: Environment = {}): Promise<World> {
-  const dataDir = settings.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-world-'))
+  const dataDir = settings.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-stack-'))
   const database = existsSync(join(dataDir, 'db')) ? null : await migratedDatabase()
   if (database !== null) cpSync(database, join(dataDir, 'db'), { recursive: true })
   const run = await startEmbedded({ ...SETTINGS, ...settings, EVENT_DATA_DIR: dataDir })
@@ -64,7 +64,7 @@ export async function openEmbeddedWorld(settings: Environment = {}): Promise<Wor
 }
 
 /**
- * Describes the same in both worlds, each opened once for the whole block; the real one is left out where no
+ * Runs the same tests on both test stacks. Each is opened once for the whole block. The real one is skipped where no
  * servers run.
  */
 export function describeWorlds(
@@ -84,11 +84,11 @@ export function describeWorlds(
     })
 }
 
-/** Tests are collected before their world is open. */
+/** A stack that may be passed to tests before it is open, because tests are collected first. */
 function lazily(kind: World['kind'], opened: () => World | undefined): World {
   const now = (): World => {
     const stack = opened()
-    if (stack === undefined) throw new Error(`the ${kind} world is not open`)
+    if (stack === undefined) throw new Error(`the ${kind} test stack is not open`)
     return stack
   }
   return {

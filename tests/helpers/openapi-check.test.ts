@@ -1,4 +1,4 @@
-/** That an answer which is not as described fails the test that asked for it. */
+/** An answer that differs from the OpenAPI document fails the test that requested it. */
 import { expect, test } from 'bun:test'
 import { described } from './openapi-check.ts'
 import { rejection } from './rejection.ts'
@@ -17,7 +17,7 @@ test.each([
   ['POST', '/api/event/checkin', answer({ error: 'A sentence.', code: 'paused' }, 403)],
   ['PATCH', '/api/event/checkin', answer({ error: 'no such method' }, 405)],
   ['GET', '/nowhere', answer({}, 418)],
-])('%s %s as described', async (method, path, response) => {
+])('%s %s as documented passes', async (method, path, response) => {
   expect(await described(path, method, response)).toBe(response)
 })
 

@@ -1,4 +1,4 @@
-/** Holds every answer of the test run against the API's own description. */
+/** Checks every answer of the test run against the API's OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { openApi } from '#services/admin/documentation/openapi.ts'
 
@@ -17,10 +17,10 @@ const paths = Object.entries(document.paths as Record<string, Record<string, Ope
     operations,
     pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }))
-  // Of two that fit, the one that says more of it is meant.
+  // When two paths match, the one without parameters is meant.
   .sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))
 
-// What a format demands beyond its pattern is left to the contracts; references point into the whole document.
+// Formats are checked by the contracts. References point into the whole document.
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
 ajv.addSchema(document, 'api')
 const compiled = new Map<string, ValidateFunction>()
@@ -35,9 +35,8 @@ function validatorOf(keys: readonly string[]): ValidateFunction {
 }
 
 /**
- * Looks up an answer, and gives it back. What is no endpoint, and methods that an endpoint does not take, are none
- * of the description's business.
- * @throws Error for a status, a media type or a body that the description does not have
+ * Checks an answer against the document and returns it. Unknown paths and methods are not checked.
+ * @throws Error for a status, a media type or a body that the document does not declare
  */
 export async function described(path: string, method: string, response: Response): Promise<Response> {
   const { pathname } = new URL(path, 'https://event.test')
@@ -49,14 +48,14 @@ export async function described(path: string, method: string, response: Response
   const name = `${method} ${found.path} answered ${response.status}`
   const answer = found.operations[verb]!.responses[response.status]
   if (answer === undefined)
-    throw new Error(`${name}, which the description does not list: ${await response.text()}`)
+    throw new Error(`${name}, which the OpenAPI document does not list: ${await response.text()}`)
   if (method === 'HEAD' || answer.content === undefined) return response
   const media = response.headers.get('content-type')?.split(';')[0] ?? 'nothing'
   if (answer.content[media] === undefined)
-    throw new Error(`${name} as ${media}, which the description does not list`)
+    throw new Error(`${name} as ${media}, which the OpenAPI document does not list`)
   const file = answer.headers?.['Content-Disposition']?.description?.includes(media) === true
   if (file !== (response.headers.get('content-disposition')?.startsWith('attachment; ') ?? false))
-    throw new Error(`${name} as ${media}: whether that is a download the description tells otherwise`)
+    throw new Error(`${name} as ${media}: the OpenAPI document differs on whether it is a download`)
   if (media !== 'application/json') return response
   const body: unknown = await response.clone().json()
   const validate = validatorOf([

@@ -1,4 +1,4 @@
-/** What a phone client does in a pilgrim's name, and what it reads back. */
+/** Requests of a pilgrim's phone. */
 import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf } from './answers.ts'
 import { PLACE, type World } from './test-stack.ts'
@@ -13,7 +13,7 @@ export const post = (stack: World, path: string, body: object): Promise<Response
     body: JSON.stringify(body),
   })
 
-/** A profile as everybody sees it, or whoever has these headers. */
+/** A profile as the public sees it, or as a caller with these headers does. */
 export const profileOf = async (
   stack: World,
   userId: string,

@@ -1,4 +1,4 @@
-/** A server as a child process: started, ended, frozen, and started again on the same data. */
+/** A server as a child process: start, stop, freeze, and restart on the same data. */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,31 +6,31 @@ import { join } from 'node:path'
 import { childrenOf, isGone, tell } from './signals.ts'
 import { until } from './wait.ts'
 
-/** Bound for a start, generous because continuous integration shares its cores. */
+/** Timeout of a start, generous because continuous integration shares its cores. */
 const START_MS = 30_000
-/** Bound for an orderly end; Postgres writes a checkpoint, Redis its append-only file. */
+/** Timeout of an orderly end: Postgres writes a checkpoint, Redis its append-only file. */
 const STOP_MS = 20_000
 
 /** `await using` closes it. */
 export interface Server extends AsyncDisposable {
   readonly url: string
   readonly port: number
-  /** Process id; another one after {@link Server.restart}. */
+  /** Process id; it changes with {@link Server.restart}. */
   readonly pid: number
-  /** Holds its data and `server.log`. */
+  /** Contains its data and `server.log`. */
   readonly dir: string
   /**
-   * Ends it, by SIGINT if not told otherwise, and waits until it is gone; its data stay.
-   * SIGKILL takes its child processes along, as a power cut would.
-   * @throws Error when the signal did not end it within 20 s; it is killed then
+   * Sends a signal (default: SIGINT) and waits until the process has ended; its data stay.
+   * SIGKILL also kills its child processes, like a power cut.
+   * @throws Error when the signal does not end it within 20 s; it is then killed
    */
   stop(signal?: NodeJS.Signals): Promise<void>
-  /** Starts it again on the same port and data; one that still runs is stopped first. */
+  /** Starts it again on the same port and data; a running one is stopped first. */
   restart(): Promise<void>
-  /** Freezes it and its child processes: connections stay open and nobody answers. */
+  /** Freezes it and its child processes: connections stay open, without answers. */
   pause(): void
   resume(): void
-  /** Ends it for good and removes its directory. */
+  /** Stops it and removes its directory. */
   close(): Promise<void>
 }
 
@@ -41,15 +41,15 @@ export interface ServerPlan {
   readonly port: number
   readonly url: string
   readonly env?: Readonly<Record<string, string>>
-  /** Whether it serves by now; called until it gives true, may throw until then. */
+  /** Whether it serves; called until it returns true. It may throw until then. */
   readonly ready: (pid: number) => boolean | Promise<boolean>
-  /** User it runs as when the tests run as root. */
+  /** The user that it runs as when the tests run as root. */
   readonly user?: string
 }
 
 /**
  * Starts a server and waits until it serves.
- * @throws Error with the end of its log when it does not come up within 30 s
+ * @throws Error with the end of its log when it does not serve within 30 s
  */
 export async function startServer(plan: ServerPlan): Promise<Server> {
   const server = new ServerProcess(plan)
@@ -62,7 +62,7 @@ export async function startServer(plan: ServerPlan): Promise<Server> {
   return server
 }
 
-/** An empty directory of its own, inside that of the test run where there is one, owned by `user`. */
+/** Makes an empty directory, inside that of the test run where there is one, owned by `user`. */
 export async function newDirectory(name: string, user?: string): Promise<string> {
   const dir = await mkdtemp(join(process.env.TEST_DIRECTORY ?? tmpdir(), `${name}-`))
   if (user !== undefined) await runToEnd(['chown', user, dir])
@@ -70,20 +70,23 @@ export async function newDirectory(name: string, user?: string): Promise<string>
 }
 
 /**
- * Runs a command to its end, as `user` where one is given.
- * @throws Error with what it printed when it fails
+ * Runs a command to its end, as `user` if given.
+ * @throws Error with its output when it fails
  */
 export async function runToEnd(command: readonly string[], user?: string): Promise<void> {
-  const child = Bun.spawn([...leash(user), ...command], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = Bun.spawn([...commandPrefix(user), ...command], {
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   if ((await child.exited) !== 0) throw new Error(`${command.join(' ')} failed:\n${out}${err}`)
 }
 
 /**
- * What stands before a command so that it runs as `user`, and so that the kernel ends it when the process that
- * started it dies, however that happens (Linux; elsewhere only an orderly end leaves nothing behind).
+ * The prefix of a command that runs as `user`, and that the kernel kills when its parent process ends in any way
+ * (Linux; on other systems only an orderly end leaves no process behind).
  */
-function leash(user?: string): string[] {
+function commandPrefix(user?: string): string[] {
   const setpriv = Bun.which('setpriv')
   if (setpriv === null) return []
   const identity = user === undefined ? [] : ['--reuid', user, '--regid', user, '--init-groups']
@@ -112,7 +115,7 @@ class ServerProcess implements Server {
     await this.stop()
     const { name, command, env, ready, user } = this.#plan
     const log = openSync(this.#logPath, 'a')
-    const child = Bun.spawn([...leash(user), ...command], {
+    const child = Bun.spawn([...commandPrefix(user), ...command], {
       cwd: this.dir,
       env: { ...process.env, ...env },
       stdio: ['ignore', log, log],
@@ -163,7 +166,7 @@ class ServerProcess implements Server {
     return this.close()
   }
 
-  /** The id of a process that ended may belong to another one by now. */
+  /** Guards against signals to another process: the id of an ended one may be in use again. */
   #running(): Bun.Subprocess {
     if (this.#child === undefined || hasEnded(this.#child))
       throw new Error(`${this.#plan.name} is not running`)

@@ -1,11 +1,11 @@
-/** The programs that the tests start, where they are found, and how they get onto a machine. */
+/** The programs that the tests start: where they are, and how they are installed. */
 import { existsSync, readFileSync } from 'node:fs'
 
 export interface Program {
   readonly commands: readonly string[]
-  /** Package that holds them on Debian and Ubuntu. */
+  /** Their package on Debian and Ubuntu. */
   readonly debian: string
-  /** Formula that holds them in Homebrew. */
+  /** Their formula in Homebrew. */
   readonly brew: string
 }
 
@@ -16,7 +16,7 @@ export const PROGRAMS: readonly Program[] = [
   { commands: ['caddy'], debian: 'caddy', brew: 'caddy' },
 ]
 
-/** Debian keeps these out of an ordinary user's PATH, Homebrew those of a versioned formula. */
+/** Directories that are not in an ordinary user's PATH: of Debian, and of Homebrew's versioned formulas. */
 const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin']
 const POSTGRES_DIRECTORIES = ['usr/lib/postgresql/*/bin', '{opt/homebrew,usr/local}/opt/postgresql@*/bin']
 
@@ -34,8 +34,8 @@ function newestPostgres(command: string): string | null {
 }
 
 /**
- * Absolute path of a command that {@link PROGRAMS} lists.
- * @throws Error when the machine does not have it
+ * The absolute path of a command of {@link PROGRAMS}.
+ * @throws Error when it is not installed
  */
 export function commandPath(command: string): string {
   const path = find(command)
@@ -47,8 +47,8 @@ const missingOf = (programs: readonly Program[]): Program[] =>
   programs.filter((program) => program.commands.some((command) => find(command) === null))
 
 /**
- * Puts what is missing onto the machine: by apt on Debian and Ubuntu, as root or through sudo.
- * @throws Error with the line to type where that is not possible or does not succeed
+ * Installs missing programs: with apt on Debian and Ubuntu, as root or through sudo.
+ * @throws Error with the command to type when that is not possible or fails
  */
 export async function ensurePrograms(programs: readonly Program[] = PROGRAMS): Promise<void> {
   const missing = missingOf(programs)
@@ -65,10 +65,10 @@ export async function ensurePrograms(programs: readonly Program[] = PROGRAMS): P
   if (stillMissing.length > 0) throw new Error(instructions(stillMissing))
 }
 
-/** A package's own service would take its well-known port; the policy file is what holds it back (invoke-rc.d(8)). */
+/** A package would start its service on the well-known port; the policy file prevents that (invoke-rc.d(8)). */
 const APT_SCRIPT = `
 set -e
-# An ordinary user's PATH, kept by su, lacks what dpkg needs.
+# su keeps an ordinary user's PATH, which lacks directories that dpkg needs.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
@@ -89,7 +89,7 @@ function hasApt(): boolean {
 const aptLine = (packages: string[], sudo = ''): string =>
   `${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends ${packages.join(' ')}`
 
-/** The commands among these that are missing. */
+/** The missing commands of these programs. */
 const missingCommands = (programs: readonly Program[]): string =>
   programs
     .flatMap((program) => program.commands)
@@ -106,7 +106,7 @@ const instructions = (missing: readonly Program[]): string =>
 function lineToType(missing: readonly Program[]): string {
   if (process.platform === 'darwin') return `brew install ${missing.map((program) => program.brew).join(' ')}`
   if (!hasApt())
-    return `your package manager's line for ${missingCommands(missing)} (they must be on the PATH)`
+    return `your package manager's command for ${missingCommands(missing)} (they must be on the PATH)`
   const line = aptLine(missing.map((program) => program.debian))
   return isRoot ? line : `su -c '${line}'`
 }

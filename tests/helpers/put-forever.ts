@@ -1,6 +1,6 @@
 /**
- * A process to be killed: puts one object again and again, the n-th time as a megabyte of n, and says so on its
- * standard output when the put has resolved. Its argument is the store's directory.
+ * A process for tests that kill it: puts one object repeatedly, the n-th time as a megabyte of n, and prints n when
+ * the put has resolved. Its argument is the store's directory.
  */
 import { openDiskObjects } from '#shared/objects/objects.disk.ts'
 

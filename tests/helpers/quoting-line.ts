@@ -1,6 +1,6 @@
-/** A stand-in for LINE at its most talkative: no log may repeat what it says. */
+/** A stand-in for LINE whose errors quote the request; no log may repeat them. */
 
-/** A LINE that refuses everything, and quotes what it was sent. `alerts`: what went to the owner. */
+/** Starts a LINE that refuses every request and quotes it. `alerts` are the requests to the owner. */
 export function startQuotingLine(owner: string) {
   const alerts: string[] = []
   const server = Bun.serve({

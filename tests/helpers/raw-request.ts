@@ -1,4 +1,4 @@
-/** A request written byte by byte: for paths, hosts and lengths that no HTTP client would send. */
+/** A request as raw bytes, for paths, hosts and lengths that no HTTP client sends. */
 import { connect } from 'node:tls'
 
 export interface RawAnswer {
@@ -7,12 +7,12 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** Bound for the whole exchange. */
+/** Timeout of the whole exchange. */
 const TIMEOUT_MS = 15_000
 
 /**
  * Sends `head` (request line and header lines, without the blank line) and a body, and reads the one answer.
- * @throws Error when the server hangs up without an answer, or says nothing for 15 s
+ * @throws Error when the server closes the connection without an answer, or sends nothing for 15 s
  */
 export async function rawRequest(
   { port, ca, servername = 'localhost' }: { port: number; ca: string; servername?: string },

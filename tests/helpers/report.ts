@@ -1,4 +1,4 @@
-/** What bun test wrote of a run, as JUnit XML. */
+/** Reads the JUnit XML report of `bun test`. */
 import { XMLParser } from 'fast-xml-parser'
 
 /** A test that has run, or was skipped. */
@@ -8,7 +8,7 @@ export interface Ran {
   /** With the names of the groups around it. */
   readonly test: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
-  /** What a failure said. */
+  /** The message of a failure. */
   readonly said: string
 }
 
@@ -25,7 +25,7 @@ interface Suite {
 }
 
 const LISTS = ['testsuite', 'testcase', 'failure']
-/** The hooks of a skipped `describe` stand among the skipped tests under this name. */
+/** The report lists the hooks of a skipped `describe` as skipped tests of this name. */
 const HOOK = '(unnamed)'
 
 const parser = new XMLParser({
@@ -37,7 +37,7 @@ const parser = new XMLParser({
   isArray: (name) => LISTS.includes(name),
 })
 
-/** Reads a report; undefined where bun test ended before it could write one. Files that do not load are not in it. */
+/** Undefined when `bun test` ended before it wrote a report. A file that could not be loaded is not in it. */
 export async function readReport(path: string): Promise<Ran[] | undefined> {
   const file = Bun.file(path)
   if (!(await file.exists())) return undefined

@@ -1,5 +1,5 @@
 /**
- * A real S3 server for the tests: Ceph's object gateway of Debian 13, alone on its SQLite store, in a chroot.
+ * A real S3 server for the tests: Debian 13's Ceph object gateway, without a cluster, on SQLite, in a chroot.
  *
  * The chroot is made once, in the user's cache directory (`$XDG_CACHE_HOME` or `~/.cache`); each server has its own
  * port, data and bucket in it.
@@ -12,9 +12,9 @@ import type { S3Settings } from '#shared/objects/objects.ts'
 import { runToEnd, type Server, startServer } from './process.ts'
 import { freePort } from './servers.ts'
 
-/** Bound of making the chroot: it downloads about 110 MB. */
+/** Timeout for making the chroot: it downloads about 110 MB. */
 const BUILD_S = 240
-/** Bound of making a user. Ceph's tool, done in a second, now and then hangs in the end of its threads. */
+/** Timeout for making a user. Ceph's tool takes a second, but sometimes hangs when its threads end. */
 const USER_S = 20
 
 export interface S3Server {
@@ -24,8 +24,8 @@ export interface S3Server {
 }
 
 /**
- * Starts a server with an empty bucket; `null`, said loudly, where there cannot be one.
- * @param unproven what the run does not prove without it
+ * Starts a server with an empty bucket. Where that is not possible, prints a warning and returns `null`.
+ * @param unproven what the run does not test without it
  */
 export async function startS3Server(unproven: string): Promise<S3Server | null> {
   try {
@@ -38,7 +38,7 @@ export async function startS3Server(unproven: string): Promise<S3Server | null> 
   }
 }
 
-/** The chroot's directory; makes it if need be. */
+/** The chroot's directory; makes it when it is missing. */
 async function chroot(): Promise<string> {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
   const directory = join(cache, 'pilgrimage-event-tracking', 's3-trixie')
@@ -48,7 +48,7 @@ async function chroot(): Promise<string> {
     throw new Error('its chroot needs Debian')
   console.log(`Making the chroot of an S3 server in ${directory}, once (500 MB, at most ${BUILD_S} s)`)
   const script = join(import.meta.dir, 's3-chroot.sh')
-  // coreutils' timeout ends the whole process group, what apt started included.
+  // coreutils' timeout ends the whole process group, including apt's children.
   const build = Bun.spawn(['timeout', '--kill-after=10', `${BUILD_S}`, 'nice', 'sh', script, directory], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -88,7 +88,7 @@ async function startGateway(root: string): Promise<S3Server> {
   return { server, settings, bucket }
 }
 
-/** One process, without a cluster around it. */
+/** A single process without a cluster. */
 const configuration = (data: string, port: number): string => `
 [global]
 auth_cluster_required = none
@@ -105,7 +105,7 @@ rgw_thread_pool_size = 16
 rgw_frontends = beast endpoint=127.0.0.1:${port}
 `
 
-/** Bun's client has no call for it; with the bucket in the host's place, an object's URL is the bucket's. */
+/** Bun's client cannot create a bucket. With the bucket as host, an object's URL is the bucket's. */
 async function makeBucket(settings: S3Settings, bucket: string): Promise<boolean> {
   const client = new Bun.S3Client({ ...settings, virtualHostedStyle: true })
   const answer = await fetch(client.presign(bucket, { method: 'PUT' }), { method: 'PUT' })

@@ -16,7 +16,7 @@ import { describeOnServers } from './suite.ts'
 import { until } from './wait.ts'
 
 describeOnServers('servers of the run', () => {
-  test('each clone of the database has the schema and none of the others’ rows', async () => {
+  test('each clone of the database has the schema and no rows of the others', async () => {
     const clones = await Promise.all([openTestDatabase(), openTestDatabase()])
     const [first, second] = clones.map((clone) => postgres(clone.url, { max: 1 }))
     await first!`CREATE TABLE mine ()`
@@ -61,14 +61,14 @@ describeOnServers('Redis Cluster', () => {
 })
 
 describeOnServers('a server that fails', () => {
-  test('Postgres: what was committed survives a kill, on the same port', async () => {
+  test('Postgres: a committed row survives a kill, on the same port', async () => {
     await using server = await startPostgres()
     const before = postgres(server.url, { max: 1 })
     await before`CREATE TABLE kept AS SELECT 1 AS value`
     const firstPid = server.pid
     await server.stop('SIGKILL')
     expect(await rejection(before`SELECT 1`.execute())).toBeInstanceOf(Error)
-    // Without a bound it waits for ever on a connection that a query found dying.
+    // Without a timeout it waits forever on a connection that broke during a query.
     await before.end({ timeout: 1 })
 
     await server.restart()
@@ -78,7 +78,7 @@ describeOnServers('a server that fails', () => {
     await after.end()
   })
 
-  test('Postgres: frozen, it answers on no connection until it is resumed', async () => {
+  test('Postgres: a frozen server answers on no connection until it is resumed', async () => {
     await using server = await startPostgres()
     const sql = postgres(server.url, { max: 1 })
     await sql`SELECT 1`
@@ -102,27 +102,27 @@ describeOnServers('a server that fails', () => {
     redis.disconnect()
   })
 
-  test('one that cannot start says why', async () => {
+  test('a server that cannot start reports why', async () => {
     const attempt = startRedis({ port: freePort(), args: ['--no-such-option', 'x'] })
     expect(String(await rejection(attempt))).toMatch(/did not start[^]*no-such-option/)
   })
 })
 
 describe('until', () => {
-  test('names what it waited for, and keeps the last exception as cause', async () => {
+  test('names the condition, and has the last exception as its cause', async () => {
     const condition = () => {
       throw new Error('not there')
     }
     const failure = await rejection(until(condition, { timeoutMs: 50, what: 'a miracle' }))
     expect(failure).toMatchObject({
-      message: expect.stringContaining('waited 50 ms in vain for a miracle'),
+      message: expect.stringContaining('timeout after 50 ms waiting for a miracle'),
       cause: { message: 'not there' },
     })
   })
 
-  test('a look that never comes back does not hold it', async () => {
+  test('times out when a single check never returns', async () => {
     const never = new Promise<boolean>(() => undefined)
     const failure = await rejection(until(() => never, { timeoutMs: 50, what: 'nothing' }))
-    expect(String(failure)).toContain('one look took more than')
+    expect(String(failure)).toContain('one check took more than')
   })
 })

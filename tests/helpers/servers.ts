@@ -1,6 +1,6 @@
 /**
- * The real parts, each on a free loopback port with data of its own: for the run as a whole, and singly for tests
- * that stop, freeze or kill them.
+ * Real servers, each on a free loopback port with its own data: shared by the run, or for one test that stops,
+ * freezes or kills them.
  */
 import { realpathSync } from 'node:fs'
 import { connect as connectTcp } from 'node:net'
@@ -12,18 +12,17 @@ import { until } from './wait.ts'
 
 export type { Server }
 
-/** Logical databases of one Redis: more than one run has test files that ask for one at the same time. */
+/** Logical databases of one Redis: more than a run has test files that use one at the same time. */
 export const REDIS_DATABASES = 256
 
-/** Bound for a cluster's nodes to agree on who holds which slots. */
+/** Timeout for a cluster's nodes to agree on their slots. */
 const CLUSTER_MS = 30_000
 
 const given = new Set<number>()
 
 /**
- * A loopback port that nobody listens on. It lies below the range that systems take for outgoing connections
- * (Linux from 32768, others from 49152): a client that keeps knocking at a stopped server would otherwise be
- * given that server's port in the end, and the server could not come back.
+ * A free loopback port, below the range of outgoing connections (Linux from 32768, others from 49152). Within that
+ * range, a client that retries a stopped server could itself get the server's port, and the server could not restart.
  */
 export function freePort(): number {
   for (;;) {
@@ -73,13 +72,13 @@ export async function startPostgres(options: { args?: readonly string[] } = {}):
   })
 }
 
-/** As `pg_ctl --wait` tells it: the file's first line is the process id, its eighth the state. */
+/** As in `pg_ctl --wait`: the file's first line is the process id, its eighth the state. */
 async function postmasterIsReady(pidFile: string, pid: number): Promise<boolean> {
   const lines = (await Bun.file(pidFile).text()).split('\n')
   return Number(lines[0]) === pid && lines[7]?.trim() === 'ready'
 }
 
-/** Redis as production runs it: append-only file synced at every write, no eviction. */
+/** Redis as in production: append-only file synced at every write, no eviction. */
 export async function startRedis(
   options: { port?: number; dir?: string; args?: readonly string[] } = {},
 ): Promise<Server> {
@@ -105,7 +104,7 @@ export interface RedisCluster extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** A Redis Cluster, all slots served: the first nodes are masters, each with so many of the others for replicas. */
+/** A Redis Cluster that serves all slots. The first nodes are masters; the others are their replicas. */
 export async function startRedisCluster(masters = 3, replicas = 0): Promise<RedisCluster> {
   const started = await Promise.all(Array.from({ length: masters * (1 + replicas) }, startClusterNode))
   const close = async () => void (await Promise.all(started.map((node) => node.close())))
@@ -136,7 +135,7 @@ const startClusterNode = (): Promise<Server> =>
   startRedis({
     args: [
       ...['--cluster-enabled', 'yes', '--cluster-port', `${freePort()}`, '--cluster-node-timeout', '2000'],
-      // One node's slots must stay in reach while a test has another one stopped.
+      // One node's slots must stay available while a test stops another node.
       ...['--cluster-require-full-coverage', 'no'],
     ],
   })
@@ -156,14 +155,14 @@ export async function startNats(): Promise<Server> {
 }
 
 export interface CaddyServer extends Server {
-  /** The root that signs what `tls internal` hands out; there is no such file with certificates of one's own. */
+  /** The root certificate of `tls internal`; the file does not exist with other certificates. */
   readonly rootCertificate: string
 }
 
 /**
- * Caddy with a Caddyfile, its storage in a directory of its own.
- * @param options.port the port the Caddyfile listens on; it also gets it as `HTTPS_PORT`
- * @param options.host a site of that Caddyfile: it counts as started when a TLS handshake for it succeeds
+ * Caddy with a Caddyfile, and a storage directory of its own.
+ * @param options.port the port that the Caddyfile listens on, passed as `HTTPS_PORT`
+ * @param options.host a site of the Caddyfile; Caddy is ready when a TLS handshake for it succeeds
  */
 export async function startCaddy(options: {
   caddyfile: string
@@ -185,7 +184,7 @@ export async function startCaddy(options: {
   return Object.assign(server, { rootCertificate: join(dir, 'caddy/pki/authorities/local/root.crt') })
 }
 
-/** Looks at no certificate: whom to trust is the test's question. */
+/** Accepts every certificate: the handshake alone shows that Caddy is ready. */
 function shakesHands(port: number, servername: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: '127.0.0.1', port, servername, rejectUnauthorized: false })
@@ -194,12 +193,12 @@ function shakesHands(port: number, servername: string): Promise<boolean> {
   })
 }
 
-/** Sends a line and gives the first answer; rejects when nobody listens or answers. */
+/** Sends a line and returns the first answer; rejects when there is no listener or no answer. */
 function ask(port: number, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connectTcp(port, '127.0.0.1', () => void socket.write(line))
     socket.once('data', (answer) => (resolve(answer.toString()), socket.destroy()))
     socket.once('error', reject)
-    socket.once('close', () => reject(new Error(`port ${port} hung up`)))
+    socket.once('close', () => reject(new Error(`port ${port} closed the connection`)))
   })
 }

@@ -1,16 +1,16 @@
-/** Signals to processes and to their children, and what the kernel tells of them. */
+/** Sends signals to processes and their children, and reads their state from /proc. */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** Bound for a process to be frozen; one that waits for a disk takes its time. */
+/** Timeout for a process to stop; one that waits for a disk stops late. */
 const FREEZE_MS = 2_000
 
-/** What the kernel does to a process, not the server itself, is done to its children as well. */
+/** Signals that a process cannot handle, and that its children get too. */
 const REACHES_CHILDREN: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGSTOP', 'SIGCONT']
 
-/** Sends a signal; those that nobody can catch reach the children too. */
+/** Sends a signal; {@link REACHES_CHILDREN} lists those that the children get too. */
 export function tell(pid: number, signal: NodeJS.Signals): void {
   if (!REACHES_CHILDREN.includes(signal)) return signalOne(pid, signal)
-  // Frozen first, so that it cannot start another child while its children are told.
+  // Stopped first, so that it cannot start another child meanwhile.
   if (signal === 'SIGKILL') signalOne(pid, 'SIGSTOP')
   const children = childrenOf(pid)
   for (const each of [pid, ...children]) signalOne(each, signal)
@@ -25,7 +25,7 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   if (signal === 'SIGSTOP') awaitFrozen(pid)
 }
 
-/** On a busy machine the other threads of a process that is to freeze answer for some more milliseconds (Linux). */
+/** On a busy machine the other threads of a stopped process run for some more milliseconds (Linux). */
 function awaitFrozen(pid: number): void {
   const endsAt = performance.now() + FREEZE_MS
   while (performance.now() < endsAt && /\) [RSD] /.test(threadsOf(pid))) Bun.sleepSync(1)
@@ -38,8 +38,8 @@ const threadsOf = (pid: number): string =>
     .join('')
 
 /**
- * Kills whatever still works inside a directory (Linux; elsewhere nothing): the children of a Postgres that a test
- * froze, for one, outlive that test when it is interrupted.
+ * Kills every process whose working directory is inside a directory (Linux only). For example, the children of a
+ * frozen Postgres outlive an interrupted test.
  */
 export function killInside(directory: string): void {
   if (!existsSync('/proc/self/cwd')) return
@@ -48,7 +48,7 @@ export function killInside(directory: string): void {
       signalOne(Number(name), 'SIGKILL')
 }
 
-/** Empty where it is not ours to know. */
+/** Empty without the permission to read it. */
 function workingDirectory(pid: string): string {
   try {
     return readlinkSync(`/proc/${pid}/cwd`)
@@ -64,7 +64,7 @@ export function childrenOf(pid: number): number[] {
   return listed.split(/\s+/).filter(Boolean).map(Number)
 }
 
-/** Gone, or dead and only not yet noticed by its parent: some containers have a first process that never does. */
+/** Whether it has ended. A zombie counts as ended: the first process of some containers never reaps. */
 export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -74,7 +74,7 @@ export function isGone(pid: number): boolean {
   return /\) Z /.test(readOfProcess(pid, 'stat'))
 }
 
-/** A file of /proc, empty where there is none: the process has just ended, or the system has no /proc. */
+/** A file of /proc; empty when the process has just ended or the system has no /proc. */
 function readOfProcess(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

@@ -1,18 +1,18 @@
-/** A disk of its own that a test may fill. */
+/** A small disk that a test may fill. */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newDirectory, runToEnd } from './process.ts'
 
 export interface SmallDisk {
   readonly dir: string
-  /** Takes all the room that is left. */
+  /** Uses up all free space. */
   fill(): Promise<void>
-  /** Gives it back. */
+  /** Frees it again. */
   free(): Promise<void>
   unmount(): Promise<void>
 }
 
-/** Mounts a file system of `kib` KiB; null, and said so, where that is not allowed. */
+/** Mounts a file system of `kib` KiB. Without the permission, prints a warning and returns null. */
 export async function mountSmallDisk(kib: number): Promise<SmallDisk | null> {
   const dir = await newDirectory('disk')
   try {
@@ -27,7 +27,7 @@ export async function mountSmallDisk(kib: number): Promise<SmallDisk | null> {
     dir,
     fill: () =>
       writeFile(ballast, new Uint8Array(kib * 1_024)).catch((error: NodeJS.ErrnoException) => {
-        // What fits has been written.
+        // The disk is full.
         if (error.code !== 'ENOSPC') throw error
       }),
     free: () => rm(ballast, { force: true }),

@@ -1,4 +1,4 @@
-/** Every place where an installation keeps something, searched for words. */
+/** Searches every store of an installation for words. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import Redis from 'ioredis'
@@ -7,7 +7,7 @@ import postgres from 'postgres'
 import { takeBackupThroughSocket } from '#services/admin/backup/backup-socket.ts'
 import { openDiskObjects } from '#shared/objects/objects.disk.ts'
 
-/** Where an installation keeps what it has; empty: in its data directory. */
+/** The stores of an installation; an empty URL means its data directory. */
 export interface Places {
   readonly databaseUrl: string
   readonly redisUrl: string
@@ -16,10 +16,10 @@ export interface Places {
   readonly objectsDir: string
 }
 
-/** Told each piece of text that is found, and where it stood. */
+/** Receives each text that is found, and its place. */
 type Look = (place: string, text: string) => void
 
-/** @returns each word that stands somewhere, as `word in place`; what PGlite's own files hold is looked at as rows */
+/** @returns each word that is found, as `word in place`. PGlite's files are searched as rows. */
 export async function findInStores(places: Places, words: readonly string[]): Promise<string[]> {
   const found = new Set<string>()
   const look: Look = (place, text) => {
@@ -66,7 +66,7 @@ async function lookInRedis(url: string, look: Look): Promise<void> {
       case 'list':
         return redis.lrange(key, 0, -1)
       default:
-        // It has expired since it was listed.
+        // It expired after it was listed.
         return null
     }
   }
@@ -103,7 +103,7 @@ async function lookInObjects(dir: string, look: Look): Promise<void> {
 
 const asText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
 
-/** Raw bytes of everything but PGlite's files, whose rows are looked at, and the certificate. */
+/** Raw bytes of all files except the certificate and PGlite's files, whose rows are searched. */
 function lookInFiles(dir: string, look: Look): void {
   for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
     if (/^(db|tls|objects)(\/|$)/.test(name)) continue

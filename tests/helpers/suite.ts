@@ -1,10 +1,10 @@
-/** What `bun run test` tells the tests about the run they are part of. */
+/** What tests know about the run of `bun run test` that they are part of. */
 import { describe } from 'bun:test'
 
 /** True in `bun run test:embedded`, where no server runs. */
 export const embeddedOnly = process.env.TEST_EMBEDDED_ONLY === '1'
 
-/** `describe` for what needs a real Postgres, Redis, NATS or Caddy: skipped, and shown so, where none run. */
+/** `describe` for tests that need a real Postgres, Redis, NATS or Caddy; skipped where none run. */
 export const describeOnServers = describe.skipIf(embeddedOnly)
 
 /**

@@ -1,16 +1,16 @@
-/** A TCP proxy in front of a server, for the networks that tests cannot find on a loopback: slow, silent, torn. */
+/** A TCP proxy in front of a server that simulates network faults: delay, loss, broken connections. */
 import { connect, createServer, type Socket } from 'node:net'
 
-/** What happens to bytes on their way, from now on. */
+/** The condition of the network from now on. */
 export type LinkCondition =
   | { readonly kind: 'clear' }
-  /** Each way takes this much longer. */
+  /** Each direction is delayed. */
   | { readonly kind: 'slow'; readonly toServerMs: number; readonly toClientMs: number }
-  /** Bytes vanish while connections stay open; no such connection says anything again, whatever the weather. */
+  /** Bytes are lost while connections stay open. A connection that lost bytes stays silent in any later condition. */
   | { readonly kind: 'silent' }
-  /** The server gets the first half of what comes next; then both sides are hung up on. */
+  /** The server gets the first half of the next bytes; then the connection is closed on both sides. */
   | { readonly kind: 'torn' }
-  /** Every connection is hung up on, at once. */
+  /** Every connection is closed immediately. */
   | { readonly kind: 'closed' }
 
 export interface TcpProxy extends AsyncDisposable {
@@ -24,11 +24,11 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
   let condition: LinkCondition = { kind: 'clear' }
   const open = new Set<Socket>()
 
-  /** TCP never leaves out a part and goes on: what lost some bytes is lost. */
+  /** TCP cannot skip bytes, so a connection that lost some stays silent. */
   const lost = new WeakSet<Socket>()
 
   const forward = (from: Socket, to: Socket, way: 'toServerMs' | 'toClientMs') => {
-    // Bytes keep their order, also when the weather clears up while some are late.
+    // Bytes keep their order, also when the condition becomes clear while some are delayed.
     const late: Buffer[] = []
     let lastMs = 0
     from.on('data', (chunk: Buffer) => {
@@ -49,7 +49,7 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
       setTimeout(() => to.write(late.shift()!), lastMs - nowMs)
     })
     from.on('close', () => to.destroy())
-    // A reset is what some weathers are about; it ends in `close`.
+    // Some conditions cause resets. `close` handles them.
     from.on('error', () => undefined)
   }
 

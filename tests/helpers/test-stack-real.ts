@@ -1,4 +1,4 @@
-/** The real world: the services as processes of their own behind Caddy, on Postgres, Redis and NATS. */
+/** The real test stack: each service as a process behind Caddy, on Postgres, Redis and NATS. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from '#shared/config/config.ts'
@@ -20,18 +20,18 @@ export interface RealWorld extends World {
   readonly caddy: Server
   readonly databaseUrl: string
   readonly redisUrl: string
-  /** What all its services were started with. */
+  /** The settings of all its services. */
   readonly settings: Environment
 }
 
-/** A world whose stores are its own, so that they may be stopped. */
+/** A test stack with stores of its own, which a test may stop. */
 export interface FragileWorld extends RealWorld {
   readonly postgres: Server
   readonly redis: Server
   readonly nats: Server
 }
 
-/** Where a world keeps its data. */
+/** The stores of a test stack. */
 export interface Stores {
   readonly databaseUrl: string
   readonly redisUrl: string
@@ -41,16 +41,16 @@ export interface Stores {
 
 export interface RealOptions {
   readonly settings?: Environment
-  /** Settings of one process, over those of all. */
+  /** Settings of one process; they override those of all. */
   readonly settingsOf?: (name: ServiceName, replica: number) => Environment
-  /** Processes of the tracking service, 2 if not said; Caddy sends to all of them. */
+  /** Processes of the tracking service behind Caddy (default: 2). */
   readonly replicas?: number
-  /** What a fragile world's own stores are started with, beside what all are. */
+  /** Additional arguments of stores that the test stack starts itself. */
   readonly postgresArgs?: readonly string[]
   readonly redisArgs?: readonly string[]
 }
 
-/** On the run's Postgres and Redis, with a database and a kv of its own, and a NATS that nobody else has. */
+/** Opens a test stack on the run's Postgres and Redis, with its own database, logical Redis database and NATS. */
 export async function openRealWorld(options: RealOptions = {}): Promise<RealWorld> {
   const [database, redisUrl, nats] = await Promise.all([openTestDatabase(), testRedisUrl(), startNats()])
   return openWorldOn(options, {
@@ -61,7 +61,7 @@ export async function openRealWorld(options: RealOptions = {}): Promise<RealWorl
   })
 }
 
-/** On servers of its own. */
+/** Opens a test stack on servers of its own. */
 export async function openFragileWorld(options: RealOptions = {}): Promise<FragileWorld> {
   const { migrate } = await import('#shared/db/migrate.ts')
   const [postgres, redis, nats] = await Promise.all([
@@ -77,12 +77,12 @@ export async function openFragileWorld(options: RealOptions = {}): Promise<Fragi
   return Object.assign(await openWorldOn(options, stores), { postgres, redis, nats })
 }
 
-/** On stores that are migrated; closing the world closes them. */
+/** Opens a test stack on migrated stores. Closing the stack closes them. */
 export async function openWorldOn(
   { settings = {}, settingsOf = () => ({}), replicas = 2 }: RealOptions,
   stores: Stores,
 ): Promise<RealWorld> {
-  const data = await newDirectory('world')
+  const data = await newDirectory('stack')
   const env = {
     ...SETTINGS,
     DATABASE_URL: stores.databaseUrl,
@@ -160,7 +160,7 @@ export async function startService(name: ServiceName, env: Environment): Promise
   })
 }
 
-/** Check-ins that wait in the journals of the replicas of tracking that run. */
+/** Check-ins in the journals of all running replicas of tracking. */
 export async function journaled(stack: RealWorld): Promise<number> {
   const pages = await Promise.all(
     [0, 1].map(async (replica) => (await fetch(`${stack.service('tracking', replica).url}/metrics`)).text()),
@@ -171,7 +171,7 @@ export async function journaled(stack: RealWorld): Promise<number> {
   )
 }
 
-/** Resolves when all is well again after an outage, and no check-in waits in a journal. */
+/** Resolves when the health report is `ok` after an outage and all journals are empty. */
 export async function recovered(stack: RealWorld): Promise<void> {
   await until(async () => (await healthOf(stack)).status === 'ok' && (await journaled(stack)) === 0, {
     timeoutMs: RECOVERY_MS,

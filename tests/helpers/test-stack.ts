@@ -1,6 +1,6 @@
 /**
- * The whole service as its clients meet it, over HTTPS, in two worlds with one face: `embedded`, all in one
- * process on its own drivers, and `real`, six processes behind Caddy on Postgres, Redis and NATS.
+ * The whole service as its clients see it, over HTTPS. Two test stacks have the same interface: `embedded` is one
+ * process with embedded drivers; `real` is six processes behind Caddy on Postgres, Redis and NATS.
  */
 import type { Environment } from '#shared/config/config.ts'
 import { type Role, time } from '#shared/contracts/fields.ts'
@@ -12,16 +12,16 @@ export interface World {
   readonly port: number
   /** PEM of the certificate to trust. */
   readonly ca: string
-  /** `fetch` of a path, by the service's first name or by its second one. */
+  /** `fetch` of a path, at either host name of the service. */
   fetch(path: string, init?: RequestInit, host?: Host): Promise<Response>
-  /** Lines of what its services have logged that tell of an error, or are no log lines. */
+  /** Log lines of its services that report an error, and output that is not in the log format. */
   complaints(): string[]
   close(): Promise<void>
 }
 
 export type Host = 'localhost' | '127.0.0.1'
 
-/** Lines of a log that nothing should have caused. */
+/** Lines of a log that report an error. */
 export const complaintsIn = (log: string): string[] =>
   log
     .split('\n')
@@ -29,7 +29,7 @@ export const complaintsIn = (log: string): string[] =>
 
 const FLUSH_MS = 30_000
 
-/** Enough people that no test is refused for what another one asked. */
+/** Enough operators that the requests of one test use up no rate limit of another. */
 const PEOPLE = 60
 const VARIABLES: Record<Role, string> = {
   owner: 'EVENT_ADMIN_TOKEN',
@@ -44,7 +44,7 @@ function tokenSettings(): Environment {
   )
 }
 
-/** Settings of every world of the tests: a flush is never far, and that all tests have one address is no matter. */
+/** Settings of every test stack: a flush each second, and no limit for the one address that all tests share. */
 export const SETTINGS: Environment = {
   EVENT_FLUSH_SECONDS: '1',
   EVENT_LIMIT_ADDRESS: '1000000000',
@@ -52,13 +52,13 @@ export const SETTINGS: Environment = {
 }
 
 let person = 0
-/** Headers of an operator; each call is another person, with a limit of their own. */
+/** Headers of an operator. Each call returns another operator, with a rate limit of their own. */
 export const admin = (role: Role): { 'X-Admin-Token': string } => ({
   'X-Admin-Token': `token-of-${role}-${person++ % PEOPLE}`,
 })
 
 let pilgrim = 0
-/** A pilgrim's id that no other test has. */
+/** A pilgrim's id that no other test uses. */
 export const newPilgrim = (): string => `pilgrim-${++pilgrim}-${crypto.randomUUID().slice(0, 8)}`
 
 /** Somewhere in Taiwan. */
@@ -86,14 +86,14 @@ export const setStatus = (stack: World, body: object): Promise<Response> =>
     headers: { 'Content-Type': 'application/json', ...admin('manager') },
   })
 
-/** The health report, as monitors read it. */
+/** The health report. */
 export async function healthOf(stack: World): Promise<Health> {
   return Health.parse(await (await stack.fetch('/health')).json())
 }
 
 /** Resolves when everything that was admitted before this call is in the database. */
 export async function flushed(stack: World): Promise<void> {
-  // A report is up to a second old; one that knows of a flush after this moment is younger than it.
+  // A report may be a second old. One that names a later flush was made after this call.
   const calledAt = time(Date.now())
   await until(
     async () => {

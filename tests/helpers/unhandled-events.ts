@@ -1,10 +1,10 @@
-/** What subscribers still have to do. */
+/** Domain events that subscribers have not handled yet. */
 import type postgres from 'postgres'
 import { SUBSCRIBERS } from '#shared/contracts/events.ts'
 
 type Subscriber = keyof typeof SUBSCRIBERS
 
-/** Events that a subscriber listens to and has not handled yet, as `subject by subscriber`. */
+/** Domain events that a subscriber has not handled yet, as `subject by subscriber`. */
 export async function unhandledEvents(
   sql: postgres.Sql,
   subscribers = Object.keys(SUBSCRIBERS) as Subscriber[],

@@ -1,21 +1,21 @@
-/** Waiting for something to become true, with a bound and a failure that says what was awaited. */
+/** Waits for a condition, with a timeout and an error that names the condition. */
 
 export interface WaitOptions {
   /** Milliseconds until the wait fails. */
   readonly timeoutMs: number
-  /** What is awaited, as the failure names it: "the flush to store 20 points". */
+  /** The condition, as the error names it: "the flush to store 20 points". */
   readonly what: string
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks. */
   readonly everyMs?: number
 }
 
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
 
 /**
- * Looks again and again until the condition gives something truthy, and returns that.
- * An exception of the condition counts as "not yet", so that it may call what is still starting.
- * @throws Error naming `what` after `timeoutMs`, with the last exception of the condition as its cause;
- * also when a single look never comes back
+ * Checks the condition repeatedly until it returns a truthy value, and returns that value.
+ * An exception counts as "not yet", so that the condition may call a server that is still starting.
+ * @throws Error that names `what` after `timeoutMs`, also when a single check never returns; its cause is the
+ * condition's last exception
  */
 export async function until<T>(condition: () => T | Promise<T>, options: WaitOptions): Promise<Truthy<T>> {
   const { timeoutMs, what, everyMs = 20 } = options
@@ -33,16 +33,16 @@ export async function until<T>(condition: () => T | Promise<T>, options: WaitOpt
     }
     await Bun.sleep(everyMs)
   } while (performance.now() < endsAt)
-  throw new Error(`waited ${timeoutMs} ms in vain for ${what}; last seen: ${Bun.inspect(lastSeen)}`, {
+  throw new Error(`timeout after ${timeoutMs} ms waiting for ${what}; last seen: ${Bun.inspect(lastSeen)}`, {
     cause,
   })
 }
 
-async function within<T>(look: () => T | Promise<T>, ms: number): Promise<T> {
+async function within<T>(check: () => T | Promise<T>, ms: number): Promise<T> {
   const bound = Promise.withResolvers<never>()
-  const timer = setTimeout(() => bound.reject(new Error(`one look took more than ${Math.round(ms)} ms`)), ms)
+  const timer = setTimeout(() => bound.reject(new Error(`one check took more than ${Math.round(ms)} ms`)), ms)
   try {
-    return await Promise.race([look(), bound.promise])
+    return await Promise.race([check(), bound.promise])
   } finally {
     clearTimeout(timer)
   }

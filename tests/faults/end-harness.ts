@@ -1,4 +1,4 @@
-/** The end of an event whose services are killed on the way: what is done when, and whether all of it is done once. */
+/** Ends an event while services are killed, and checks that each step of the end is done once. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Redis from 'ioredis'
@@ -14,7 +14,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { admin, checkIn, healthOf } from '#tests/helpers/test-stack.ts'
 import { openRealWorld, type RealWorld } from '#tests/helpers/test-stack-real.ts'
 
-/** In the order of the saga. A service is killed when it has been reached. */
+/** Steps of the end, in order. A service is killed when a step has been reached. */
 export const STEPS = [
   'asked',
   'committed',
@@ -35,20 +35,20 @@ export interface Kill {
 
 export interface EndHarness {
   /**
-   * Walks, ends the event, and kills on the way. Then everything must have been done, once.
-   * @param patient whether locks of the dead are left to their time
+   * Lets pilgrims walk, ends the event, and kills services meanwhile. Checks that everything was done once.
+   * @param patient whether locks of killed processes expire by themselves
    */
   endUnder(kills: readonly Kill[], patient: boolean): Promise<void>
   close(): Promise<void>
 }
 
-/** Pilgrims whose achievement card is due, and those who only walk. */
+/** Pilgrims who get an achievement card, and others. */
 const ACHIEVERS = 5
 const WALKERS = 15
 /** A lock on the flush lasts 90 s. */
 const DONE_MS = 200_000
 const HOUR_MS = 3_600_000
-/** What a killed process may leave locked. */
+/** Locks that a killed process may leave. */
 const LOCKS = ['lock:flush:0', 'lock:draw-cards', 'lock:line-sender']
 
 export async function openEndHarness(): Promise<EndHarness> {
@@ -61,11 +61,11 @@ export async function openEndHarness(): Promise<EndHarness> {
   const redis = new Redis(stack.redisUrl)
   let people = 0
 
-  /** When each stored card was written. */
+  /** The time at which each stored card was written. */
   const cards = (): Map<string, number> => {
     const folder = join(objects, 'cards')
     if (!existsSync(folder)) return new Map()
-    // A kill may leave a file behind that was never given its name.
+    // A kill may leave a temporary file.
     const files = readdirSync(folder).filter((file) => !file.endsWith('.tmp'))
     return new Map(files.map((file) => [file, statSync(join(folder, file)).mtimeMs]))
   }
@@ -81,16 +81,16 @@ export async function openEndHarness(): Promise<EndHarness> {
   const readActivity = async (): Promise<Activity> =>
     dataOf(await stack.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
 
-  /** A pilgrim who has been here for some hours; the names of the languages part the summary into calls. */
+  /** A pilgrim with check-ins of some hours. Different languages make several calls of the summary. */
   const walk = async (checkins: number): Promise<string> => {
     const userId = lineUser(0xe000 + ++people)
     const language = ['zh-TW', 'en', 'ja', 'zh-CN'][people % 4]!
     for (let i = 0; i < checkins; i++) {
       const fields = { timestamp: Date.now() - (i + 1) * HOUR_MS, lng: 120.67 + i * 0.05 }
-      // As a phone does: again, where it was told to come back.
+      // Like a phone: repeated after Retry-After.
       await until(async () => (await checkIn(stack, userId, fields)).status === 202, {
         timeoutMs: 20_000,
-        what: 'a check-in to be taken',
+        what: 'a check-in to be accepted',
         everyMs: 1_000,
       })
     }
@@ -104,18 +104,18 @@ export async function openEndHarness(): Promise<EndHarness> {
     return userId
   }
 
-  /** As a rehearsal is put back: only a test opens an ended event again. */
+  /** Resets the event. Only a test reopens an ended event. */
   const reopen = async (): Promise<void> => {
     await sql`TRUNCATE ending, outbox, handled, messages, message_chunks, share_cards, pilgrims, surveys,
       survey_history, gps_points, pilgrim_totals, pilgrim_days, followers`
     await sql`UPDATE activity SET status = 'active', version = version + 1`
-    // The next request asks the database.
+    // The next request reads the status from the database.
     await redis.del('{gps:0}:status')
     await Bun.$`rm -rf ${join(objects, 'cards')}`.quiet()
     line.received.clear()
   }
 
-  /** An operator who asks until they are answered. */
+  /** An operator who retries until the end is answered. */
   const end = async (): Promise<void> => {
     await until(
       async () => {
@@ -127,20 +127,20 @@ export async function openEndHarness(): Promise<EndHarness> {
     )
   }
 
-  /** Phones that go on until they are told that it is over. @returns who was told 202 */
+  /** Phones that send check-ins until they get `ended`. @returns the pilgrims who got 202 */
   const goOn = async (): Promise<string[]> => {
-    const taken: string[] = []
+    const accepted: string[] = []
     await until(
       async () => {
         const userId = lineUser(0xe000 + ++people)
         const answer = await checkIn(stack, userId)
-        if (answer.status === 202) taken.push(userId)
+        if (answer.status === 202) accepted.push(userId)
         else if (answer.status !== 403 && answer.status !== 503) throw new Error(`answered ${answer.status}`)
         return answer.status === 403
       },
-      { timeoutMs: 120_000, what: 'phones to be told of the end', everyMs: 10 },
+      { timeoutMs: 120_000, what: 'phones to get the end', everyMs: 10 },
     )
-    return taken
+    return accepted
   }
 
   const kill = async ({ step, service }: Kill, patient: boolean): Promise<Map<string, number>> => {
@@ -178,7 +178,7 @@ export async function openEndHarness(): Promise<EndHarness> {
           SELECT subscriber FROM handled JOIN outbox ON id = event_id WHERE subject = 'event.admin.activity.ended'`
         return new Set(rows.map(({ subscriber }) => subscriber)).size === subscribers.length
       },
-      { timeoutMs: 60_000, what: 'everybody to be through with the end', everyMs: 200 },
+      { timeoutMs: 60_000, what: 'every subscriber to have handled the end', everyMs: 200 },
     )
   }
 
@@ -195,9 +195,9 @@ export async function openEndHarness(): Promise<EndHarness> {
       const latecomers = await late
       await expectDone([...walkers, ...latecomers], achievers)
 
-      // A card that was there at a kill is drawn again at most where the kill kept it from being noted.
+      // A card stored before a kill is drawn again only when the kill prevented its record.
       const all = cards()
-      // The end before this one may have drawn its last card after the event was opened again.
+      // The previous end may have drawn its last card after the event was reopened.
       const mine = achievers.filter((userId) =>
         [...all.keys()].some((file) => file.toLowerCase().includes(userId.toLowerCase())),
       )
@@ -207,9 +207,9 @@ export async function openEndHarness(): Promise<EndHarness> {
         const again = [...before].filter(([file, at]) => all.get(file) !== at)
         if (again.length > 1) throw new Error(`${again.length} cards were drawn twice`)
       }
-      const told = [...walkers, ...achievers].map((userId) => line.received.get(userId) ?? 0)
-      if (told.some((times) => times !== 1))
-        throw new Error(`the summary reached people ${told.join(', ')} times`)
+      const summaries = [...walkers, ...achievers].map((userId) => line.received.get(userId) ?? 0)
+      if (summaries.some((times) => times !== 1))
+        throw new Error(`the summary reached people ${summaries.join(', ')} times`)
       const often = [...line.received.values()].filter((times) => times > 1)
       if (often.length > 0) throw new Error(`the summary reached ${often.length} people more than once`)
       for (const replica of [0, 1]) await expectClosed(stack, replica)

@@ -1,6 +1,6 @@
 /**
- * The end of the event survives kill -9 of every service at every step of it. A run of the tests has a few kills in
- * one end; FAULTS=long has one end for each step and service, with the locks of the dead left to their time.
+ * The end of the event survives kill -9 of every service at every step. A normal run has a few kills in one end.
+ * FAULTS=long has one end for each step and service, in which the locks of killed processes expire by themselves.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -12,7 +12,7 @@ const TEST_MS = 400_000
 const namesOf = (kills: readonly Kill[]): string =>
   kills.map(({ step, service }) => `${service} at ${step}`).join(', ')
 
-describeOnServers('kill -9 on the way to the end', () => {
+describeOnServers('kill -9 during the end of the event', () => {
   let harness: EndHarness
   beforeAll(async () => {
     harness = await openEndHarness()

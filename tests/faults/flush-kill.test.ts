@@ -1,4 +1,4 @@
-/** Flushes that are killed at random moments, and several at once: every point once, every sum exact. */
+/** Flushes that are killed at random moments, and concurrent flushes: each point is stored once, totals are exact. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fieldOf, type Point } from '#shared/buffer/point.ts'
@@ -11,7 +11,7 @@ const KILLS = 20
 const PILGRIMS = 100
 const POINTS = 20_000
 const DAY_MS = 86_400_000
-/** A flush of one portion takes about this long; kills fall anywhere in it. */
+/** A flush of one slice takes about this long; a kill comes at any moment of it. */
 const WORK_MS = 250
 const TEST_MS = 240_000
 
@@ -20,7 +20,7 @@ interface Arrival {
   readonly point: Point
 }
 
-/** Points of three days as they come in: mostly in order, some hours and days late. */
+/** Points of three days in order of arrival: most in time order, some hours or days late. */
 function arrivals(random: Random): Arrival[] {
   const walks = Array.from({ length: PILGRIMS }, (_, i) =>
     wander(random, POINTS / PILGRIMS, NOON - 3 * DAY_MS, 3).map((point) => ({
@@ -40,7 +40,7 @@ async function feed(harness: Rig, portion: readonly Arrival[]): Promise<void> {
     )
 }
 
-/** A flush in a process of its own, and what it said last. */
+/** A flush in a child process, and its last line of output. */
 class Flusher {
   last = ''
   readonly complaints: string[] = []
@@ -74,9 +74,9 @@ class Flusher {
   }
 }
 
-/** Expects each point in the table once, nothing in the buffer, and the sums to be what the points come to. */
+/** Expects each point once in the table, an empty buffer, and totals equal to a recomputation. */
 async function expectAllStored(harness: Rig, all: readonly Arrival[]): Promise<void> {
-  // One that was killed may have left the map to the next one.
+  // A killed flush may leave the map to the next one.
   expect(await harness.flush()).toMatchObject({ stored: 0, failures: 0 })
   const rows = await harness.db.sql<{ id: string }[]>`
     SELECT user_id || ' ' || kind || (extract(epoch FROM sent_at) * 1000)::bigint AS id FROM gps_points`
@@ -119,7 +119,7 @@ describeRigOnServers('flush under kill -9', (harness) => {
             everyMs: 1,
           })
           await Bun.sleep(random() * WORK_MS)
-          // One that is through already is left alone: a kill has to hit work.
+          // A flush that has ended is not killed: a kill must interrupt work.
           if (working.last === 'working') {
             await working.kill()
             complaints.push(...working.complaints)

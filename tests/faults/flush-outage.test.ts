@@ -1,4 +1,4 @@
-/** The flush when the database or the kv goes away: nothing is deleted, nothing expires, the next one completes. */
+/** A flush during an outage of the database or the kv: nothing is deleted or expires, and the next flush completes. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import Redis from 'ioredis'
 import { openDatabase } from '#shared/db/open-database.ts'
@@ -17,7 +17,7 @@ const PARTITIONS = 4
 const PILGRIMS = 40
 const POINTS = PILGRIMS * 5
 const MINUTE_MS = 60_000
-const PATIENCE = { timeoutMs: 30_000, what: 'the server to be back' }
+const WAIT = { timeoutMs: 30_000, what: 'the server to answer again' }
 
 describeOnServers('flush in an outage', () => {
   const harness = new Rig()
@@ -34,10 +34,10 @@ describeOnServers('flush in an outage', () => {
     await Promise.all([harness.kv.close(), harness.db.close()])
     await Promise.all([postgres.close(), redis.close()])
   })
-  /** One flush at noon of nothing; then points whose retention is short, five minutes later. */
+  /** An empty flush at noon; then, five minutes later, points with a short retention. */
   beforeEach(async () => {
     await harness.empty()
-    // All connections are open before the outage: one that dies while it opens is not what is tested here.
+    // All connections are open before the outage; a connection that fails while opening is another test.
     await Promise.all(
       Array.from({ length: 10 }, () => harness.db.read(() => harness.db.sql`SELECT pg_sleep(0.05)`)),
     )
@@ -46,7 +46,7 @@ describeOnServers('flush in an outage', () => {
     for (let i = 0; i < PILGRIMS; i++) await harness.buffer(`pilgrim-${i}`, walk(5), MINUTE_MS)
   })
 
-  /** A kv that stops a server when it has settled that many slices. */
+  /** A kv that stops a server after it has acknowledged this many slices. */
   const stopping = (server: Server, slices: number, signal?: NodeJS.Signals): Kv => {
     let settled = 0
     return {
@@ -58,7 +58,7 @@ describeOnServers('flush in an outage', () => {
     }
   }
 
-  /** Asks Redis itself. */
+  /** Reads directly from Redis. */
   async function redisSays<T>(ask: (client: Redis) => Promise<T>): Promise<T> {
     const client = new Redis(redis.url)
     try {
@@ -68,7 +68,7 @@ describeOnServers('flush in an outage', () => {
     }
   }
 
-  /** How long the buffers live that still hold something, in milliseconds. */
+  /** Milliseconds until the non-empty buffers expire. */
   const lives = (): Promise<number[]> =>
     redisSays(async (client) => {
       const keys = await client.keys('*:buf:*')
@@ -90,9 +90,9 @@ describeOnServers('flush in an outage', () => {
   }
 
   for (const signal of ['SIGINT', 'SIGKILL'] as const)
-    test(`the database is ended by ${signal} after some slices`, async () => {
+    test(`the database stops by ${signal} after some slices`, async () => {
       const result = await harness.flush({ kv: stopping(postgres, 3, signal), slicePoints: 10 })
-      // Three slices are on their way at a time; one may be committed without our having heard of it.
+      // Three slices are in flight at a time; one may be committed without a reply.
       expect(result.stored + result.duplicates).toBeWithin(30, 51)
       expect(result.failures).toBeGreaterThanOrEqual(PARTITIONS - 1)
       expect(result.deadLetters).toBe(0)
@@ -106,7 +106,7 @@ describeOnServers('flush in an outage', () => {
       await expectComplete()
     })
 
-  test('the database is away from the start', async () => {
+  test('the database is down from the start', async () => {
     await postgres.stop()
     expect(await harness.flush()).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
     expect(await harness.pending()).toHaveLength(POINTS)
@@ -128,7 +128,7 @@ describeOnServers('flush in an outage', () => {
     }
     const flushing = harness.flush({ kv: { ...harness.kv, settle }, slicePoints: 10, lockMs: 2_700 })
     await frozen.promise
-    // More than three times as long as an unattended lock is left alone.
+    // More than three times as long as the lock lasts without renewal.
     await Bun.sleep(1_000)
     const tokens = await Promise.all(
       Array.from({ length: PARTITIONS }, (_, partition) => harness.kv.lock(`flush:${partition}`, 2_700, 300)),
@@ -142,7 +142,7 @@ describeOnServers('flush in an outage', () => {
     await expectNothingToRebuild(harness)
   })
 
-  test('the kv is killed between the commit of a slice and its settling', async () => {
+  test('the kv is killed between the commit of a slice and its acknowledgement', async () => {
     const settle: Kv['settle'] = async (...args) => {
       await redis.stop('SIGKILL')
       await harness.kv.settle(...args)
@@ -152,8 +152,8 @@ describeOnServers('flush in an outage', () => {
     expect(await harness.storedPoints()).toBeWithin(10, 31)
     expect(await lastFlushMs(harness.db, PARTITIONS)).toBe(NOON)
     await redis.restart()
-    await until(async () => (await harness.kv.bufferSize()) === PILGRIMS, PATIENCE)
-    // Its lock died with nobody to release it.
+    await until(async () => (await harness.kv.bufferSize()) === PILGRIMS, WAIT)
+    // Its lock was not released.
     await redisSays((client) => client.del('lock:flush:0'))
     await expectComplete()
   })

@@ -1,7 +1,7 @@
 /**
- * A scheduler's flush in a process of its own, again and again until it is killed. Arguments: the database, the
- * Redis, what time it is (epoch milliseconds), and `locked`, or `lockless` for one that believes to hold every
- * lock. It says `working` when it has found something to flush under its lock, and `through` afterwards.
+ * Runs the scheduler's flush repeatedly in a process of its own until it is killed. Arguments: database URL, Redis URL,
+ * current time (epoch milliseconds), and `locked`, or `lockless` to skip all locks. It prints `working` when it has
+ * found pending points under its lock, and `through` after the flush.
  */
 import { writeSync } from 'node:fs'
 import { flush } from '#services/scheduler/flush/flush.ts'

@@ -1,16 +1,16 @@
-/** A stream of check-ins as phones send them: whoever gets no answer sends the same again. */
+/** A stream of check-ins as phones send them: a request without success is repeated. */
 
-/** What one pilgrim sends, once: a check-in and a track point along with it. */
+/** One check-in of a pilgrim, with a track point. */
 export interface Sent {
   readonly userId: string
-  /** Statuses of the answers, in order; 0 where there was none. */
+  /** Statuses of the answers, in order; 0 is no answer. */
   readonly statuses: number[]
 }
 
 export interface Phones {
   /** All that has been sent so far. */
   readonly sent: readonly Sent[]
-  /** No new check-ins; resolves when each has its 202. */
+  /** Starts no new check-in; resolves when each has been answered with 202. */
   stop(): Promise<void>
 }
 
@@ -18,12 +18,12 @@ const CLIENTS = 8
 const BETWEEN_MS = 40
 const TIMEOUT_MS = 10_000
 
-/** @param urlNow where tracking is reached at the moment */
+/** @param urlNow returns the current URL of tracking */
 export function startPhones(name: string, urlNow: () => string, atMost: number): Phones {
   const sent: Sent[] = []
   let going = true
 
-  const ask = async (body: string): Promise<number> => {
+  const request = async (body: string): Promise<number> => {
     try {
       const answer = await fetch(`${urlNow()}/api/event/checkin`, {
         method: 'POST',
@@ -34,7 +34,7 @@ export function startPhones(name: string, urlNow: () => string, atMost: number):
       await answer.arrayBuffer()
       return answer.status
     } catch {
-      // The process was killed under the request: the phone does not know what became of it.
+      // The process was killed during the request; its outcome is unknown.
       return 0
     }
   }
@@ -48,7 +48,7 @@ export function startPhones(name: string, urlNow: () => string, atMost: number):
       const track_points = [{ ...place, timestamp: timestamp - 60_000 }]
       const body = JSON.stringify({ user_id: one.userId, ...place, timestamp, track_points })
       do {
-        one.statuses.push(await ask(body))
+        one.statuses.push(await request(body))
         await Bun.sleep(BETWEEN_MS)
       } while (one.statuses.at(-1) !== 202)
     }

@@ -1,15 +1,15 @@
-/** A few of the faults of `bun run test:faults`, in every run of the tests: the books balance after each. */
+/** A few of the faults of `bun run test:faults`, in every run of the tests. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { type TestSystem, openTestSystem } from './suite/test-system.ts'
 import { differences } from './suite/check-balance.ts'
-import { bout, type Timing } from './suite/run-fault.ts'
+import { runFault, type Timing } from './suite/run-fault.ts'
 import { FAULTS } from './suite/faults.ts'
 import { assignVolunteers } from './suite/operators.ts'
 import { isGood } from './suite/report.ts'
 
 const OPEN_MS = 60_000
-/** Above the bound of a recovery. */
+/** Longer than the timeout of a recovery. */
 const TEST_MS = 240_000
 const TIMING: Timing = { phones: 16, calmMs: 1_000, holdMs: 1_000, freezeMs: 3_000 }
 
@@ -27,16 +27,16 @@ describeOnServers(`faults, seed ${SEED}`, () => {
   test.each(FAULTS.filter(({ short }) => short === true).map((fault, i) => [fault.name, fault, i] as const))(
     '%s',
     async (_name, fault, i) => {
-      const outcome = await bout(system, fault, i, SEED, TIMING)
+      const outcome = await runFault(system, fault, i, SEED, TIMING)
       expect(outcome).toMatchObject({ lost: 0, doubled: 0, complaints: [] })
       expect(isGood(outcome)).toBe(true)
-      // The phones were busy, and most of what they sent was taken.
+      // The phones sent requests, and most of them were accepted.
       expect(outcome.answered).toBeGreaterThan(100)
     },
     TEST_MS,
   )
 
-  test('afterwards a rebuild finds no difference', async () => {
+  test('a rebuild afterwards finds no difference', async () => {
     expect(await differences(system)).toEqual([])
   })
 })

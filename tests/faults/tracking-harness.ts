@@ -1,4 +1,4 @@
-/** Tracking and the flush on real parts, tracking with a network of its own to its kv. */
+/** Tracking and the flush on real servers; tracking reaches its kv through a proxy. */
 import { expect } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,13 +16,13 @@ const SETTLE_MS = 30_000
 
 export interface TrackingHarness {
   readonly redis: Server
-  /** Between tracking and its kv; the flush has a way of its own. */
+  /** Between tracking and its kv; the flush connects directly. */
   readonly network: TcpProxy
   /** A process of tracking; all share one directory of journals. */
   startTracking(): Promise<Server>
   /**
-   * Waits until nothing is on its way any more, then counts: all that was sent was answered 202 in the end and
-   * is stored once, and no journal is left but the last process's own.
+   * Waits until nothing is pending. Then expects that everything sent was finally answered with 202 and is stored
+   * once, and that only the last process's journal is left.
    */
   expectStoredOnce(sent: readonly Sent[], tracking: Server): Promise<void>
   close(): Promise<void>
@@ -32,7 +32,7 @@ export async function openTrackingHarness(): Promise<TrackingHarness> {
   const [database, redis, data] = await Promise.all([
     openTestDatabase(),
     startRedis(),
-    newDirectory('tracking-rig'),
+    newDirectory('tracking-harness'),
   ])
   const network = await openTcpProxy(redis.port)
   const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
@@ -43,9 +43,9 @@ export async function openTrackingHarness(): Promise<TrackingHarness> {
     network,
     startTracking: () => startService('tracking', { ...env, REDIS_URL: `redis://127.0.0.1:${network.port}` }),
     async expectStoredOnce(sent, tracking) {
-      await untilZero(tracking, 'event_journal_check_ins', 'the journal to be brought to the kv')
+      await untilZero(tracking, 'event_journal_check_ins', 'the recovery of the journal')
       await untilZero(scheduler, 'event_buffer_pilgrims', 'the buffer to be flushed')
-      // A journal and what SQLite keeps beside it have one name up to the first dot.
+      // A journal and SQLite's files beside it have the same name up to the first dot.
       const journals = readdirSync(join(data, 'journal')).map((file) => file.split('.')[0])
       expect(new Set(journals).size).toBe(1)
       expect(sent.filter(({ statuses }) => statuses.at(-1) !== 202)).toEqual([])
@@ -68,7 +68,7 @@ async function untilZero(service: Server, gauge: string, what: string): Promise<
   await until(isZero, { timeoutMs: SETTLE_MS, what })
 }
 
-/** Who has not exactly one check-in and one track point in the table, and one check-in in the totals. */
+/** Pilgrims without exactly one check-in and one track point in the table and one check-in in the totals. */
 async function storedOtherwise(sql: postgres.Sql, sent: readonly Sent[]): Promise<string[]> {
   const users = sent.map(({ userId }) => userId)
   const rows = await sql<{ user_id: string; kinds: string; checkins: number }[]>`

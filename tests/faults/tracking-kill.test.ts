@@ -1,6 +1,6 @@
 /**
- * Tracking is killed at random moments under a stream of check-ins: while it runs, while it starts, while the kv is
- * healthy, slow, or stopped. Every check-in that was answered 202 is stored, once.
+ * Tracking is killed at random moments under a stream of check-ins: while it runs or starts, and while the kv is
+ * healthy, slow or stopped. Every check-in that was answered with 202 is stored once.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Server } from '#tests/helpers/servers.ts'
@@ -38,9 +38,9 @@ describeOnServers('kill -9 of tracking', () => {
   afterAll(() => harness.close(), TEST_MS)
 
   /**
-   * Kills a replica at random moments, the last time for good: then another one takes over.
-   * @param startMs how long a start takes at most; without a kv it waits for one
-   * @param trouble what happens to the kv before each kill
+   * Kills a replica at random moments, and finally without a restart: another one then takes over.
+   * @param startMs the longest duration of a start; without a kv it waits for one
+   * @param trouble is called before each kill and breaks the kv
    */
   async function killing(
     name: string,
@@ -56,7 +56,7 @@ describeOnServers('kill -9 of tracking', () => {
       await Bun.sleep(between(0, 800))
       await replica.stop('SIGKILL')
       if (random() < 0.5) {
-        // Once more while it starts, perhaps while it takes over what the last one left.
+        // Once more during the start, which may be during journal recovery.
         const starting = replica.restart().catch(() => undefined)
         await Bun.sleep(between(0, startMs))
         await replica.stop('SIGKILL')
@@ -75,7 +75,7 @@ describeOnServers('kill -9 of tracking', () => {
     await phones.stop()
     await harness.expectStoredOnce(phones.sent, survivor)
     await survivor.close()
-    // The stream was worth it: hundreds came, and some answers were lost.
+    // The stream was large enough: hundreds of check-ins, and some lost answers.
     expect(phones.sent.length).toBeGreaterThan(200)
     expect(phones.sent.filter(({ statuses }) => statuses.includes(0)).length).toBeGreaterThan(0)
   }
@@ -106,10 +106,10 @@ describeOnServers('kill -9 of tracking', () => {
     async () => {
       const { redis } = harness
       const killed = await killing('stopped', 3_500, async (kill) => {
-        // Twice it goes down under the stream; in between and afterwards it is down.
+        // The kv stops twice during the stream and is down afterwards.
         if (kill % 2 === 0) return
         if (kill > 1) await redis.restart()
-        // What it is asked while it hangs is lost with it.
+        // Requests to the frozen process are lost with it.
         redis.pause()
         await Bun.sleep(between(300, 1_500))
         await redis.stop('SIGKILL')

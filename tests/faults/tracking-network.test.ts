@@ -1,4 +1,4 @@
-/** The network between tracking and its kv gets bad under a stream of check-ins; no process dies. */
+/** Network faults between tracking and its kv under a stream of check-ins; no process ends. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Server } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -8,14 +8,14 @@ import { openTrackingHarness, type TrackingHarness } from './tracking-harness.ts
 
 const TEST_MS = 60_000
 const CHECK_INS = 2_000
-const FAIR_MS = 400
-const FOUL_MS = 1_500
+const CLEAR_MS = 400
+const FAULTY_MS = 1_500
 
 const CONDITIONS: readonly [name: string, condition: LinkCondition][] = [
   ['is slow', { kind: 'slow', toServerMs: 300, toClientMs: 300 }],
-  ['swallows everything', { kind: 'silent' }],
-  ['tears requests in half', { kind: 'torn' }],
-  ['hangs up', { kind: 'closed' }],
+  ['loses everything', { kind: 'silent' }],
+  ['breaks connections within a request', { kind: 'torn' }],
+  ['closes connections', { kind: 'closed' }],
 ]
 
 describeOnServers('a kv whose network', () => {
@@ -31,18 +31,18 @@ describeOnServers('a kv whose network', () => {
   }, TEST_MS)
 
   test.each(CONDITIONS)(
-    '%s: check-ins go on, and each is stored once',
+    '%s: check-ins are accepted, and each is stored once',
     async (name, condition) => {
       const phones = startPhones(name.replaceAll(' ', '-'), () => tracking.url, CHECK_INS)
       for (let spell = 0; spell < 2; spell++) {
-        await Bun.sleep(FAIR_MS)
+        await Bun.sleep(CLEAR_MS)
         harness.network.set(condition)
-        await Bun.sleep(FOUL_MS)
+        await Bun.sleep(FAULTY_MS)
         harness.network.set({ kind: 'clear' })
       }
       await phones.stop()
       await harness.expectStoredOnce(phones.sent, tracking)
-      // Nobody was sent away: what the kv does not take, the journal does.
+      // No check-in was refused: the journal accepts those that the kv does not.
       expect(new Set(phones.sent.flatMap(({ statuses }) => statuses))).toEqual(new Set([202]))
       expect(phones.sent.length).toBeGreaterThan(200)
     },

@@ -1,7 +1,7 @@
 /**
- * A crowd that looks at the map, in a process of its own. Arguments: the address, the file of the certificate to
- * trust. Reads at the rate that the last line of its input says, in reads a second; each reader looks again as
- * browsers do, with the tag of what it has. Answers each line with what has been read since the one before.
+ * A crowd that reads the map, in a process of its own. Arguments: the URL and the file of the certificate to trust.
+ * Each line of its input sets the rate in reads per second. Readers send the ETag of their last answer, as browsers
+ * do. For each line it prints the figures since the previous line.
  */
 import { readFileSync } from 'node:fs'
 import { startSteady, type Steady } from './steady.ts'

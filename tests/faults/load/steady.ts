@@ -1,15 +1,15 @@
-/** Requests at a steady rate, however long the answers take, and what their answers took. */
+/** Sends requests at a steady rate, independent of the latency, and measures the latency. */
 
 export interface Measured {
   readonly requests: number
-  /** Answers other than success, and none at all. */
+  /** Requests with another answer than success, or without an answer. */
   readonly failures: number
   readonly p50Ms: number
   readonly p99Ms: number
 }
 
 export interface Steady {
-  /** What was answered since the last call of this. */
+  /** The figures since the last call. */
   take(): Measured
   /** Resolves when everything is answered. */
   stop(): Promise<void>
@@ -20,7 +20,7 @@ const TICK_MS = 10
 const percentile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 
-/** @param ask sends the n-th request; resolves with whether it succeeded */
+/** @param ask sends the n-th request; resolves to whether it succeeded */
 export function startSteady(ratePerS: number, ask: (n: number) => Promise<boolean>): Steady {
   let times: number[] = []
   let failures = 0
@@ -60,15 +60,15 @@ export function startSteady(ratePerS: number, ask: (n: number) => Promise<boolea
   }
 }
 
-/** So many that none meets a limit: five check-ins a minute, at some thousands of requests a second. */
+/** Enough pilgrims for no rate limit (five check-ins a minute) at some thousands of requests per second. */
 const PILGRIMS = 100_000
-/** What a phone sends at once when it has been offline for a while. */
+/** Points in one request of a phone that was offline. */
 const BATCH = 20
 const MINUTE_MS = 60_000
 
 type Fetch = (path: string, init?: RequestInit) => Promise<Response>
 
-/** Nine check-ins, then a track of twenty points; each pilgrim's turn comes again after {@link PILGRIMS} requests. */
+/** Nine check-ins, then a track of twenty points; each pilgrim's next request comes after {@link PILGRIMS} others. */
 export function walking(fetch: Fetch): (n: number) => Promise<boolean> {
   const startedMs = Date.now()
   return async (n) => {

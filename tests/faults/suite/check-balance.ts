@@ -1,4 +1,4 @@
-/** Whether the books balance: what was answered with success against what is stored, handled and sent. */
+/** Compares what was answered with success with what is stored, handled and sent. */
 import { ledgerEndpoint } from '#shared/contracts/ledger.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import { unhandledEvents } from '#tests/helpers/unhandled-events.ts'
@@ -14,7 +14,7 @@ import type { RecordedRequests } from './recorded-requests.ts'
 
 const LEDGER_MS = 30_000
 
-/** Of the tests' settings. */
+/** The time zone of the tests' settings. */
 const calendar = createCalendar('Asia/Taipei')
 
 type Row = FoldPoint & { readonly userId: string; readonly inRange: boolean }
@@ -50,7 +50,7 @@ export async function missing(system: TestSystem, recorded: RecordedRequests): P
   ]
 }
 
-/** What subscribers and the sender of messages still have to do, and photos that wait outside the database. */
+/** Unhandled domain events, unsent messages, and photos that are not in the database yet. */
 export async function unhandled({ sql }: TestSystem, recorded: RecordedRequests): Promise<string[]> {
   const chunks = await sql<{ what: string }[]>`
     SELECT 'a message: ' || coalesce(detail, '') AS what FROM message_chunks WHERE state = 'waiting'`
@@ -60,7 +60,7 @@ export async function unhandled({ sql }: TestSystem, recorded: RecordedRequests)
   return [...(await unhandledEvents(sql)), ...[...chunks, ...photos].map(({ what }) => what)]
 }
 
-/** What the service says itself of the points that are nowhere any more, when nothing moves. */
+/** The ledger's count of lost points, once nothing is in flight. */
 export async function lostByLedger({ stack }: TestSystem): Promise<number> {
   const read = async () => {
     const headers = admin('manager')
@@ -75,7 +75,7 @@ export async function lostByLedger({ stack }: TestSystem): Promise<number> {
   return lost
 }
 
-/** What `bun run rebuild --check` tells of everything that is kept beside the points. */
+/** The differences that `bun run rebuild --check` reports. */
 export async function differences({ stack }: TestSystem): Promise<string[]> {
   const lines: string[] = []
   const db = await openDatabase({ url: stack.databaseUrl, dir: '', statementMs: 0 })
@@ -90,12 +90,12 @@ export async function differences({ stack }: TestSystem): Promise<string[]> {
 export interface Findings {
   readonly stored: number
   readonly lost: readonly string[]
-  /** Points that count more than once, and check-ins without a time that became two. */
+  /** Points that the totals count more than once. */
   readonly doubled: number
   readonly repeatedTimeless: number
 }
 
-/** Looks at everything that a bout has left, when nothing is on its way any more; complains in its book. */
+/** Checks everything that was stored during a fault, once nothing is in flight; adds complaints to the record. */
 export async function audit(
   system: TestSystem,
   recorded: RecordedRequests,
@@ -115,7 +115,7 @@ export async function audit(
   return { stored: recorded.answered - lost.length, lost, doubled: excess, repeatedTimeless }
 }
 
-/** @returns how many points the totals count beyond those in the table */
+/** @returns by how many points the totals exceed the table */
 async function auditTotals(
   { sql }: TestSystem,
   recorded: RecordedRequests,

@@ -1,27 +1,27 @@
 /**
- * Clocks that a test may turn, one for each service, by Debian's libfaketime. Redis does not start with that
- * library (its allocator asks for the time before the library is ready), so its clock is not turned.
+ * Clocks that a test may set, one for each service, by Debian's libfaketime. Redis does not start with that library
+ * (its allocator reads the time before the library is ready), so its clock cannot be set.
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from '#shared/config/config.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 
-/** How long a turned clock takes to be noticed: the library looks at its file once a second. */
+/** Time until a change takes effect: the library reads its file once a second. */
 export const CLOCK_NOTICED_MS = 1_500
 
 export interface Clocks {
-  /** Settings of a process that looks at this clock. */
+  /** Settings of a process that uses this clock. */
   env(name: string): Environment
-  /** Sets a clock so far off the machine's, for all who look at it. */
+  /** Sets a clock's offset from the machine's clock. */
   set(name: string, offsetS: number): void
-  /** Once nobody looks at them any more. */
+  /** To be called when all processes that use them have ended. */
   close(): void
 }
 
 const SHARED = '/dev/shm'
 
-/** Deletes what the library leaves of processes that were killed: others get their numbers, and would find it. */
+/** Deletes the library's files of killed processes; later processes may get the same ids and would use them. */
 function sweep(): void {
   for (const name of readdirSync(SHARED)) {
     const pid = /^(?:sem\.)?faketime_(?:shm|sem)_(\d+)$/.exec(name)?.[1]
@@ -38,7 +38,7 @@ function library(): string | null {
   return found !== undefined && existsSync(found) ? found : null
 }
 
-/** Null, and said so, where the library is not installed. */
+/** Without the library, prints a warning and returns null. */
 export async function openClocks(): Promise<Clocks | null> {
   const path = library()
   if (path === null) {
@@ -58,7 +58,7 @@ export async function openClocks(): Promise<Clocks | null> {
         LD_PRELOAD: path,
         FAKETIME_TIMESTAMP_FILE: fileOf(name),
         FAKETIME_CACHE_DURATION: '1',
-        // Steps are of the wall clock only, as an administrator or NTP makes them.
+        // Only the wall clock is set, as by an administrator or NTP.
         FAKETIME_DONT_FAKE_MONOTONIC: '1',
       }
     },

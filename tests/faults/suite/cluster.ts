@@ -1,4 +1,4 @@
-/** The same on a Redis Cluster of three masters, each with a replica, and 16 partitions. */
+/** The system under test on a Redis Cluster of three masters, each with a replica, and 16 partitions. */
 import postgres from 'postgres'
 import { migrate } from '#shared/db/migrate.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
@@ -6,7 +6,7 @@ import { startNats, startPostgres, startRedisCluster } from '#tests/helpers/serv
 import { openWorldOn } from '#tests/helpers/test-stack-real.ts'
 import { type TestSystem, OWNER } from './test-system.ts'
 
-/** Its `redis` is the first master; there are no roads, small disks or clocks. */
+/** Its `redis` is the first master. It has no breakable links, small disks or clocks. */
 export async function openClusterSystem(): Promise<TestSystem> {
   await using opening = new AsyncDisposableStack()
   const cluster = opening.use(await startRedisCluster(3, 1))
@@ -44,7 +44,7 @@ export async function openClusterSystem(): Promise<TestSystem> {
       return name === 'tracking-2' ? stack.service('tracking', 1) : stack.service(name)
     },
     link(name) {
-      throw new Error(`there is no road ${name}`)
+      throw new Error(`there is no link ${name}`)
     },
     close: () => all.disposeAsync(),
   }

@@ -1,4 +1,4 @@
-/** What a fault is, and what most of them do. */
+/** The interface of a fault, and actions that many faults share. */
 import type { TestSystem, Part } from './test-system.ts'
 import type { RecordedRequests } from './recorded-requests.ts'
 
@@ -7,19 +7,19 @@ export type Group = 'kill' | 'freeze' | 'disk' | 'cut' | 'clock' | 'other' | 'pa
 export interface Fault {
   readonly name: string
   readonly group: Group
-  /** One of the few that every run of the tests has. */
+  /** Whether it is part of every `bun run test`. */
   readonly short?: boolean
-  /** Whether this machine lets it happen. */
+  /** Whether it is possible on this machine. */
   readonly possible?: (system: TestSystem) => boolean
-  /** Breaks something; the run goes on with it for a while. */
-  strike(system: TestSystem, bout: string): Promise<void> | void
-  /** What a supervisor, or whoever looks after machines, does about it; the service heals by itself. */
+  /** Breaks something, for a while. @param prefix of the pilgrims' ids */
+  strike(system: TestSystem, prefix: string): Promise<void> | void
+  /** Repairs what a supervisor or an administrator repairs; the service itself recovers without help. */
   mend(system: TestSystem): Promise<void> | void
-  /** Brings back, when all is looked at, what the fault took for good. */
+  /** Restores, after all checks, what the fault removed permanently. */
   readonly after?: (system: TestSystem, recorded: RecordedRequests) => Promise<void>
-  /** The store itself loses what it held: then points may be missing, and must be counted as lost. */
+  /** Whether the store itself loses data: points may then be missing, and must be counted as lost. */
   readonly loses?: boolean
-  /** Points that it makes the database refuse. */
+  /** Points that the database refuses because of it. */
   readonly deadLetters?: number
 }
 

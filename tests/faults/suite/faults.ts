@@ -1,4 +1,4 @@
-/** What goes wrong, one thing at a time. */
+/** All faults, one at a time. */
 import { openKv } from '#shared/kv/open-kv.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import type { LinkCondition } from '#tests/helpers/tcp-proxy.ts'
@@ -7,7 +7,7 @@ import { CLOCK_NOTICED_MS } from './clocks.ts'
 import { type Fault, type Group, kill, restart } from './fault.ts'
 import { clusterFailover, emptyRedis } from './losses.ts'
 
-/** kill -9, and a supervisor that starts it again. */
+/** kill -9, then a restart as by a supervisor. */
 const killing = (name: string, group: Group, parts: readonly Part[], short = false): Fault => ({
   name,
   group,
@@ -53,7 +53,7 @@ const fullDiskOfRedis: Fault = {
   strike: (system) => system.redisDisk!.fill(),
   async mend(system) {
     await system.redisDisk!.free()
-    // It ends by itself when it can not write what it has answered for.
+    // Redis ends by itself when it cannot write acknowledged data.
     await restart(system, ['redis'])
   },
 }
@@ -72,7 +72,7 @@ const fullDiskOfJournal: Fault = {
   },
 }
 
-/** Its journal holds check-ins when it goes; the other replica has to find them. */
+/** Its journal contains check-ins when it is removed; the other replica must recover them. */
 const replicaRemoved: Fault = {
   name: 'replica of tracking removed for good',
   group: 'other',
@@ -90,13 +90,13 @@ const poisonRow: Fault = {
   name: 'poison row in the buffer',
   group: 'other',
   deadLetters: 1,
-  async strike(system, bout) {
+  async strike(system, prefix) {
     const onError = () => undefined
     const kv = await openKv({ url: system.part('redis').url, partitions: 1, path: '', onError })
     const sentMs = Date.now() - 3_600_000
     const poison = { field: `t${sentMs}`, value: `[0,${sentMs},24,120.5,1,1e308]` }
     const batch = { kind: 'sync', duplicateKey: '', recordedMs: sentMs, position: null } as const
-    const submission = { ...batch, id: crypto.randomUUID(), userId: `${bout}.0`, entries: [poison] }
+    const submission = { ...batch, id: crypto.randomUUID(), userId: `${prefix}.0`, entries: [poison] }
     await kv.restore(0, [submission], rules())
     await kv.close()
   },
@@ -106,7 +106,7 @@ const poisonRow: Fault = {
 const pair = (...parts: readonly [Part, ...Part[]]): Fault =>
   killing(`kill ${parts.join(' and ')}`, 'pair', parts)
 
-/** Points are in journals only when those who hold them are killed. */
+/** Points are only in the journals of the replicas that are killed. */
 const frozenThenKilled: Fault = {
   name: 'freeze redis, kill both tracking',
   group: 'pair',

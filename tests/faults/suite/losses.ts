@@ -1,4 +1,4 @@
-/** Faults in which the store itself loses what it held: that much is missing, and known to be. */
+/** Faults in which the store itself loses data; the service must count those points as lost. */
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { until } from '#tests/helpers/wait.ts'
@@ -7,7 +7,7 @@ import { type TestSystem, OWNER } from './test-system.ts'
 import { type Fault, kill, restart } from './fault.ts'
 
 const FAILOVER_MS = 5_000
-/** Each replica of tracking looks at the status once a second. */
+/** Each replica of tracking reads the status once a second. */
 const KNOWN_MS = 1_500
 
 const emptied = async (system: TestSystem): Promise<void> => {
@@ -18,7 +18,7 @@ const emptied = async (system: TestSystem): Promise<void> => {
   await redis.restart()
 }
 
-/** Redis comes back with nothing at all, while points wait in it for the flush. */
+/** Redis restarts empty while it holds pending points. */
 export const emptyRedis: Fault = {
   name: 'redis restarted with an empty disk',
   group: 'loss',
@@ -29,7 +29,7 @@ export const emptyRedis: Fault = {
     await emptied(system)
   },
   mend: (system) => system.part('scheduler').resume(),
-  /** A pause outlives it: what Redis has forgotten does not open the event. */
+  /** A pause survives the loss: an empty Redis does not reopen the event. */
   async after(system, recorded) {
     const { stack } = system
     const setTo = (status: string) =>
@@ -42,26 +42,27 @@ export const emptyRedis: Fault = {
     await emptied(system)
     for (let n = 0; n < 40; n++) {
       const { status } = await checkIn(stack, `${recorded.name}.paused-${n}`)
-      if (status !== 403 && status !== 503) recorded.complain('opened by the loss of the kv', `${status}`)
+      if (status !== 403 && status !== 503)
+        recorded.complain('the loss of the kv reopened the event', `${status}`)
       await Bun.sleep(50)
     }
     await setTo('active')
-    const isTold = () =>
+    const isAlerted = () =>
       system.line.sent.some(({ to, messages }) => to[0] === OWNER && /lost/.test(JSON.stringify(messages)))
-    await until(isTold, { timeoutMs: 90_000, what: 'the owner to be told of the loss' }).catch(() =>
-      recorded.complain('nobody was alarmed', 'points are lost'),
+    await until(isAlerted, { timeoutMs: 90_000, what: 'an alert to the owner about the loss' }).catch(() =>
+      recorded.complain('no alert was sent', 'points are lost'),
     )
   },
 }
 
-/** A replica takes the place of a master that is killed; what it had not got yet is lost. */
+/** A replica replaces a killed master; data that were not replicated yet are lost. */
 export const clusterFailover: Fault = {
   name: 'kill a master of a Redis Cluster',
   group: 'cluster',
   loses: true,
   async strike(system) {
     await kill(system, ['redis'])
-    // Longer than the nodes take to agree on the next master.
+    // Longer than the election of the next master takes.
     await Bun.sleep(FAILOVER_MS)
   },
   mend: (system) => restart(system, ['redis']),

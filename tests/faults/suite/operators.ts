@@ -1,4 +1,4 @@
-/** What operators and LINE do meanwhile: messages, a pause that is taken back, photos sent to the bot. */
+/** Actions of operators and of LINE during a fault: messages, a pause and its end, photos sent to the bot. */
 import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
@@ -8,15 +8,15 @@ import { type RecordedRequests, json, send } from './recorded-requests.ts'
 
 const BETWEEN_MS = 500
 const PAUSE_MS = 600
-/** Each replica looks at the status once a second. */
+/** Each replica reads the status once a second. */
 const KNOWN_MS = 1_500
 
 export interface Operators {
-  /** Resolves when what they began is through, or patience is at its end. */
-  finish(patienceMs: number): Promise<void>
+  /** Resolves when all actions have ended, or after the timeout. */
+  finish(timeoutMs: number): Promise<void>
 }
 
-/** Roles that the messages of all bouts go to. */
+/** Gives the role of a volunteer to the recipients of the messages about pauses. */
 export async function assignVolunteers(system: TestSystem): Promise<void> {
   for (const user_id of VOLUNTEERS) {
     const init = json({ user_id, role: 'volunteer' }, admin('owner'))
@@ -25,7 +25,7 @@ export async function assignVolunteers(system: TestSystem): Promise<void> {
   }
 }
 
-/** @param forMs how long the bout is about to take: the pause falls somewhere in it */
+/** @param forMs duration of the fault's run; the pause begins at a random moment of it */
 export function startOperators(
   system: TestSystem,
   recorded: RecordedRequests,
@@ -33,11 +33,11 @@ export function startOperators(
   forMs: number,
 ): Operators {
   let endsAt = Infinity
-  const isPatient = () => performance.now() < endsAt
+  const hasTime = () => performance.now() < endsAt
   const { fetch } = system.stack
   let person = Number.parseInt(recorded.name.slice(1), 10) * 1_000
 
-  /** Asks for a message once: whoever gets no answer looks up what became of it, and does not ask again. */
+  /** Sends a message request once. Without an answer it is not repeated, so the message may be sent or not. */
   const push = async (n: number) => {
     const text = `message ${n} of ${recorded.name};`
     const recipients = Array.from({ length: 4 }, () => lineUser(0x10_0000 + ++person))
@@ -50,26 +50,26 @@ export function startOperators(
     recorded.messages.push({ text, recipients, certain: reply.status === 200 })
   }
 
-  /** LINE repeats a delivery until it is answered with success, and now and then once more. */
+  /** LINE repeats a delivery until it is answered with success, and sometimes once more. */
   const photo = async () => {
     const sender = lineUser(0x20_0000 + ++person)
     const event = lineEvent(sender, { type: 'message', message: { type: 'image', id: '1' } })
     const repeats = random() < 0.5 ? 2 : 1
-    let taken = 0
-    while (taken < repeats && isPatient()) {
+    let accepted = 0
+    while (accepted < repeats && hasTime()) {
       const status = await deliver(system.stack, [event]).then(
         (answer) => answer.status,
         () => 0,
       )
-      if (status === 200) taken++
+      if (status === 200) accepted++
       else await Bun.sleep(BETWEEN_MS)
     }
-    if (taken > 0) recorded.photos.set(sender, 1)
+    if (accepted > 0) recorded.photos.set(sender, 1)
   }
 
   const setStatus = async (status: string, message: string): Promise<boolean> => {
     const init = { ...json({ status, message }, admin('manager')), method: 'PUT' }
-    while (isPatient()) {
+    while (hasTime()) {
       if ((await send(fetch, recorded, '/api/event/admin/status', init)).status === 200) return true
       await Bun.sleep(BETWEEN_MS)
     }
@@ -81,7 +81,7 @@ export function startOperators(
     const text = `pause of ${recorded.name};`
     const certain = await setStatus('paused', text)
     recorded.messages.push({ text, recipients: VOLUNTEERS, certain })
-    // A replica whose kv goes away in the very moment of a pause may take a check-in for so long.
+    // A replica that loses the kv at the moment of a pause may accept check-ins for this long.
     await Bun.sleep(KNOWN_MS)
     if (certain) recorded.paused = {}
     await Bun.sleep(PAUSE_MS)
@@ -97,8 +97,8 @@ export function startOperators(
   }
   const working = work()
   return {
-    async finish(patienceMs) {
-      endsAt = performance.now() + patienceMs
+    async finish(timeoutMs) {
+      endsAt = performance.now() + timeoutMs
       await working
     },
   }

@@ -1,22 +1,21 @@
 /**
- * Phones that behave like phones: they record while they are offline, send late, repeat, shuffle, wait as long as
- * they are told, and have clocks of their own.
+ * Simulated phones: they record while offline, send late, repeat, shuffle, obey Retry-After, and have wrong clocks.
  */
 import type { Random } from '#tests/scheduler/walks.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
 import { RecordedRequests, type Fetch, json, type Reply, send } from './recorded-requests.ts'
 
-/** A limit's window, and what a late charge may add to it. */
+/** The window of a rate limit, plus a margin for a late charge. */
 const WINDOW_MS = 75_000
 const SYNCS = 10
 const CHECK_INS = 5
 const BATCH = 200
 const FIRST_BACKOFF_MS = 300
 const LONGEST_BACKOFF_MS = 5_000
-/** How soon a phone sees that the walk is over. */
+/** How often a phone checks whether the walk is over. */
 const LOOK_MS = 50
 const HOUR_MS = 3_600_000
-/** By how much clocks are wrong: mostly not at all, else minutes behind, hours behind, or ahead. */
+/** Clock errors: mostly none, else minutes behind, hours behind, or ahead. */
 const SKEWS_MS = [0, 0, 0, 0, 0, -7 * 60_000, -5 * HOUR_MS, 2 * 60_000]
 
 interface Recorded {
@@ -27,7 +26,7 @@ interface Recorded {
 }
 
 export interface Phones {
-  /** They record nothing new from now on; resolves when all that waits has been answered with success. */
+  /** Stops recording; resolves when all recorded points have been answered with success. */
   finish(patienceMs: number): Promise<void>
 }
 
@@ -36,7 +35,7 @@ export interface PhonesOptions {
   readonly recorded: RecordedRequests
   readonly seed: number
   readonly count: number
-  /** How long they are about to walk: what limits allow them is spread over it. */
+  /** Duration of the walk; the requests that rate limits allow are spread over it. */
   readonly forMs: number
 }
 
@@ -57,11 +56,11 @@ export function startPhones({ fetch, recorded, seed, count, forMs }: PhonesOptio
   }
 }
 
-/** When something was tried, so that the phone stays within a limit by itself. */
+/** The times of past requests, so that the phone stays within a rate limit. */
 class Allowance {
   readonly #tried: number[] = []
   constructor(readonly max: number) {}
-  /** Milliseconds until one more is allowed. */
+  /** Milliseconds until the next request is allowed. */
   get waitMs(): number {
     const oldest = this.#tried.at(-this.max)
     return oldest === undefined ? 0 : Math.max(0, oldest + WINDOW_MS - performance.now())
@@ -100,7 +99,7 @@ class Phone {
   }
 
   async walk(isWalking: () => boolean, forMs: number): Promise<void> {
-    // Of the ten syncs a minute half are for the road, half for what goes wrong.
+    // Half of the ten syncs a minute are for the walk, half for retries.
     const paceMs = forMs / 4
     let checkIns = 0
     await Bun.sleep(this.random() * Math.min(paceMs, 2_000))
@@ -129,7 +128,7 @@ class Phone {
       await this.#deliver()
     }
     if (this.#queue.length + this.#checkIns.length > 0)
-      this.recorded.complain('a phone could not deliver in the end', this.userId)
+      this.recorded.complain('a phone could not deliver its points', this.userId)
   }
 
   /** Some minutes of walking, about a point a minute. */
@@ -147,7 +146,7 @@ class Phone {
     this.#lng += (this.random() - 0.5) / 1_000
   }
 
-  /** A check-in: mostly with its time, some with the last points along, some ahead of all clocks. */
+  /** A check-in: most with a time, some with the last track points, some ahead of all clocks. */
   #arrive(): void {
     this.#step()
     const place = { user_id: this.userId, lat: this.#lat, lng: this.#lng }
@@ -202,7 +201,7 @@ class Phone {
     this.#sent = fresh
   }
 
-  /** Backs off as it is told, or longer each time. */
+  /** Waits for Retry-After, or for an exponential back-off. */
   async #post(path: string, body: object): Promise<Reply> {
     const reply = await send(this.fetch, this.recorded, path, json(body))
     if (reply.status === 200 || reply.status === 202) this.#failures = 0
@@ -214,7 +213,7 @@ class Phone {
     return reply
   }
 
-  /** A survey once, and a phone number; both as often as it takes, but no more often than limits allow. */
+  /** Sends a survey and a phone number, each with retries within the rate limits. */
   async #tellOfThemselves(): Promise<void> {
     const { recorded, userId } = this
     if (!recorded.surveys.has(userId) && this.#surveys++ < 2) {

@@ -1,6 +1,6 @@
-/** What the phones and operators of one bout remember: all that was asked, and what was answered with success. */
+/** The requests of the phones and operators during one fault, and what was answered with success. */
 
-/** A check-in that says no time: known by its place alone. */
+/** A check-in without a time, identified by its place. */
 export interface Timeless {
   readonly userId: string
   readonly lat: number
@@ -8,7 +8,7 @@ export interface Timeless {
   answered: boolean
 }
 
-/** A message that an operator caused. `certain`: it was answered with success, so each gets it once. */
+/** A message that an operator requested. `certain`: answered with success, so each recipient gets it once. */
 export interface Caused {
   readonly text: string
   readonly recipients: readonly string[]
@@ -17,7 +17,7 @@ export interface Caused {
 
 export class RecordedRequests {
   requests = 0
-  /** How often each status was answered; `none` where there was no answer. */
+  /** Number of answers by status; `none` is no answer. */
   readonly statuses = new Map<string, number>()
   /** Identities of points that were answered with success, by pilgrim. */
   readonly points = new Map<string, Set<string>>()
@@ -25,11 +25,11 @@ export class RecordedRequests {
   readonly surveys = new Map<string, object>()
   readonly phoneNumbers = new Map<string, string>()
   readonly messages: Caused[] = []
-  /** Photos that the bot was told of with success, by sender. */
+  /** Photos that the bot accepted, by sender. */
   readonly photos = new Map<string, number>()
-  /** What must not happen whatever breaks, each kind once with its first example. */
+  /** Errors that no fault may cause: each kind with its first example. */
   readonly complaints = new Map<string, string>()
-  /** Set from the moment when a pause was confirmed until the resume is sent; each pause is another object. */
+  /** Set from the confirmation of a pause until the resume is sent; each pause is another object. */
   paused: object | null = null
 
   constructor(readonly name: string) {}
@@ -63,7 +63,7 @@ const NO_REPLY: Reply = { status: 0, text: '', retryAfter: 0 }
 
 export type Fetch = (path: string, init?: RequestInit) => Promise<Response>
 
-/** Sends a request as a phone does, and writes down how it was answered. */
+/** Sends a request as a phone does, and records its answer. */
 export async function send(
   fetch: Fetch,
   recorded: RecordedRequests,
@@ -72,26 +72,27 @@ export async function send(
 ): Promise<Reply> {
   recorded.requests++
   const { paused } = recorded
-  const reply = await ask(fetch, path, init)
+  const reply = await request(fetch, path, init)
   const name = reply.status === 0 ? 'none' : `${reply.status}`
   recorded.statuses.set(name, (recorded.statuses.get(name) ?? 0) + 1)
   const about = `${path} ${reply.text}`
   if (reply.status >= 500 && reply.status !== 503) recorded.complain(`answers ${reply.status}`, about)
   if (reply.status === 503 && reply.retryAfter === 0) recorded.complain('503 without Retry-After', about)
   if (reply.status === 429) recorded.complain('429 within the limit', about)
-  const isTaken = reply.status === 202 || (reply.status === 200 && path.endsWith('/sync'))
-  if (isTaken && paused !== null && recorded.paused === paused) recorded.complain('taken while paused', about)
+  const isAccepted = reply.status === 202 || (reply.status === 200 && path.endsWith('/sync'))
+  if (isAccepted && paused !== null && recorded.paused === paused)
+    recorded.complain('accepted while paused', about)
   if ([400, 404, 405, 413].includes(reply.status)) recorded.complain(`answers ${reply.status}`, about)
   return reply
 }
 
-async function ask(fetch: Fetch, path: string, init: RequestInit): Promise<Reply> {
+async function request(fetch: Fetch, path: string, init: RequestInit): Promise<Reply> {
   try {
     const response = await fetch(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
     const text = await response.text()
     return { status: response.status, text, retryAfter: Number(response.headers.get('retry-after') ?? 0) }
   } catch {
-    // Nobody listened, or the connection broke: what became of the request is not known.
+    // No listener, or a broken connection: the outcome of the request is unknown.
     return NO_REPLY
   }
 }

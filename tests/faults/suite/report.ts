@@ -1,7 +1,7 @@
-/** The table of what came of each fault. */
+/** The table of outcomes. */
 import type { Outcome } from './run-fault.ts'
 
-/** Whether an outcome is as promised; what a store loses itself is not ours to keep. */
+/** Whether an outcome is as promised. Data that a store itself loses are no failure of the service. */
 export const isGood = ({ lost, doubled, complaints, loses, servingS, settledS }: Outcome): boolean =>
   (loses || lost === 0) && doubled === 0 && complaints.length === 0 && servingS !== null && settledS !== null
 
@@ -29,6 +29,6 @@ export function table(outcomes: readonly Outcome[]): string {
   return [line(titles), rule, ...rows.map(line)].join('\n')
 }
 
-/** A line for each thing that must not happen. */
+/** A line for each complaint. */
 export const complaints = (outcomes: readonly Outcome[]): string[] =>
   outcomes.flatMap(({ fault, complaints: all }) => all.map((one) => `  ${fault}: ${one}`))

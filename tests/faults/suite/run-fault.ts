@@ -1,4 +1,4 @@
-/** One fault under a stream of requests, how long it takes to get over it, and whether the books balance after it. */
+/** Runs one fault under a stream of requests: measures the recovery and checks that nothing is lost or doubled. */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createHash } from 'node:crypto'
@@ -15,14 +15,14 @@ import { startPhones } from './phones.ts'
 
 export interface Timing {
   readonly phones: number
-  /** Before the fault, and after its mending, until the phones stop recording. */
+  /** Time before the fault, and time after its repair until the phones stop recording. */
   readonly calmMs: number
-  /** How long what is broken stays broken. */
+  /** Time from the fault to its repair. */
   readonly holdMs: number
   readonly freezeMs: number
 }
 
-/** What a fault came to: a row of the table. */
+/** The outcome of a fault: a row of the table. */
 export interface Outcome {
   readonly fault: string
   readonly requests: number
@@ -33,23 +33,23 @@ export interface Outcome {
   readonly doubled: number
   /** Check-ins without a time of their own that were stored again when a phone repeated them. */
   readonly repeatedTimeless: number
-  /** From the mending until check-ins, profiles and the health report answer; null: not within the bound. */
+  /** Seconds from the repair until check-ins, profiles and the health report answer; null: not before the timeout. */
   readonly servingS: number | null
-  /** Until nothing was on its way any more: journals, buffer, events, messages; null: not within the bound. */
+  /** Seconds until journals, buffer, events and messages are empty; null: not before the timeout. */
   readonly settledS: number | null
   readonly statuses: Readonly<Record<string, number>>
   readonly complaints: readonly string[]
-  /** Whether the store's own loss is what this is about. */
+  /** Whether the store itself loses data in this fault. */
   readonly loses: boolean
 }
 
-/** Beyond this a recovery needs a hand. */
-const BOUND_MS = 150_000
-/** A report may be a second old. */
+/** Timeout of a recovery. */
+const RECOVERY_MS = 150_000
+/** A health report may be a second old. */
 const REPORT_MS = 1_100
 
-/** Runs a fault. @param index its place in the run: names of its pilgrims begin with it */
-export async function bout(
+/** Runs a fault. @param index its place in the run; the ids of its pilgrims begin with it */
+export async function runFault(
   system: TestSystem,
   fault: Fault,
   index: number,
@@ -75,7 +75,7 @@ export async function bout(
   const servingS = await secondsSince(mendedMs, () => isServing(system, recorded))
   await mending
   await Bun.sleep(timing.calmMs)
-  await Promise.all([phones.finish(BOUND_MS), operators.finish(BOUND_MS)])
+  await Promise.all([phones.finish(RECOVERY_MS), operators.finish(RECOVERY_MS)])
   const settledS = await settle(system, recorded, fault, mendedMs)
   const findings = await audit(system, recorded, fault.deadLetters ?? 0)
   await balance(system, recorded, fault, lostBefore, findings.lost.length)
@@ -100,26 +100,26 @@ export async function bout(
 const seedOf = (seed: number, name: string): number =>
   createHash('sha256').update(`${seed} ${name}`).digest().readUInt32LE()
 
-/** Null when it does not become true within the bound. */
+/** Null when the condition is not true before the timeout. */
 async function secondsSince(sinceMs: number, condition: () => Promise<boolean>): Promise<number | null> {
   try {
-    await until(condition, { timeoutMs: BOUND_MS, what: 'recovery', everyMs: 100 })
+    await until(condition, { timeoutMs: RECOVERY_MS, what: 'recovery', everyMs: 100 })
     return Math.round((performance.now() - sinceMs) / 100) / 10
   } catch {
     return null
   }
 }
 
-/** Whether everything answers: the report is all well, a check-in is taken, a profile is read. */
+/** Whether health is `ok`, a check-in is accepted and a profile is read. */
 async function isServing(system: TestSystem, recorded: RecordedRequests): Promise<boolean> {
   const { stack } = system
   if ((await healthOf(stack)).status !== 'ok') return false
   const userId = `${recorded.name}.probe`
-  // Sent again it is the same check-in, whoever had taken it before.
+  // Repeats of it are duplicates of the same check-in.
   const visit = { user_id: userId, lat: 24, lng: 120.5, timestamp: PROBE_MS }
   const reply = await send(stack.fetch, new RecordedRequests('probe'), '/api/event/checkin', json(visit))
   if (reply.status === 202) recorded.promise(userId, [`c${PROBE_MS}`])
-  // 403: an operator pauses the event just now.
+  // 403: the event is paused by an operator.
   if (![202, 403, 429].includes(reply.status)) return false
   return (await stack.fetch(`/api/event/user/${userId}`)).status < 500
 }
@@ -147,12 +147,12 @@ async function settle(
       'not settled',
       `${(await missing(system, recorded)).length} missing; ${(await unhandled(system, recorded)).join(', ')}; ${JSON.stringify(await healthOf(system.stack).catch(String))}`,
     )
-  // One more flush: what was on its way when the report was made.
+  // One more flush, for points that arrived after the report was made.
   await Bun.sleep(REPORT_MS)
   return settledS
 }
 
-/** The service's own ledger knows of every loss, and of no other. */
+/** Checks that the service's ledger counts every lost point and no other. */
 async function balance(
   system: TestSystem,
   recorded: RecordedRequests,
@@ -161,10 +161,10 @@ async function balance(
   lost: number,
 ): Promise<void> {
   try {
-    const booked = (await lostByLedger(system)) - before
-    // What was never answered may be lost as well; its phone sent it again.
-    if (fault.loses === true ? booked < lost : booked !== 0)
-      recorded.complain('the ledger', `${booked} are booked as lost, ${lost} are`)
+    const counted = (await lostByLedger(system)) - before
+    // Points without an answer may be lost too; their phone sent them again.
+    if (fault.loses === true ? counted < lost : counted !== 0)
+      recorded.complain('the ledger', `counts ${counted} points as lost, but ${lost} are`)
   } catch (error) {
     recorded.complain('the ledger', String(error))
   }
@@ -178,7 +178,7 @@ function isRunning(system: TestSystem, part: Part): boolean {
   }
 }
 
-/** Nothing that one fault leaves broken is the next one's business; needing this is a finding. */
+/** Restarts processes that ended, so that one fault does not affect the next. Each such process is a complaint. */
 async function revive(system: TestSystem, recorded: RecordedRequests, fault: Fault): Promise<void> {
   if (fault.after !== undefined) await fault.after(system, recorded)
   for (const part of PARTS)
@@ -188,10 +188,10 @@ async function revive(system: TestSystem, recorded: RecordedRequests, fault: Fau
     }
 }
 
-/** What no log may say. */
+/** Text that no log may contain. */
 const FAULTY = /TypeError|ReferenceError|RangeError|SyntaxError|nobody looked|Internal error/
 
-/** Remembers where each service's log ends; later complains of what came after that. */
+/** Notes where each service's log ends; `complain` then checks the lines after that. */
 function watchLogs(system: TestSystem) {
   const path = (part: Part) => join(system.part(part).dir, 'server.log')
   const ends = new Map(SERVICES.map((part) => [part, statSync(path(part)).size]))

@@ -3,7 +3,7 @@ import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { type TestSystem, openTestSystem } from './test-system.ts'
 import { differences } from './check-balance.ts'
-import { bout, type Outcome, type Timing } from './run-fault.ts'
+import { runFault, type Outcome, type Timing } from './run-fault.ts'
 import { openClusterSystem } from './cluster.ts'
 import type { Fault } from './fault.ts'
 import { FAULTS } from './faults.ts'
@@ -11,16 +11,18 @@ import { assignVolunteers } from './operators.ts'
 import { complaints, isGood, table } from './report.ts'
 
 const USAGE = `Breaks one part of the service after another under a stream of requests, and compares what is stored with what
-was answered. About 20 minutes. Exit code 1 when something was lost, doubled, or answered wrongly.
+was answered. Takes about 20 minutes.
 
   bun run test:faults [options]
 
-  --core          every kill -9, and nothing else (2.5 minutes)
+  --core          only the kill -9 of each part (2.5 minutes)
   --only <text>   faults whose name contains the text; may be given several times
-  --seed <n>      repeat the phones and operators of a run
+  --seed <n>      repeat an earlier run (default: a new seed)
   --phones <n>    phones for each fault (default: 40)
   --json <file>   write the results to a file too
-  --help          this text`
+  --help          print this text
+
+Exit codes: 0 all recovered, 1 something was lost, doubled, or answered wrongly, 2 wrong command line.`
 
 const { values } = readCommandLine(USAGE, {
   core: { type: 'boolean', default: false },
@@ -32,7 +34,7 @@ const { values } = readCommandLine(USAGE, {
 const seed = Number(values.seed)
 const timing: Timing = { phones: Number(values.phones), calmMs: 2_000, holdMs: 2_000, freezeMs: 20_000 }
 
-/** What a rebuild would change. */
+/** Differences that a rebuild would correct. */
 let differing = 0
 let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -55,7 +57,7 @@ async function runAll(faults: readonly Fault[], open: () => Promise<TestSystem>)
         console.warn(`SKIPPED here: ${fault.name}`)
         continue
       }
-      const outcome = await bout(system, fault, FAULTS.indexOf(fault), seed, timing)
+      const outcome = await runFault(system, fault, FAULTS.indexOf(fault), seed, timing)
       outcomes.push(outcome)
       console.log(`${isGood(outcome) ? 'good' : 'BAD '} ${progress(outcome)}`)
       for (const line of complaints([outcome])) console.log(line)
@@ -93,7 +95,7 @@ async function main(): Promise<boolean> {
   if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(outcomes, null, 2)}\n`)
   const bad = outcomes.filter((outcome) => !isGood(outcome))
   for (const line of complaints(bad)) console.log(line)
-  console.log(bad.length === 0 ? 'The books balance.' : `${bad.length} faults were not got over.`)
+  console.log(bad.length === 0 ? 'All faults recovered.' : `${bad.length} faults did not recover.`)
   console.log(`A rebuild finds ${differing} differences.`)
   return outcomes.length > 0 && bad.length + differing === 0
 }

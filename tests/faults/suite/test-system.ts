@@ -1,6 +1,6 @@
 /**
- * Where faults happen: six services (tracking twice) behind Caddy on Postgres, Redis, NATS and a stand-in for
- * LINE, all of its own. Some services reach some stores by roads that can be cut.
+ * The system under test: six services (tracking twice) behind Caddy, with its own Postgres, Redis, NATS and stand-in
+ * for LINE. Some services reach some stores through a TCP proxy, a link that a fault can cut.
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ export type Part = ServiceName | 'tracking-2' | Store | 'caddy'
 export const SERVICES: readonly Part[] = [...ServiceName.options, 'tracking-2']
 export const PARTS: readonly Part[] = [...SERVICES, 'postgres', 'redis', 'nats', 'caddy']
 
-/** Who reaches what by a road of its own; everybody else goes straight. */
+/** Connections through a proxy; all others are direct. */
 const LINKS = [
   ['tracking-2', 'redis'],
   ['tracking-2', 'postgres'],
@@ -43,9 +43,9 @@ const SETTING: Record<Store, string> = {
 const REDIS_DISK_KIB = 131_072
 const JOURNAL_DISK_KIB = 8_192
 
-/** Who is woken when something breaks. */
+/** The recipient of alerts. */
 export const OWNER = lineUser(0x0a11)
-/** Told of every pause. */
+/** The recipients of messages about pauses. */
 export const VOLUNTEERS = [1, 2, 3].map((n) => lineUser(0x0b00 + n))
 
 export interface TestSystem {
@@ -55,7 +55,7 @@ export interface TestSystem {
   /** Null where small disks cannot be mounted. */
   readonly redisDisk: SmallDisk | null
   readonly journalDisk: SmallDisk | null
-  /** Null where clocks cannot be turned. */
+  /** Null where clocks cannot be set. */
   readonly clocks: Clocks | null
   part(name: Part): Server
   link(name: Link): TcpProxy
@@ -65,7 +65,7 @@ export interface TestSystem {
 const partOf = (name: ServiceName, replica: number): Part =>
   name === 'tracking' && replica === 1 ? 'tracking-2' : name
 
-/** Opens it; what is open when a start fails is closed again. @param more settings over those of every service */
+/** Opens the system. When a start fails, closes what is open. @param more settings that override the defaults */
 export async function openTestSystem(more: Environment = {}): Promise<TestSystem> {
   await using opening = new AsyncDisposableStack()
   const system = await openParts(opening, more)
@@ -121,7 +121,7 @@ async function openParts(
   }
   const link = (name: Link) => {
     const found = links.get(name)
-    if (found === undefined) throw new Error(`there is no road ${name}`)
+    if (found === undefined) throw new Error(`there is no link ${name}`)
     return found
   }
   return { stack, line, sql, redisDisk, journalDisk, clocks, part, link }
@@ -133,7 +133,7 @@ async function startStores(
 ): Promise<Record<Store, Server>> {
   const dir = disk === null ? await newDirectory('redis') : join(disk.dir, 'redis')
   await mkdir(dir, { recursive: true })
-  // Its log of writes is made short again long before the small disk is full of it.
+  // Redis rewrites its append-only file long before the file fills the small disk.
   const args = ['--auto-aof-rewrite-min-size', '16mb']
   return {
     postgres: opening.use(await startPostgres()),

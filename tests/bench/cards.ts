@@ -1,10 +1,8 @@
-/**
- * `bun tests/bench/cards.ts [cards]`: draws cards in a row (3,000) as at the end of the event, and fails when the
- * renderer's processes ever hold more than 400 MB. Memory is what the kernel counts (Linux).
- */
+/** Draws many cards, as at the end of the event, and measures the memory of the renderer's processes (Linux). */
 import { readFileSync } from 'node:fs'
 import { openRenderer } from '#shared/cards/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { cardOf } from '#services/feedback-media/card-design/card.ts'
 import { factsOf, trackOf } from './cards/sample.ts'
 
@@ -18,12 +16,22 @@ const residentBytes = (pid: number): number => {
   }
 }
 
-const cards = Number(process.argv[2] ?? 3_000)
+const USAGE = `Draws cards one after the other, and prints speed and memory as JSON. Linux only.
+
+  bun tests/bench/cards.ts [cards]
+
+  cards    how many (default: 3000)
+  --help   print this text
+
+Exit codes: 0 the renderer stayed below 400 MB, 1 it did not, 2 wrong command line.`
+
+const { positionals } = readCommandLine(USAGE, {}, 1)
+const cards = Number(positionals[0] ?? 3_000)
 const renderer = openRenderer()
 const children = new Set<number>()
 let peak = 0
 let bytes = 0
-const looking = setInterval(() => {
+const sampling = setInterval(() => {
   if (renderer.childPid === null) return
   children.add(renderer.childPid)
   peak = Math.max(peak, residentBytes(renderer.childPid))
@@ -32,7 +40,7 @@ const started = performance.now()
 for (let i = 0; i < cards; i++)
   bytes += (await renderer.renderPng(cardOf(factsOf(i), trackOf(i)), CARD_SIZE)).length
 const seconds = (performance.now() - started) / 1_000
-clearInterval(looking)
+clearInterval(sampling)
 await renderer.close()
 console.log(
   JSON.stringify({

@@ -1,4 +1,4 @@
-/** The command lines of the scripts of package.json, and of the two load tests that stand beside them. */
+/** The command lines of the scripts of package.json, and of the measurements that have no script there. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,12 @@ import { scripts } from '../../package.json'
 const ROOT = join(import.meta.dir, '../..')
 /** Scripts that run a tool of a dependency. */
 const TOOLS = ['check', 'format', 'migrations']
-const LOAD_TESTS = ['tests/faults/load/soak.ts', 'tests/faults/load/crowd.ts']
+const MEASUREMENTS = [
+  'tests/faults/load/soak.ts',
+  'tests/faults/load/crowd.ts',
+  'tests/bench/aggregates.ts',
+  'tests/bench/cards.ts',
+]
 
 interface Script {
   /** What a person types. */
@@ -29,7 +34,7 @@ const SCRIPTS: readonly Script[] = [
   ...Object.entries(scripts)
     .filter(([name]) => !TOOLS.includes(name))
     .map(scriptOf),
-  ...LOAD_TESTS.map((file) => ({ typed: `bun ${file}`, file, args: [] })),
+  ...MEASUREMENTS.map((file) => ({ typed: `bun ${file}`, file, args: [] })),
 ]
 
 let directory = ''

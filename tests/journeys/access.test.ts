@@ -1,4 +1,4 @@
-/** Who may call what: every endpoint with no token, a wrong one, and one of each tier. */
+/** Access: every endpoint without a token, with a wrong one, and with one of each tier. */
 import { describe, expect, test } from 'bun:test'
 import { ACCESS_LEVEL, ROLE_LEVEL } from '#shared/security/admin-auth.ts'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
@@ -17,10 +17,10 @@ const pathOf = ({ path }: Endpoint): string =>
 
 const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`
 
-/** Without a body to refuse, a call that passes would end the event under the other tests. */
+/** Endpoints without a body: an admitted call would end the event for the other tests. */
 const UNDONE_BY_NOTHING = new Set(['POST /api/event/admin/end-activity'])
 
-/** What the decisions say a volunteer may do; everything else with a token needs a manager, or says so here. */
+/** What a volunteer may do, and what only an owner may do; all else with a token needs a manager. */
 const VOLUNTEER = [
   'GET /api/event/auth/role',
   'GET /api/event/admin/status',
@@ -43,7 +43,7 @@ const OPTIONAL = [
 ]
 const MANAGER_ELSEWHERE = ['PATCH /api/event/feedback/:id', 'POST /api/event/push', 'GET /api/event/push/:id']
 
-test('every endpoint has the access that the decisions give it', () => {
+test('every endpoint has the documented access', () => {
   for (const endpoint of ENDPOINTS) {
     const name = nameOf(endpoint)
     const expected = VOLUNTEER.includes(name)
@@ -70,14 +70,14 @@ test('every operator’s endpoint is charged to the limit of the token', () => {
 
 describeWorlds('access', (stack) => {
   const call = (endpoint: Endpoint, headers: Record<string, string>) =>
-    // A body that no endpoint takes: what passes the check of the token is 400, and changes nothing.
+    // No endpoint accepts this body: a request that passes the token check gets 400 and changes nothing.
     stack.fetch(pathOf(endpoint), {
       method: endpoint.method,
       headers,
       ...(endpoint.method === 'GET' ? {} : { body: '[]' }),
     })
 
-  // Wrong tokens are delayed for the address that guesses, so they are tried all at once.
+  // Wrong tokens delay their address, so all are tried at the same time.
   test('with a wrong token', async () => {
     const answers = await Promise.all(
       ENDPOINTS.map(async (endpoint) => ({

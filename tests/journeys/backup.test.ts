@@ -1,4 +1,4 @@
-/** A backup of a world that runs, by the command, restored by the command into a world that then answers the same. */
+/** A backup of a running test stack, restored into another one, which then gives the same answers. */
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -25,7 +25,7 @@ import { until } from '#tests/helpers/wait.ts'
 
 type Kind = World['kind']
 
-/** An installation that worlds are opened on, and commands run for. */
+/** An installation: test stacks are opened on it, and commands run for it. */
 interface Place {
   readonly settings: Environment
   open(): Promise<World>
@@ -101,19 +101,19 @@ async function live(stack: World): Promise<string> {
   await flushed(stack)
   await post(stack, 'og-image', { user_id: 'anna' })
   await stack.fetch('/api/event/admin/users/gone', { method: 'DELETE', headers: admin('owner') })
-  // What the backup finds waiting, or just stored.
+  // Points that the backup finds pending, or just stored.
   for (const user_id of ['anna', 'new'])
     await checkIn(stack, user_id, { timestamp: now - MINUTE, track_points: walk(3, now - 2 * MINUTE) })
-  // Whoever has points that wait only has no row before the next flush.
+  // A pilgrim with pending points only has no row before the next flush.
   await post(stack, 'user/sync', { user_id: 'new' })
   await setStatus(stack, { status: 'paused', message: 'We rest.' })
   return new URL(data.url).pathname
 }
 
-/** Times of the answer itself, and what an operator has done since. */
+/** Fields that differ by design: times of the answer, and later actions of operators. */
 const OF_THE_MOMENT = /"(as_of|generated_at)":"[^"]*"|\{[^{}]*"action":"restore"[^{}]*\{[^{}]*\}[^{}]*\},/g
 
-/** Every answer that is made of what is stored. */
+/** Every answer that depends on stored data. */
 async function answers(stack: World, screenshot: string): Promise<Record<string, string>> {
   const paths = [
     ...[...PEOPLE, 'new'].map((id) => `/api/event/user/${id}`),
@@ -128,7 +128,7 @@ async function answers(stack: World, screenshot: string): Promise<Record<string,
     screenshot,
   ]
   // A busy renderer has the card of before answered for a moment.
-  await until(async () => !/max-age=5\b/.test((await world.fetch(CARD)).headers.get('cache-control') ?? ''), {
+  await until(async () => !/max-age=5\b/.test((await stack.fetch(CARD)).headers.get('cache-control') ?? ''), {
     timeoutMs: 60_000,
     what: 'the card of this moment',
   })
@@ -136,7 +136,7 @@ async function answers(stack: World, screenshot: string): Promise<Record<string,
     const answer = await stack.fetch(path, { headers: admin('owner') })
     const bytes = Buffer.from(await answer.arrayBuffer())
     const isJson = answer.headers.get('content-type')?.startsWith('application/json')
-    // The map leaves names out that the database is slow to tell.
+    // The map omits names while the database is slow.
     const isMap = path === '/api/event/data'
     const moment = isMap ? /"(id|display_name|generated_at)":("[^"]*"|null)/g : OF_THE_MOMENT
     const text = isJson ? bytes.toString().replaceAll(moment, '') : bytes.toString('base64')
@@ -155,7 +155,7 @@ const PAIRS: [Kind, Kind][] = embeddedOnly
     ]
 
 for (const [from, to] of PAIRS)
-  test(`a backup of the running ${from} world restores to the ${to} one, and every answer is the same`, async () => {
+  test(`a backup of the running ${from} stack restores to the ${to} one, and every answer is the same`, async () => {
     const [source, target] = [await placeOf(from), await placeOf(to)]
     const stack = await source.open()
     const screenshot = await live(stack)

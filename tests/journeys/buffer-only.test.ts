@@ -1,6 +1,6 @@
 /**
- * A pilgrim whom nobody has heard of but by points in the buffer: every endpoint that takes a user id knows them. No
- * flush comes while this runs.
+ * A pilgrim known only by pending points: every endpoint that takes a user id knows them. No flush runs during this
+ * test.
  */
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
@@ -46,7 +46,7 @@ const as = (stack: World, endpoint: Endpoint, path: string, body?: object) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 
-/** Writes of the pilgrim themselves: taken, and the check-in is still there. */
+/** Writes of the pilgrim: accepted, and the check-in is still stored. */
 const written =
   (endpoint: Endpoint, fields: object): Case =>
   async (stack, userId) => {
@@ -59,7 +59,7 @@ const recipientsOf = async (stack: World, body: object): Promise<number> =>
   (await dataOf(await as(stack, pushEndpoint, 'push', { text: 'x', dry_run: true, ...body }), pushEndpoint))
     .recipients
 
-/** The smallest picture there is. */
+/** The smallest valid picture. */
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
@@ -212,7 +212,7 @@ const CASES = new Map<Endpoint, Case>([
       await dataOf(await as(stack, assignRoleEndpoint, 'admin/roles', role), assignRoleEndpoint)
       const [all, participants, volunteers, completed, inactive] = await count()
       await checkIn(stack, walker)
-      // Of the day before yesterday, sent only now.
+      // Recorded the day before yesterday.
       await syncTrack(stack, late, [{ ...PLACE, timestamp: Date.now() - 2 * DAY }])
       await checkIn(stack, volunteer)
       expect(await count()).toEqual([all! + 2, participants! + 3, volunteers!, completed!, inactive! + 1])

@@ -9,7 +9,7 @@ import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 const MINUTE_MS = 60_000
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Whole seconds, because one of the forms knows no milliseconds. */
+/** Whole seconds, because one of the forms has no milliseconds. */
 const anHourAgo = (): number => Math.floor(Date.now() / 1_000) * 1_000 - 60 * MINUTE_MS
 
 /** `YYYY:MM:DD HH:MM:SS` on a clock in Taiwan. */
@@ -36,7 +36,7 @@ const FORMS: readonly [name: string, fields: (ms: number) => object][] = [
 ]
 
 describeWorlds('a check-in', (stack) => {
-  test.each(FORMS)('with %s is taken at its time', async (_, fields) => {
+  test.each(FORMS)('with %s is recorded at its time', async (_, fields) => {
     const userId = newPilgrim()
     const ms = anHourAgo()
     expect(await dataOf(await checkIn(stack, userId, fields(ms)), checkInEndpoint)).toEqual({
@@ -62,12 +62,12 @@ describeWorlds('a check-in', (stack) => {
     const answer = await dataOf(await checkIn(stack, userId, { timestamp }), checkInEndpoint)
     expect(Date.parse(answer.recorded_at)).toBeWithin(before, Date.now() + 1)
     expect(answer).toMatchObject({ duplicate: false, clock_corrected: true })
-    // The repeated one is told so as well.
+    // The answer to a repeated one has the flag as well.
     const again = await dataOf(await checkIn(stack, userId, { timestamp }), checkInEndpoint)
     expect(again).toMatchObject({ ...answer, duplicate: true, pending: expect.any(Number) as number })
   })
 
-  test('without a time is never a duplicate of another place, however many come at once', async () => {
+  test('without a time is never a duplicate of one at another place, also when many arrive together', async () => {
     const userId = newPilgrim()
     const places = [1, 2, 3, 4, 5].map((i) => ({ lat: PLACE.lat + i / 100 }))
     const answers = await Promise.all(places.map((place) => checkIn(stack, userId, place)))
@@ -112,7 +112,7 @@ describeWorlds('a check-in', (stack) => {
     const ms = anHourAgo()
     const first = await dataOf(await checkIn(stack, userId, fields(ms)), checkInEndpoint)
     const again = await dataOf(await checkIn(stack, userId, fields(ms)), checkInEndpoint)
-    // Between the two a flush may have taken the first one out of the buffer.
+    // A flush may have removed the first one from the buffer in between.
     expect(again).toEqual({ ...first, duplicate: true, pending: expect.any(Number) })
     expect(first.duplicate).toBe(false)
     const profile = await dataOf(await stack.fetch(`/api/event/user/${userId}`), profileEndpoint)
@@ -128,7 +128,7 @@ describeWorlds('a check-in', (stack) => {
     expect(profile.checkins).toBe(4)
   })
 
-  test('brings track points along, and tells what became of them; their faults do not harm it', async () => {
+  test('carries track points and reports the outcome of each; a bad point does not affect the check-in', async () => {
     const userId = newPilgrim()
     const ms = anHourAgo()
     const track = [1, 2].map((minutes) => ({
@@ -174,7 +174,7 @@ describeWorlds('a check-in', (stack) => {
     } as typeof taken.track)
   })
 
-  test('is taken with more entries than any list may have; each is answered for', async () => {
+  test('is accepted with more entries than a list may have; the answer lists each excess entry', async () => {
     const taken = await dataOf(
       await checkIn(stack, newPilgrim(), { track_points: Array.from({ length: 5_001 }, () => 1) }),
       checkInEndpoint,
@@ -185,7 +185,7 @@ describeWorlds('a check-in', (stack) => {
     )
   })
 
-  test('is refused the sixth time within a minute, duplicates counted, refused ones not', async () => {
+  test('is refused the sixth time within a minute; duplicates count, invalid requests do not', async () => {
     const userId = newPilgrim()
     const send = (timestamp: unknown) => checkIn(stack, userId, { timestamp })
     const ms = anHourAgo()
@@ -198,7 +198,7 @@ describeWorlds('a check-in', (stack) => {
     expect(seconds).toBeWithin(50, 61)
     expect(sixth.headers.get('ratelimit')).toBe(`"checkin";r=0;t=${seconds}`)
     expect(sixth.headers.get('ratelimit-policy')).toBe('"checkin";q=5;w=60')
-    // Faults are told before limits, and other pilgrims are not concerned.
+    // Validation comes before the rate limit, and other pilgrims are not affected.
     await sentenceOf(await send('yesterday'), 400, 'invalid-request')
     await dataOf(await checkIn(stack, newPilgrim()), checkInEndpoint)
   })

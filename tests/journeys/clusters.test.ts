@@ -1,4 +1,4 @@
-/** The map by cells, as volunteers read it: the same points at every zoom, and where the walk begins and ends. */
+/** Map cells for volunteers: the same points at every zoom, and the front and tail of the walk. */
 import { beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ const read = async (stack: World, query: string): Promise<Clusters> =>
     clustersEndpoint,
   )
 
-/** Points and pilgrims by cell, counted plainly. */
+/** Points and pilgrims by cell, by a plain count. */
 function plain(sent: readonly Sent[], zoom: number, sinceMs = 0): Record<string, object> {
   const cells: Record<string, { count: number; users: number }> = {}
   const cellOf = ({ lat, lng }: Sent) => {
@@ -112,7 +112,7 @@ describeWorlds(
   (stack) => {
     const sent = walkers(Date.now())
     beforeAll(async () => {
-      // In words that no other test asks in: answers are kept for a moment.
+      // A query that no other test uses, because answers are cached.
       expect(await read(stack, 'k=1')).toMatchObject({
         features: [],
         zoom: 10,
@@ -123,7 +123,7 @@ describeWorlds(
       await send(stack, sent)
     }, WORLD_MS)
 
-    test('at every zoom the cells are a plain count, and come to the points of the timeline', async () => {
+    test('at every zoom the cells equal a plain count, and their sum equals the timeline', async () => {
       const timeline = await dataOf(
         await stack.fetch('/api/event/admin/timeline', { headers: admin('volunteer') }),
         timelineEndpoint,
@@ -150,7 +150,7 @@ describeWorlds(
       expect(cell).toMatchObject({ id: '6/1503/570', geometry: { type: 'Polygon', coordinates: [ring] } })
     })
 
-    test('since begins with its hour, for points and for pilgrims', async () => {
+    test('since counts from the start of its hour, for points and for pilgrims', async () => {
       const stopped = newPilgrim()
       const early = { userId: stopped, lat: 24.3, lng: 120.7, timestamp: Date.now() - 30 * HOUR }
       await send(stack, [early])
@@ -166,7 +166,7 @@ describeWorlds(
       sent.push(early)
     })
 
-    test('a box, and k', async () => {
+    test('a box and k limit the cells', async () => {
       const inside = plain(sent, 13)
       const box = await read(stack, 'zoom=13&bbox=120.5,24.01,120.7,24.03')
       // Rows of 0.2° / 128.
@@ -187,7 +187,7 @@ describeWorlds(
       expect((await read(stack, 'zoom=10&k=999')).front).toBeNull()
     })
 
-    test('what makes no sense is refused, with the field named', async () => {
+    test('an invalid query is refused, and the error names the field', async () => {
       for (const [query, field] of [
         ['zoom=5', 'zoom'],
         ['zoom=19', 'zoom'],
@@ -208,9 +208,9 @@ describeWorlds(
       }
     })
 
-    test('the front and the tail are without the foremost and the last twentieth, along the route', async () => {
+    test('front and tail leave out the foremost and the last twentieth along the route', async () => {
       const { front, tail, spread_km } = await read(stack, '')
-      // Two of forty are left out at each end; cells are 90 m high. Who was seen the day before does not walk.
+      // Two of forty are left out at each end; cells are 90 m high. A pilgrim last seen the day before is not walking.
       const speeds = Array.from({ length: 40 }, (_, i) => ((29 * (20 + i)) / 15_000) * 111.195)
       expect(tail!.route_km).toBeWithin(speeds[2]! - 0.1, speeds[2]! + 0.1)
       expect(front!.route_km).toBeWithin(speeds[37]! - 0.1, speeds[37]! + 0.1)
@@ -221,7 +221,7 @@ describeWorlds(
       expect([front!.lng, tail!.lng]).toEqual([120.6, 120.6])
     })
 
-    test('more cells than a map can show are shown at the next zoom that fits', async () => {
+    test('too many cells for one answer are answered at the next coarser zoom that fits', async () => {
       const userId = newPilgrim()
       const from = Date.now() - 4 * HOUR
       // A grid of 72 × 72 places, each in a cell of its own at zoom 18, and four to a cell at 17.

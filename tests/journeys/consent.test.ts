@@ -1,4 +1,4 @@
-/** Consent and the pilgrim's own status, and what follows from them. */
+/** Consent and the participant status, and their effects. */
 import { describe, expect, test } from 'bun:test'
 import { participantStatusEndpoint, privacyEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
@@ -9,7 +9,7 @@ import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 describeWorlds('consent and status', (stack) => {
   describe('privacy', () => {
-    test('consent with a version and a time, and its withdrawal', async () => {
+    test('consent has a version and a time, and can be withdrawn', async () => {
       const userId = newPilgrim()
       const given = await dataOf(
         await post(stack, 'privacy', { user_id: userId, version: '2026-04' }),
@@ -29,13 +29,13 @@ describeWorlds('consent and status', (stack) => {
       expect(await profileOf(stack, userId)).toMatchObject({ privacy_agreed: false, privacy_agreed_at: null })
     })
 
-    test('who takes it back, or withdraws, leaves the live map; who returns is on it again', async () => {
+    test('a pilgrim without consent, or withdrawn, leaves the live map; one who returns is on it again', async () => {
       const shown = async (userId: string) => {
         const answer = await stack.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
         const { data } = (await answer.json()) as { data: { points: { userId: string }[] } }
         return data.points.some((point) => point.userId === userId)
       }
-      // Each replica of the tracking service learns it by itself, within its next refresh.
+      // Each replica of tracking reads it at its next refresh.
       const becomes = (userId: string, there: boolean) =>
         until(
           async () =>
@@ -83,7 +83,7 @@ describeWorlds('consent and status', (stack) => {
       expect((await dataOf(answer, participantStatusEndpoint)).participant_status).toBe('active')
     })
 
-    test('an operator may set any', async () => {
+    test('an operator may set any status', async () => {
       const userId = newPilgrim()
       await set(userId, 'completed')
       const answer = await stack.fetch(`/api/event/admin/users/${userId}/status`, {

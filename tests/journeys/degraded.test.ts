@@ -1,6 +1,6 @@
 /**
- * Every endpoint that reads, while Redis is away (closed, and frozen) and while Postgres is: degraded, not down. What
- * is only incomplete is answered and marked, what can not be right is 503, and both come in time.
+ * Every read endpoint while Redis is down (closed or frozen) and while Postgres is down: degraded, not down. An
+ * incomplete answer is marked, an answer that could be wrong is 503, and both come in time.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
@@ -17,17 +17,17 @@ import { type FragileWorld, openFragileWorld, recovered } from '#tests/helpers/t
 import { admin, checkIn, flushed, newPilgrim } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
-/** Redis is asked at most twice, 0.8 s each; the rest is for a busy machine. */
+/** At most two calls of Redis, 0.8 s each; the rest is for a busy machine. */
 const IN_TIME_MS = 4_000
 const OUTAGE_MS = 90_000
 
-/** `whole`: as before; `marked`: without what waits in the buffer, and it says so; `away`: 503. */
+/** `whole`: as before; `marked`: without pending points, and marked as such; `away`: 503. */
 type Outcome = 'whole' | 'marked' | 'away'
 
 const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: Outcome]>> = {
-  // At most five seconds old, so no longer than that.
+  // Cached for at most five seconds.
   '/api/event/data': ['away', 'whole'],
-  // Its cache, or the table.
+  // From its cache or from the table.
   '/api/event/photos/count': ['whole', 'whole'],
   '/api/event/user/:userId': ['marked', 'away'],
   '/api/event/feedback/status': ['whole', 'away'],
@@ -35,7 +35,7 @@ const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: Outcome
   '/api/event/feedback-image/:file': ['whole', 'whole'],
   // The stored card.
   '/api/event/og/:file': ['whole', 'whole'],
-  // The report is what it is for.
+  // The health report shows the outage.
   '/health': ['away', 'away'],
   '/api/event/admin/status': ['whole', 'away'],
   '/api/event/auth/role': ['whole', 'whole'],
@@ -48,17 +48,17 @@ const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: Outcome
   '/api/event/admin/users/:userId': ['marked', 'away'],
   '/api/event/admin/users/:userId/export': ['marked', 'away'],
   '/api/event/admin/clusters': ['whole', 'away'],
-  // A stream opens in any case, tells what there is, and goes on by itself.
+  // A stream always opens, sends what is available, and recovers by itself.
   '/api/event/admin/stream': ['whole', 'whole'],
   '/api/event/admin/dead-letters': ['whole', 'away'],
   '/api/event/admin/dead-letters/:id': ['whole', 'away'],
-  // Books without one of their two halves would tell of losses that are none.
+  // A ledger without one of its two halves would report losses that did not happen.
   '/api/event/admin/ledger': ['away', 'away'],
   '/api/event/admin/richmenu': ['whole', 'away'],
   '/api/event/line-usage': ['whole', 'whole'],
   '/api/event/admin/notifications': ['whole', 'away'],
   '/api/event/push/:id': ['whole', 'away'],
-  // Without the stores the page has the event's name, and no status.
+  // Without the stores the page shows the event's name, but no status.
   '/': ['whole', 'whole'],
   '/api/event/docs': ['whole', 'whole'],
   '/api/event/openapi.json': ['whole', 'whole'],
@@ -66,22 +66,22 @@ const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: Outcome
 
 const READING = ENDPOINTS.filter(({ method }) => method === 'GET')
 
-test('every endpoint that reads has its row, and no other', () => {
+test('the table has a row for every read endpoint and for no other', () => {
   expect(READING.map(({ path }) => path).sort()).toEqual(Object.keys(TABLE).sort())
 })
 
-/** What tells of this moment, and what reading itself changes. */
+/** Fields that change with time or with each read. */
 const MOMENTARY = new Set(['as_of', 'generated_at', 'exported_at', 'pending', 'request_id', 'updated_at'])
 const CHANGING = new Set([
   '/api/event/admin/audit',
-  // Each call of the test is another operator's.
+  // Each call is made by another operator.
   '/api/event/auth/role',
   '/api/event/data',
   '/health',
   '/',
 ])
 
-/** Answers that are kept for a moment, or are of one. */
+/** Answers that are cached, or that depend on the current time. */
 const KEPT = new Set(['/health', '/api/event/data', '/api/event/admin/carbon'])
 
 interface Answer {
@@ -98,7 +98,7 @@ function isMarked(body: string): boolean {
   return (found.data === undefined ? found.pending : found.data.pending) === null
 }
 
-/** Pixels enough for a screenshot. */
+/** A picture large enough for a screenshot. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
@@ -159,12 +159,12 @@ describeOnServers('reading', () => {
   }, 2 * WORLD_MS)
   afterAll(async () => stack.close(), WORLD_MS)
   afterEach(async () => {
-    // A test that fails in the middle must not be the reason why the next ones do.
+    // The failure of one test must not make the next ones fail.
     for (const store of [stack.postgres, stack.redis]) await store.restart()
     await recovered(stack)
   }, WORLD_MS)
 
-  /** Holds everything against one column of the table; the live map and kept answers are old by then. */
+  /** Compares all endpoints with one column of the table, after the live map and cached answers have expired. */
   const expectColumn = async (column: 0 | 1): Promise<void> => {
     const kept = READING.filter(({ path }) => KEPT.has(path))
     const settled = async () => {
@@ -194,7 +194,7 @@ describeOnServers('reading', () => {
     expect(seen).toEqual(expected)
   }
 
-  /** What is written and read at once, and what can not be said. */
+  /** Reads directly after a write, and answers that are refused. */
   const expectPilgrims = async (): Promise<void> => {
     const synced = await post(stack, 'user/sync', { user_id: userId, display_name: 'Known' })
     expect(await dataOf(synced, userSyncEndpoint)).toMatchObject({ pending: null, checkins: 1 })

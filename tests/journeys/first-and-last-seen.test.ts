@@ -1,4 +1,4 @@
-/** When a pilgrim was first and last seen: one meaning in every answer; the instant to operators, the day to others. */
+/** `first_seen` and `last_seen`: one meaning in every answer; operators get the instant, others the day. */
 import { describe, expect, test } from 'bun:test'
 import { syncTrack, admin, newPilgrim, PLACE, flushed, type World } from '#tests/helpers/test-stack.ts'
 import { usersEndpoint } from '#shared/contracts/reports.ts'
@@ -27,7 +27,7 @@ const box = [
 writeFileSync(AREA, JSON.stringify({ type: 'Polygon', coordinates: [box] }))
 
 const NEVER = { first_seen: null, last_seen: null }
-/** A pilgrim of each kind: what is sent of them, and when they were seen by it. */
+/** A pilgrim of each kind: the points that are sent, and the resulting times. */
 const KINDS: Readonly<Record<string, (stack: World, userId: string, nowMs: number) => Promise<object>>> = {
   'without a point': async () => NEVER,
   'outside the area': async (stack, userId, nowMs) => {
@@ -77,9 +77,9 @@ describeWorlds(
       }, 60_000)
     })
 
-    test('is told to the public by the day in the event’s time zone', async () => {
+    test('is a day in the event’s time zone for the public', async () => {
       const userId = newPilgrim()
-      // Two days of which at least one is another one in UTC.
+      // At least one of the two days differs from the day in UTC.
       const times = [40, 28].map((hours) => Date.now() - hours * 60 * MINUTE)
       await syncTrack(
         stack,
@@ -88,7 +88,7 @@ describeWorlds(
       )
       const days = { first_seen: calendar.day(times[0]!), last_seen: calendar.day(times[1]!) }
       expect(await profileOf(stack, userId)).toMatchObject(days)
-      // Where identity is open nobody is known to be the pilgrim.
+      // With open identity no caller is verified as the pilgrim.
       expect(await profileOf(stack, userId, { Authorization: 'Bearer whatever' })).toMatchObject(days)
       const answer = await post(stack, 'user/sync', { user_id: userId, language: 'ja' })
       expect(await dataOf(answer, userSyncEndpoint)).toMatchObject(days)

@@ -1,4 +1,4 @@
-/** What holds for every address: preflight, methods, request ids, bodies, paths, names. */
+/** Rules for every address: preflight, methods, request ids, bodies, paths, host names. */
 import { describe, expect, test } from 'bun:test'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
@@ -10,7 +10,7 @@ import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const filled = (path: string) => path.replaceAll(/:\w+/g, 'someone')
 const PATHS = [...new Set(ENDPOINTS.map(({ path }) => path))]
-/** Methods that an address takes, by the table. */
+/** The methods of an address, by the table of endpoints. */
 const allowed = (address: string): string[] => {
   const takes = ({ path }: { path: string }) =>
     new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(address)
@@ -40,7 +40,7 @@ describeWorlds('every address', (stack) => {
   })
 
   describe('methods', () => {
-    test.each(PATHS.map(filled))('%s: 405 with Allow for those it does not take', async (path) => {
+    test.each(PATHS.map(filled))('%s: 405 with Allow for other methods', async (path) => {
       for (const method of METHODS.filter((method) => !allowed(path).includes(method))) {
         const answer = await stack.fetch(path, { method, headers: admin('owner') })
         expect({ method, allow: answer.headers.get('allow')?.split(', ').sort() }).toEqual({
@@ -52,13 +52,13 @@ describeWorlds('every address', (stack) => {
       }
     })
 
-    test('a method that nobody knows is refused', async () => {
+    test('an unknown method is refused', async () => {
       for (const method of ['BREW', 'get', 'TRACE', 'PROPFIND'])
         for (const path of ['/health', '/api/event/checkin', '/nowhere']) {
           const answer = await rawRequest(stack, [`${method} ${path} HTTP/1.1`, 'Host: localhost']).catch(
             () => null,
           )
-          // In the process itself the server hangs up on a name that it does not know.
+          // Without Caddy the server closes the connection on an unknown method name.
           if (stack.kind === 'embedded' && answer === null) continue
           expect([404, 405, 501]).toContain(answer!.status)
           expect(JSON.parse(answer!.body)).toHaveProperty('error')
@@ -66,7 +66,7 @@ describeWorlds('every address', (stack) => {
         }
     })
 
-    test('HEAD where there is GET: the same answer without a body', async () => {
+    test('HEAD answers as GET does, without a body', async () => {
       const userId = newPilgrim()
       await dataOf(await checkIn(stack, userId), checkInEndpoint)
       const paths = ['/health', '/api/event/data', `/api/event/user/${userId}`, '/api/event/auth/role']
@@ -89,12 +89,12 @@ describeWorlds('every address', (stack) => {
     const idOf = async (id: string, path: string) =>
       (await stack.fetch(path, { headers: { 'X-Request-Id': id } })).headers.get('x-request-id')
 
-    test('a client’s own is kept, in successes and refusals', async () => {
+    test('a client’s own id is returned, in successes and in errors', async () => {
       for (const path of ['/health', '/nowhere', '/api/event/admin/status', '/api/event/data?limit=0'])
         for (const id of ['a', 'walk-7:retry.2_x', 'x'.repeat(64)]) expect(await idOf(id, path)).toBe(id)
     })
 
-    test('one that is no id is replaced', async () => {
+    test('an invalid id is replaced', async () => {
       for (const id of ['a b', 'x'.repeat(65), '<script>', 'ä', '{"a":1}'])
         expect(await idOf(id, '/health')).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/)
     })
@@ -102,7 +102,7 @@ describeWorlds('every address', (stack) => {
 
   describe('a body', () => {
     const LIMIT = 102_400
-    /** A check-in of exactly so many bytes. */
+    /** A check-in of exactly this many bytes. */
     const ofSize = (size: number): string => {
       const body = (padding: string) => JSON.stringify({ user_id: newPilgrim(), ...PLACE, padding })
       const one = body('')
@@ -121,7 +121,7 @@ describeWorlds('every address', (stack) => {
       ['in chunks', streamed],
     ]
 
-    test.each(ways)('of 102,400 bytes is taken, %s', async (_, body) => {
+    test.each(ways)('of 102,400 bytes is accepted, %s', async (_, body) => {
       const text = ofSize(LIMIT)
       expect(Buffer.byteLength(text)).toBe(LIMIT)
       await dataOf(await stack.fetch('/api/event/checkin', post(body(text))), checkInEndpoint)
@@ -138,7 +138,7 @@ describeWorlds('every address', (stack) => {
     const raw = (path: string, host = 'localhost', more: readonly string[] = []) =>
       rawRequest(stack, [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...more])
 
-    // What a trick may lead to: nothing, or the address that it spells out, with all that address asks for.
+    // A manipulated path leads to no endpoint, or to the endpoint that it spells, with all of its checks.
     test.each([
       ...['//api/event/admin/status', '/api//event/admin/status', '/api/event//admin/status'],
       ...['/api/event/admin%2fstatus', '/api/event/admin%2Fstatus', '/api/event/x/../admin/status'],
@@ -198,25 +198,25 @@ describeWorlds('every address', (stack) => {
       await sentenceOf({ status, headers, text: async () => body }, 404, 'not-found')
     })
 
-    test('the length of the host moves no path', async () => {
+    test('the length of the host does not change the path', async () => {
       const served = stack.kind === 'embedded'
       for (const host of ['x', 'xy', 'a.b', '', 'x:1', 'a-name-that-is-rather-long.example.org']) {
         expect((await raw('/health', host)).status).toBe(served ? 200 : 421)
         expect((await raw('/api/event/admin/status', host)).status).toBe(served ? 401 : 421)
-        // What a router sees that counts from the start of the URL.
+        // The path that a router sees when it counts from the start of the URL.
         for (const path of ['/ab/health', '/a/api/event/data', '/abcdefghi/health'])
           expect((await raw(path, host)).status).toBe(served ? 404 : 421)
       }
     })
 
-    test('a request that names no host is answered, and shows no code', async () => {
+    test('a request without a host is answered, without source code', async () => {
       const { status, body } = await rawRequest(stack, ['GET /health HTTP/1.0'])
       expect(body).not.toContain('<')
       expect(status).toBe(stack.kind === 'embedded' ? 200 : 421)
     })
   })
 
-  test('both names answer, and plain HTTP on neither', async () => {
+  test('both host names answer over HTTPS, and neither over plain HTTP', async () => {
     for (const host of ['localhost', '127.0.0.1'] as const) {
       expect((await stack.fetch('/health', {}, host)).status).toBe(200)
       const plain = await fetch(`http://${host}:${stack.port}/health`).catch(() => null)

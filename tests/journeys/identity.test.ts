@@ -1,4 +1,4 @@
-/** With `EVENT_IDENTITY=line` whoever writes in a pilgrim's name proves who they are; reading stays open. */
+/** With `EVENT_IDENTITY=line` a write for a pilgrim needs the pilgrim's token; reads stay open. */
 import { afterAll, expect, test } from 'bun:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { userSyncEndpoint } from '#shared/contracts/profile.ts'
@@ -12,7 +12,7 @@ import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 const CHANNEL = '1234567890'
 const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
 const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }
-/** Publishes keys as LINE does. */
+/** Publishes keys like LINE. */
 const line = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ keys: [jwk] }) })
 afterAll(() => line.stop(true))
 
@@ -25,7 +25,7 @@ const tokenOf = (userId: string): Promise<string> =>
     .setExpirationTime('1h')
     .sign(privateKey)
 
-/** Every write that is made in a pilgrim's name, with a body that is valid but for who sends it. */
+/** Every write for a pilgrim, with a body that is valid except for its sender. */
 const WRITES: readonly (readonly [path: string, body: object])[] = [
   ['checkin', PLACE],
   ['track/sync', { points: [{ ...PLACE, timestamp: Date.now() }] }],
@@ -46,7 +46,7 @@ describeWorlds(
         body: JSON.stringify(body),
       })
 
-    test.each(WRITES)('%s wants the pilgrim’s own token', async (path, fields) => {
+    test.each(WRITES)('%s needs the pilgrim’s own token', async (path, fields) => {
       const userId = newPilgrim()
       const body = { user_id: userId, ...fields }
       await sentenceOf(await post(path, body), 401, 'unauthorized')
@@ -57,7 +57,7 @@ describeWorlds(
       expect([200, 202]).toContain((await post(path, body, own)).status)
     })
 
-    test('reading a profile and the map needs none; an operator’s write is not a pilgrim’s', async () => {
+    test('reading a profile and the map needs no token, nor does an operator’s write', async () => {
       const userId = newPilgrim()
       await dataOf(
         await post('checkin', { user_id: userId, ...PLACE }, `Bearer ${await tokenOf(userId)}`),
@@ -73,7 +73,7 @@ describeWorlds(
       expect(role.status).toBe(200)
     })
 
-    test('the pilgrim reads when they were seen to the instant, everybody else to the day', async () => {
+    test('first_seen and last_seen are instants for the pilgrim and days for others', async () => {
       const userId = newPilgrim()
       const own = { Authorization: `Bearer ${await tokenOf(userId)}` }
       const at = Date.now() - 3_600_000

@@ -1,4 +1,4 @@
-/** What operators see of points, and the flush that they may force. */
+/** The ledger, dead letters and the forced flush, as operators use them. */
 import { expect, test } from 'bun:test'
 import {
   deadLettersEndpoint,
@@ -31,9 +31,9 @@ const sumOf = ({ rejected, losses: _losses, as_of: _asOf, received, ...others }:
 describeWorlds(
   'the ledger',
   (stack) => {
-    test('counts what was taken, what was known and what was turned away, and a flush is forced', async () => {
+    test('counts accepted points, duplicates and refusals; an operator can force a flush', async () => {
       const force = () => stack.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('manager') })
-      // The flush at the start is over then, and no other is near.
+      // The first flush has ended, and the next one is far.
       expect((await dataOf(await force(), forceFlushEndpoint)).finished).toBe(true)
       const userId = newPilgrim()
       const now = Date.now()
@@ -58,7 +58,7 @@ describeWorlds(
           paused: 2,
         },
       }
-      // What each process has turned away is known everywhere a moment later.
+      // Each process publishes its refusals a moment later.
       const before = await until(
         async () => {
           const ledger = await ledgerOf(stack)
@@ -75,7 +75,7 @@ describeWorlds(
       expect(after).toMatchObject({ ...taken, pending: 0, stored: 15, lost: 0, in_flight: 0, dead_letter: 0 })
     }, 60_000)
 
-    test('of dead letters that are not there says so', async () => {
+    test('an unknown dead letter is 404, an invalid id 400', async () => {
       const list = await stack.fetch('/api/event/admin/dead-letters', { headers: admin('manager') })
       expect((await dataOf(list, deadLettersEndpoint)).items).toEqual([])
       for (const { method, path } of [replayDeadLetterEndpoint, dropDeadLetterEndpoint]) {

@@ -1,4 +1,4 @@
-/** The event's states: every row of their table, in any order and at the same time, and after every loss. */
+/** The event's status: every transition, concurrent changes, and the loss of each part. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { unhandledEvents } from '#tests/helpers/unhandled-events.ts'
 import { rm } from 'node:fs/promises'
@@ -26,12 +26,12 @@ const read = async (stack: World): Promise<Activity> =>
 
 describeWorlds('the states', (stack) => {
   const put = (status: unknown) => setStatus(stack, { status })
-  /** What is no transition changes nothing. */
+  /** A forbidden transition changes nothing. */
   const expectNone = async (status: unknown, answer: 200 | 400 | 409) => {
     const { ending: _, ...before } = await read(stack)
     const given = await put(status)
     expect({ status, answer: given.status }).toEqual({ status, answer })
-    // The end may have come further meanwhile.
+    // The progress of the end may have changed meanwhile.
     expect(await read(stack)).toMatchObject(before)
   }
 
@@ -50,7 +50,7 @@ describeWorlds('the states', (stack) => {
     for (const status of ['active', 'paused']) await expectNone(status, 409)
     await expectNone('ended', 400)
     await sentenceOf(await checkIn(stack, walker), 403, 'ended')
-    // Ending it again, also many times at once, answers the state of the first.
+    // Repeated and concurrent ends return the status of the first.
     const again = await Promise.all(Array.from({ length: 8 }, () => endActivity(stack)))
     for (const answer of again)
       expect(await dataOf(answer, endActivityEndpoint)).toMatchObject({
@@ -80,7 +80,7 @@ describeOnServers('the status', () => {
     await stack.close()
   }, WORLD_MS)
 
-  /** What each replica answers to a check-in, not through the proxy. */
+  /** Each replica's answer to a check-in, without the proxy. */
   const asked = (): Promise<string[]> =>
     Promise.all(
       [0, 1].map(async (replica) => {
@@ -92,7 +92,7 @@ describeOnServers('the status', () => {
       }),
     )
 
-  /** As a new disk in its place. */
+  /** Empties it, like a new disk. */
   const emptyRedis = async () => {
     await stack.redis.stop('SIGKILL')
     await rm(join(stack.redis.dir, 'appendonlydir'), { recursive: true })
@@ -111,7 +111,7 @@ describeOnServers('the status', () => {
     ['scheduler', () => stack.service('scheduler').restart()],
   ]
 
-  /** From a loss on nobody is admitted, and soon everybody is refused with the right word. */
+  /** After a loss no check-in is admitted, and soon each is refused with the right code. */
   const expectKept = async (status: 'paused' | 'ended', loss: () => Promise<void>) => {
     const seen = new Set<string>()
     let lost = false
@@ -139,17 +139,17 @@ describeOnServers('the status', () => {
     for (const [, loss] of losses) await expectKept('paused', loss)
   }, 120_000)
 
-  test('is not guessed: with an empty kv and no database nobody is admitted', async () => {
+  test('is not guessed: with an empty kv and no database no check-in is admitted', async () => {
     await setStatus(stack, { status: 'active' })
     expect(await asked()).toEqual(['admitted', 'admitted'])
-    // Whoever hears of the change reads it once more, and might pass it on to the kv that is empty by then.
+    // A service that receives the event reads the status again, and could write it to the empty kv.
     await until(async () => (await unhandledEvents(sql, ['admin.spread-status'])).length === 0, {
       timeoutMs: 30_000,
       what: 'all to have heard',
     })
     const redis = new Redis(stack.redisUrl)
-    // What somebody has read of the database just before may still be on its way to the kv; and for a second after
-    // a late answer of the kv a replica does not ask it, and goes by what it knows.
+    // A status read from the database just before may still be written to the kv. For a second after a late answer of
+    // the kv, a replica uses its cached status.
     const staysEmpty = async () => {
       await redis.flushall()
       await Bun.sleep(1_200)
@@ -170,16 +170,16 @@ describeOnServers('the status', () => {
     redis.disconnect()
   }, 120_000)
 
-  test('comes out the same whatever pause and end do to each other', async () => {
+  test('is consistent after concurrent pauses and ends', async () => {
     const redis = new Redis(stack.redisUrl)
-    // The database has just been away: each connection to it that has died fails once.
+    // After the outage of the database, each broken connection fails once.
     await until(async () => (await Promise.all(Array.from({ length: 12 }, () => read(stack)))).length, {
       timeoutMs: 15_000,
       what: 'admin to have its connections again',
     })
     const ROUNDS = 12
     for (let round = 0; round < ROUNDS; round++) {
-      // Only a test opens an ended event again.
+      // Only a test reopens an ended event.
       await sql`UPDATE activity SET status = 'active', version = version + 1`
       await sql`TRUNCATE ending, audit_log, outbox, handled`
       const calls = [
@@ -206,7 +206,7 @@ describeOnServers('the status', () => {
       const events = await sql<{ what: string; version: number }[]>`
         SELECT CASE subject WHEN 'event.admin.activity.ended' THEN 'end-activity' ELSE payload->>'status' END AS what,
           (payload->>'version')::int AS version FROM outbox ORDER BY id`
-      // Each change once, the end once and last; the events tell of the same changes in the same order.
+      // Each change once, the end once and last; the domain events have the same changes in the same order.
       expect(audit.filter(({ what }) => what === 'end-activity')).toHaveLength(1)
       expect(audit.at(-1)!.what).toBe('end-activity')
       expect(events.map(({ what }) => what)).toEqual(audit.map(({ what }) => what))
@@ -217,8 +217,8 @@ describeOnServers('the status', () => {
     redis.disconnect()
   }, 120_000)
 
-  // The last one: the event has ended.
-  test('ended, it is that through the loss of the kv, the database and tracking', async () => {
+  // The last test: the event has ended.
+  test('ended stays ended through the loss of the kv, the database and tracking', async () => {
     expect((await read(stack)).status).toBe('ended')
     expect(await asked()).toEqual(['ended', 'ended'])
     for (const [name, loss] of losses)

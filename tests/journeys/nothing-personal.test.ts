@@ -1,6 +1,6 @@
 /**
- * Nothing of a person leaves by a side door: whatever is asked and whatever breaks, no log line, no answer to a
- * failure, no figure and no alert holds what somebody has sent.
+ * Personal data do not leak: whatever is requested and whatever fails, no log line, error answer, metric or alert
+ * contains what a person has sent.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Redis } from 'ioredis'
@@ -24,14 +24,14 @@ const OWNER = lineUser(1)
 const AT_ONCE = 12
 const TIMEOUT_MS = 30_000
 const ROUND_MS = 90_000
-/** What ends the event for every later round is sent in the last one. */
+/** Operations that end the event are sent in the last round only. */
 const END = 'POST /api/event/admin/end-activity'
 
 interface Composed {
   readonly services: Record<string, { readonly command?: string | readonly string[] } | undefined>
 }
 
-/** The stores of the run are started as the containers are. */
+/** The stores are started with the same arguments as the containers. */
 function storesAsComposed() {
   const { services } = Bun.YAML.parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')) as Composed
   const ofPostgres = services.postgres?.command ?? []
@@ -78,9 +78,9 @@ describeOnServers('nothing personal', () => {
     await stack.close()
   }, WORLD_MS)
 
-  /** Sends one, and keeps what it answers where it is no refusal of the request itself. */
+  /** Sends one, and records its answer unless it only refuses the request. */
   const send = async ({ operation, path, init }: MarkedRequest): Promise<void> => {
-    // Not by the world's own fetch: what is looked at here is no answer as described, but what an answer lets out.
+    // Not by the stack's fetch, which would check the answer against the OpenAPI document.
     const answer = await fetch(`https://localhost:${stack.port}${path}`, {
       ...init,
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -90,7 +90,7 @@ describeOnServers('nothing personal', () => {
       await answer.body?.cancel()
       return
     }
-    // An export that is under way when its store goes away can only break off.
+    // An export in progress ends early when its store goes down.
     const text = await answer.text().catch((error: unknown) => String(error))
     if (answer.status >= 500) failures.push(`${operation}: ${text} ${JSON.stringify([...answer.headers])}`)
   }
@@ -101,14 +101,14 @@ describeOnServers('nothing personal', () => {
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
   }
-  /** Without a kv or a service each request waits for it: then each operation is sent once, as it should be. */
+  /** Without a kv or a service each request takes long, so each operation is sent once, in its valid form. */
   const round = async (what: string): Promise<void> => {
     const first = (request: MarkedRequest) =>
       requests.find(({ operation }) => operation === request.operation) === request
     const wanted = /Redis|a service/.test(what) ? requests.filter(first) : requests
     await sendAll(wanted.filter(({ operation }) => operation !== END))
   }
-  /** The stores are whole again, and what waited has been stored. */
+  /** All stores are up again, and pending points are stored. */
   const mended = async (): Promise<void> => {
     await recovered(stack)
     expect((await setStatus(stack, { status: 'active' })).status).toBe(200)
@@ -122,7 +122,7 @@ describeOnServers('nothing personal', () => {
     for (const { name } of tables) await sql.unsafe(statement(name))
   }
 
-  /** Whatever was written by now, by any process, that tells of a person. */
+  /** Everything written so far, by any process, that contains a marker. */
   const found = async (): Promise<string[]> => {
     const stores: [string, Server][] = [
       ['postgres', stack.postgres],

@@ -1,4 +1,4 @@
-/** What operators do: who they are, pausing, resuming, ending. A change holds for the very next request. */
+/** Operators' actions: role, pause, resume, end. A change applies to the very next request. */
 import { expect, test } from 'bun:test'
 import {
   endActivityEndpoint,
@@ -43,7 +43,7 @@ describeWorlds('an operator', (stack) => {
     })
   })
 
-  test('pauses: check-ins and tracks are refused with the message, the rest goes on', async () => {
+  test('pauses: check-ins and tracks are refused with the message, other requests work', async () => {
     const userId = newPilgrim()
     await dataOf(await checkIn(stack, userId), checkInEndpoint)
     expect(await status()).toMatchObject({ status: 'active', message: null, ending: null })
@@ -56,7 +56,7 @@ describeWorlds('an operator', (stack) => {
       expect(await sentenceOf(checkedIn, 403, 'paused')).toBe('Storm: stay where you are. 停')
       expect(await sentenceOf(synced, 403, 'paused')).toBe('Storm: stay where you are. 停')
     }
-    // A fault of the request is told before the state of the event.
+    // Validation comes before the status of the event.
     await sentenceOf(await checkIn(stack, userId, { lat: 91 }), 400, 'invalid-request')
     expect(await status()).toEqual(paused)
     expect((await stack.fetch('/api/event/data')).status).toBe(200)
@@ -70,14 +70,14 @@ describeWorlds('an operator', (stack) => {
     dataOf(await stack.fetch(endpoint.path, { headers: admin('owner') }), endpoint)
   const audited = async () =>
     (await read(auditEndpoint)).items.map(({ action, details }) => ({ action, details }))
-  /** What the timeline says; its answers are kept for a second. */
+  /** The timeline; its answers are cached for a second. */
   const entries = async () => {
     await Bun.sleep(1_100)
     return (await read(timelineEndpoint)).entries.map(({ kind, message }) => ({ kind, message }))
   }
   const refusal = async () => sentenceOf(await checkIn(stack, newPilgrim()), 403, 'paused')
 
-  test('pausing again changes the message at most, and only where one is given', async () => {
+  test('pausing again changes the message, if one is given, and nothing else', async () => {
     const before = await status()
     const [log, told] = [await audited(), await entries()]
     for (const same of [
@@ -105,7 +105,7 @@ describeWorlds('an operator', (stack) => {
     expect(await entries()).toEqual(told)
   })
 
-  test('resuming again resumes nothing', async () => {
+  test('resuming again changes nothing', async () => {
     const active = await set({ status: 'active' })
     const told = await entries()
     expect(told.at(-1)).toEqual({ kind: 'resumed', message: null })
@@ -118,7 +118,7 @@ describeWorlds('an operator', (stack) => {
     expect(await set({ status: 'paused' })).toMatchObject({ status: 'paused', message: null })
   })
 
-  test('resumes: the very next request is taken, with what was recorded meanwhile', async () => {
+  test('resumes: the very next request is accepted, with points recorded during the pause', async () => {
     const userId = newPilgrim()
     for (let i = 0; i < 5; i++) {
       await set({ status: 'paused' })
@@ -130,8 +130,8 @@ describeWorlds('an operator', (stack) => {
     await dataOf(await checkIn(stack, userId), checkInEndpoint)
   })
 
-  // The last one: nothing opens an ended event again.
-  test('ends: nothing more is taken, what was taken is stored, reading goes on', async () => {
+  // The last test: nothing reopens an ended event.
+  test('ends: nothing more is accepted, accepted points are stored, reads work', async () => {
     const userId = newPilgrim()
     await dataOf(await checkIn(stack, userId), checkInEndpoint)
     const end = async () =>

@@ -1,4 +1,4 @@
-/** The order in which a request is looked at: its size, then who calls, then what it says. */
+/** The order of checks: size, then caller, then content. */
 import { test } from 'bun:test'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
@@ -20,13 +20,13 @@ const WAYS: readonly (readonly [name: string, body: () => BodyInit])[] = [
 ]
 
 describeWorlds('the order of checks', (stack) => {
-  test.each(WAYS)('a body that is too large is told first, by every endpoint, %s', async (_, body) => {
+  test.each(WAYS)('every endpoint first refuses a body that is too large, %s', async (_, body) => {
     for (const { method, path } of ENDPOINTS.filter((endpoint) => endpoint.method !== 'GET'))
       for (const headers of [{}, { 'X-Admin-Token': 'no token of this event' }])
         await sentenceOf(await stack.fetch(filled(path), { method, headers, body: body() }), 413, 'too-large')
   })
 
-  test('then who calls, before what the body says', async () => {
+  test('the caller is checked before the content of the body', async () => {
     for (const { method, path, access, bodyKind } of ENDPOINTS)
       if (bodyKind === 'json' && access !== 'public' && access !== 'optional')
         await sentenceOf(await stack.fetch(filled(path), { method, body: '{"cut' }), 401, 'unauthorized')

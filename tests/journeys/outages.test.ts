@@ -1,4 +1,4 @@
-/** What goes on while a part is away, and that everything comes back by itself: no service is restarted here. */
+/** The service during the outage of a part, and its recovery without any restart. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { unhandledEvents } from '#tests/helpers/unhandled-events.ts'
@@ -36,7 +36,7 @@ describeOnServers('an outage', () => {
     await stack.close()
   }, WORLD_MS)
   afterEach(async () => {
-    // A test that fails in the middle must not be the reason why the next ones do.
+    // The failure of one test must not make the next ones fail.
     for (const store of [stack.postgres, stack.redis, stack.nats]) await store.restart()
     await recovered(stack)
   }, WORLD_MS)
@@ -80,7 +80,7 @@ describeOnServers('an outage', () => {
       const marked = { checkins: 1, pending: null }
       expect(await dataOf(await profile(before), profileEndpoint)).toMatchObject(marked)
       await sentenceOf(await checkIn(stack, newPilgrim(), { lat: 91 }), 400, 'invalid-request')
-      // Each replica limits by itself meanwhile.
+      // Each replica has its own rate limit meanwhile.
       const restless = newPilgrim()
       const statuses: number[] = []
       for (let i = 0; i < 12; i++)
@@ -162,7 +162,7 @@ describeOnServers('an outage', () => {
       await unavailable(await profile(known))
       await unavailable(await setStatus(stack, { status: 'paused' }))
       await unavailable(await stack.fetch('/api/event/admin/status', { headers: admin('owner') }))
-      // A report may be a second old.
+      // A health report may be a second old.
       await until(async () => (await healthOf(stack)).db === 'error', {
         timeoutMs: 15_000,
         what: 'the report',
@@ -230,7 +230,7 @@ describeOnServers('an outage', () => {
     async () => {
       const [first, second] = [stack.service('tracking', 0), stack.service('tracking', 1)]
       await first.stop('SIGKILL')
-      // What goes out on a connection that is just breaking is answered 503, and sent again by the phone.
+      // A request on a breaking connection gets 503, and the phone repeats it.
       const sender = newPilgrim()
       await until(async () => (await checkIn(stack, sender)).status === 202, {
         timeoutMs: 15_000,

@@ -1,4 +1,4 @@
-/** A pilgrim's own data: all of it handed out, and all of it erased. */
+/** A pilgrim's own data: complete export, complete erasure. */
 import { expect, test } from 'bun:test'
 import { photoCountEndpoint, profileEndpoint } from '#shared/contracts/profile.ts'
 import { carbonEndpoint, eraseUserEndpoint, timelineEndpoint } from '#shared/contracts/reports.ts'
@@ -23,7 +23,7 @@ const post = (stack: World, path: string, body: object) =>
 const asOwner = (stack: World, method: string, path: string) =>
   stack.fetch(`/api/event/admin/users/${path}`, { method, headers: admin('owner') })
 
-/** Somebody with everything: profile, survey, consent, feedback, stored points and one that waits. */
+/** A pilgrim with a profile, survey, consent, feedback, stored points and a pending one. */
 async function somebody(stack: World): Promise<string> {
   const userId = newPilgrim()
   const now = Date.now()
@@ -44,7 +44,7 @@ async function somebody(stack: World): Promise<string> {
 }
 
 describeWorlds('personal data', (stack) => {
-  test('an export holds everything, as JSON and as GPX', async () => {
+  test('an export contains everything, as JSON and as GPX', async () => {
     const userId = await somebody(stack)
     const answer = await asOwner(stack, 'GET', `${userId}/export`)
     expect(answer.headers.get('content-disposition')).toContain('attachment')
@@ -55,7 +55,7 @@ describeWorlds('personal data', (stack) => {
     expect(all.pilgrims![0]).not.toHaveProperty('searchable')
     for (const shown of [all.pilgrims![0]!.created_at, all.surveys![0]!.submitted_at])
       expect(shown).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    // The check-in that waits is in one of the two, whether or not a flush came in between.
+    // The pending check-in is in one of the two, with or without a flush in between.
     expect(all.gps_points!.length + all.pending!.length).toBe(7)
 
     const gpx = await (await asOwner(stack, 'GET', `${userId}/export?format=gpx`)).text()
@@ -64,7 +64,7 @@ describeWorlds('personal data', (stack) => {
     expect(gpx.match(/<wpt /g)!.length).toBe(2)
   }, 60_000)
 
-  test('an erasure takes the person, and leaves the event’s sums', async () => {
+  test('an erasure removes the person and leaves the event’s totals', async () => {
     const userId = await somebody(stack)
     await flushed(stack)
     const sums = async () => ({
@@ -88,7 +88,7 @@ describeWorlds('personal data', (stack) => {
       (await dataOf(await stack.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint))
         .photo_count,
     ).toBe(0)
-    // Answers that are kept carry the flush that they are of: one after the erasure knows of it.
+    // Cached answers depend on the last flush; one after the erasure includes it.
     const after = await until(
       async () => {
         const now = await sums()
@@ -108,7 +108,7 @@ describeWorlds('personal data', (stack) => {
       const answer = await stack.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
       return (await answer.text()).includes(userId)
     }
-    // Each replica of the tracking service learns it by itself, within its next refresh.
+    // Each replica of tracking reads it at its next refresh.
     const becomes = (there: boolean) =>
       until(
         async () => (await Promise.all([shown(), shown(), shown(), shown()])).every((seen) => seen === there),

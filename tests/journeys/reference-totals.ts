@@ -1,4 +1,4 @@
-/** What books of single pilgrims come to, for one and for all of them, as endpoints show it. */
+/** Totals by a plain recomputation, of one pilgrim and of all, in the form of the answers. */
 import type { Books } from '#tests/fold/reference-fold.ts'
 
 export interface Reports {
@@ -9,7 +9,7 @@ export interface Reports {
 export const km = (mm: number): number => Math.floor(mm / 1e4) / 100
 export const kg = (mg: number): number => Math.round(mg / 1e3) / 1_000
 
-/** mg a piece, and mg a millimetre: the specification's table. */
+/** Milligrams per piece and per millimetre: the specification's table. */
 const PIECES: Record<string, number> = { water: 109_740, recycle: -2_650, hotel: 8_850_000 }
 const DISTANCES: Record<string, number> = {
   walk: 0,
@@ -21,7 +21,7 @@ const DISTANCES: Record<string, number> = {
 
 type Amount = { mm: number; mg: number }
 
-/** Carbon of a report; a mode that is not in the table is a bus. */
+/** Carbon of a report; an unknown mode counts as bus. */
 export function carbonOf({ consumption, transport }: Reports) {
   const modes: Record<string, Amount> = {}
   for (const [name, distance] of Object.entries(transport)) {

@@ -1,4 +1,4 @@
-/** What is refused, and how: every malformed field by its name. */
+/** Refusals: an error names every malformed field. */
 import { describe, expect, test } from 'bun:test'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, checkIn, newPilgrim, PLACE, setStatus } from '#tests/helpers/test-stack.ts'
@@ -12,7 +12,7 @@ const BAD_IDS = ['', '.', '..', 'a/b', 'a b', 'é', 'a'.repeat(129), 7, true, {}
 const BAD_LABELS = (max: number) => [7, {}, 'x'.repeat(max + 1), NUL, SURROGATE]
 const BAD_MEASURES = ['5', true, [], 1e10, -1e10, 1e308]
 
-/** Field → what it may not be. */
+/** Invalid values by field. */
 const BAD_CHECK_IN: Record<string, readonly unknown[]> = {
   user_id: [...BAD_IDS, undefined, null],
   lat: [undefined, null, '24', true, 90.001, -90.001, 1e308, [24]],
@@ -33,7 +33,7 @@ const BAD_CHECK_IN: Record<string, readonly unknown[]> = {
   altitude: BAD_MEASURES,
   speed: BAD_MEASURES,
   mode: BAD_LABELS(32),
-  // One that is too long is cut.
+  // A longer one is cut.
   source: [7, {}, NUL, SURROGATE],
 }
 const BAD_SYNC: Record<string, readonly unknown[]> = {
@@ -107,7 +107,7 @@ describeWorlds('refusals', (stack) => {
       expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(/lat: .*; lng: .*; mode: /)
     })
 
-    test('what a field has to be is told in plain words', async () => {
+    test('the error says in plain words what a field must be', async () => {
       const told = async (path: string, body: unknown) =>
         sentenceOf(await stack.fetch(path, post(JSON.stringify(body))), 400, 'invalid-request')
       const user_id = newPilgrim()
@@ -166,7 +166,7 @@ describeWorlds('refusals', (stack) => {
       await sentenceOf(await stack.fetch('/api/event/admin/status', init), 400, 'invalid-request')
     })
 
-    test('two ids that disagree: 400 that names one', async () => {
+    test('two different ids: 400 that names one', async () => {
       for (const ids of [
         { user_id: 'a', userId: 'b' },
         { userId: 'a', line_user_id: 'b' },
@@ -186,7 +186,7 @@ describeWorlds('refusals', (stack) => {
     const ask = (method: string, path: string, headers: Record<string, string>) =>
       stack.fetch(path, { method, headers, ...(method === 'GET' ? {} : { body: '{}' }) })
 
-    test('a wrong token: 401, also where none is needed, and never refused a right one', async () => {
+    test('a wrong token: 401, also where no token is needed; a right one is accepted afterwards', async () => {
       for (const path of ['/api/event/auth/role', '/api/event/admin/status', '/api/event/data'])
         await sentenceOf(await ask('GET', path, { 'X-Admin-Token': 'guess' }), 401, 'unauthorized')
       const started = performance.now()
@@ -199,7 +199,7 @@ describeWorlds('refusals', (stack) => {
       expect((await ask('GET', '/api/event/auth/role', admin('volunteer'))).status).toBe(200)
     })
 
-    test('the thirty-first call of a token within a minute: 429, faults counted, others not concerned', async () => {
+    test('the thirty-first call of a token within a minute: 429; invalid calls count, other tokens are not affected', async () => {
       const mine = admin('volunteer')
       for (let i = 0; i < 15; i++) {
         expect((await ask('GET', '/api/event/auth/role', mine)).status).toBe(200)
@@ -211,14 +211,14 @@ describeWorlds('refusals', (stack) => {
       expect((await ask('GET', '/api/event/auth/role', admin('volunteer'))).status).toBe(200)
     })
 
-    test('a token that is too low is told which it takes', async () => {
+    test('the error for a token of a lower tier names the tier that is needed', async () => {
       const audit = await ask('GET', '/api/event/admin/audit', admin('manager'))
       expect(await sentenceOf(audit, 403, 'forbidden')).toBe('This needs the token of an owner.')
       const users = await ask('GET', '/api/event/admin/users', admin('volunteer'))
       expect(await sentenceOf(users, 403, 'forbidden')).toBe('This needs the token of a manager or above.')
     })
 
-    test('nobody: 404', async () => {
+    test('an unknown pilgrim: 404', async () => {
       await sentenceOf(await stack.fetch(`/api/event/user/${newPilgrim()}`), 404, 'not-found')
     })
   })

@@ -1,4 +1,4 @@
-/** Carbon of those who report and never walk: whoever the total counts, the mean counts, erased or not. */
+/** Carbon of pilgrims with reports only: the mean counts everyone whom the total counts, erased or not. */
 import { expect, test } from 'bun:test'
 import { carbonEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -10,19 +10,19 @@ describeWorlds('the mean of carbon', (stack) => {
   const reports = async (userId: string, given: object) =>
     expect((await post(stack, 'user/sync', { user_id: userId, ...given })).status).toBe(200)
   const carbon = async () => {
-    // An answer is kept for a second.
+    // An answer is cached for a second.
     await Bun.sleep(1_100)
     const answer = await stack.fetch('/api/event/admin/carbon', { headers: admin('manager') })
     return dataOf(answer, carbonEndpoint)
   }
 
-  test('is the total over all whom the total counts', async () => {
+  test('is the total divided by everyone whom the total counts', async () => {
     const [walker, guest, driver, silent, gone] = Array.from({ length: 5 }, newPilgrim)
     expect((await checkIn(stack, walker!)).status).toBe(202)
     await reports(walker!, { consumption: { water: 1 } })
     await reports(guest!, { consumption: { hotel: 1 } })
     await reports(driver!, { transport: { car: 10, walk: 2 } })
-    // Nothing of theirs is in the total.
+    // They add nothing to the total.
     await reports(silent!, { consumption: { water: 0, recycle: 0 }, transport: { car: 0 } })
     await reports(gone!, { consumption: { hotel: 2 } })
     await flushed(stack)

@@ -1,4 +1,4 @@
-/** Answers that are kept for many, as clients meet them: tags, HEAD, and every caller still checked. */
+/** Cached answers as clients see them: ETags, HEAD, and checks of every caller. */
 import { expect, test } from 'bun:test'
 import { carbonEndpoint } from '#shared/contracts/reports.ts'
 import { dataEndpoint, type LiveMap } from '#shared/contracts/tracking.ts'
@@ -9,8 +9,8 @@ import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 const DATA = '/api/event/data?limit=5000'
 
-describeWorlds('kept answers', (stack) => {
-  test('whoever has the answer already is told so, without its bytes', async () => {
+describeWorlds('cached answers', (stack) => {
+  test('a client with the current ETag gets 304 without a body', async () => {
     const headers = admin('manager')
     const path = '/api/event/admin/carbon'
     const { first, again, tag } = await until(
@@ -37,13 +37,13 @@ describeWorlds('kept answers', (stack) => {
     expectCommonHeaders(head)
   })
 
-  test('the public is never given an operator’s answer, in whatever order they ask', async () => {
+  test('the public never gets an operator’s answer, in any order of requests', async () => {
     const userId = newPilgrim()
     await checkIn(stack, userId)
     const headers = admin('volunteer')
     const map = async (init: RequestInit): Promise<LiveMap> =>
       dataOf(await stack.fetch(DATA, init), dataEndpoint)
-    // Each replica learns of a new position by itself.
+    // Each replica reads a new position at its next refresh.
     const shown = async () => (await map({ headers })).points.some((point) => point.userId === userId)
     await until(async () => (await Promise.all([shown(), shown(), shown(), shown()])).every(Boolean), {
       timeoutMs: 10_000,
@@ -59,7 +59,7 @@ describeWorlds('kept answers', (stack) => {
     await sentenceOf(await stack.fetch(DATA, { headers: { 'X-Admin-Token': 'wrong' } }), 401, 'unauthorized')
   })
 
-  test('a kept answer is charged to the token like any other, and told to nobody without one', async () => {
+  test('a cached answer needs a token and is charged to it like any other', async () => {
     const headers = admin('owner')
     const read = () => stack.fetch('/api/event/admin/timeline', { headers })
     const answers = await Promise.all(Array.from({ length: 31 }, read))

@@ -1,4 +1,4 @@
-/** Clients that dawdle hold up nobody else, and not for ever. */
+/** Slow clients do not delay others, and are disconnected after a bounded time. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
@@ -9,7 +9,7 @@ import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
 const OF_EACH = 30
 /** Caddy gives a head 10 s. */
 const HEAD_MS = 20_000
-/** A service lets a client go that has sent next to nothing for 10 s; Caddy gives every body 120 s. */
+/** A service disconnects a client that has sent almost nothing for 10 s; Caddy gives every body 120 s. */
 const BODY_MS: Record<World['kind'], number> = { embedded: 14_000, real: 130_000 }
 /** A track of a day's walk on a bad network. */
 const TRACK_BYTES = 84_917
@@ -23,11 +23,11 @@ afterAll(async () => void (await Promise.all(stacks.map((stack) => stack.close()
 
 interface Slow {
   readonly socket: TLSSocket
-  /** Milliseconds until the server hung up, and what it said before. */
+  /** Milliseconds until the server closed the connection, and what it had sent. */
   readonly end: Promise<{ ms: number; said: string }>
 }
 
-/** Sends `first`, then a byte of `rest` each second. @param reads whether it takes what it is answered */
+/** Sends `first`, then a byte of `rest` each second. @param reads whether it reads the answer */
 async function dawdle({ port, ca }: World, first: string, rest: string, reads = true): Promise<Slow> {
   const opened = performance.now()
   let said = ''
@@ -49,12 +49,12 @@ async function dawdle({ port, ca }: World, first: string, rest: string, reads = 
   return { socket, end: promise }
 }
 
-/** Milliseconds until the last of them was hung up on. */
+/** Milliseconds until the last connection was closed. */
 async function latest(clients: readonly Slow[]): Promise<number> {
   return Math.max(...(await Promise.all(clients.map(async ({ end }) => (await end).ms))))
 }
 
-test('slow heads and slow bodies are bounded, and while they and clients that never read are there others are served', async () => {
+test('slow heads and slow bodies are bounded, and other clients are served beside them and beside clients that never read', async () => {
   await Promise.all(
     stacks.map(async (stack) => {
       const many = (make: () => Promise<Slow>) => Promise.all(Array.from({ length: OF_EACH }, make))
@@ -75,14 +75,14 @@ test('slow heads and slow bodies are bounded, and while they and clients that ne
       }
       expect(await latest(heads)).toBeLessThan(HEAD_MS)
       expect(await latest(bodies)).toBeLessThan(BODY_MS[stack.kind])
-      // Anything of success would make a phone forget its point.
+      // A success would make a phone delete its point.
       for (const { end } of bodies) expect((await end).said).toStartWith('HTTP/1.1 408 ')
       for (const { socket } of [...heads, ...bodies, ...deaf]) socket.destroy()
     }),
   )
 }, 180_000)
 
-/** A request whose body comes in equal pieces, one each second. @returns what was answered, and after how long */
+/** Sends a body in equal pieces, one each second. @returns the answer and its time */
 async function sendSlowly({ port, ca }: World, path: string, body: string, seconds: number) {
   const opened = performance.now()
   let said = ''
@@ -105,7 +105,7 @@ async function sendSlowly({ port, ca }: World, path: string, body: string, secon
   return answer
 }
 
-/** A track of just so many bytes. */
+/** A track of exactly this many bytes. */
 function trackOf(bytes: number): string {
   const user_id = newPilgrim()
   const from = Date.now() - 3_600_000
@@ -127,7 +127,7 @@ test('a slow phone is served as long as its body makes progress', async () => {
   )
 }, 90_000)
 
-test('a service lets a body go that is too slow, and says what it wants', async () => {
+test('a service refuses a body that is too slow, and the error names the minimum', async () => {
   const [embedded] = stacks
   const at = (bytesASecond: number) =>
     sendSlowly(embedded!, '/api/event/track/sync', trackOf(bytesASecond * 20), 20)

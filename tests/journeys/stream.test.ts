@@ -1,4 +1,4 @@
-/** The event as operators see it while it happens, through the proxy and embedded. */
+/** The live stream for operators, through the proxy and embedded. */
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:http2'
@@ -37,7 +37,7 @@ const sum = (stream: EventStream, name: 'checkins' | 'points' | 'duplicates'): n
   stream.all('counts').reduce((total, counts) => total + counts[name], 0)
 
 describeWorlds('the stream', (stack) => {
-  test('tells what stands, then what is admitted by all replicas, and where', async () => {
+  test('sends a snapshot, then the check-ins that all replicas admit, with their places', async () => {
     const stream = await open(stack, {}, '?zoom=14')
     const snapshot = await stream.next('snapshot')
     expect(snapshot).toMatchObject({
@@ -68,7 +68,7 @@ describeWorlds('the stream', (stack) => {
     stream.close()
   }, 60_000)
 
-  test('tells changes of the status, and after a break those that were missed', async () => {
+  test('sends changes of the status, and after a reconnect the missed ones', async () => {
     const stream = await open(stack)
     await stream.next('snapshot')
     await setStatus(stack, { status: 'paused', message: 'Storm' })
@@ -108,7 +108,7 @@ describeWorlds('the stream', (stack) => {
       })
   }, 60_000)
 
-  test('refuses a zoom that there is not; a HEAD opens nothing', async () => {
+  test('refuses an invalid zoom; a HEAD opens no stream', async () => {
     for (const zoom of ['5', '19', '', '1e1', '10.5'])
       await sentenceOf(
         await stack.fetch(`${PATH}?zoom=${zoom}`, { headers: admin('manager') }),
@@ -119,7 +119,7 @@ describeWorlds('the stream', (stack) => {
     expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
   })
 
-  test('comes at once over HTTP/2 too', async () => {
+  test('arrives without delay over HTTP/2 too', async () => {
     if (stack.kind === 'embedded') return
     const session = connect(`https://localhost:${stack.port}`, { ca: stack.ca })
     try {
@@ -138,8 +138,8 @@ describeWorlds('the stream', (stack) => {
     }
   }, 30_000)
 
-  // The last one: nothing opens an ended event again.
-  test('shows the end', async () => {
+  // The last test: nothing reopens an ended event.
+  test('sends the end of the event', async () => {
     const stream = await open(stack)
     await stream.next('snapshot')
     await stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
@@ -182,12 +182,12 @@ test.skipIf(embeddedOnly)(
       const stream = await open(bound)
       await stream.next('snapshot')
       const cut = async () => {
-        // The bound shows when something is written.
+        // The limit takes effect at the next write.
         await checkIn(stack, newPilgrim())
         try {
           return stream.ended
         } catch {
-          // Broken off in the middle of the body.
+          // The connection closes within the body.
           return true
         }
       }

@@ -1,4 +1,4 @@
-/** Profiles and carbon as a phone client meets them. */
+/** Profiles and carbon as a phone sees them. */
 import { describe, expect, test } from 'bun:test'
 import { phoneEndpoint, photoCountEndpoint, userSyncEndpoint } from '#shared/contracts/profile.ts'
 import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
@@ -9,7 +9,7 @@ import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
 
 describeWorlds('survey-profile', (stack) => {
   describe('user/sync', () => {
-    test('makes the pilgrim and answers the whole profile', async () => {
+    test('creates the pilgrim and returns the whole profile', async () => {
       const userId = newPilgrim()
       const body = {
         user_id: userId,
@@ -22,7 +22,7 @@ describeWorlds('survey-profile', (stack) => {
       expect(await profileOf(stack, userId)).toEqual(profile)
     })
 
-    test('absent, null and empty fields wipe nothing', async () => {
+    test('absent, null and empty fields delete nothing', async () => {
       const userId = newPilgrim()
       await post(stack, 'user/sync', { user_id: userId, display_name: '名', picture_url: 'https://x.test/1' })
       const answer = await post(stack, 'user/sync', { userId, display_name: '', picture_url: null })
@@ -41,7 +41,7 @@ describeWorlds('survey-profile', (stack) => {
       expect(await sync({ consumption: { hotel: 1 } })).toBe(9.947)
       expect(await sync({ consumption: { water: 0, recycle: 100 } })).toBe(8.585)
       expect(await sync({ transport: { car: 100 } })).toBe(39.064)
-      // A mode that the table does not know counts as bus.
+      // An unknown mode counts as bus.
       expect(await sync({ transport: { rickshaw: 10 } })).toBe(43.816)
     })
 
@@ -54,7 +54,7 @@ describeWorlds('survey-profile', (stack) => {
       expect(await sync({ CAR: 10 })).toBe(3.048)
     })
 
-    test('twenty modes are the most, over all calls together', async () => {
+    test('twenty modes are the maximum over all calls', async () => {
       const userId = newPilgrim()
       const sync = (from: number, count: number) =>
         post(stack, 'user/sync', {
@@ -64,11 +64,11 @@ describeWorlds('survey-profile', (stack) => {
       expect((await sync(0, 20)).status).toBe(200)
       expect(await sentenceOf(await sync(20, 1), 400, 'invalid-request')).toStartWith('transport: ')
       expect((await sync(5, 10)).status).toBe(200)
-      // Of 20 modes that no table knows: 20 km by bus, and none of the refused ones.
+      // 20 unknown modes: 20 km by bus; the refused modes add nothing.
       expect((await profileOf(stack, userId)).carbon_kg).toBe(9.503)
     })
 
-    test('two concurrent first writes make one pilgrim', async () => {
+    test('two concurrent first writes create one pilgrim', async () => {
       const userId = newPilgrim()
       const writes = await Promise.all([
         post(stack, 'user/sync', { user_id: userId, display_name: '甲' }),
@@ -199,7 +199,7 @@ describeWorlds('survey-profile', (stack) => {
     await sentenceOf(await stack.fetch('/api/event/photos/count'), 400, 'invalid-request')
   })
 
-  test('someone of whom nothing is known is 404', async () => {
+  test('an unknown pilgrim is 404', async () => {
     await sentenceOf(await stack.fetch(`/api/event/user/${newPilgrim()}`), 404, 'not-found')
   })
 })

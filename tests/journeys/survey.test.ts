@@ -1,4 +1,4 @@
-/** The survey as a phone client meets it. */
+/** The survey as a phone sees it. */
 import { describe, expect, test } from 'bun:test'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { surveysEndpoint } from '#shared/contracts/reports.ts'
@@ -60,7 +60,7 @@ describeWorlds('survey', (stack) => {
       expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(named)
     })
 
-    test('an empty list is an answer; a valid phone is stored, another one ignored', async () => {
+    test('an empty list is an answer; a valid phone number is stored, an invalid one ignored', async () => {
       const [one, other] = [newPilgrim(), newPilgrim()]
       await dataOf(await post(stack, 'submit', { user_id: one, q1: [], phone: '0911222333' }), submitEndpoint)
       expect((await profileOf(stack, one)).phone).toBe('••••••••33')
@@ -73,7 +73,7 @@ describeWorlds('survey', (stack) => {
       return (await answer.json()) as { surveys: { answers: object }[] }
     }
 
-    test('the forms are merged, Q1 is q1, and what is not taken is named', async () => {
+    test('the forms are merged, Q1 is q1, and the answer lists ignored fields', async () => {
       const userId = newPilgrim()
       const given = {
         user_id: userId,
@@ -103,7 +103,7 @@ describeWorlds('survey', (stack) => {
       expect(await profileOf(stack, userId)).toMatchObject({ display_name: '小林', phone: null })
     })
 
-    test('a role is no second answer to q7; a name or a phone that is none wipes nothing', async () => {
+    test('a role does not replace an answer to q7; an invalid name or phone deletes nothing', async () => {
       const userId = newPilgrim()
       const first = await post(stack, 'submit', {
         user_id: userId,
@@ -126,7 +126,7 @@ describeWorlds('survey', (stack) => {
       expect(await profileOf(stack, userId)).toMatchObject({ display_name: '林', phone: '••••••••33' })
     })
 
-    test('gps_points are taken as a track; while paused the survey is stored and the answer says so', async () => {
+    test('gps_points are accepted as a track; while paused the survey is stored and the points are refused', async () => {
       const userId = newPilgrim()
       const gps_points = walk(3, Date.now())
       const taken = await dataOf(
@@ -145,7 +145,7 @@ describeWorlds('survey', (stack) => {
     })
   })
 
-  test('names that strangers invent do not make the list or the CSV grow, and cost no answer', async () => {
+  test('invented question names do not make the list or the CSV grow, and no answer is lost', async () => {
     const people = Array.from({ length: 8 }, newPilgrim)
     for (const [n, user_id] of people.entries()) {
       const invented = Array.from({ length: 97 }, (_, i) => [`q${(i % 10) + 1}_by${n}_${i}`, 'x'])
@@ -167,7 +167,7 @@ describeWorlds('survey', (stack) => {
     const numbers = columns.slice(4, -1).map((name) => Number(/^q(\d+)/.exec(name)![1]))
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
     expect(columns.at(-1)).toBe('other_answers')
-    // Each name is in a column of its own, or in the last one.
+    // Each name has its own column, or is in the last one.
     const mine = lines.find((text) => text.includes(people[3]!))!
     for (let i = 0; i < 97; i++) {
       const name = `q${(i % 10) + 1}_by3_${i}`

@@ -1,4 +1,4 @@
-/** People whose totals are known: modes, late points, a day's change, wrong and right ones, reports, surveys. */
+/** Pilgrims with known totals: modes, late points, midnight, valid and invalid points, reports, surveys. */
 import { createCalendar } from '#shared/rules/calendar.ts'
 import type { FoldPoint } from '#shared/fold/fold.ts'
 import { MINUTE } from '#tests/helpers/pilgrim.ts'
@@ -6,7 +6,7 @@ import type { Reports } from './reference-totals.ts'
 
 export const DAY = 86_400_000
 export const calendar = createCalendar('Asia/Taipei')
-/** Noon in Taipei, two days ago: everything happens around it, none of it in the future. */
+/** Noon in Taipei, two days ago: all times are near it, and none is in the future. */
 export const NOON = calendar.span(calendar.day(Date.now() - 2 * DAY))[0] + DAY / 2
 
 export interface Person {
@@ -15,11 +15,11 @@ export interface Person {
   /** Sent in this order, a flush after each. */
   readonly batches: readonly (readonly FoldPoint[])[]
   readonly reports: Reports
-  /** The last one holds. */
+  /** The last one counts. */
   readonly surveys: readonly Record<string, string | number | boolean | string[]>[]
 }
 
-/** Points a few minutes apart, each some way from the one before it. */
+/** Points a few minutes apart, each at some distance from the previous one. */
 const way = (
   kind: 'c' | 't',
   from: number,

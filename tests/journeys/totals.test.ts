@@ -1,4 +1,4 @@
-/** Every endpoint that shows totals shows the same ones, to the last digit: those of a plain recomputation. */
+/** Every endpoint shows the same totals, to the last digit, as a plain recomputation. */
 import { beforeAll, expect, test } from 'bun:test'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import {
@@ -25,7 +25,7 @@ const PRESENT = PEOPLE.filter((person) => person !== ERASED)
 const countersOf = ({ batches }: Person) => recompute(batches.flat(), calendar)
 const expected = new Map(PEOPLE.map((person) => [person.id, figuresOf(countersOf(person))]))
 const mine = ({ id }: Person): Figures => expected.get(id)!
-/** Of everybody who ever walked. */
+/** Of everyone who ever walked. */
 const event = eventOf(PEOPLE.map(countersOf))
 
 describeWorlds('totals', (stack) => {
@@ -51,7 +51,7 @@ describeWorlds('totals', (stack) => {
     }
     await Promise.all(
       PEOPLE.map(async ({ id, name, reports, surveys }) => {
-        // What is reported twice counts as it was reported last.
+        // The last report counts.
         await post(stack, 'user/sync', {
           user_id: id,
           consumption: { water: 40 },
@@ -98,7 +98,7 @@ describeWorlds('totals', (stack) => {
     }
   })
 
-  test('carbon: of all that was walked and reported, by erased people too', async () => {
+  test('carbon: everything walked and reported, by erased people too', async () => {
     const reported = PEOPLE.map(({ reports }) => carbonOf(reports))
     const sum = (figure: (one: (typeof reported)[number]) => number) =>
       reported.reduce((n, one) => n + figure(one), 0)
@@ -132,12 +132,12 @@ describeWorlds('totals', (stack) => {
       hours: event.hours,
       time_zone: 'Asia/Taipei',
     })
-    // What is shown adds up from the hours to the days, and to the carbon of the segments.
+    // Hours add up to days, and to the carbon of the segments.
     for (const figure of ['points', 'checkins'] as const)
       expect(hours.reduce((n, hour) => n + hour[figure], 0)).toBe(days.reduce((n, day) => n + day[figure], 0))
   })
 
-  test('the map by cells, whatever their size', async () => {
+  test('map cells of every size', async () => {
     for (const zoom of [6, 12, 18]) {
       const { features } = await dataOf(await read(`admin/clusters?zoom=${zoom}`), clustersEndpoint)
       const sum = (figure: 'count' | 'users') =>
@@ -151,9 +151,9 @@ describeWorlds('totals', (stack) => {
     }
   })
 
-  test('the live map: everybody who is there, at the place of their last point', async () => {
+  test('the live map: everyone at the place of their last point', async () => {
     const since = new Date(NOON - 5 * DAY).toISOString()
-    // Each replica forgets an erased pilgrim by itself.
+    // Each replica removes an erased pilgrim at its next refresh.
     const points = await until(
       async () => {
         const map = await dataOf(await read(`data?limit=5000&since=${since}`), dataEndpoint)
@@ -172,7 +172,7 @@ describeWorlds('totals', (stack) => {
     }
   })
 
-  test('surveys: counts, list and CSV tell of the same answers', async () => {
+  test('surveys: counts, list and CSV contain the same answers', async () => {
     const surveys = await dataOf(await read('admin/surveys'), surveysEndpoint)
     const [ada, bo] = [PEOPLE[0]!.surveys.at(-1)!, PEOPLE[1]!.surveys[0]!]
     expect(surveys).toMatchObject({
@@ -198,7 +198,7 @@ describeWorlds('totals', (stack) => {
     ])
   })
 
-  test('the list of users in every order, a page of one at a time, and searched', async () => {
+  test('the list of users in every order, in pages of one, and by search', async () => {
     const pageBy = async (query: string) => {
       const found: UserRow[] = []
       const headers = admin('manager')
@@ -209,7 +209,7 @@ describeWorlds('totals', (stack) => {
         cursor = `&cursor=${page.next_cursor}`
       }
     }
-    // Somebody without a point is nothing and nowhere, and listed all the same.
+    // A pilgrim without a point has no totals and no place, but is listed.
     await post(stack, 'user/sync', { user_id: 'totals-el', display_name: 'Éléonore' })
     const everybody = [
       ...PRESENT.map((person) => ({ id: person.id, ...mine(person) })),

@@ -1,4 +1,4 @@
-/** Tracks: batches of points, the statistics they come to, and the live map. */
+/** Tracks: batches of points, their statistics, and the live map. */
 import { describe, expect, test } from 'bun:test'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import {
@@ -55,7 +55,7 @@ const FAULTS: readonly [reason: string, point: (ms: number) => unknown][] = [
   ['invalid-field', (ms) => ({ ...PLACE, timestamp: ms, source: '\ud800' })],
 ]
 
-/** With the instants that only operators and the pilgrim see. */
+/** Includes the instants that only operators and the pilgrim see. */
 const profileOf = async (stack: World, userId: string) => {
   const headers = admin('volunteer')
   return dataOf(await stack.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)
@@ -63,7 +63,7 @@ const profileOf = async (stack: World, userId: string) => {
 
 describeWorlds('tracks', (stack) => {
   describe('a track', () => {
-    test('is taken point by point; the phone learns what it may delete', async () => {
+    test('is accepted point by point; the answer says what the phone may delete', async () => {
       const userId = newPilgrim()
       const points = walk(10)
       expect(await dataOf(await syncTrack(stack, userId, points), trackSyncEndpoint)).toEqual({
@@ -81,7 +81,7 @@ describeWorlds('tracks', (stack) => {
       expect(await profileOf(stack, userId)).toMatchObject({ km: 0.8, checkins: 0, level: 1 })
     })
 
-    test('one bad point fails no other, and is named by its place and reason', async () => {
+    test('a bad point affects no other; the answer lists its index and reason', async () => {
       const now = Date.now()
       const bad = FAULTS.map(([, point]) => point(now))
       const good = { ...PLACE, timestamp: now - MINUTE_MS }
@@ -109,12 +109,12 @@ describeWorlds('tracks', (stack) => {
       expect(seconds).toBeWithin(50, 61)
       expect(eleventh.headers.get('ratelimit')).toBe(`"sync";r=0;t=${seconds}`)
       expect(eleventh.headers.get('ratelimit-policy')).toBe('"sync";q=10;w=60')
-      // The two windows are apart.
+      // The two rate limits are separate.
       await dataOf(await checkIn(stack, userId), checkInEndpoint)
     })
 
-    test('shows in the profile at once, and is the same after the flush', async () => {
-      // A flush may fall between the request and the look: then another pilgrim is looked at.
+    test('shows in the profile immediately, and is the same after the flush', async () => {
+      // If a flush runs between the request and the read, another pilgrim is tried.
       for (let pending = 0; pending === 0;) {
         const userId = newPilgrim()
         const points = walk(30)
@@ -151,11 +151,11 @@ describeWorlds('tracks', (stack) => {
       expect(Math.abs(Date.parse(answer.generated_at) - Date.now())).toBeLessThan(5_000)
       return answer.points
     }
-    /** Somewhere nobody else of this test is. */
+    /** A place that no other pilgrim of this test uses. */
     const island = (n: number) => ({ lat: -40 - n, lng: 10 + n })
     const around = ({ lat, lng }: { lat: number; lng: number }) =>
       `bbox=${lng - 0.1},${lat - 0.1},${lng + 0.1},${lat + 0.1}`
-    /** Each replica of tracking learns of moves by itself: asks often enough to have met all of them. */
+    /** Each replica refreshes by itself, so the test reads often enough to reach every replica. */
     const shown = async (query: string, count = 1): Promise<LivePosition[]> => {
       const asked = async () => {
         const all = await Promise.all(Array.from({ length: 12 }, () => positions(query)))
@@ -191,7 +191,7 @@ describeWorlds('tracks', (stack) => {
       await syncTrack(stack, late, [{ ...place, timestamp: now - 2 * MINUTE_MS }])
       const query = `?${around(place)}`
       await shown(query, 2)
-      // To operators at the instant, to the public at the minute.
+      // Operators get the instant, the public the minute.
       for (const [headers, shownAt] of [
         [admin('volunteer'), iso],
         [{}, (ms: number) => iso(minute(ms))],
@@ -207,7 +207,7 @@ describeWorlds('tracks', (stack) => {
       expect(await positions(`?${around(island(3))}`)).toBeEmpty()
     })
 
-    test('shows a day; older positions when asked for', async () => {
+    test('shows the last day, and older positions on request', async () => {
       const place = island(4)
       const timestamp = Date.now() - DAY_MS - MINUTE_MS
       await checkIn(stack, newPilgrim(), { ...place, timestamp })

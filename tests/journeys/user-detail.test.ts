@@ -1,4 +1,4 @@
-/** One pilgrim as a manager sees them, and who is told that they looked. */
+/** One pilgrim as a manager sees them; each call is in the audit log. */
 import { expect, test } from 'bun:test'
 import { auditEndpoint } from '#shared/contracts/reports.ts'
 import { userEndpoint, type UserDetail } from '#shared/contracts/user-detail.ts'
@@ -20,7 +20,7 @@ describeWorlds(
       return items.filter(({ action, details }) => action === 'show-user' && details.user_id === userId)
     }
 
-    test('is shown with everything that is known, each call audited', async () => {
+    test('shows everything that is known; each call is audited', async () => {
       const userId = lineUser(0x8_000_001)
       const now = Date.now()
       const times = Array.from({ length: 12 }, (_, i) => now - (12 - i) * 5 * MINUTE - 60 * MINUTE)
@@ -90,7 +90,7 @@ describeWorlds(
       expect(await looks(userId)).toHaveLength(2)
     }, 60_000)
 
-    test('is not there: 404, and nothing in the log but the ids of people', async () => {
+    test('an unknown pilgrim: 404, and the log has only the ids of people', async () => {
       const userId = newPilgrim()
       await sentenceOf(await show(userId), 404, 'not-found')
       await sentenceOf(await show('not/an/id'), 404, 'not-found')
@@ -100,7 +100,7 @@ describeWorlds(
       expect(await looks(userId)).toEqual([])
     })
 
-    test('is forgotten by the log when they are erased', async () => {
+    test('an erasure removes the pilgrim from the audit log', async () => {
       const userId = newPilgrim()
       await checkIn(stack, userId)
       await flushed(stack)

@@ -1,4 +1,4 @@
-/** A request as bytes: whole, in chunks, or with a length that lies. */
+/** Encodes a request as bytes: whole, chunked, or with a wrong length. */
 import { type Framing, SOUND } from './framing.ts'
 
 const chunk = (bytes: Buffer): Buffer =>
@@ -45,7 +45,7 @@ function payload(kind: Framing, body: Buffer): readonly [lines: readonly string[
   }
 }
 
-/** The bytes of a request. */
+/** @returns the bytes of a request */
 export function bytesOf(request: {
   readonly method: string
   readonly target: string

@@ -1,7 +1,7 @@
-/** Values at the edges of a type: times that one store has and another has not, addresses that are none, keys. */
+/** Boundary values: times that only some stores support, invalid addresses, special keys. */
 import fc from 'fast-check'
 
-/** Times in writing: the first and the last of a calendar, of a column and of a clock, and what zones make of them. */
+/** Times as text: the limits of calendars, columns and clocks, with offsets that cross them. */
 export const TIMES = [
   ...['0000-01-01T00:00:00Z', '0000-01-01T00:00:00+14:00', '0000-12-31T23:59:59.999-12:00'],
   ...['0001-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '0099-12-31T23:59:59Z', '1582-10-10T00:00:00Z'],
@@ -19,7 +19,7 @@ export const TIMES = [
   ...['0000:00:00 00:00:00', '9999:12:31 23:59:59', '2026-04-12', '2026-04-12T10:00', 'infinity', 'now'],
 ] as const
 
-/** The same as epoch numbers: of seconds, of milliseconds, and beyond what a clock or a column holds. */
+/** Times as epoch numbers: seconds, milliseconds, and values beyond the range of clocks and columns. */
 export const EPOCHS = [
   ...[0, -1, 1, 1_775_966_400, 2_147_483_647, 2_147_483_648, 4_294_967_296, 32_503_680_000_000],
   ...[-62_135_596_800_000, -62_135_596_800_001, -62_167_219_200_001, -210_866_803_200_001],
@@ -27,7 +27,7 @@ export const EPOCHS = [
   ...[Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 9.3e15, 1e20, 1e308, 0.5],
 ] as const
 
-/** What is written where an address should stand, and addresses that mean something to somebody behind. */
+/** Invalid addresses, and addresses with a special meaning for a component behind the service. */
 export const URLS = [
   ...['javascript:alert(1)', 'JavaScript:alert(1)', ' javascript:alert(1)', 'java\nscript:alert(1)'],
   ...['data:text/html,<script>alert(1)</script>', 'vbscript:x', 'file:///etc/passwd', 'blob:https://a/1'],
@@ -45,7 +45,7 @@ export const URLS = [
   ...['https://a.example/"onerror=alert(1)', "https://a.example/'", `https://a.example/${'x'.repeat(2_000)}`],
 ] as const
 
-/** What spoils a text wherever it stands in it. */
+/** Pieces that make any text invalid or dangerous. */
 const PIECES = [
   '\u0000',
   '\ud800',
@@ -74,7 +74,7 @@ const MARKS = [
   'x'.repeat(9_000),
 ]
 
-/** One piece, and where it goes in: at the beginning, in the middle, or at the end. */
+/** One piece and where it is inserted. */
 export interface Graft {
   readonly piece: string
   readonly at: 'start' | 'middle' | 'end'
@@ -84,13 +84,13 @@ export const graft: fc.Arbitrary<Graft> = fc.record({
   at: fc.constantFrom('start', 'middle', 'end'),
 })
 
-/** A text that is right but for one piece. */
+/** A valid text with one inserted piece. */
 export function grafted(text: string, { piece, at }: Graft): string {
   const place = at === 'start' ? 0 : at === 'end' ? text.length : text.length >> 1
   return text.slice(0, place) + piece + text.slice(place)
 }
 
-/** Mostly right ones, some spoilt, some at an edge. */
+/** Mostly valid values, some spoilt, some boundary values. */
 export const spoilt = (right: fc.Arbitrary<string>, edges: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 5, arbitrary: right },
@@ -98,7 +98,7 @@ export const spoilt = (right: fc.Arbitrary<string>, edges: readonly string[]): f
     { weight: 3, arbitrary: fc.constantFrom(...edges) },
   )
 
-/** Names that mean something to a language. */
+/** Names with a special meaning in a programming language. */
 export const KEYS = [
   '__proto__',
   'constructor',
@@ -110,5 +110,5 @@ export const KEYS = [
   'length',
 ]
 
-/** How many members a swarm has: more than a form has questions, and as many as a body holds. */
+/** Sizes of a swarm of members: more than a form has questions, up to the limit of a body. */
 export const SWARMS = [101, 1_000, 6_000] as const

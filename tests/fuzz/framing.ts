@@ -1,10 +1,10 @@
-/** How a request is put on the wire: tokens, odd headers, bent paths and methods, and lengths that lie. */
+/** Variations of a request on the wire: tokens, unusual headers, altered paths and methods, and wrong lengths. */
 import fc from 'fast-check'
 import { KEYS, TIMES } from './edges.ts'
 import { hostileText } from './json.ts'
 import { userId } from './schema.ts'
 
-/** `length` and `chunked` are HTTP; each of the others breaks it in its own way. */
+/** `length` and `chunked` are valid HTTP; each of the others violates it. */
 export const SOUND = ['length', 'chunked'] as const
 const BROKEN = [
   ...['declares-more', 'declares-less', 'bad-length', 'two-lengths', 'length-and-chunked'],
@@ -20,7 +20,7 @@ const BROKEN = [
     'bad-version',
   ],
 ] as const
-/** Framings that leave the server waiting for more: the client hangs up. */
+/** Framings that leave the server waiting for more bytes, until the client closes the connection. */
 export const UNFINISHED: readonly string[] = ['declares-more', 'cut-chunk', 'huge-chunk']
 export type Framing = (typeof SOUND)[number] | (typeof BROKEN)[number]
 
@@ -31,7 +31,7 @@ export interface How {
   readonly bend: ((method: string, target: string) => readonly [string, string]) | null
 }
 
-/** Bytes that a header may not hold are another matter (`bad-header`). */
+/** Bytes that are invalid in a header are covered by `bad-header`. */
 const headerText = hostileText.map((text) =>
   Buffer.from(
     text
@@ -187,7 +187,7 @@ const kindOf = (withBody: boolean) =>
     { weight: 2, arbitrary: fc.constantFrom<Framing>(...BROKEN) },
   )
 
-/** Ways to send a request. @param tokens valid ones; a wrong one is rare, because it waits */
+/** Ways to send a request. @param tokens valid ones. A wrong token is rare, because its answer is delayed */
 export const framing = (tokens: readonly string[], withBody: boolean): fc.Arbitrary<How> =>
   fc.record({
     kind: kindOf(withBody),
@@ -200,7 +200,7 @@ export const framing = (tokens: readonly string[], withBody: boolean): fc.Arbitr
     bend: fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: bend }),
   })
 
-/** Method, target and headers of a request as it is sent. */
+/** Method, target and headers of the request on the wire. */
 export function framed(method: string, target: string, type: string, { kind, token, headers, bend }: How) {
   const [sent, where] = bend?.(method, target) ?? [method, target]
   const all: (readonly [string, string])[] = [...headers]
@@ -211,5 +211,5 @@ export function framed(method: string, target: string, type: string, { kind, tok
   return { method: sent, target: where, headers: all }
 }
 
-/** Whether it is HTTP, so that it is owed an answer. */
+/** Whether it is valid HTTP, which must get an answer. */
 export const isSound = ({ kind }: How): boolean => (SOUND as readonly string[]).includes(kind)

@@ -1,4 +1,4 @@
-/** No request, however wrong, gets more than a refusal. `bun run test:fuzz` sends many more. */
+/** Every invalid request gets a proper refusal. `bun run test:fuzz` sends many more requests. */
 import { expect, test } from 'bun:test'
 import { flushed, healthOf } from '#tests/helpers/test-stack.ts'
 import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
@@ -15,7 +15,7 @@ describeWorlds(
     injections(world)
 
     test(
-      'no 5xx, no hang, no inner detail, and nothing stored half',
+      'no answer is a 5xx, hangs or leaks internals, and nothing is stored partly',
       async () => {
         const started = performance.now()
         const report = await fuzz(world, {
@@ -41,7 +41,7 @@ describeWorlds(
         )
         for (const line of report.away) console.log(`${world.kind}: ${line}`)
         expect(report.findings.map(({ operation, fault }) => `${operation}: ${fault}`)).toEqual([])
-        // Nor has anything reached the database that it would not take: the owner would be told of it.
+        // Nothing reached the database that it refuses: that would alert the owner.
         expect(world.complaints()).toEqual([])
         await flushed(world)
         expect(await healthOf(world)).toMatchObject({ status: 'ok', db: 'ok', kv: 'ok', objects: 'ok' })

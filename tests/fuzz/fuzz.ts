@@ -1,4 +1,4 @@
-/** Many requests at once, each judged by itself; a failing one is made as small as it goes and printed. */
+/** Sends many concurrent requests and judges each answer. A failing request is shrunk and printed. */
 import fc from 'fast-check'
 import { admin, setStatus, type World } from '#tests/helpers/test-stack.ts'
 import { bytesOf } from './bytes.ts'
@@ -7,7 +7,7 @@ import { declaredBy, faultOf } from './oracle.ts'
 import { type Description, type FuzzRequest, requests } from './requests.ts'
 import { type Outcome, openWire, type Wire } from './wire.ts'
 
-/** Limits that a fuzzer does not meet. */
+/** Rate limits above what the fuzzer sends. */
 export const UNLIMITED = Object.fromEntries(
   ['CHECKIN', 'SYNC', 'SURVEY', 'USER_WRITE', 'ADDRESS_WRITE', 'ADDRESS', 'ADMIN'].map((name) => [
     `EVENT_LIMIT_${name}`,
@@ -16,18 +16,18 @@ export const UNLIMITED = Object.fromEntries(
 )
 
 const WORKERS = 16
-/** A service gives up by itself after 25 s. */
+/** Longer than the 25 s after which a service times out. */
 const ANSWER_MS = 28_000
-/** After so long a client hangs up whose request is not finished. */
+/** After this time the client closes the connection of an unfinished request. */
 const UNFINISHED_MS = 200
 
 export interface Finding {
   readonly operation: string
   readonly fault: string
   readonly seed: number
-  /** How many requests had been sent when it was found, those included that make a finding smaller. */
+  /** Requests sent before it was found, those for shrinking included. */
   readonly after: number
-  /** A line for a shell that sends the request again. */
+  /** A shell command that repeats the request. */
   readonly line: string
   readonly answer: string
 }
@@ -36,7 +36,7 @@ export interface Report {
   readonly sent: number
   readonly statuses: ReadonlyMap<string, number>
   readonly findings: readonly Finding[]
-  /** What was answered with 503, and why. */
+  /** Requests that were answered with 503, with the reasons. */
   readonly away: readonly string[]
   readonly slowest: { readonly ms: number; readonly operation: string }
 }
@@ -44,7 +44,7 @@ export interface Report {
 export interface Options {
   readonly requests: number
   readonly seed: number
-  /** Called now and then with the requests sent so far. */
+  /** Called regularly with the number of requests sent. */
   readonly onProgress?: (sent: number, findings: number) => void
 }
 
@@ -75,11 +75,11 @@ class Failure extends Error {
   }
 }
 
-/** Digits and quotations differ from request to request; the kind of fault is what is left. */
+/** The kind of a fault: its text without digits and quotations, which differ between requests. */
 const kindOf = ({ operation, bent, sound }: FuzzRequest, fault: string): string =>
   `${bent ? 'bent' : sound ? operation : 'unsound'}: ${fault.replaceAll(/\d{4,}|"[^"]*"/g, '…')}`
 
-/** Sends so many requests and judges each. */
+/** Sends the requests and judges each answer. */
 export async function fuzz(world: World, { requests: wanted, seed, onProgress }: Options): Promise<Report> {
   const document = (await (await world.fetch('/api/event/openapi.json')).json()) as Description
   const tokens = (['owner', 'manager', 'volunteer'] as const).map((role) => admin(role)['X-Admin-Token'])
@@ -142,13 +142,13 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
   return { sent, statuses, findings: [...found.values()], away, slowest }
 }
 
-/** Every so many refused writes it is looked whether they left a pilgrim behind. */
+/** After this many refused writes, one is checked for a pilgrim that it left behind. */
 const TRACED = 10
 
-/** A request that is refused leaves nothing behind, not even the pilgrim in whose name it was sent. */
+/** A refused request must store nothing, not even the pilgrim whom it names. */
 function createTrace(world: World) {
   let refused = 0
-  // While a request is made smaller, a form of it may be accepted.
+  // During shrinking a variant of the request may be accepted.
   const accepted = new Set<string>()
   return async ({ userId, sound }: FuzzRequest, outcome: Outcome): Promise<string | null> => {
     if (userId === null || typeof outcome === 'string') return null

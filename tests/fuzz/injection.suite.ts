@@ -1,4 +1,4 @@
-/** What people write is only ever text: to the database, to spreadsheets, to browsers, to whoever fetches. */
+/** Input is only ever text: for the database, spreadsheets, browsers and other clients. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { encodeCursor } from '#shared/http/pagination.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
@@ -10,7 +10,7 @@ const post = (world: World, path: string, body: unknown, headers: Record<string,
 const read = (world: World, path: string, headers: Record<string, string> = {}) =>
   world.fetch(`/api/event/${path}`, { headers: { ...admin('owner'), ...headers } })
 
-/** A list as operators read it, by what it names its cursor, and a position that is none of its own. */
+/** Lists of operators, each with its cursor parameter and a forged position. */
 const CURSORS: readonly (readonly [path: string, list: string])[] = [
   ['admin/users?', 'users:userId:asc'],
   ['admin/users?sort=km&order=desc&', 'users:km:desc'],
@@ -38,7 +38,7 @@ const POSITIONS: readonly (readonly unknown[])[] = [
 ]
 
 function databases(world: World): void {
-  test('SQL in a search, a sort or a cursor is text', async () => {
+  test('SQL in a search, a sort or a cursor is treated as text', async () => {
     const userId = newPilgrim()
     await post(world, 'user/sync', { user_id: userId, display_name: "O'Neil % _ \\ $1" })
     for (const search of ["' OR 1=1 --", "') OR TRUE --", '%', '_', '\\', '$1', "O'Neil"]) {
@@ -88,7 +88,7 @@ function spreadsheets(world: World): void {
     const csv = await (await read(world, 'admin/surveys', { Accept: 'text/csv' })).text()
     const cells = [...csv.matchAll(/"((?:[^"]|"")*)"(?:,|\r\n)/g)].map(([, cell]) => cell!)
     expect(cells.length).toBeGreaterThan(100)
-    // Nothing stands outside of a cell.
+    // No text is outside of a cell.
     expect(csv.replaceAll(/"((?:[^"]|"")*)"(?:,|\r\n)/g, '')).toBe('')
     expect(cells.filter((cell) => /^[\s]*[=+\-@]/.test(cell))).toEqual([])
   })
@@ -97,7 +97,7 @@ function spreadsheets(world: World): void {
 function browsers(world: World): void {
   const MARKUP = '<script>alert(1)</script><image href="http://127.0.0.1:1/"/>&amp;]]>'
 
-  test('markup in a name or a report is shown as it was written, by nothing that a browser would run', async () => {
+  test('markup in a name or a report is returned as text that no browser runs', async () => {
     const userId = newPilgrim()
     await checkIn(world, userId)
     await post(world, 'user/sync', { user_id: userId, display_name: MARKUP, language: MARKUP.slice(0, 35) })
@@ -147,7 +147,7 @@ function fetching(world: World): void {
   })
   afterAll(() => canary.stop(true))
 
-  test('no address that anybody gives is fetched', async () => {
+  test('no address from a request is fetched', async () => {
     asked = []
     const userId = newPilgrim()
     const url = `http://127.0.0.1:${canary.port}/`

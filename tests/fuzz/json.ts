@@ -1,13 +1,13 @@
-/** JSON as an attacker writes it: numbers and keys that no serializer would put out, at any place of a value. */
+/** Hostile JSON: numbers and keys that no serializer writes, at any position of a value. */
 import fc from 'fast-check'
 import { EPOCHS, type Graft, graft, grafted, KEYS, SWARMS, TIMES, URLS } from './edges.ts'
 
-/** Text that stands in the document as it is. */
+/** Text that is written to the document unchanged. */
 export class Raw {
   constructor(readonly text: string) {}
 }
 
-/** An object as a list of its members: keys may come twice, or be `__proto__`. */
+/** An object as a list of members, so that keys can be repeated or be `__proto__`. */
 export class Members {
   constructor(readonly entries: readonly (readonly [string, unknown])[]) {}
 }
@@ -27,7 +27,7 @@ const NUMBERS = [
   ...['2147483648', '-2147483649', '9223372036854775808', '8640000000000001', '1.0000000000000001', '5e-324'],
   '9'.repeat(400),
 ]
-/** What is no JSON at all. */
+/** Invalid JSON. */
 const NOT_JSON = [
   'NaN',
   'Infinity',
@@ -43,7 +43,7 @@ const NOT_JSON = [
   '"\u0001"',
 ]
 
-/** Strings that mean something to somebody behind: SQL, shells, browsers, spreadsheets, terminals, templates. */
+/** Strings with a special meaning in SQL, shells, browsers, spreadsheets, terminals or templates. */
 export const STRINGS = [
   ...['', ' ', '\t', '0', '-1', '1e999', 'NaN', 'null', 'undefined', 'true', '[]', '{}', '[object Object]'],
   ...[
@@ -122,7 +122,7 @@ const long = fc
   .tuple(fc.constantFrom('1', '""', 'null', '{}', '[]', '1e9'), fc.constantFrom(51, 201, 5_001, 10_000))
   .map(([item, length]) => new Raw(`[${Array(length).fill(item).join(',')}]`))
 
-/** A string nobody asked for. */
+/** An unexpected string. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...STRINGS) },
   { weight: 1, arbitrary: fc.constantFrom(...TIMES) },
@@ -131,7 +131,7 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: loneSurrogates },
 )
 
-/** A value nobody asked for. */
+/** An unexpected value. */
 export const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: hostileText },
   { weight: 4, arbitrary: fc.constantFrom(...NUMBERS).map((text) => new Raw(text)) },
@@ -144,19 +144,19 @@ export const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: long },
 )
 
-/** What is done to a value, to the member that it belongs to, or to the object that it is. */
+/** Changes of a value, of its member, or of the object itself. */
 const OF_MEMBERS = ['remove', 'twice', 'rename', 'wrap', 'spoil', 'spoil-key'] as const
 const OF_OBJECTS = ['proto', 'add', 'swarm'] as const
 
-/** One change of a document: where (counted through its places), what, and with which value. */
+/** One change of a document: the position (an index of its values), the kind, and the new value. */
 export interface Mutation {
   readonly place: number
   readonly kind: 'replace' | (typeof OF_MEMBERS)[number] | (typeof OF_OBJECTS)[number]
   readonly value: unknown
   readonly key: string
-  /** Goes into a text or a key that is right otherwise. */
+  /** Inserted into a valid text or key. */
   readonly graft: Graft
-  /** How many members a swarm adds. */
+  /** Members that a swarm adds. */
   readonly swarm: number
 }
 
@@ -176,7 +176,7 @@ export const mutation: fc.Arbitrary<Mutation> = fc.record({
   swarm: fc.constantFrom(...SWARMS),
 })
 
-/** Number of places in a value: itself, and whatever stands in it. */
+/** Number of positions in a value: itself and all nested values. */
 const placesIn = (value: unknown): number =>
   value instanceof Members
     ? value.entries.reduce((sum, [, one]) => sum + placesIn(one), 1)
@@ -184,7 +184,7 @@ const placesIn = (value: unknown): number =>
       ? value.reduce<number>((sum, one) => sum + placesIn(one), 1)
       : 1
 
-/** Every object as its members. */
+/** Converts every object to its members. */
 function opened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(opened)
   if (typeof value !== 'object' || value === null || value instanceof Raw || value instanceof Members)
@@ -197,7 +197,7 @@ const PROTO = new Members([
   ['level', 3],
 ])
 
-/** What becomes of one member; none, one or two. */
+/** Changes one member. @returns none, one or two members */
 function changed([key, value]: readonly [string, unknown], change: Mutation) {
   const { kind, value: other, key: name } = change
   if (kind === 'remove') return []
@@ -209,7 +209,7 @@ function changed([key, value]: readonly [string, unknown], change: Mutation) {
   return [[key, other] as const]
 }
 
-/** More members like those that are there, or under the key that is given; many, and not large. */
+/** Many small members, like the existing ones or under the given key. */
 function swarming({ entries }: Members, { key, swarm, value }: Mutation): Members {
   const [name, given] = entries.at(-1) ?? [key.slice(0, 20), value]
   const like = typeof given === 'object' ? 1 : given
@@ -242,7 +242,7 @@ function mutatedAt(value: unknown, place: number, change: Mutation): unknown {
   return value instanceof Members ? new Members(entries) : entries.map(([, one]) => one)
 }
 
-/** The document after these changes. */
+/** @returns the changed document */
 export function mutate(document: unknown, changes: readonly Mutation[]): unknown {
   let value = opened(document)
   for (const change of changes) value = mutatedAt(value, change.place % placesIn(value), change)

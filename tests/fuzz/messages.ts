@@ -1,4 +1,4 @@
-/** Bodies that no schema describes well enough: what LINE delivers, and what operators push. */
+/** Bodies that a schema describes too loosely: webhook deliveries and pushes. */
 import fc from 'fast-check'
 import { KEYS, spoilt } from './edges.ts'
 import { hostileText } from './json.ts'
@@ -14,7 +14,7 @@ export const lineEvents = fc
         timestamp: epoch,
         source: fc.record({ type: fc.constantFrom('user', 'group'), userId }),
         replyToken: fc.string(),
-        // What LINE may add some day, and what it never will.
+        // Possible future fields of LINE, and impossible ones.
         deliveryContext: fc.dictionary(spoilt(fc.constant('isRedelivery'), KEYS), fc.boolean()),
         message: fc.record({ type: fc.constantFrom('text', 'image'), id: fc.string(), text: hostileText }),
         postback: fc.record({ data: fc.constantFrom('action=level', 'action=__proto__', 'x') }),
@@ -25,7 +25,7 @@ export const lineEvents = fc
   )
   .map((events) => ({ destination: 'U0', events }))
 
-/** Right ones: of what the schema allows, rules between the fields leave hardly any. */
+/** Valid pushes. Random values of the schema would almost always violate the rules between fields. */
 export const push = fc.record(
   {
     audience: fc.constantFrom('all', 'participants', 'volunteers', 'completed'),

@@ -1,11 +1,11 @@
-/** What is right whatever was asked: which answers a request may get, and what no answer may tell. */
+/** The test oracle: which answers a request may get, and what no answer may contain. */
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ErrorBody } from '#shared/contracts/errors.ts'
 import { UNFINISHED } from './framing.ts'
 import type { Description, FuzzRequest } from './requests.ts'
 import type { Answer, Outcome } from './wire.ts'
 
-/** Inner detail: stacks, code, SQL, paths, and what this is made of. */
+/** Internal details: stack traces, code, SQL, paths, names of components. */
 const LEAKS = [
   /\bat (async )?\S+ \(?[^)\s]*:\d+:\d+/,
   /node_modules|\.[jt]s:\d+|file:\/\/\/|\/(tmp|home|root|usr|var|etc|app)\//,
@@ -14,7 +14,7 @@ const LEAKS = [
   /\b(TypeError|RangeError|SyntaxError|ReferenceError|ZodError|ECONN\w+|ENOENT|EPIPE)\b/,
 ]
 
-/** What a request that is not HTTP, or whose method or target were bent, may be answered with beside its own. */
+/** Additional statuses for invalid HTTP, and for an altered method or target. */
 const REFUSED = [400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 417, 421, 429, 431]
 const NO_HTTP = [...REFUSED, 501, 505]
 
@@ -27,7 +27,7 @@ const byOperation = new Map(
 
 function statusFault(request: FuzzRequest, { status }: Answer, declared: readonly number[]): string | null {
   if (declared.includes(status) && status < 500) return null
-  // These two answer within a bound of their own: on a busy machine a store can be later than that.
+  // These two have their own timeouts, which a store can exceed on a busy machine.
   if (status === 503 && BOUNDED.includes(request.operation)) return null
   if (!request.sound && (NO_HTTP.includes(status) || status < 300)) return null
   if (request.bent && (REFUSED.includes(status) || status === 501 || status < 300 || status === 304))
@@ -36,45 +36,48 @@ function statusFault(request: FuzzRequest, { status }: Answer, declared: readonl
   return `status ${status} is not declared`
 }
 
-/** A health report says what is wrong in its own form. */
+/** A health report has its own form for errors. */
 const isReport = ({ operation }: FuzzRequest, status: number): boolean =>
   operation === 'GET /health' && status === 503
 
-/** A refusal is a sentence in the one envelope. */
+/** A refusal is a sentence in the common envelope. */
 function envelopeFault(request: FuzzRequest, { status, headers, body }: Answer): string | null {
   if (status < 400 || request.method === 'HEAD' || !request.sound || isReport(request, status)) return null
   const text = body.toString()
   try {
     const { error, code } = ErrorBody.strict().parse(JSON.parse(text))
-    // What operators leave for pilgrims is theirs to word.
-    if (code !== 'paused' && !/^[A-Z]?.{10,}/s.test(error)) return 'the error is no sentence'
+    // Operators choose the wording of the pause message.
+    if (code !== 'paused' && !/^[A-Z]?.{10,}/s.test(error)) return 'the error is not a sentence'
   } catch {
     return `the refusal has no envelope: ${text.slice(0, 200)}`
   }
   return headers.get('x-request-id') === null ? 'no X-Request-Id' : null
 }
 
-/** A success has the data that the contract names, and nothing besides. */
+/** A success has exactly the data that the contract declares. */
 function dataFault(request: FuzzRequest, { status, headers, body }: Answer): string | null {
   const endpoint = byOperation.get(request.operation)
   if (status >= 300 || request.bent || !request.sound || endpoint === undefined) return null
   if (endpoint.media !== null || headers.get('content-type') !== 'application/json;charset=utf-8') return null
   const { data } = JSON.parse(body.toString()) as { data: unknown }
   const parsed = endpoint.data.safeParse(data)
-  if (!parsed.success) return `the data are not what is declared: ${parsed.error.issues[0]?.message}`
-  if (!Bun.deepEquals(parsed.data, data)) return 'the data hold more than is declared'
+  if (!parsed.success) return `the data do not match the declaration: ${parsed.error.issues[0]?.message}`
+  if (!Bun.deepEquals(parsed.data, data)) return 'the data contain more than is declared'
   return partFault(data)
 }
 
-/** More than any form has questions, and any list of modes, days or counters has names. */
+/** More names than any form, list of modes, days or counters has. */
 const MOST_KEYS = 400
 
-/** What is wrong anywhere in the data of an answer: an address that a browser would run, or names without a bound. */
+/**
+ * Finds faults anywhere in the data of an answer: an address that a browser would run, or an unbounded number of
+ * names.
+ */
 function partFault(part: unknown): string | null {
   if (typeof part !== 'object' || part === null) return null
   const members = Object.entries(part)
   if (!Array.isArray(part) && members.length > MOST_KEYS)
-    return 'an object of an answer has names without a bound'
+    return 'an object of an answer has an unbounded number of names'
   for (const [key, value] of members) {
     const isAddress = /(^|_)url$/.test(key) && typeof value === 'string'
     if (isAddress && !value.toLowerCase().startsWith('https://')) return `${key} is no https address`
@@ -84,10 +87,10 @@ function partFault(part: unknown): string | null {
   return null
 }
 
-/** What a client has sent itself it may read again. */
+/** An answer may repeat what the client has sent. */
 function leakFault(request: FuzzRequest, { status, headers, body }: Answer): string | null {
   const sent = `${request.body.toString()} ${request.target} ${request.headers.flat().join(' ')}`
-  // A client's own request id comes back to it, and may read like a line of code.
+  // The client's own request id is returned, and may look like code.
   const own = headers.get('x-request-id') || '\n'
   const told = [
     status >= 400 ? body.toString() : '',
@@ -95,13 +98,13 @@ function leakFault(request: FuzzRequest, { status, headers, body }: Answer): str
   ].map((text) => text.replaceAll(own, '…'))
   for (const leak of LEAKS) {
     const found = told.map((text) => leak.exec(text)?.[0]).find(Boolean)
-    if (found !== undefined && !sent.includes(found)) return `an answer tells ${JSON.stringify(found)}`
+    if (found !== undefined && !sent.includes(found)) return `an answer contains ${JSON.stringify(found)}`
   }
   if (headers.has('server') || headers.has('x-powered-by')) return 'an answer names its server'
   return null
 }
 
-/** The statuses that the document declares for an operation. */
+/** @returns the statuses that the document declares for an operation */
 export const declaredBy = (document: Description, operation: string): number[] => {
   const [method, path] = operation.split(' ')
   const found = document.paths[path!]?.[method!.toLowerCase()] as
@@ -110,11 +113,12 @@ export const declaredBy = (document: Description, operation: string): number[] =
   return Object.keys(found?.responses ?? {}).map(Number)
 }
 
-/** What is wrong about an outcome; null when nothing is. */
+/** @returns the fault of an outcome; null without one */
 export function faultOf(request: FuzzRequest, outcome: Outcome, declared: readonly number[]): string | null {
   if (outcome === 'silent') return UNFINISHED.includes(request.framing) ? null : 'no answer in time'
-  if (outcome === 'garbled') return request.sound ? 'the answer is no HTTP' : null
-  if (outcome === 'closed') return request.sound && !request.bent ? 'hung up without an answer' : null
+  if (outcome === 'garbled') return request.sound ? 'the answer is not valid HTTP' : null
+  if (outcome === 'closed')
+    return request.sound && !request.bent ? 'the connection was closed without an answer' : null
   return (
     leakFault(request, outcome) ??
     statusFault(request, outcome, declared) ??

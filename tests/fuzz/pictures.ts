@@ -1,7 +1,7 @@
-/** Pictures to upload: whole ones, and such as have a few bytes changed, cut off or added. */
+/** Pictures to upload: valid ones, and ones with changed, removed or added bytes. */
 import fc from 'fast-check'
 
-/** 1 × 1 pixels of each format, and what is no picture of an allowed one. */
+/** 1 × 1 pixels of each format, and other content. */
 const PICTURES = [
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   '/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAAMCAgICAgMCAgIDAwMDBAYEBAQEBAgGBgUGCQgKCgkICQkKDA8MCgsOCwkJDRENDg8QEBEQCgwSExIQEw8QEBD/yQALCAABAAEBAREA/8wABgAQEAX/2gAIAQEAAD8A0s8g/9k=',
@@ -47,7 +47,7 @@ const FILES = [
   '😀.png',
 ]
 
-/** Forms as browsers send them, and with a boundary, a header or an end that is wrong. */
+/** Forms as browsers send them, and forms with a wrong boundary, header or end. */
 export const multipart: fc.Arbitrary<{ readonly bytes: Buffer; readonly type: string }> = fc
   .record({
     parts: fc.array(

@@ -1,4 +1,4 @@
-/** Requests of every endpoint, from the API's own description: mostly right, and wrong somewhere. */
+/** Generates requests to every endpoint from openapi.json: mostly valid, with some faults. */
 import fc from 'fast-check'
 import { KEYS, TIMES } from './edges.ts'
 import { hostileText, mutate, mutation, writeJson } from './json.ts'
@@ -8,18 +8,18 @@ import { lineEvents, push } from './messages.ts'
 import { type Framing, framed, framing, isSound } from './framing.ts'
 
 export interface FuzzRequest {
-  /** Operation it began as: `POST /api/event/checkin`. */
+  /** The original operation, such as `POST /api/event/checkin`. */
   readonly operation: string
   readonly method: string
   readonly target: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Buffer
   readonly framing: Framing
-  /** Whether method or target were bent, so that the answer is no longer the operation's own. */
+  /** Whether method or target were altered, so that another operation may answer. */
   readonly bent: boolean
-  /** Whether it is HTTP at all; what is not may be hung up on. */
+  /** Whether it is valid HTTP; otherwise the server may close the connection. */
   readonly sound: boolean
-  /** Pilgrim in whose name a body is sent, where it still names one. */
+  /** The pilgrim whom the body names, if any. */
   readonly userId: string | null
 }
 
@@ -36,7 +36,7 @@ export interface Description {
   readonly paths: Record<string, Record<string, Operation>>
 }
 
-/** What ends the event for everything that comes after. */
+/** Excluded operations, which would end the event for all later requests. */
 const LEFT_OUT = ['POST /api/event/admin/end-activity']
 
 const LISTS = [
@@ -49,7 +49,7 @@ const LISTS = [
   'users:km:desc',
   'users:last_seen:desc',
 ]
-/** Cursors as somebody forges them who has decoded one. */
+/** Forged cursors with the structure of real ones. */
 const cursor = fc
   .tuple(
     fc.constantFrom(...LISTS),
@@ -60,7 +60,7 @@ const cursor = fc
 const percent = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
-/** A value in a URL: properly encoded, byte by byte, or as bytes that are no UTF-8. */
+/** A value in a URL: properly encoded, byte by byte, or as invalid UTF-8. */
 const inUrl = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 12, arbitrary: value.map(encoded) },
@@ -98,7 +98,7 @@ const file = fc.oneof(
   ),
 )
 
-/** A name that no endpoint asks for. */
+/** An unexpected parameter name. */
 const queryKey = fc.oneof(
   fc.constantFrom(...KEYS, '%00', '%ed%a0%80', '', '%', '&', 'x'.repeat(3_000)),
   hostileText.map((text) => encoded(text.slice(0, 300))),
@@ -215,7 +215,7 @@ function requestTo(method: string, path: string, operation: Operation, tokens: r
     })
 }
 
-/** Requests to every operation of the document, each as likely as any other. */
+/** Requests to every operation of the document with equal probability. */
 export function requests(document: Description, tokens: readonly string[]): fc.Arbitrary<FuzzRequest> {
   const all = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => [method.toUpperCase(), path, operation] as const),

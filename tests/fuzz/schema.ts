@@ -1,4 +1,4 @@
-/** Values that a JSON Schema allows, so that hostile ones reach beyond the first check. */
+/** Values that a JSON Schema allows, so that hostile parts pass the first check. */
 import fc from 'fast-check'
 import { EPOCHS, graft, grafted, spoilt, TIMES, URLS } from './edges.ts'
 import { hostile } from './json.ts'
@@ -23,7 +23,7 @@ export interface Schema {
   readonly format?: string
 }
 
-/** Mostly a pilgrim of the request's own (`fuzz-…`), whom nobody knows before; sometimes one that many write to, or whom messages reach. */
+/** Mostly a new pilgrim (`fuzz-…`); sometimes one whom many requests name, or one whom messages reach. */
 export const userId = fc.oneof(
   {
     weight: 3,
@@ -46,7 +46,7 @@ const days = spoilt(
   someTime.map((at) => at.toISOString().slice(0, 10)),
   ['0000-01-01', '0001-01-01', '9999-12-31', '2026-02-29', '10000-01-01', '-000001-01-01'],
 )
-/** As LINE and phones count time. */
+/** Epoch milliseconds, as LINE and phones send them. */
 export const epoch = fc.oneof(
   { weight: 4, arbitrary: someTime.map(Number) },
   { weight: 1, arbitrary: fc.constantFrom(...EPOCHS) },
@@ -68,7 +68,7 @@ const points = fc.array(fc.oneof({ weight: 3, arbitrary: point }, { weight: 1, a
   maxLength: 20,
 })
 
-/** What a schema cannot say, by the field's name. */
+/** Values for rules that a schema cannot express, by field name. */
 const NAMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   user_id: userId,
   userId,
@@ -107,7 +107,7 @@ function stringOf({ format, pattern, minLength = 0, maxLength = 40 }: Schema): f
   return fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 40) })
 }
 
-/** Keys as the schema has them, and one in six spoilt. */
+/** The keys of the schema, one in six of them spoilt. */
 const keyOf = (names: Schema): fc.Arbitrary<string> => {
   const right = fromSchema(names) as fc.Arbitrary<string>
   return fc.oneof(
@@ -134,7 +134,7 @@ function objectOf({
   })
 }
 
-/** Values that the schema allows; where it allows anything, anything. */
+/** Values that the schema allows. */
 export function fromSchema(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)

@@ -1,4 +1,4 @@
-/** HTTP/1.1 by hand over TLS: sends bytes that no client would send, and reads one answer within a bound. */
+/** A minimal HTTP/1.1 client over TLS: sends arbitrary bytes, and reads one answer within a timeout. */
 import { connect, type TLSSocket } from 'node:tls'
 
 export interface Answer {
@@ -8,16 +8,17 @@ export interface Answer {
 }
 
 /**
- * `closed`: the server hung up without an answer; `silent`: it did neither within the bound; `garbled`: what came is
- * no HTTP, as when a request turns out to be broken while its answer is being written.
+ * `closed`: the server closed the connection without an answer; `silent`: no reaction within the timeout;
+ * `garbled`: the answer is not valid HTTP, for example because the server found the request invalid while it was
+ * answering.
  */
 export type Outcome = Answer | 'closed' | 'silent' | 'garbled'
 
 export interface Wire {
   /**
    * Sends these bytes and reads the answer.
-   * @param options.last whether nothing may follow on this connection
-   * @param options.bodyless whether the answer has no body whatever it announces (HEAD)
+   * @param options.last whether it is the last request on this connection
+   * @param options.bodyless whether the answer has no body, whatever its headers declare (HEAD)
    */
   send(bytes: Buffer, options: { last: boolean; bodyless: boolean; withinMs: number }): Promise<Outcome>
   close(): void
@@ -46,7 +47,7 @@ function readHead(received: Buffer): Head | null {
   return { status, headers, bodyAt: end + 4 }
 }
 
-/** The body of a chunked answer; null while it is not whole. */
+/** @returns the body of a chunked answer; null while it is incomplete */
 function readChunks(bytes: Buffer): Buffer | null {
   const chunks: Buffer[] = []
   for (let at = 0; ;) {
@@ -61,7 +62,7 @@ function readChunks(bytes: Buffer): Buffer | null {
   }
 }
 
-/** The first final answer in what was received; null while it is not whole. */
+/** @returns the first final answer in the received bytes; null while it is incomplete */
 function readAnswer(received: Buffer, bodyless: boolean, ended: boolean): Answer | null {
   const head = readHead(received)
   if (head === null) return null
@@ -83,7 +84,7 @@ function readAnswer(received: Buffer, bodyless: boolean, ended: boolean): Answer
   return rest.length < Number(length) ? null : whole(rest.subarray(0, Number(length)))
 }
 
-/** A sender with one connection at a time, kept while the server keeps it. */
+/** A sender with one connection, which is reused while the server keeps it open. */
 export function openWire({ port, ca }: { readonly port: number; readonly ca: string }): Wire {
   let kept: TLSSocket | null = null
 
@@ -119,7 +120,7 @@ export function openWire({ port, ca }: { readonly port: number; readonly ca: str
     new Promise<TLSSocket>((resolve, reject) => {
       const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca }, () => {
         socket.removeListener('error', reject)
-        // A server that hangs up in the middle of what is sent: the outcome says so.
+        // The server may close the connection during the request; the outcome reports it.
         socket.on('error', () => undefined)
         resolve(socket)
       })
@@ -132,7 +133,7 @@ export function openWire({ port, ca }: { readonly port: number; readonly ca: str
       kept = null
       if (used !== null && !used.destroyed && !last) {
         const outcome = await exchange(used, bytes, last, bodyless, withinMs)
-        // It may have been closed just then; a fresh connection tells.
+        // The reused connection may just have been closed; a new one decides.
         if (outcome !== 'closed') return outcome
       } else used?.destroy()
       return exchange(await open(), bytes, last, bodyless, withinMs)

@@ -1,14 +1,14 @@
-/** Mutants that change nothing that can be seen, each with why. */
+/** Equivalent mutants, which change no observable behaviour, each with the reason. */
 import type { Mutant } from './mutations.ts'
 
 interface Equivalent extends Pick<Mutant, 'file' | 'original' | 'replacement'> {
-  /** Where the same change elsewhere in the file is none. */
+  /** Set where the same change elsewhere in the file is not equivalent. */
   readonly code?: string
   readonly why: string
 }
 
 const SENT_TIME = 'shared/rules/sent-time.ts'
-const GENERAL_PATH = 'what the quick reading leaves, the general one reads alike'
+const GENERAL_PATH = 'the general path reads the same values as the fast path'
 
 export const EQUIVALENTS: readonly Equivalent[] = [
   {
@@ -48,13 +48,13 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     code: 'let complained = false',
     original: 'false',
     replacement: 'true',
-    why: 'a line of the log, and nothing else',
+    why: 'it only affects a log line',
   },
   {
     file: 'shared/rules/calendar.ts',
     original: 'known.size >= MEMORY',
     replacement: '((known.size) < (MEMORY))',
-    why: 'what is forgotten is found again: only time is lost',
+    why: 'a forgotten value is computed again; only time is lost',
   },
 ]
 
@@ -64,6 +64,6 @@ const matches = (one: Equivalent, { file, original, replacement, code }: Mutant)
   one.replacement === replacement &&
   (one.code ?? code) === code
 
-/** The row of a mutant that changes nothing that can be seen; undefined for one that is to be killed. */
+/** @returns the row of an equivalent mutant; undefined for a mutant that tests should kill */
 export const equivalentOf = (mutant: Mutant): Equivalent | undefined =>
   EQUIVALENTS.find((one) => matches(one, mutant))

@@ -1,4 +1,4 @@
-/** The program that plants faults. */
+/** The mutation tests. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -44,7 +44,7 @@ describe('mutants', () => {
     ['export const x = lt(a, b)'],
   ])('none of %p', (text) => expect(changed(text)).toEqual([]))
 
-  test('a place is told by line and column, also behind other scripts', () => {
+  test('a position is given by line and column, also after non-Latin text', () => {
     const [mutant] = mutantsOf('a.ts', '// 資料庫 😀\n\n  export const x = !y\n')
     expect(mutant).toMatchObject({ line: 3, column: 20, original: '!y', replacement: 'y' })
   })
@@ -53,7 +53,7 @@ describe('mutants', () => {
 describe('a sample', () => {
   const things = Array.from({ length: 500 }, (_, i) => i)
 
-  test('is the same for the same seed, in order, and each thing once', () => {
+  test('is the same for the same seed, in order, and without duplicates', () => {
     const sample = choose(things, 50, 7)
     expect(choose(things, 50, 7)).toEqual(sample)
     expect(choose(things, 50, 8)).not.toEqual(sample)
@@ -61,7 +61,7 @@ describe('a sample', () => {
     expect(sample).toHaveLength(50)
   })
 
-  test('is everything where no more is there, or 0 is asked for', () => {
+  test('is everything when there are not enough, or for 0', () => {
     expect(choose(things, 0, 7)).toEqual(things)
     expect(choose(things, 501, 7)).toEqual(things)
   })
@@ -83,18 +83,18 @@ describe('the tests of a file', () => {
       for (const file of sourcesIn(ROOT, source)) expect(select(file).length).toBeGreaterThan(0)
   })
 
-  test('are those that import it, with how far away it is', () => {
+  test('are those that import it, with the distance', () => {
     expect(select('shared/rules/geo.ts')).toContainEqual({ test: 'tests/rules/geo.test.ts', distance: 1 })
     expect(select('shared/rules/geo.ts').map(({ test }) => test)).not.toContain('tests/rules/levels.test.ts')
   })
 
-  test('a place without a row, and one where nothing is, are told', () => {
+  test('a path without a row and a path without files are refused', () => {
     expect(() => sourcesIn(ROOT, 'shared/http')).toThrow('has no tests in tests/mutants/rooms.ts')
     expect(() => sourcesIn(ROOT, 'shared/nothing')).toThrow('no source file is at shared/nothing')
   })
 })
 
-test('every equivalent is a mutant of what stands now', async () => {
+test('every equivalent is a mutant of the current code', async () => {
   const files = [...new Set(EQUIVALENTS.map(({ file }) => file))]
   const found = new Set<unknown>()
   for (const file of files)
@@ -104,7 +104,7 @@ test('every equivalent is a mutant of what stands now', async () => {
 })
 
 describeOnServers('a run', () => {
-  test('plants a fault in a copy, and tells which test saw it', async () => {
+  test('plants a fault in a copy, and reports the test that detects it', async () => {
     const file = 'shared/rules/geo.ts'
     const before = await Bun.file(join(ROOT, file)).text()
     const run = Bun.spawn(

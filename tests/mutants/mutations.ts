@@ -1,4 +1,4 @@
-/** The faults that are planted: each a small change of the text, of the kinds that people make. */
+/** The mutation operators: small changes of the text, like common mistakes. */
 import { calledName, calledOn, childrenOf, type Node, parse, parses } from './syntax.ts'
 
 export interface Mutant {
@@ -9,7 +9,7 @@ export interface Mutant {
   /** `start` and `end` of the text that is replaced. */
   readonly start: number
   readonly end: number
-  /** The line that it begins on. */
+  /** The line where it begins. */
   readonly code: string
   readonly original: string
   readonly replacement: string
@@ -47,7 +47,7 @@ const ASSIGNMENTS: Readonly<Record<string, string>> = {
   '??=': '=',
   '|=': '&=',
 }
-/** Functions and methods, each in the place of the other. */
+/** Functions and methods that are exchanged for each other. */
 const CALLS: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ['min', 'max'],
@@ -65,12 +65,12 @@ const CALLS: Readonly<Record<string, string>> = Object.fromEntries(
     [other, one],
   ]),
 )
-/** Methods that give what they are called on when they are left out. */
+/** Methods whose call is replaced by its receiver. */
 const LEFT_OUT = ['filter', 'slice', 'sort', 'toSorted', 'reverse', 'toReversed', 'trim']
-/** Functions that join conditions: each condition may be missing. */
+/** Functions that join conditions; each condition may be left out. */
 const JOINS = ['and', 'or']
-/** What is said to people about the work, and changes nothing in it. */
-const TOLD = ['log', 'metrics', 'console']
+/** Reporting, which is not mutated. */
+const REPORTING = ['log', 'metrics', 'console']
 const SQL: readonly (readonly [RegExp, string])[] = [
   [/ AND /g, ' OR '],
   [/ OR /g, ' AND '],
@@ -88,14 +88,14 @@ const SQL: readonly (readonly [RegExp, string])[] = [
   [/\bDISTINCT /g, ''],
 ]
 
-/** One more of a number above this is no fault that anybody would notice. */
+/** Numbers above this are doubled, because adding one is not noticeable. */
 const LARGE = 1_000
 
-/** Every mutant of a file, in the order of the text. */
+/** @returns every mutant of a file, in the order of the text */
 export function mutantsOf(file: string, text: string): Mutant[] {
   const found: Mutant[] = []
   const visit = (node: Node, parent: Node): void => {
-    if (node.type === 'ImportDeclaration' || isTold(node)) return
+    if (node.type === 'ImportDeclaration' || isReporting(node)) return
     for (const change of changesOf(node, parent, text)) {
       const before = text.slice(0, change.start).split('\n')
       const original = text.slice(change.start, change.end)
@@ -111,18 +111,18 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   return found.sort((a, b) => a.start - b.start)
 }
 
-/** The text with the fault in it. */
+/** @returns the text with the fault */
 export const planted = ({ start, end, replacement }: Change, text: string): string =>
   text.slice(0, start) + replacement + text.slice(end)
 
-function isTold(node: Node): boolean {
-  if (node.type === 'ExpressionStatement') return isTold(node.expression as Node)
-  if (node.type === 'BlockStatement') return (node.body as Node[]).every(isTold)
+function isReporting(node: Node): boolean {
+  if (node.type === 'ExpressionStatement') return isReporting(node.expression as Node)
+  if (node.type === 'BlockStatement') return (node.body as Node[]).every(isReporting)
   // Whether it is told.
-  if (node.type === 'IfStatement') return isTold(node.consequent as Node) && node.alternate === null
+  if (node.type === 'IfStatement') return isReporting(node.consequent as Node) && node.alternate === null
   if (node.type !== 'CallExpression') return false
   const object = calledOn(node)
-  return object?.type === 'Identifier' && TOLD.includes(object.name as string)
+  return object?.type === 'Identifier' && REPORTING.includes(object.name as string)
 }
 
 function changesOf(node: Node, parent: Node, text: string): Change[] {
@@ -135,7 +135,7 @@ function changesOf(node: Node, parent: Node, text: string): Change[] {
     case 'LogicalExpression': {
       const operator = node.operator as string
       if (operator === '+' && [node.left, node.right].some(isText)) return []
-      // A line that begins with a parenthesis would go on with the one before it.
+      // A line that begins with a parenthesis would continue the previous one.
       const first = parent.type === 'ExpressionStatement' ? ';' : ''
       const others = OPERATORS[operator] ?? []
       return as(...others.map((other) => `${first}((${of(node.left)}) ${other} (${of(node.right)}))`))
@@ -181,10 +181,10 @@ const isText = (part: unknown): boolean => {
   return type === 'TemplateLiteral' || typeof value === 'string'
 }
 
-/** Whether a statement does something that can be left out, other than telling of it. */
+/** Whether a statement can be left out and does more than reporting. */
 function acts(expression: Node): boolean {
   const inner = expression.type === 'AwaitExpression' ? (expression.argument as Node) : expression
-  if (inner.type === 'CallExpression') return !isTold(inner) && (inner.callee as Node).type !== 'Super'
+  if (inner.type === 'CallExpression') return !isReporting(inner) && (inner.callee as Node).type !== 'Super'
   return ['AssignmentExpression', 'UpdateExpression', 'TaggedTemplateExpression'].includes(inner.type)
 }
 
@@ -194,7 +194,7 @@ function changesOfCall(node: Node, text: string): Change[] {
   const on = calledOn(node)
   const changes: Change[] = []
   const other = CALLS[name]
-  // A function can only be exchanged for one that the file knows.
+  // A function can only be exchanged for one that the file imports or declares.
   if (other !== undefined && (on !== null || new RegExp(`\\b${other}\\b`).test(text))) {
     const callee = node.callee as Node
     const at = (on === null ? callee : (callee.property as Node)).start
@@ -211,7 +211,7 @@ function changesOfCall(node: Node, text: string): Change[] {
   return changes
 }
 
-/** Operators in the text of a statement for the database. */
+/** Mutates operators in SQL text. */
 function changesOfSql(template: Node, text: string): Change[] {
   return (template.quasis as readonly Node[]).flatMap((part) => {
     const raw = text.slice(part.start, part.end)

@@ -64,7 +64,7 @@ function wholeNumber(name: string, text: string, least: number): number {
   return Number(text)
 }
 
-/** So many of the given things, the same ones for the same seed, in the order in which they were given. */
+/** @returns a sample in the given order, the same one for the same seed */
 export function choose<T>(things: readonly T[], count: number, seed: number): T[] {
   if (count === 0 || count >= things.length) return [...things]
   let state = seed

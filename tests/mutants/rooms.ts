@@ -1,17 +1,17 @@
-/** Which tests are to see a fault: by what they import, within the rooms of the file. */
+/** Selects the tests that should detect a fault in a file: by their imports, among those of the file's folder. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 interface Room {
   /** Folder or file of the product. */
   readonly source: string
-  /** Test files that see it where they import it, as below `tests` and without their ending. */
+  /** Test files that detect faults if they import the file; paths below `tests`, without the extension. */
   readonly importing: readonly string[]
-  /** Test files that see it through processes, named alike. */
+  /** Test files that detect faults through processes, named the same way. */
   readonly through?: readonly string[]
 }
 
-/** The first row that holds a file is its own. */
+/** The first row that contains a file applies. */
 export const ROOMS: readonly Room[] = [
   {
     source: 'shared/rules',
@@ -56,7 +56,7 @@ export const ROOMS: readonly Room[] = [
   { source: 'shared/security/admin-auth.ts', importing: ['security/*'], through: ['journeys/access'] },
 ]
 
-/** As far from a file as a test that starts the whole service is taken to be. */
+/** The assumed distance of a test that starts the whole service. */
 const THROUGH_PROCESSES = 4
 
 export interface Candidate {
@@ -73,14 +73,14 @@ export function sourcesIn(root: string, path: string): string[] {
   if (files.length === 0) throw new Error(`no source file is at ${path}`)
   const foreign = files.find((file) => roomOf(file) === undefined)
   if (foreign !== undefined)
-    throw new Error(`${foreign} has no tests in tests/mutants/rooms.ts: give it a row there`)
+    throw new Error(`${foreign} has no tests in tests/mutants/rooms.ts; add a row there`)
   return files.sort()
 }
 
 const roomOf = (file: string): Room | undefined =>
   ROOMS.find(({ source }) => file === source || file.startsWith(`${source}/`))
 
-/** Answers which tests may see a fault in a file. @param root of the tree */
+/** Creates the selection of tests for a file. @param root of the tree */
 export function createSelection(root: string): (file: string) => Candidate[] {
   const imports = new Map<string, readonly string[]>()
   const importsOf = (file: string): readonly string[] => {

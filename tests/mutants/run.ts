@@ -7,10 +7,10 @@ import { choose, HELP, type Options, OPTIONS, readOptions } from './options.ts'
 import { type Candidate, createSelection, ROOMS, sourcesIn } from './rooms.ts'
 import { inWorkplaces, openWorkplace, type Outcome, type Workplace } from './workplace.ts'
 
-/** A test is late when it takes so many times as long as without a fault, and some more on a machine that is busy. */
+/** A test is late when it takes this many times as long as without a fault, plus a margin for a busy machine. */
 const LATE_TIMES = 4
 const LATE_MORE_MS = 30_000
-/** Bound of a test file whose time is not known yet, and what it is taken to need. */
+/** Timeout and assumed time of a test file that has not been measured yet. */
 const UNKNOWN_MS = 300_000
 const GUESS_MS = 5_000
 const SHOWN = 90
@@ -58,12 +58,12 @@ async function choice({ paths, sample, seed, only }: Options): Promise<Mutant[]>
   return chosen
 }
 
-/** Milliseconds that test files took when they passed. */
+/** Durations of passed test files in milliseconds. */
 type Times = Map<string, number>
-/** Tests by the file that they may see a fault in. */
+/** Tests that may detect a fault, by file. */
 type Tests = ReadonlyMap<string, readonly Candidate[]>
 
-/** Plants the mutants, so many at a time. What is interrupted gives the verdicts that there are. */
+/** Plants the mutants concurrently. An interrupted run returns the verdicts so far. */
 async function plantAll(
   chosen: readonly Mutant[],
   tests: Tests,
@@ -79,7 +79,7 @@ async function plantAll(
       for (let mutant = waiting.shift(); mutant !== undefined && !isInterrupted; mutant = waiting.shift()) {
         const startedMs = performance.now()
         const verdict = await judge(place, mutant, tests.get(mutant.file)!, times)
-        // What fails while everything is being ended says nothing.
+        // Failures during an interruption are ignored.
         if (isInterrupted) return
         verdicts.push(verdict)
         const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
@@ -95,7 +95,7 @@ async function plantAll(
   return verdicts
 }
 
-/** Runs the tests that may see a fault, the nearest first, until one does. */
+/** Runs the tests that may detect a fault, the nearest first, until one fails. */
 async function judge(
   place: Workplace,
   mutant: Mutant,
@@ -123,7 +123,7 @@ async function judge(
   return { mutant, how: outcome.result === 'late' ? 'late' : 'killed', said: `${by}: ${outcome.said}` }
 }
 
-/** @throws Error when a test file fails without any fault, so that its failures say nothing */
+/** @throws Error when a test file fails without a fault, because its failures then mean nothing */
 async function expectSound(place: Workplace, test: string, times: Times): Promise<void> {
   if (times.has(test)) return
   const { result, ms, said } = await place.test(test, UNKNOWN_MS)
@@ -143,7 +143,7 @@ function shown(mutant: Mutant): string {
   return `${placeOf(mutant)}  ${original}  →  ${replacement}`
 }
 
-/** Prints the survivors and the closing line, and gives the exit code. */
+/** Prints the survivors and the summary. @returns the exit code */
 function tell(verdicts: readonly Verdict[], chosen: number): number {
   const of = (how: Verdict['how']) => verdicts.filter((verdict) => verdict.how === how)
   const [late, survived, equivalent] = [of('late'), of('survived'), of('equivalent')]
@@ -153,7 +153,7 @@ function tell(verdicts: readonly Verdict[], chosen: number): number {
   const judged = verdicts.length - equivalent.length
   const percent = judged === 0 ? 100 : (100 * killed) / judged
   const rest = [
-    ...(late.length > 0 ? [`${late.length} of them by their time`] : []),
+    ...(late.length > 0 ? [`${late.length} of them by timeout`] : []),
     ...(equivalent.length > 0 ? [`${equivalent.length} equivalent besides`] : []),
     ...(verdicts.length < chosen ? [`${chosen - verdicts.length} not tried`] : []),
   ]

@@ -1,7 +1,7 @@
-/** The syntax tree of a source file, as far as faults are planted in it. */
+/** Parses a source file and walks its syntax tree, without types. */
 import { parseSync } from 'oxc-parser'
 
-/** A node of the ESTree; positions count UTF-16 units of the text. */
+/** An ESTree node; positions are UTF-16 units of the text. */
 export interface Node {
   readonly type: string
   readonly start: number
@@ -9,7 +9,7 @@ export interface Node {
   readonly [field: string]: unknown
 }
 
-/** Nodes of types that are gone when the program runs, but for those around a value. */
+/** TypeScript nodes that contain a value; all others disappear at run time. */
 const AROUND_VALUES = ['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression']
 
 const isNode = (value: unknown): value is Node =>
@@ -17,7 +17,7 @@ const isNode = (value: unknown): value is Node =>
 
 const isType = ({ type }: Node): boolean => type.startsWith('TS') && !AROUND_VALUES.includes(type)
 
-/** @throws Error when the text is no TypeScript */
+/** @throws Error for invalid TypeScript */
 export function parse(file: string, text: string): Node {
   const { program, errors } = parseSync(file, text)
   if (errors.length > 0) throw new Error(`${file} can not be parsed: ${errors[0]!.message}`)
@@ -32,7 +32,7 @@ export const childrenOf = (node: Node): Node[] =>
     .filter(isNode)
     .filter((child) => !isType(child))
 
-/** The name of a called function or method: `min` of `Math.min(…)`; empty for anything else. */
+/** @returns the name of a called function or method, `min` of `Math.min(…)`; empty for anything else */
 export function calledName({ callee }: Node): string {
   if (!isNode(callee)) return ''
   if (callee.type === 'Identifier') return callee.name as string
@@ -40,6 +40,6 @@ export function calledName({ callee }: Node): string {
   return property?.type === 'Identifier' ? (property.name as string) : ''
 }
 
-/** What a method is called on; null for a function. */
+/** @returns the receiver of a method call; null for a function */
 export const calledOn = ({ callee }: Node): Node | null =>
   isNode(callee) && callee.type === 'MemberExpression' ? (callee.object as Node) : null

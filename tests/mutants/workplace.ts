@@ -1,4 +1,4 @@
-/** A copy of the tree, with servers of its own, in which faults are planted. */
+/** A copy of the tree with its own servers, in which faults are planted. */
 import { chmod, cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -8,24 +8,24 @@ import { type Server, startPostgres, startRedis } from '#tests/helpers/servers.t
 import { killInside } from '#tests/helpers/signals.ts'
 import { type Mutant, planted } from './mutations.ts'
 
-/** Bound of a test that sets none of its own, as in `bun run test`. */
+/** Default timeout of a test, as in `bun run test`. */
 const TEST_MS = 60_000
 
-/** Neither is part of the program. */
+/** Folders that are not part of the program. */
 const NOT_COPIED = ['node_modules', '.git', 'data']
 
-/** What came of running a test file. */
+/** The outcome of a test file. */
 export interface Outcome {
   readonly result: 'passed' | 'failed' | 'late'
   readonly ms: number
-  /** The test that failed first, or what the run said at its end. */
+  /** The first failed test, or the end of the output. */
   readonly said: string
 }
 
 export interface Workplace {
-  /** Plants a fault. @returns a function that takes it out again */
+  /** Plants a fault. @returns a function that removes it */
   plant(mutant: Mutant): Promise<() => Promise<void>>
-  /** Runs a test file. @param boundMs after this time it is ended, and late */
+  /** Runs a test file. @param boundMs after this time it is stopped and counts as late */
   test(file: string, boundMs: number): Promise<Outcome>
   close(): Promise<void>
 }
@@ -33,10 +33,10 @@ export interface Workplace {
 /** Names of tests that run on the servers, or on one driver only. */
 const ON_SERVERS = '^(?!.*(embedded|16 partitions|sixteen partitions))'
 
-/** Lends a directory for workplaces, and leaves nothing of it behind. */
+/** Provides a directory for workplaces, and deletes it afterwards. */
 export async function inWorkplaces<T>(work: (directory: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-mutants-'))
-  // Postgres may run as another user than the one whose directory this is.
+  // Postgres may run as another user than the owner of this directory.
   await chmod(directory, 0o711)
   process.env.TEST_DIRECTORY = directory
   try {
@@ -48,7 +48,7 @@ export async function inWorkplaces<T>(work: (directory: string) => Promise<T>): 
 }
 
 /**
- * @param root of the tree that is copied
+ * @param root of the copied tree
  * @param directory where the copy is made
  * @param thorough whether each test is run on every driver
  */
@@ -107,12 +107,12 @@ export async function openWorkplace(root: string, directory: string, thorough: b
 interface Servers {
   readonly postgres: string
   readonly redis: string
-  /** Whether nobody else uses them. */
+  /** Whether only this run uses them. */
   readonly areOwn: boolean
   close(): Promise<void>
 }
 
-/** Those of the test run that this is part of, or two of its own. */
+/** The servers of the surrounding test run, or new ones. */
 async function startServers(): Promise<Servers> {
   const { TEST_POSTGRES_URL, TEST_REDIS_URL } = process.env
   if (TEST_POSTGRES_URL !== undefined && TEST_REDIS_URL !== undefined)
@@ -132,7 +132,7 @@ async function startServers(): Promise<Servers> {
   }
 }
 
-/** A run that ends at its first failure leaves what it has started. */
+/** A run that stops at its first failure leaves its databases and processes behind. */
 async function tidy(own: string, { postgres: url, areOwn }: Servers): Promise<void> {
   killInside(own)
   await rm(own, { recursive: true, force: true, maxRetries: 5 })

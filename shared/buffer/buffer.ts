@@ -1,6 +1,6 @@
 /**
- * The GPS buffer as the services see it: what arrives in one turn of the event loop is admitted in one
- * atomic call per partition, and a check-in that the kv does not confirm in time goes to the journal.
+ * The GPS buffer as the services use it. Submissions that arrive in one turn of the event loop are admitted in one
+ * atomic call per partition. A check-in that the kv does not confirm in time is written to the journal.
  */
 import {
   type AdmissionRules,
@@ -20,23 +20,23 @@ import { createJournalFallback } from './journal/journal-fallback.ts'
 import { createOfflineAdmission, type OfflineAdmission } from './journal/offline-admission.ts'
 import { createJournalRecovery } from './journal/journal-recovery.ts'
 
-/** Above this share of its memory the kv takes no more points, so that it never has to refuse a flush. */
+/** Above this fraction of its memory the kv accepts no more points, so that it never has to refuse a flush. */
 const MEMORY_CEILING = 0.9
-/** After a late answer the next check-ins do not wait for the kv again, for this long. */
+/** For this long after a late answer the next check-ins do not wait for the kv. */
 const LATE_MS = 1_000
 const WATCH_MS = 1_000
 
 export interface Buffer {
   /**
    * Admits a check-in. Resolves when it is durable: in the kv, or in the journal when the kv is late or down.
-   * @throws Refusal 503 when neither can take it, or no status was ever known
+   * @throws Refusal 503 when neither can store it, or no status was ever known
    */
   admitCheckIn(submission: Submission): Promise<Verdict>
-  /** Admits a track. @throws Refusal 503 when the kv does not take it; phones keep their points */
+  /** Admits a track. @throws Refusal 503 when the kv does not accept it; phones keep their points */
   admitTrack(submission: Submission): Promise<Verdict>
-  /** Check-ins that wait in this replica's journal. */
+  /** Number of entries in this replica's journal. */
   journaled(): number
-  /** Starts replaying, adopting and watching. */
+  /** Starts journal recovery and the watch of the kv. */
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -44,12 +44,12 @@ export interface Buffer {
 export interface BufferOptions {
   readonly kv: Kv
   readonly journal: Journal
-  /** Counts what is turned away here. */
+  /** Counts points that are refused here. */
   readonly tally: Pick<Tally, 'count'>
   readonly rules: AdmissionRules
-  /** How long a check-in waits for the kv before it goes to the journal. */
+  /** Timeout of the kv for a check-in, after which it is written to the journal. */
   readonly admitMs: number
-  /** Reads the status from the database and brings it to the kv; a kv that is away does not fail it. */
+  /** Reads the status from the database and writes it to the kv. It does not reject when the kv is unavailable. */
   readonly prime: () => Promise<VersionedStatus>
   readonly now: () => number
   readonly log: Log
@@ -57,39 +57,39 @@ export interface BufferOptions {
 
 export function createBuffer(options: BufferOptions): Buffer {
   const { kv, journal, tally, rules, admitMs, prime, now, log } = options
-  const own = createOfflineAdmission(rules, now)
-  const replay = createJournalRecovery({ kv, journal, rules, log })
-  const toJournal = createJournalFallback(own, replay, tally.count, log)
-  const ask = createAdmitWithTimeout(kv, rules, prime, own.learn)
-  const watch = watchKv(options, own.learn)
-  const late = rememberLateness(kv.partitions)
+  const offline = createOfflineAdmission(rules, now)
+  const recovery = createJournalRecovery({ kv, journal, rules, log })
+  const toJournal = createJournalFallback(offline, recovery, tally.count, log)
+  const admit = createAdmitWithTimeout(kv, rules, prime, offline.learn)
+  const watch = watchKv(options, offline.learn)
+  const latePartitions = createLatePartitions(kv.partitions)
   let isOpen = true
 
   const learn = (): Promise<void> =>
-    prime().then(own.learn, (error: unknown) =>
-      log.warn('the status is not known yet; the first request asks again', errorFields(error)),
+    prime().then(offline.learn, (error: unknown) =>
+      log.warn('the status is not known yet; the first request reads it again', errorFields(error)),
     )
 
   return {
     async admitCheckIn(submission) {
-      // Counted here and not around it: a promise more is felt where thousands come a second.
+      // Counted here and not by a wrapper: an additional promise is measurable at thousands of requests per second.
       try {
         if (watch.isFull()) throw storeFull()
         const partition = partitionOf(submission.userId, kv.partitions)
-        if (late.isLate(partition)) return await toJournal(submission, null)
-        const asked = ask(submission)
-        const answer = await answerWithin(asked, admitMs)
-        if (answer === 'away') return await toJournal(submission, null)
+        if (latePartitions.isLate(partition)) return await toJournal(submission, null)
+        const firstCall = admit(submission)
+        const answer = await answerWithin(firstCall, admitMs)
+        if (answer === 'unavailable') return await toJournal(submission, null)
         if (answer !== 'late') return countVerdict(tally.count, submission, answer)
-        late.remember(partition)
-        return await toJournal(submission, asked)
+        latePartitions.add(partition)
+        return await toJournal(submission, firstCall)
       } catch (error) {
         throw countRefusal(tally.count, submission, error)
       }
     },
     admitTrack: countingAdmission(tally.count, async (submission) => {
       if (watch.isFull()) throw storeFull()
-      return admitOrRefuse(ask, submission)
+      return admitOrRefuse(admit, submission)
     }),
     journaled: () => journal.size(),
     async start() {
@@ -97,44 +97,45 @@ export function createBuffer(options: BufferOptions): Buffer {
         if (isOpen) void learn()
       })
       watch.start()
-      replay.start()
+      recovery.start()
       await learn()
     },
     async stop() {
       isOpen = false
       await watch.stop()
-      await replay.stop()
+      await recovery.stop()
     },
   }
 }
 
-/** A partition whose node is late must not slow down the others, nor every check-in of its own. */
-function rememberLateness(partitions: number) {
+/** Partitions whose node is late: they must not slow down other partitions, nor each of their own check-ins. */
+function createLatePartitions(partitions: number) {
   const untilMs = Array.from({ length: partitions }, () => 0)
   return {
     isLate: (partition: number) => performance.now() < untilMs[partition]!,
-    remember(partition: number) {
+    add(partition: number) {
       untilMs[partition] = performance.now() + LATE_MS
     },
   }
 }
 
 /**
- * Looks at the kv once a second: how full it is, and whether the event is paused. A replica that no request has
- * told of a pause must know of it when the kv is gone; then the database tells.
+ * Reads memory use and status of the kv once a second. A replica must know of a pause when the kv becomes unavailable,
+ * even if it has had no request since. While the kv is unavailable, the status comes from the database.
  */
 function watchKv({ kv, prime, log }: BufferOptions, learn: OfflineAdmission['learn']) {
   let full = false
   let timer: Timer | undefined
-  let looking: Promise<void> | null = null
-  const look = async (): Promise<void> => {
+  let reading: Promise<void> | null = null
+  const read = async (): Promise<void> => {
     try {
       const [use, status] = await Promise.all([kv.memoryUse(), kv.status()])
       full = use >= MEMORY_CEILING
       if (status !== null) learn(status)
     } catch (error) {
-      if (!isKvUnavailable(error)) log.error('the kv is not watched', errorFields(error))
-      // Where neither tells, what is known goes on counting.
+      if (!isKvUnavailable(error))
+        log.error('reading memory use and status of the kv failed', errorFields(error))
+      // If the database is unavailable as well, the last known status stays valid.
       await prime().then(learn, () => undefined)
     }
   }
@@ -142,12 +143,12 @@ function watchKv({ kv, prime, log }: BufferOptions, learn: OfflineAdmission['lea
     isFull: () => full,
     start() {
       timer = setInterval(() => {
-        looking ??= look().finally(() => (looking = null))
+        reading ??= read().finally(() => (reading = null))
       }, WATCH_MS)
     },
     async stop() {
       clearInterval(timer)
-      await looking
+      await reading
     },
   }
 }

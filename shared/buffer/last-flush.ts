@@ -1,4 +1,4 @@
-/** When the last successful flush was: a marker in the kv, the truth in Postgres. */
+/** Time of the last successful flush: Postgres stores it, and a marker in the kv caches it. */
 import type { Database } from '#shared/db/db.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 
@@ -22,7 +22,7 @@ export async function lastFlushMs(db: Database, partitions: number): Promise<num
   return row === undefined || row.partitions < partitions ? null : row.last_ms
 }
 
-/** The marker, or where it is gone the truth. */
+/** Reads the marker, or Postgres when there is none. */
 export async function readLastFlush(db: Database, kv: Kv): Promise<number | null> {
   const marker = await kv.cached(LAST_FLUSH_KEY).catch(() => null)
   return marker === null ? lastFlushMs(db, kv.partitions) : Number(marker)

@@ -1,28 +1,25 @@
-/**
- * What readers ask of the buffer, for answers that are useful without it: while the kv is away, or silent, they are
- * told so in a bounded time.
- */
+/** Reads of the buffer for answers that are useful without it: they return null when the kv is unavailable or slow. */
 import { isKvUnavailable, type Entry, type Kv } from '#shared/kv/kv.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
-/** As long as a request waits for the kv in any other case; moving thousands of entries has more. */
+/** The timeout of every other request to the kv; only calls that move thousands of entries have longer ones. */
 const TIMEOUT_MS = 800
 
-async function inTime<T>(asked: Promise<T>): Promise<T | null> {
+async function withTimeout<T>(read: Promise<T>): Promise<T | null> {
   try {
-    return await within(asked, TIMEOUT_MS, () => null)
+    return await within(read, TIMEOUT_MS, () => null)
   } catch (error) {
     if (isKvUnavailable(error)) return null
     throw error
   }
 }
 
-/** Pending points of several pilgrims, in their order; null: the buffer can not be asked. */
+/** Pending points of several pilgrims, in the order of `userIds`; null: the buffer is unavailable. */
 export const peekInTime = (kv: Kv, userIds: readonly string[]): Promise<Entry[][] | null> =>
-  inTime(kv.peekEach(userIds))
+  withTimeout(kv.peekEach(userIds))
 
-/** Everybody with pending points; null: the buffer can not be asked. */
+/** All pilgrims with pending points; null: the buffer is unavailable. */
 export async function waitingInTime(kv: Kv): Promise<string[] | null> {
   const partitions = Array.from({ length: kv.partitions }, (_, partition) => kv.pendingUsers(partition))
-  return (await inTime(Promise.all(partitions)))?.flat() ?? null
+  return (await withTimeout(Promise.all(partitions)))?.flat() ?? null
 }

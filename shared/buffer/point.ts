@@ -1,4 +1,4 @@
-/** A point on its way from a request to the table: its identity, and how it is packed into the buffer. */
+/** A point between the request and the table: its identity, and its packed form in the buffer. */
 import type { PointKind } from '#shared/fold/fold.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
@@ -6,9 +6,12 @@ import { LoggableError } from '#shared/runtime/loggable-error.ts'
 /** An accepted point. Times are epoch milliseconds. */
 export interface Point {
   readonly kind: PointKind
-  /** The time the client sent (of receipt, or soon after, where it sent none): with user and kind its identity. */
+  /**
+   * The time that the client sent; without one the time of receipt, or the next free instant after it. User, kind and
+   * this time identify the point.
+   */
   readonly sentMs: number
-  /** Its place in time. */
+  /** The time at which the point counts. */
   readonly recordedMs: number
   readonly receivedMs: number
   readonly lat: number
@@ -21,16 +24,16 @@ export interface Point {
   readonly inRange: boolean
 }
 
-/** A point as it comes out of the buffer. */
+/** A point that was read from the buffer. */
 export interface BufferedPoint extends Point {
-  /** How often its pilgrim had been erased when it was admitted; the kv stamps it. */
+  /** How often its pilgrim had been erased when it was admitted. The kv adds it. */
   readonly generation: number
 }
 
 /** Identity within a pilgrim's buffer. */
 export const fieldOf = (point: Pick<Point, 'kind' | 'sentMs'>): string => `${point.kind}${point.sentMs}`
 
-/** The kv reads the time of receipt by its place. */
+/** The kv reads the time of receipt by its position. */
 type Packed = [
   recordedOffset: number,
   receivedMs: number,
@@ -44,10 +47,10 @@ type Packed = [
   source?: string | null,
 ]
 
-/** Packs a point as a compact JSON array without its trailing absences. */
+/** Packs a point as a compact JSON array without trailing absent fields. */
 export function pack(point: Point): Entry {
   const { recordedMs, sentMs, receivedMs, lat, lng, inRange, accuracy, altitude, speed, mode, source } = point
-  // Of finite numbers JSON is what a template writes, several times faster.
+  // For finite numbers a template writes the same text as JSON.stringify, several times faster.
   let value = `[${recordedMs - sentMs},${receivedMs},${lat},${lng},${inRange ? 1 : 0}`
   if (source !== null || mode !== null) value += `,${accuracy},${altitude},${speed},${JSON.stringify(mode)}`
   else if (speed !== null) value += `,${accuracy},${altitude},${speed}`
@@ -57,12 +60,12 @@ export function pack(point: Point): Entry {
   return { field: fieldOf(point), value: `${value}]` }
 }
 
-/** Where and when a check-in stands. */
+/** Place and times of a check-in. */
 export type Standing = Pick<Point, 'sentMs' | 'recordedMs' | 'receivedMs' | 'lat' | 'lng'>
 
 const STANDING = /\[(-?\d+),(\d+),([^,]+),([^,]+),/
 
-/** What a packed check-in says of itself; null for a value that is none. */
+/** Reads place and times of a packed check-in; null for any other value. */
 export function standingOf({ field, value }: Entry): Standing | null {
   const [offset, receivedMs, lat, lng] = (STANDING.exec(value)?.slice(1) ?? []).map(Number)
   if (lng === undefined) return null
@@ -70,18 +73,18 @@ export function standingOf({ field, value }: Entry): Standing | null {
   return { sentMs, recordedMs: sentMs + offset!, receivedMs: receivedMs!, lat: lat!, lng }
 }
 
-/** Whether a check-in has no time of its own, and stands at its receipt or, where that instant was taken, soon after. */
+/** Whether a check-in came without a timestamp, so that it counts at its receipt or at the next free instant. */
 const standsAtReceipt = ({ sentMs, recordedMs, receivedMs }: Standing): boolean =>
   recordedMs === sentMs && receivedMs <= sentMs
 
 /**
  * Whether two check-ins of one pilgrim share an instant by accident: they are at different places, and one of them
- * has no time of its own. The later one of them gets the next free instant.
+ * came without a timestamp. The later one gets the next free instant.
  */
 export const meetsByAccident = (one: Standing, other: Standing): boolean =>
   (standsAtReceipt(one) || standsAtReceipt(other)) && (one.lat !== other.lat || one.lng !== other.lng)
 
-/** A packed value as the buffer holds it: how often its pilgrim had been erased by then, and what was packed. */
+/** Splits a value of the buffer into the pilgrim's generation at that time and the packed point. */
 export function readStamp(stamped: string): { readonly generation: number; readonly value: string } {
   const stamp = /^(\d+)~/.exec(stamped)
   if (stamp === null) return { generation: 0, value: stamped }
@@ -89,7 +92,7 @@ export function readStamp(stamped: string): { readonly generation: number; reado
 }
 
 /**
- * Reads an entry back.
+ * Unpacks an entry of the buffer.
  * @throws SyntaxError or LoggableError for an entry that `pack` did not write
  */
 export function unpack({ field, value: stamped }: Entry): BufferedPoint {
@@ -98,9 +101,9 @@ export function unpack({ field, value: stamped }: Entry): BufferedPoint {
   const sentMs = Number(field.slice(1))
   const packed = JSON.parse(value) as Packed
   if ((kind !== 'c' && kind !== 't') || !Number.isSafeInteger(sentMs) || !Array.isArray(packed))
-    throw new LoggableError('not a buffered point: neither identity nor list')
+    throw new LoggableError('not a buffered point: it needs an identity and a list')
   if (packed.length < 5 || packed.slice(0, 5).some((number) => typeof number !== 'number'))
-    throw new LoggableError('not a buffered point: five numbers are to come first')
+    throw new LoggableError('not a buffered point: its list must begin with five numbers')
   const [offset, receivedMs, lat, lng, inRange, accuracy, altitude, speed, mode, source] = packed
   return {
     kind,

@@ -1,35 +1,35 @@
-/** What the store counts of the points that go through it. */
+/** The counters that the kv keeps of its points. */
 
 /**
- * What a partition has counted since its books began. `epoch` names the store's life: one that came back empty
- * begins anew. At any moment admitted = settled + erased + expired + what waits.
+ * The counters of a partition in its current epoch. A store that came back empty begins a new epoch, with counters at
+ * 0. At any moment admitted = settled + erased + expired + pending.
  */
 export interface PartitionCounters {
   readonly epoch: string
-  /** Points put in, each once. */
+  /** Accepted points, each once. */
   readonly admitted: number
-  /** The same by who put them in (`Kv.caller`); `before`: what waited already when the books began. */
+  /** `admitted` by caller (`Kv.caller`); `before`: points that were already pending when counting began. */
   readonly callers: Readonly<Record<string, number>>
-  /** Those of the points put in that are check-ins. */
+  /** Check-ins among the accepted points. */
   readonly checkins: number
-  /** Points that were already there. */
+  /** Points that were already in the buffer. */
   readonly duplicate: number
-  /** Points of erased people that were not let in again. */
+  /** Points that were not accepted because their pilgrim was erased after they had been received. */
   readonly dropped: number
-  /** Points that left because they are stored. */
+  /** Points that were deleted by an acknowledgement, because Postgres has stored them. */
   readonly settled: number
-  /** Points that left because their pilgrim was erased. */
+  /** Pending points that were deleted because their pilgrim was erased. */
   readonly erased: number
-  /** Points that left because nobody stored them within their retention; Redis notices with the next flush. */
+  /** Points whose retention ended before they were stored. Redis counts them at the next flush. */
   readonly expired: number
 }
 
-/** That the store holds new points of ours, and of how many it knows by now. */
+/** Confirms that the store holds new points of this caller, with the caller's total. */
 export interface Receipt {
   readonly partition: number
   readonly epoch: string
   /** New points of this call. */
   readonly points: number
-  /** All that this caller ever put into this epoch of the partition, this call included. */
+  /** All points of this caller in this epoch of the partition, this call included. */
   readonly total: number
 }

@@ -1,4 +1,4 @@
-/** The kv of the embedded run: memory, with every change in a log that survives kill -9 and power cuts. */
+/** The embedded driver of the kv: state in memory, and every change in a log that survives kill -9 and power cuts. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { admit, move, put } from './embedded/admission.ts'
@@ -7,11 +7,11 @@ import { openStore, type Store } from './embedded/store.ts'
 import { slidingWindows } from './embedded/windows.ts'
 import { type Kv, type Receipt, userHash } from './kv.ts'
 
-/** Turns after which the log is rewritten when the buffer has just been emptied. */
+/** Batches of changes after which an acknowledgement rewrites the log. */
 const COMPACT_AFTER = 20_000
 
 /**
- * Opens the store at `path` and replays what it held.
+ * Opens the store at `path` and replays its log.
  * @throws when another process has it open
  */
 export async function openEmbeddedKv(options: {
@@ -36,16 +36,16 @@ export async function openEmbeddedKv(options: {
     ...cacheVerbs(store),
     ...lockVerbs(now),
     clock: async () => now(),
-    // Its file is one process's.
+    // One process locks the file.
     others: async () => 0,
     async clear() {
       store.change(['clear'])
       await store.committed()
     },
-    // A log whose disk refuses is not there.
+    // It rejects when the disk refuses the log.
     probe: store.committed,
     memoryUse: async () => 0,
-    // A store in this process is never away.
+    // A store in this process is always available.
     onReconnect() {},
     close: async () => store.close(),
   }
@@ -56,13 +56,13 @@ function admissionVerbs(
   caller: string,
 ): Pick<Kv, 'admit' | 'restore' | 'onReceipt'> {
   const listeners: ((receipt: Receipt) => void)[] = []
-  const total = () => state.books.callers.get(caller) ?? 0
+  const total = () => state.counters.callers.get(caller) ?? 0
 
-  /** Puts in, waits for the disk, and tells. */
-  const counted = async <T>(putIn: () => T): Promise<T> => {
+  /** Adds points, waits until they are on disk, and calls the listeners. */
+  const counted = async <T>(add: () => T): Promise<T> => {
     const before = total()
-    const result = putIn()
-    const receipt = { partition: 0, epoch: state.books.epoch, points: total() - before, total: total() }
+    const result = add()
+    const receipt = { partition: 0, epoch: state.counters.epoch, points: total() - before, total: total() }
     await committed()
     if (receipt.points > 0) for (const listener of listeners) listener(receipt)
     return result
@@ -76,10 +76,10 @@ function admissionVerbs(
       }),
     restore: (_partition, submissions, rules) =>
       counted(() => {
-        if (state.books.epoch === '') change(['epoch', crypto.randomUUID()])
+        if (state.counters.epoch === '') change(['epoch', crypto.randomUUID()])
         const admission = { state, nowMs: now(), rules, caller, change }
         for (const submission of submissions) {
-          // Of somebody erased since there is no place to show.
+          // A pilgrim who was erased since has no position on the map.
           if (put(admission, submission, 0, false)?.gone === 0) move(admission, submission)
         }
       }),
@@ -120,7 +120,7 @@ function liveMapVerbs({
       const pending = entriesBefore(state.buffers.get(userId), generation).length
       for (const key of caches) change(['forget', key])
       change(['erase', userId, { userHash: userHash(userId), generation, erasedMs }])
-      // The log tells of what is forgotten, and the changes that forget it name it once more.
+      // The log still holds the erased data, and the changes that erase it hold the user id.
       await rewritten()
       return pending
     },
@@ -146,7 +146,7 @@ function liveMapVerbs({
 function flushVerbs(store: Store): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'settle' | 'renew'> {
   const { state, now, change, committed } = store
   return {
-    epoch: async () => state.books.epoch,
+    epoch: async () => state.counters.epoch,
     async pendingUsers() {
       prune(state, now())
       return [...state.buffers].sort(([, a], [, b]) => a.sinceMs - b.sinceMs).map(([userId]) => userId)
@@ -154,7 +154,7 @@ function flushVerbs(store: Store): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' |
     drain: async (_partition, userIds) =>
       userIds.map((userId) => ({ userId, entries: entriesOf(store, userId) })),
     async settle(_partition, stored, epoch = '') {
-      if (epoch !== '' && epoch !== state.books.epoch) return
+      if (epoch !== '' && epoch !== state.counters.epoch) return
       for (const { userId, entries } of stored) {
         const held = state.buffers.get(userId)?.entries
         const same = entries.filter(({ field, value }) => held?.get(field) === value)
@@ -174,10 +174,10 @@ function statusVerbs({ state, change, committed }: Store): Pick<Kv, 'status' | '
   return {
     status: async () => state.status,
     async setStatus({ status, version, message }) {
-      // An empty message is none.
+      // An empty message counts as no message.
       if (state.status === null || state.status.version <= version)
         change(['status', { status, version, message: message || null }])
-      if (state.books.epoch === '') change(['epoch', crypto.randomUUID()])
+      if (state.counters.epoch === '') change(['epoch', crypto.randomUUID()])
       await committed()
     },
   }
@@ -200,10 +200,10 @@ function cacheVerbs({
       await committed()
     },
     async cacheOnce(key, value, ttlMs) {
-      const there = held(key)
-      if (there === null) change(['cache', key, value, now() + ttlMs])
+      const existing = held(key)
+      if (existing === null) change(['cache', key, value, now() + ttlMs])
       await committed()
-      return there ?? value
+      return existing ?? value
     },
     async forget(key) {
       change(['forget', key])
@@ -212,7 +212,7 @@ function cacheVerbs({
   }
 }
 
-/** Locks live in memory: they fall with the one process that can hold them. */
+/** Locks are in memory only: they end with the one process that can hold them. */
 function lockVerbs(now: () => number): Pick<Kv, 'lock' | 'renewLock' | 'unlock'> {
   const locks = new Map<string, { token: string; expiresMs: number }>()
   const held = (name: string, token: string) => {

@@ -1,6 +1,6 @@
 /**
- * The kv on Redis, single or Cluster. All keys of a partition carry its hash tag, so that one script call
- * stays in one slot; the scripts are the Lua files beside this one.
+ * The Redis driver of the kv, for a single server or a Cluster. All keys of a partition carry its hash tag, so that
+ * each script call stays in one slot. The scripts are in `lua`.
  */
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Kv, VersionedStatus } from './kv.ts'
@@ -13,20 +13,19 @@ import { liveMapVerbs } from './redis/live-map.ts'
 import { readingVerbs } from './redis/reading.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** A request waits this long at most for an answer. */
+/** Timeout of a request. */
 const REQUEST_TIMEOUT_MS = 800
-/** Specification, "Limits": check-in deferred write time-out. What waits for an admission waits no longer. */
+/** Timeout of an admission (specification, "Limits": check-in deferred write time-out). */
 const ADMIT_WITHIN_MS = 8_000
-/** The flush and the live map move thousands of entries a call. */
-const BULK_PATIENCE_MS = 15_000
-/** How long a start waits for a store that does not answer. */
+/** Timeout of the flush and the live map, which move thousands of entries per call. */
+const BULK_TIMEOUT_MS = 15_000
+/** How long the start waits for a store that does not answer. */
 const START_MS = 2_000
 
 /**
- * Connects to Redis. A store that is down at the start is no reason not to start: calls reject until it is
- * there.
- * @throws when points are pending under another number of partitions; where the store comes up later, calls
- * reject for ever then, and `onError` is told
+ * Connects to Redis. If Redis is down at the start, calls reject until it is available.
+ * @throws when points are pending under another number of partitions. If Redis becomes available only later, `onError`
+ * is called with this error instead, and all calls reject from then on
  */
 export async function openRedisKv(options: {
   readonly url: string
@@ -38,7 +37,7 @@ export async function openRedisKv(options: {
   const caller = crypto.randomUUID()
   const client = connect(url, REQUEST_TIMEOUT_MS, caller)
   const admission = connect(url, admitWithinMs, caller)
-  const bulk = connect(url, BULK_PATIENCE_MS, caller)
+  const bulk = connect(url, BULK_TIMEOUT_MS, caller)
   const clients = [client, admission, bulk]
   const disconnect = () => {
     for (const each of clients) each.disconnect()
@@ -55,7 +54,7 @@ export async function openRedisKv(options: {
   for (const each of clients) each.on('error', onError)
   await Promise.all(clients.map(firstReady))
   if (client.status === 'ready') await claim()
-  // A store that was away at the start, or comes back without its data.
+  // For a store that was down at the start, or that comes back without its data.
   client.on('ready', () => void claim().catch(onError))
 
   const tags = Array.from({ length: partitions }, (_, p) => `{gps:${p}}`)
@@ -99,7 +98,7 @@ class OtherPartitions extends LoggableError {
   }
 }
 
-/** The store remembers its number of partitions; another one is refused while points are pending. */
+/** Stores the number of partitions. @throws OtherPartitions when points are pending under another number */
 async function claimPartitions(client: Client, partitions: number): Promise<void> {
   const held = Number(await asked<string | null>(client.get('partitions')))
   if (held === partitions) return
@@ -167,8 +166,8 @@ function lockVerbs(client: Client): Pick<Kv, 'lock' | 'renewLock' | 'unlock'> {
   }
 }
 
-/** How full a server is, as its INFO says. */
-const fullness = (info: string): number => {
+/** Used fraction of a server's memory, from its INFO. */
+const memoryFraction = (info: string): number => {
   const read = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
   return read('maxmemory') === 0 ? 0 : read('used_memory') / read('maxmemory')
 }
@@ -187,7 +186,7 @@ function healthVerbs(
     },
     async memoryUse() {
       const infos = await Promise.all(masters(client).map((node) => asked<string>(node.info('memory'))))
-      return Math.max(0, ...infos.map(fullness))
+      return Math.max(0, ...infos.map(memoryFraction))
     },
     onReconnect(listener) {
       listeners.push(listener)

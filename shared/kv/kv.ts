@@ -1,10 +1,10 @@
 /**
- * The kv port: the short-term store that admits, holds and hands over GPS points, and keeps windows,
- * locks, caches and the activity's status. It speaks verbs; no caller knows what is behind them.
+ * The kv port: the short-term store that admits and buffers GPS points, and holds rate-limit windows, locks, caches
+ * and the event's status. Callers use only these methods; drivers hide how they are stored.
  *
- * Obligations of every driver: a resolved promise means the effect is durable as far as the driver's
- * README section promises; `admit`, `settle` and `limit` are atomic, `restore` is so for each submission; times
- * of windows, locks and caches are the store's own clock. A store that cannot be asked rejects with `KvUnavailable`.
+ * Obligations of every driver: when a promise resolves, the effect is durable as far as the driver promises
+ * (shared/README.md). `admit`, `settle` and `limit` are atomic; `restore` is atomic for each submission. Times of
+ * windows, locks and caches are by the store's own clock. An unavailable store rejects with `KvUnavailable`.
  */
 import type { Window } from '#shared/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
@@ -13,7 +13,7 @@ import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 export type { PartitionCounters, Receipt } from './counters.ts'
 
-/** The store did not answer in time or at all; whether the call took effect is not known. */
+/** The store did not answer in time or at all. The call may or may not have taken effect. */
 export class KvUnavailable extends LoggableError {
   override name = 'KvUnavailable'
 }
@@ -23,7 +23,7 @@ export class KvFull extends LoggableError {
   override name = 'KvFull'
 }
 
-/** Whether an error says that the store is away or full, rather than that a call is wrong. */
+/** Whether an error means that the store is unavailable or full, and not that the call was wrong. */
 export const isKvUnavailable = (error: unknown): boolean =>
   error instanceof KvUnavailable || error instanceof KvFull
 
@@ -33,30 +33,30 @@ export interface Entry {
   readonly value: string
 }
 
-/** A pilgrim's latest known place. `t` is the place in time, epoch milliseconds. */
+/** A pilgrim's latest known position at time `t`, epoch milliseconds. */
 export interface Position {
   readonly t: number
   readonly lat: number
   readonly lng: number
 }
 
-/** What one request wants to put into the buffer of one pilgrim. */
+/** Points that one request adds to the buffer of one pilgrim. */
 export interface Submission {
-  /** Unique per request; a repeated call with the same id is charged once. */
+  /** Unique per request; a repeated call with the same id is charged once to the rate limit. */
   readonly id: string
   readonly userId: string
   readonly kind: 'checkin' | 'sync'
-  /** Of a check-in the first entry is the check-in itself. */
+  /** The first entry of a check-in is the check-in itself; track points follow. */
   readonly entries: readonly Entry[]
-  /** Check-ins with the same key within the duplicate window are one; empty for a sync. */
+  /** Check-ins with the same key within the duplicate window are duplicates; empty for a sync. */
   readonly duplicateKey: string
-  /** Place in time of the check-in; answered again to its duplicates. */
+  /** Time at which the check-in counts; its duplicates are answered with it. */
   readonly recordedMs: number
-  /** Latest of its points inside the area, for the live map. */
+  /** Latest of its positions inside the area, for the live map. */
   readonly position: Position | null
 }
 
-/** The rules of admission, passed with each call so that the store keeps no configuration. */
+/** The rules of admission, passed with each call so that the store needs no configuration. */
 export interface AdmissionRules {
   readonly checkin: Window
   readonly sync: Window
@@ -68,14 +68,15 @@ export interface AdmissionRules {
 export type Verdict =
   | {
       readonly outcome: 'admitted'
-      /** How many of the entries were already there. */
+      /** How many of the entries were already in the buffer. */
       readonly duplicates: number
       /** Whether the check-in itself was already there. */
       readonly duplicate: boolean
+      /** The pilgrim's pending points after this submission. */
       readonly pending: number
-      /** Place in time of the check-in, or of the first one that it repeats. */
+      /** Time at which the check-in counts, or that of the first one that it repeats. */
       readonly recordedMs: number
-      /** Of a check-in that was still in the buffer: what is held there under its identity. */
+      /** The buffered value under the identity of a check-in that was already there; null otherwise. */
       readonly held: string | null
     }
   | { readonly outcome: 'limited'; readonly retryAfterMs: number }
@@ -98,7 +99,7 @@ export interface Pending {
   readonly entries: readonly Entry[]
 }
 
-/** A live position and when the store last saw it move (store's clock, epoch milliseconds). */
+/** A live position, and the time of its last change by the store's clock (epoch milliseconds). */
 export interface Moved extends Position {
   readonly userId: string
   readonly movedMs: number
@@ -107,42 +108,42 @@ export interface Moved extends Position {
 export interface LimitVerdict {
   readonly allowed: boolean
   readonly remaining: number
-  /** Until the window has room again; 0 when allowed. */
+  /** Milliseconds until the window allows a call again; 0 when allowed. */
   readonly retryAfterMs: number
 }
 
-/** That someone was erased, under a name that does not tell who: SHA-1 of the user id, in hex. */
+/** An erasure. It identifies the pilgrim only by a hash: SHA-1 of the user id, in hex. */
 export interface Erased {
   readonly userHash: string
-  /** Counts up with each erasure; points carry the one under which they were admitted. */
+  /** Rises with each erasure; each point carries the generation at its admission. */
   readonly generation: number
   readonly erasedMs: number
 }
 
-/** The name under which an erased pilgrim is remembered. */
+/** The hash that identifies an erased pilgrim. */
 export const userHash = (userId: string): string => new Bun.CryptoHasher('sha1').update(userId).digest('hex')
 
 export interface Kv {
   readonly partitions: number
-  /** Under which name this opened store is counted in the books. */
+  /** The name of this client in the counters. */
   readonly caller: string
 
-  /** Decides and buffers submissions of one partition, in order, in one atomic call. */
+  /** Admits submissions of one partition, in order, in one atomic call. */
   admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<Verdict[]>
-  /** Buffers points that were already answered: asks neither status nor limit, drops known identities. */
+  /** Buffers points that were already answered: it checks neither status nor limit, and drops known identities. */
   restore(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<void>
 
   /** A pilgrim's pending points, in no order. */
   peek(userId: string): Promise<Entry[]>
-  /** The same of several pilgrims, in their order. */
+  /** Pending points of several pilgrims, in the order of `userIds`. */
   peekEach(userIds: readonly string[]): Promise<Entry[][]>
-  /** Pilgrims with pending points, longest waiting first; a snapshot. */
+  /** Pilgrims with pending points, longest pending first; a snapshot. */
   pendingUsers(partition: number): Promise<string[]>
   /** Pending points of some pilgrims of one partition. */
   drain(partition: number, userIds: readonly string[]): Promise<Pending[]>
   /**
-   * Deletes exactly these entries, if their values are still the same.
-   * @param epoch where the store has another one by now, nothing is deleted
+   * Acknowledges that entries are stored: deletes exactly these, if their values are still the same.
+   * @param epoch if the store has begun another epoch, nothing is deleted
    */
   settle(partition: number, stored: readonly Pending[], epoch?: string): Promise<void>
   /** Renews the retention of pilgrims whose points could not be stored. */
@@ -150,17 +151,18 @@ export interface Kv {
   /** Number of pilgrims with pending points, over all partitions. */
   bufferSize(): Promise<number>
   /**
-   * Since when the longest waiting pilgrim waits (store's clock): from their first pending point, or from the
-   * last time that some of theirs were stored; null: nothing waits.
+   * Since when the longest pending pilgrim has pending points (store's clock): the time of their first pending point,
+   * or of the last acknowledgement of some of their points; null: nothing is pending.
    */
   oldestPending(): Promise<number | null>
+  /** The counters of each partition, in order. */
   books(): Promise<PartitionCounters[]>
-  /** The partition's epoch; empty before its books began. */
+  /** The partition's epoch; empty before counting began. */
   epoch(partition: number): Promise<string>
-  /** Called with what `admit` and `restore` put in, before they resolve. */
+  /** Registers a listener that is called with the new points of `admit` and `restore` before they resolve. */
   onReceipt(listener: (receipt: Receipt) => void): void
 
-  /** The status as the partitions hold it: null when any of them has none. */
+  /** The status: the oldest one of all partitions, null when any of them has none. */
   status(): Promise<VersionedStatus | null>
   /** Sets the status in every partition where it is newer; resolves when all have it or a newer one. */
   setStatus(status: VersionedStatus): Promise<void>
@@ -168,25 +170,25 @@ export interface Kv {
   /** Positions that moved at or after `sinceMs`, oldest first, at most `count`. */
   moved(partition: number, sinceMs: number, count: number): Promise<Moved[]>
 
-  /** Takes a pilgrim off the live map, or lets them on it again. */
+  /** Hides a pilgrim from the live map, or shows them again. */
   hide(userId: string, hidden: boolean): Promise<void>
-  /** Who is hidden in a partition. */
+  /** The hidden pilgrims of a partition. */
   hidden(partition: number): Promise<string[]>
 
   /**
-   * Forgets a pilgrim; points that were received before do not come back, and later ones are stamped with the
-   * generation. Safe to repeat: what was admitted since the first time stays.
-   * @param caches keys of caches that are forgotten with them
-   * @returns how many pending points went
+   * Erases a pilgrim. Points that were received before are not accepted any more, and later ones carry the new
+   * generation. Safe to repeat: points that were admitted since the first call stay.
+   * @param caches keys of cache entries that are deleted as well
+   * @returns the number of deleted pending points
    */
   erase(
     userId: string,
     erased: Pick<Erased, 'generation' | 'erasedMs'>,
     caches?: readonly string[],
   ): Promise<number>
-  /** Remembers erasures again, after the store has lost everything. */
+  /** Stores erasures again after the store has lost its data. */
   rememberErased(erased: readonly Erased[]): Promise<void>
-  /** Everyone who was erased, as a partition knows it. */
+  /** The erasures that a partition has stored. */
   erased(partition: number): Promise<Erased[]>
 
   /** Charges a call to a sliding window: never more than `max` in any window of that length. */
@@ -194,37 +196,38 @@ export interface Kv {
 
   cached(key: string): Promise<string | null>
   cache(key: string, value: string, ttlMs: number): Promise<void>
-  /** Stores the value unless there is one; answers what stands there afterwards. */
+  /** Stores the value unless the key has one; returns the stored value. */
   cacheOnce(key: string, value: string, ttlMs: number): Promise<string>
   forget(key: string): Promise<void>
 
   /**
-   * Takes a lock for `ttlMs`; the token that releases it, or null when someone holds it.
-   * @param silenceMs a holder who has not renewed it for so long is gone, and loses it; `ttlMs` if not said
+   * Acquires a lock for `ttlMs`.
+   * @param silenceMs a holder that has not renewed the lock for so long loses it; default `ttlMs`
+   * @returns the token that releases the lock, or null when another holder has it
    */
   lock(name: string, ttlMs: number, silenceMs?: number): Promise<string | null>
-  /** Extends a lock that is still ours. */
+  /** Extends a lock that this token still holds. @returns whether it did */
   renewLock(name: string, token: string, ttlMs: number): Promise<boolean>
-  /** Releases a lock that is still ours; someone else's stays. */
+  /** Releases a lock that this token still holds; another holder's lock stays. */
   unlock(name: string, token: string): Promise<void>
 
-  /** The store's own time, epoch milliseconds; where it has several clocks, the one that is behind. */
+  /** The store's own time, epoch milliseconds; of several clocks the earliest. */
   clock(): Promise<number>
-  /** Connections that other processes of this service have to the store. */
+  /** Number of connections that other processes of this service have to the store. */
   others(): Promise<number>
-  /** Forgets everything there is, as a new store: for an installation that is set up anew, services stopped. */
+  /** Deletes everything. For an installation that is set up again, with its services stopped. */
   clear(): Promise<void>
 
-  /** Resolves when the store takes a write in every partition, within about a second. */
+  /** Resolves, within about a second, when every partition accepts a write. */
   probe(): Promise<void>
-  /** Used memory as a fraction of the allowed, of the fullest node; 0 when unbounded. */
+  /** Used memory as a fraction of the limit, of the fullest node; 0 without a limit. */
   memoryUse(): Promise<number>
-  /** Called whenever the store is reachable again after it was not. */
+  /** Registers a listener that is called whenever the store becomes reachable again. */
   onReconnect(listener: () => void): void
   close(): Promise<void>
 }
 
-/** Partition of a pilgrim: FNV-1a of the id, so that every replica and language agrees. */
+/** Partition of a pilgrim: FNV-1a of the id, so that every replica computes the same one. */
 export function partitionOf(userId: string, partitions: number): number {
   if (partitions === 1) return 0
   let hash = 0x811c9dc5

@@ -4,10 +4,10 @@ import { openEmbeddedKv } from './kv.embedded.ts'
 import { openRedisKv } from './kv.redis.ts'
 
 /**
- * Opens the kv that the URL names: `redis://…` (comma-separated nodes: Cluster), or none: embedded.
+ * Opens the kv that the URL names: `redis://…` (comma-separated nodes: Cluster); an empty URL: the embedded driver.
  * @param options.path file of the embedded driver
- * @param options.admitWithinMs how long `admit` and `restore` wait for Redis before they reject
- * @param options.onError told what goes wrong beside calls: a connection that is lost, a log not rewritten
+ * @param options.admitWithinMs timeout of `admit` and `restore` with Redis
+ * @param options.onError called with errors outside of calls: a lost connection, a log that could not be rewritten
  */
 export function openKv(options: {
   readonly url: string

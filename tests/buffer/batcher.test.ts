@@ -24,7 +24,7 @@ describeOnServers('admission to a kv that does not answer', () => {
       server.pause()
       const waiting = [submit(batch('a', 100)), submit(batch('b', 100))]
       expect(await rejection(submit(batch('c', 100)))).toEqual(
-        new KvUnavailable('too many points wait for the kv'),
+        new KvUnavailable('too many points are waiting for the kv'),
       )
       // What fits is still taken.
       waiting.push(submit(batch('d', 50)))

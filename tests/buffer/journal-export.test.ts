@@ -82,7 +82,7 @@ test('what a killed backup has left goes within the hour, without another backup
 test('one whose process does not answer fails the collection, and can not be deleted', async () => {
   const frozen = openJournal(dir, 10)
   await fill(frozen, 1)
-  expect(String(await rejection(collected(200)))).toMatch(/does not hand over what waits in it/)
+  expect(String(await rejection(collected(200)))).toMatch(/does not export its entries/)
   expect(String(await rejection(deleteJournals(dir)))).toMatch(/held by a process: stop all services first/)
   frozen.close()
   expect(await collected(200)).toHaveLength(1)

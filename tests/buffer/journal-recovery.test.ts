@@ -109,7 +109,11 @@ test('adopts the journals of replicas that are gone, and says so; a damaged one 
   const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   expect(logged).toMatchObject([
     { level: 'warn', entries: 1 },
-    { level: 'error', message: 'the journal damaged.journal is not adopted', error_type: 'SQLiteError' },
+    {
+      level: 'error',
+      message: 'the journal damaged.journal could not be adopted',
+      error_type: 'SQLiteError',
+    },
   ])
 })
 

@@ -127,7 +127,7 @@ test('a torn file is reported once and set aside; an empty one is cleared away',
   const journal = openJournal(dir, 100)
   const { entries, faults } = journal.adopt()
   expect(entries).toBe(3)
-  const named = ['other', 'torn'].map((name) => `the journal ${name}.journal is not adopted`)
+  const named = ['other', 'torn'].map((name) => `the journal ${name}.journal could not be adopted`)
   expect(faults.map(({ message }) => message).sort()).toEqual(named)
   expect(journal.adopt()).toEqual({ entries: 0, faults: [] })
   const left = readdirSync(dir).filter((name) => !name.endsWith('-journal'))

@@ -1,4 +1,4 @@
-/** Asking the kv to admit: by turns, with a status, and with patience for so long. */
+/** Admission by the kv: in batches, with a known status, and with a timeout. */
 import { within } from '#shared/runtime/deadline.ts'
 import { unavailable } from '#shared/http/errors.ts'
 import {
@@ -12,22 +12,22 @@ import {
 } from '#shared/kv/kv.ts'
 import { createBatcher } from './batcher.ts'
 
-/** Resolves with the kv's verdict; rejects with `KvUnavailable` or `KvFull` where it has none to give. */
+/** Resolves with the kv's verdict; rejects with `KvUnavailable` or `KvFull`. */
 export type Ask = (submission: Submission) => Promise<Verdict>
 
-/** How long a request that may not be journaled waits for the kv. */
+/** Timeout of the kv for requests that are never journaled. */
 const REQUEST_TIMEOUT_MS = 2_000
 
 const ACTIVE: VersionedStatus = { status: 'active', version: 0, message: null }
 
 export const storeUnavailable = () =>
-  unavailable('The short-term store is not reachable just now: keep your points and send them again.')
+  unavailable('The short-term store is unavailable at the moment. Keep your points and send them again.')
 export const storeFull = () =>
-  unavailable('The short-term store is nearly full: keep your points and send them later.', 60)
+  unavailable('The short-term store is nearly full. Keep your points and send them later.', 60)
 
 /**
- * @param prime reads the status from the database and brings it to the kv; called when the kv has none
- * @param learn told the status that each answer implies; null: the kv has lost it, and nobody may go by an older one
+ * @param prime reads the status from the database and writes it to the kv; called when the kv has none
+ * @param learn called with the status that each verdict implies; null: the kv has lost it, and no older one is valid
  */
 export function createAdmitWithTimeout(
   kv: Kv,
@@ -52,22 +52,25 @@ export function createAdmitWithTimeout(
 }
 
 /**
- * The kv's answer, or `away` when it has none to give, or `late` when it has not given it yet.
+ * Returns the kv's verdict; `unavailable` when the kv is unavailable, and `late` when it has not answered in time.
  * @throws Refusal 503 when the kv is full
  */
-export async function answerWithin(asked: Promise<Verdict>, ms: number): Promise<Verdict | 'away' | 'late'> {
+export async function answerWithin(
+  call: Promise<Verdict>,
+  ms: number,
+): Promise<Verdict | 'unavailable' | 'late'> {
   try {
-    return await within(asked, ms, () => 'late' as const)
+    return await within(call, ms, () => 'late' as const)
   } catch (error) {
     if (error instanceof KvFull) throw storeFull()
     if (!isKvUnavailable(error)) throw error
-    return 'away'
+    return 'unavailable'
   }
 }
 
-/** Admits what the phone keeps when the kv does not take it. @throws Refusal 503 */
-export async function admitOrRefuse(ask: Ask, submission: Submission): Promise<Verdict> {
-  const answer = await answerWithin(ask(submission), REQUEST_TIMEOUT_MS)
-  if (answer === 'away' || answer === 'late') throw storeUnavailable()
+/** Admits a submission that the phone keeps until it is confirmed. @throws Refusal 503 when the kv is unavailable */
+export async function admitOrRefuse(admit: Ask, submission: Submission): Promise<Verdict> {
+  const answer = await answerWithin(admit(submission), REQUEST_TIMEOUT_MS)
+  if (answer === 'unavailable' || answer === 'late') throw storeUnavailable()
   return answer
 }

@@ -1,4 +1,4 @@
-/** Collects what arrives in one turn of the event loop and sends it as one call per partition. */
+/** Collects the submissions of one turn of the event loop and sends them as one call per partition. */
 import {
   type AdmissionRules,
   type Kv,
@@ -8,35 +8,35 @@ import {
   type Verdict,
 } from '#shared/kv/kv.ts'
 
-/** Submissions, and about as many points, per call of the kv at most, so that no script runs for long. */
+/** Upper bounds of submissions and points per call to the kv, so that no script runs for long. */
 const SUBMISSIONS_A_CALL = 256
 const POINTS_A_CALL = 2_000
-/** Points that may wait for the kv's answer, about 50 MB of them; a kv that is so far behind counts as away. */
+/** Points that may wait for the kv's answer (about 50 MB). Beyond this bound the kv counts as unavailable. */
 const POINTS_UNDER_WAY = 200_000
 
-interface Waiting {
+interface QueuedSubmission {
   readonly submission: Submission
   readonly resolve: (verdict: Verdict) => void
   readonly reject: (error: unknown) => void
 }
 
-const pointsOf = (waiting: readonly Waiting[]): number =>
+const pointsOf = (waiting: readonly QueuedSubmission[]): number =>
   waiting.reduce((sum, { submission }) => sum + submission.entries.length, 0)
 
 /**
- * @param most points that may wait for the kv's answer at a time
- * @returns a function that submits in the current turn and resolves with the kv's verdict; rejects with
- * `KvUnavailable` when too many wait already
+ * @param most upper bound of points that wait for the kv's answer
+ * @returns a function that adds a submission to the current batch and resolves with the kv's verdict; it rejects with
+ * `KvUnavailable` when too many points are waiting
  */
 export function createBatcher(
   kv: Kv,
   rules: AdmissionRules,
   most = POINTS_UNDER_WAY,
 ): (submission: Submission) => Promise<Verdict> {
-  const queues = new Map<number, Waiting[]>()
+  const queues = new Map<number, QueuedSubmission[]>()
   let underWay = 0
 
-  const send = async (partition: number, waiting: readonly Waiting[]): Promise<void> => {
+  const send = async (partition: number, waiting: readonly QueuedSubmission[]): Promise<void> => {
     try {
       const submissions = waiting.map((one) => one.submission)
       const verdicts = await kv.admit(partition, submissions, rules)
@@ -48,7 +48,7 @@ export function createBatcher(
     }
   }
 
-  const sendTurn = (partition: number): void => {
+  const sendBatch = (partition: number): void => {
     const all = queues.get(partition)!
     queues.delete(partition)
     let from = 0
@@ -67,7 +67,7 @@ export function createBatcher(
       const partition = partitionOf(submission.userId, kv.partitions)
       const queue = queues.get(partition)
       if (underWay + submission.entries.length > most) {
-        reject(new KvUnavailable('too many points wait for the kv'))
+        reject(new KvUnavailable('too many points are waiting for the kv'))
         return
       }
       underWay += submission.entries.length
@@ -77,6 +77,6 @@ export function createBatcher(
         return
       }
       queues.set(partition, [waiting])
-      setImmediate(sendTurn, partition)
+      setImmediate(sendBatch, partition)
     })
 }

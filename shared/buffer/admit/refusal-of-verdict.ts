@@ -1,10 +1,10 @@
-/** What a phone reads when the buffer refuses. */
+/** The error that a phone gets when the buffer refuses its points. */
 import type { Window } from '#shared/config/config.ts'
 import { notActive, Refusal, unavailable } from '#shared/http/errors.ts'
 import type { Verdict } from '#shared/kv/kv.ts'
 import { rateLimited } from '#shared/security/rate-limits.ts'
 
-/** The refusal that a verdict other than `admitted` means. */
+/** Returns the refusal for a verdict other than `admitted`. */
 export function refusalOfVerdict(
   verdict: Exclude<Verdict, { outcome: 'admitted' }>,
   limitName: string,
@@ -19,10 +19,10 @@ export function refusalOfVerdict(
       return new Refusal(
         503,
         'buffer-full',
-        'Too many of your points wait to be stored: keep the rest and send it after the next flush.',
+        'Too many of your points are not stored yet. Keep the rest and send it in five minutes.',
         { 'Retry-After': '300' },
       )
     case 'unknown':
-      return unavailable('The status of the event is not known just now: please try again in a moment.')
+      return unavailable('The status of the event is not known at the moment. Please try again shortly.')
   }
 }

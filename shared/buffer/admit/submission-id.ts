@@ -1,7 +1,7 @@
-/** Names of submissions. */
+/** Ids of submissions. */
 
 const PROCESS = Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('base64url')
 let count = 0
 
-/** A name that no other submission has, of this process or of another. Short: windows keep it. */
+/** Returns an id that is unique across processes. It is short, because windows store it. */
 export const submissionId = (): string => `${PROCESS}${(count++).toString(36)}`

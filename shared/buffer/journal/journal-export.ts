@@ -1,6 +1,6 @@
 /**
- * How journals reach a backup. A journal's file is locked by its process, so a backup asks in the directory that
- * they share, and each process writes a copy of its entries there; a file that nobody holds is read as it is.
+ * Exports journals to a backup. The process of a journal holds its file's lock, so a backup writes a request file into
+ * the shared directory, and each process answers with a copy of its entries. An unlocked file is read directly.
  */
 import { createReadStream, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { appendFile, rename, rm } from 'node:fs/promises'
@@ -14,34 +14,34 @@ import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const PAGE = 500
 const POLL_MS = 100
-/** Processes look for those who ask once a second. */
+/** Each process looks for request files once a second. */
 const TIMEOUT_MS = 20_000
-/** What a killed backup has left is taken away after this time: it is about people, and some of them are erased. */
-const LEFT_MS = 3_600_000
-const ASKED = '.asked'
+/** Files of a killed backup are deleted after this time: they hold personal data, also of erased pilgrims. */
+const LEFTOVER_MAX_MS = 3_600_000
+const REQUEST = '.asked'
 const COPY = '.copy'
 
 const copyOf = (journal: string, id: string): string => `${journal}.${id}${COPY}`
 
-/** @returns a function that answers those who ask; its calls do not overlap */
+/** @returns a function that answers all request files; its calls do not overlap */
 export function createJournalExport(journal: Journal, log: Log): () => Promise<void> {
   let answering: Promise<void> | null = null
   return () =>
     (answering ??= answer(journal)
-      .catch((error: unknown) => log.error('the journal is not handed over to a backup', errorFields(error)))
+      .catch((error: unknown) => log.error('exporting the journal to a backup failed', errorFields(error)))
       .finally(() => (answering = null)))
 }
 
 async function answer(journal: Journal): Promise<void> {
   sweep(dirname(journal.path))
   for (const name of readdirSync(dirname(journal.path))) {
-    if (!name.endsWith(ASKED)) continue
-    const copy = copyOf(journal.path, name.slice(0, -ASKED.length))
+    if (!name.endsWith(REQUEST)) continue
+    const copy = copyOf(journal.path, name.slice(0, -REQUEST.length))
     if (existsSync(copy)) continue
     const unfinished = `${copy}.unfinished`
     writeFileSync(unfinished, '', { mode: 0o600 })
     let page = journal.after(0, PAGE)
-    // What leaves the journal meanwhile is in the kv, where a backup looks after this.
+    // An entry that leaves the journal meanwhile is in the kv, which a backup reads after the journals.
     for (; page.length > 0; page = journal.after(page.at(-1)!.place, PAGE))
       await appendFile(unfinished, page.map(({ submission }) => `${JSON.stringify(submission)}\n`).join(''))
     await rename(unfinished, copy)
@@ -49,37 +49,37 @@ async function answer(journal: Journal): Promise<void> {
 }
 
 /**
- * Everything that waited in the journals of a directory when this was called, each entry at least once.
- * @throws when a journal's process does not hand its entries over, or a journal is damaged
+ * Reads all entries that are in the journals of a directory at the time of the call, each at least once.
+ * @throws when a process does not export its journal in time, or a journal is damaged
  */
-export async function* collectJournals(dir: string, patienceMs = TIMEOUT_MS): AsyncGenerator<Submission[]> {
+export async function* collectJournals(dir: string, timeoutMs = TIMEOUT_MS): AsyncGenerator<Submission[]> {
   if (!existsSync(dir)) return
   sweep(dir)
   for (;;) {
     const id = crypto.randomUUID()
-    const asked = join(dir, `${id}${ASKED}`)
-    writeFileSync(asked, '', { mode: 0o600 })
+    const request = join(dir, `${id}${REQUEST}`)
+    writeFileSync(request, '', { mode: 0o600 })
     try {
-      if (yield* collectOnce(dir, id, patienceMs)) return
+      if (yield* collectOnce(dir, id, timeoutMs)) return
     } finally {
-      rmSync(asked, { force: true })
+      rmSync(request, { force: true })
       for (const name of readdirSync(dir))
         if (name.includes(`.${id}${COPY}`)) rmSync(join(dir, name), { force: true })
     }
   }
 }
 
-/** @returns false when a file is gone meanwhile: whoever has adopted it may have handed over before that */
+/** @returns false when a file has disappeared: its adopter may have exported its own journal before the adoption */
 async function* collectOnce(
   dir: string,
   id: string,
-  patienceMs: number,
+  timeoutMs: number,
 ): AsyncGenerator<Submission[], boolean> {
-  const waiting = new Set(readdirSync(dir).filter((name) => name.endsWith(SUFFIX)))
-  const until = performance.now() + patienceMs
+  const pending = new Set(readdirSync(dir).filter((name) => name.endsWith(SUFFIX)))
+  const until = performance.now() + timeoutMs
   let gone = false
-  while (waiting.size > 0) {
-    for (const name of waiting) {
+  while (pending.size > 0) {
+    for (const name of pending) {
       const path = join(dir, name)
       const copy = copyOf(path, id)
       if (existsSync(copy)) yield* readCopy(copy)
@@ -88,14 +88,14 @@ async function* collectOnce(
         if (entries === null) continue
         yield entries
       } else gone = true
-      waiting.delete(name)
+      pending.delete(name)
     }
-    if (waiting.size > 0 && performance.now() > until)
+    if (pending.size > 0 && performance.now() > until)
       throw new LoggableError(
-        `The process that holds the journal ${[...waiting].map((name) => basename(name)).join(', ')} does not hand ` +
-          'over what waits in it. Is it frozen, or of an older release?',
+        `The process that locks the journal ${[...pending].map((name) => basename(name)).join(', ')} does not ` +
+          'export its entries. Check whether it is frozen or runs an older release.',
       )
-    if (waiting.size > 0) await Bun.sleep(POLL_MS)
+    if (pending.size > 0) await Bun.sleep(POLL_MS)
   }
   return !gone
 }
@@ -109,7 +109,7 @@ async function* readCopy(path: string): AsyncGenerator<Submission[]> {
   if (page.length > 0) yield page
 }
 
-/** Null while a process holds the file. */
+/** Null while a process locks the file. */
 function readAbandoned(path: string): Submission[] | null {
   const abandoned = openAbandoned(path)
   if (abandoned === null) return null
@@ -117,23 +117,23 @@ function readAbandoned(path: string): Submission[] | null {
   return abandoned.rows.map(({ submission }) => JSON.parse(submission) as Submission)
 }
 
-/** Removes what killed backups have left. */
+/** Removes leftover files of killed backups. */
 function sweep(dir: string): void {
   for (const name of readdirSync(dir)) {
-    if (!name.endsWith(ASKED) && !name.includes(COPY)) continue
+    if (!name.endsWith(REQUEST) && !name.includes(COPY)) continue
     const path = join(dir, name)
-    if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > LEFT_MS)
+    if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > LEFTOVER_MAX_MS)
       rmSync(path, { force: true })
   }
 }
 
-/** Deletes the journals of a directory, which nobody may hold, and the tallies beside them. @throws when somebody does */
+/** Deletes the journals of a directory and their counter files. @throws when a process still locks one of them */
 export async function deleteJournals(dir: string): Promise<void> {
   if (!existsSync(dir)) return
   for (const name of readdirSync(dir).filter((name) => name.endsWith(SUFFIX))) {
     const abandoned = openAbandoned(join(dir, name))
     if (abandoned === null)
-      throw new LoggableError(`The journal ${name} is held by a process: stop all services first.`)
+      throw new LoggableError(`A process still uses the journal ${name}. Stop all services first.`)
     abandoned.db.close()
     await rm(join(dir, name), { force: true })
   }

@@ -1,4 +1,4 @@
-/** A check-in's other way in, while the kv is late or away: decided by this replica, and journaled. */
+/** Accepts check-ins while the kv is late or unavailable: this replica decides, and the journal stores them. */
 import { unavailable } from '#shared/http/errors.ts'
 import type { Submission, Verdict } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
@@ -9,50 +9,53 @@ import type { OfflineAdmission } from './offline-admission.ts'
 import type { Replay } from './journal-recovery.ts'
 
 /**
- * @returns a function that resolves when the check-in is in the journal, or refused by this replica
- * @param asked the call of the kv that is still under way, if there is one
- * @throws Refusal 503 when the journal does not take it, or no status was ever known
+ * @returns a function that resolves when the check-in is in the journal, or refused by this replica. Its second
+ * parameter is the admission by the kv that is still under way, if there is one
+ * @throws Refusal 503 when the journal can not store it, or no status was ever known
  */
-export function createJournalFallback(own: OfflineAdmission, replay: Replay, count: Count, log: Log) {
-  /** Check-ins on their way to the disk, by pilgrim and duplicate key. */
+export function createJournalFallback(offline: OfflineAdmission, recovery: Replay, count: Count, log: Log) {
+  /** Check-ins that are being written to disk, by pilgrim and duplicate key. */
   const writing = new Map<string, Promise<void>>()
 
-  const write = async (submission: Submission, asked: Promise<Verdict> | null): Promise<void> => {
+  const write = async (submission: Submission, firstCall: Promise<Verdict> | null): Promise<void> => {
     try {
-      await replay.journal(submission, asked)
+      await recovery.journal(submission, firstCall)
     } catch (error) {
-      log.error('the journal does not take a check-in', errorFields(error))
+      log.error('writing a check-in to the journal failed', errorFields(error))
       throw unavailable('The check-in can not be stored just now: please try again.', 10)
     }
   }
 
-  const writeFirst = async (submission: Submission, asked: Promise<Verdict> | null): Promise<void> => {
+  const writeFirst = async (submission: Submission, firstCall: Promise<Verdict> | null): Promise<void> => {
     const key = `${submission.userId} ${submission.duplicateKey}`
-    const written = write(submission, asked)
+    const written = write(submission, firstCall)
     writing.set(key, written)
     try {
       await written
     } catch (error) {
-      own.takeBack(submission)
+      offline.takeBack(submission)
       throw error
     } finally {
       writing.delete(key)
     }
   }
 
-  /** It is as durable as the check-in that it repeats; the points that came with it are new. */
-  const writeAgain = async (submission: Submission, asked: Promise<Verdict> | null): Promise<void> => {
+  /** A duplicate is as durable as the check-in that it repeats; its track points are new. */
+  const writeDuplicate = async (
+    submission: Submission,
+    firstCall: Promise<Verdict> | null,
+  ): Promise<void> => {
     await writing.get(`${submission.userId} ${submission.duplicateKey}`)
     count('duplicate', 1)
     const entries = submission.entries.slice(1)
-    if (entries.length > 0) await write({ ...submission, entries }, asked)
+    if (entries.length > 0) await write({ ...submission, entries }, firstCall)
   }
 
-  return async (submission: Submission, asked: Promise<Verdict> | null): Promise<Verdict> => {
-    const verdict = own.decide(submission)
+  return async (submission: Submission, firstCall: Promise<Verdict> | null): Promise<Verdict> => {
+    const verdict = offline.decide(submission)
     if (verdict.outcome === 'unknown') throw storeUnavailable()
     if (verdict.outcome === 'admitted')
-      await (verdict.duplicate ? writeAgain(submission, asked) : writeFirst(submission, asked))
+      await (verdict.duplicate ? writeDuplicate(submission, firstCall) : writeFirst(submission, firstCall))
     return countVerdict(count, submission, verdict)
   }
 }

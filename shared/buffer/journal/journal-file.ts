@@ -1,4 +1,4 @@
-/** The journal's files: SQLite, locked by the process that writes, for whoever locks them once it is gone. */
+/** Journal files: SQLite databases that the writing process locks. After its end another process can lock them. */
 import { Database, type SQLiteError } from 'bun:sqlite'
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface OwnFile {
   readonly path: string
 }
 
-/** Makes this process's file. Another replica may adopt it before it is locked; then there is a next one. */
+/** Creates this process's file. If another replica adopts it before it is locked, another file is created. */
 export function openOwnFile(dir: string): OwnFile {
   for (let attempt = 1; ; attempt++) {
     const path = join(dir, `${crypto.randomUUID()}${SUFFIX}`)
@@ -31,8 +31,8 @@ export function openOwnFile(dir: string): OwnFile {
 
 /**
  * Opens a file and locks it until it is closed or its process ends.
- * @param mode who adopts must not create: the name of a file that is gone meanwhile would come back empty
- * @throws SQLiteError SQLITE_BUSY when another process holds it
+ * @param mode an adoption must not create: a file that was deleted meanwhile would come back empty
+ * @throws SQLiteError SQLITE_BUSY when another process locks it
  */
 function openFile(path: string, mode: { readonly create: true } | { readonly readwrite: true }): Database {
   const db = new Database(path, { ...mode, strict: true })
@@ -40,12 +40,12 @@ function openFile(path: string, mode: { readonly create: true } | { readonly rea
     db.run('PRAGMA busy_timeout = 0')
     db.run('PRAGMA locking_mode = EXCLUSIVE')
     db.run('PRAGMA journal_mode = DELETE')
-    // What is deleted is overwritten, and cut off the file that could undo it, which this lock keeps: it may be about
-    // somebody who is erased.
+    // Deleted rows are overwritten, and the rollback journal, which this locking mode keeps, is truncated: rows may
+    // hold personal data of an erased pilgrim.
     db.run('PRAGMA secure_delete = ON')
     db.run('PRAGMA journal_size_limit = 0')
     db.run('PRAGMA synchronous = FULL')
-    // In this locking mode a lock that was taken is kept.
+    // In this locking mode a lock lasts until the database is closed.
     db.run('BEGIN EXCLUSIVE')
     db.run('CREATE TABLE IF NOT EXISTS journal (id TEXT PRIMARY KEY, submission TEXT NOT NULL) STRICT')
     db.run('COMMIT')
@@ -57,15 +57,15 @@ function openFile(path: string, mode: { readonly create: true } | { readonly rea
 }
 
 /**
- * Locks and reads a file that nobody holds; null when its process lives and replays it itself, or when another
- * replica has adopted it meanwhile.
- * @throws SQLiteError for a file that cannot be read; a damaged one is set aside
+ * Locks and reads an unlocked file; null when its process still runs, or when another replica has adopted it
+ * meanwhile.
+ * @throws SQLiteError for a file that can not be read; a damaged one is renamed to `….damaged`
  */
 export function openAbandoned(file: string): { db: Database; rows: StoredRow[] } | null {
   let db: Database | null = null
   try {
     db = openFile(file, { readwrite: true })
-    // Opened before another replica adopted and deleted it, locked after that.
+    // Otherwise another replica adopted and deleted it after it was opened and before it was locked.
     if (existsSync(file))
       return { db, rows: db.query<StoredRow, []>('SELECT id, submission FROM journal ORDER BY rowid').all() }
   } catch (error) {

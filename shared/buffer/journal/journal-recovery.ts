@@ -1,4 +1,4 @@
-/** Brings journaled check-ins to the kv, and adopts the journals of replicas that are gone. */
+/** Moves journaled check-ins to the kv, and adopts the journals of replicas that have ended. */
 import {
   type AdmissionRules,
   type Kv,
@@ -13,21 +13,22 @@ import type { Journal } from './journal.ts'
 
 const EVERY_MS = 1_000
 const ADOPT_EVERY_MS = 60_000
-/** Journal entries that are brought at once. */
+/** Journal entries that are read together. */
 const PAGE = 500
-/** Pages a round: what waits for a partition that is away must not be read for ever. */
+/** Pages a round: the entries of an unavailable partition must not be read without end. */
 const PAGES_A_ROUND = 20
 
 export interface Replay {
   /**
-   * Journals a submission whose first call may still be under way: that call's success takes the entry out,
-   * anything else leaves it to the replay. Resolves when the submission is on disk.
+   * Journals a submission. Resolves when it is on disk.
+   * @param firstCall the admission that is still under way, if there is one: its success removes the entry; after any
+   * other end, recovery moves the entry to the kv
    * @throws JournalFull; or SQLite's error for a full disk
    */
-  journal(submission: Submission, asked: Promise<Verdict> | null): Promise<void>
-  /** Adopts, and goes on bringing and adopting. */
+  journal(submission: Submission, firstCall: Promise<Verdict> | null): Promise<void>
+  /** Adopts abandoned journals, then recovers entries and adopts journals at regular intervals. */
   start(): void
-  /** Tries once more, then stops. */
+  /** Tries to recover once more, then stops. */
   stop(): Promise<void>
 }
 
@@ -41,14 +42,14 @@ export interface JournalRecoveryOptions {
 export function createJournalRecovery(options: JournalRecoveryOptions): Replay {
   const { journal, log } = options
   const firstCalls = createFirstCalls(journal, log)
-  const bring = createBringing(options, firstCalls.underWay)
-  const handOver = createJournalExport(journal, log)
+  const recover = createRecovery(options, firstCalls.underWay)
+  const exportJournal = createJournalExport(journal, log)
   const timers: Timer[] = []
   let round: Promise<void> | null = null
 
   const tick = (): Promise<void> => {
-    round ??= bring()
-      .catch((error: unknown) => log.error('the journal is not replayed', errorFields(error)))
+    round ??= recover()
+      .catch((error: unknown) => log.error('journal recovery failed', errorFields(error)))
       .finally(() => (round = null))
     return round
   }
@@ -59,7 +60,7 @@ export function createJournalRecovery(options: JournalRecoveryOptions): Replay {
       adopt(journal, log)
       timers.push(
         setInterval(() => void tick(), EVERY_MS),
-        setInterval(() => void handOver(), EVERY_MS),
+        setInterval(() => void exportJournal(), EVERY_MS),
         setInterval(() => adopt(journal, log), ADOPT_EVERY_MS),
       )
     },
@@ -72,15 +73,15 @@ export function createJournalRecovery(options: JournalRecoveryOptions): Replay {
   }
 }
 
-/** Follows what was asked of the kv before it was journaled. */
+/** Follows admissions that were sent to the kv before their submission was journaled. */
 function createFirstCalls(journal: Journal, log: Log) {
   const underWay = new Set<string>()
   let stopped = false
 
-  const follow = async (id: string, asked: Promise<Verdict>): Promise<void> => {
+  const follow = async (id: string, firstCall: Promise<Verdict>): Promise<void> => {
     try {
-      // After a stop the entry is the next owner's; the kv drops what it knows.
-      if ((await asked).outcome === 'admitted' && !stopped) journal.remove([id])
+      // After a stop the next owner recovers the entry; the kv drops known points.
+      if ((await firstCall).outcome === 'admitted' && !stopped) journal.remove([id])
     } catch (error) {
       if (!isKvUnavailable(error)) log.error('a late admission failed', errorFields(error))
     } finally {
@@ -90,8 +91,8 @@ function createFirstCalls(journal: Journal, log: Log) {
 
   return {
     underWay: (id: string) => underWay.has(id),
-    async journal(submission: Submission, asked: Promise<Verdict> | null): Promise<void> {
-      if (asked === null) return journal.append(submission)
+    async journal(submission: Submission, firstCall: Promise<Verdict> | null): Promise<void> {
+      if (firstCall === null) return journal.append(submission)
       underWay.add(submission.id)
       try {
         await journal.append(submission)
@@ -99,7 +100,7 @@ function createFirstCalls(journal: Journal, log: Log) {
         underWay.delete(submission.id)
         throw error
       }
-      void follow(submission.id, asked)
+      void follow(submission.id, firstCall)
     },
     stop() {
       stopped = true
@@ -109,35 +110,37 @@ function createFirstCalls(journal: Journal, log: Log) {
 }
 
 /**
- * Brings what waits, a few pages a round and each round where the last one ended, so that the entries of a
- * partition that is away do not keep those of the others.
+ * Moves entries to the kv, a few pages per round. Each round continues where the last one ended, so that the entries
+ * of an unavailable partition do not delay those of the others.
  */
-function createBringing(
+function createRecovery(
   { kv, journal, rules }: JournalRecoveryOptions,
   underWay: (id: string) => boolean,
 ): () => Promise<void> {
   let place = 0
 
-  const restore = async (partition: number, submissions: readonly Submission[], away: Set<number>) => {
+  const restore = async (partition: number, submissions: readonly Submission[], unavailable: Set<number>) => {
     try {
       await kv.restore(partition, submissions, rules)
     } catch (error) {
       if (!isKvUnavailable(error)) throw error
-      away.add(partition)
+      unavailable.add(partition)
       return
     }
     journal.remove(submissions.map(({ id }) => id))
   }
 
   return async () => {
-    const away = new Set<number>()
-    for (let page = 0; page < PAGES_A_ROUND && away.size < kv.partitions; page++) {
-      const waiting = journal.after(place, PAGE)
-      place = waiting.length < PAGE ? 0 : waiting.at(-1)!.place
-      const mine = waiting.map(({ submission }) => submission).filter(({ id }) => !underWay(id))
-      const byPartition = Map.groupBy(mine, ({ userId }) => partitionOf(userId, kv.partitions))
-      const reachable = [...byPartition].filter(([partition]) => !away.has(partition))
-      await Promise.all(reachable.map(([partition, submissions]) => restore(partition, submissions, away)))
+    const unavailable = new Set<number>()
+    for (let page = 0; page < PAGES_A_ROUND && unavailable.size < kv.partitions; page++) {
+      const entries = journal.after(place, PAGE)
+      place = entries.length < PAGE ? 0 : entries.at(-1)!.place
+      const due = entries.map(({ submission }) => submission).filter(({ id }) => !underWay(id))
+      const byPartition = Map.groupBy(due, ({ userId }) => partitionOf(userId, kv.partitions))
+      const reachable = [...byPartition].filter(([partition]) => !unavailable.has(partition))
+      await Promise.all(
+        reachable.map(([partition, submissions]) => restore(partition, submissions, unavailable)),
+      )
       if (place === 0) return
     }
   }
@@ -145,6 +148,6 @@ function createBringing(
 
 function adopt(journal: Journal, log: Log): void {
   const { entries, faults } = journal.adopt()
-  if (entries > 0) log.warn('adopted the journal of a replica that is gone', { entries })
+  if (entries > 0) log.warn('adopted the journal of a replica that has ended', { entries })
   for (const fault of faults) log.error(fault.message, errorFields(fault.cause))
 }

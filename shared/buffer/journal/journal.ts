@@ -1,7 +1,7 @@
 /**
- * The journal: where a check-in goes first when the kv does not answer in time. One SQLite file per process
- * in a directory that the replicas share; SQLite's exclusive lock falls with its process, so a file that can
- * be locked belongs to nobody, and another replica adopts it.
+ * The journal: it stores a check-in when the kv does not answer in time. One SQLite file per process, in a directory
+ * that the replicas share. SQLite's exclusive lock ends with its process, so a file that can be locked is abandoned,
+ * and another replica adopts it.
  */
 import type { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import type { Submission } from '#shared/kv/kv.ts'
 import { openAbandoned, openOwnFile, type OwnFile, type StoredRow, SUFFIX } from './journal-file.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** The journal has no room: what it holds is kept, the new check-in must be refused. */
+/** The journal is full: its entries stay, and the new check-in must be refused. */
 export class JournalFull extends LoggableError {
   override name = 'JournalFull'
 }
@@ -21,33 +21,33 @@ export interface Journaled {
   readonly submission: Submission
 }
 
-/** What came of looking for files that nobody holds. */
+/** Result of an adoption of abandoned files. */
 export interface Adoption {
   readonly entries: number
-  /** Files that could not be taken over; a damaged one is set aside for people. */
+  /** Files that could not be adopted; a damaged one is renamed, so that an operator can examine it. */
   readonly faults: readonly Error[]
 }
 
 export interface Journal {
-  /** Its file. */
+  /** Path of its file. */
   readonly path: string
   /** Resolves when the submission is on disk. @throws JournalFull; or SQLite's error for a full disk */
   append(submission: Submission): Promise<void>
-  /** Takes out what the kv has confirmed. */
+  /** Removes entries that the kv has confirmed. */
   remove(ids: readonly string[]): void
-  /** Entries behind a place, oldest first, at most `count`; place 0 is before the first. */
+  /** Entries after a place, oldest first, at most `count`; place 0 is before the first. */
   after(place: number, count: number): Journaled[]
-  /** Entries that wait. */
+  /** Number of entries. */
   size(): number
-  /** Points that wait in them. */
+  /** Number of points in them. */
   points(): number
-  /** Takes over the entries of files that nobody holds. */
+  /** Moves the entries of abandoned files into this journal. */
   adopt(): Adoption
-  /** Gives the file up: where entries wait in it, another replica or the next start adopts it. */
+  /** Releases the file. If it still has entries, another replica or the next start adopts it. */
   close(): void
 }
 
-/** Opens a new journal file in `dir`; it holds `max` check-ins, and adopted ones beyond that. */
+/** Opens a new journal file in `dir`. It accepts check-ins up to `max` entries; adoption ignores this bound. */
 export function openJournal(dir: string, max: number): Journal {
   mkdirSync(dir, { recursive: true })
   return new JournalFile(dir, max, openOwnFile(dir))
@@ -72,8 +72,8 @@ class JournalFile implements Journal {
   #size = 0
   /** Points of entries that have more than one, by id. */
   readonly #tracks = new Map<string, number>()
-  /** Of this turn of the event loop: one commit for all of them. */
-  #turn: Submission[] = []
+  /** Submissions of one turn of the event loop, which share a commit. */
+  #batch: Submission[] = []
   #commit: Promise<void> | null = null
 
   constructor(
@@ -92,12 +92,12 @@ class JournalFile implements Journal {
 
   append(submission: Submission): Promise<void> {
     if (this.size() >= this.max)
-      return Promise.reject(new JournalFull(`the journal holds ${this.max} check-ins`))
-    this.#turn.push(submission)
+      return Promise.reject(new JournalFull(`the journal is full: it holds ${this.max} check-ins`))
+    this.#batch.push(submission)
     this.#commit ??= new Promise((resolve, reject) => {
       setImmediate(() => {
-        const rows = this.#turn.map(rowOf)
-        this.#turn = []
+        const rows = this.#batch.map(rowOf)
+        this.#batch = []
         this.#commit = null
         try {
           this.#write(rows)
@@ -129,12 +129,12 @@ class JournalFile implements Journal {
   }
 
   size(): number {
-    return this.#size + this.#turn.length
+    return this.#size + this.#batch.length
   }
 
   points(): number {
     let points = this.size()
-    for (const more of this.#tracks.values()) points += more - 1
+    for (const count of this.#tracks.values()) points += count - 1
     return points
   }
 
@@ -147,7 +147,7 @@ class JournalFile implements Journal {
       try {
         entries += this.#adoptFile(file)
       } catch (error) {
-        faults.push(new LoggableError(`the journal ${name} is not adopted`, { cause: error }))
+        faults.push(new LoggableError(`the journal ${name} could not be adopted`, { cause: error }))
       }
     }
     return { entries, faults }
@@ -158,7 +158,7 @@ class JournalFile implements Journal {
     if (abandoned === null) return 0
     try {
       this.#write(abandoned.rows.map(({ submission }) => rowOf(JSON.parse(submission) as Submission)))
-      // Only now that its entries are in ours, and while its lock is held.
+      // Deleted only after its entries are in this journal, and while its lock is held.
       rmSync(file, { force: true })
       return abandoned.rows.length
     } finally {

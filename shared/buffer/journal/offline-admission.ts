@@ -1,17 +1,17 @@
 /**
- * What a replica decides by itself while the kv is away: by the last status it knows, with limits and
- * duplicates of its own.
+ * Admission by a replica alone while the kv is unavailable. It uses the last known status, and counts rate limits and
+ * duplicates in its own memory.
  */
 import { admit } from '#shared/kv/embedded/admission.ts'
 import { apply, createState, prune } from '#shared/kv/embedded/state.ts'
 import type { AdmissionRules, Submission, Verdict, VersionedStatus } from '#shared/kv/kv.ts'
 
 export interface OfflineAdmission {
-  /** Remembers the status as the kv or the database last told it; null: that the kv has none any more. */
+  /** Stores the latest status from the kv or the database; null: the kv has lost its status. */
   learn(status: VersionedStatus | null): void
-  /** `unknown` while no status is known. */
+  /** Returns `unknown` while no status is known. */
   decide(submission: Submission): Verdict
-  /** Forgets a check-in that could not be stored, and its duplicates, so that it may come again. */
+  /** Forgets a check-in that could not be stored, so that its repetition is no duplicate. */
   takeBack(submission: Submission): void
 }
 
@@ -32,7 +32,7 @@ export function createOfflineAdmission(rules: AdmissionRules, now: () => number)
         { state, nowMs, rules, caller: '', change: (change) => apply(state, change) },
         submission,
       )
-      // Points are the journal's; only windows stay here.
+      // The journal stores the points; only the windows stay here.
       state.buffers.clear()
       state.live.clear()
       return verdict

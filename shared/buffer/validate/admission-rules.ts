@@ -1,4 +1,4 @@
-/** The rules of admission that a configuration means. */
+/** The rules of admission from the configuration. */
 import type { Config } from '#shared/config/config.ts'
 import type { AdmissionRules } from '#shared/kv/kv.ts'
 

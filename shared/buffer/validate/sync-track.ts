@@ -1,4 +1,4 @@
-/** A batch of track points: each is taken or rejected by itself, and the phone learns what it may delete. */
+/** A batch of track points: each is accepted or rejected by itself, and the answer names what the phone may delete. */
 import { acceptTrack, type AcceptRules, latestPosition } from './validate-points.ts'
 import { pack, type Point } from '../point.ts'
 import type { Window } from '#shared/config/config.ts'
@@ -11,13 +11,13 @@ import type { Count } from '#shared/ledger/process-counters.ts'
 import { refusalOfVerdict } from '../admit/refusal-of-verdict.ts'
 
 export interface SyncRules extends AcceptRules {
-  /** Told what of a batch does not go into the buffer. */
+  /** Counts points of a batch that do not enter the buffer. */
   readonly count: Count
   readonly limit: Window
 }
 
 /**
- * Takes a batch.
+ * Admits a batch.
  * @throws Refusal 403 paused or ended, 429, 503
  */
 export async function syncTrack(
@@ -27,7 +27,7 @@ export async function syncTrack(
   rules: SyncRules,
 ): Promise<TrackSyncAnswer> {
   const { points, rejected } = acceptTrack(request.points, receivedMs, rules)
-  // Of points with one identity in a batch the first counts.
+  // If several points of a batch have the same identity, the first one counts.
   const distinct = new Map<string, Entry>()
   for (const point of points) {
     const entry = pack(point)
@@ -43,7 +43,7 @@ export async function syncTrack(
     position: latestPosition(points),
   })
   const repeated = points.length - distinct.size
-  // A batch that is refused as a whole was received nevertheless: the kv counts the others of its points.
+  // Also counted when the batch is refused, because it was received. The other points are counted by the admission.
   rules.count('duplicate', repeated)
   countRejected(rules.count, rejected)
   if (verdict.outcome !== 'admitted') throw refusalOfVerdict(verdict, 'sync', rules.limit)
@@ -55,7 +55,7 @@ export async function syncTrack(
   }
 }
 
-/** Counts the points that were rejected, reason by reason. */
+/** Counts rejected points by reason. */
 export function countRejected(count: Count, rejected: readonly { readonly reason: PointFault }[]): void {
   for (const [reason, points] of Map.groupBy(rejected, (one) => one.reason))
     count(`rejected:${reason}`, points.length)

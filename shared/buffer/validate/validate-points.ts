@@ -1,4 +1,4 @@
-/** Which points are taken, and where in time they stand. */
+/** Validates points, and decides at which time each of them counts. */
 import type { InArea } from '#shared/config/area.ts'
 import { quickGpsPoint } from '#shared/contracts/fast-validation.ts'
 import { type PointFault } from '#shared/contracts/tracking.ts'
@@ -15,9 +15,9 @@ export interface AcceptRules {
   readonly maxAgeMs: number
 }
 
-/** A phone with a wrong clock is believed up to here, its check-in placed at the time of receipt. */
+/** A check-in up to this far ahead (a wrong clock) is accepted, and counts at the time of receipt. */
 const CHECKIN_AHEAD_MS = 24 * 3_600_000
-/** Clocks differ; a track point further ahead is not a fact yet. */
+/** A track point may be this far ahead, because clocks differ. */
 const TRACK_AHEAD_MS = 5 * 60_000
 
 function pointOf(
@@ -46,9 +46,9 @@ function pointOf(
 }
 
 /**
- * A check-in's point. Without a timestamp it has the time of receipt; up to 24 h ahead its place in time is
- * the time of receipt.
- * @throws Refusal 400 for a time that is not one, lies further ahead, or is older than tracks may be
+ * Validates a check-in. Without a timestamp it gets the time of receipt; with one that is up to 24 h ahead it counts
+ * at the time of receipt.
+ * @throws Refusal 400 for an invalid timestamp, one that lies further ahead, or one older than `maxAgeMs`
  */
 export function acceptCheckIn(
   given: GpsPoint,
@@ -63,7 +63,7 @@ export function acceptCheckIn(
     throw invalid('timestamp: lies more than 24 hours ahead; set the phone’s clock and check in again')
   if (sentMs < receivedMs - maxAgeMs) {
     if (looksLikeSeconds(given.timestamp)) throw invalid('timestamp: looks like seconds: send milliseconds')
-    throw invalid(`timestamp: is older than ${maxAgeMs / 86_400_000} days and is not taken any more`)
+    throw invalid(`timestamp: is older than ${maxAgeMs / 86_400_000} days and is not accepted any more`)
   }
   return pointOf(given, 'c', sentMs, Math.min(sentMs, receivedMs), receivedMs, area)
 }
@@ -73,7 +73,7 @@ export interface AcceptedTrack {
   readonly rejected: readonly { readonly index: number; readonly reason: PointFault }[]
 }
 
-/** A track's points; each fault is reported by index and fails no other point. */
+/** Validates a track. Each invalid point is reported by its index and rejects no other point. */
 export function acceptTrack(
   given: readonly unknown[],
   receivedMs: number,
@@ -104,11 +104,11 @@ function acceptTrackPoint(
   return pointOf(given, 't', sentMs, sentMs, receivedMs, area)
 }
 
-/** A point by its contract, or what is wrong with it. */
+/** A point by its contract, or the reason why it is rejected. */
 function checkGpsPoint(value: unknown): GpsPoint | PointFault {
   const folded = foldPointAliases(value)
   if (typeof folded !== 'object' || folded === null || Array.isArray(folded)) return 'not-an-object'
-  // Before what else is wrong with it: a point without a time is what phones get wrong most.
+  // Checked before other faults, because a missing time is the most frequent fault of phones.
   if (((folded as GpsPoint).timestamp ?? null) === null) return 'no-timestamp'
   const parsed = GpsPoint.safeParse(folded)
   return parsed.success ? parsed.data : faultOf(parsed.error.issues[0]!)
@@ -134,7 +134,7 @@ function faultOf({
   }
 }
 
-/** The latest place of some points, of one instant the first; null when none lies in the area. */
+/** The latest position of some points inside the area (the first one of an instant); null when there is none. */
 export function latestPosition(points: readonly Point[]): Position | null {
   let latest: Point | null = null
   for (const point of points)

@@ -1,4 +1,4 @@
-/** The rule of admission on the embedded state: the same decisions as `admit.lua`. */
+/** Admission on the embedded state: the same decisions as `admit.lua`. */
 import { meetsByAccident, standingOf } from '#shared/buffer/point.ts'
 import { type AdmissionRules, type Entry, type Submission, userHash, type Verdict } from '../kv.ts'
 import { bufferOf, type Call, type Change, type State } from './state.ts'
@@ -7,28 +7,32 @@ export interface Admission {
   readonly state: State
   readonly nowMs: number
   readonly rules: AdmissionRules
-  /** Who is counted for what comes in. */
+  /** Name under which accepted points are counted. */
   readonly caller: string
-  /** Applies a change and remembers it. */
+  /** Applies a change and appends it to the log. */
   readonly change: (change: Change) => void
 }
 
-/** Of a packed point the second number is its time of receipt. */
+/** Time of receipt: the second number of a packed point. */
 const receivedMs = (value: string): number => Number(/^\[[^,]*,(\d+)/.exec(value)?.[1])
 
-/** The first instant from a check-in's own on that is free, or that holds this very check-in. */
+/** The first instant from a check-in's own on that is free or holds this same check-in. */
 function ownInstant(held: ReadonlyMap<string, string> | undefined, { field, value }: Entry): string {
   const standing = standingOf({ field, value })
   let own = field
   for (let later = 1; ; later++) {
-    const there = held?.get(own)
-    const other = there === undefined ? null : standingOf({ field: own, value: there })
+    const existing = held?.get(own)
+    const other = existing === undefined ? null : standingOf({ field: own, value: existing })
     if (standing === null || other === null || !meetsByAccident(standing, other)) return own
     own = `c${standing.sentMs + later}`
   }
 }
 
-/** Puts entries into a pilgrim's buffer, whatever status and limits say; null when the buffer is full. */
+/**
+ * Puts entries into a pilgrim's buffer without checking status and limits; null when the buffer is full.
+ * @param skip number of entries at the beginning that are left out
+ * @param bounded whether `pendingMax` applies
+ */
 export function put(admission: Admission, submission: Submission, skip: number, bounded: boolean) {
   const { state, nowMs, rules, caller, change } = admission
   const { userId } = submission
@@ -41,7 +45,7 @@ export function put(admission: Admission, submission: Submission, skip: number, 
   let gone = 0
   let checkins = 0
   let firstKnown = false
-  /** How many ms later the first entry stands than it came. */
+  /** Delay of the first entry's instant, ms. */
   let later = 0
   for (const [i, { field, value }] of entries.entries()) {
     if (erased !== undefined && receivedMs(value) <= erased.erasedMs) {
@@ -70,7 +74,7 @@ export function move({ state, nowMs, change }: Admission, { userId, position }: 
   if (last === undefined || last.t <= position.t) change(['move', userId, position, nowMs])
 }
 
-/** Decides one submission and buffers it. */
+/** Admits one submission. */
 export function admit(admission: Admission, submission: Submission): Verdict {
   const { state, nowMs, rules, caller, change } = admission
   const { status } = state
@@ -101,7 +105,7 @@ export function admit(admission: Admission, submission: Submission): Verdict {
   const recordedMs = first?.recordedMs ?? submission.recordedMs + done.later
   if (first !== undefined) change(['entered', caller, 0, 1, 0, 0])
   if (done.gone === 0 && (first === undefined || entries.length > 1)) move(admission, submission)
-  // Of somebody erased since not even the window remembers the call.
+  // If the pilgrim was erased since, the window does not store the call either.
   if (!charged && done.gone === 0) {
     const call: Call = { ms: nowMs, id, duplicateKey, recordedMs }
     change(['window', key, [...calls, call], nowMs + keepMs])

@@ -1,20 +1,20 @@
 /**
- * The embedded kv's log: what changed in one turn of the event loop is one appended SQLite commit, and a
- * start replays it. Reading and writing tables per request is several times slower.
+ * The embedded kv's log. The changes of one turn of the event loop are one appended SQLite commit. A start replays
+ * them. Tables that are read and written by each request are several times slower.
  */
 import { Database } from 'bun:sqlite'
 import { KvUnavailable } from '../kv.ts'
 
-/** Takes one change back at start. A change is a JSON value that only the state understands. */
+/** Applies one change at the start. A change is a JSON value that only the state interprets. */
 export type Apply<Change> = (change: Change) => void
 
 /** Changes per row of a compacted log. */
 const SNAPSHOT_ROW = 1_000
 
 /**
- * Opens the log and replays it. One process at a time: SQLite's exclusive lock falls with its process.
- * A predecessor that is still shutting down is waited for up to `busyMs`.
- * @throws when another process holds the file
+ * Opens the log and replays it. One process at a time: SQLite's exclusive lock ends with its process.
+ * Waits up to `busyMs` for a predecessor that is still stopping.
+ * @throws when another process still locks the file after that
  */
 export function openChangeLog<Change>(
   path: string,
@@ -27,7 +27,7 @@ export function openChangeLog<Change>(
     db.run('PRAGMA locking_mode = EXCLUSIVE')
     db.run('PRAGMA journal_mode = WAL')
     db.run('PRAGMA synchronous = FULL')
-    // What is deleted is overwritten: it may be about somebody who is erased.
+    // Deleted rows are overwritten: they may hold personal data of an erased pilgrim.
     db.run('PRAGMA secure_delete = ON')
     db.run('CREATE TABLE IF NOT EXISTS log (turn INTEGER PRIMARY KEY, changes TEXT NOT NULL)')
     const turns = db.query<{ changes: string }, []>('SELECT changes FROM log ORDER BY turn')
@@ -47,7 +47,7 @@ export class ChangeLog<Change> {
   readonly #db: Database
   readonly #insert
   #length: number
-  #turn: Change[] = []
+  #batch: Change[] = []
   #commit: Promise<void> | null = null
   /** The disk refused the turn: it is written before anything new is taken, so that it does not grow. */
   #refused = false
@@ -58,23 +58,23 @@ export class ChangeLog<Change> {
     this.#length = length
   }
 
-  /** Turns committed since the last compaction. */
+  /** Batches of changes that were committed since the last compaction. */
   get length(): number {
     return this.#length
   }
 
   /**
-   * Remembers a change; it is durable when the next `committed()` resolves.
-   * @throws KvUnavailable when the disk still refuses an earlier turn; the change is not taken
+   * Appends a change; it is durable when the next `committed()` resolves.
+   * @throws KvUnavailable when the disk still refuses an earlier batch; the change is not appended
    */
   append(change: Change): void {
     if (this.#refused) this.#write()
-    this.#turn.push(change)
+    this.#batch.push(change)
   }
 
   /**
    * Resolves when everything appended so far is on disk.
-   * @throws KvUnavailable when the disk refuses; the turn is kept and written when it takes it again
+   * @throws KvUnavailable when the disk refuses the batch, which is written again later
    */
   committed(): Promise<void> {
     this.#commit ??= new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ export class ChangeLog<Change> {
   }
 
   /**
-   * Replaces the log by these changes, in one transaction; nothing of what it held stays in its files.
+   * Replaces the log by these changes, in one transaction. The old content is removed from its files.
    * @throws SQLite's error; the log holds the old changes or the new ones
    */
   compact(changes: Iterable<Change>): void {
@@ -107,7 +107,7 @@ export class ChangeLog<Change> {
       if (row.length > 0) this.#insert.run(JSON.stringify(row))
     })()
     this.#length = 0
-    // The write-ahead log holds what the file itself has overwritten.
+    // The write-ahead log still holds rows that the file itself has overwritten.
     this.#db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   }
 
@@ -120,15 +120,15 @@ export class ChangeLog<Change> {
   }
 
   #write(): void {
-    if (this.#turn.length === 0) return
+    if (this.#batch.length === 0) return
     try {
-      this.#insert.run(JSON.stringify(this.#turn))
+      this.#insert.run(JSON.stringify(this.#batch))
     } catch (error) {
       this.#refused = true
-      throw new KvUnavailable('the disk does not take the changes of the embedded kv', { cause: error })
+      throw new KvUnavailable('the changes of the embedded kv could not be written to disk', { cause: error })
     }
     this.#refused = false
-    this.#turn = []
+    this.#batch = []
     this.#length++
   }
 }

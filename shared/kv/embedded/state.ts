@@ -1,4 +1,4 @@
-/** The embedded kv's memory, and the changes by which it is told and replayed. */
+/** The embedded kv's state in memory, and the changes that the log stores and replays. */
 import type { Erased, PartitionCounters, Position, VersionedStatus } from '../kv.ts'
 
 /** A charged call in a pilgrim's window. */
@@ -11,12 +11,12 @@ export interface Call {
 
 export interface Buffer {
   readonly entries: Map<string, string>
-  /** Since when its pilgrim waits; the last time that some of it was stored counts as a beginning. */
+  /** Since when it has pending points: the first one, or the last acknowledgement of some of them. */
   sinceMs: number
   expiresMs: number
 }
 
-/** One change, as the log keeps it: a tag and its operands. */
+/** One change in the log: a tag and its operands. */
 export type Change =
   | ['put', userId: string, field: string, value: string, nowMs: number, expiresMs: number]
   | ['renew', userId: string, expiresMs: number]
@@ -42,8 +42,8 @@ export interface State {
   /** By hash of the user id. */
   readonly erased: Map<string, Erased>
   readonly cache: Map<string, { value: string; expiresMs: number }>
-  /** Who has put how much in, and what became of it; what expired is not counted, it is missing. */
-  readonly books: {
+  /** Counters. Expired points are not counted: they are the difference. */
+  readonly counters: {
     epoch: string
     callers: Map<string, number>
     checkins: number
@@ -62,17 +62,17 @@ export const createState = (): State => ({
   hidden: new Set(),
   erased: new Map(),
   cache: new Map(),
-  books: { epoch: '', callers: new Map(), checkins: 0, duplicate: 0, dropped: 0, settled: 0, erased: 0 },
+  counters: { epoch: '', callers: new Map(), checkins: 0, duplicate: 0, dropped: 0, settled: 0, erased: 0 },
   status: null,
 })
 
-/** A pilgrim's buffer; undefined too when its retention is over. */
+/** A pilgrim's buffer; undefined if there is none, or its retention has ended. */
 export function bufferOf(state: State, userId: string, nowMs: number): Buffer | undefined {
   const buffer = state.buffers.get(userId)
   return buffer !== undefined && buffer.expiresMs > nowMs ? buffer : undefined
 }
 
-/** Applies a change to the state: the only writer of it, at run time and at replay alike. */
+/** Applies a change to the state. It is the only writer of the state, for new and for replayed changes. */
 export function apply(state: State, change: Change): void {
   switch (change[0]) {
     case 'put':
@@ -104,11 +104,11 @@ export function apply(state: State, change: Change): void {
       enter(state, change)
       return
     case 'left':
-      state.books.settled += change[1]
-      state.books.erased += change[2]
+      state.counters.settled += change[1]
+      state.counters.erased += change[2]
       return
     case 'epoch':
-      state.books.epoch = change[1]
+      state.counters.epoch = change[1]
       return
     case 'status':
       state.status = change[1]
@@ -125,13 +125,13 @@ export function apply(state: State, change: Change): void {
 }
 
 function enter(
-  { books }: State,
+  { counters }: State,
   [, caller, admitted, duplicate, dropped, checkins]: Extract<Change, ['entered', ...unknown[]]>,
 ): void {
-  if (admitted > 0) books.callers.set(caller, (books.callers.get(caller) ?? 0) + admitted)
-  books.duplicate += duplicate
-  books.dropped += dropped
-  books.checkins += checkins
+  if (admitted > 0) counters.callers.set(caller, (counters.callers.get(caller) ?? 0) + admitted)
+  counters.duplicate += duplicate
+  counters.dropped += dropped
+  counters.checkins += checkins
 }
 
 function renew(buffer: Buffer | undefined, expiresMs: number): void {
@@ -140,11 +140,11 @@ function renew(buffer: Buffer | undefined, expiresMs: number): void {
 
 function clear(state: State): void {
   const { buffers, windows, live, hidden, erased, cache } = state
-  for (const held of [buffers, windows, live, hidden, erased, cache]) held.clear()
-  Object.assign(state, { books: createState().books, status: null })
+  for (const part of [buffers, windows, live, hidden, erased, cache]) part.clear()
+  Object.assign(state, { counters: createState().counters, status: null })
 }
 
-/** An older generation never takes the place of a newer one. */
+/** Stores an erasure; an older generation never replaces a newer one. */
 function remember({ erased }: State, one: Erased): void {
   if ((erased.get(one.userHash)?.generation ?? 0) <= one.generation) erased.set(one.userHash, one)
 }
@@ -158,9 +158,9 @@ export const entriesBefore = (buffer: Buffer | undefined, generation: number): s
 function forget(state: State, userId: string, generation: number): void {
   const buffer = state.buffers.get(userId)
   const before = entriesBefore(buffer, generation)
-  state.books.erased += before.length
+  state.counters.erased += before.length
   for (const field of before) buffer?.entries.delete(field)
-  // Whoever has come back since has a place of their own.
+  // Points that were admitted after the erasure belong to a new pilgrim, who keeps windows and position.
   if (buffer !== undefined && buffer.entries.size > 0) return
   state.buffers.delete(userId)
   for (const kind of ['checkin', 'sync']) state.windows.delete(`${kind}:${userId}`)
@@ -181,33 +181,33 @@ function hold(
 function drop(state: State, userId: string, fields: readonly string[], nowMs: number): void {
   const buffer = state.buffers.get(userId)
   if (buffer === undefined) return
-  for (const field of fields) if (buffer.entries.delete(field)) state.books.settled++
+  for (const field of fields) if (buffer.entries.delete(field)) state.counters.settled++
   buffer.sinceMs = nowMs
   if (buffer.entries.size === 0) state.buffers.delete(userId)
 }
 
-/** The books, as a caller of the port reads them. */
+/** The counters as the port returns them. */
 export function countersOf(state: State, nowMs: number): PartitionCounters {
-  const { callers, ...books } = state.books
+  const { callers, ...counters } = state.counters
   let admitted = 0
   for (const points of callers.values()) admitted += points
   let pending = 0
   for (const { entries, expiresMs } of state.buffers.values()) if (expiresMs > nowMs) pending += entries.size
   return {
-    ...books,
+    ...counters,
     callers: Object.fromEntries(callers),
     admitted,
-    expired: admitted - pending - books.settled - books.erased,
+    expired: admitted - pending - counters.settled - counters.erased,
   }
 }
 
-/** Forgets what has expired. */
+/** Deletes expired buffers, windows and cache entries. */
 export function prune(state: State, nowMs: number): void {
   for (const map of [state.buffers, state.windows, state.cache])
     for (const [key, { expiresMs }] of map) if (expiresMs <= nowMs) map.delete(key)
 }
 
-/** The state as changes: what a compacted log holds. */
+/** The state as changes: the content of a compacted log. */
 export function* snapshot(state: State): Generator<Change> {
   for (const [userId, { entries, sinceMs, expiresMs }] of state.buffers)
     for (const [field, value] of entries) yield ['put', userId, field, value, sinceMs, expiresMs]
@@ -215,9 +215,9 @@ export function* snapshot(state: State): Generator<Change> {
   for (const [userId, { movedMs, ...position }] of state.live) yield ['move', userId, position, movedMs]
   for (const userId of state.hidden) yield ['hide', userId, true]
   for (const [key, { value, expiresMs }] of state.cache) yield ['cache', key, value, expiresMs]
-  yield ['epoch', state.books.epoch]
+  yield ['epoch', state.counters.epoch]
   for (const erased of state.erased.values()) yield ['erased', erased]
-  const { callers, checkins, duplicate, dropped, settled, erased } = state.books
+  const { callers, checkins, duplicate, dropped, settled, erased } = state.counters
   for (const [caller, points] of callers) yield ['entered', caller, points, 0, 0, 0]
   yield ['entered', '', 0, duplicate, dropped, checkins]
   yield ['left', settled, erased]

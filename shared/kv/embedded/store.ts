@@ -1,4 +1,4 @@
-/** The embedded kv's memory and log under one handle. */
+/** The embedded kv's state in memory, and its log. */
 import { KvUnavailable } from '../kv.ts'
 import { openChangeLog } from './log.ts'
 import { apply, countersOf, type Change, createState, prune, snapshot, type State } from './state.ts'
@@ -7,13 +7,13 @@ export interface Store {
   readonly state: State
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Applies a change now; durable with the next commit. @throws KvUnavailable, and nothing is changed */
+  /** Applies a change immediately; it is durable after the next commit. @throws KvUnavailable; then nothing changes */
   readonly change: (change: Change) => void
   /** Resolves when all changes so far are on disk. @throws KvUnavailable */
   readonly committed: () => Promise<void>
   /**
-   * Resolves when the log holds nothing but what stands, and the disk nothing of what it held before. Calls of one turn
-   * of the event loop share the work.
+   * Resolves when the log holds the current state only, and nothing older is on disk. Calls of one turn of the event
+   * loop share the work.
    * @throws KvUnavailable
    */
   readonly rewritten: () => Promise<void>
@@ -24,8 +24,8 @@ export interface Store {
 
 /**
  * Opens the log at `path` and replays it into memory.
- * @param compactAfter turns after which the log is rewritten
- * @param onError told when the log cannot be rewritten just now; it stays as it is, and works
+ * @param compactAfter batches of changes after which the log is rewritten
+ * @param onError called when the log could not be rewritten; the old log stays in use
  * @throws when another process has the file open
  */
 export function openStore(
@@ -51,16 +51,16 @@ export function openStore(
     log.append(change)
     apply(state, change)
   }
-  // A log from before there were books: what it left behind has been put in by somebody.
-  const unbooked = -countersOf(state, now()).expired
-  if (unbooked > 0) change(['entered', 'before', unbooked, 0, 0, 0])
+  // A log of a release without counters: its pending points are counted as accepted before counting began.
+  const uncounted = -countersOf(state, now()).expired
+  if (uncounted > 0) change(['entered', 'before', uncounted, 0, 0, 0])
   if (log.length > 0) compact()
   return {
     state,
     now,
     change,
     committed: () => log.committed(),
-    rewritten: sharing(rewrite),
+    rewritten: sharedRun(rewrite),
     tidy() {
       if (log.length > compactAfter) compact()
     },
@@ -68,8 +68,8 @@ export function openStore(
   }
 }
 
-/** Does a piece of work on the log once for all who ask for it in one turn of the event loop. */
-function sharing(work: () => void): () => Promise<void> {
+/** Runs work on the log once for all calls of one turn of the event loop. */
+function sharedRun(work: () => void): () => Promise<void> {
   let underWay: Promise<void> | null = null
   return () =>
     (underWay ??= new Promise((resolve, reject) => {
@@ -79,7 +79,9 @@ function sharing(work: () => void): () => Promise<void> {
           work()
           resolve()
         } catch (error) {
-          reject(new KvUnavailable('the disk does not take the log of the embedded kv', { cause: error }))
+          reject(
+            new KvUnavailable('the log of the embedded kv could not be written to disk', { cause: error }),
+          )
         }
       })
     }))

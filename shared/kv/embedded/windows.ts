@@ -1,10 +1,10 @@
-/** The embedded kv's windows of the general limits. */
+/** General rate limits of the embedded kv. */
 import type { Kv } from '../kv.ts'
 
-/** How often windows that nobody uses any more are forgotten. */
+/** How often expired windows are deleted. */
 const SWEEP_MS = 60_000
 
-/** Windows of the general limits. They live in memory only: a restart forgives. */
+/** Sliding windows in memory only: a restart empties them. */
 export function slidingWindows(now: () => number): Kv['limit'] {
   const windows = new Map<string, { calls: { ms: number; id: string }[]; expiresMs: number }>()
   let sweepAtMs = now() + SWEEP_MS
@@ -15,7 +15,7 @@ export function slidingWindows(now: () => number): Kv['limit'] {
       for (const [other, { expiresMs }] of windows) if (expiresMs <= nowMs) windows.delete(other)
     }
     const calls = (windows.get(key)?.calls ?? [])
-      // Of a clock that was put back: they count from now on, and not until it has caught up.
+      // If the clock was set back, later calls count from now, so that they do not block until it has caught up.
       .map((call) => (call.ms > nowMs ? { ...call, ms: nowMs } : call))
       .filter((call) => call.ms > nowMs - windowMs)
     if (calls.some((call) => call.id === id))

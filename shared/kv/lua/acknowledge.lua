@@ -1,16 +1,16 @@
--- Deletes exactly the entries that were stored, and takes a pilgrim whose buffer is empty off the list. One
--- who goes on sending waits from now on.
+-- Acknowledges stored entries: deletes exactly these, and removes a pilgrim whose buffer is empty from the pending
+-- list. The pending time of a pilgrim with further points starts again.
 -- KEYS[1] the partition's hash tag; ARGV the epoch of the entries (empty: any), and as JSON a list per pilgrim:
--- user, then fields and values in turn
+-- user, then alternating fields and values
 local tag = KEYS[1]
 local ledger = tag .. ':ledger'
 if ARGV[1] ~= '' and redis.call('HGET', ledger, 'epoch') ~= ARGV[1] then return end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- Values that one command may take: Lua has a stack for some thousands.
-local AT_ONCE = 1000
+-- Values per command: Lua's stack holds some thousands.
+local FIELDS_A_CALL = 1000
 
--- Whether a pilgrim's buffer holds these n entries, in this order, and nothing else.
+-- Returns whether a pilgrim's buffer holds these n entries, in this order, and nothing else.
 local function holdsOnly(key, list, n)
   if redis.call('HLEN', key) ~= n then return false end
   local held = redis.call('HGETALL', key)
@@ -20,17 +20,17 @@ local function holdsOnly(key, list, n)
   return true
 end
 
--- Deletes a pilgrim's entries; answers how many were there as they were stored.
+-- Deletes a pilgrim's entries whose values are still the same; returns how many.
 local function delete(key, list, n)
-  -- So it is mostly: nothing has come since it was read.
+  -- The usual case: no point has arrived since the flush read the buffer.
   if n > 0 and holdsOnly(key, list, n) then
     redis.call('DEL', key)
     return n
   end
   local deleted = 0
-  for from = 0, n - 1, AT_ONCE do
+  for from = 0, n - 1, FIELDS_A_CALL do
     local fields = {}
-    for i = from + 1, math.min(from + AT_ONCE, n) do
+    for i = from + 1, math.min(from + FIELDS_A_CALL, n) do
       fields[#fields + 1] = list[2 * i]
     end
     local held = redis.call('HMGET', key, unpack(fields))

@@ -1,13 +1,12 @@
--- Decides and buffers the submissions of one partition, in order, in one atomic call. What all of them need is
--- read at once before and written at once after: a call of a command costs more than what the command does.
--- KEYS[1]  the partition's hash tag, such as {gps:0}; all keys are made from it, so all share its slot
+-- Admits the submissions of one partition, in order, in one atomic call. Shared data is read once before and written
+-- once after all decisions, because the call of a command costs more than its work.
+-- KEYS[1]  the partition's hash tag, such as {gps:0}; all keys begin with it, so all share its slot
 -- ARGV     caller, epoch for a store without one (empty: admit, otherwise: restore), checkin max, checkin
---          window ms, sync max, sync window ms, duplicate window ms, retention s, most pending points, then
---          in one text per submission (some hundreds at most) lines: kind;user;call;position (t,lat,lng or
---          empty);n, and n × (field, value). A call is what a window keeps of it: request id|duplicate key|its place
---          in time (ms)
--- Answers  {how many points of its pilgrim wait after each submission, in one text; those that are not admitted
---          whole by their place (from 1), each followed by {outcome, …}; new points; the caller's points so far; epoch}
+--          window ms, sync max, sync window ms, duplicate window ms, retention s, max pending points, then one text
+--          with lines for each submission (some hundreds at most): kind;user;call;position (t,lat,lng or empty);n, and
+--          n × (field, value). A call is stored in the window: request id|duplicate key|time at which it counts (ms)
+-- Returns  {the pilgrim's pending points after each submission, as one text; each submission that was not admitted
+--          completely: its index (from 1), followed by {outcome, …}; new points; the caller's points so far; epoch}
 local tag = KEYS[1]
 local restoring = ARGV[2] ~= ''
 local limits = {
@@ -19,9 +18,10 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local nowText = string.format('%.0f', now)
 
--- Why nothing is admitted, and the epoch. The status tells it, so that admission need not ask for it.
+-- Returns the reason why nothing is admitted, or nil and the epoch. The status holds a copy of the epoch, so that
+-- admission reads only one key.
 local function refusal()
-  if restoring then return nil, beginBooks(tag, ARGV[2]) end
+  if restoring then return nil, beginCounters(tag, ARGV[2]) end
   local status = redis.call('GET', tag .. ':status')
   if not status then return { 'unknown' } end
   local name, epoch, message = string.match(status, '^%d+|(%a+)|([^|]*)|(.*)$')
@@ -31,11 +31,11 @@ local function refusal()
 end
 local refused, epoch = refusal()
 
--- Fields and values of all submissions, in turns.
+-- Alternating fields and values of all submissions.
 local entries = {}
 local text = ARGV[10] or ''
 
--- Reads n of them from the text; answers where it goes on.
+-- Reads n entries from the text; returns the position after them.
 local function readEntries(from, n)
   for i = #entries + 1, #entries + 2 * n do
     local ends = string.find(text, '\n', from, true)
@@ -58,16 +58,17 @@ while at <= #text do
   at = readEntries(from, n)
 end
 
--- What the store holds under some names; false where it holds nothing.
+-- Maps names to the stored values; false for a name without one.
 local function held(names, values)
   local by = {}
   for i, name in ipairs(names) do by[name] = values[i] end
   return by
 end
 
--- A pilgrim's window is "ms|request id|duplicate key|place in time;" per charged call, oldest first, in one of two
--- hashes for all: spans of time as long as a window have them in turns. A window stands in the span of its last
--- call, so what is older than the span before counts for nothing, and a whole hash goes at once.
+-- A pilgrim's window is "ms|request id|duplicate key|time at which it counts;" per charged call, oldest first. Two
+-- hashes hold the windows of all pilgrims. Time is divided into spans as long as a window, which use the two hashes in
+-- turn. A window is in the span of its last call; windows older than the previous span have expired, so a whole hash is
+-- deleted at a time.
 local SPAN = '#'
 local function openWindows(kind)
   local max, windowMs = unpack(limits[kind])
@@ -96,19 +97,19 @@ if not refused and #users > 0 then
   end
 end
 
--- Answers the calls after `since` as text, and how many of them are younger than `from`.
+-- Returns the calls after `since` as text, and how many of them are after `from`.
 local function readWindow(raw, since, from)
   if not raw then return '', 0 end
-  local kept, young = nil, 0
+  local first, recent = nil, 0
   for start, ms in string.gmatch(raw, '()(%d+)|[^;]*;') do
     ms = tonumber(ms)
-    if ms > since then kept = kept or start end
-    if ms > from then young = young + 1 end
+    if ms > since then first = first or start end
+    if ms > from then recent = recent + 1 end
   end
-  return kept and string.sub(raw, kept) or '', young
+  return first and string.sub(raw, first) or '', recent
 end
 
--- Until when the window of a length is full that holds so many calls too many.
+-- Returns the time (ms) of the call that must leave the window before it has room; `excess` calls must leave before it.
 local function fullUntil(window, from, excess)
   for ms in string.gmatch(window, '(%d+)|[^;]*;') do
     if tonumber(ms) > from then
@@ -118,7 +119,7 @@ local function fullUntil(window, from, excess)
   end
 end
 
--- The place in time of the first call in a window with the same key after `since`.
+-- Returns the time at which the first call with the same duplicate key after `since` counts.
 local function placeOf(window, duplicateKey, since)
   if duplicateKey == '' or not string.find(window, '|' .. duplicateKey .. '|', 1, true) then return nil end
   for ms, key, recorded in string.gmatch(window, '(%d+)|[^|;]*|([^|;]*)|([^|;]*);') do
@@ -126,9 +127,9 @@ local function placeOf(window, duplicateKey, since)
   end
 end
 
--- A call with another place in time.
+-- Returns a call with another time at which it counts.
 local function placed(call, recorded)
-  -- The bar belongs to the pattern: without it the empty end would match as well.
+  -- The pattern includes the bar: without it, the empty end would match as well.
   return (string.gsub(call, '|[^|]*$', '|' .. recorded))
 end
 
@@ -152,10 +153,10 @@ end
 
 local admitted, checkins, duplicate, gone = 0, 0, 0, 0
 
--- Who was erased: "generation|erased at (ms)" by SHA-1 of the user id. Mostly nobody was.
+-- Erasures: "generation|erased at (ms)" by SHA-1 of the user id. Mostly there are none.
 local someErased = redis.call('HLEN', tag .. ':erased') > 0
 
--- What a pilgrim's points are stamped with, and when they were erased; '' and nil where they never were.
+-- Returns the prefix of a pilgrim's points, and the time of their erasure; '' and nil if they were never erased.
 local function generationOf(user)
   local held = someErased and redis.call('HGET', tag .. ':erased', redis.sha1hex(user))
   if not held then return '' end
@@ -163,35 +164,35 @@ local function generationOf(user)
   return generation .. '~', tonumber(at)
 end
 
--- Of a packed point the second number is its time of receipt.
+-- Whether a packed point was received before `at`. Its second number is its time of receipt.
 local function receivedBefore(value, at)
   local received = at and tonumber(string.match(value, '^%[[^,]*,(%d+)'))
   return received and received <= at
 end
 
--- What the identity of a check-in begins with: c.
+-- First byte of a check-in's identity: c.
 local CHECKIN = 99
 local function count(field)
   if string.byte(field) == CHECKIN then checkins = checkins + 1 end
 end
 
--- Lua hands over some thousands of arguments at once, not more.
+-- Lua's stack holds some thousands of arguments per command.
 local ENTRIES_A_CALL = 1000
 local waiting = {}
 
--- A write keeps a buffer for the retention from now, or a thousandth longer: most of the next ones need not
--- renew it then.
-local keptS = retentionS + math.floor(retentionS / 1000)
+-- A write sets the expiry of a buffer a thousandth later than the retention: most of the following writes then need
+-- not renew it.
+local expiryS = retentionS + math.floor(retentionS / 1000)
 
--- What a packed check-in says of itself: its place, and whether it has no time of its own and stands at its receipt.
+-- Returns the place of a packed check-in, and whether it came without a timestamp, so that it counts at its receipt.
 local function standing(field, value)
   local offset, received, place = string.match(value, '%[(%-?%d+),(%d+),([^,]+,[^,]+),')
   return place, offset == '0' and tonumber(received) <= tonumber(string.sub(field, 2))
 end
 
--- The first instant from its own on that is free, or that holds this very check-in; and how many ms that is later.
--- Two check-ins at different places, of which one has no time of its own, share an instant by accident
--- (shared/buffer/point.ts says the same). `at` tells what is held at an instant.
+-- Returns the first instant from the check-in's own on that is free or holds this same check-in, and the delay in ms.
+-- Two check-ins at different places, of which one came without a timestamp, share an instant by accident
+-- (the same rule is in shared/buffer/point.ts). `at` returns the value at an instant.
 local function ownInstant(field, value, at)
   local place, isUntimed = standing(field, value)
   local own, later, there = field, 0, at(field)
@@ -205,8 +206,8 @@ local function ownInstant(field, value, at)
   return own, later
 end
 
--- Puts up to ENTRIES_A_CALL entries[first …] into a hash; answers how many were there already, whether the
--- first was, how many were of somebody erased since, and how many ms later the first stands than it came.
+-- Puts up to ENTRIES_A_CALL entries[first …] into a hash. Returns how many were there already, whether the first one
+-- was, how many were received before an erasure of the pilgrim, and the delay of the first one (ms).
 local function put(key, isEmpty, first, n, stamp, erasedAt)
   local known, firstKnown, late, firstLater = 0, 0, 0, 0
   local function heldAt(field) return redis.call('HGET', key, field) end
@@ -253,8 +254,8 @@ local function put(key, isEmpty, first, n, stamp, erasedAt)
   return known, firstKnown, late, firstLater
 end
 
--- Puts entries[first …] into the pilgrim's buffer; answers how many were there already, whether the
--- first was, how many points wait now, how many were of somebody erased since, and how many ms later the first stands.
+-- Puts entries[first …] into the pilgrim's buffer; nil when it is full. Returns how many were there already, whether
+-- the first one was, the pending points now, how many were received before an erasure, and the delay of the first (ms).
 local function buffer(user, first, n)
   local key = tag .. ':buf:' .. user
   local before = redis.call('HLEN', key)
@@ -274,7 +275,7 @@ local function buffer(user, first, n)
     waiting[#waiting + 1] = nowText
     waiting[#waiting + 1] = user
   end
-  if before == 0 or redis.call('PTTL', key) < 1000 * retentionS then redis.call('EXPIRE', key, keptS) end
+  if before == 0 or redis.call('PTTL', key) < 1000 * retentionS then redis.call('EXPIRE', key, expiryS) end
   admitted = admitted + n - known - late
   gone = gone + late
   duplicate = duplicate + known
@@ -302,7 +303,7 @@ local function decide(submission)
     end
     local firstRecorded = window ~= '' and placeOf(window, string.match(call, '|([^|]*)|'), now - duplicateMs)
     if firstRecorded then
-      -- The check-in is known; points that came with it are taken all the same.
+      -- The check-in is a duplicate; its track points are accepted nevertheless.
       local known, _, pending, late = buffer(user, first + 2, n - 1)
       if not known then return { 'full' } end
       duplicate = duplicate + 1
@@ -319,7 +320,7 @@ local function decide(submission)
     recorded = string.format('%.0f', recorded + later)
     call = placed(call, recorded)
   end
-  -- Of somebody erased since not even the window remembers the call.
+  -- If the pilgrim was erased since, the window does not store the call either.
   if open and not charged and late == 0 then charge(open, user, window, call) end
   if known == 0 and later == 0 then return pending end
   local held = ''
@@ -330,16 +331,16 @@ end
 local pendings, others = {}, {}
 for i, submission in ipairs(submissions) do
   local verdict = decide(submission)
-  local isWhole = type(verdict) == 'number'
-  pendings[i] = isWhole and verdict or 0
-  if not isWhole then
+  local isComplete = type(verdict) == 'number'
+  pendings[i] = isComplete and verdict or 0
+  if not isComplete then
     others[#others + 1] = i
     others[#others + 1] = verdict
   end
 end
 for _, open in pairs(windows) do writeWindows(open) end
 if #waiting > 0 and redis.call('ZADD', tag .. ':pending', unpack(waiting)) < #waiting / 2 then
-  -- On the list, and yet nothing was there: what waited has expired.
+  -- A listed pilgrim had an empty buffer: their points have expired.
   redis.call('HSET', tag .. ':ledger', 'recount', 1)
 end
 if #movers > 0 then

@@ -1,33 +1,33 @@
--- What several scripts have in common: they follow this text.
+-- Functions that several scripts share: this text is put before them.
 
--- How many points wait, counted one pilgrim after the other.
+-- Counts pending points, pilgrim by pilgrim.
 local function countPending(tag)
-  local held = 0
+  local pending = 0
   for _, user in ipairs(redis.call('ZRANGE', tag .. ':pending', 0, -1)) do
-    held = held + redis.call('HLEN', tag .. ':buf:' .. user)
+    pending = pending + redis.call('HLEN', tag .. ':buf:' .. user)
   end
-  return held
+  return pending
 end
 
--- Names the store's life when it has no name, with what waits already; answers the name.
-local function beginBooks(tag, epoch)
+-- Begins an epoch and its counters, with the points that are already pending, if there is none; returns the epoch.
+local function beginCounters(tag, epoch)
   local key = tag .. ':ledger'
   if redis.call('HSETNX', key, 'epoch', epoch) == 0 then return redis.call('HGET', key, 'epoch') end
-  local held = countPending(tag)
-  if held > 0 then redis.call('HSET', key, 'caller:before', held) end
+  local pending = countPending(tag)
+  if pending > 0 then redis.call('HSET', key, 'caller:before', pending) end
   return epoch
 end
 
--- Books what is neither waiting nor known to have left: it has expired.
+-- Counts as expired the points that are neither pending nor counted as settled, erased or expired.
 local function recount(tag)
   local key = tag .. ':ledger'
-  local books = redis.call('HGETALL', key)
+  local counters = redis.call('HGETALL', key)
   local missing = -countPending(tag)
-  for i = 1, #books, 2 do
-    local name = books[i]
-    if string.sub(name, 1, 7) == 'caller:' then missing = missing + tonumber(books[i + 1]) end
+  for i = 1, #counters, 2 do
+    local name = counters[i]
+    if string.sub(name, 1, 7) == 'caller:' then missing = missing + tonumber(counters[i + 1]) end
     if name == 'settled' or name == 'erased' or name == 'expired' then
-      missing = missing - tonumber(books[i + 1])
+      missing = missing - tonumber(counters[i + 1])
     end
   end
   if missing > 0 then redis.call('HINCRBY', key, 'expired', missing) end

@@ -1,6 +1,6 @@
 -- A sliding window: never more than max calls in any window of that length, by the store's clock.
 -- KEYS[1] the window; ARGV max, window ms, then the ids of requests, charged in this order
--- Answers allowed, remaining, retry after ms of each, one after the other
+-- Returns allowed, remaining and retry-after ms of each request, as one flat list
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local max, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -10,7 +10,7 @@ local used = redis.call('ZCARD', KEYS[1])
 local function charge(id)
   if redis.call('ZSCORE', KEYS[1], id) then return 1, max - used, 0 end
   if used >= max then
-    -- A clock that was put back: calls that lie ahead of it count from now on, and not until it has caught up.
+    -- The clock was set back: calls with a later time count from now, so that they do not block until it has caught up.
     local ahead = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. now, '+inf')
     for _, call in ipairs(ahead) do redis.call('ZADD', KEYS[1], now, call) end
     if #ahead > 0 then redis.call('PEXPIRE', KEYS[1], windowMs) end

@@ -1,16 +1,16 @@
-/** How submissions and verdicts travel to and from `admit.lua`. */
+/** Calls `admit.lua`: encodes submissions and decodes verdicts. */
 import type { AdmissionRules, Kv, Receipt, Submission, Verdict } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
 
-/** Submissions that one call restores: a script has a stack for some thousands of values. */
+/** Submissions per call of a restore: the stack of a script holds some thousands of values. */
 const RESTORED_A_CALL = 1_000
 
-/** A verdict as the script answers it, of a submission that is not admitted whole. */
+/** The script's verdict on a submission that was not admitted completely. */
 type Reply = [string, ...(string | number)[]]
 
 type Answer = [pendings: string, others: (number | Reply)[], points: number, total: number, epoch: string]
 
-/** @param client one that waits as long as an admission may take */
+/** @param client a connection with the timeout of admissions */
 export function admissionVerbs(
   client: Client,
   tags: readonly string[],
@@ -18,7 +18,7 @@ export function admissionVerbs(
 ): Pick<Kv, 'admit' | 'restore' | 'onReceipt'> {
   const listeners: ((receipt: Receipt) => void)[] = []
 
-  /** @param epoch for a store without one, which only a restore may find; empty: admission */
+  /** @param epoch for a restore, the epoch to begin if the store has none; empty for an admission */
   const call = async (
     partition: number,
     epoch: string,
@@ -56,7 +56,7 @@ function admitArguments(submissions: readonly Submission[], rules: AdmissionRule
     Math.ceil(rules.retentionMs / 1_000),
     rules.pendingMax,
   ]
-  // One argument for all: the client, and Redis, spend more on each argument than on what it holds.
+  // One argument for all submissions: each argument costs the client and Redis more than its content.
   let lines = ''
   for (const { kind, userId, id, duplicateKey, recordedMs, position, entries } of submissions) {
     const place = position === null ? '' : `${position.t},${position.lat},${position.lng}`
@@ -72,12 +72,12 @@ function verdictsOf(
   pendings: string,
   others: readonly (number | Reply)[],
 ): Verdict[] {
-  const waiting = pendings.split(',')
+  const pendingCounts = pendings.split(',')
   const verdicts = submissions.map(({ recordedMs }, i): Verdict => ({
     outcome: 'admitted',
     duplicates: 0,
     duplicate: false,
-    pending: Number(waiting[i]),
+    pending: Number(pendingCounts[i]),
     recordedMs,
     held: null,
   }))

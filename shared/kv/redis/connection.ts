@@ -1,4 +1,4 @@
-/** Connections to Redis, single or Cluster: scripts, patience, and what an error means. */
+/** Connections to Redis, single or Cluster: scripts, timeouts, and the translation of errors. */
 import { readFileSync } from 'node:fs'
 import Redis, { Cluster } from 'ioredis'
 import { KvFull, KvUnavailable } from '../kv.ts'
@@ -24,21 +24,21 @@ const OPTIONS = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 1,
   connectTimeout: 2_000,
-  // A peer that vanished without a word is noticed here; TCP itself takes a quarter of an hour.
+  // Detects a peer that disappeared without closing the connection; TCP alone takes a quarter of an hour.
   socketTimeout: 20_000,
   retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
 }
 
-/** What the name of every connection of this service begins with. */
+/** Prefix of the names of all connections of this service. */
 const NAME = 'event:'
 
 /**
- * Connects; commands settle within `patienceMs`, and it reconnects for ever.
- * With ioredis's defaults a request waits 71 s while Redis is down, and for ever while it is frozen.
- * @param caller names the process, so that others can be told from it
+ * Connects, and reconnects without end. Each command settles within `timeoutMs`.
+ * With ioredis's defaults a request waits 71 s while Redis is down, and without end while it is frozen.
+ * @param caller name of the process, which distinguishes its connections from those of others
  */
-export function connect(url: string, patienceMs: number, caller: string): Client {
-  const options = { ...OPTIONS, commandTimeout: patienceMs, connectionName: `${NAME}${caller}` }
+export function connect(url: string, timeoutMs: number, caller: string): Client {
+  const options = { ...OPTIONS, commandTimeout: timeoutMs, connectionName: `${NAME}${caller}` }
   const urls = url.split(',').map((node) => node.trim())
   const client =
     urls.length === 1
@@ -54,15 +54,15 @@ export function connect(url: string, patienceMs: number, caller: string): Client
   return client as Client
 }
 
-/** Tells a full store and an unreachable one from a programming error. */
+/** Distinguishes a full store, an unavailable store and a programming error. */
 function translate(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error)
   if (message.includes('OOM command not allowed')) throw new KvFull('the kv has no memory left')
   if (/^(WRONGTYPE|ERR (?!Error running script)|NOSCRIPT)/.test(message)) throw error
-  throw new KvUnavailable('the kv does not do what it is asked', { cause: error })
+  throw new KvUnavailable('the kv did not execute a command', { cause: error })
 }
 
-/** Awaits a command; a failure is `KvUnavailable` or `KvFull`, unless it is a fault of ours. */
+/** Awaits a command. @throws KvUnavailable or KvFull; other errors are programming errors */
 export const asked = <T>(call: Promise<unknown>): Promise<T> => (call as Promise<T>).catch(translate)
 
 /** The replies of a pipeline; the first failure fails it whole. */
@@ -76,11 +76,11 @@ export const allOf = <Reply>(pipeline: ReturnType<Client['pipeline']>): Promise<
     ),
   )
 
-/** The servers that hold data: all masters of a Cluster that can be reached, or the one there is. */
+/** The servers that hold data: all reachable masters of a Cluster, or the single server. */
 export const masters = (client: Client): Redis[] =>
   client instanceof Cluster ? client.nodes('master') : [client]
 
-/** Milliseconds; of several masters the least. */
+/** Epoch milliseconds; of several masters the earliest. */
 export async function readClock(client: Client): Promise<number> {
   const nodes = masters(client)
   if (nodes.length === 0) throw new KvUnavailable('no master is known')
@@ -90,11 +90,12 @@ export async function readClock(client: Client): Promise<number> {
   )
 }
 
-/** Connections of other callers to the same data. */
+/** Number of connections of other callers to the same database. */
 export async function countOthers(client: Client, caller: string): Promise<number> {
   const lists = await Promise.all(masters(client).map((node) => asked<string>(node.client('LIST'))))
   const all = lists.flatMap((list) => list.split('\n')).map((line) => ` ${line} `)
-  const isOurs = (line: string) => line.includes(` name=${NAME}${caller} `)
-  const place = / db=\d+ /.exec(all.find(isOurs) ?? '')?.[0] ?? ''
-  return all.filter((line) => line.includes(` name=${NAME}`) && !isOurs(line) && line.includes(place)).length
+  const isOwn = (line: string) => line.includes(` name=${NAME}${caller} `)
+  const database = / db=\d+ /.exec(all.find(isOwn) ?? '')?.[0] ?? ''
+  return all.filter((line) => line.includes(` name=${NAME}`) && !isOwn(line) && line.includes(database))
+    .length
 }

@@ -1,11 +1,11 @@
-/** What the flush asks of the buffer. */
+/** The methods of the kv that the flush uses. */
 import type { Entry, Kv } from '../kv.ts'
 import { allOf, asked, type Client } from './connection.ts'
 
 /** Pilgrims listed in one call. */
 const PAGE = 10_000
 
-/** @param client one with the patience for thousands of points a call */
+/** @param client a connection with a timeout for thousands of points per call */
 export function flushVerbs(
   client: Client,
   tags: readonly string[],
@@ -25,7 +25,8 @@ export function flushVerbs(
     },
     async drain(partition, userIds) {
       const pipeline = client.pipeline()
-      // In capitals the client leaves the reply a list; objects of thousands of names cost more than reading.
+      // In capitals, the client returns the reply as a list: building objects with thousands of keys costs more than
+      // the read itself.
       for (const userId of userIds) pipeline.call('HGETALL', `${tags[partition]}:buf:${userId}`)
       const lists = await allOf<string[]>(pipeline)
       return lists.map((list, i) => ({ userId: userIds[i]!, entries: pairsOf(list) }))
@@ -47,7 +48,7 @@ export function flushVerbs(
   }
 }
 
-/** Fields and values in turn, as entries. */
+/** Turns alternating fields and values into entries. */
 function pairsOf(list: readonly string[]): Entry[] {
   const entries: Entry[] = []
   for (let i = 0; i < list.length; i += 2) entries.push({ field: list[i]!, value: list[i + 1]! })

@@ -1,4 +1,4 @@
-/** The general limits: what is charged to the same window in one turn of the event loop goes there in one call. */
+/** General rate limits: charges to one window within one turn of the event loop share one call. */
 import type { Window } from '#shared/config/config.ts'
 import type { Kv, LimitVerdict } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
@@ -10,12 +10,12 @@ interface Charge {
 }
 
 export function limitVerbs(client: Client): Pick<Kv, 'limit'> {
-  /** By window, in the order in which they came. */
-  const turns = new Map<string, Charge[]>()
+  /** By window, in the order of arrival. */
+  const batches = new Map<string, Charge[]>()
 
   const send = async (name: string, key: string, { max, windowMs }: Window): Promise<void> => {
-    const charges = turns.get(name)!
-    turns.delete(name)
+    const charges = batches.get(name)!
+    batches.delete(name)
     try {
       const ids = charges.map(({ id }) => id)
       const verdicts = await asked<number[]>(client.windowLimit(`limit:${key}`, max, windowMs, ...ids))
@@ -37,12 +37,12 @@ export function limitVerbs(client: Client): Pick<Kv, 'limit'> {
       new Promise((resolve, reject) => {
         const name = `${window.max} ${window.windowMs} ${key}`
         const charge = { id, resolve, reject }
-        const charges = turns.get(name)
+        const charges = batches.get(name)
         if (charges !== undefined) {
           charges.push(charge)
           return
         }
-        turns.set(name, [charge])
+        batches.set(name, [charge])
         setImmediate(() => void send(name, key, window))
       }),
   }

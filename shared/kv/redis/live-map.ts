@@ -1,4 +1,4 @@
-/** Live positions, who is not to be seen among them, and who was erased. */
+/** Live positions, hidden pilgrims and erasures. */
 import { type Kv, type Moved, partitionOf } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
 
@@ -19,7 +19,7 @@ export function liveMapVerbs(
         userHash,
         `${generation}|${erasedMs}`,
       ])
-      // A hash does not tell the partition, so each of them learns all.
+      // A hash does not reveal the pilgrim's partition, so every partition stores every erasure.
       await Promise.all(tags.map((tag) => asked(client.hset(`${tag}:erased`, ...fields))))
     },
     async erased(partition) {

@@ -1,4 +1,4 @@
-/** What readers ask of the buffer: a profile, the health report, the metrics. */
+/** The methods of the kv that read the buffer: for profiles, the health report and the metrics. */
 import { type Entry, type Kv, type PartitionCounters, partitionOf } from '../kv.ts'
 import { allOf, asked, type Client } from './connection.ts'
 

@@ -1,8 +1,8 @@
 /**
  * The fold: a pilgrim's points, ordered by time, become counted segments.
  *
- * A segment runs from the anchor, not from the neighbour, so that a phone that records every ten seconds
- * keeps its distance although the specification skips segments under 30 s (shared/README.md, "Decisions").
+ * A segment starts at the anchor and not at the neighbouring point. So the distance of a phone that records every ten
+ * seconds counts, although the specification skips segments under 30 s (shared/README.md, "Decisions").
  */
 import { carbonMg, type Mode, modeBySpeed, modeNamed } from '#shared/rules/carbon.ts'
 import { distanceMm } from '#shared/rules/geo.ts'
@@ -16,15 +16,15 @@ export interface Fix {
 
 export type PointKind = 'c' | 't'
 
-/** A point as the fold sees it: `c` check-in, `t` track point; `mode` as the client named it. */
+/** The fields of a point that the fold reads: `c` check-in, `t` track point; `mode` as the client named it. */
 export interface FoldPoint extends Fix {
   readonly kind: PointKind
-  /** The time the client sent: part of the point's identity, and the tie-breaker within an instant. */
+  /** The time that the client sent: part of the point's identity, and the tie-breaker within an instant. */
   readonly sentMs: number
   readonly mode: string | null
 }
 
-/** All the fold remembers between two points. `before` is the anchor that a too-fast jump left behind. */
+/** The state between two points. `before` is the previous anchor after a jump that was too fast. */
 export interface FoldState {
   readonly anchor: Fix | null
   readonly before: Fix | null
@@ -32,7 +32,7 @@ export interface FoldState {
 
 export const START: FoldState = { anchor: null, before: null }
 
-/** A counted segment; it belongs to the hour and day of its ending instant `t`. */
+/** A counted segment; it belongs to the hour and day of its end `t`. */
 export interface Segment {
   readonly t: number
   readonly distanceMm: number
@@ -46,11 +46,11 @@ const MIN_DISTANCE_MM = 10_000
 /** Faster than 300 km/h: 3.6 × mm/ms > 300, in whole numbers. */
 const tooFast = (mm: number, elapsedMs: number): boolean => mm * 36 > 3_000 * elapsedMs
 
-/** The order of the fold: by instant; of two at one instant the check-in first, then the time sent. */
+/** The order of the fold: by instant, then check-ins before track points, then by the time sent. */
 export const byInstant = (a: FoldPoint, b: FoldPoint): number =>
   a.t - b.t || (a.kind === b.kind ? a.sentMs - b.sentMs : a.kind === 'c' ? -1 : 1)
 
-/** Whether a point comes too late to be folded forward from a state (equal instants included). */
+/** Whether a point is not after the anchor, so that it can not be folded onto this state. */
 export const isLate = (state: FoldState, t: number): boolean => state.anchor !== null && t <= state.anchor.t
 
 export const sameState = (a: FoldState, b: FoldState): boolean =>
@@ -61,7 +61,7 @@ const sameFix = (a: Fix | null, b: Fix | null): boolean =>
 
 /**
  * Folds points (ordered by `byInstant`, inside the event's area) onto a state.
- * Points at an instant that is already taken change nothing.
+ * A further point at the same instant changes nothing.
  * @param emit called for each counted segment, in order
  * @returns the state after the last point
  */
@@ -85,7 +85,7 @@ export function fold(
       before = null
     } else if (tooFast(mm, elapsedMs)) {
       if (before !== null && !tooFast(distanceMm(before, p), p.t - before.t)) {
-        // The jump was a single wrong fix: go on from where it left, and take this point again.
+        // The jump was a single wrong fix: continue from the previous anchor, and fold this point again.
         anchor = before
         before = null
         i--

@@ -1,6 +1,6 @@
 /**
- * Statistics of pilgrims: what the flush has summed, and what still waits in the buffer, folded onto it. One call
- * of the kv and one statement, however many pilgrims; days are read only of those with a late pending point.
+ * Statistics of pilgrims: the stored totals, with pending points folded onto them. One call to the kv and one statement
+ * for any number of pilgrims; days are read only for pilgrims with a late pending point.
  */
 import { peekInTime } from '#shared/buffer/peek.ts'
 import { fieldOf, type Point, unpack } from '#shared/buffer/point.ts'
@@ -14,20 +14,23 @@ import { readDays, readPointsOfDays } from './stored-days.ts'
 import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-pilgrims.ts'
 
 export interface Statistics extends Sums {
-  /** Of points in the area, epoch milliseconds: shown as `first_seen` and `last_seen` (`shared/contracts/first-and-last-seen.ts`). */
+  /**
+   * Times of the first and the last point in the area, epoch milliseconds: `first_seen` and `last_seen` of answers
+   * (`shared/contracts/first-and-last-seen.ts`).
+   */
   readonly firstMs: number | null
   readonly lastMs: number | null
 }
 
-/** Someone of whom something is known. */
+/** A known pilgrim. */
 export interface Pilgrim {
-  /** Null for someone who is known by points only. */
+  /** Null for a pilgrim who is known by points only. */
   readonly row: PilgrimRow | null
-  /** Null for someone who has neither stored nor pending points. */
+  /** Null for a pilgrim without stored or pending points. */
   readonly statistics: Statistics | null
-  /** How many of the points the flush has stored. */
+  /** Number of stored points. */
   readonly storedPoints: number
-  /** How many points wait in the buffer; null: it could not be asked, and the statistics are of stored points. */
+  /** Number of pending points; null: the buffer was unavailable, and the statistics cover stored points only. */
   readonly pending: number | null
 }
 
@@ -37,32 +40,32 @@ interface Stores {
   readonly calendar: Calendar
 }
 
-/** What is known of some pilgrims, by id; of whom nothing is known is left out. @param userIds each once */
+/** Reads pilgrims by id. Unknown pilgrims are left out of the result. @param userIds each once */
 export async function readPilgrims(
   stores: Stores,
   userIds: readonly string[],
 ): Promise<Map<string, Pilgrim>> {
-  const held = await stores.kv.peekEach(userIds)
+  const pending = await stores.kv.peekEach(userIds)
   return foldPending(
     stores,
-    userIds.map((userId, i) => ({ userId, entries: held[i]! })),
+    userIds.map((userId, i) => ({ userId, entries: pending[i]! })),
   )
 }
 
 /**
- * The same while the kv may be away: everybody then stands in the answer as the database knows them, without what
- * waits, and null says that it knows nothing of someone, who may be known in the buffer.
+ * Reads pilgrims also while the kv is unavailable. The result then has stored points only, and null for a pilgrim whom
+ * the database does not know, because the buffer may know them.
  */
 export async function readPilgrimsDegraded(
   stores: Stores,
   userIds: readonly string[],
 ): Promise<Map<string, Pilgrim | null>> {
-  const held = await peekInTime(stores.kv, userIds)
+  const pending = await peekInTime(stores.kv, userIds)
   const pilgrims = await foldPending(
     stores,
-    userIds.map((userId, i) => ({ userId, entries: held?.[i] ?? [] })),
+    userIds.map((userId, i) => ({ userId, entries: pending?.[i] ?? [] })),
   )
-  if (held !== null) return pilgrims
+  if (pending !== null) return pilgrims
   const stored = (userId: string): Pilgrim | null => {
     const pilgrim = pilgrims.get(userId)
     return pilgrim === undefined ? null : { ...pilgrim, pending: null }
@@ -70,12 +73,15 @@ export async function readPilgrimsDegraded(
   return new Map(userIds.map((userId) => [userId, stored(userId)]))
 }
 
-/** The same, where what waits has been read already: before anything stored is, or a flush hides points. */
+/**
+ * Reads pilgrims whose pending points have already been read. Pending points must be read before stored ones: otherwise
+ * points that a flush stores in between are missing.
+ */
 export async function foldPending(
   { db, calendar }: Pick<Stores, 'db' | 'calendar'>,
-  held: readonly Pending[],
+  buffered: readonly Pending[],
 ): Promise<Map<string, Pilgrim>> {
-  const asked = held.map(({ userId, entries }): Asked => ({ userId, pending: pendingPoints(entries) }))
+  const asked = buffered.map(({ userId, entries }): Asked => ({ userId, pending: pendingPoints(entries) }))
   const stored = await db.read(() => readStored(db.sql, asked))
   const pilgrims = new Map<string, Pilgrim>()
   for (const one of asked) {
@@ -96,16 +102,16 @@ export async function foldPending(
   return pilgrims
 }
 
-/** Null where a point is late. */
+/** Returns null when a point is late. */
 function foldedOn(stored: Stored, added: readonly FoldPoint[], calendar: Calendar): Statistics | null {
   if (added.length > 0 && isLate(stored.lastDay?.end ?? START, added[0]!.t)) return null
   const days = stored.lastDay === null ? [] : [stored.lastDay]
-  // Nothing is late, so the plan asks for no day.
+  // No point is late, so the refold requests no day.
   const step = refold(days, added, calendar).next()
   return withDays(stored, added, step.done ? step.value : [])
 }
 
-/** Entries that can not be read are the flush's to set aside. */
+/** Unpacks entries. Invalid ones are left out: the flush makes them dead letters. */
 function pendingPoints(entries: readonly Entry[]): Point[] {
   return entries.flatMap((entry) => {
     try {
@@ -116,7 +122,7 @@ function pendingPoints(entries: readonly Entry[]): Point[] {
   })
 }
 
-/** Those that count and are not stored yet, in the order of the fold. */
+/** Pending points that count and are not stored yet, in the order of the fold. */
 const addedPoints = (pending: readonly Point[], { known }: Stored): FoldPoint[] =>
   pending
     .filter((point) => point.inRange && !known.has(fieldOf(point)))
@@ -137,7 +143,7 @@ function withDays(stored: Stored, added: readonly FoldPoint[], days: readonly Da
   }
 }
 
-/** Folds late points into their days, all read in one snapshot: a flush may commit between two statements. */
+/** Folds late points into their days. All reads share one snapshot, because a flush may commit between two statements. */
 function readLate(db: Database, calendar: Calendar, { userId, pending }: Asked): Promise<Statistics> {
   return db.sql.begin('isolation level repeatable read read only', async (tx) => {
     const stored = (await readStored(tx, [{ userId, pending }])).get(userId)!

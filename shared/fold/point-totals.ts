@@ -1,9 +1,9 @@
-/** What some points of one pilgrim add to the sums: the same figures for a day, an hour, a mode. */
+/** Totals of one pilgrim's points: the same figures for a day, an hour and a mode. */
 import type { Mode } from '#shared/rules/carbon.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { fold, type FoldPoint, type FoldState } from '#shared/fold/fold.ts'
 
-/** Whole numbers all: millimetres, milligrams, pieces. */
+/** Whole numbers: millimetres, milligrams, counts. */
 export interface Sums {
   points: number
   checkins: number
@@ -33,18 +33,18 @@ export function addSums(into: Sums, sums: Sums, sign: 1 | -1 = 1): void {
   into.carbonMg += sign * sums.carbonMg
 }
 
-/** Adds `sign` times a tally, hour by hour and mode by mode. */
-export function addTotals(into: Tally, tally: Tally, sign: 1 | -1 = 1): void {
-  addSums(into, tally, sign)
-  for (const [hour, sums] of tally.hours) addSums(into.hours.getOrInsertComputed(hour, zeroSums), sums, sign)
-  for (const [mode, sums] of tally.modes) {
-    const mine = into.modes.getOrInsertComputed(mode, () => ({ distanceMm: 0, carbonMg: 0 }))
-    mine.distanceMm += sign * sums.distanceMm
-    mine.carbonMg += sign * sums.carbonMg
+/** Adds `sign` times the totals, hour by hour and mode by mode. */
+export function addTotals(into: Tally, totals: Tally, sign: 1 | -1 = 1): void {
+  addSums(into, totals, sign)
+  for (const [hour, sums] of totals.hours) addSums(into.hours.getOrInsertComputed(hour, zeroSums), sums, sign)
+  for (const [mode, sums] of totals.modes) {
+    const target = into.modes.getOrInsertComputed(mode, () => ({ distanceMm: 0, carbonMg: 0 }))
+    target.distanceMm += sign * sums.distanceMm
+    target.carbonMg += sign * sums.carbonMg
   }
 }
 
-/** Folds points (ordered, in the area) onto a state and tallies what they give. */
+/** Folds points (ordered, in the area) onto a state and adds up their totals. */
 export function totalPoints(
   state: FoldState,
   points: readonly FoldPoint[],

@@ -1,7 +1,6 @@
 /**
- * Folding new points onto what is stored, day by day. Points that come in order fold forward from the last
- * state; a late one has its day folded again from the end of the day before, and each day after it until the
- * state at a day's end is what it was.
+ * Folds new points onto the stored days. Points in order are folded onto the last state. The day of a late point is
+ * folded again from the end of the day before, and so is each later day until the state at a day's end is unchanged.
  */
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint, type FoldState, isLate, sameState, START } from './fold.ts'
@@ -13,19 +12,19 @@ export interface StoredDay {
   readonly end: FoldState
 }
 
-/** What becomes of a day. */
+/** The change of a day. */
 export interface DayChange {
   readonly day: string
-  /** What is to be added to the day's sums (and subtracted: figures may be negative). */
+  /** To be added to the day's totals; figures may be negative. */
   readonly delta: Tally
   readonly end: FoldState
 }
 
 /**
- * Plans one pilgrim's changes. Yields the name of a day whose stored points it needs, and is resumed with
- * them (in the area, without the added ones); so the caller can ask for many pilgrims at once.
- * @param stored the days from the one before the first added point on, ascending; those before it not needed
- * @param added new points in the area, any order, none of them stored
+ * Computes one pilgrim's changes. It yields a day whose stored points it needs, and is resumed with them (in the area,
+ * without the added ones). So the caller can read the points of many pilgrims together.
+ * @param stored the days from the last one before the first added point on, ascending
+ * @param added new points in the area, in any order, none of them stored
  */
 export function* refold(
   stored: readonly StoredDay[],

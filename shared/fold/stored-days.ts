@@ -1,10 +1,10 @@
-/** Reading what the fold left behind: days with their end states, and the points of single days. */
+/** Reads stored days with the fold's state at their end, and the points of single days. */
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { Fix, FoldPoint } from '#shared/fold/fold.ts'
 import type { StoredDay } from '#shared/fold/refold.ts'
 
-/** A phone's clock may run this far ahead of the place in time of its check-in. */
+/** The time that a phone sent may be this far ahead of the time at which its check-in counts. */
 const CLOCK_AHEAD_MS = 86_400_000
 
 interface DayRow {
@@ -28,7 +28,7 @@ export interface StoredDayHours extends StoredDay {
 }
 
 /**
- * Per pilgrim the days from `from` on, ascending, and the last one before it.
+ * Reads the days of each pilgrim from `from` on, ascending, and the last one before it.
  * @param asked each pilgrim once; `from` is a local day
  */
 export async function readDays(
@@ -61,7 +61,7 @@ export async function readDays(
   return days
 }
 
-/** Per pilgrim the stored points, inside the area, of one local day each. */
+/** Reads the stored points, inside the area, of one local day of each pilgrim. */
 export async function readPointsOfDays(
   tx: Query,
   asked: readonly { readonly userId: string; readonly day: string }[],
@@ -87,18 +87,18 @@ export async function readPointsOfDays(
     FROM unnest(${asked.map(({ userId }) => userId)}::text[], ${spans.map(([from]) => from)}::float8[],
                 ${spans.map(([, to]) => to)}::float8[]) AS a (user_id, from_ms, to_ms)
     CROSS JOIN LATERAL (
-      -- The key leads here by the time sent, which lies between the place in time and a day after it.
+      -- The key contains the time sent, which is between the time at which the point counts and a day after it.
       SELECT * FROM gps_points g
       WHERE g.user_id = a.user_id AND g.kind IN ('c', 't')
         AND g.sent_at >= to_timestamp(a.from_ms / 1000)
         AND g.sent_at < to_timestamp((a.to_ms + ${CLOCK_AHEAD_MS}::float8) / 1000)
-        -- Of all the asked days: so the plan has only their tables.
+        -- Bounds over all requested days, so that the plan contains only their partitions.
         AND g.sent_at >= to_timestamp(${first}::float8 / 1000)
         AND g.sent_at < to_timestamp((${last}::float8 + ${CLOCK_AHEAD_MS}::float8) / 1000)
         AND g.recorded_at >= to_timestamp(a.from_ms / 1000)
         AND g.recorded_at < to_timestamp(a.to_ms / 1000)
         AND g.in_range
-      OFFSET 0 -- By the key, pilgrim by pilgrim, whatever the planner knows of a day that has just begun.
+      OFFSET 0 -- Forces a look-up by key per pilgrim, because statistics of a new day mislead the planner.
     ) p`
   for (const { user_id, sent_ms, ...row } of rows) {
     const point: FoldPoint = { ...row, sentMs: sent_ms }

@@ -1,10 +1,10 @@
-/** What the database knows of some pilgrims, in one statement: what they have said, their sums, and which points. */
+/** Reads stored pilgrims in one statement: their rows, their totals, and which of their pending points are stored. */
 import type { Point } from '#shared/buffer/point.ts'
 import type { Query } from '#shared/db/db.ts'
 import type { FoldState } from '#shared/fold/fold.ts'
 import type { Sums } from '#shared/fold/point-totals.ts'
 
-/** A pilgrim, and what waits in the buffer. */
+/** A pilgrim to read, with their pending points. */
 export interface Asked {
   readonly userId: string
   readonly pending: readonly Point[]
@@ -27,20 +27,20 @@ export interface PilgrimRow {
   readonly updatedMs: number
 }
 
-/** What is stored of one pilgrim. */
+/** The stored data of one pilgrim. */
 export interface Stored {
-  /** Null for someone known by points only, or not at all. */
+  /** Null for a pilgrim who is unknown or known by points only. */
   readonly pilgrim: PilgrimRow | null
   /** Null for a pilgrim without a stored point. */
   readonly sums: Sums | null
   readonly firstMs: number | null
   readonly lastMs: number | null
   readonly lastDay: { readonly day: string; readonly end: FoldState } | null
-  /** Which of the pending points are in the table already, as buffer fields. */
+  /** The pending points that are already in the table, as buffer fields. */
   readonly known: ReadonlySet<string>
 }
 
-/** A row of the statement: without a row in a table, its columns are null. */
+/** A row of the statement. The columns of a table without a row for the pilgrim are null. */
 type Row = Omit<PilgrimRow, 'consumption' | 'transport' | 'createdMs'> & {
   readonly user_id: string
   readonly consumption: string
@@ -62,7 +62,7 @@ type Row = Omit<PilgrimRow, 'consumption' | 'transport' | 'createdMs'> & {
   readonly known: readonly string[] | null
 }
 
-/** By id, everyone who was asked for; all of one snapshot. @param asked each pilgrim once */
+/** Reads all requested pilgrims, by id, in one snapshot. @param asked each pilgrim once */
 export async function readStored(query: Query, asked: readonly Asked[]): Promise<Map<string, Stored>> {
   const rows = await query<Row[]>`
     SELECT u.user_id, p.display_name AS "displayName", p.picture_url AS "pictureUrl", p.language, p.phone,
@@ -88,7 +88,7 @@ export async function readStored(query: Query, asked: readonly Asked[]): Promise
   return new Map(rows.map((row) => [row.user_id, storedOf(row)]))
 }
 
-/** By pilgrim, those pending points that are in the table. Where nothing waits, the table is left alone. */
+/** Selects the pending points that are in the table, by pilgrim. Without pending points the table is not read. */
 function knownOf(query: Query, asked: readonly Asked[]) {
   const users = asked.flatMap(({ userId, pending }) => pending.map(() => userId))
   const points = asked.flatMap(({ pending }) => pending)
@@ -102,7 +102,7 @@ function knownOf(query: Query, asked: readonly Asked[]) {
       AS e (user_id, kind, sent_ms)
     JOIN gps_points g
       ON g.user_id = e.user_id AND g.kind = e.kind AND g.sent_at = to_timestamp(e.sent_ms / 1000)
-    -- Of all of them: so the plan has only their tables.
+    -- Bounds over all points, so that the plan contains only their partitions.
     WHERE g.sent_at BETWEEN to_timestamp(${first}::float8 / 1000) AND to_timestamp(${last}::float8 / 1000)
     GROUP BY e.user_id`
 }

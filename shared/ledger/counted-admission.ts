@@ -1,9 +1,9 @@
-/** Admission that counts what it turns away. */
+/** Admission that counts refused points. */
 import { Refusal } from '#shared/http/errors.ts'
 import type { Submission, Verdict } from '#shared/kv/kv.ts'
 import type { Count } from './process-counters.ts'
 
-/** @returns the same admission; the points of a refused submission are counted under the reason */
+/** @returns the same admission, which counts the points of a refused submission under the reason */
 export const countingAdmission =
   (count: Count, admit: (submission: Submission) => Promise<Verdict>) =>
   async (submission: Submission): Promise<Verdict> => {
@@ -14,13 +14,13 @@ export const countingAdmission =
     }
   }
 
-/** Counts a verdict where it turns away. @returns the verdict */
+/** Counts the points of a verdict other than `admitted`. @returns the verdict */
 export function countVerdict(count: Count, { entries }: Submission, verdict: Verdict): Verdict {
   if (verdict.outcome !== 'admitted') count(`rejected:${reasonOf(verdict)}`, entries.length)
   return verdict
 }
 
-/** Counts an error that is a refusal. @returns the error */
+/** Counts the points of an error that is a refusal. @returns the error */
 export function countRefusal(count: Count, { entries }: Submission, error: unknown): unknown {
   if (error instanceof Refusal) count(`rejected:${error.reason}`, entries.length)
   return error

@@ -1,6 +1,6 @@
 /**
- * Pairs of numbers under names, in a file that outlives the kill of its process: each is written where it stands,
- * into the page cache, for a microsecond. A power cut may lose the last seconds of it.
+ * A file of named pairs of numbers that survives the kill of its process. Each write replaces a pair in place, in the
+ * page cache, and takes about a microsecond. A power cut may lose the last seconds.
  */
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 
@@ -10,11 +10,11 @@ const RECORD_BYTES = NAME_BYTES + 16
 export type Pair = readonly [number, number]
 
 export interface CounterFile {
-  /** What is noted, by name. */
+  /** The pairs by name. */
   readonly pairs: ReadonlyMap<string, Pair>
-  /** Notes a pair; it is remembered here also when the disk does not take it. @throws the disk's error */
+  /** Sets a pair. @throws the disk's error; the pair is set in memory nevertheless */
   set(name: string, pair: Pair): void
-  /** @param keep whether the file stays, for somebody to adopt */
+  /** @param keep whether the file stays, so that another process adopts it */
   close(keep: boolean): void
 }
 
@@ -51,7 +51,7 @@ export function openCounterFile(path: string | null): CounterFile {
   }
 }
 
-/** Reads what a process left behind; a record that a full disk has cut is left out. */
+/** Reads the file of an ended process. A record that a full disk has truncated is left out. */
 export function readCounterFile(path: string): Map<string, Pair> {
   const bytes = readFileSync(path)
   const pairs = new Map<string, Pair>()

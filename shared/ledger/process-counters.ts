@@ -1,6 +1,6 @@
 /**
- * A process's own part of the ledger: what the kv has acknowledged to it, and which points it turned away. Kept
- * outside the kv, whose loss it is to show.
+ * A process's own counters of the ledger: the points that the kv has confirmed to it, and the points that it refused.
+ * They are stored outside the kv, so that they show what the kv has lost.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,11 +18,11 @@ export type Count = (name: 'duplicate' | `rejected:${string}`, points: number) =
 
 export interface Tally {
   readonly count: Count
-  /** Points that were turned away, by reason. */
+  /** Refused points by reason. */
   rejected(): Record<string, number>
-  /** Brings to the database what is new, and what processes that are gone have left. */
+  /** Writes new counts to the database, and those of counter files that ended processes have left. */
   sync(): Promise<void>
-  /** Syncs from now on. */
+  /** Starts to sync at regular intervals. */
   start(): void
   stop(): Promise<void>
 }
@@ -31,40 +31,40 @@ export interface ProcessCountersOptions {
   readonly kv: Pick<Kv, 'caller' | 'onReceipt'>
   readonly db: Pick<Database, 'sql'>
   readonly log: Log
-  /** The process's journal file, beside which the tally lies; null: it is kept in memory only. */
+  /** The process's journal file, beside which the counter file is created; null: counters in memory only. */
   readonly journalPath: string | null
-  /** Points that wait in that journal. */
+  /** Returns the number of points in that journal. */
   readonly journaled: () => number
 }
 
 export function openProcessCounters({ kv, db, log, journalPath, journaled }: ProcessCountersOptions): Tally {
   const names = { caller: kv.caller, counter: crypto.randomUUID() }
   const path = journalPath?.replace(/\.journal$/, SUFFIX) ?? null
-  const notes = openNotes(path, names, log)
+  const counters = openCounters(path, names, log)
   let syncing: Promise<void> | null = null
   let timer: Timer | undefined
   kv.onReceipt((receipt) => {
     const name = `${receipt.epoch} ${receipt.partition}`
-    notes.set(name, afterReceipt(notes.get(name), receipt))
+    counters.set(name, afterReceipt(counters.get(name), receipt))
   })
 
-  const bring = async (): Promise<void> => {
-    const [waiting] = notes.get(JOURNALED)
-    if (waiting !== journaled()) notes.set(JOURNALED, [journaled(), 0])
-    await notes.bring((pairs) => write(db, names, pairs))
+  const flush = async (): Promise<void> => {
+    const [counted] = counters.get(JOURNALED)
+    if (counted !== journaled()) counters.set(JOURNALED, [journaled(), 0])
+    await counters.flush((pairs) => write(db, names, pairs))
     if (path !== null) await adoptOrphans(db, dirname(path), path)
   }
-  const sync = (): Promise<void> => (syncing ??= bring().finally(() => (syncing = null)))
+  const sync = (): Promise<void> => (syncing ??= flush().finally(() => (syncing = null)))
   const tick = () =>
     sync().catch((error: unknown) => {
-      if (!isDatabaseUnavailable(error)) log.error('the tally is not written', errorFields(error))
+      if (!isDatabaseUnavailable(error)) log.error('writing the ledger counters failed', errorFields(error))
     })
 
   return {
     count(name, points) {
-      if (points > 0) notes.set(name, [notes.get(name)[0] + points, 0])
+      if (points > 0) counters.set(name, [counters.get(name)[0] + points, 0])
     },
-    rejected: () => notes.rejected(),
+    rejected: () => counters.rejected(),
     sync,
     start() {
       void tick()
@@ -74,30 +74,31 @@ export function openProcessCounters({ kv, db, log, journalPath, journaled }: Pro
       clearInterval(timer)
       await syncing?.catch(() => undefined)
       await tick()
-      // What waits in the journal is counted here until another replica takes it over.
-      notes.close(journaled() > 0)
+      // The file counts the points in the journal until another replica adopts them.
+      counters.close(journaled() > 0)
     },
   }
 }
 
-/** The pairs of this process, and which of them the database does not know yet. */
-function openNotes(path: string | null, { caller, counter }: Names, log: Log) {
+/** The counters of this process, and the names of those that the database does not know yet. */
+function openCounters(path: string | null, { caller, counter }: Names, log: Log) {
   const file = openCounterFile(path)
-  const news = new Set<string>()
+  const unsaved = new Set<string>()
   let complained = false
 
   const set = (name: string, pair: Pair): void => {
-    news.add(name)
+    unsaved.add(name)
     try {
       file.set(name, pair)
     } catch (error) {
-      if (!complained) log.warn('the tally is kept in memory only', errorFields(error))
+      if (!complained)
+        log.warn('writing the counter file failed; counters are in memory only', errorFields(error))
       complained = true
     }
   }
   set(`${CALLER}${caller}`, [0, 0])
   set(`${COUNTER}${counter}`, [0, 0])
-  news.clear()
+  unsaved.clear()
 
   return {
     get: (name: string): Pair => file.pairs.get(name) ?? [0, 0],
@@ -108,22 +109,22 @@ function openNotes(path: string | null, { caller, counter }: Names, log: Log) {
           name.startsWith(REJECTED) ? [[name.slice(REJECTED.length), points] as const] : [],
         ),
       ),
-    /** Hands over what is new; it stays new where that fails. */
-    async bring(write: (pairs: Map<string, Pair>) => Promise<void>): Promise<void> {
-      const names = [...news]
-      news.clear()
+    /** Writes the unsaved counters; if that fails, they stay unsaved. */
+    async flush(write: (pairs: Map<string, Pair>) => Promise<void>): Promise<void> {
+      const names = [...unsaved]
+      unsaved.clear()
       try {
         await write(new Map(names.map((name) => [name, file.pairs.get(name)!])))
       } catch (error) {
-        for (const name of names) news.add(name)
+        for (const name of names) unsaved.add(name)
         throw error
       }
     },
-    close: (keep: boolean) => file.close(keep || news.size > 0),
+    close: (keep: boolean) => file.close(keep || unsaved.size > 0),
   }
 }
 
-/** Under which names a process is known: to the kv, and to what is counted beside it. */
+/** A process's names: that of its kv client, and that of its other counters. */
 interface Names {
   readonly caller: string
   readonly counter: string
@@ -134,14 +135,17 @@ const COUNTER = 'counter:'
 const REJECTED = 'rejected:'
 const JOURNALED = 'journaled'
 
-/** Acknowledged so far, and how many of those the store has forgotten: it knew more before this call. */
+/**
+ * Updates a process's counters of one epoch with a receipt.
+ * @returns points confirmed so far, and how many of them the store has lost: it knew more before this call
+ */
 export function afterReceipt(
   [acknowledged, lost]: Pair,
   { points, total }: Pick<Receipt, 'points' | 'total'>,
 ): Pair {
   const known = acknowledged - lost
-  const forgot = Math.max(0, known - (total - points))
-  return [total + lost + forgot, lost + forgot]
+  const newlyLost = Math.max(0, known - (total - points))
+  return [total + lost + newlyLost, lost + newlyLost]
 }
 
 async function write(
@@ -167,7 +171,7 @@ async function write(
     ON CONFLICT (caller, name) DO UPDATE SET points = excluded.points`
 }
 
-/** A tally without its journal belongs to a process that is gone, and whose journal is taken over. */
+/** Adopts counter files without a journal: their process has ended, and its journal has been adopted. */
 async function adoptOrphans(db: Pick<Database, 'sql'>, dir: string, own: string): Promise<void> {
   for (const name of readdirSync(dir)) {
     const path = join(dir, name)

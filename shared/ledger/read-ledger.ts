@@ -1,9 +1,10 @@
-/** The ledger, from the kv's books and Postgres's: what became of every point that was ever received. */
+/** The ledger, from the counters of the kv and of Postgres: what became of every point that was ever received. */
 import type { Database } from '#shared/db/db.ts'
 import type { Kv, PartitionCounters } from '#shared/kv/kv.ts'
+import { lostPoints } from './lost-points.ts'
 import type { Book } from './stored-counters.ts'
 
-/** Points. Received is the sum of all the others, of which `inFlight` is 0 when nothing moves. */
+/** Numbers of points. `received` is the sum of all other figures; `inFlight` is 0 at rest. */
 export interface Ledger {
   readonly received: number
   readonly stored: number
@@ -13,15 +14,16 @@ export interface Ledger {
   readonly journaled: number
   readonly deadLetter: number
   readonly erased: number
+  /** Defined by `lostPoints`. */
   readonly lost: number
-  /** Counted twice just now, or not yet: a slice between its commit and its settlement, a count on its way. */
+  /** Counted twice or not yet: a slice between commit and acknowledgement, or a count that is not yet written. */
   readonly inFlight: number
-  /** Which lives of which partitions have lost something. */
+  /** `lost` by partition and epoch. */
   readonly losses: readonly (Book & { readonly points: number })[]
 }
 
 /** A row of `ledger_books`. */
-type Booked = Book & {
+type StoredCounters = Book & {
   readonly stored: number
   readonly dead_letters: number
   readonly repeated: number
@@ -32,8 +34,8 @@ type Booked = Book & {
   readonly erased_pending: number
 }
 
-/** What the books of one life of a partition come to. */
-interface Closed {
+/** The figures of one epoch of a partition. */
+interface EpochFigures {
   readonly entered: number
   readonly stored: number
   readonly duplicate: number
@@ -44,7 +46,7 @@ interface Closed {
 }
 
 interface Rows {
-  readonly books: readonly Booked[]
+  readonly books: readonly StoredCounters[]
   readonly callers: readonly (Book & { caller: string; acknowledged: number; lost: number })[]
   readonly counts: Readonly<Record<string, number>> | null
   readonly letters: number
@@ -55,11 +57,12 @@ const READS = 3
 
 /**
  * Reads the ledger.
- * @throws KvUnavailable, or the database's error: a ledger without one of both would be wrong
+ * @throws KvUnavailable, or the database's error: a ledger without one of the two would be wrong
  */
 export async function readLedger(db: Database, kv: Kv): Promise<Ledger> {
   for (let read = 1; ; read++) {
-    // What is settled is committed before, what is acknowledged was known before: so neither seems to be missing.
+    // The kv is read before and after Postgres: acknowledged slices were committed before the first read, and points
+    // that the processes have stored as confirmed are in the kv by the second one. So neither appears as lost.
     const before = await kv.books()
     const rows = await readRows(db)
     const after = await kv.books()
@@ -82,7 +85,7 @@ async function readRows(db: Database): Promise<Rows> {
   return row.rows
 }
 
-/** The ledger as flat figures: for each reason of a rejection one of its own. */
+/** The ledger as flat figures, one for each reason of a rejection. */
 export function statesOf(ledger: Ledger): Record<string, number> {
   const states: Record<string, number> = {}
   for (const [name, points] of Object.entries(ledger)) if (typeof points === 'number') states[name] = points
@@ -97,7 +100,7 @@ const total = <T>(list: Iterable<T>, read: (one: T) => number): number => {
   return sum
 }
 
-const NOTHING: Booked = {
+const NOTHING: StoredCounters = {
   epoch: '',
   partition: 0,
   stored: 0,
@@ -110,38 +113,39 @@ const NOTHING: Booked = {
   erased_pending: 0,
 }
 
-/** What two moments of the kv, and Postgres between them, come to. */
+/** The ledger from the kv's counters at two moments and Postgres's rows between them. */
 export function balance(
   before: readonly PartitionCounters[],
   rows: Rows,
   after: readonly PartitionCounters[],
 ): Ledger {
-  const booked = new Map(rows.books.map((row) => [keyOf(row), row]))
+  const stored = new Map(rows.books.map((row) => [keyOf(row), row]))
   const callers = Map.groupBy(rows.callers, keyOf)
-  const closed = new Map<string, Closed & Book>()
-  for (const [partition, books] of after.entries()) {
-    const book = { epoch: books.epoch, partition }
+  const figures = new Map<string, EpochFigures & Book>()
+  for (const [partition, counters] of after.entries()) {
+    const book = { epoch: counters.epoch, partition }
     const key = keyOf(book)
-    const settled = before[partition]!.epoch === books.epoch ? before[partition]!.settled : books.settled
-    closed.set(key, {
+    const settled =
+      before[partition]!.epoch === counters.epoch ? before[partition]!.settled : counters.settled
+    figures.set(key, {
       ...book,
-      ...closeLiving(books, settled, booked.get(key) ?? NOTHING, callers.get(key) ?? []),
+      ...currentEpoch(counters, settled, stored.get(key) ?? NOTHING, callers.get(key) ?? []),
     })
   }
-  for (const key of new Set([...booked.keys(), ...callers.keys()])) {
-    if (closed.has(key)) continue
-    const row = booked.get(key) ?? { ...NOTHING, ...callers.get(key)![0]! }
+  for (const key of new Set([...stored.keys(), ...callers.keys()])) {
+    if (figures.has(key)) continue
+    const row = stored.get(key) ?? { ...NOTHING, ...callers.get(key)![0]! }
     const { epoch, partition } = row
-    closed.set(key, { epoch, partition, ...closeGone(row, callers.get(key) ?? []) })
+    figures.set(key, { epoch, partition, ...endedEpoch(row, callers.get(key) ?? []) })
   }
-  return sumUp([...closed.values()], rows)
+  return sumUp([...figures.values()], rows)
 }
 
-function sumUp(closed: readonly (Closed & Book)[], { counts, letters }: Rows): Ledger {
+function sumUp(figures: readonly (EpochFigures & Book)[], { counts, letters }: Rows): Ledger {
   const counted = (name: string): number => counts?.[name] ?? 0
-  const sum = (name: Exclude<keyof Closed, 'epoch'>) => total(closed, (one) => one[name])
-  const atTheDoor = Object.entries(counts ?? {}).filter(([name]) => name.startsWith(REJECTED))
-  const refused = total(atTheDoor, ([, points]) => points)
+  const sum = (name: keyof EpochFigures) => total(figures, (one) => one[name])
+  const rejected = Object.entries(counts ?? {}).filter(([name]) => name.startsWith(REJECTED))
+  const refused = total(rejected, ([, points]) => points)
   const journaled = counted('journaled')
   const dropped = counted('letters-dropped')
   const ledger = {
@@ -155,7 +159,7 @@ function sumUp(closed: readonly (Closed & Book)[], { counts, letters }: Rows): L
     stored: sum('stored') - counted('points-erased'),
     duplicate: sum('duplicate') + counted('duplicate'),
     rejected: {
-      ...Object.fromEntries(atTheDoor.map(([name, points]) => [name.slice(REJECTED.length), points])),
+      ...Object.fromEntries(rejected.map(([name, points]) => [name.slice(REJECTED.length), points])),
       ...(dropped > 0 ? { 'dropped-letter': dropped } : {}),
     },
     pending: sum('pending'),
@@ -166,7 +170,7 @@ function sumUp(closed: readonly (Closed & Book)[], { counts, letters }: Rows): L
   }
   const { received, stored, duplicate, pending, deadLetter, erased, lost } = ledger
   const rest = stored + duplicate + refused + dropped + pending + journaled + deadLetter + erased + lost
-  const losses = closed.filter((one) => one.lost > 0)
+  const losses = figures.filter((one) => one.lost > 0)
   return {
     ...ledger,
     inFlight: received - rest,
@@ -175,9 +179,9 @@ function sumUp(closed: readonly (Closed & Book)[], { counts, letters }: Rows): L
 }
 
 /**
- * Takes what Postgres counted more often than it left the buffer out of what can be the reason, in this order:
- * a flush that was repeated (first of its repeated points, then of the erased), a store that fell back behind a
- * flush, somebody erased between commit and settlement, a dead letter replayed between them.
+ * Subtracts points that Postgres counted more often than the kv from the counts that can be the cause, in this order:
+ * a repeated flush (first its repeated points, then the erased ones), a kv that lost its last writes after a flush, an
+ * erasure between commit and acknowledgement, a dead letter that was requeued between them.
  */
 function without(excess: number, counts: readonly number[]): number[] {
   let left = Math.max(0, excess)
@@ -188,39 +192,44 @@ function without(excess: number, counts: readonly number[]): number[] {
   })
 }
 
-function closeLiving(
-  { callers, settled, ...books }: PartitionCounters,
+/** Figures of the epoch that the kv is in. */
+function currentEpoch(
+  { callers, settled, ...counters }: PartitionCounters,
   settledBefore: number,
-  row: Booked,
+  row: StoredCounters,
   rows: Rows['callers'],
-): Closed {
+): EpochFigures {
   const acknowledged = new Map(rows.map((one) => [one.caller, one]))
-  const forgot = total(new Set([...Object.keys(callers), ...acknowledged.keys()]), (caller) => {
+  const forgotten = total(new Set([...Object.keys(callers), ...acknowledged.keys()]), (caller) => {
     const { acknowledged: known = 0, lost = 0 } = acknowledged.get(caller) ?? {}
     return Math.max(lost, known - (callers[caller] ?? 0))
   })
   const left = row.stored + row.dead_letters + row.repeated + row.erased
-  const counts = [row.repeated, row.erased, forgot, books.erased, books.duplicate] as const
-  const [repeated, erased, gone, erasedPending, duplicate] = without(left - settledBefore, counts)
+  const counts = [row.repeated, row.erased, forgotten, counters.erased, counters.duplicate] as const
+  const [repeated, erased, missing, erasedPending, duplicate] = without(left - settledBefore, counts)
   return {
-    entered: books.admitted + forgot + books.duplicate,
+    entered: counters.admitted + forgotten + counters.duplicate,
     stored: row.stored,
     duplicate: duplicate! + repeated!,
-    dropped: books.dropped,
+    dropped: counters.dropped,
     erased: erasedPending! + erased!,
-    // Below nothing only where somebody has put points in past the books; then they show in flight.
-    pending: Math.max(0, books.admitted - settled - books.erased - books.expired),
-    lost: books.expired + gone! + Math.max(0, settledBefore - left),
+    // Negative only if another program wrote points without counting them; these appear as in flight.
+    pending: Math.max(0, counters.admitted - settled - counters.erased - counters.expired),
+    lost: lostPoints({
+      expired: counters.expired,
+      forgotten: missing!,
+      unaccounted: settledBefore - left,
+    }),
   }
 }
 
-/** A life of the store that is over: what it acknowledged and did not hand over is lost. */
-function closeGone(row: Booked, rows: Rows['callers']): Closed {
+/** Figures of an epoch that has ended: confirmed points that did not leave its buffer are lost. */
+function endedEpoch(row: StoredCounters, rows: Rows['callers']): EpochFigures {
   const acknowledged = total(rows, (one) => one.acknowledged)
   const counts = [row.repeated, row.erased, row.erased_pending, row.duplicate] as const
   const [repeated, erased, erasedPending, duplicate] = without(row.excess, counts)
-  const replayed = row.duplicate - duplicate!
-  const left = row.stored + row.dead_letters + repeated! + erased! + erasedPending! - replayed
+  const requeued = row.duplicate - duplicate!
+  const left = row.stored + row.dead_letters + repeated! + erased! + erasedPending! - requeued
   return {
     entered: Math.max(acknowledged, left) + row.duplicate,
     stored: row.stored,
@@ -228,6 +237,6 @@ function closeGone(row: Booked, rows: Rows['callers']): Closed {
     dropped: row.dropped,
     erased: erasedPending! + erased!,
     pending: 0,
-    lost: Math.max(0, acknowledged - left),
+    lost: lostPoints({ forgotten: acknowledged - left }),
   }
 }

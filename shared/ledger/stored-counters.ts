@@ -1,16 +1,16 @@
-/** Postgres's part of the books: what left the buffer, and what the kv's own books said last. */
+/** The ledger's counters in Postgres: points that left the buffer, and the last known counters of the kv. */
 import type { Query } from '#shared/db/db.ts'
 import type { Kv, PartitionCounters } from '#shared/kv/kv.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { sql } from 'drizzle-orm'
 
-/** Which life of which partition points belong to. */
+/** The partition and epoch to which points belong. */
 export interface Book {
   readonly epoch: string
   readonly partition: number
 }
 
-/** Books what a slice came to, in its own transaction; of a slice that is flushed again `stored` is not repeated. */
+/** Counts the points of a slice in the slice's transaction. A slice that is flushed again adds nothing to `stored`. */
 export async function countSlice(
   tx: Query,
   { epoch, partition }: Book,
@@ -25,16 +25,16 @@ export async function countSlice(
 }
 
 /**
- * Writes down what the kv's books say, so that they are known when the kv has lost them.
- * @param calm the partitions in which no flush has anything in flight
+ * Stores the counters of the kv, so that they are known after the kv has lost them.
+ * @param calm the partitions without a flush in flight
  */
 export async function storeCounters(
   db: { readonly sql: Query },
   kv: Pick<Kv, 'books'>,
   calm: ReadonlySet<number> = new Set(),
 ): Promise<void> {
-  const books = (await kv.books()).map((one, partition) => ({ ...one, partition }))
-  const begun = books.filter(({ epoch }) => epoch !== '')
+  const counters = (await kv.books()).map((one, partition) => ({ ...one, partition }))
+  const begun = counters.filter(({ epoch }) => epoch !== '')
   if (begun.length === 0) return
   const column = <T>(read: (one: PartitionCounters & Book) => T): T[] => begun.map(read)
   await db.sql`
@@ -58,14 +58,16 @@ export async function storeCounters(
   )
 }
 
-/** Of a caller: how many points a life of a partition knows of it, and how many more it knew once. */
+/** Points of one caller in one epoch of a partition. */
 export interface Acknowledged extends Book {
   readonly caller: string
+  /** Points that the store knows. */
   readonly points: number
+  /** Points that the store knew once and has lost. */
   readonly lost: number
 }
 
-/** Writes what was acknowledged; of two that tell of one caller the later one counts. */
+/** Stores the points that the kv has confirmed to callers. Of two values for one caller the larger one counts. */
 export async function acknowledge(sql: Query, acknowledged: readonly Acknowledged[]): Promise<void> {
   if (acknowledged.length === 0) return
   const column = <T>(read: (one: Acknowledged) => T): T[] => acknowledged.map(read)
@@ -81,10 +83,10 @@ export async function acknowledge(sql: Query, acknowledged: readonly Acknowledge
       lost = greatest(c.lost, excluded.lost)`
 }
 
-/** What is counted beside the buffer, in the transaction that does it. */
+/** Names of counts outside of the buffer, written in the transaction of their cause. */
 export type CounterChange = 'points-erased' | 'letters-erased' | 'letters-dropped' | 'letters-replayed'
 
-/** Counts what an operator's act made of points. */
+/** Adds to a count that an operator's action changes. */
 export async function countPoints(tx: Writer, name: CounterChange, points: number): Promise<void> {
   if (points === 0) return
   await tx.execute(sql`
@@ -93,13 +95,13 @@ export async function countPoints(tx: Writer, name: CounterChange, points: numbe
 }
 
 /**
- * Closes the books of a kv that has been restored from a backup: what waited then is counted by the new kv, and is
- * not lost here.
- * @param lives its books at that time
+ * Closes the epochs of a kv whose data was restored from a backup: the new kv counts the points that were pending then,
+ * so that they do not count as lost in the old epochs.
+ * @param closed the counters of the partitions at the time of the backup
  */
-export async function closeRestoredCounters(tx: Query, lives: readonly PartitionCounters[]): Promise<void> {
-  await storeCounters({ sql: tx }, { books: async () => [...lives] })
-  for (const [partition, { epoch, expired }] of lives.entries())
+export async function closeRestoredCounters(tx: Query, closed: readonly PartitionCounters[]): Promise<void> {
+  await storeCounters({ sql: tx }, { books: async () => [...closed] })
+  for (const [partition, { epoch, expired }] of closed.entries())
     await tx`
       INSERT INTO ledger_callers (epoch, partition, caller, acknowledged)
       SELECT ${epoch}, ${partition}, 'restore', sum(points) + ${expired}::float8 FROM (

@@ -3,24 +3,24 @@
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
-/** Offsets change on quarter hours only (IANA tz data: every zone since 2023), so one look-up serves each. */
+/** Offsets change on quarter hours only (IANA tz data: every zone since 2023), so each quarter hour has one offset. */
 const QUARTER_MS = 900_000
 
-/** Quarter hours (17 months of them) and days that are remembered. */
+/** Number of quarter hours (17 months) or days that are cached. */
 const MEMORY = 50_000
 
 export interface Calendar {
   /** Local day `YYYY-MM-DD` of an instant in epoch milliseconds. */
   day(ms: number): string
-  /** First instant of the local hour of an instant, as epoch milliseconds; an hour that clocks repeat is two. */
+  /** First instant of the local hour of an instant, as epoch milliseconds; an hour that clocks repeat counts as two. */
   hourStart(ms: number): number
   /** First instant of the local day that an instant lies in, as epoch milliseconds. */
   dayStart(ms: number): number
   /** First instant of a local day `YYYY-MM-DD` and of the day after it, as epoch milliseconds. */
   span(day: string): readonly [fromMs: number, toMs: number]
   /**
-   * Epoch milliseconds of a wall-clock time in the zone: of a time that comes twice (clocks set back) the
-   * first; of one that never comes (clocks set forward) as a clock shows it that was not set.
+   * Epoch milliseconds of a wall-clock time in the zone. A time that occurs twice (clocks set back) is the first one. A
+   * time that never occurs (clocks set forward) is read with the offset before the change.
    */
   instant(year: number, month: number, day: number, hour: number, minute: number, second: number): number
 }
@@ -47,11 +47,11 @@ export function createCalendar(timeZone: string): Calendar {
     hourStart(ms) {
       const offset = offsetAt(ms)
       let start = Math.floor((ms + offset) / HOUR_MS) * HOUR_MS - offset
-      // Clocks may be set within an hour (Lord Howe Island, by half of one): the hour begins at the change.
+      // Clocks may change within an hour (Lord Howe Island, by half an hour): the hour then begins at the change.
       while (offsetAt(start) !== offset) start += QUARTER_MS
       return start
     },
-    // Where clocks skip midnight, the day begins where they go on; no zone skips across it.
+    // If clocks skip from midnight on, the day begins at the first instant after the change.
     dayStart: (ms) => instantOf(localDay(ms) * DAY_MS),
     span(day) {
       const midnight = Date.parse(`${day}T00:00:00Z`)
@@ -62,7 +62,7 @@ export function createCalendar(timeZone: string): Calendar {
   }
 }
 
-/** How far a zone's clocks are ahead of UTC at an instant, in milliseconds. */
+/** Returns a function from an instant to the zone's offset from UTC, in milliseconds. */
 function createOffsets(timeZone: string): (ms: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -91,7 +91,7 @@ function createOffsets(timeZone: string): (ms: number) => number {
   return (ms) => ofQuarter(Math.floor(ms / QUARTER_MS))
 }
 
-/** Asks `find` once for each whole number, as far as memory allows. */
+/** Caches the results of `find` for whole numbers. */
 function remembering<T>(find: (key: number) => T): (key: number) => T {
   const known = new Map<number, T>()
   return (key) => {

@@ -1,4 +1,4 @@
-/** Carbon coefficients (global warming potential) and how a segment's mode is found. */
+/** Carbon coefficients (global warming potential), and the mode of a segment. */
 
 /** kg CO2e per km (specification, "Carbon coefficients"). */
 export const KG_PER_KM = {
@@ -23,10 +23,10 @@ export const MODES = Object.keys(KG_PER_KM) as Mode[]
 /** Speed up to which a segment without a mode counts as zero-emission. */
 export const ZERO_EMISSION_KMH = 15
 
-/** A mode that a client names; one that the table does not know is a bus (rule 1). */
+/** The mode that a client names; a name that is not in the table counts as bus (rule 1). */
 export const modeNamed = (name: string): Mode => (Object.hasOwn(KG_PER_KM, name) ? (name as Mode) : 'bus')
 
-/** A mode inferred from a segment's own speed (rule 2): `walk` stands for walking, cycling, stationary. */
+/** The mode by a segment's own speed (rule 2): `walk` includes cycling and standing still. */
 export const modeBySpeed = (distanceMm: number, elapsedMs: number): Mode =>
   // mm/ms is m/s; 3.6 × mm/ms ≤ 15, in whole numbers.
   distanceMm * 36 <= ZERO_EMISSION_KMH * 10 * elapsedMs ? 'walk' : 'bus'
@@ -34,5 +34,5 @@ export const modeBySpeed = (distanceMm: number, elapsedMs: number): Mode =>
 /** Carbon of a distance in whole milligrams (1 kg/km is 1 mg/mm), rounded once. */
 export const carbonMg = (distanceMm: number, mode: Mode): number => Math.round(distanceMm * KG_PER_KM[mode])
 
-/** What a distance saved against going by bus, in whole milligrams; reported kilometres are part of both figures. */
+/** Savings of a distance against the bus, in whole milligrams; both parameters include reported kilometres. */
 export const savedMg = (distanceMm: number, spentMg: number): number => carbonMg(distanceMm, 'bus') - spentMg

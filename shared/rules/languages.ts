@@ -1,10 +1,10 @@
-/** Which of the service's languages a person reads. */
+/** Maps language tags to the service's languages. */
 import type { Language } from '#shared/contracts/bot.ts'
 
-/** Simplified characters are read there. */
+/** Subtags of Chinese that mean simplified characters. */
 const SIMPLIFIED = ['hans', 'cn', 'sg', 'my']
 
-/** The language of a BCP 47 tag; null for one that the service does not speak. */
+/** The language of a BCP 47 tag; null if the service has no texts in it. */
 export function spokenLanguage(tag: string): Language | null {
   const [primary, ...rest] = tag.trim().toLowerCase().split(/[-_]/)
   if (primary === 'en' || primary === 'ja') return primary
@@ -12,15 +12,15 @@ export function spokenLanguage(tag: string): Language | null {
   return rest.some((part) => SIMPLIFIED.includes(part)) && !rest.includes('hant') ? 'zh-Hans' : 'zh-Hant'
 }
 
-/** What an Accept-Language header asks for, of the languages that the service speaks; null for none of them. */
+/** The preferred language of an Accept-Language header among the service's languages; null if it names none of them. */
 export function acceptedLanguage(header: string | null): Language | null {
-  const asked = (header ?? '').split(',').map((part) => {
+  const preferences = (header ?? '').split(',').map((part) => {
     const [tag, ...parameters] = part.split(';')
     const quality = parameters.map((one) => /^\s*q=([\d.]+)\s*$/i.exec(one)?.[1]).find(Boolean)
     return { language: spokenLanguage(tag!), quality: Number(quality ?? 1) }
   })
-  // Of equals the first: sorting keeps their order.
-  const [best] = asked
+  // Of equal qualities the first one: the sort is stable.
+  const [best] = preferences
     .filter(({ language, quality }) => language !== null && quality > 0)
     .sort((a, b) => b.quality - a.quality)
   return best?.language ?? null

@@ -1,4 +1,4 @@
-/** The nine levels. One table, one function: profile, card, bot and operators all show what it says. */
+/** The nine levels: the one table and function for profile, card, bot and operators. */
 
 export interface Level {
   readonly level: number
@@ -50,7 +50,7 @@ export function levelOf(distanceMm: number, checkins: number): Level {
   return LEVELS[0]!
 }
 
-/** What the next level still needs; `null` at the top. Kilometres are rounded up to 0.01, never to a false 0. */
+/** What the next level still needs; `null` at the top. Kilometres are rounded up to 0.01, so 0 means reached. */
 export function nextLevel(
   distanceMm: number,
   checkins: number,

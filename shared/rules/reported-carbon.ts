@@ -1,13 +1,13 @@
-/** Carbon of what pilgrims report of themselves. */
+/** Carbon of pilgrims' own reports. */
 import { carbonMg, type Consumable, KG_PER_UNIT, type Mode, modeNamed } from './carbon.ts'
 
-/** Counts of water, recycle and hotel, and kilometres by mode; a mode the table does not know is a bus. */
+/** Counts of water, recycle and hotel, and kilometres by mode; a mode that is not in the table counts as bus. */
 export interface Reported {
   readonly consumption: Readonly<Record<string, number>>
   readonly transport: Readonly<Record<string, number>>
 }
 
-/** How much of one thing: pieces, or whole millimetres; and its carbon, whole milligrams, credits negative. */
+/** A quantity (pieces or whole millimetres) and its carbon (whole milligrams, credits negative). */
 export interface Amount {
   amount: number
   carbonMg: number
@@ -20,13 +20,13 @@ const pieces = (count: number, name: Consumable): Amount => ({
   carbonMg: Math.round(count * KG_PER_UNIT[name] * 1e6),
 })
 
-/** Rounded once per pilgrim and name, so that it comes to the same whoever adds it up. */
+/** Rounded once per pilgrim and name, so that sums are the same in any grouping. */
 function kilometres(km: number, mode: Mode): Amount {
   const amount = Math.round(km * 1e6)
   return { amount, carbonMg: carbonMg(amount, mode) }
 }
 
-/** What a pilgrim reports, by consumable and mode. */
+/** A pilgrim's reported amounts, by consumable and mode. */
 export function reportedAmounts({ consumption, transport }: Reported): Map<Consumable | Mode, Amount> {
   const amounts = new Map<Consumable | Mode, Amount>()
   const add = (name: Consumable | Mode, { amount, carbonMg: mg }: Amount): void => {
@@ -39,7 +39,7 @@ export function reportedAmounts({ consumption, transport }: Reported): Map<Consu
   return amounts
 }
 
-/** Whole milligrams, credits negative. */
+/** Carbon of reported consumption, in whole milligrams, credits negative. */
 export const consumptionMg = (consumption: Reported['consumption']): number =>
   CONSUMABLES.reduce((sum, name) => sum + pieces(consumption[name] ?? 0, name).carbonMg, 0)
 

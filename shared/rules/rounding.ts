@@ -1,8 +1,8 @@
-/** How exact sums are shown. */
+/** Rounding of exact sums for answers, cards and messages. */
 
 /**
- * Kilometres of whole millimetres, 2 decimals, rounded down: nobody reads a distance that is not walked yet. What a
- * level still needs is rounded up, so that both together are the level's distance to the last digit.
+ * Kilometres of whole millimetres, 2 decimals, rounded down, so that no distance is shown before it is walked. The
+ * distance that a level still needs is rounded up, so that both together are exactly the level's distance.
  */
 export const roundKm = (mm: number): number => Math.floor(mm / 1e4) / 100
 

@@ -1,14 +1,14 @@
-/** The times that clients send, in the three forms that they use. */
+/** Parses the times that clients send, in three formats. */
 import type { Calendar } from './calendar.ts'
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)$/i
 const EXIF = /^(\d{4}):(\d\d):(\d\d) (\d\d):(\d\d):(\d\d)$/
 
-/** Whether numbers name a time that a calendar has: 29 February in a common year is in another month. */
+/** Whether a date and time exist: `Date.UTC` moves 29 February of a common year into March. */
 const exists = (year: number, month: number, day: number, hour: number, minute: number, second: number) => {
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
   return (
-    // Years below 100 are taken for those of the twentieth century.
+    // `Date.UTC` reads years below 100 as those of the twentieth century.
     date.getUTCFullYear() === year &&
     date.getUTCMonth() === month - 1 &&
     hour < 24 &&
@@ -17,7 +17,7 @@ const exists = (year: number, month: number, day: number, hour: number, minute: 
   )
 }
 
-/** Years that every store can hold and that no phone means otherwise. */
+/** Bounds that every store can hold; a phone never means a time outside of them. */
 const MIN_MS = Date.UTC(1970, 0, 1)
 const MAX_MS = Date.UTC(3000, 0, 1)
 
@@ -25,7 +25,7 @@ const inRange = (ms: number): number | null => (ms >= MIN_MS && ms < MAX_MS ? ms
 
 /**
  * Reads ISO 8601 with a zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS` (in the event's zone).
- * @returns whole epoch milliseconds, or null for anything else (a time without a zone, a day that no month has)
+ * @returns whole epoch milliseconds, or null for anything else (a time without a zone, a date that does not exist)
  */
 export function parseSentTime(value: number | string, calendar: Calendar): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? inRange(Math.floor(value)) : null
@@ -39,22 +39,22 @@ export function parseSentTime(value: number | string, calendar: Calendar): numbe
   return exif !== undefined && exists(...exif) ? inRange(calendar.instant(...exif)) : null
 }
 
-/** Epoch seconds of the years 2001 to 2286: taken for milliseconds they lie in the first months of 1970. */
+/** Whether a number is epoch seconds of the years 2001 to 2286; as milliseconds it would be in early 1970. */
 export const looksLikeSeconds = (value: number | string): boolean =>
   typeof value === 'number' && value >= 1e9 && value < 1e10
 
 const WRITTEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /**
- * The form in which computers write a time themselves, `2026-04-12T04:00:00.000Z`: most of all that comes, and read
- * several times faster by its places than by what an expression finds.
+ * Parses the format of `Date.toJSON`, `2026-04-12T04:00:00.000Z`. Most times arrive in it, and reading its digits by
+ * position is several times faster than the general expression.
  */
 function parseWritten(value: string): number | null {
   if (value.length !== 24 || !WRITTEN.test(value)) return null
   const two = (at: number): number => 10 * value.charCodeAt(at) + value.charCodeAt(at + 1) - 528
   const year = 100 * two(0) + two(2)
   const [month, day, hour, minute, second] = [two(5), two(8), two(11), two(14), two(17)]
-  // All else, and what no calendar has, is looked at more closely.
+  // Any other date, also one that does not exist, is left to the general parser.
   if (
     year < 1970 ||
     month < 1 ||

@@ -143,7 +143,7 @@ function withDays(stored: Stored, added: readonly FoldPoint[], days: readonly Da
   }
 }
 
-/** Folds late points into their days. All reads share one snapshot, because a flush may commit between two statements. */
+/** Folds late points into their days. All reads share a snapshot, because a flush may commit between two statements. */
 function readLate(db: Database, calendar: Calendar, { userId, pending }: Asked): Promise<Statistics> {
   return db.sql.begin('isolation level repeatable read read only', async (tx) => {
     const stored = (await readStored(tx, [{ userId, pending }])).get(userId)!

@@ -1,11 +1,11 @@
 /**
- * Points and pilgrims by cell, as sorted lists that are merged, coarsened and packed. A cell is its place in Z-order:
- * the bits of its row and column in turn, so that its ancestor n zooms above is that number without the last 2n bits,
- * and a list in order at one zoom is in order at all of them.
+ * Points and pilgrims by cell, as sorted lists that are merged, coarsened and packed. A cell is named by its Z-order:
+ * the interleaved bits of its row and column. The ancestor n zooms above is this number without the last 2n bits, so a
+ * list that is sorted at one zoom is sorted at all zooms.
  */
 import { type Cell, cellAt, MAX_ZOOM } from './cells.ts'
 
-/** Triples of Z-order, points, pilgrims; ascending, each cell once, none with nothing in it. */
+/** Triples of Z-order, points, pilgrims; ascending, each cell once, without empty cells. */
 export type Counts = readonly number[]
 
 interface Place {
@@ -13,11 +13,11 @@ interface Place {
   readonly lng: number
 }
 
-/** A tile is a square of this many zooms: 256 × 256 cells. */
+/** A tile spans this many zooms: 256 × 256 cells. */
 export const TILE_ZOOMS = 8
 const TILE_CELLS = 4 ** TILE_ZOOMS
 
-/** Each of the 256 bytes with a zero between its bits. */
+/** By byte: its bits with a zero between each two. */
 const SPREAD = Array.from({ length: 256 }, (_, byte) => {
   let spread = 0
   for (let bit = 0; bit < 8; bit++) spread |= ((byte >> bit) & 1) << (2 * bit)
@@ -26,23 +26,23 @@ const SPREAD = Array.from({ length: 256 }, (_, byte) => {
 
 const interleave = (x: number, y: number): number => SPREAD[x & 255]! | (SPREAD[y & 255]! << 1)
 
-/** A cell's place in Z-order among those of its zoom. */
+/** A cell's Z-order at its zoom. */
 export const zOrder = ({ x, y }: Pick<Cell, 'x' | 'y'>): number =>
   interleave(x, y) +
   interleave(x >> 8, y >> 8) * TILE_CELLS +
   interleave(x >> 16, y >> 16) * TILE_CELLS * TILE_CELLS
 
-/** Of each byte its even bits, and its odd bits four places above. */
+/** By byte: its even bits in the lower half, its odd bits in the upper half. */
 const GATHERED = Array.from({ length: 256 }, (_, byte) => {
   let gathered = 0
   for (let bit = 0; bit < 8; bit++) gathered |= ((byte >> bit) & 1) << ((bit >> 1) + 4 * (bit & 1))
   return gathered
 })
 
-/** As whole numbers of 32 bits: a step of 24 bits of Z-order, which are 12 of the column and 12 of the row. */
+/** Bit operations work on 32 bits, so Z-order is split at 24 bits: 12 of the column and 12 of the row. */
 const STEP_BITS = 2 ** 24
 
-/** The cell with a place in Z-order. */
+/** The cell with a Z-order. */
 export function cellOf(z: number, zoom: number): Cell {
   const high = Math.floor(z / STEP_BITS)
   const low = z - high * STEP_BITS
@@ -56,25 +56,25 @@ const columnOf = (bits: number): number =>
 const rowOf = (bits: number): number =>
   (GATHERED[bits & 255]! >> 4) | (GATHERED[(bits >> 8) & 255]! & 240) | ((GATHERED[bits >> 16]! & 240) << 4)
 
-/** What a change is; it stands in the last two bits beside the cell. */
+/** Kinds of changes; the last two bits of a change, below the cell's Z-order. */
 const POINT = 0
 const ARRIVAL = 1
 const DEPARTURE = 2
 
-/** What happened in cells of the finest zoom, by hour: points that came, pilgrims whose latest position moved. */
+/** Changes of cells of the finest zoom, by hour: new points, and pilgrims whose latest position moved. */
 export class CellChanges {
   readonly #hours = new Map<number, number[]>()
 
   /** @param hour start of the hour, epoch milliseconds */
   addPoint = (hour: number, place: Place): void => this.#add(hour, place, POINT)
-  /** @param hour that of the pilgrim's latest position */
+  /** @param hour start of the hour of the pilgrim's latest position */
   addPilgrim = (hour: number, place: Place): void => this.#add(hour, place, ARRIVAL)
   removePilgrim = (hour: number, place: Place): void => this.#add(hour, place, DEPARTURE)
 
-  #add(hour: number, { lat, lng }: Place, what: number): void {
+  #add(hour: number, { lat, lng }: Place, kind: number): void {
     let list = this.#hours.get(hour)
     if (list === undefined) this.#hours.set(hour, (list = []))
-    list.push(zOrder(cellAt(lat, lng, MAX_ZOOM)) * 4 + what)
+    list.push(zOrder(cellAt(lat, lng, MAX_ZOOM)) * 4 + kind)
   }
 
   /** All changes as one text (base64 of doubles); empty when there are none. */
@@ -91,7 +91,7 @@ export class CellChanges {
   }
 }
 
-/** What packed changes come to, by hour. */
+/** Adds up packed changes, by hour. */
 export function sumChanges(packed: readonly string[]): Map<number, Counts> {
   const hours = new Map<number, Float64Array[]>()
   for (const text of packed) {
@@ -122,16 +122,16 @@ function count(lists: readonly Float64Array[]): Counts {
     let points = 0
     let users = 0
     for (; i < all.length && Math.floor(all[i]! / 4) === z; i++) {
-      const what = all[i]! % 4
-      if (what === POINT) points++
-      else users += what === ARRIVAL ? 1 : -1
+      const kind = all[i]! % 4
+      if (kind === POINT) points++
+      else users += kind === ARRIVAL ? 1 : -1
     }
     if (points !== 0 || users !== 0) counts.push(z, points, users)
   }
   return counts
 }
 
-/** The sum of two lists of one zoom. */
+/** Adds two lists of the same zoom. */
 export function addCounts(a: Counts, b: Counts): Counts {
   if (a.length === 0) return b
   if (b.length === 0) return a
@@ -158,7 +158,7 @@ export function addCounts(a: Counts, b: Counts): Counts {
   return sum
 }
 
-/** The same by the cells that many zooms above. */
+/** Adds up a list by the cells `zooms` above. */
 export function coarsen(counts: Counts, zooms: number): Counts {
   if (zooms === 0) return counts
   const children = 4 ** zooms
@@ -176,7 +176,7 @@ export function coarsen(counts: Counts, zooms: number): Counts {
   return coarse
 }
 
-/** Cuts a list into tiles, with Z-orders within the tile. @returns by Z-order of the tile, ascending */
+/** Cuts a list into tiles, with Z-orders within each tile. @returns lists by Z-order of the tile, ascending */
 export function tilesOf(counts: Counts): Map<number, Counts> {
   const tiles = new Map<number, Counts>()
   for (let i = 0; i < counts.length;) {
@@ -192,7 +192,7 @@ export function tilesOf(counts: Counts): Map<number, Counts> {
 /** Z-order of a tile's first cell in the whole grid. */
 export const firstCellOf = (tile: Pick<Cell, 'x' | 'y'>): number => zOrder(tile) * TILE_CELLS
 
-/** All points and all pilgrims of a list. */
+/** Total points and pilgrims of a list. */
 export function totalOf(counts: Counts): { readonly points: number; readonly users: number } {
   let points = 0
   let users = 0

@@ -1,29 +1,29 @@
-/** How counts by cell are kept: in tiles of 256 × 256 cells, at three zooms, by hour, by day and for all time. */
+/** How counts by cell are stored: in tiles of 256 × 256 cells, at three zooms, by hour, by day and for all time. */
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { addCounts, cellOf, coarsen, type Counts, TILE_ZOOMS, tilesOf } from './cell-counts.ts'
 import { MAX_ZOOM } from './cells.ts'
 
 export type Span = 'hour' | 'day' | 'all'
 
-/** Zooms between two kept ones: those in between are summed from the finer one, at most 64 cells for each. */
+/** Distance between stored zooms. Zooms between are added up from the finer one, at most 64 cells for each cell. */
 const STEP = 4
-/** The zooms that are kept, finest first. */
+/** The stored zooms, finest first. */
 export const KEPT_ZOOMS: readonly number[] = [MAX_ZOOM, MAX_ZOOM - STEP, MAX_ZOOM - 2 * STEP]
 
 /**
- * Whether tiles of a span are kept at a zoom. The finest have no days: a flush would write half as much again, and
- * their readers look at a few tiles.
+ * Whether tiles of a span are stored at a zoom. The finest zoom has no days: a flush would write half as much again,
+ * and its readers need a few tiles only.
  */
 export const isKept = (zoom: number, span: Span): boolean => span !== 'day' || zoom !== MAX_ZOOM
 
-/** Where the walk begins and ends is read at this one, by hours and days: there pilgrims are kept apart from points. */
+/** Front and tail are read at this zoom, by hours and days. There, pilgrims are also stored without points. */
 export const ENDS_ZOOM = MAX_ZOOM - STEP
 
-/** Whether of tiles of a span at a zoom the pilgrims are kept once more, without the points. */
+/** Whether tiles of a span at a zoom also store the pilgrims without the points. */
 export const keepsPeople = ({ zoom, span }: Pick<TileName, 'zoom' | 'span'>): boolean =>
   zoom === ENDS_ZOOM && span !== 'all'
 
-/** Which cells in which time. `x` and `y` are the tile's own, as of a cell eight zooms above. */
+/** Cells and period of a tile. `x` and `y` are those of the tile: a cell eight zooms above. */
 export interface TileName {
   readonly zoom: number
   readonly span: Span
@@ -34,7 +34,7 @@ export interface TileName {
 }
 
 export interface Tile extends TileName {
-  /** With Z-orders within the tile. */
+  /** Z-orders are within the tile. */
   readonly counts: Counts
 }
 
@@ -66,7 +66,7 @@ export function tilesOfHours(hours: ReadonlyMap<number, Counts>, calendar: Calen
     days.set(day, addCounts(days.get(day) ?? [], counts))
   }
   for (const counts of days.values()) all = addCounts(all, counts)
-  // What came in one hour, mostly, is all there is of its day.
+  // Often a day has one hour only, and its list is the same: each list is cut once.
   const cuts = new Map<Counts, ReturnType<typeof cut>>()
   const tilesOn = (span: Span, startMs: number, counts: Counts): Tile[] =>
     cuts

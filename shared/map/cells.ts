@@ -1,6 +1,6 @@
 /**
  * The grid of the map: square cells in degrees, 0.2° wide at zoom 6 and half as wide with each zoom up to 18. A cell
- * holds its western and southern edge. The four cells of the next zoom fill one exactly.
+ * includes its western and southern edge. Four cells of the next zoom fill a cell exactly.
  */
 
 export const MIN_ZOOM = 6
@@ -14,7 +14,7 @@ export interface Cell {
   readonly y: number
 }
 
-/** Cells per degree at the finest zoom: a whole number, so that places on an edge are where they should be. */
+/** Cells per degree at the finest zoom: a whole number, so that places on an edge are in the right cell. */
 export const FINEST_PER_DEGREE = 20_480
 const FINEST_X = 360 * FINEST_PER_DEGREE - 1
 const FINEST_Y = 180 * FINEST_PER_DEGREE - 1

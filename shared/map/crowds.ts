@@ -1,10 +1,10 @@
 /**
- * Places in which nobody stands alone: a quadtree of the map's cells from zoom 10 to 18, each divided as long as
- * enough people remain together (spatial cloaking; Gruteser and Grunwald, MobiSys 2003).
+ * Crowds for the public map: a quadtree of the map's cells from zoom 10 to 18, each divided as long as enough people
+ * are in it (spatial cloaking; Gruteser and Grunwald, MobiSys 2003).
  */
 import { type Cell, cellAt, MAX_ZOOM } from './cells.ts'
 
-/** Wider cells, of more than about 1.4 km, gather nobody. */
+/** The widest cells that form crowds, about 1.4 km. */
 export const WIDEST_ZOOM = 10
 
 export interface Seen {
@@ -14,7 +14,7 @@ export interface Seen {
   readonly t: number
 }
 
-/** People who are told apart by nothing: they are in this cell, and all were seen at `sinceMs` or later. */
+/** People who can not be distinguished: all are in this cell, and were seen at `sinceMs` or later. */
 export interface Crowd {
   readonly cell: Cell
   readonly count: number
@@ -22,12 +22,12 @@ export interface Crowd {
 }
 
 /**
- * Gathers people into the finest cells that hold at least `least` of them, each person in one. Those whose finer
- * cells hold fewer gather in the wider one; if they are too few by themselves, the smallest crowd within it joins
- * them, so that whoever has enough people within a cell of zoom 10 is in a crowd. All others are left out.
+ * Groups people into the finest cells with at least `least` of them, each person in one crowd. People whose finer cells
+ * have fewer are grouped in the wider cell; if they are too few alone, the smallest crowd within it joins them. So
+ * everybody with enough people in the same cell of zoom 10 is in a crowd. All others are left out.
  *
  * @param least people in a crowd, at least 1
- * @returns crowds in the order of their cells, whatever the order of the people
+ * @returns crowds in the order of their cells, independent of the order of the people
  */
 export function gatherCrowds(people: readonly Seen[], least: number): Crowd[] {
   const xs = new Int32Array(people.length)
@@ -56,14 +56,14 @@ interface Cloud {
   readonly xs: Int32Array
   readonly ys: Int32Array
   readonly times: Float64Array
-  /** Their places in the lists above; sorted into quarters on the way. */
+  /** Their indexes in the lists above; they are sorted into quarters. */
   readonly order: Int32Array
   readonly least: number
-  /** What has been found. */
+  /** The crowds found so far. */
   readonly crowds: Crowd[]
 }
 
-/** People who are in no crowd yet, fewer than one takes. */
+/** People who are not in a crowd yet, fewer than a crowd needs. */
 type Rest = Pick<Crowd, 'count' | 'sinceMs'>
 const NOBODY: Rest = { count: 0, sinceMs: Infinity }
 
@@ -72,7 +72,7 @@ const together = (a: Rest, b: Rest): Rest => ({
   sinceMs: Math.min(a.sinceMs, b.sinceMs),
 })
 
-/** Finds the crowds of one cell, whose people stand from `from` to before `to` in the order. */
+/** Finds the crowds of a cell with the people `from` to before `to` of the order. @returns people without a crowd */
 function divide(cloud: Cloud, from: number, to: number, zoom: number): Rest {
   const { order, least, crowds } = cloud
   if (to - from < least) return everybody(cloud, from, to)
@@ -104,7 +104,7 @@ function everybody({ times, order }: Cloud, from: number, to: number): Rest {
   return { count: to - from, sinceMs }
 }
 
-/** Brings those without the bit before those with it. @returns where the latter begin */
+/** Sorts people without the bit before those with it. @returns where the latter begin */
 function split(order: Int32Array, values: Int32Array, bit: number, from: number, to: number): number {
   let end = to
   for (let i = from; i < end;) {
@@ -118,7 +118,7 @@ function split(order: Int32Array, values: Int32Array, bit: number, from: number,
   return end
 }
 
-/** Takes away the smallest crowd from `first` on; there is one. */
+/** Removes and returns the smallest crowd from `first` on; there is at least one. */
 function takeSmallest(crowds: Crowd[], first: number): Crowd {
   let smallest = first
   for (let i = first + 1; i < crowds.length; i++) if (crowds[i]!.count < crowds[smallest]!.count) smallest = i

@@ -1,15 +1,15 @@
-/** Where a crowd on the move begins and ends. */
+/** Front and tail of the walking pilgrims. */
 import { distanceMm } from '#shared/rules/geo.ts'
 import type { Place, Route } from './route.ts'
 
-/** Places side by side, with how many are there: one at least. */
+/** Places as parallel lists; a weight is the number of people or points there, at least one. */
 export interface Places {
   readonly lats: readonly number[]
   readonly lngs: readonly number[]
   readonly weights: readonly number[]
 }
 
-/** `alongM` is null where there is no route. */
+/** `alongM` is the distance along the route, metres; null without a route. */
 export interface End extends Place {
   readonly alongM: number | null
 }
@@ -20,14 +20,14 @@ export interface Ends {
   readonly spreadMm: number
 }
 
-/** Part of the pilgrims that is left out at each end. */
+/** Fraction of the pilgrims that is left out at each end. */
 const STRAYS = 0.05
-/** Who is farther off does not walk the route. */
+/** Pilgrims farther from the route are left out. */
 const OFF_ROUTE_M = 5_000
 
 const RADIANS = Math.PI / 180
 
-/** By the way along a route; null when nobody is near it. */
+/** Front and tail along a route; null when nobody is near it. */
 export function alongRoute({ lats, lngs, weights }: Places, route: Route): Ends | null {
   const near = weights
     .map((weight, i) => ({ weight, ...projected({ lat: lats[i]!, lng: lngs[i]! }, route) }))
@@ -39,7 +39,7 @@ export function alongRoute({ lats, lngs, weights }: Places, route: Route): Ends 
   return { front, tail, spreadMm: (front.alongM! - tail.alongM!) * 1_000 }
 }
 
-/** Cells come again with every reading, and a route has many legs. */
+/** Cached projections: every read contains the same cells, and a route has many legs. */
 const KNOWN_MAX = 100_000
 const known = new WeakMap<Route, Map<string, ReturnType<Route['project']>>>()
 
@@ -53,10 +53,10 @@ function projected(place: Place, route: Route): ReturnType<Route['project']> {
 }
 
 /**
- * Without a route: along the line that the crowd is longest on, towards where it has gone. The line is that of the
- * nine in ten who are nearest to its middle, so that one who went home by train does not turn it.
- * @param pilgrims where they are
- * @param points where they have been
+ * Front and tail without a route: along the crowd's principal axis, in the direction of movement. The axis is that of
+ * the nine in ten pilgrims nearest to the middle, so that a few far away do not turn it.
+ * @param pilgrims their latest positions
+ * @param points their earlier positions
  */
 export function alongAxis(pilgrims: Places, points: Places): Ends | null {
   const { lats, lngs, weights } = pilgrims
@@ -81,13 +81,13 @@ export function alongAxis(pilgrims: Places, points: Places): Ends | null {
   return { front, tail, spreadMm: distanceMm(tail, front) }
 }
 
-/** The middle one of all pilgrims from south to north, and from west to east. */
+/** Median latitude and median longitude of the pilgrims. */
 function middleOf({ lats, lngs, weights }: Places): Place {
   const n = Math.floor((sumOf(weights) - 1) / 2)
   return { lat: nthValue(lats, weights, n), lng: nthValue(lngs, weights, n) }
 }
 
-/** In degrees of latitude from a place, eastward and northward: near it the Earth is flat enough. */
+/** Offsets east and north of a place, in degrees of latitude. The plane is accurate enough near the place. */
 function flat({ lats, lngs }: Places, { lat, lng }: Place) {
   const shrink = Math.cos(lat * RADIANS)
   const [xs, ys] = [new Float64Array(lats.length), new Float64Array(lats.length)]
@@ -100,7 +100,7 @@ function flat({ lats, lngs }: Places, { lat, lng }: Place) {
 
 type Numbers = readonly number[] | Float64Array
 
-/** The weights again: those of the pilgrims who are farthest from the middle, the strays of both ends, are none. */
+/** The weights, with 0 for the pilgrims farthest from the middle (the strays of both ends). */
 function withoutFarthest(xs: Numbers, ys: Numbers, weights: Numbers): Float64Array {
   const squares = new Float64Array(xs.length)
   for (let i = 0; i < squares.length; i++) squares[i] = xs[i]! ** 2 + ys[i]! ** 2
@@ -111,7 +111,7 @@ function withoutFarthest(xs: Numbers, ys: Numbers, weights: Numbers): Float64Arr
   return crowd
 }
 
-/** Along the crowd's longest line, from where points are to where the pilgrims are. */
+/** Unit vector of the crowd's principal axis, directed from earlier to latest positions. */
 function direction(
   xs: Numbers,
   ys: Numbers,
@@ -147,7 +147,7 @@ function mean(values: Numbers, weights: Numbers): number {
   return sum / sumOf(weights)
 }
 
-/** The n-th smallest, from 0, when each value is there as often as it weighs. */
+/** The weighted n-th smallest value, from 0: each value counts as often as its weight. */
 function nthValue(values: Numbers, weights: Numbers, n: number): number {
   const all = new Float64Array(sumOf(weights))
   let filled = 0
@@ -156,7 +156,7 @@ function nthValue(values: Numbers, weights: Numbers, n: number): number {
   return all.sort()[n]!
 }
 
-/** First and last of a sorted crowd, the strays of both ends left out. */
+/** First and last of a sorted crowd without the strays of both ends. */
 function withoutStrays<P extends { readonly weight: number }>(sorted: readonly P[]): [P, P] | null {
   const people = sumOf(sorted.map(({ weight }) => weight))
   if (people === 0) return null
@@ -164,7 +164,7 @@ function withoutStrays<P extends { readonly weight: number }>(sorted: readonly P
   return [nth(sorted, strays), nth(sorted, people - 1 - strays)]
 }
 
-/** Where the n-th pilgrim of a sorted crowd is, from 0. */
+/** The entry with the n-th pilgrim of a sorted crowd, from 0. */
 function nth<P extends { readonly weight: number }>(sorted: readonly P[], n: number): P {
   let passed = 0
   return sorted.find(({ weight }) => (passed += weight) > n)!

@@ -1,10 +1,10 @@
 /**
- * Counts by cell as bytes: for each cell the step of the Z-order from the one before, the points and the pilgrims, as
- * numbers of variable length, seven bits a byte; counts have their sign in the last bit.
+ * Counts by cell as bytes: for each cell the difference of its Z-order from the previous one, its points and its
+ * pilgrims, as varints (seven bits per byte). Counts are zigzag-encoded: their sign is the last bit.
  */
 import type { Counts } from './cell-counts.ts'
 
-/** Bytes of a number of 32 bits at most. */
+/** Maximum bytes of a number of 32 bits. */
 const LONGEST = 5
 
 class Writer {
@@ -28,7 +28,7 @@ class Writer {
   }
 }
 
-/** Stands on one cell after the other. */
+/** Iterates over packed cells; its fields are those of the current one. */
 class Reader {
   points = 0
   users = 0
@@ -41,7 +41,7 @@ class Reader {
     this.next()
   }
 
-  /** Goes to the next cell; behind the last one `z` is infinite. */
+  /** Goes to the next cell; after the last one `z` is infinite. */
   next(): void {
     if (this.#at === this.bytes.length) {
       this.z = Infinity
@@ -82,7 +82,7 @@ export function packCounts(counts: Counts, onto: Uint8Array = new Uint8Array()):
   return writer.bytes.subarray(0, writer.length)
 }
 
-/** @param from Z-order that the packed ones are counted from */
+/** @param from Z-order that is added to the packed ones */
 export function unpackCounts(packed: Uint8Array, from = 0): Counts {
   const counts: number[] = []
   for (const reader = new Reader(packed, from); reader.z < Infinity; reader.next())
@@ -90,7 +90,7 @@ export function unpackCounts(packed: Uint8Array, from = 0): Counts {
   return counts
 }
 
-/** Of packed counts the pilgrims alone. */
+/** Packed counts without the points. */
 export function packPeople(packed: Uint8Array): Uint8Array {
   const writer = new Writer(new Uint8Array(packed.length))
   for (const reader = new Reader(packed); reader.z < Infinity; reader.next())

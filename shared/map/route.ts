@@ -1,4 +1,4 @@
-/** The event's route: how far along it a place is. */
+/** The event's route: distances along it. */
 import { distanceMm } from '#shared/rules/geo.ts'
 
 export interface Place {
@@ -7,9 +7,9 @@ export interface Place {
 }
 
 export interface Route {
-  /** The nearest place of the route: how far from its beginning, and how far off the given place is; metres. */
+  /** Projects a place onto the route: distance along it from its beginning, and distance from it; metres. */
   project(place: Place): { readonly alongM: number; readonly offM: number }
-  /** The place so many metres from the beginning. */
+  /** The place at a distance from the beginning, metres. */
   at(alongM: number): Place
 }
 
@@ -23,8 +23,9 @@ interface Leg {
 const RADIANS = Math.PI / 180
 
 /**
- * A route of lines, walked one after the other: from the end of one to the start of the next no way is counted.
- * @param lines at least one of at least two places
+ * Creates a route of lines in order. The gap between two lines counts no distance.
+ * @param lines at least one line of at least two places
+ * @throws RangeError for a route without length
  */
 export function createRoute(lines: readonly (readonly Place[])[]): Route {
   const legs: Leg[] = []
@@ -36,7 +37,7 @@ export function createRoute(lines: readonly (readonly Place[])[]): Route {
       if (legM > 0) legs.push({ ...leg, lengthM: legM })
       lengthM += legM
     }
-  if (legs.length === 0) throw new RangeError('a route has to lead somewhere')
+  if (legs.length === 0) throw new RangeError('a route needs two different places')
   return {
     project(place) {
       let [nearest, least] = [{ leg: legs[0]!, share: 0 }, Infinity]
@@ -56,8 +57,8 @@ export function createRoute(lines: readonly (readonly Place[])[]): Route {
 }
 
 /**
- * Which part of a leg lies before its place that is nearest to another one, and how far off that is, in square
- * degrees of latitude: near the route the Earth is flat enough.
+ * Projects a place onto a leg: the fraction of the leg before the nearest place, and the squared distance in degrees of
+ * latitude. The plane is accurate enough near the route.
  */
 function footOn({ from, to }: Leg, place: Place): { readonly share: number; readonly off: number } {
   const shrink = Math.cos(place.lat * RADIANS)

@@ -1,13 +1,13 @@
-/** Reading and writing the tiles of the map. */
+/** Reads and writes the tiles of the map. */
 import type { Query } from '#shared/db/db.ts'
 import { type Counts, totalOf } from '#shared/map/cell-counts.ts'
 import { keepsPeople, type Tile, tileKey, type TileName } from '#shared/map/cell-tiles.ts'
 import { packCounts, packPeople } from '#shared/map/packed-cell-counts.ts'
 
-/** Any number that nothing else locks: one transaction at a time changes tiles. */
+/** Key of the advisory lock: one transaction at a time changes tiles. */
 const TILES_LOCK = 20_260_419
 
-/** Keeps others from changing tiles until the transaction ends. */
+/** Locks the tiles until the transaction ends. */
 export const lockTiles = async (tx: Query): Promise<void> =>
   void (await tx`SELECT pg_advisory_xact_lock(${TILES_LOCK})`)
 
@@ -16,14 +16,14 @@ export interface StoredTile extends TileName {
   readonly points: number
   readonly users: number
   readonly packed: Uint8Array
-  /** Of `packed` the pilgrims alone; null where they are not kept apart. */
+  /** `packed` without the points; null if the tile does not store it. */
   readonly people: Uint8Array | null
 }
 
 const peopleOf = (name: TileName, packed: Uint8Array): Uint8Array | null =>
   keepsPeople(name) ? packPeople(packed) : null
 
-/** Adds tiles to what is stored of them. The caller holds the lock. */
+/** Adds counts to the stored tiles. The caller holds the lock. */
 export async function addTiles(tx: Query, tiles: readonly Tile[]): Promise<void> {
   const held = await readSameTiles(tx, tiles)
   const sums = tiles.map(({ counts, ...name }): StoredTile => {
@@ -41,7 +41,7 @@ export async function addTiles(tx: Query, tiles: readonly Tile[]): Promise<void>
   await writeTiles(tx, sums)
 }
 
-/** What is stored of the same tiles, by `tileKey`. */
+/** Reads the stored tiles with these names, by `tileKey`. */
 async function readSameTiles(tx: Query, names: readonly TileName[]): Promise<Map<string, StoredTile>> {
   const rows = await tx<TileRow[]>`
     SELECT zoom, span, ms AS "startMs", x, y, points::float8 AS points, users, encode(counts, 'base64') AS packed,
@@ -55,7 +55,7 @@ async function readSameTiles(tx: Query, names: readonly TileName[]): Promise<Map
   return new Map(rows.map(storedTile).map((tile) => [tileKey(tile), tile]))
 }
 
-/** A tile as queries answer it: bytes are base64. */
+/** A tile as queries return it: bytes are base64. */
 export type TileRow = Omit<StoredTile, 'packed' | 'people'> & {
   readonly packed: string
   readonly people: string | null
@@ -67,13 +67,13 @@ export const storedTile = (row: TileRow): StoredTile => ({
   people: row.people === null ? null : Uint8Array.fromBase64(row.people),
 })
 
-/** A tile as it is to be stored. */
+/** Converts a tile to its stored form. */
 export function tileToStore({ counts, ...name }: TileName & { readonly counts: Counts }): StoredTile {
   const packed = packCounts(counts)
   return { ...name, ...totalOf(counts), packed, people: peopleOf(name, packed) }
 }
 
-/** Puts tiles in the place of what is stored. The caller holds the lock. */
+/** Replaces stored tiles. The caller holds the lock. */
 export async function writeTiles(tx: Query, tiles: readonly StoredTile[]): Promise<void> {
   await tx`
     INSERT INTO cell_tiles AS c (zoom, span, start, x, y, points, users, counts, people)

@@ -1,4 +1,4 @@
-/** How much may wait for a kv that does not answer. */
+/** The bound on points that wait for a kv that does not answer. */
 import { expect, test } from 'bun:test'
 import { createBatcher } from '#shared/buffer/admit/batcher.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
@@ -15,7 +15,7 @@ const batch = (user: string, points: number) =>
   )
 
 describeOnServers('admission to a kv that does not answer', () => {
-  test('takes so many points, refuses more at once, and takes them again afterwards', async () => {
+  test('accepts points up to the bound, refuses more immediately, and accepts points again afterwards', async () => {
     await using server = await startRedis()
     const kv = await openRedisKv({ url: server.url, partitions: 1, onError: () => undefined })
     try {
@@ -26,7 +26,7 @@ describeOnServers('admission to a kv that does not answer', () => {
       expect(await rejection(submit(batch('c', 100)))).toEqual(
         new KvUnavailable('too many points are waiting for the kv'),
       )
-      // What fits is still taken.
+      // A submission that fits is still accepted.
       waiting.push(submit(batch('d', 50)))
       server.resume()
       for (const verdict of await Promise.all(waiting)) expect(verdict).toMatchObject({ outcome: 'admitted' })

@@ -1,4 +1,4 @@
-/** The buffer over a kv that is well, late, away or full: what is answered 202 is stored, once. */
+/** The buffer over a kv that is available, late, down or full: every check-in that was answered 202 is stored, once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import type { Kv } from '#shared/kv/kv.ts'
@@ -24,7 +24,7 @@ function suite(driver: KvDriver): void {
       await driver.stop()
     })
 
-    test('takes what came in one turn, primes a kv that knows no status, and answers each its own', async () => {
+    test('submissions of one turn are admitted together, a kv without a status is primed, and each gets its own verdict', async () => {
       await using replica = await startReplica(kv)
       const submissions = Array.from({ length: 600 }, (_, i) => checkin({ userId: `U${i % 200}` }))
       const verdicts = await Promise.all(submissions.map((one) => replica.admitCheckIn(one)))
@@ -36,7 +36,7 @@ function suite(driver: KvDriver): void {
       expect(replica.journaled()).toBe(0)
     })
 
-    test('cuts long turns so that no call of the kv is long', async () => {
+    test('a large batch is split, so that no call to the kv takes long', async () => {
       await using replica = await startReplica(kv)
       const long = Array.from({ length: 30 }, (_, i) =>
         sync(
@@ -77,7 +77,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     await asked(server.url, (redis) => redis.flushall())
   })
 
-  test('late by two seconds: 202 through the journal in time, and exactly one stored', async () => {
+  test('a check-in to a kv that is two seconds late gets 202 through the journal in time, and is stored once', async () => {
     await using replica = await startReplica(kv)
     proxy.set({ kind: 'slow', toServerMs: 1_000, toClientMs: 1_000 })
     const submissions = Array.from({ length: 5 }, () => checkin({ userId: 'U' }))
@@ -85,17 +85,17 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(first.answer).toMatchObject({ outcome: 'admitted', duplicate: false })
     expect(first.ms).toBeGreaterThanOrEqual(ADMIT_MS - 2)
     expect(first.ms).toBeLessThan(1_900)
-    // The next ones do not wait for a kv that is known to be late.
+    // The next check-ins do not wait for a kv that is known to be late.
     const next = await timed(Promise.all(submissions.slice(1).map((one) => replica.admitCheckIn(one))))
     expect(next.ms).toBeLessThan(first.ms)
     expect(replica.journaled()).toBe(5)
-    // What was late goes through by itself, without a retry.
+    // The late call succeeds by itself, without a retry.
     await until(() => replica.journaled() === 0, inTime('the kv to confirm'))
     expect(await fields(direct, 'U')).toEqual(submissions.map(({ entries }) => entries[0]!.field).sort())
     expect((await direct.books())[0]!.admitted).toBe(5)
   })
 
-  test('late, and then gone for good before it answered: replayed, once', async () => {
+  test('a check-in whose late answer is lost is recovered from the journal, once', async () => {
     await using replica = await startReplica(kv)
     proxy.set({ kind: 'slow', toServerMs: 0, toClientMs: 2_000 })
     const applied = checkin({ userId: 'U' })
@@ -129,7 +129,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await fields(direct, 'paused')).toEqual([paused.entries[0]!.field])
   })
 
-  test('stopped: check-ins by own limits and duplicates, tracks refused, all there afterwards', async () => {
+  test('with a stopped Redis the replica applies limits and duplicates itself, refuses tracks, and loses nothing', async () => {
     await using replica = await startReplica(kv)
     await replica.admitCheckIn(checkin({ userId: 'before' }))
     await server.stop('SIGKILL')
@@ -163,7 +163,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await replica.admitTrack(sync('U', [9]))).toMatchObject({ outcome: 'admitted', pending: 6 })
   })
 
-  test('stopped before the start: the status of the database decides, and 503 where there is none', async () => {
+  test('with Redis down at the start the database's status decides, and without one the answer is 503', async () => {
     await server.stop()
     await using known = await startReplica(kv)
     const ended = { status: 'ended', version: 9, message: 'Thank you' } as const
@@ -185,7 +185,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await fields(direct, 'U')).toHaveLength(1)
   })
 
-  test('frozen: check-ins in time, tracks refused within their patience, and by itself well again', async () => {
+  test('with a frozen Redis check-ins get 202 in time, tracks are refused within their timeout, and it recovers by itself', async () => {
     await using replica = await startReplica(kv)
     server.pause()
     try {
@@ -201,7 +201,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await fields(direct, 'frozen')).toHaveLength(1)
   })
 
-  test('a journal that is full refuses, and forgets that it was asked', async () => {
+  test('a full journal refuses a check-in, and its repetition is no duplicate', async () => {
     await using replica = await startReplica(kv, { journalMax: 1 })
     const cutOff = async () => {
       proxy.set({ kind: 'closed' })
@@ -210,7 +210,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     await cutOff()
     await replica.admitCheckIn(checkin({ userId: 'first' }))
     const refused = checkin({ userId: 'refused' })
-    // The second is a duplicate of one that is not stored: it must not be told that it is.
+    // The second one repeats a check-in that was not stored: it must not be answered as its duplicate.
     const refusedAs = (id: string) => refusal(replica.admitCheckIn({ ...refused, id }))
     const refusals = [...(await Promise.all(['once', 'again'].map(refusedAs))), await refusedAs('third')]
     expect(refusals.map(({ httpStatus }) => httpStatus)).toEqual([503, 503, 503])
@@ -223,7 +223,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await fields(direct, 'refused')).toHaveLength(1)
   })
 
-  test('nearly full: everything is refused with a time to come back, until there is room', async () => {
+  test('a nearly full Redis refuses everything with Retry-After, until it has memory again', async () => {
     await using replica = await startReplica(kv)
     const use = (part: number) =>
       asked(server.url, async (redis) => {

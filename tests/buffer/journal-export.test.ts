@@ -1,4 +1,4 @@
-/** Journals on their way to a backup: of this process, of ones that are gone, and of ones that do not answer. */
+/** The export of journals to a backup: of running processes, of ended ones, and of ones that do not answer. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -30,7 +30,7 @@ const collected = async (patienceMs?: number): Promise<string[]> => {
   return [...new Set(ids)].sort()
 }
 
-test('a journal that is held is handed over, one that is not is read; both keep their entries', async () => {
+test('a locked journal is exported by its process, an abandoned one is read; both keep their entries', async () => {
   const held = openJournal(dir, 10_000)
   const left = openJournal(dir, 10_000)
   const ids = [...(await fill(held, 1_234)), ...(await fill(left, 5))].sort()
@@ -46,14 +46,14 @@ test('a journal that is held is handed over, one that is not is read; both keep 
   held.close()
 })
 
-test('entries that are adopted while they are collected are not missed', async () => {
+test('entries that are adopted during an export are not missed', async () => {
   const left = openJournal(dir, 10_000)
   const ids = await fill(left, 5)
   const held = openJournal(dir, 10_000)
   ids.push(...(await fill(held, 3)))
   const handOver = createJournalExport(held, log)
   const collecting = collected()
-  // It has handed over what it had; then the other one's process ends, and it adopts that one's entries.
+  // The first process has exported its entries; then the second one ends, and the first adopts its journal.
   await until(async () => (await handOver(), readdirSync(dir).some((name) => name.endsWith('.copy'))), {
     timeoutMs: 15_000,
     what: 'a copy',
@@ -66,7 +66,7 @@ test('entries that are adopted while they are collected are not missed', async (
   held.close()
 })
 
-test('what a killed backup has left goes within the hour, without another backup', async () => {
+test('files of a killed backup are deleted within an hour, without another backup', async () => {
   const held = openJournal(dir, 10)
   const hourAgo = Date.now() / 1_000 - 3_601
   for (const name of ['dead.asked', 'x.journal.dead.copy', 'x.journal.dead.copy.unfinished', 'live.asked']) {
@@ -79,7 +79,7 @@ test('what a killed backup has left goes within the hour, without another backup
   held.close()
 })
 
-test('one whose process does not answer fails the collection, and can not be deleted', async () => {
+test('a journal whose process does not answer fails the export, and can not be deleted', async () => {
   const frozen = openJournal(dir, 10)
   await fill(frozen, 1)
   expect(String(await rejection(collected(200)))).toMatch(/does not export its entries/)

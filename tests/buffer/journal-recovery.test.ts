@@ -1,4 +1,4 @@
-/** The replay: what is journaled reaches the kv, once, whatever became of its first call. */
+/** Journal recovery: every entry reaches the kv, once, for every outcome of its first call. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -50,7 +50,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true })
 })
 
-test('brings more than a page, each once, in a round', async () => {
+test('one round recovers more than a page of entries, each once', async () => {
   const replay = replayOn(kv)
   await Promise.all(Array.from({ length: 1_234 }, () => replay.journal(checkin(), null)))
   expect(journal.size()).toBe(1_234)
@@ -62,7 +62,7 @@ test('brings more than a page, each once, in a round', async () => {
   expect(lines).toEqual([])
 })
 
-test('leaves alone what is under way; an admission ends it, anything else is brought', async () => {
+test('an entry whose first call is under way is left alone; an admission removes it, any other outcome leads to recovery', async () => {
   const replay = replayOn(kv)
   const calls = Array.from({ length: 4 }, () => Promise.withResolvers<Verdict>())
   const submissions = calls.map(() => checkin())
@@ -83,21 +83,21 @@ test('leaves alone what is under way; an admission ends it, anything else is bro
   expect(lines).toEqual([])
 })
 
-test('tries once more when it stops, also what was under way', async () => {
+test('a stop recovers all entries once more, also those whose first call was under way', async () => {
   const replay = replayOn(kv)
   const call = Promise.withResolvers<Verdict>()
   await replay.journal(checkin(), call.promise)
   await replay.stop()
   expect(journal.size()).toBe(0)
   journal.close()
-  // An answer that comes after the stop finds nothing to do.
+  // An answer after the stop has no effect.
   call.resolve(ADMITTED)
   await Bun.sleep(0)
   expect(lines).toEqual([])
   journal = openJournal(join(dir, 'journal'), 1)
 })
 
-test('adopts the journals of replicas that are gone, and says so; a damaged one is an error', async () => {
+test('journals of ended replicas are adopted and logged; a damaged one is logged as an error', async () => {
   const gone = openJournal(join(dir, 'journal'), 10)
   await gone.append(checkin({ userId: 'U' }))
   gone.close()
@@ -118,7 +118,7 @@ test('adopts the journals of replicas that are gone, and says so; a damaged one 
 })
 
 describeOnServers('a replay into a Redis Cluster', () => {
-  test('does not wait with the others for a partition whose node is away', async () => {
+  test('an unavailable partition does not delay the recovery of the others', async () => {
     await using cluster = await startRedisCluster()
     const store = await openRedisKv({
       url: cluster.url,
@@ -137,7 +137,7 @@ describeOnServers('a replay into a Redis Cluster', () => {
     expect(reachable).toContain(false)
     const isReachable = ({ userId }: Submission) => reachable[partitionOf(userId, 16)]!
     const all = Array.from({ length: 4_000 }, () => checkin())
-    // More than a page of those that cannot go stands before the first that can.
+    // More than a page of entries for the unavailable partition is before the first one for another partition.
     const waiting = all.filter((one) => !isReachable(one)).slice(0, 700)
     const going = all.filter(isReachable).slice(0, 300)
     const replay = replayOn(store)

@@ -1,4 +1,4 @@
-/** The journal: what it promises over kills, damage, full disks and other replicas in the same directory. */
+/** The journal through kills, damage, full disks and other replicas in the same directory. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -19,7 +19,7 @@ const ids = (journal: Journal): Set<string> =>
 const fill = (journal: Journal, count: number): Promise<void[]> =>
   Promise.all(Array.from({ length: count }, () => journal.append(checkin())))
 
-/** A replica whose process is gone: a file with entries that nobody holds. */
+/** An ended replica: an unlocked file with entries. */
 async function abandon(count: number): Promise<string> {
   const before = new Set(readdirSync(dir))
   const journal = openJournal(dir, 1_000_000)
@@ -31,7 +31,7 @@ async function abandon(count: number): Promise<string> {
   )
 }
 
-test('gives back what was appended, oldest first, page by page, until it is removed', async () => {
+test('entries are returned oldest first, page by page, until they are removed', async () => {
   const journal = openJournal(dir, 100)
   const submissions = Array.from({ length: 7 }, (_, i) => checkin({ userId: `U${i}`, position: null }))
   for (const submission of submissions) await journal.append(submission)
@@ -61,7 +61,7 @@ test('appends of one turn share a commit, and a repeated one counts once', async
   journal.close()
 })
 
-test('of what is taken out nothing stays in its files', async () => {
+test('removed entries leave nothing in the journal's files', async () => {
   const journal = openJournal(dir, 1_000)
   const gone = Array.from({ length: 200 }, (_, i) =>
     checkin({ userId: `GONE-${i}`, entries: [{ field: `c${i}`, value: ' '.repeat(i * 3) }] }),
@@ -71,14 +71,14 @@ test('of what is taken out nothing stays in its files', async () => {
   await journal.append(stays)
   const bytes = () => readdirSync(dir).map((name) => readFileSync(join(dir, name), 'latin1'))
   expect(bytes().join('')).toContain('GONE')
-  // One by one, as the kv confirms them: each of these is a commit of its own.
+  // One by one, as the kv confirms them: each is a commit of its own.
   for (const { id } of gone) journal.remove([id])
   expect(bytes().join('')).not.toContain('GONE')
   expect([...ids(journal)]).toEqual([stays.id])
   journal.close()
 })
 
-test('is full at its cap, also within a turn, until something is removed', async () => {
+test('the journal is full at its bound, also within one batch, until an entry is removed', async () => {
   const journal = openJournal(dir, 3)
   const submission = checkin()
   const appended = [journal.append(submission), ...Array.from({ length: 4 }, () => journal.append(checkin()))]
@@ -92,7 +92,7 @@ test('is full at its cap, also within a turn, until something is removed', async
   journal.close()
 })
 
-test('an empty one leaves nothing behind; one with entries is adopted by the next, beyond its cap', async () => {
+test('an empty journal deletes its file; one with entries is adopted by the next, beyond its bound', async () => {
   openJournal(dir, 10).close()
   expect(readdirSync(dir)).toEqual([])
   await abandon(5)
@@ -106,7 +106,7 @@ test('an empty one leaves nothing behind; one with entries is adopted by the nex
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('a file that was adopted by one who died before deleting it counts once', async () => {
+test('entries of a file whose adopter died before deleting it count once', async () => {
   const file = await abandon(5)
   copyFileSync(file, join(dir, 'copy.journal'))
   const journal = openJournal(dir, 100)
@@ -117,7 +117,7 @@ test('a file that was adopted by one who died before deleting it counts once', a
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('a torn file is reported once and set aside; an empty one is cleared away', async () => {
+test('a damaged file is reported once and set aside; an empty one is deleted', async () => {
   const torn = await abandon(3_000)
   truncateSync(torn, Math.floor(readFileSync(torn).length / 2))
   renameSync(torn, join(dir, 'torn.journal'))
@@ -162,7 +162,7 @@ async function startReplica(does: 'write' | 'adopt'): Promise<Replica> {
   }
 }
 
-test('a replica that was killed while it wrote is adopted whole, one that lives is not', async () => {
+test('the journal of a killed replica is adopted completely, that of a running one is not', async () => {
   const journal = openJournal(dir, 1_000_000)
   for (let round = 0; round < 4; round++) {
     const replica = await startReplica('write')
@@ -201,7 +201,7 @@ const disk = await mountSmallDisk(1_024)
 describe.skipIf(disk === null)('a full disk', () => {
   afterAll(() => disk!.unmount())
 
-  test('refuses what it cannot keep, keeps what it promised, and takes more when it has room', async () => {
+  test('a full disk refuses new entries, keeps accepted ones, and accepts more when it has space', async () => {
     const journal = openJournal(disk!.dir, 1_000_000)
     const promised: string[] = []
     const write = async () => {

@@ -1,4 +1,4 @@
-/** What a replica knows of a pause that no request has met. */
+/** A pause reaches a replica without any request. */
 import { expect, test } from 'bun:test'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import { startRedis } from '#tests/helpers/servers.ts'
@@ -6,11 +6,11 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { checkin } from '#tests/kv/drivers.ts'
 import { startReplica } from './replica.ts'
 
-/** A replica looks once a second. */
+/** A replica reads the status once a second. */
 const KNOWN_MS = 1_500
 
 describeOnServers('a pause', () => {
-  test('holds when the kv goes away before anybody has asked for anything', async () => {
+  test('a pause holds when the kv becomes unavailable before the first request', async () => {
     await using server = await startRedis()
     const kv = await openRedisKv({ url: server.url, partitions: 1, onError: () => undefined })
     try {

@@ -1,4 +1,4 @@
-/** A replica's buffer on a store that a test troubles. */
+/** A replica's buffer on a store whose failures a test causes. */
 import { rm } from 'node:fs/promises'
 import { type Buffer, createBuffer } from '#shared/buffer/buffer.ts'
 import { type Journal, openJournal } from '#shared/buffer/journal/journal.ts'
@@ -16,14 +16,14 @@ export const inTime = (what: string) => ({ timeoutMs: 15_000, what })
 
 export interface Replica extends Buffer, AsyncDisposable {
   readonly journal: Journal
-  /** What it logged: one JSON line each. */
+  /** Its log, one JSON line each. */
   readonly lines: string[]
 }
 
 export interface ReplicaOptions {
   readonly rules?: AdmissionRules
   readonly journalMax?: number
-  /** The status as the database holds it; null: the database is away as well. */
+  /** The status in the database; null: the database is unavailable as well. */
   readonly status?: VersionedStatus | null
 }
 

@@ -1,4 +1,4 @@
-/** What the ledger says of a life of the store that is over, and of a store that nothing has reached yet. */
+/** The ledger of an ended epoch, and of a store that has not received any point. */
 import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
@@ -31,7 +31,7 @@ const ledgerOf = (acknowledged: number) =>
     [],
   )
 
-test('every point that came is somewhere, those of erased pilgrims that were dropped at the door too', () => {
+test('every received point is in one figure, also dropped points of erased pilgrims', () => {
   expect(ledgerOf(7)).toEqual({
     received: 23,
     stored: 5,
@@ -47,14 +47,14 @@ test('every point that came is somewhere, those of erased pilgrims that were dro
   })
 })
 
-test('what it acknowledged and did not hand over is lost', () => {
+test('points that an ended epoch confirmed and that were not stored are lost', () => {
   const { received, lost, inFlight, losses } = ledgerOf(9)
   expect({ received, lost, inFlight }).toEqual({ received: 25, lost: 2, inFlight: 0 })
   expect(losses).toEqual([{ epoch: 'gone', partition: 0, points: 2 }])
 })
 
 describeOnServers('a store that nothing has reached yet', () => {
-  test('leaves no book behind', async () => {
+  test('adds no row of counters', async () => {
     const database = await openTestDatabase()
     const db = await openDatabase({ url: database.url, dir: '' })
     const url = await testRedisUrl()

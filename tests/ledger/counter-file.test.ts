@@ -1,4 +1,4 @@
-/** The file of counters that outlives the kill of its process. */
+/** The file of counters, which survives the kill of its process. */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { newDirectory } from '#tests/helpers/process.ts'
 
 const newPath = async (): Promise<string> => join(await newDirectory('counters'), 'counters')
 
-test('what was noted last is read, each name in its place', async () => {
+test('the last value of each name is read', async () => {
   const path = await newPath()
   const file = openCounterFile(path)
   file.set('a', [1, 0])
@@ -23,7 +23,7 @@ test('what was noted last is read, each name in its place', async () => {
   expect(readCounterFile(path)).toEqual(noted)
 })
 
-test('a file that nobody is to adopt is removed, and memory alone has none', async () => {
+test('a file that no process needs to adopt is deleted, and counters in memory have no file', async () => {
   const path = await newPath()
   const file = openCounterFile(path)
   file.set('a', [1, 1])
@@ -35,7 +35,7 @@ test('a file that nobody is to adopt is removed, and memory alone has none', asy
   memory.close(false)
 })
 
-test('a record that the disk has cut is left out', async () => {
+test('a truncated record is left out', async () => {
   const path = await newPath()
   const file = openCounterFile(path)
   file.set('a', [1, 2])

@@ -1,4 +1,4 @@
-/** The ledger at rest: whatever happened to points, each stands in exactly one column. */
+/** The ledger at rest: each point is in exactly one figure. */
 import { expect, test } from 'bun:test'
 import { openProcessCounters, type Tally } from '#shared/ledger/process-counters.ts'
 import { type Ledger, readLedger } from '#shared/ledger/read-ledger.ts'
@@ -15,7 +15,7 @@ const tallyOf = (rig: Rig): Tally =>
     journaled: () => 0,
   })
 
-/** The columns that are not 0. */
+/** The figures that are not 0. */
 async function columns(rig: Rig): Promise<Partial<Ledger>> {
   const { losses: _, ...ledger } = await readLedger(rig.db, rig.kv)
   return Object.fromEntries(
@@ -26,23 +26,23 @@ async function columns(rig: Rig): Promise<Partial<Ledger>> {
 }
 
 describeRigs('the ledger', (rig) => {
-  test('is empty before anything came', async () => {
+  test('it is empty before the first point', async () => {
     expect(await columns(rig)).toEqual({})
   })
 
-  test('follows points from the buffer to the table', async () => {
+  test('it counts points in the buffer and then in the table', async () => {
     await rig.buffer('anna', walk(10))
     await rig.buffer('anna', walk(12))
     expect(await columns(rig)).toEqual({ received: 22, pending: 12, duplicate: 10 })
     await rig.flush()
     expect(await columns(rig)).toEqual({ received: 22, stored: 12, duplicate: 10 })
-    // Known to the table only.
+    // Duplicates of points that only the table has.
     await rig.buffer('anna', walk(5))
     await rig.flush()
     expect(await columns(rig)).toEqual({ received: 27, stored: 12, duplicate: 15 })
   })
 
-  test('a slice that is stored and not settled is counted once, however often it is flushed', async () => {
+  test('a slice that is stored and not acknowledged is counted once, after any number of flushes', async () => {
     await rig.buffer('anna', walk(10))
     await rig.flush()
     await rig.buffer('anna', walk(14))
@@ -51,7 +51,7 @@ describeRigs('the ledger', (rig) => {
     expect(await columns(rig)).toEqual({ received: 24, stored: 14, duplicate: 10 })
   })
 
-  test('a dead letter is counted once, however often it is refused', async () => {
+  test('a dead letter is counted once, after any number of refusals', async () => {
     await rig.buffer('anna', walk(3))
     await rig.bufferEntries('anna', [{ field: `t${NOON - 1}`, value: 'nonsense' }])
     await rig.flush({ kv: { ...rig.kv, settle: async () => undefined } })
@@ -59,7 +59,7 @@ describeRigs('the ledger', (rig) => {
     expect(await columns(rig)).toEqual({ received: 4, stored: 3, deadLetter: 1 })
   })
 
-  test('what was turned away is counted by its reason', async () => {
+  test('refused points are counted by reason', async () => {
     const tally = tallyOf(rig)
     tally.count('rejected:too-old', 2)
     tally.count('rejected:paused', 3)

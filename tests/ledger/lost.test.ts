@@ -1,4 +1,4 @@
-/** A Redis that comes back without its data, or without the last of them: the books show exactly what is missing. */
+/** A Redis that comes back without its data, or without its last writes: the ledger shows exactly the missing points. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { cpSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -84,12 +84,12 @@ describeOnServers('points that the store has lost', () => {
     await Promise.all([redis.close(), database.drop(), rm(dir, { recursive: true })])
   })
 
-  test('an empty disk: all that waited is lost, the status is unknown until it is read anew, and it goes on', async () => {
+  test('after an empty disk all pending points are lost, and the status is unknown until it is read again', async () => {
     const [one, other] = [await openReplica(), await openReplica()]
     await publishStatus(db, one.kv)
     await admit(one.kv, sync('anna', times(0, 7)))
     await admit(other.kv, sync('ben', times(0, 5)))
-    // Three points of each partition are stored, and only some of them settled.
+    // Three points of each partition are stored, and only some of them are acknowledged.
     const settled: number[] = []
     const settle: Kv['settle'] = async (partition, slice, epoch) => {
       if (settled.push(partition) % 2 === 1) await one.kv.settle(partition, slice, epoch)
@@ -109,14 +109,14 @@ describeOnServers('points that the store has lost', () => {
     expect(await columns(one.kv)).toEqual({ received: 21, stored: 15, lost: 6 })
   }, 30_000)
 
-  test('a store that lost its last writes: what it had acknowledged is lost, but for what is stored already', async () => {
+  test('in a store without its last writes all confirmed points are lost, except those that are already stored', async () => {
     const [one, other] = [await openReplica(), await openReplica()]
     await publishStatus(db, one.kv)
     await admit(one.kv, sync('anna', times(0, 4)))
     await admit(other.kv, sync('ben', times(0, 3)))
     cpSync(join(redis.dir, 'appendonlydir'), join(dir, 'copy'), { recursive: true })
     await admit(one.kv, sync('anna', times(4, 2)))
-    // Of these five nobody will ever know but the table.
+    // Only the table knows of these five.
     await flushAll(one.kv)
     await admit(other.kv, sync('ben', times(3, 5)))
     expect(await columns(one.kv)).toEqual({ received: 14, stored: 9, pending: 5 })
@@ -168,7 +168,7 @@ describeOnServers('points that the store has lost', () => {
     30_000,
   )
 
-  test('a loss is noted when it is found twice, once, and taken back when the points are found', async () => {
+  test('a loss is recorded once, when it is found twice, and taken back when the points are found', async () => {
     const { kv, tally } = await openReplica()
     await publishStatus(db, kv)
     await admit(kv, sync('anna', times(0, 6)))

@@ -163,7 +163,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await replica.admitTrack(sync('U', [9]))).toMatchObject({ outcome: 'admitted', pending: 6 })
   })
 
-  test('with Redis down at the start the database's status decides, and without one the answer is 503', async () => {
+  test('with Redis down at the start the database’s status decides, and without one the answer is 503', async () => {
     await server.stop()
     await using known = await startReplica(kv)
     const ended = { status: 'ended', version: 9, message: 'Thank you' } as const

@@ -61,7 +61,7 @@ test('appends of one turn share a commit, and a repeated one counts once', async
   journal.close()
 })
 
-test('removed entries leave nothing in the journal's files', async () => {
+test('removed entries leave nothing in the journal’s files', async () => {
   const journal = openJournal(dir, 1_000)
   const gone = Array.from({ length: 200 }, (_, i) =>
     checkin({ userId: `GONE-${i}`, entries: [{ field: `c${i}`, value: ' '.repeat(i * 3) }] }),

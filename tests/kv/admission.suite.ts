@@ -1,4 +1,4 @@
-/** Admission, as every driver of the kv port does it. */
+/** Admission, for every driver of the kv port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Kv, partitionOf } from '#shared/kv/kv.ts'
 import { activate, admit, checkin, type KvDriver, restore, rules, sync } from './drivers.ts'
@@ -13,7 +13,7 @@ export function admissionSuite(driver: KvDriver): void {
     })
     afterEach(() => kv.close())
 
-    test('knows nothing without a status', async () => {
+    test('without a status the verdict is unknown', async () => {
       await kv.close()
       kv = await driver.open()
       const submission = checkin()
@@ -21,7 +21,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(await kv.peek(submission.userId)).toEqual([])
     })
 
-    test('takes a check-in, once by its time', async () => {
+    test('a check-in with a timestamp is accepted once by its time', async () => {
       const first = checkin({ t: 1_000 })
       expect(await admit(kv, first)).toEqual({
         outcome: 'admitted',
@@ -43,7 +43,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(await kv.peek(first.userId)).toEqual([...first.entries])
     })
 
-    test('takes a check-in without a time once by its place', async () => {
+    test('a check-in without a timestamp is accepted once by its place', async () => {
       const { userId } = checkin()
       const at = (t: number, place: string) => checkin({ userId, t, duplicateKey: place })
       expect(await admit(kv, at(1_000, 'p25.03,121.5'))).toMatchObject({ duplicate: false })
@@ -52,7 +52,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect((await kv.peek(userId)).map(({ field }) => field)).toEqual(['c1000', 'c3000'])
     })
 
-    test('after the duplicate window it says what is held under the same identity', async () => {
+    test('after the duplicate window the verdict holds the buffered value of the same identity', async () => {
       const short = rules({ checkin: { max: 5, windowMs: WINDOW_MS }, duplicateMs: WINDOW_MS })
       const first = checkin()
       await admit(kv, first, short)
@@ -70,7 +70,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(await kv.peek(first.userId)).toEqual([...first.entries])
     })
 
-    test('the same place after the window is another check-in', async () => {
+    test('the same place after the duplicate window is another check-in', async () => {
       const short = rules({ checkin: { max: 5, windowMs: WINDOW_MS }, duplicateMs: WINDOW_MS })
       const first = checkin({ t: 1_000, duplicateKey: 'p1,2' })
       await admit(kv, first, short)
@@ -79,7 +79,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(await admit(kv, later, short)).toMatchObject({ duplicate: false, pending: 2, recordedMs: 2_000 })
     })
 
-    test('takes the track points that come with a check-in that is known', async () => {
+    test('track points that come with a duplicate check-in are accepted', async () => {
       const first = checkin({ t: 1_000 })
       await admit(kv, first)
       const entries = [...first.entries, ...sync(first.userId, [2_000, 3_000]).entries]
@@ -90,7 +90,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(await kv.moved(partitionOf(first.userId, kv.partitions), 0, 10)).toMatchObject([position])
     })
 
-    test('counts what is known of a track, also within it', async () => {
+    test('known points of a track are counted, also repetitions within it', async () => {
       const first = sync('U', [1, 2, 3])
       expect(await admit(kv, first)).toMatchObject({ outcome: 'admitted', duplicates: 0, pending: 3 })
       const second = sync('U', [3, 4, 4])
@@ -121,7 +121,7 @@ export function admissionSuite(driver: KvDriver): void {
         expect(admitted[i]!.answered - admitted[i - 5]!.sent).toBeGreaterThan(WINDOW_MS - 1)
     })
 
-    test('says exactly when there is room again', async () => {
+    test('a limited verdict names the exact time until the next call is allowed', async () => {
       const short = rules({ sync: { max: 2, windowMs: WINDOW_MS } })
       for (const t of [1, 2]) await admit(kv, sync('U', [t]), short)
       const verdict = await admit(kv, sync('U', [3]), short)
@@ -132,7 +132,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(await admit(kv, sync('U', [3]), short)).toMatchObject({ outcome: 'admitted' })
     })
 
-    test('charges duplicates, and a repeated request once', async () => {
+    test('duplicates are charged to the limit, and a repeated request once', async () => {
       const first = checkin()
       for (const id of ['a', 'b', 'b', 'b', 'c', 'd', 'e'])
         expect(await admit(kv, { ...first, id })).toMatchObject({ outcome: 'admitted' })
@@ -147,7 +147,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(await admit(kv, checkin({ userId: 'V' }))).toMatchObject({ outcome: 'admitted' })
     })
 
-    test('refuses while paused or ended, with the message as it was left, and charges nobody', async () => {
+    test('a paused or ended event refuses with its message unchanged, and charges nobody', async () => {
       const message = 'Rain | wind\nand "hail" — 雨\\'
       await kv.setStatus({ status: 'paused', version: 2, message })
       for (let i = 0; i < 6; i++)
@@ -163,7 +163,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(verdict).toEqual({ outcome: 'refused', status: 'ended', message: null })
     })
 
-    test('is full at the cap: nothing of what does not fit is taken or charged', async () => {
+    test('a submission beyond the bound of pending points is neither accepted nor charged', async () => {
       const small = rules({ pendingMax: 3, sync: { max: 2, windowMs: 60_000 } })
       await admit(kv, sync('U', [1, 2]), small)
       for (let i = 0; i < 3; i++)
@@ -174,7 +174,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(await admit(kv, checkin({ userId: 'U' }), small)).toEqual({ outcome: 'full' })
     })
 
-    test('decides many submissions of one call in their order', async () => {
+    test('submissions of one call are decided in their order', async () => {
       const all = Array.from({ length: 100 }, (_, i) => `U${i}`)
       const users = all.filter((userId) => partitionOf(userId, kv.partitions) === 0).slice(0, 4)
       const submissions = Array.from({ length: 7 }, (_, i) =>
@@ -190,7 +190,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(outcomes.size).toBe(4)
     })
 
-    test('restores what was answered, whatever status, limit and cap say, each point once', async () => {
+    test('a restore ignores status, limit and bound, and accepts each point once', async () => {
       await kv.setStatus({ status: 'ended', version: 9, message: null })
       const small = rules({ pendingMax: 1, checkin: { max: 1, windowMs: 60_000 } })
       const submissions = [1, 2, 3].map((t) =>
@@ -203,7 +203,7 @@ export function admissionSuite(driver: KvDriver): void {
       expect(books).toMatchObject({ admitted: 4, duplicate: 2 + 6 })
     })
 
-    test('restores the places of a whole crowd at once', async () => {
+    test('one restore sets the positions of many pilgrims', async () => {
       const crowd = Array.from({ length: 4_500 }, () => checkin({ entries: [] }))
       await kv.restore(0, crowd, rules())
       expect(await kv.moved(0, 0, 5_000)).toHaveLength(4_500)

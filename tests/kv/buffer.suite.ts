@@ -1,10 +1,10 @@
-/** What waits for the flush, as every driver of the kv port holds it. */
+/** Pending points, for every driver of the kv port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Entry, type Kv, partitionOf } from '#shared/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, type KvDriver, restore, rules, sync } from './drivers.ts'
 
-/** Every character that an id may have, in one and each alone. */
+/** Ids with every allowed character, all together and each alone. */
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:@-'
 const IDS = [ALPHABET, `${'x'.repeat(127)}.`, 'a:b', 'a', 'b', '__proto__', 'constructor', '-', ':', '@', '0']
 
@@ -24,7 +24,7 @@ export function bufferSuite(driver: KvDriver): void {
     })
     afterEach(() => kv.close())
 
-    test('holds each pilgrim apart, whatever they are called', async () => {
+    test('each pilgrim has a separate buffer, for every allowed id', async () => {
       const submissions = IDS.map((userId) => checkin({ userId, position: null }))
       for (const submission of submissions) await admit(kv, submission)
       expect((await pending()).sort()).toEqual([...IDS].sort())
@@ -43,7 +43,7 @@ export function bufferSuite(driver: KvDriver): void {
       expect(await kv.bufferSize()).toBe(0)
     })
 
-    test('lists who waits longest first', async () => {
+    test('pilgrims are listed longest pending first', async () => {
       const all = Array.from({ length: 100 }, (_, i) => `U${i}`)
       const users = all.filter((userId) => partition(userId) === 0).slice(0, 5)
       expect(await kv.oldestPending()).toBeNull()
@@ -60,7 +60,7 @@ export function bufferSuite(driver: KvDriver): void {
       expect(await kv.oldestPending()).toBe(since)
     })
 
-    test('drains many of a partition in one call, empty ones too', async () => {
+    test('one call drains many pilgrims of a partition, also empty ones', async () => {
       expect(await kv.drain(0, [])).toEqual([])
       expect(await kv.drain(0, ['nobody'])).toEqual([{ userId: 'nobody', entries: [] }])
       const times = Array.from({ length: 1_500 }, (_, i) => i)
@@ -70,7 +70,7 @@ export function bufferSuite(driver: KvDriver): void {
       )
     })
 
-    test('settles exactly what was stored: what came meanwhile, or differs, stays', async () => {
+    test('an acknowledgement deletes exactly the stored entries; newer or different ones stay', async () => {
       await admit(kv, sync('U', [1, 2, 3]))
       const drained = await drain('U')
       await admit(kv, sync('U', [4]))
@@ -85,7 +85,7 @@ export function bufferSuite(driver: KvDriver): void {
       expect(await admit(kv, sync('U', [1]))).toMatchObject({ duplicates: 0, pending: 1 })
     })
 
-    test('who goes on sending waits from the last time that some was stored', async () => {
+    test('the pending time of a pilgrim with further points starts at the last acknowledgement', async () => {
       await admit(kv, sync('U', [1]))
       const first = (await kv.oldestPending())!
       await Bun.sleep(5)
@@ -98,7 +98,7 @@ export function bufferSuite(driver: KvDriver): void {
       expect(await kv.oldestPending()).toBeNull()
     })
 
-    test('settles thousands of points of several pilgrims in one call', async () => {
+    test('one call acknowledges thousands of points of several pilgrims', async () => {
       const all = Array.from({ length: 100 }, (_, i) => `U${i}`)
       const users = all.filter((userId) => partition(userId) === 0).slice(0, 5)
       const times = Array.from({ length: 1_000 }, (_, i) => i)
@@ -108,7 +108,7 @@ export function bufferSuite(driver: KvDriver): void {
       expect(await kv.bufferSize()).toBe(0)
     })
 
-    test('keeps points for their retention, which every write and every renewal begins anew', async () => {
+    test('points stay for their retention, which every write and every renewal starts again', async () => {
       // Redis counts the retention of a write in whole seconds.
       const short = rules({ retentionMs: 1_000 })
       const gone = async (userId: string) => (await kv.peek(userId)).length === 0
@@ -128,7 +128,7 @@ export function bufferSuite(driver: KvDriver): void {
       expect(await kv.bufferSize()).toBe(0)
     })
 
-    test('keeps books: what was put in, how many of it are check-ins, what was known, and the store’s own name', async () => {
+    test('counters hold accepted points, check-ins among them, duplicates, and the epoch', async () => {
       await admit(kv, sync('U', [1, 2, 3]))
       await admit(kv, sync('U', [3, 4]))
       const first = checkin({ userId: 'U' })
@@ -144,7 +144,7 @@ export function bufferSuite(driver: KvDriver): void {
       for (const { epoch } of books) expect(epoch).toMatch(/^[\da-f-]{36}$/)
     })
 
-    test('tells which places moved since, oldest first, and moves only forward in time', async () => {
+    test('positions that moved since a time are listed oldest first, and move only forward in time', async () => {
       const all = Array.from({ length: 100 }, (_, i) => `U${i}`)
       const [a, b, c] = all.filter((userId) => partition(userId) === 0)
       const at = (userId: string, t: number, lat: number) =>
@@ -166,7 +166,7 @@ export function bufferSuite(driver: KvDriver): void {
       expect(await kv.moved(0, 0, 1)).toEqual(moved.slice(0, 1))
     })
 
-    test('hides pilgrims from the map, and shows them again', async () => {
+    test('pilgrims are hidden from the map, and shown again', async () => {
       for (const userId of IDS) await kv.hide(userId, true)
       await kv.hide('a', false)
       await kv.hide('nobody', false)

@@ -1,11 +1,11 @@
-/** The books of a partition, as every driver of the kv port keeps them. */
+/** The counters of a partition, for every driver of the kv port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Kv, partitionOf, type Receipt } from '#shared/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, type KvDriver, restore, rules, sync } from './drivers.ts'
 
 export function booksSuite(driver: KvDriver): void {
-  describe('books', () => {
+  describe('counters', () => {
     let kv: Kv
     const countersOf = async (userId: string) => (await kv.books())[partitionOf(userId, kv.partitions)]!
     const settle = async (userId: string, count = Infinity, epoch?: string) => {
@@ -19,7 +19,7 @@ export function booksSuite(driver: KvDriver): void {
     })
     afterEach(() => kv.close())
 
-    test('tell what came in, by whom, and what became of it', async () => {
+    test('count accepted points by caller, and what became of them', async () => {
       await admit(kv, sync('U', [1, 2, 3, 4, 5]))
       await restore(kv, sync('U', [5, 6]))
       await settle('U', 2)
@@ -42,7 +42,7 @@ export function booksSuite(driver: KvDriver): void {
       })
     })
 
-    test('count once what is settled twice, and nothing that was not there as it was stored', async () => {
+    test('count a repeated acknowledgement once, and ignore entries that differ from the buffer', async () => {
       await admit(kv, sync('U', [1, 2]))
       const entries = await kv.peek('U')
       const stored = [{ userId: 'U', entries: [...entries, { field: 't9', value: '' }] }]
@@ -53,7 +53,7 @@ export function booksSuite(driver: KvDriver): void {
       expect(await countersOf('U')).toMatchObject({ admitted: 2, settled: 2, expired: 0 })
     })
 
-    test('a settlement of another life of the store deletes nothing', async () => {
+    test('an acknowledgement for another epoch deletes nothing', async () => {
       await admit(kv, sync('U', [1]))
       const epoch = await kv.epoch(partitionOf('U', kv.partitions))
       expect(epoch).toBe((await countersOf('U')).epoch)
@@ -63,7 +63,7 @@ export function booksSuite(driver: KvDriver): void {
       expect(await countersOf('U')).toMatchObject({ admitted: 1, settled: 1 })
     })
 
-    test('tell each caller how many of its points the store knows', async () => {
+    test('receipts hold the caller’s total in the store', async () => {
       const receipts: Receipt[] = []
       kv.onReceipt((receipt) => receipts.push(receipt))
       const partition = partitionOf('U', kv.partitions)
@@ -77,7 +77,7 @@ export function booksSuite(driver: KvDriver): void {
       ])
     })
 
-    test('show what expired, with the next flush at the latest', async () => {
+    test('count expired points, with the next flush at the latest', async () => {
       const short = rules({ retentionMs: 1_000 })
       await admit(kv, sync('left', [1, 2, 3]), short)
       await admit(kv, sync('back', [1, 2]), short)
@@ -86,7 +86,7 @@ export function booksSuite(driver: KvDriver): void {
         timeoutMs: 10_000,
         what: 'the points to expire',
       })
-      // Who comes back with new points is on the list still.
+      // A pilgrim with new points is still on the pending list.
       await admit(kv, sync('back', [3]))
       for (const userId of ['left', 'back', 'other']) await settle(userId, 1)
       const sum =

@@ -1,4 +1,4 @@
-/** The drivers of the kv port, each able to open an empty store, and what submissions to it look like. */
+/** The drivers of the kv port, each with a function that opens an empty store, and sample submissions. */
 import { join } from 'node:path'
 import { rm } from 'node:fs/promises'
 import Redis from 'ioredis'
@@ -11,14 +11,14 @@ import { embeddedOnly } from '#tests/helpers/suite.ts'
 
 export interface KvDriver {
   readonly name: string
-  /** Once, before the first `open`. */
+  /** Called once, before the first `open`. */
   start(): Promise<void>
-  /** An empty store; one that is open just now is emptied. */
+  /** Opens an empty store; one that is already open is emptied. */
   open(): Promise<Kv>
   stop(): Promise<void>
 }
 
-/** Reports of a port that a test expects none of. */
+/** Collects errors of a port; the test expects none. */
 export const onError = (error: unknown): void => {
   throw error
 }
@@ -70,19 +70,19 @@ async function empty(url: string): Promise<void> {
   redis.disconnect()
 }
 
-/** Every driver that this run has servers for. */
+/** The drivers whose servers are available in this run. */
 export const kvDrivers = (): KvDriver[] => [
   new Embedded(),
   ...(embeddedOnly ? [] : [new SingleRedis(1), new Cluster()]),
 ]
 
-/** For tests whose question is not the driver: one partition, and several. */
+/** For tests that do not depend on the driver: one partition, and several. */
 export const quickKvDrivers = (): KvDriver[] => [
   new Embedded(),
   ...(embeddedOnly ? [] : [new SingleRedis(16)]),
 ]
 
-/** The specification's rules, with windows that a test may wait for. */
+/** The specification's rules, with windows short enough for a test. */
 export const rules = (changes: Partial<AdmissionRules> = {}): AdmissionRules => ({
   checkin: { max: 5, windowMs: 60_000 },
   sync: { max: 10, windowMs: 60_000 },
@@ -94,7 +94,7 @@ export const rules = (changes: Partial<AdmissionRules> = {}): AdmissionRules => 
 
 let made = 0
 
-/** A check-in at a place and time of its own, by a pilgrim of its own. */
+/** A check-in with a distinct place, time and pilgrim. */
 export function checkin(changes: Partial<Submission> & { readonly t?: number } = {}): Submission {
   const { t = 1_700_000_000_000 + ++made, ...rest } = changes
   return {
@@ -124,7 +124,7 @@ export const sync = (
     ...changes,
   })
 
-/** Submits one. */
+/** Admits one submission. */
 export async function admit(kv: Kv, submission: Submission, by: AdmissionRules = rules()) {
   const [verdict] = await kv.admit(partitionOf(submission.userId, kv.partitions), [submission], by)
   return verdict!
@@ -133,6 +133,6 @@ export async function admit(kv: Kv, submission: Submission, by: AdmissionRules =
 export const restore = (kv: Kv, submission: Submission, by: AdmissionRules = rules()): Promise<void> =>
   kv.restore(partitionOf(submission.userId, kv.partitions), [submission], by)
 
-/** Opens the store to submissions. */
+/** Sets the status to active. */
 export const activate = (kv: Kv, version = 1): Promise<void> =>
   kv.setStatus({ status: 'active', version, message: null })

@@ -1,4 +1,4 @@
-/** Erased people, as every driver of the kv port forgets and remembers them. */
+/** Erasures, for every driver of the kv port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { pack, type Point, unpack } from '#shared/buffer/point.ts'
 import { type Kv, partitionOf, userHash } from '#shared/kv/kv.ts'
@@ -50,7 +50,7 @@ export function erasedSuite(driver: KvDriver): void {
     })
     afterEach(() => kv.close())
 
-    test('lose what waits, their place on the map and their being hidden; others keep theirs', async () => {
+    test('lose pending points, live position and hidden state; others keep theirs', async () => {
       await admit(kv, one('gone', now))
       await admit(kv, one('stays', now))
       await kv.hide('gone', true)
@@ -77,7 +77,7 @@ export function erasedSuite(driver: KvDriver): void {
       expect(await liveIn('again')).toContain('again')
     })
 
-    test('do not come back by a replay of what was received before; what was received after is kept', async () => {
+    test('do not come back by a restore of older points; points received later are accepted', async () => {
       await kv.erase('again', { generation: 1, erasedMs: now })
       await restore(kv, one('again', now))
       expect(await kv.peek('again')).toEqual([])
@@ -87,7 +87,7 @@ export function erasedSuite(driver: KvDriver): void {
       expect(await books()).toEqual({ admitted: 1, erased: 0, dropped: 1 })
     })
 
-    test('are forgotten once more where the first call’s answer was lost, and who has come back stays', async () => {
+    test('can be erased again after a lost answer, and points admitted since stay', async () => {
       await admit(kv, one('again', now))
       expect(await kv.erase('again', { generation: 1, erasedMs: now }, ['photos'])).toBe(1)
       await admit(kv, one('again', now + 1))
@@ -97,7 +97,7 @@ export function erasedSuite(driver: KvDriver): void {
       expect((await kv.peek('again')).map((entry) => unpack(entry).receivedMs)).toEqual([now + 1])
       expect(await liveIn('again')).toContain('again')
       expect(await books()).toEqual({ admitted: 2, erased: 1, dropped: 0 })
-      // An older erasure that comes late takes nothing, and the generation stays.
+      // An older erasure that arrives late deletes nothing, and the generation stays.
       await kv.erase('again', { generation: 2, erasedMs: now + 1 })
       await admit(kv, one('again', now + 2))
       await kv.erase('again', { generation: 1, erasedMs: now })
@@ -113,7 +113,7 @@ export function erasedSuite(driver: KvDriver): void {
       expect(await books()).toEqual({ admitted: 0, erased: 0, dropped: 1 })
     })
 
-    test('are remembered again in a store that has lost everything', async () => {
+    test('are stored again in a store that has lost its data', async () => {
       await kv.rememberErased([{ userHash: userHash('again'), generation: 2, erasedMs: now }])
       await admit(kv, one('again', now + 1))
       expect((await kv.peek('again')).map((entry) => unpack(entry).generation)).toEqual([2])

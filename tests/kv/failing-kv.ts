@@ -1,4 +1,4 @@
-/** A kv on a Redis that a test is about to trouble. */
+/** A kv on a Redis whose failures a test causes. */
 import { expect } from 'bun:test'
 import Redis from 'ioredis'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
@@ -6,7 +6,7 @@ import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 export const ADMIT_WITHIN_MS = 1_200
-/** Less than any verb's patience. */
+/** Less than the timeout of any method. */
 export const AT_ONCE_MS = 500
 export const inTime = (what: string) => ({ timeoutMs: 10_000, what })
 

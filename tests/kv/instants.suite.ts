@@ -1,4 +1,4 @@
-/** The instants of check-ins, as every driver of the kv port keeps them apart. */
+/** Check-ins at the same instant, for every driver of the kv port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Kv, partitionOf } from '#shared/kv/kv.ts'
 import { activate, admit, checkin, type KvDriver, restore, rules, sync } from './drivers.ts'
@@ -23,7 +23,7 @@ export function instantsSuite(driver: KvDriver): void {
       })
     const fields = async (userId: string) => (await kv.peek(userId)).map(({ field }) => field).sort()
 
-    test('those without a time at different places get instants of their own, once each', async () => {
+    test('check-ins without a timestamp at different places get different instants, once each', async () => {
       const { userId } = checkin()
       const verdicts = await kv.admit(
         partitionOf(userId, kv.partitions),
@@ -43,12 +43,12 @@ export function instantsSuite(driver: KvDriver): void {
       expect(await fields(userId)).toEqual(['c1000', 'c1001', 'c1002'])
       const again = of(userId, 1_000, 26)
       expect(await admit(kv, again)).toMatchObject({ duplicate: true, recordedMs: 1_001, pending: 3 })
-      // A replay knows no window: it finds each by its place.
+      // A restore reads no window: it finds each check-in by its place.
       for (const lat of [27, 26, 25]) await restore(kv, of(userId, 1_000, lat))
       expect(await fields(userId)).toEqual(['c1000', 'c1001', 'c1002'])
     })
 
-    test('one that brings a track is moved, and its track is not', async () => {
+    test('a check-in with a track gets another instant, and its track points do not', async () => {
       const { userId } = checkin()
       await admit(kv, of(userId, 1_000, 25))
       const next = of(userId, 1_000, 26)
@@ -57,7 +57,7 @@ export function instantsSuite(driver: KvDriver): void {
       expect(await fields(userId)).toEqual(['c1000', 'c1001', 't1000', 't2000'])
     })
 
-    test('a replay of several replicas keeps each', async () => {
+    test('restores of several replicas keep each check-in', async () => {
       const { userId } = checkin()
       for (const lat of [25, 26, 27]) await restore(kv, of(userId, 1_000, lat))
       expect(await fields(userId)).toEqual(['c1000', 'c1001', 'c1002'])
@@ -73,14 +73,14 @@ export function instantsSuite(driver: KvDriver): void {
       expect(await admit(kv, timed)).toMatchObject({ duplicate: false, pending: 2, recordedMs: 1_001 })
     })
 
-    test('two of one time that the client sent stay one', async () => {
+    test('two check-ins with the same timestamp of the client are one', async () => {
       const { userId } = checkin()
       await admit(kv, of(userId, 1_000, 25, 5_000, { duplicateKey: '' }))
       const again = of(userId, 1_000, 26, 6_000, { duplicateKey: '' })
       expect(await admit(kv, again)).toMatchObject({ duplicate: true, pending: 1, recordedMs: 1_000 })
     })
 
-    test('a duplicate of a duplicate is answered as the first', async () => {
+    test('a duplicate of a duplicate is answered with the time of the first check-in', async () => {
       const short = rules({ duplicateMs: WINDOW_MS })
       const first = checkin()
       await admit(kv, first, short)

@@ -1,4 +1,4 @@
-/** What the embedded kv keeps: over restarts, kill -9, compaction and a full disk. */
+/** Durability of the embedded kv: restarts, kill -9, compaction and a full disk. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ beforeAll(async () => void (dir = await newDirectory('kv-embedded')))
 afterAll(() => rm(dir, { recursive: true, force: true }))
 const newPath = () => join(dir, crypto.randomUUID())
 
-/** All that a store is to remember. */
+/** The whole state of a store. */
 async function remembered(kv: Kv) {
   const users = await kv.pendingUsers(0)
   return {
@@ -30,7 +30,7 @@ async function remembered(kv: Kv) {
   }
 }
 
-/** A bit of everything. */
+/** Writes data of every kind. */
 async function fill(kv: Kv): Promise<void> {
   await kv.setStatus({ status: 'paused', version: 1, message: 'a\nb' })
   await activate(kv, 2)
@@ -47,7 +47,7 @@ async function fill(kv: Kv): Promise<void> {
   await kv.forget('forgotten')
 }
 
-test('a restart remembers everything, before and after the log is rewritten', async () => {
+test('a restart restores everything, before and after the log is rewritten', async () => {
   const path = newPath()
   const first = await openEmbeddedKv({ path, onError })
   await fill(first)
@@ -87,7 +87,7 @@ test('compaction, in the middle of writes, keeps the state and shortens the log'
   expect(Bun.file(path).size).toBeLessThan(200_000)
 })
 
-test('what has expired does not come back with a later point, nor after a restart', async () => {
+test('expired points do not come back with a later point, nor after a restart', async () => {
   let nowMs = 1_000_000
   const path = newPath()
   const open = () => openEmbeddedKv({ path, onError, now: () => nowMs })
@@ -104,7 +104,7 @@ test('what has expired does not come back with a later point, nor after a restar
   await again.close()
 })
 
-test('the general limits forget windows that nobody uses, and only those', async () => {
+test('the general rate limits delete expired windows, and only those', async () => {
   let nowMs = 1_000_000
   const kv = await openEmbeddedKv({ path: newPath(), onError, now: () => nowMs })
   const long = { max: 1, windowMs: 7_200_000 }
@@ -117,7 +117,7 @@ test('the general limits forget windows that nobody uses, and only those', async
   await kv.close()
 })
 
-test('a clock that is put back limits for a window, and not until it has caught up', async () => {
+test('after the clock is set back a limit lasts one window, and not until the clock has caught up', async () => {
   let nowMs = 10_000_000
   const kv = await openEmbeddedKv({ path: newPath(), onError, now: () => nowMs })
   const window = { max: 2, windowMs: 60_000 }
@@ -131,7 +131,7 @@ test('a clock that is put back limits for a window, and not until it has caught 
   await kv.close()
 })
 
-test('a second process waits for its predecessor, and is refused while that works', async () => {
+test('a second process waits for its predecessor to stop, and is refused while it runs', async () => {
   const path = newPath()
   const first = await openEmbeddedKv({ path, onError })
   await activate(first)
@@ -141,7 +141,7 @@ test('a second process waits for its predecessor, and is refused while that work
   openChangeLog(path, () => undefined, 50).close()
 })
 
-test('kill -9 at any moment loses nothing that was promised', async () => {
+test('kill -9 at any moment loses no confirmed write', async () => {
   const path = newPath()
   for (let round = 0; round < 6; round++) {
     const said = await writeUntilKilled(path, round * 1_000_000 + 1)
@@ -183,7 +183,7 @@ const disk = await mountSmallDisk(1_024)
 describe.skipIf(disk === null)('a full disk', () => {
   afterAll(() => disk!.unmount())
 
-  test('is refused as unavailable, and everything promised is there when it has room again', async () => {
+  test('a full disk rejects as unavailable, and every confirmed write is there when it has space again', async () => {
     const path = join(disk!.dir, 'kv.sqlite')
     const kv = await openEmbeddedKv({ path, onError })
     await activate(kv)

@@ -1,4 +1,4 @@
-/** What Redis can do to the kv: away, frozen, full, read-only, emptied. */
+/** Failures of Redis: down, frozen, full, read-only, emptied. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Redis from 'ioredis'
 import { type Kv, KvFull, KvUnavailable } from '#shared/kv/kv.ts'
@@ -48,7 +48,7 @@ describeOnServers('a Redis that fails', () => {
   beforeAll(async () => void (server = await startRedis()))
   afterAll(() => server.close())
 
-  test('with a clock that was put back: limits and locks hold as long as they say, and not until it has caught up', async () => {
+  test('after its clock is set back limits and locks last for their duration, and not until it has caught up', async () => {
     const kv = await open(server.url)
     const redis = new Redis(server.url)
     const window = { max: 2, windowMs: 300 }
@@ -71,7 +71,7 @@ describeOnServers('a Redis that fails', () => {
     await kv.close()
   })
 
-  test('down: every verb is refused at once, and works again by itself', async () => {
+  test('while it is down every method rejects immediately, and works again by itself', async () => {
     const kv = await open(server.url)
     await activate(kv)
     await admit(kv, sync('U', [1]))
@@ -89,7 +89,7 @@ describeOnServers('a Redis that fails', () => {
     await kv.close()
   })
 
-  test('frozen: requests are refused within their patience, and work again by themselves', async () => {
+  test('while it is frozen requests reject within their timeout, and work again by themselves', async () => {
     const kv = await open(server.url)
     await activate(kv)
     server.pause()
@@ -126,7 +126,7 @@ describeOnServers('a Redis that fails', () => {
     await kv.close()
   })
 
-  test('a server that comes up later is used then', async () => {
+  test('a server that becomes available later is used then', async () => {
     await server.stop()
     const kv = await open(server.url)
     await refusedAfterMs(kv.probe())
@@ -162,7 +162,7 @@ describeOnServers('a Redis that fails', () => {
 })
 
 describeOnServers('a full Redis', () => {
-  test('refuses points as full and takes nothing of them; what is stored can still be settled', async () => {
+  test('refuses points as full and stores none of them; stored points can still be acknowledged', async () => {
     await using server = await startRedis({ args: ['--maxmemory', '6mb'] })
     const kv = await open(server.url)
     await activate(kv)
@@ -192,7 +192,7 @@ describeOnServers('a full Redis', () => {
 })
 
 describe('a Redis that was never there', () => {
-  test('does not keep a service from starting', async () => {
+  test('does not prevent a service from starting', async () => {
     const startedAt = performance.now()
     const kv = await open('redis://127.0.0.1:1')
     expect(performance.now() - startedAt).toBeLessThan(10_000)

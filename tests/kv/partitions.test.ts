@@ -1,4 +1,4 @@
-/** The number of partitions, and what one of them does when its node of a Cluster is gone. */
+/** The number of partitions, and partitions whose node of a Cluster is down. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { KvUnavailable, partitionOf } from '#shared/kv/kv.ts'
 import { testRedisUrl } from '#tests/helpers/database.ts'
@@ -10,7 +10,7 @@ import { activate, admit, checkin, rules } from './drivers.ts'
 import { ADMIT_WITHIN_MS, asked, open, refusedAfterMs, inTime } from './failing-kv.ts'
 
 describeOnServers('partitions', () => {
-  test('another number of them is refused while points are pending, and taken afterwards', async () => {
+  test('another number of partitions is refused while points are pending, and accepted afterwards', async () => {
     const url = await testRedisUrl()
     const sixteen = await open(url, 16)
     await activate(sixteen)
@@ -28,7 +28,7 @@ describeOnServers('partitions', () => {
     await Promise.all([sixteen.close(), four.close()])
   })
 
-  test('another number is refused also where the store came up later', async () => {
+  test('another number is also refused when the store becomes available later', async () => {
     await using server = await startRedis()
     const one = await open(server.url, 1)
     await activate(one)
@@ -43,7 +43,7 @@ describeOnServers('partitions', () => {
     await two.close()
   })
 
-  test('one that lacks the status makes it unknown everywhere', async () => {
+  test('a partition without a status makes it unknown everywhere', async () => {
     const url = await testRedisUrl()
     const kv = await open(url, 16)
     await kv.setStatus({ status: 'paused', version: 3, message: 'wait' })
@@ -87,7 +87,7 @@ describeOnServers('a Redis Cluster', () => {
     await kv.close()
   })
 
-  test('is as full as its fullest node', async () => {
+  test('memory use is that of the fullest node', async () => {
     const kv = await open(cluster.url, 16)
     expect(await kv.memoryUse()).toBe(0)
     await asked(cluster.nodes[2]!.url, (redis) => redis.config('SET', 'maxmemory', '100mb'))

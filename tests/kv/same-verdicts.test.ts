@@ -1,4 +1,4 @@
-/** The embedded kv is a model of Redis: whatever is asked in whatever order, both answer the same. */
+/** The embedded kv is a model of Redis: both return the same for any sequence of calls. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { AdmissionRules, Kv, Pending, Submission, VersionedStatus } from '#shared/kv/kv.ts'
@@ -111,7 +111,7 @@ const drained = async (kv: Kv): Promise<Pending[]> => {
   return pending.map(({ userId, entries }) => ({ userId, entries: [...entries].sort(byField) }))
 }
 
-/** Does one thing, and answers what came of it without the store's clock. */
+/** Executes one command, and returns its result without times of the store's clock. */
 async function take(kv: Kv, step: Step): Promise<unknown> {
   switch (step.verb) {
     case 'admit': {
@@ -135,7 +135,7 @@ async function take(kv: Kv, step: Step): Promise<unknown> {
   }
 }
 
-/** All that can be seen of a store, without its clock and its name. */
+/** The visible state of a store, without its clock and its name. */
 async function seen(kv: Kv) {
   const moved = await kv.moved(0, 0, 100)
   return {

@@ -1,4 +1,4 @@
-/** Status, limits, caches, locks and health, as every driver of the kv port gives them. */
+/** Status, limits, caches, locks and health, for every driver of the kv port. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Kv } from '#shared/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -32,13 +32,13 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.status()).toEqual({ ...paused, message: null })
     })
 
-    test('of statuses set at once the newest stands', async () => {
+    test('of statuses that are set concurrently the newest one stays', async () => {
       const versions = [21, 25, 23, 24, 22, 20]
       await Promise.all(versions.map((version) => kv.setStatus({ status: 'ended', version, message: null })))
       expect(await kv.status()).toMatchObject({ version: 25 })
     })
 
-    test('tells its own time', async () => {
+    test('the clock is the store’s own time', async () => {
       const before = await kv.clock()
       await Bun.sleep(20)
       expect((await kv.clock()) - before).toBeWithin(20, 5_000)
@@ -109,7 +109,7 @@ export function verbsSuite(driver: KvDriver): void {
       expect((await Promise.all(calls)).filter(({ allowed }) => allowed)).toHaveLength(7)
     })
 
-    test('a cache answers what was put there, until it is over or forgotten', async () => {
+    test('a cached value is returned until it expires or is deleted', async () => {
       expect(await kv.cached('key')).toBeNull()
       await kv.cache('key', 'value\n|雨', 60_000)
       expect(await kv.cached('key')).toBe('value\n|雨')
@@ -121,7 +121,7 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.cached('key')).toBeNull()
     })
 
-    test('who caches once gets what stands there', async () => {
+    test('cacheOnce returns the stored value', async () => {
       const values = ['a', 'b', 'c', 'd']
       const got = await Promise.all(values.map((value) => kv.cacheOnce('once', value, 60_000)))
       expect(new Set(got).size).toBe(1)
@@ -147,7 +147,7 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.lock('flush', 60_000)).toBeString()
     })
 
-    test('a lock falls when it is not renewed, and its old owner has no say', async () => {
+    test('a lock ends when it is not renewed, and its former holder can not release it', async () => {
       const old = (await kv.lock('short', 150))!
       expect(await kv.renewLock('short', old, 150)).toBe(true)
       const next = await until(() => kv.lock('short', 60_000), soon('the lock to fall'))
@@ -168,7 +168,7 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.renewLock('silent', next, 60_000)).toBe(true)
     })
 
-    test('it answers, and is not full', async () => {
+    test('the probe resolves, and memory is not full', async () => {
       await kv.probe()
       expect(await kv.memoryUse()).toBe(0)
     })

@@ -1,6 +1,6 @@
 /**
- * A process that writes into an embedded kv until it is killed, and says on its standard output what it has
- * been promised: `+field` is stored, `?field` is about to be settled, `-field` is gone.
+ * A process that writes into an embedded kv until it is killed, and prints what the kv has confirmed:
+ * `+field` is stored, `?field` is about to be acknowledged, `-field` is deleted.
  * Arguments: the store's path, and the first of its points' times.
  */
 import { writeSync } from 'node:fs'

@@ -65,7 +65,7 @@ describeOnServers('an erasure under outages', () => {
     })
 
   test(
-    'Redis away: the rows are gone, the rest follows by itself, and a repetition says so',
+    'without Redis: the rows are deleted, the rest follows in the background, and a repeated call answers so',
     async () => {
       const person = await somebody()
       await world.redis.stop('SIGKILL')
@@ -87,7 +87,7 @@ describeOnServers('an erasure under outages', () => {
   )
 
   test(
-    'objects away: the same',
+    'without the object store: the same',
     async () => {
       const person = await somebody()
       await rename(places.objectsDir, `${places.objectsDir}-away`)
@@ -103,7 +103,7 @@ describeOnServers('an erasure under outages', () => {
   )
 
   test(
-    'NATS away: nothing of it is needed',
+    'without NATS: the erasure is complete',
     async () => {
       const person = await somebody()
       await world.nats.stop('SIGKILL')
@@ -115,7 +115,7 @@ describeOnServers('an erasure under outages', () => {
   )
 
   test(
-    'Postgres away: nothing is erased, and nobody is told otherwise',
+    'without Postgres: nothing is erased, and the call fails',
     async () => {
       const person = await somebody()
       await world.postgres.stop('SIGKILL')

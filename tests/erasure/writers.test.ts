@@ -51,8 +51,8 @@ describeOnServers('writers that are late', () => {
     expect(await found([userId])).toEqual([])
     // The card of a new person is stored.
     await phone(userId)
-    const anew = { ...card, generation: await beginCard(context, userId) }
-    expect(await storeCard(context, anew, PICTURE)).toBeString()
+    const newCard = { ...card, generation: await beginCard(context, userId) }
+    expect(await storeCard(context, newCard, PICTURE)).toBeString()
     await erase(userId)
   })
 

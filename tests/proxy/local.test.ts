@@ -95,20 +95,23 @@ test('the welcome message says who can reach it, and how to allow phones', () =>
 test(
   'a port in use is reported immediately, and no file is created',
   async () => {
-    const stranger = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+    const otherProgram = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
     const dir = join(await newDir(), 'data')
-    const { code, said, ms } = await failedStart({ EVENT_DATA_DIR: dir, EVENT_PORT: String(stranger.port) })
+    const { code, said, ms } = await failedStart({
+      EVENT_DATA_DIR: dir,
+      EVENT_PORT: String(otherProgram.port),
+    })
     expect(code).toBe(1)
-    expect(said).toContain(`Port ${stranger.port} is in use by another program`)
+    expect(said).toContain(`Port ${otherProgram.port} is in use by another program`)
     expect(ms).toBeLessThan(25_000)
     expect(await stat(dir).catch(() => null)).toBeNull()
     // In the directory of an earlier run, nothing is changed either.
     lockDataDirectory(dir)()
     const before = await readdir(dir)
-    const again = await failedStart({ EVENT_DATA_DIR: dir, EVENT_PORT: String(stranger.port) })
+    const again = await failedStart({ EVENT_DATA_DIR: dir, EVENT_PORT: String(otherProgram.port) })
     expect(again.said).toContain('is in use by another program')
     expect(await readdir(dir)).toEqual(before)
-    stranger.stop(true)
+    otherProgram.stop(true)
   },
   START_MS,
 )

@@ -158,7 +158,7 @@ const submissionOf = (userId: string, entries: readonly Entry[], position: Posit
   id: crypto.randomUUID(),
   userId,
   kind: 'sync',
-  // The kv drops what was received before an erasure, and stamps the rest anew.
+  // The kv drops what was received before an erasure, and adds new stamps to the rest.
   entries: entries.map(({ field, value }) => ({ field, value: readStamp(value).value })),
   duplicateKey: '',
   recordedMs: 0,

@@ -33,7 +33,7 @@ export async function expectRehearsal(installation: Installation): Promise<void>
   const { config, db, now } = installation
   if (config.startsMs === null)
     throw new CommandRefused(
-      'EVENT_STARTS_AT is not set, so a rehearsal can not be told from the event. Set it to the time when the event begins.',
+      'EVENT_STARTS_AT is not set, so a rehearsal can not be distinguished from the event. Set it to the time when the event begins.',
     )
   await expectStores(installation)
   if ((await readSchema(db.sql)).length === 0)

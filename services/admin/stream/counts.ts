@@ -4,8 +4,8 @@ import type { Admitted, CountsSeen } from '#shared/contracts/stream.ts'
 import type { PartitionCounters } from '#shared/kv/kv.ts'
 
 /** One reading of the counters. */
-export interface Look {
-  readonly books: readonly PartitionCounters[]
+export interface CountersReading {
+  readonly counters: readonly PartitionCounters[]
   /** By `performance.now()`. */
   readonly atMs: number
 }
@@ -24,14 +24,14 @@ const combine = (a: Admitted, b: Admitted, sign: 1 | -1): Admitted => ({
 })
 
 /** @param before null at the first reading, which gives totals only */
-export function countsOf(before: Look | null, now: Look, nowMs: number): CountsSeen {
+export function countsOf(before: CountersReading | null, now: CountersReading, nowMs: number): CountsSeen {
   let totals = NOTHING
   let fresh = NOTHING
-  for (const [partition, counters] of now.books.entries()) {
+  for (const [partition, counters] of now.counters.entries()) {
     const all = admittedOf(counters)
     totals = combine(totals, all, 1)
     if (before === null) continue
-    const last = before.books[partition]
+    const last = before.counters[partition]
     // A partition that lost its data starts a new epoch with counters at zero.
     const known = last?.epoch === counters.epoch ? admittedOf(last) : NOTHING
     fresh = combine(fresh, combine(all, known, -1), 1)

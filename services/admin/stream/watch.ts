@@ -14,7 +14,7 @@ import { readEndProgress } from '#shared/lifecycle/end-progress.ts'
 import { isKvUnavailable, type Moved } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { readActivity } from '../lifecycle/activity-status.ts'
-import { countsOf, type Look, hasChanges } from './counts.ts'
+import { countsOf, type CountersReading, hasChanges } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'
 
 const POLL_MS = 1_000
@@ -123,12 +123,12 @@ function createKvPoll(
   const { kv, now } = context
   const alertState = createAlertState(context)
   let follow: (() => Promise<Followed>) | null = null
-  let before: Look | null = null
+  let before: CountersReading | null = null
 
   const count = async (): Promise<void> => {
-    const look = { books: await kv.books(), atMs: performance.now() }
-    const counts = countsOf(before, look, now())
-    before = look
+    const reading = { counters: await kv.books(), atMs: performance.now() }
+    const counts = countsOf(before, reading, now())
+    before = reading
     const changed = hasChanges(seen.counts, counts)
     seen.counts = counts
     if (changed) listeners.event('counts', counts)

@@ -1,4 +1,4 @@
-/** Statistics while the kv is away: what is stored, and said to be no more than that. */
+/** Statistics while the kv is unavailable: stored points only, and marked so. */
 import { expect, test } from 'bun:test'
 import { type Pilgrim, readFigures } from '#services/line-bot/bot/load-pilgrim-context.ts'
 import { readPilgrims, readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
@@ -8,7 +8,7 @@ import { describeRigs, NOON } from '#tests/scheduler/flush-harness.ts'
 import { point, walk } from '#tests/scheduler/walks.ts'
 
 describeRigs('statistics without the kv', (rig) => {
-  test('are what is stored, marked; of whom nothing is stored, nothing is said', async () => {
+  test('are those of stored points, marked; a pilgrim without stored data is null', async () => {
     const stores = { db: rig.db, kv: rig.kv, calendar: rig.calendar }
     await rig.buffer('anna', walk(30))
     await rig.flush()

@@ -13,7 +13,7 @@ function foldAll(points: readonly FoldPoint[], from: FoldState = START) {
   return { segments, end }
 }
 
-test('the fold is its pseudo-code', () => {
+test('the fold equals its pseudo-code', () => {
   fc.assert(
     fc.property(histories(), ({ points }) => {
       const segments: Segment[] = []
@@ -29,7 +29,7 @@ test('the fold is its pseudo-code', () => {
   )
 })
 
-test('folded in two pieces, or with everything twice, it is the same', () => {
+test('folding in two parts, or with every point twice, gives the same result', () => {
   fc.assert(
     fc.property(histories(), fc.nat(), ({ points }, cut) => {
       const whole = foldAll(points)
@@ -44,7 +44,7 @@ test('folded in two pieces, or with everything twice, it is the same', () => {
   )
 })
 
-test('it is the reading by neighbours, where all of them are far enough apart and none is too fast', () => {
+test('it equals segments between neighbours, if all are far enough apart and none is too fast', () => {
   const step = fc.record({
     seconds: fc.integer({ min: 30, max: 2_000 }),
     // Between ten metres and 299 km/h.
@@ -73,7 +73,7 @@ test('it is the reading by neighbours, where all of them are far enough apart an
   )
 })
 
-test('no more is counted than lies between the points', () => {
+test('the counted distance is at most the distance between the points', () => {
   fc.assert(
     fc.property(histories(), ({ points }) => {
       const sorted = [...points].sort(byInstant)

@@ -66,14 +66,14 @@ describe('the three rules at their edges', () => {
 })
 
 describe('from the anchor', () => {
-  test('a phone that records each ten seconds keeps its distance', () => {
+  test('the distance of a phone that records every ten seconds is counted', () => {
     const walk = Array.from({ length: 361 }, (_, i) => point(T + i * 10 * SECOND, i * 14))
     const { segments } = foldAll(walk)
     expect(segments).toHaveLength(120)
     expect(segments.every(({ distanceMm }) => distanceMm === 42_000)).toBe(true)
   })
 
-  test('dwelling half an hour and then driving off: the drive has its own speed', () => {
+  test('a drive after half an hour of rest has its own speed', () => {
     const dwelling = Array.from({ length: 181 }, (_, i) => point(T + i * 10 * SECOND, (i * 7) % 9))
     const drive = point(T + 31 * MINUTE, 1_000)
     const { segments, end } = foldAll([...dwelling, drive])
@@ -87,7 +87,7 @@ describe('from the anchor', () => {
     expect(end).toEqual({ anchor: { ...placeAt(0), t: T + 2 * MINUTE }, before: null })
   })
 
-  test('creeping on adds up', () => {
+  test('many small steps add up', () => {
     const creep = Array.from({ length: 5 }, (_, i) => point(T + i * MINUTE, i * 4))
     expect(foldAll(creep).distanceMm).toBe(12_000)
   })
@@ -108,7 +108,7 @@ describe('jumps', () => {
     expect(foldAll(wrong).distanceMm).toBe(640_000)
   })
 
-  test('a wrong fix at the end waits for what follows', () => {
+  test('a wrong fix at the end is decided by the next point', () => {
     const wrong = point(T + 10 * MINUTE, 0, placeAt(0, 500_000))
     const { end, distanceMm } = foldAll([...walk, wrong])
     expect(distanceMm).toBe(720_000)

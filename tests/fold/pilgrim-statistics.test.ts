@@ -12,7 +12,7 @@ import { jumbled, point, randomBy, walk, wander } from '#tests/scheduler/walks.t
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** What the points come to, computed plainly. */
+/** The statistics of the points, computed plainly. */
 function expected({ calendar }: Rig, points: readonly Point[]): Statistics {
   const counting = points.filter(({ inRange }) => inRange).map((p) => ({ ...p, t: p.recordedMs }))
   const sums = { points: 0, checkins: 0, distanceMm: 0, carbonMg: 0 }
@@ -84,7 +84,7 @@ describeRigs('statistics', (rig) => {
     )
   })
 
-  test('nothing counts twice between the commit of a flush and the buffer’s delete', async () => {
+  test('no point counts twice between the commit of a flush and its acknowledgement', async () => {
     const points = walk(40)
     await rig.buffer('anna', points)
     await rig.flush({ kv: { ...rig.kv, settle: async () => undefined } })
@@ -97,7 +97,7 @@ describeRigs('statistics', (rig) => {
     expect(await read()).toEqual(expected(rig, more))
   })
 
-  test('a flush that commits while statistics are read is seen whole or not at all', async () => {
+  test('a flush that commits during a read is seen completely or not at all', async () => {
     const points = [...walk(40), ...walk(40, NOON + DAY_MS)]
     const late = [...walk(20, NOON - DAY_MS), ...walk(20, NOON + DAY_MS - 2 * HOUR_MS)]
     await rig.buffer('anna', points)
@@ -127,7 +127,7 @@ describeRigs('statistics', (rig) => {
     expect(await read('anna', { db })).toEqual(expected(rig, [...points, ...late, ...later]))
   })
 
-  test('late pending points have the days read that they change, and no other', async () => {
+  test('for late pending points only the days are read that they change', async () => {
     const days = [-4, -3, -2, -1, 0].map((day) => walk(30, NOON + day * DAY_MS))
     await rig.buffer('anna', days.flat())
     await rig.flush()
@@ -205,7 +205,7 @@ describeRigs('statistics', (rig) => {
     ).toHaveLength(2)
   })
 
-  test('an entry that can not be read hurts nobody', async () => {
+  test('an invalid entry is ignored', async () => {
     const points = walk(10)
     await rig.bufferEntries('anna', [{ field: `t${NOON - 1}`, value: '[0,' }, ...points.map(pack)])
     await rig.bufferEntries('ben', [{ field: 'nonsense', value: 'nonsense' }])

@@ -27,8 +27,8 @@ const figures = (tally: Tally): number[] => [
   ...[...tally.hours.values(), ...tally.modes.values()].flatMap((sums) => Object.values(sums)),
 ]
 
-describe('a tally', () => {
-  test('is the sum of its hours, and of its modes', () => {
+describe('totals', () => {
+  test('are the sum of their hours, and of their modes', () => {
     fc.assert(
       fc.property(histories(), (history) => {
         const tally = tallyOf(history)
@@ -42,7 +42,7 @@ describe('a tally', () => {
     )
   })
 
-  test('counts every point and check-in once, in whole numbers', () => {
+  test('count every point and check-in once, in whole numbers', () => {
     fc.assert(
       fc.property(histories(), (history) => {
         const tally = tallyOf(history)
@@ -53,7 +53,7 @@ describe('a tally', () => {
     )
   })
 
-  test('is the sum of the tallies of its pieces, each folded onto the one before', () => {
+  test('are the sum of the totals of consecutive parts', () => {
     fc.assert(
       fc.property(histories(), fc.nat(), (history, cut) => {
         const sorted = [...history.points].sort(byInstant)
@@ -67,7 +67,7 @@ describe('a tally', () => {
     )
   })
 
-  test('of no points is nothing, and the state stays', () => {
+  test('of no points are 0, and the state stays', () => {
     fc.assert(
       fc.property(histories(5), ({ points, calendar }) => {
         const { end } = totalPoints(START, points, calendar)

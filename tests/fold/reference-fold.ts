@@ -7,7 +7,7 @@ import type { Fix, FoldPoint, FoldState, Segment } from '#shared/fold/fold.ts'
 import { distanceMm } from '#shared/rules/geo.ts'
 import { zeroSums, type ModeSums, type Sums } from '#shared/fold/point-totals.ts'
 
-/** Everything that is kept of a pilgrim, with entries that hold nothing left out. */
+/** All stored figures of a pilgrim, without empty entries. */
 export interface Books {
   readonly days: Record<string, Sums & { end: FoldState }>
   /** By start of the local hour, epoch milliseconds. */
@@ -96,7 +96,7 @@ export function plainFold(
   }
 }
 
-/** The books of a set of points, whatever their order. */
+/** The totals of a set of points, in any order. */
 export function recompute(points: readonly FoldPoint[], calendar: Calendar): Books {
   const books: Books = { days: {}, hours: {}, modes: {} }
   const sumsOf = (t: number): Sums[] => [

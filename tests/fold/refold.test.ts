@@ -22,7 +22,7 @@ function flushAll(batches: readonly (readonly FoldPoint[])[], calendar = taipei)
 }
 
 describe('any order, any split into flushes, any repetition', () => {
-  test('the books are after every flush those of the points so far', () => {
+  test('after every flush the totals are those of the points so far', () => {
     fc.assert(
       fc.property(histories(), ({ calendar, batches }) => {
         const pilgrim = createStoredPilgrim(calendar)
@@ -37,7 +37,7 @@ describe('any order, any split into flushes, any repetition', () => {
     )
   })
 
-  test('one by one, shuffled, all at once, and all of it again: the same', () => {
+  test('points one by one, shuffled, together, and repeated give the same totals', () => {
     const shuffled = histories(25).chain((history) =>
       fc.record({
         history: fc.constant(history),
@@ -60,7 +60,7 @@ describe('any order, any split into flushes, any repetition', () => {
 })
 
 describe('what is read again', () => {
-  test('nothing, while points come in order', () => {
+  test('no day, while points arrive in order', () => {
     fc.assert(
       fc.property(histories(), ({ calendar, points }) => {
         const pilgrim = createStoredPilgrim(calendar)
@@ -73,13 +73,13 @@ describe('what is read again', () => {
     )
   })
 
-  test('one day, where its end stays what it was', () => {
+  test('one day, if its end is unchanged', () => {
     const walk = [-30, -20, -5, 5, 20].map((minute, n) => point(MIDNIGHT + minute * MINUTE, n * 500))
     const late = point(MIDNIGHT - 25 * MINUTE, 300)
     expect(flushAll([walk, [late]]).reread).toEqual([[], ['2026-04-10']])
   })
 
-  test('the next day too, where the end of its predecessor moved, and no further', () => {
+  test('also the next day, if the end of the day before changed, and no further', () => {
     const walk = [-20, 5, 20, 24 * 60 + 10].map((minute, n) => point(MIDNIGHT + minute * MINUTE, n * 500))
     const late = point(MIDNIGHT - 5 * MINUTE, 300)
     // The last point of the 10th is now another one: the 11th begins there and ends as before.

@@ -81,7 +81,7 @@ test('packed counts come back, and adding to packed ones is adding', () => {
   )
 })
 
-test('pilgrims apart are the counts without points', () => {
+test('packed people are the counts without points', () => {
   fc.assert(
     fc.property(countsBelow(65_535), (counts) => {
       const people = unpackCounts(packPeople(packCounts(counts)))

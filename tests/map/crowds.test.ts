@@ -1,4 +1,4 @@
-/** Crowds: nobody stands alone in one, and whoever has company within a cell of zoom 10 is in one. */
+/** Crowds: each has enough people, and everybody with enough people in the same cell of zoom 10 is in one. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cellAt, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
@@ -20,7 +20,7 @@ const namesOf = (crowds: ReturnType<typeof gatherCrowds>) =>
   crowds.map(({ cell, count, sinceMs }) => [cellName(cell), count, sinceMs])
 
 describe('crowds', () => {
-  test('hold enough people, everybody who has company is in one of them, and nobody was seen before it says', () => {
+  test('hold enough people, include everybody with enough neighbours, and name the earliest time of their people', () => {
     fc.assert(
       fc.property(people, least, (given, n) => {
         const crowds = gatherCrowds(given, n)
@@ -63,12 +63,12 @@ describe('crowds', () => {
     expect(gatherCrowds(five.slice(1), 5)).toEqual([])
   })
 
-  test('four and one further off meet in the finest cell that holds both', () => {
+  test('four people and one further away are grouped in the finest cell that holds all', () => {
     const together = cellOf(far, shared(five[0]!, far))
     expect(namesOf(gatherCrowds([...five.slice(1), far], 5))).toEqual([[together, 5, 2]])
   })
 
-  test('who is left over is not alone in the wider cell: the smallest crowd within joins them', () => {
+  test('too few people in a wider cell are joined by the smallest crowd within it', () => {
     const together = cellOf(far, shared(five[0]!, far))
     expect(namesOf(gatherCrowds([...five, far], 5))).toEqual([[together, 6, 1]])
     const six = [11, 12, 13, 14, 15, 16].map((t) => at(30, t))
@@ -78,7 +78,7 @@ describe('crowds', () => {
     ])
   })
 
-  test('a hundred thousand people are gathered within a moment', () => {
+  test('a hundred thousand people are grouped fast', () => {
     const many = Array.from({ length: 100_000 }, (_, i) => ({
       lat: 24 + ((i * 7919) % 100_003) / 400_000,
       lng: 120.5 + ((i * 104_729) % 99_991) / 400_000,

@@ -13,7 +13,7 @@ const line = Array.from({ length: 100 }, (_, i): At => [24 + i / 1_000, 120.6, 1
 const behind = line.map(([lat, lng]): At => [lat - 0.1, lng, 10])
 const home: At = [25.03, 121.56, 3]
 
-test('without a route: along the crowd, towards where it has gone, whoever went home', () => {
+test('without a route front and tail are along the crowd in its direction, without those who went home', () => {
   const crowd = places(...line, home)
   const ends = alongAxis(crowd, places(...line, ...behind))!
   // Of 103 the ten who are farthest from the middle one are left out: three at home, five behind and two in front.
@@ -24,7 +24,7 @@ test('without a route: along the crowd, towards where it has gone, whoever went 
   expect([back.front.lat, back.tail.lat]).toEqual([ends.tail.lat, ends.front.lat])
 })
 
-test('without a route: one pilgrim is front and tail, nobody is neither', () => {
+test('without a route one pilgrim is front and tail, and without pilgrims there is none', () => {
   const end = { lat: 24, lng: 120, alongM: null }
   const one = places([24, 120, 1])
   expect(alongAxis(one, one)).toEqual({ front: end, tail: end, spreadMm: 0 })
@@ -58,7 +58,7 @@ test('a place is projected onto the nearest leg', () => {
   expect(route.at(99_999).lng).toBeCloseTo(120 + EAST, 6)
 })
 
-test('along a route: round the corner, without strays and without who is far off', () => {
+test('along a route front and tail follow its corner, without strays and distant pilgrims', () => {
   const there = Array.from({ length: 40 }, (_, i): At => {
     const { lat, lng } = route.at(500 * i)
     return [lat + 1e-4, lng, 1]
@@ -73,7 +73,7 @@ test('along a route: round the corner, without strays and without who is far off
   expect(alongRoute(places(home), route)).toBeNull()
 })
 
-test('a route that leads nowhere is refused', () => {
+test('a route without length is refused', () => {
   const here = { lat: 24, lng: 120 }
   expect(() => createRoute([[here, here]])).toThrow(RangeError)
 })

@@ -92,7 +92,7 @@ describe('what the next level needs', () => {
     expect(nextLevel(Math.round(km * MM_PER_KM), checkins)).toEqual(needed)
   })
 
-  test('whoever does it is there, and whoever falls short in one is not', () => {
+  test('a pilgrim who fulfils both reaches the level, and one who lacks either does not', () => {
     fc.assert(
       fc.property(distances, checkinCounts, (mm, checkins) => {
         const next = nextLevel(mm, checkins)
@@ -118,7 +118,7 @@ describe('what the next level needs', () => {
 /** As people read it, in hundredths: sums of these are exact. */
 const hundredths = (km: number): number => Math.round(km * 100)
 
-test('what is shown of a distance and what is still needed are the next level’s distance together', () => {
+test('the shown distance and the needed distance together are the next level’s distance', () => {
   fc.assert(
     fc.property(distances, checkinCounts, (mm, checkins) => {
       const shown = roundKm(mm)

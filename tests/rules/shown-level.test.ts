@@ -59,7 +59,7 @@ const places = {
 /** Kilometres as they stand in a text, in hundredths. */
 const hundredths = (text: string): number => Math.round(Number(text) * 100)
 
-test('what a card and the bot say was walked and is still needed is the next level’s distance, to the last digit', () => {
+test('on a card and in the bot, walked and needed distance together are exactly the next level’s distance', () => {
   fc.assert(
     fc.property(distances, fc.constantFrom(...Language.options), (mm, language) => {
       const level = levelOf(mm, CHECKINS)

@@ -13,7 +13,7 @@ export async function openEmbeddedBus({
     async publish(subject, eventId) {
       for (const listener of listeners.get(subject) ?? []) {
         const run: Promise<void> = listener(eventId)
-          // The sweep of the outbox rings again for what was not handled.
+          // The sweep of the outbox announces unhandled events again.
           .catch(onError)
           .finally(() => running.delete(run))
         running.add(run)

@@ -14,13 +14,13 @@ import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const STREAM = 'EVENT'
 const SUBJECTS = 'event.>'
-/** A bell that nobody answered for a week is the sweep's business. */
+/** The sweep of the outbox covers older events. */
 const MAX_AGE_NS = 7 * 86_400 * 1e9
-/** A subscriber that is silent for so long is gone, and the event is another replica's. */
+/** After this time without a sign of life of the subscriber, NATS redelivers the event to another replica. */
 const ACK_WAIT_MS = 60_000
 const WORKING_MS = 20_000
-/** Events of a subscription that a replica works on at a time: a slow one does not hold up the next. */
-const ABREAST = 8
+/** Maximum number of events that a replica handles concurrently per subscription, so a slow one does not block others. */
+const CONCURRENCY = 8
 
 interface Subscription {
   readonly subject: string
@@ -29,8 +29,8 @@ interface Subscription {
 }
 
 /**
- * Connects to NATS. Resolves at once; a bus that is down is connected to later, and subscriptions come up
- * with it.
+ * Connects to NATS. Resolves immediately. If NATS is down, the connection and the subscriptions follow when it is
+ * available.
  */
 export async function openNatsBus(options: {
   readonly url: string
@@ -53,14 +53,14 @@ export async function openNatsBus(options: {
     async close() {
       link.end()
       for (const stream of streams) stream.stop()
-      // What is being handled is handled to its end.
+      // Events that are being handled are completed.
       await Promise.all(subscriptions)
       await link.close()
     },
   }
 }
 
-/** Consumes until the link is closed, whatever becomes of the server, its stream or the consumer. */
+/** Consumes until the link is closed; retries when the server, its stream or the consumer fails. */
 async function keepConsuming(
   link: NatsLink,
   subscription: Subscription,
@@ -89,19 +89,19 @@ async function openConsumer(
   { subject, subscriber }: Subscription,
 ): Promise<ConsumerMessages> {
   await ensureStream(connection)
-  // Dots would make the name a subject of its own.
+  // A consumer's name must not contain dots.
   const durable = `${subscriber}:${subject}`.replaceAll('.', '_')
   const jsm = await connection.jetstreamManager()
   await jsm.consumers.add(STREAM, {
     durable_name: durable,
-    // One filter each: several need a server 2.10.
+    // One subject per consumer: several filters need NATS server 2.10.
     filter_subject: subject,
     ack_policy: AckPolicy.Explicit,
     deliver_policy: DeliverPolicy.All,
     ack_wait: ACK_WAIT_MS * 1e6,
   })
   const consumer = await connection.jetstream().consumers.get(STREAM, durable)
-  // What a busy replica fetches ahead waits for it, and for nobody else.
+  // Prefetched events would wait for this replica even if another one is idle.
   return consumer.consume({ max_messages: 1, abort_on_missing_resource: true })
 }
 
@@ -115,7 +115,7 @@ async function ensureStream(connection: NatsConnection): Promise<void> {
       max_age: MAX_AGE_NS,
     })
   } catch (error) {
-    // Another service has made it, perhaps in an earlier release with other settings.
+    // Another service has created the stream, perhaps an earlier release with other settings.
     if (!(error instanceof NatsError && error.api_error?.err_code === 10_058)) throw error
   }
 }
@@ -132,7 +132,7 @@ async function handleAll(
         .catch(onError)
         .finally(() => running.delete(run))
       running.add(run)
-      if (running.size >= ABREAST) await Promise.race(running)
+      if (running.size >= CONCURRENCY) await Promise.race(running)
     }
   } finally {
     await Promise.all(running)

@@ -1,18 +1,18 @@
 /**
- * The bus port: the doorbell between services. The event's row in the outbox is the record; a message that
- * is lost costs time, not the event.
+ * The bus port: announces domain events between services. The event itself is a row of the outbox, so a lost
+ * announcement delays the event but does not lose it.
  */
 
 export interface Bus {
-  /** Rings for an event; rejects when the bus does not take it. Safe to repeat. */
+  /** Announces an event; rejects if the bus does not accept it. Safe to repeat. */
   publish(subject: string, eventId: number): Promise<void>
   /**
-   * Calls `onEvent` for each event of the subject, at least once per subscriber whatever its number of
-   * replicas. A rejection is reported, and the event comes again: from JetStream, or by the outbox's sweep.
+   * Calls `onEvent` for each event of the subject, at least once per subscriber (not per replica). A rejection is
+   * reported, and the event is delivered again by JetStream or by the sweep of the outbox.
    */
   subscribe(subject: string, subscriber: string, onEvent: (eventId: number) => Promise<void>): Promise<void>
   /** Whether the bus is connected. */
   connected(): boolean
-  /** Resolves when what is being handled has been handled. */
+  /** Resolves when the events in progress have been handled. */
   close(): Promise<void>
 }

@@ -1,24 +1,24 @@
-/** A connection to NATS that is made sooner or later, and kept for ever. */
+/** A connection to NATS that is retried until it succeeds, and reconnects without a limit. */
 import { connect, Events, type NatsConnection } from 'nats'
 
 export const RETRY_MS = 2_000
 
 export interface NatsLink {
-  /** The connection; null as long as there has never been one. */
+  /** The connection; null before the first one is established. */
   readonly now: () => NatsConnection | null
-  /** Whether it is up just now. */
+  /** Whether it is up now. */
   readonly isUp: () => boolean
-  /** Resolves with the first connection, or with null when the link is ending before. */
+  /** Resolves with the first connection, or with null if the link ends before. */
   readonly first: Promise<NatsConnection | null>
-  /** Resolves after so long, or when the link is ending. */
+  /** Resolves after `ms` milliseconds, or when the link ends. */
   pause(ms: number): Promise<void>
   readonly isEnding: () => boolean
-  /** Says that it is about to be closed: nobody waits for it any more. */
+  /** Cancels all waits, before the link is closed. */
   end(): void
   close(): Promise<void>
 }
 
-/** @param url comma-separated servers @param onError told why there is no connection yet */
+/** @param url comma-separated servers @param onError receives the error of each failed attempt */
 export function openNatsLink(url: string, onError: (error: unknown) => void): NatsLink {
   const ending = createEnding()
   let isUp = false
@@ -32,7 +32,7 @@ export function openNatsLink(url: string, onError: (error: unknown) => void): Na
     }
   }
 
-  /** The client's own way of waiting for its first connection cannot be ended. */
+  /** Retries here, because the client's own wait for its first connection cannot be cancelled. */
   const make = async (): Promise<NatsConnection | null> => {
     while (!ending.hasBegun()) {
       try {
@@ -65,7 +65,7 @@ export function openNatsLink(url: string, onError: (error: unknown) => void): Na
 const connectOnce = (url: string): Promise<NatsConnection> =>
   connect({
     servers: url.split(',').map((server) => server.trim()),
-    // By default the client gives up for good after about 20 s of outage.
+    // By default the client stops reconnecting after an outage of about 20 s.
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     timeout: 3_000,
@@ -81,7 +81,7 @@ function createEnding() {
       hasBegun = true
       begun.resolve(null)
     },
-    /** Resolves after so long, or when the end begins. */
+    /** Resolves after `ms` milliseconds, or when the end begins. */
     async pause(ms: number): Promise<void> {
       const timer = Promise.withResolvers<void>()
       const handle = setTimeout(timer.resolve, ms)

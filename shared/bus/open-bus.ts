@@ -1,9 +1,9 @@
-/** Chooses the bus's driver. */
+/** Opens the bus with the driver that the URL selects. */
 import type { Bus } from './bus.ts'
 import { openEmbeddedBus } from './bus.embedded.ts'
 import { openNatsBus } from './bus.nats.ts'
 
-/** Opens the bus that the URL names: `nats://…` (comma-separated), or none: within this process. */
+/** Opens the bus at the URL: `nats://…` (comma-separated servers); empty: a bus within this process. */
 export function openBus(options: {
   readonly url: string
   readonly onError: (error: unknown) => void

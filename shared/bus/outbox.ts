@@ -1,6 +1,6 @@
 /**
- * Events between services: written in the transaction of the change they report, rung for after the commit,
- * swept until each subscriber has handled them.
+ * Domain events between services: written in the transaction of the change that they report, announced on the bus
+ * after the commit, and announced again by a sweep until each subscriber has handled them.
  */
 import type { Bus } from '#shared/bus/bus.ts'
 import {
@@ -17,33 +17,33 @@ import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { handled, outbox } from '#shared/schema/outbox.ts'
 import { and, eq, gt, inArray, lt, notExists } from 'drizzle-orm'
 
-/** What a transaction of drizzle and drizzle itself have in common. */
+/** The common interface of drizzle and its transactions. */
 export type Writer = Pick<Orm, 'insert' | 'select' | 'update' | 'delete' | 'execute'>
 
 export interface Outbox {
-  /** Writes an event in the caller's transaction; `ring` it after the commit. */
+  /** Writes an event in the caller's transaction; call `ring` after the commit. */
   add<S extends Subject>(tx: Writer, subject: S, payload: Payload<S>): Promise<Event<S>>
-  /** Rings for a committed event. Never fails: the sweep rings again. */
+  /** Announces a committed event on the bus. Never fails, because the sweep announces it again. */
   ring(event: Event): Promise<void>
   /**
-   * Acts on a subscriber's events, at least once each; `act` must be safe to repeat. An event counts as
-   * handled when `act` has resolved.
+   * Calls `act` for each event of a subscriber, at least once; `act` must be safe to repeat. An event is handled
+   * when `act` has resolved.
    */
   on(subscriber: Subscriber, act: (event: Event) => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
-/** When an outbox looks for events that the bus did not bring. */
+/** Timing of the sweep, which finds events that the bus did not deliver. */
 export interface Sweeping {
   readonly everyMs: number
-  /** Younger events are still on their way by the bus. */
+  /** Minimum age: the bus may still deliver younger events. */
   readonly afterMs: number
 }
 
 const SWEEPING: Sweeping = { everyMs: 15_000, afterMs: 5_000 }
-/** Older ones are history: nobody wants a message about last week's pause. */
+/** Maximum age of swept events: older ones are obsolete, such as last week's pause. */
 const SWEEP_UNTIL_MS = 7 * 86_400_000
-const SWEEP_AT_ONCE = 100
+const SWEEP_BATCH = 100
 
 type Act = (event: Event) => Promise<void>
 
@@ -67,7 +67,7 @@ export function createOutbox(
       try {
         await bus.publish(subject, id)
       } catch (error) {
-        log.warn('the bus did not take an event; the sweep brings it', {
+        log.warn('the bus did not accept an event; the sweep will deliver it', {
           subject,
           event_id: id,
           ...errorFields(error),
@@ -81,8 +81,8 @@ export function createOutbox(
         if (!isDatabaseUnavailable(error))
           log.error('an event is not handled yet', { subscriber, ...errorFields(error) })
       }
-      const waiting = () => waitingFor(db, subscriber, now(), sweeping.afterMs)
-      sweeps.push(startSweep(waiting, handle, report, sweeping.everyMs))
+      const readPending = () => pendingEvents(db, subscriber, now(), sweeping.afterMs)
+      sweeps.push(startSweep(readPending, handle, report, sweeping.everyMs))
     },
     async stop() {
       await Promise.all(sweeps.map((sweep) => sweep.stop()))
@@ -90,7 +90,7 @@ export function createOutbox(
   }
 }
 
-/** The row of `handled` that says that a subscriber is through with an event. */
+/** Selects the row of `handled` for an event and a subscriber. */
 const isHandled = (db: Database, subscriber: Subscriber) =>
   db.orm
     .select()
@@ -98,11 +98,11 @@ const isHandled = (db: Database, subscriber: Subscriber) =>
     .where(and(eq(handled.eventId, outbox.id), eq(handled.subscriber, subscriber)))
 
 /**
- * @returns a function that acts on an event unless it is handled. The bus and the sweep may bring the same one
- * at the same time; then they wait for the same act.
+ * @returns a function that handles an event unless that is done. If the bus and the sweep deliver the same event at
+ * the same time, both wait for the same call.
  */
 function createHandling(db: Database, now: () => number, subscriber: Subscriber, act: Act) {
-  const underWay = new Map<number, Promise<void>>()
+  const inProgress = new Map<number, Promise<void>>()
   const handle = async (id: number): Promise<void> => {
     const [row] = await db.read(() =>
       db.orm
@@ -119,16 +119,16 @@ function createHandling(db: Database, now: () => number, subscriber: Subscriber,
       .onConflictDoNothing()
   }
   return (id: number): Promise<void> => {
-    const already = underWay.get(id)
-    if (already !== undefined) return already
-    const handling = handle(id).finally(() => underWay.delete(id))
-    underWay.set(id, handling)
+    const running = inProgress.get(id)
+    if (running !== undefined) return running
+    const handling = handle(id).finally(() => inProgress.delete(id))
+    inProgress.set(id, handling)
     return handling
   }
 }
 
 /** Events that a subscriber has not handled, oldest first. */
-async function waitingFor(
+async function pendingEvents(
   db: Database,
   subscriber: Subscriber,
   nowMs: number,
@@ -147,7 +147,7 @@ async function waitingFor(
         ),
       )
       .orderBy(outbox.id)
-      .limit(SWEEP_AT_ONCE),
+      .limit(SWEEP_BATCH),
   )
   return rows.map(({ id }) => id)
 }
@@ -156,9 +156,9 @@ interface Sweep {
   stop(): Promise<void>
 }
 
-/** Sweeps now and then, one sweep at a time. An event that fails does not keep the others. */
+/** Sweeps every `everyMs`, one sweep at a time. An event that fails does not block the others. */
 function startSweep(
-  waiting: () => Promise<number[]>,
+  readPending: () => Promise<number[]>,
   handle: (id: number) => Promise<void>,
   report: (error: unknown) => void,
   everyMs: number,
@@ -166,7 +166,7 @@ function startSweep(
   let sweeping: Promise<void> | null = null
   let stopped = false
   const sweep = async (): Promise<void> => {
-    for (const id of await waiting()) {
+    for (const id of await readPending()) {
       if (stopped) return
       await handle(id).catch(report)
     }

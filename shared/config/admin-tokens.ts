@@ -1,4 +1,4 @@
-/** Admin tokens: three tiers, each of one or several (named) tokens. */
+/** Admin tokens: three tiers, each with one or several (named) tokens. */
 import type { Role } from '#shared/contracts/fields.ts'
 
 export interface Token {
@@ -13,12 +13,12 @@ const TIERS = [
   ['EVENT_VOLUNTEER_TOKEN', 'volunteer'],
 ] as const satisfies readonly (readonly [string, Role])[]
 
-/** Fewer characters than this can be guessed, and no token has them. */
+/** Minimum length: a shorter token can be guessed. */
 const SHORTEST = 16
 
 /**
- * Reads one entry. What stands before its first colon is a name when it is shorter than any token, so that a token may
- * hold a colon itself; where both halves could be a token, nobody can tell which one is meant.
+ * Parses one entry. The text before the first colon is a name if it is shorter than any token, so a token may contain
+ * a colon. If both halves could be a token, the entry is ambiguous.
  */
 function parseEntry(entry: string): { readonly name: string | null; readonly value: string } | 'ambiguous' {
   const colon = entry.indexOf(':')
@@ -27,7 +27,7 @@ function parseEntry(entry: string): { readonly name: string | null; readonly val
   return after.length < SHORTEST ? { name: null, value: entry } : 'ambiguous'
 }
 
-/** Why an entry is no token; null: it is one. */
+/** Returns the fault of an entry; null: it is valid. */
 function faultOf(entry: ReturnType<typeof parseEntry>, tokens: readonly Token[]): string | null {
   if (entry === 'ambiguous')
     return 'which part is the token? A name has at most 15 characters; a token with a colon in it needs a name and a colon before it'
@@ -40,8 +40,8 @@ function faultOf(entry: ReturnType<typeof parseEntry>, tokens: readonly Token[])
 }
 
 /**
- * Reads `token` or `name:token,name:token` of each tier. An empty variable admits nobody.
- * Pushes a fault, which never tells the token, for one that is empty, short, ambiguous or stands in two places.
+ * Parses `token` or `name:token,name:token` of each tier. An empty variable admits nobody.
+ * Adds a fault, without the token itself, for a token that is empty, short, ambiguous or repeated.
  */
 export function parseTokens(env: Record<(typeof TIERS)[number][0], string>, faults: string[]): Token[] {
   const tokens: Token[] = []

@@ -1,4 +1,4 @@
-/** The event's area: a GeoJSON file, outside of which a point is stored, flagged, and counts for nothing. */
+/** The event's area, from a GeoJSON file. Points outside it are stored and flagged, but not counted. */
 import { readFileSync } from 'node:fs'
 import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
 import { z } from 'zod'
@@ -14,10 +14,10 @@ const Area = z.union([
   z.object({ type: z.literal('FeatureCollection'), features: z.array(Feature).min(1) }),
 ])
 
-/** Whether a position lies in the event's area. */
+/** Whether a position is inside the event's area. */
 export type InArea = (lat: number, lng: number) => boolean
 
-/** Reads the area's file; without one, everywhere is inside. Pushes a fault when the file is not usable. */
+/** Reads the area's file; without a file every position is inside. Adds a fault if the file is invalid. */
 export function readArea(file: string, faults: string[]): InArea {
   if (file === '') return () => true
   try {

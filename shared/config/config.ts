@@ -1,6 +1,5 @@
 /**
- * The configuration: read once from the environment, checked whole, passed on as a value.
- * Nothing else reads the environment.
+ * The configuration: read once from the environment, validated as a whole, and passed on as a value.
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -32,7 +31,7 @@ const timeZone = z.string().refine(
   { error: 'is not an IANA time zone such as Asia/Taipei' },
 )
 
-/** Every setting, with its default. services/README.md, "Settings", lists the same. */
+/** Every setting and its default; services/README.md, "Settings", describes them. */
 const Settings = z.object({
   EVENT_ENV: flag,
   EVENT_NAME: z.string().default('Pilgrimage'),
@@ -104,16 +103,16 @@ export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape)
 
 export type Environment = Record<string, string | undefined>
 
-/** The process's environment; nothing else reads it. */
+/** The process's environment. No other module reads it. */
 export const environment = (): Environment => process.env
 
-/** How many calls in how many milliseconds. */
+/** A rate limit: `max` calls in `windowMs` milliseconds. */
 export interface Window {
   readonly max: number
   readonly windowMs: number
 }
 
-/** Thrown at start; lists every fault at once. */
+/** Thrown at start; lists all faults together. */
 export class ConfigError extends LoggableError {
   override name = 'ConfigError'
   constructor(readonly faults: readonly string[]) {
@@ -123,7 +122,7 @@ export class ConfigError extends LoggableError {
   }
 }
 
-/** `<NAME>_FILE` holds the path of a file with the value; the variable itself wins. Blank means unset. */
+/** `<NAME>_FILE` is the path of a file with the value; the variable itself has precedence. Blank means unset. */
 function resolveFiles(env: Environment, faults: string[]): Environment {
   const resolved: Environment = {}
   for (const name of Object.keys(Settings.shape)) {
@@ -141,7 +140,7 @@ function resolveFiles(env: Environment, faults: string[]): Environment {
   return resolved
 }
 
-/** Settings by their names; a faulty one counts as unset once it is named, so that all others are looked at too. */
+/** Parses the settings. A faulty one is reported and then treated as unset, so that all others are validated too. */
 function parseSettings(given: Environment, faults: string[]): Parsed {
   const parsed = Settings.safeParse(given, { error: validationMessage })
   if (parsed.success) return parsed.data
@@ -150,12 +149,12 @@ function parseSettings(given: Environment, faults: string[]): Parsed {
   return Settings.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !faulty.has(name))))
 }
 
-/** Read by compose, by Caddy, and by Bun's client of S3. */
-const OF_OTHERS = ['EVENT_FILES', 'LINE_BOT_UPSTREAM', 'S3_SESSION_TOKEN']
+/** Variables of compose, Caddy and Bun's S3 client. */
+const FOREIGN_VARIABLES = ['EVENT_FILES', 'LINE_BOT_UPSTREAM', 'S3_SESSION_TOKEN']
 
-/** Names that look like settings and are none: misspelt ones. */
+/** Names that look like settings but are unknown, probably misspelt. */
 export const unknownSettings = (env: Environment): string[] => {
-  const known = new Set([...SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]), ...OF_OTHERS])
+  const known = new Set([...SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]), ...FOREIGN_VARIABLES])
   return Object.keys(env).filter((name) => /^(EVENT|LINE|S3)_/.test(name) && !known.has(name))
 }
 
@@ -206,9 +205,9 @@ export function readConfig(env: Environment) {
   const area = readArea(s.EVENT_AREA, faults)
   const route = readRoute(s.EVENT_ROUTE, faults)
   if (s.EVENT_ENV === 'production' && !s.LINE_CHANNEL_SECRET)
-    faults.push('LINE_CHANNEL_SECRET: is needed in production, or anyone could send webhook events')
+    faults.push('LINE_CHANNEL_SECRET: is required in production; without it anyone could send webhook events')
   if (s.EVENT_IDENTITY === 'line' && !s.LINE_LOGIN_CHANNEL_ID)
-    faults.push('LINE_LOGIN_CHANNEL_ID: is needed with EVENT_IDENTITY=line')
+    faults.push('LINE_LOGIN_CHANNEL_ID: is required with EVENT_IDENTITY=line')
   if (faults.length > 0) throw new ConfigError(faults)
   const publicUrl = s.EVENT_PUBLIC_URL ?? `https://localhost:${s.EVENT_PORT}`
 

@@ -1,19 +1,19 @@
-/** Web pages that may read the answers: `EVENT_CORS_ORIGINS`. */
+/** Origins of web pages that may read answers: `EVENT_CORS_ORIGINS`. */
 
-/** Whether a text is just what browsers send as `Origin`. */
+/** Whether a text has the exact form that browsers send as `Origin`. */
 const isOrigin = (given: string): boolean =>
   /^https?:\/\/[a-z0-9.:[\]-]+$/.test(given) && URL.canParse(given) && new URL(given).origin === given
 
 function faultOf(given: string): string {
-  if (given === '*') return '* stands for all origins, and alone'
+  if (given === '*') return '* means all origins and must be the only entry'
   const meant = URL.canParse(given) ? new URL(given).origin : 'null'
   const hint = isOrigin(meant) ? `: write ${meant}` : ': write it like https://walk.example'
   return `${JSON.stringify(given)} is not an origin as browsers send it${hint}`
 }
 
 /**
- * Reads `*`, or origins separated by commas. Pushes a fault for what no browser ever sends (a path, a slash at the
- * end, capitals, a default port): it would match nothing, and nobody would know why.
+ * Parses `*`, or origins separated by commas. Adds a fault for a form that no browser sends (a path, a trailing slash,
+ * capitals, a default port), because it would never match.
  */
 export function parseOrigins(setting: string, faults: string[]): string[] {
   const origins = setting

@@ -1,4 +1,4 @@
-/** The event's route: a GeoJSON file of a line, or of several that are walked one after the other. */
+/** The event's route, from a GeoJSON file with one line, or several that are walked in order. */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { createRoute, type Route } from '#shared/map/route.ts'
@@ -16,7 +16,7 @@ const File = z.union([
   z.object({ type: z.literal('FeatureCollection'), features: z.array(Feature).min(1) }),
 ])
 
-/** Reads the route's file; null without one. Pushes a fault when the file is not usable. */
+/** Reads the route's file; null without a file. Adds a fault if the file is invalid. */
 export function readRoute(file: string, faults: string[]): Route | null {
   if (file === '') return null
   try {

@@ -1,40 +1,42 @@
-/** Rows by Postgres's binary COPY: a third of what an INSERT of the same costs it. */
+/** Inserts rows by Postgres's binary COPY, which costs the server a third of the equivalent INSERT. */
 import type { UnsafeQueryOptions } from 'postgres'
 import { type Column, type ColumnType, type InsertRows, ValueRefused } from './insert-rows.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
-/** Behind the signature: no flags, no extension. */
+/** The signature, then 4 bytes of flags and 4 bytes of extension length, both zero. */
 const HEADER_BYTES = SIGNATURE.length + 8
 const TRAILER_BYTES = 2
-/** Room for a value: its length, and a number. A text takes more. */
+/** Bytes of a value: its length (4) and a number (8). A text needs more. */
 const VALUE_BYTES = 12
 const LONGEST_CHARACTER = 3
-/** Postgres counts from 2000, in microseconds. */
+/** Postgres's epoch: timestamps are microseconds since 2000. */
 const FIRST_MS = Date.UTC(2000, 0, 1)
 const HIGH = 2 ** 32
 
-export const copyRows: InsertRows = async (tx, table, columns, things) => {
+export const copyRows: InsertRows = async (tx, table, columns, items) => {
   const names = columns.map(({ name }) => name).join()
-  // What is copied goes with the statement: a change of ours in postgres.js.
-  const options = { copyData: packRows(columns, things) } as UnsafeQueryOptions
+  // Our patch of postgres.js sends the data together with the statement.
+  const options = { copyData: packRows(columns, items) } as UnsafeQueryOptions
   const { count } = await tx.unsafe(`COPY ${table} (${names}) FROM STDIN (FORMAT binary)`, [], options)
-  if (count !== things.length) throw new LoggableError('postgres.js is without its patch: run `bun install`')
+  if (count !== items.length)
+    throw new LoggableError('the patch of postgres.js is missing: run `bun install`')
 }
 
-/** What COPY reads. @throws ValueRefused */
-function packRows<T>(columns: readonly Column<T>[], things: readonly T[]): Buffer {
+/** Encodes rows in the binary format of COPY. @throws ValueRefused */
+function packRows<T>(columns: readonly Column<T>[], items: readonly T[]): Buffer {
   const rowBytes = 2 + columns.length * VALUE_BYTES
-  let bytes = Buffer.allocUnsafe(HEADER_BYTES + TRAILER_BYTES + things.length * rowBytes)
+  let bytes = Buffer.allocUnsafe(HEADER_BYTES + TRAILER_BYTES + items.length * rowBytes)
   SIGNATURE.copy(bytes)
   bytes.fill(0, SIGNATURE.length, HEADER_BYTES)
   let at = HEADER_BYTES
-  for (const thing of things) {
+  for (const item of items) {
     at = bytes.writeInt16BE(columns.length, at)
     for (const { type, of } of columns) {
-      const value = of(thing)
-      const most = rowBytes + (typeof value === 'string' ? value.length * LONGEST_CHARACTER : 0)
-      if (at + most > bytes.length) bytes = Buffer.concat([bytes.subarray(0, at)], 2 * bytes.length + most)
+      const value = of(item)
+      const maxBytes = rowBytes + (typeof value === 'string' ? value.length * LONGEST_CHARACTER : 0)
+      if (at + maxBytes > bytes.length)
+        bytes = Buffer.concat([bytes.subarray(0, at)], 2 * bytes.length + maxBytes)
       const end = value === null ? at + 4 : packValue(bytes, at + 4, type, value)
       bytes.writeInt32BE(value === null ? -1 : end - at - 4, at)
       at = end
@@ -43,7 +45,7 @@ function packRows<T>(columns: readonly Column<T>[], things: readonly T[]): Buffe
   return bytes.subarray(0, bytes.writeInt16BE(-1, at))
 }
 
-/** @returns where the next one begins */
+/** @returns the offset after the value */
 function packValue(bytes: Buffer, at: number, type: ColumnType, value: string | number | boolean): number {
   if (type === 'text') return at + bytes.write(String(value), at)
   if (type === 'boolean') return bytes.writeUInt8(value === true ? 1 : 0, at)
@@ -53,7 +55,7 @@ function packValue(bytes: Buffer, at: number, type: ColumnType, value: string | 
   if (type === 'float4') {
     if (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))
       throw new ValueRefused('a number is out of range for single precision')
-    // A negative number that is too small is 0, too.
+    // `|| 0` turns -0, the rounding of a tiny negative number, into 0.
     return bytes.writeFloatBE(Math.fround(value) || 0, at)
   }
   const microseconds = (value - FIRST_MS) * 1_000

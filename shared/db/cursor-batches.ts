@@ -1,14 +1,14 @@
-/** Rows of a query, some at a time, while other queries run in the same transaction. */
+/** Reads the rows of a query in batches, while other queries run in the same transaction. */
 import type { Query } from './db.ts'
 
-const ROWS = 5_000
+const BATCH_ROWS = 5_000
 
-/** Yields what a SELECT answers in portions. Cursors of one transaction need names of their own. */
+/** Yields the rows of a SELECT in batches of `count`. Each cursor of a transaction needs a unique name. */
 export async function* cursorBatches<R extends object>(
   tx: Query,
   name: string,
   select: string,
-  count = ROWS,
+  count = BATCH_ROWS,
 ): AsyncGenerator<R[]> {
   await tx.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`)
   for (;;) {

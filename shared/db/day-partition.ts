@@ -1,8 +1,8 @@
-/** A day's partition of the points' table. */
+/** Day partitions of the table of points. */
 
 const DAY_MS = 86_400_000
 
-/** Its name, and the statement that makes it. @param day UTC, `2026-04-12` */
+/** Returns the name of a day's partition and the statement that creates it. @param day UTC, `2026-04-12` */
 export function dayPartition(day: string): { readonly name: string; readonly create: string } {
   const fromMs = Date.parse(`${day}T00:00:00Z`)
   const [from, to] = [fromMs, fromMs + DAY_MS].map((ms) => new Date(ms).toISOString())
@@ -13,7 +13,7 @@ export function dayPartition(day: string): { readonly name: string; readonly cre
   }
 }
 
-/** The day whose partition has this name; null for another table. */
+/** Returns the day of a partition; null for any other table name. */
 export function dayOfPartition(name: string): string | null {
   const digits = /^gps_points_(\d{4})(\d\d)(\d\d)$/.exec(name)
   return digits === null ? null : digits.slice(1).join('-')

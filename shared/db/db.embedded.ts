@@ -1,4 +1,4 @@
-/** The embedded database: PGlite in a worker, so that SQL never stops the thread that answers requests. */
+/** The embedded database: PGlite in a worker, so that SQL never blocks the thread that answers requests. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ import type { Driver } from './db.ts'
 import { insertArrays } from './insert-rows.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** What the worker is told. */
+/** The start message to the worker. */
 export interface WorkerStart {
   readonly dir: string
   readonly socket: string
@@ -16,11 +16,11 @@ export interface WorkerStart {
 
 /**
  * Starts PGlite on `dir` and connects to it.
- * @throws with the worker's message when the directory can not be opened
+ * @throws LoggableError with the worker's message if the directory cannot be opened
  */
 export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
-  // A socket's path is limited to about 100 characters, so it does not stand in the data directory.
+  // The path of a socket is limited to about 100 characters, so it is not in the data directory.
   const socketDir = mkdtempSync(join(tmpdir(), 'event-db-'))
   const socket = join(socketDir, '.s.PGSQL.5432')
   const worker = new Worker(new URL('./embedded-worker.ts', import.meta.url).href)
@@ -34,14 +34,14 @@ export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
     end()
     throw error
   }
-  // PGlite gives the files of a new database to everybody, whatever the umask is.
+  // PGlite ignores the umask and makes the files of a new database readable for everyone.
   closeAllToOthers(dir)
 
   const client = postgres({
     path: socket,
     database: 'postgres',
     username: 'postgres',
-    // More connections mix up each other's portals (measured with PGlite 0.5).
+    // PGlite 0.5 confuses the portals of concurrent connections (measured).
     max: 1,
     onnotice: () => undefined,
   } as postgres.Options<Record<string, never>>)
@@ -58,12 +58,12 @@ export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
   }
 }
 
-/** Resolves when the worker serves. */
+/** Resolves when the worker accepts connections. */
 function started(worker: Worker, start: WorkerStart): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.onmessage = ({ data }: MessageEvent<string>) => {
       if (data === 'ready') resolve()
-      else reject(new LoggableError(`the embedded database does not start: ${data}`))
+      else reject(new LoggableError(`the embedded database cannot start: ${data}`))
     }
     worker.onerror = (event) => reject(new Error(event.message))
     worker.postMessage(start)

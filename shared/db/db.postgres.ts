@@ -1,29 +1,29 @@
-/** The database on a PostgreSQL server. */
+/** The driver for a PostgreSQL server. */
 import postgres from 'postgres'
 import { copyRows } from './copy-rows.ts'
 import type { Driver } from './db.ts'
 
-/** Connections a service keeps at most; six services and their replicas share the server. */
+/** Maximum number of connections per service; six services and their replicas share the server. */
 const POOL = 10
 
-/** A statement that takes longer is ended; the client gives up on a silent connection soon after that. */
+/** The server cancels a longer statement; the client closes an unresponsive connection soon after that. */
 const STATEMENT_MS = 60_000
 
-/** @param statementMs 0: a statement takes as long as it takes */
+/** @param statementMs statement timeout in milliseconds; 0: none */
 export function openPostgres(url: string, statementMs = STATEMENT_MS): Driver {
   const client = postgres(url, {
     max: POOL,
     connect_timeout: 3,
     idle_timeout: 60,
     max_lifetime: 1_800,
-    // One that is down refuses at once, and one that is back is wanted at once. The library's own delay counts
-    // the failures of all connections together, so it is at its most at once.
+    // A server that is down refuses connections immediately, and reconnecting must be fast. The library's own back-off
+    // counts the failures of all connections together, so it would reach its maximum immediately.
     backoff: () => 0.1,
     onnotice: () => undefined,
     connection: {
       application_name: 'event',
       statement_timeout: statementMs,
-      // A transaction whose client was stopped must not hold its locks for ever.
+      // Releases the locks of a transaction whose client was suspended.
       idle_in_transaction_session_timeout: 60_000,
     },
   })

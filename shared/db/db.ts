@@ -1,10 +1,10 @@
 /**
- * The database port. Both drivers are a postgres.js client with drizzle on it: to a server, or to PGlite in
- * a worker behind a socket.
+ * The database port. Both drivers are a postgres.js client with drizzle: one connects to a server, the other to
+ * PGlite in a worker behind a socket.
  *
- * Obligations of callers: inside a transaction use its own handle only (the embedded driver has one
- * connection, and the outer handle would wait for ever). In raw SQL pass times as ISO text and JSON as text,
- * and read times as epoch milliseconds (`ms(column)`): drizzle takes the client's own conversions off.
+ * Rules for callers: inside a transaction, use only its handle (the embedded driver has one connection, so the outer
+ * handle would deadlock). In raw SQL, pass times as ISO text and JSON as text, and read times as epoch milliseconds
+ * (`ms(column)`), because drizzle disables the client's own conversions.
  */
 import type { Sql } from 'postgres'
 import type { InsertRows } from './insert-rows.ts'
@@ -17,14 +17,14 @@ export interface Database {
   readonly sql: Sql
   readonly orm: Orm
   readonly insertRows: InsertRows
-  /** Runs a read, or a write that is safe to repeat, again once when a connection of the pool turns out to be dead (as all do after a restart). */
-  read<T>(ask: () => Promise<T>): Promise<T>
-  /** Resolves when the database answers, within about two seconds. */
+  /** Runs a read or an idempotent write, and retries it once if its pooled connection is dead (after a restart all are). */
+  read<T>(query: () => Promise<T>): Promise<T>
+  /** Resolves when the database answers; rejects after about two seconds without an answer. */
   probe(): Promise<void>
   close(): Promise<void>
 }
 
-/** What a driver brings: a client, and how to stop what it started. */
+/** What a driver provides. */
 export interface Driver {
   readonly client: Sql
   readonly insertRows: InsertRows
@@ -39,11 +39,11 @@ export class DatabaseTimeout extends LoggableError {
   }
 }
 
-/** postgres.js's own codes, the system's, and SQLSTATE classes: connection, resources, operator intervention. */
+/** Error codes of postgres.js and of the system, and SQLSTATE classes: connection, resources, operator intervention. */
 const UNAVAILABLE =
   /^(CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONN(REFUSED|RESET)|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|25P03)$/
 
-/** Whether an error (or what caused it) says that the database is away, rather than that a query is wrong. */
+/** Whether an error or one of its causes means that the database is unavailable, not that a query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (e instanceof DatabaseTimeout) return true
@@ -52,10 +52,10 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return false
 }
 
-/** SQLSTATE classes: data exception, and program limit exceeded (such as JSON that is nested too deep). */
+/** SQLSTATE classes: data exception, and program limit exceeded (such as JSON nested too deeply). */
 const REFUSED = /^(22...|54...)$/
 
-/** Whether an error (or what caused it) says that the database does not take the values themselves, now or ever. */
+/** Whether an error or one of its causes means that the database rejects the values, so a retry cannot succeed. */
 export function isDataRefused(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause)
     if ('code' in e && typeof e.code === 'string' && REFUSED.test(e.code)) return true

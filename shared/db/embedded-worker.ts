@@ -1,4 +1,4 @@
-/** The worker that runs PGlite behind a socket. Messages in: start, `stop`; out: `ready`, `stopped`, a fault. */
+/** The worker that runs PGlite behind a socket. Messages in: start, `stop`; out: `ready`, `stopped`, an error message. */
 import { PGlite } from '@electric-sql/pglite'
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
 import type { WorkerStart } from './db.embedded.ts'
@@ -17,8 +17,8 @@ self.onmessage = async ({ data }: MessageEvent<WorkerStart | 'stop'>) => {
       return
     }
     const pglite = await PGlite.create({ fs: new SyncedFiles(data.dir), startParams: SYNCING })
-    // Making a new database leaves some 400 MB of garbage, which the collector finds only after seconds of quiet. Not
-    // at once: it keeps whatever this call's stack may still refer to.
+    // Creating a database leaves some 400 MB of garbage, which the collector frees only after seconds of idle time.
+    // The collection is deferred, because objects that this call's stack may refer to cannot be freed.
     setTimeout(() => Bun.gc(true), 0)
     const server = new PGLiteSocketServer({ db: pglite, path: data.socket })
     await server.start()

@@ -1,6 +1,6 @@
 /**
- * Brings a database to the schema of this release, forward only. `bun shared/db/migrate.ts` is compose's
- * migration job.
+ * Migrates a database to the schema of this release, forward only. `bun shared/db/migrate.ts` is the migration job
+ * of docker-compose.yml.
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -11,17 +11,17 @@ import { openDatabase } from './open-database.ts'
 import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const FOLDER = new URL('../schema/migrations/', import.meta.url)
-/** Any number that all releases agree on: two migration jobs take turns. */
-const TURN = 20_260_413
-/** A statement that waits for a table makes everyone after it wait too: it gives way after this time. */
+/** Key of the advisory lock that serializes migration jobs; the same in all releases. */
+const MIGRATION_LOCK = 20_260_413
+/** Lock timeout. A statement that waits for a table lock blocks all later queries of the table, so it must not wait long. */
 const LOCK_MS = 2_000
 const RETRY_MS = 1_000
-/** SQLSTATE of a lock that was not had in time. */
-const LOCKED = '55P03'
+/** SQLSTATE lock_not_available. */
+const LOCK_NOT_AVAILABLE = '55P03'
 
 export interface Migration {
   readonly name: string
-  /** When it was made (epoch milliseconds): how the database knows it. */
+  /** Creation time (epoch milliseconds), which identifies it in the database. */
   readonly madeMs: number
   readonly sql: string
 }
@@ -36,18 +36,18 @@ export const MIGRATIONS: readonly Migration[] = z
     sql: readFileSync(new URL(`${tag}.sql`, FOLDER), 'utf8'),
   }))
 
-/** The database's schema is not the one that this release works with. */
+/** The database has the schema of another release. */
 export class OtherSchema extends LoggableError {
   override name = 'OtherSchema'
 }
 
 /**
- * Names of the migrations that a database has had, oldest first.
+ * Names of the migrations that were applied to a database, oldest first.
  * @throws OtherSchema when a newer release has migrated it
  */
 export async function readSchema(sql: Query, migrations = MIGRATIONS): Promise<string[]> {
-  const [there] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`
-  if (!there?.known) return []
+  const [table] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`
+  if (!table?.known) return []
   const rows = await sql<{ made_ms: number }[]>`
     SELECT created_at::float8 AS made_ms FROM drizzle.__drizzle_migrations ORDER BY created_at`
   const names = new Map(migrations.map(({ name, madeMs }) => [madeMs, name]))
@@ -62,15 +62,15 @@ export async function readSchema(sql: Query, migrations = MIGRATIONS): Promise<s
 
 /** @throws OtherSchema unless the database has exactly the schema of this release */
 export async function expectSchema(sql: Query, migrations = MIGRATIONS): Promise<void> {
-  const had = await readSchema(sql, migrations)
-  const missing = migrations.filter(({ name }) => !had.includes(name))
+  const applied = await readSchema(sql, migrations)
+  const missing = migrations.filter(({ name }) => !applied.includes(name))
   if (missing.length > 0)
     throw new OtherSchema(
       `The database lacks ${missing.map(({ name }) => name).join(', ')}: run \`bun run migrate\` of this release first.`,
     )
 }
 
-/** Applies migrations in the caller's transaction, and notes them as drizzle's own migrator does. */
+/** Applies migrations in the caller's transaction and records them in the same format as drizzle's migrator. */
 export async function applyMigrations(tx: Query, migrations: readonly Migration[]): Promise<void> {
   await tx`CREATE SCHEMA IF NOT EXISTS drizzle`
   await tx`
@@ -82,15 +82,14 @@ export async function applyMigrations(tx: Query, migrations: readonly Migration[
   }
 }
 
-/** Waits until no other migration or restore is under way, and keeps others waiting until the transaction ends. */
+/** Takes the lock of migrations and restores until the transaction ends. */
 export const awaitTurn = async (tx: Query): Promise<void> =>
-  void (await tx`SELECT pg_advisory_xact_lock(${TURN})`)
+  void (await tx`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
 
 /**
- * Applies what is missing, each migration in a transaction of its own; safe to call again, and at the same time
- * from elsewhere. On a live database a migration that does not get a table within two seconds gives way to those
- * who use it and tries again.
- * @param options.tries how often one is tried: five minutes' worth by default
+ * Applies the missing migrations, each in its own transaction. Safe to repeat and to run concurrently. On a live
+ * database, a migration that does not get its table lock within two seconds aborts and is retried.
+ * @param options.tries maximum attempts per migration; the default lasts about five minutes
  * @throws OtherSchema when a newer release has migrated the database
  */
 export async function migrateDatabase(
@@ -102,7 +101,7 @@ export async function migrateDatabase(
       while (await db.sql.begin((tx) => migrateOnce(tx, migrations))) attempt = 1
       return
     } catch (error) {
-      const locked = error instanceof Error && 'code' in error && error.code === LOCKED
+      const locked = error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE
       if (!locked || attempt === tries) throw error
       await Bun.sleep(RETRY_MS)
     }
@@ -110,11 +109,11 @@ export async function migrateDatabase(
 
 /** Applies the next migration. @returns whether there was one */
 async function migrateOnce(tx: Query, migrations: readonly Migration[]): Promise<boolean> {
-  // An index of a large table takes its time, and so does another job.
+  // Building an index of a large table is slow, and another job may hold the lock for long.
   await tx`SET LOCAL statement_timeout = 0`
   await awaitTurn(tx)
-  const had = await readSchema(tx, migrations)
-  const next = migrations.find(({ name }) => !had.includes(name))
+  const applied = await readSchema(tx, migrations)
+  const next = migrations.find(({ name }) => !applied.includes(name))
   if (next === undefined) return false
   await tx.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS}`)
   await applyMigrations(tx, [next])
@@ -131,11 +130,11 @@ export async function migrate(url: string): Promise<void> {
   }
 }
 
-const USAGE = `Brings the database at DATABASE_URL to the schema of this release. Safe beside running services, and to repeat.
+const USAGE = `Migrates the database at DATABASE_URL to the schema of this release. Safe while services run, and safe to repeat.
 
   bun run migrate [--help]
 
-The embedded database needs no such call: it migrates itself at the start.`
+The embedded database does not need this command: it migrates itself at start.`
 
 if (import.meta.main) {
   readCommandLine(USAGE, {})
@@ -144,7 +143,7 @@ if (import.meta.main) {
     if (databaseUrl === '')
       throw new ConfigError(['DATABASE_URL is not set; the embedded database migrates itself'])
     await migrate(databaseUrl)
-    console.log('The database is at the schema of this release.')
+    console.log('The database has the schema of this release.')
   } catch (error) {
     console.error(describeError(error))
     process.exitCode = 1

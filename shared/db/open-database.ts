@@ -1,4 +1,4 @@
-/** Chooses the database's driver. */
+/** Opens the database with the driver that the URL selects. */
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { openEmbeddedPostgres } from './db.embedded.ts'
 import { openPostgres } from './db.postgres.ts'
@@ -6,8 +6,8 @@ import { type Database, isDatabaseUnavailable } from './db.ts'
 import { queuedProbe, serverProbe } from './probe.ts'
 
 /**
- * Opens the database that the URL names, or the embedded one in `dir`; migrations are the caller's.
- * @param options.statementMs bound of a statement on a server, a minute if not said; 0: none
+ * Opens the database at the URL, or the embedded one in `dir` if the URL is empty. Does not migrate it.
+ * @param options.statementMs statement timeout on a server in milliseconds, one minute by default; 0: none
  */
 export async function openDatabase(options: {
   readonly url: string
@@ -22,12 +22,12 @@ export async function openDatabase(options: {
     sql: client,
     orm: drizzle(client),
     insertRows,
-    async read(ask) {
+    async read(query) {
       try {
-        return await ask()
+        return await query()
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error
-        return await ask()
+        return await query()
       }
     },
     probe: (options.url === '' ? queuedProbe : serverProbe)(async () => client`select 1`),

@@ -1,35 +1,38 @@
-/** Whether a database answers. */
+/** Health probes of a database. */
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { DatabaseTimeout } from './db.ts'
 
 const PROBE_MS = 2_000
-/** A request is given up after 25 s: who is busy for longer does not serve any more. */
+/** Requests time out after 25 s, so a database that is busy for longer serves nothing. */
 const BUSY_MS = 25_000
 
-type Ask = () => Promise<unknown>
+type RunQuery = () => Promise<unknown>
 
-/** Of a server: each probe asks. @returns what rejects with `DatabaseTimeout` when there is no answer in time */
-export const serverProbe = (ask: Ask) => async (): Promise<void> =>
+/** Probe of a server: each call sends a query. The returned function rejects with `DatabaseTimeout` after 2 s. */
+export const serverProbe = (query: RunQuery) => async (): Promise<void> =>
   void (await within(
-    ask(),
+    query(),
     PROBE_MS,
     rejectWith(() => new DatabaseTimeout()),
   ))
 
 /**
- * Of a database that answers one after the other: behind a flush or a backup a probe waits, and nothing is wrong.
- * One question is under way at a time; only when it has been waiting for long, the database is silent.
+ * Probe of a database with one connection, where a query may wait behind a flush or a backup of a healthy database.
+ * One query is in flight at a time, and the probe fails only after this query has waited for `busyMs`.
  */
-export function queuedProbe(ask: Ask, { waitMs = PROBE_MS, busyMs = BUSY_MS } = {}): () => Promise<void> {
-  let asked: { readonly sinceMs: number; readonly answer: Promise<unknown> } | null = null
+export function queuedProbe(
+  query: RunQuery,
+  { waitMs = PROBE_MS, busyMs = BUSY_MS } = {},
+): () => Promise<void> {
+  let inFlight: { readonly sinceMs: number; readonly answer: Promise<unknown> } | null = null
   return async () => {
-    asked ??= {
+    inFlight ??= {
       sinceMs: performance.now(),
-      answer: ask().finally(() => {
-        asked = null
+      answer: query().finally(() => {
+        inFlight = null
       }),
     }
-    const { sinceMs, answer } = asked
+    const { sinceMs, answer } = inFlight
     await within(answer, waitMs, () => {
       if (performance.now() - sinceMs > busyMs) throw new DatabaseTimeout()
     })

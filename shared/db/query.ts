@@ -1,4 +1,4 @@
-/** Types of what runs SQL: drizzle's handle, and the client's own. */
+/** Types of SQL handles: drizzle's, and the client's own. */
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'
 

@@ -1,23 +1,23 @@
 /**
- * The embedded database's files, on disk when Postgres wants them there. As it comes, PGlite never syncs: what was
- * committed in the last seconds would be lost by a power cut, and the database damaged.
+ * The file system of the embedded database, with a working fsync. PGlite itself never syncs: a power cut would lose
+ * the commits of the last seconds and damage the database.
  */
 import { fdatasyncSync } from 'node:fs'
 import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 
-/** What Postgres is started with. PGlite passes on its `fsync`, and drops its `fdatasync`. */
+/** Start parameters of Postgres. PGlite passes `fsync` on to the file system, but ignores `fdatasync`. */
 export const SYNCING = [...PGlite.defaultStartParams, '-c', 'fsync=on', '-c', 'wal_sync_method=fsync']
 
-/** What is used here of Emscripten's file system, which has no types. */
+/** The parts of Emscripten's untyped file system that are used here. */
 interface NodeFiles {
   readonly stream_ops: { fsync?: (stream: { readonly nfd?: number }) => number }
-  /** Tells Postgres of a fault by its number. */
+  /** Reports an error to Postgres as errno. */
   tryFSOperation(work: () => void): void
 }
 
 export class SyncedFiles extends NodeFS {
-  /** @param sync brings an open file to the disk */
+  /** @param sync syncs an open file to disk */
   constructor(
     dir: string,
     private readonly sync: (fd: number) => void = fdatasyncSync,
@@ -32,7 +32,7 @@ export class SyncedFiles extends NodeFS {
       ({ NODEFS }) => {
         const files = NODEFS as unknown as NodeFiles
         files.stream_ops.fsync = ({ nfd }) => {
-          // Of a directory there is no file descriptor.
+          // Directories have no file descriptor.
           if (nfd !== undefined) files.tryFSOperation(() => this.sync(nfd))
           return 0
         }

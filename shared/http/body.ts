@@ -1,4 +1,4 @@
-/** Reading a request's body: counted while it is read, whatever Content-Length says, and waited for while it comes. */
+/** Reads request bodies, limited in size (independent of Content-Length) and in time. */
 import { invalid, Refusal } from '#shared/http/errors.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 
@@ -7,40 +7,40 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const tooLarge = (max: number) =>
   new Refusal(413, 'too-large', `The body is larger than ${max} bytes: send less in one request.`)
 
-/** A phone on a bad network is slow. A body may take its time as long as it makes progress. */
+/** Phones on bad networks are slow, so a body may take long as long as it makes progress. */
 const BYTES_A_SECOND = 256
-/** Over any so many seconds. */
+/** Period over which the rate is measured, in seconds. */
 const PACE_S = 10
 const LONGEST_S = 120
 const PACE_BYTES = PACE_S * BYTES_A_SECOND
 const SECOND_MS = 1_000
 
-/** The bounds of a body on its way, in words. */
+/** The required pace of a body, as text. */
 export const BODY_PACE = `at least ${BYTES_A_SECOND} bytes a second over any ${PACE_S} seconds, ${LONGEST_S} s in all`
 
 const tooSlow = () =>
-  new Refusal(408, 'too-slow', `The body does not arrive (${BODY_PACE}): please send it again.`, {
+  new Refusal(408, 'too-slow', `The body arrives too slowly (${BODY_PACE}): please send it again.`, {
     Connection: 'close',
   })
 
 const arriving = new WeakSet<Request>()
 
-/** Whether the body of a request is still on its way: then it is the client who is slow. */
+/** Whether the body of a request is still arriving, so that the client causes the delay. */
 export const isArriving = (request: Request): boolean => arriving.has(request)
 
-/** @throws Refusal 413 beyond `max` bytes, 408 for a body that does not arrive */
+/** @throws Refusal 413 beyond `max` bytes, 408 for a body that arrives too slowly */
 export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > max) throw tooLarge(max)
-  // To look at the body makes a stream of it, which costs more than to read it.
+  // Accessing `request.body` creates a stream, which costs more than reading the body.
   if (declared === 0 && request.body === null) return new Uint8Array()
   arriving.add(request)
   try {
     if (declared === 0 || declared > PACE_BYTES) return await readStream(request.body!, max)
-    // To be in time a short body has to be here at once or soon, so nobody need see how it comes.
+    // A short body must be complete within one period, so its progress need not be measured.
     return await within(request.bytes(), PACE_S * SECOND_MS, rejectWith(tooSlow))
   } catch (error) {
-    // The client has left; the answer is for the books alone.
+    // The client has disconnected; this answer only counts in the metrics.
     if (error instanceof Error && error.name === 'AbortError') throw invalid('body: broke off')
     throw error
   } finally {
@@ -48,7 +48,7 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   }
 }
 
-/** Reads a body and looks once a second how far it has come. */
+/** Reads a body and checks its progress once a second. */
 async function readStream(body: ReadableStream<Uint8Array>, max: number): Promise<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
@@ -63,7 +63,7 @@ async function readStream(body: ReadableStream<Uint8Array>, max: number): Promis
     }
   }
   const whole = readAll()
-  /** Its size at each full second. */
+  /** Received bytes at each full second. */
   const sizes = [0]
   for (;;) {
     const read = await within(whole, SECOND_MS, () => null)
@@ -72,17 +72,17 @@ async function readStream(body: ReadableStream<Uint8Array>, max: number): Promis
     const before = sizes.at(-1 - PACE_S)
     const isSlow = before !== undefined && size - before < PACE_BYTES
     if (!isSlow && sizes.length <= LONGEST_S) continue
-    // What comes of it is nobody's any more.
+    // The result of the cancelled read is not needed.
     void reader.cancel().catch(() => undefined)
     throw tooSlow()
   }
 }
 
-/** Beyond this depth, walking a value overflows the stack. */
+/** Beyond this depth, traversing a value overflows the stack. */
 const MAX_DEPTH = 5_000
 const OPENING = ['[', '{'].map((bracket) => bracket.charCodeAt(0))
 
-/** Whether enough brackets open for any depth at all: to find one is quicker than to look at every byte. */
+/** Whether there are enough opening brackets for the depth. `indexOf` is faster than a loop over all bytes. */
 function mayBeDeep(bytes: Uint8Array): boolean {
   let opening = 0
   for (const bracket of OPENING)
@@ -91,7 +91,7 @@ function mayBeDeep(bytes: Uint8Array): boolean {
   return false
 }
 
-/** Whether so many brackets are open at once, those in strings included. */
+/** Whether too many brackets are open at the same time; brackets in strings are counted as well. */
 function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0
   for (const byte of bytes) {
@@ -105,8 +105,8 @@ function isTooDeep(bytes: Uint8Array): boolean {
 }
 
 /**
- * Reads JSON, whatever the Content-Type says (page-hide beacons send text/plain).
- * @throws Refusal 400 for what is not JSON in UTF-8, or nested deeper than anything can be walked through
+ * Parses JSON, independent of the Content-Type (page-hide beacons send text/plain).
+ * @throws Refusal 400 for a body that is not JSON in UTF-8, or is nested too deeply
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw invalid('body is missing; send JSON')

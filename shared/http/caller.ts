@@ -1,10 +1,10 @@
-/** In whose name a public call is made. */
+/** The user id of a public call. */
 import { USER_ID_ALIASES } from '#shared/contracts/fields.ts'
 import { invalid } from '#shared/http/errors.ts'
 
 /**
- * Folds the aliases of the pilgrim's id, and the header where there is none, into `user_id`.
- * @throws Refusal 400 when two of them disagree
+ * Sets `user_id` from its aliases, or from the header if the body has none.
+ * @throws Refusal 400 if two of them differ
  */
 export function foldUserId(given: unknown, header: string | null): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given

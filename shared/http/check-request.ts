@@ -1,7 +1,6 @@
 /**
- * From a request to a checked call. The order of checks is the decided one: route, method, size, auth, limit,
- * validation, then the verb's own (status, existence). Elysia's hooks would validate before they authenticate, so
- * the pipeline stands here, in one place.
+ * Checks a request in a fixed order: route, method, size, authentication, rate limit, validation, then the handler's
+ * own checks (status, existence). Elysia's hooks would validate before they authenticate, so they are not used.
  */
 import { z } from 'zod'
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
@@ -16,7 +15,7 @@ import { parseJson, readBytes } from './body.ts'
 import { foldUserId } from './caller.ts'
 import { validationError } from './failures.ts'
 
-/** What a handler is given: everything checked. */
+/** A checked request, the input of a handler. */
 export interface Call<P, Q, B> {
   readonly params: P
   readonly query: Q
@@ -69,26 +68,26 @@ async function refuseAfterEnd({ db, kv }: ServiceContext): Promise<void> {
   if (status === 'ended') throw notActive('ended', message)
 }
 
-/** Charges the limits that are not the admission's own. */
+/** Counts a call in its rate limit, except for limits that admission applies. */
 async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId: unknown, request: Request) {
   const { limit } = endpoint
   if (limit === null || limit === 'admin' || limit === 'checkin' || limit === 'sync') return
   const byUser = limit !== 'address-write' && typeof userId === 'string'
   const name = byUser ? limit : 'address-write'
-  // The survey has two names and one limit.
+  // The survey has two paths, which share one limit.
   const route = name === 'survey' ? '' : endpoint.path
   const caller = byUser ? userId : context.addressOf(request)
   await charge(context.kv, name, `${route}:${caller}`, context.config.limits[name])
 }
 
-/** What the public sends to be kept or drawn; the webhook is LINE's, and its signature guards it. */
+/** Public writes. The webhook is excluded, because LINE's signature protects it. */
 const isPublicWrite = ({ limit }: Endpoint, operator: Operator | null): boolean =>
   limit !== null && limit !== 'admin' && operator === null
 
-/** Refusals that no limit counts: the request was wrong, or came at the wrong time. */
+/** Refusals that do not count in the limit of an address: the request was invalid, or the time was wrong. */
 const UNCOUNTED: readonly number[] = [400, 401, 403, 413]
 
-/** Takes back what an address was charged for a call that its handler has refused. */
+/** Removes a call that its handler refused from the limit of its address. */
 export function forgiveAddress(
   context: ServiceContext,
   endpoint: Endpoint,
@@ -99,9 +98,9 @@ export function forgiveAddress(
   if (uncounted && isPublicWrite(endpoint, operator)) context.addresses.forgive(context.addressOf(request))
 }
 
-/** The first checks: size, and who calls. @throws Refusal */
+/** The first checks: size and authentication. @throws Refusal */
 export async function admit(context: ServiceContext, endpoint: Endpoint, request: Request) {
-  // Also where no body is asked for: one that is too large is refused everywhere alike.
+  // Every endpoint refuses a body that is too large, even an endpoint without a body.
   const bytes =
     endpoint.method === 'GET' ? new Uint8Array() : await readBytes(request, context.config.bodyBytes)
   const operator = endpoint.access === 'public' ? null : await authorize(context, endpoint, request)
@@ -109,7 +108,7 @@ export async function admit(context: ServiceContext, endpoint: Endpoint, request
   return { json, bytes, operator }
 }
 
-/** In whose name a call is made, by what its contract has checked. @throws Refusal 400 for a header that names nobody */
+/** The user id of a call after validation. @throws Refusal 400 for an invalid id in the header */
 function callerOf(endpoint: Endpoint, body: unknown, query: unknown, header: string | null): unknown {
   if (endpoint.caller === 'header')
     return header ? parse(NamedByHeader, { 'X-Line-User-Id': header })['X-Line-User-Id'] : undefined

@@ -1,10 +1,10 @@
-/** Whom a client's address stands for. */
+/** Groups client addresses by subscriber. */
 
 const GROUPS = 8
 
 /**
- * The network that one subscriber holds: an IPv4 address is one by itself, of an IPv6 address it is the first
- * half, for the other half is the subscriber's to choose. What is no address stays as it is.
+ * Returns the network of one subscriber: an IPv4 address itself, or the /64 network of an IPv6 address, because a
+ * subscriber chooses the other half freely. Any other text is returned unchanged.
  */
 export function clientNetwork(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

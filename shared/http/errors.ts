@@ -1,4 +1,4 @@
-/** The one error class for everything a client may see; anything else is answered as a bare 500. */
+/** The class of all errors that a client may see. Any other error is answered with 500 and no details. */
 import type { ErrorCode } from '#shared/contracts/errors.ts'
 
 export class Refusal extends Error {
@@ -20,11 +20,11 @@ export const forbidden = (message: string) => new Refusal(403, 'forbidden', mess
 export const notFound = (message: string) => new Refusal(404, 'not-found', message)
 export const conflict = (message: string) => new Refusal(409, 'conflict', message)
 
-/** A dependency that the answer needs is down. @param retryAfterS whole seconds */
+/** 503: a dependency is unavailable. @param retryAfterS whole seconds */
 export const unavailable = (message: string, retryAfterS = 5) =>
   new Refusal(503, 'unavailable', message, { 'Retry-After': String(retryAfterS) })
 
-/** 403 while tracking is paused, or after the end; `message` is what operators left for the pilgrims. */
+/** 403 while the event is paused or after its end; `message` is the operators' message for pilgrims. */
 export const notActive = (status: 'paused' | 'ended', message: string | null) =>
   new Refusal(
     403,

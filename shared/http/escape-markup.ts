@@ -1,3 +1,3 @@
-/** Text stays text in HTML and XML. */
+/** Escapes text for HTML and XML. */
 export const escapeMarkup = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

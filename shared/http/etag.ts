@@ -1,6 +1,6 @@
-/** Entity tags: whether a client has already what it asks for. */
+/** Entity tags. */
 
-/** Whether `If-None-Match` names this tag (RFC 9110, 13.1.2: a weak comparison, a list, or `*`). */
+/** Whether `If-None-Match` contains this tag (RFC 9110, 13.1.2: weak comparison, a list, or `*`). */
 export function matchesEtag(request: Request, tag: string): boolean {
   const header = request.headers.get('if-none-match')
   if (header === null) return false

@@ -1,4 +1,4 @@
-/** What a client reads when something goes wrong: a sentence, a code, and never an inner detail. */
+/** Error responses: a sentence and a code, without internal details. */
 import { within } from '#shared/runtime/deadline.ts'
 import type { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -11,24 +11,24 @@ import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { isArriving } from './body.ts'
 import { allowedMethods, routeOf } from './routes.ts'
 
-/** A dependency that hangs must not hang the client. */
+/** Timeout of a request, in case a dependency hangs. */
 const REQUEST_TIMEOUT_MS = 25_000
 
 /**
- * Waits for an answer, but not for ever; a body that is still on its way has bounds of its own.
- * @throws Refusal 503 when we are late
+ * Limits the time to an answer. A body that is still arriving has its own limits.
+ * @throws Refusal 503 on timeout
  */
 export const withRequestTimeout = (request: Request, answer: Promise<Response>): Promise<Response> =>
   within(answer, REQUEST_TIMEOUT_MS, () => {
     if (isArriving(request)) return withRequestTimeout(request, answer)
-    throw unavailable('The answer takes too long: please try again.')
+    throw unavailable('The service did not answer in time: please try again.')
   })
 
 const MAX_NAMED = 5
-/** Keys are the client's own words, and may be long. */
+/** Keys come from the client and may be long. */
 const MAX_PATH = 200
 
-/** Of a key that is not allowed its own rule; of everything else the message. */
+/** The message of an issue; for a key that is not allowed, the rule of keys. */
 const messageOf = (issue: z.core.$ZodIssue): string =>
   issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
 
@@ -49,7 +49,7 @@ function refusalOf(context: ServiceContext, error: unknown, request: Request): R
   if (error instanceof Refusal) return error
   if ((error as { code?: unknown }).code === 'NOT_FOUND') {
     const allowed = allowedMethods(new URL(request.url).pathname)
-    // The router reads the path as it was sent; this table as a URL, where `..` and `#` mean something.
+    // The router matches the raw path; this table matches the parsed URL, where `..` and `#` have a meaning.
     if (allowed.length === 0 || allowed.includes(request.method))
       return new Refusal(404, 'not-found', 'There is nothing at this address.')
     const Allow = allowed.join(', ')
@@ -57,14 +57,14 @@ function refusalOf(context: ServiceContext, error: unknown, request: Request): R
   }
   const route = routeOf(new URL(request.url).pathname, request.method)
   if (isKvUnavailable(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)) {
-    context.log.warn('a dependency is away', { route, ...errorFields(error) })
-    return unavailable('A part of the service is not reachable just now: please try again in a moment.')
+    context.log.warn('a dependency is unavailable', { route, ...errorFields(error) })
+    return unavailable('A part of the service is unavailable: please try again in a moment.')
   }
   context.log.error('a request failed', { route, ...errorFields(error) })
   return new Refusal(500, 'internal', 'Internal server error')
 }
 
-/** The answer to a request that threw. */
+/** The answer to a request that failed with an error. */
 export function answerError(
   context: ServiceContext,
   error: unknown,
@@ -72,7 +72,7 @@ export function answerError(
   requestId: string,
 ): Response {
   const refusal = refusalOf(context, error, request)
-  context.metrics.count('event_http_refusals_total', 'Requests that were not answered with success', {
+  context.metrics.count('event_http_refusals_total', 'Requests that were answered with an error', {
     status: String(refusal.httpStatus),
     code: refusal.reason,
   })
@@ -80,7 +80,7 @@ export function answerError(
   return Response.json(body, { status: refusal.httpStatus, headers: refusal.headers })
 }
 
-/** The answer to a request on which even the router failed. */
+/** The answer to a request that failed in the router. */
 export function answerUnexpected(log: Log, error: unknown): Response {
   log.error('a request failed before it reached a route', errorFields(error))
   const body: ErrorBody = { error: 'Internal server error', code: 'internal' }

@@ -1,4 +1,4 @@
-/** Headers that every answer carries: a request's name, and what browsers of other sites may read. */
+/** Headers of every answer: the request id, and CORS. */
 import { cors } from '@elysiajs/cors'
 import type { Context } from 'elysia'
 
@@ -14,26 +14,26 @@ const REQUEST_HEADERS = [
 const EXPOSED = ['Retry-After', 'X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag']
 const PREFLIGHT_S = 86_400
 
-/** A request id that a client may choose: it goes into logs and answers, never into a limit. */
+/** The form of a client's request id, which appears in logs and answers. */
 const CLIENT_REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/
 
-/** The client's own name of a request, or a new one. */
+/** The client's request id, or a new one. */
 export function requestIdOf(request: Request): string {
   const given = request.headers.get('x-request-id')
   return given !== null && CLIENT_REQUEST_ID.test(given) ? given : crypto.randomUUID()
 }
 
-/** @param origins that may read the answers, in just these words; `*`: all of them, without credentials */
+/** @param origins exact origins that may read answers; `*`: all, without credentials */
 export function crossOrigin(origins: readonly string[]) {
   const anyOrigin = origins.includes('*')
   return cors({
     origin: anyOrigin ? '*' : (request) => origins.includes(request.headers.get('origin') ?? ''),
     credentials: !anyOrigin,
-    // As text: a list would be joined for each answer.
+    // A string, because a list would be joined for each answer.
     methods: METHODS.join(', '),
     allowedHeaders: REQUEST_HEADERS,
     exposeHeaders: EXPOSED,
-    // No route takes OPTIONS: the router answers it as it does what it does not find.
+    // No route handles OPTIONS: the router's error handler answers it.
     preflight: false,
   })
 }
@@ -41,9 +41,8 @@ export function crossOrigin(origins: readonly string[]) {
 type Headers = Record<string, string>
 
 /**
- * What the plugin has set for an answer, as the headers to make it with. Elysia merges them into an answer that is
- * there already, one by one, which costs more than the rest of its work; so they are taken off its hands, and what
- * only a preflight needs is left away.
+ * Returns the headers that the CORS plugin has set, without those of preflights, and removes them from `set`. Elysia
+ * would merge them one by one into a finished response, which costs more than the rest of its work.
  */
 export function takeHeaders(set: Context['set'], requestId: string): Headers {
   const given = set.headers as Headers
@@ -61,7 +60,7 @@ export function takeHeaders(set: Context['set'], requestId: string): Headers {
   return headers
 }
 
-/** Puts them on an answer that was made without them. */
+/** Adds these headers to a finished response. */
 export function stamp(response: Response, set: Context['set'], requestId: string): Response {
   for (const [name, value] of Object.entries(takeHeaders(set, requestId))) {
     if (name === 'vary') response.headers.append(name, value)
@@ -70,7 +69,7 @@ export function stamp(response: Response, set: Context['set'], requestId: string
   return response
 }
 
-/** The answer to OPTIONS, of any address. */
+/** The answer to OPTIONS, for every path. */
 export function preflight(set: Context['set'], requestId: string): Response {
   const { 'access-control-allow-methods': methods, 'access-control-allow-headers': names } =
     set.headers as Headers

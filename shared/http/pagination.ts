@@ -1,20 +1,20 @@
-/** Cursors of lists: opaque to clients, and good for the one list and order that gave them. */
+/** Cursors of lists: opaque to clients, and valid only for the list and order that returned them. */
 import { z } from 'zod'
 import { invalid } from '#shared/http/errors.ts'
 
-/** An id of a serial column, in a cursor: anybody may write one, and the database refuses what is no such id. */
+/** An id of a serial column in a cursor. Validated, because clients can forge cursors and the database rejects other ids. */
 export const RowId = z.int().min(0).max(2_147_483_647)
 
-/** Packs where a page ended. @param list name of the list and its order */
+/** Encodes the end of a page as a cursor. @param list name of the list and its order */
 export const encodeCursor = (list: string, position: readonly unknown[]): string =>
   Buffer.from(JSON.stringify([list, ...position])).toString('base64url')
 
 /**
- * Reads a cursor back.
- * @throws Refusal 400 for one that another list gave, or nobody
+ * Decodes a cursor.
+ * @throws Refusal 400 for a forged cursor or one from another list
  */
 export function decodeCursor<S extends z.ZodType>(list: string, cursor: string, position: S): z.infer<S> {
-  const foreign = invalid('cursor: is not one that this list gave; begin again without it')
+  const foreign = invalid('cursor: is not a cursor of this list; begin again without it')
   let parts: unknown
   try {
     parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
@@ -27,7 +27,7 @@ export function decodeCursor<S extends z.ZodType>(list: string, cursor: string, 
   return parsed.data
 }
 
-/** A page of `limit` items from `limit + 1` rows; the one too many says that there is a next page. */
+/** Makes a page of `limit` items from `limit + 1` rows; the extra row means that there is a next page. */
 export function pageOf<Row, Item>(
   rows: readonly Row[],
   limit: number,

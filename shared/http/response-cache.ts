@@ -1,47 +1,47 @@
 /**
- * Answers that many people read, kept for a moment as the bytes that go out. However many ask at once, each is made
- * once; what fails is not kept.
+ * The response cache: stores the serialized answers of popular endpoints for a moment. Concurrent requests share one
+ * computation; errors are not cached.
  */
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { matchesEtag } from './etag.ts'
 
-/** An answer as it goes out, with its entity tag, quotes included. */
-interface Kept {
-  /** Not an array of bytes, which would be copied for each answer. */
+/** A serialized answer and its entity tag with quotes. */
+interface CachedAnswer {
+  /** A Blob, because an array of bytes would be copied for each response. */
   readonly body: Blob
   readonly tag: string
 }
 
 interface Entry {
   readonly untilMs: number
-  readonly making: Promise<Kept>
-  /** The answer, once it is there. */
-  kept: Kept | null
+  readonly making: Promise<CachedAnswer>
+  /** The answer, when it is ready. */
+  cached: CachedAnswer | null
 }
 
-/** Names of one endpoint's answers that are held at most; each answer has up to two. */
-const MAX_NAMES = 256
+/** Maximum number of cache keys per endpoint; each answer has up to two. */
+const MAX_KEYS = 256
 
-/** With a token the same address may tell more: operators never share an answer with the public. */
-const nameOf = (operator: Operator | null, what: string): string => `${operator?.role ?? 'public'} ${what}`
+/** The key contains the role, because an answer with a token may contain more than the public one. */
+const cacheKey = (operator: Operator | null, what: string): string => `${operator?.role ?? 'public'} ${what}`
 
-/** Path and query as they were sent. */
-const addressIn = ({ url }: Request): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
+/** The raw path and query. */
+const pathAndQuery = ({ url }: Request): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
 
-function keptOf(text: string): Kept {
+function cachedAnswer(text: string): CachedAnswer {
   return { body: new Blob([text]), tag: `"${Bun.hash(text).toString(36)}"` }
 }
 
 type Headers = Record<string, string>
-/** What every answer carries; asked for only when there is one. */
+/** Returns the common headers; called only when there is an answer. */
 type HeadersOf = () => Headers
 const NONE: HeadersOf = () => ({})
 
-/** Clients may keep an answer, and ask each time whether it still holds. */
+/** Creates the response. Clients may cache it but must revalidate it each time. */
 function answerWith(
   request: Request,
   operator: Operator | null,
-  { body, tag }: Kept,
+  { body, tag }: CachedAnswer,
   headers: Headers,
 ): Response {
   headers.etag = tag
@@ -51,27 +51,27 @@ function answerWith(
   return new Response(body, { headers })
 }
 
-/** Kept answers of one endpoint, which depend on nothing but what is asked and the role of who asks. */
+/** The cache of one endpoint, whose answers depend only on the request and the caller's role. */
 export class ResponseCache {
-  /** About in the order in which they end. */
+  /** Approximately in order of expiry. */
   readonly #entries = new Map<string, Entry>()
 
-  /** @param keepMs from the moment on in which an answer was begun */
+  /** @param keepMs lifetime, from the start of the computation, in milliseconds */
   constructor(
     private readonly keepMs: number,
     private readonly now: () => number,
   ) {}
 
-  /** The answer to a request that was made in just these words a moment ago. */
+  /** Finds the cached answer for the same raw path and query. */
   find(request: Request, operator: Operator | null, headersOf = NONE): Response | null {
-    const kept = this.#young(nameOf(operator, addressIn(request)))?.kept
-    return kept ? answerWith(request, operator, kept, headersOf()) : null
+    const cached = this.#fresh(cacheKey(operator, pathAndQuery(request)))?.cached
+    return cached ? answerWith(request, operator, cached, headersOf()) : null
   }
 
   /**
-   * The answer to a request, made if need be.
-   * @param what the request as it was understood, whatever its words and what was ignored in it
-   * @param make the answer's JSON
+   * Returns the answer to a request from the cache, or computes it.
+   * @param what the parsed request, the same for all spellings of it
+   * @param make computes the JSON of the answer
    */
   async answer(
     request: Request,
@@ -80,32 +80,32 @@ export class ResponseCache {
     make: () => Promise<string>,
     headersOf = NONE,
   ): Promise<Response> {
-    const name = nameOf(operator, JSON.stringify(what))
-    let entry = this.#young(name)
+    const key = cacheKey(operator, JSON.stringify(what))
+    let entry = this.#fresh(key)
     if (entry === null) {
-      entry = { untilMs: this.now() + this.keepMs, making: make().then(keptOf), kept: null }
-      this.#keep(name, entry)
+      entry = { untilMs: this.now() + this.keepMs, making: make().then(cachedAnswer), cached: null }
+      this.#store(key, entry)
     }
     try {
-      entry.kept = await entry.making
+      entry.cached = await entry.making
     } catch (error) {
-      if (this.#entries.get(name) === entry) this.#entries.delete(name)
+      if (this.#entries.get(key) === entry) this.#entries.delete(key)
       throw error
     }
-    this.#keep(nameOf(operator, addressIn(request)), entry)
-    return answerWith(request, operator, entry.kept, headersOf())
+    this.#store(cacheKey(operator, pathAndQuery(request)), entry)
+    return answerWith(request, operator, entry.cached, headersOf())
   }
 
-  #young(name: string): Entry | null {
-    const entry = this.#entries.get(name)
+  #fresh(key: string): Entry | null {
+    const entry = this.#entries.get(key)
     return entry !== undefined && this.now() < entry.untilMs ? entry : null
   }
 
-  #keep(name: string, entry: Entry): void {
-    this.#entries.delete(name)
-    this.#entries.set(name, entry)
+  #store(key: string, entry: Entry): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
     for (const [oldest, { untilMs }] of this.#entries) {
-      if (this.#entries.size <= MAX_NAMES && this.now() < untilMs) return
+      if (this.#entries.size <= MAX_KEYS && this.now() < untilMs) return
       this.#entries.delete(oldest)
     }
   }

@@ -1,4 +1,4 @@
-/** From an endpoint's declaration to a route. */
+/** Serves endpoints as routes. */
 import { type Context, Elysia } from 'elysia'
 import type { z } from 'zod'
 import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
@@ -13,22 +13,22 @@ type CallOf<E> =
   E extends Endpoint<infer P, infer Q, infer B> ? Call<z.infer<P>, z.infer<Q>, z.infer<B>> : never
 type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? z.infer<D> : never
 
-/** Answers with the data of the envelope, or with a whole response. */
+/** Returns the data of the envelope, or a complete response. */
 export type Handler<E> = (call: CallOf<E>) => Promise<Answer<E>> | Answer<E>
 type Answer<E> = DataOf<E> | Written | Response
 
-/** An empty router of one service: preflights, errors, 404 and 405. */
+/** Creates the router of a service, which answers preflights, errors, 404 and 405. */
 export function createRouter(context: ServiceContext) {
   return (
     new Elysia({
-      // The router looks for the path from a fixed offset of the URL: 11, or 7. Behind the proxy URLs begin with
-      // http:// and only 7 is right for every Host; with TLS they begin with https:// and only 11 can be.
+      // The router searches for the path from a fixed offset of the URL: 11, or 7. Behind the proxy, URLs begin with
+      // http:// and only 7 is correct for every Host; with TLS they begin with https:// and 11 is correct.
       handler: { standardHostname: context.tls },
-      // With a slash at the end a path is another one, here as in the proxy.
+      // A path with a trailing slash is a different path, as in the proxy.
       strictPath: true,
     })
       .use(crossOrigin(context.config.corsOrigins))
-      // No route takes OPTIONS, so that all of them come here.
+      // No route handles OPTIONS, so all of these requests arrive here.
       .onError(({ error, request, set }) => {
         const requestId = requestIdOf(request)
         if (request.method === 'OPTIONS') return preflight(set, requestId)
@@ -39,12 +39,12 @@ export function createRouter(context: ServiceContext) {
 
 export type Router = ReturnType<typeof createRouter>
 
-/** What the handler of a route is given. */
+/** The context of a route. */
 type Routed = Pick<Context, 'request' | 'set'> & { readonly params: unknown }
 
 const JSON_TYPE = 'application/json;charset=utf-8'
 
-/** The contract is the guard against leaks: what it does not name does not leave. */
+/** Serializes only fields that the contract declares, which prevents leaks. */
 const envelope = (endpoint: Endpoint, data: unknown): string =>
   data instanceof Written
     ? `{"ok":true,"data":${data.json}}`
@@ -55,7 +55,7 @@ function enveloped(endpoint: Endpoint, data: unknown, headers: Record<string, st
   return new Response(envelope(endpoint, data), { status: endpoint.success, headers })
 }
 
-/** Counts an answer; refusals are counted apart. */
+/** Counts a success in the metrics; refusals are counted separately. */
 function counted(
   context: ServiceContext,
   endpoint: Endpoint,
@@ -69,25 +69,25 @@ function counted(
   return response
 }
 
-/** Serves an endpoint: the handler sees a checked call, the client an envelope. */
+/** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
 export function serve<E extends Endpoint>(
   router: Router,
   context: ServiceContext,
   endpoint: E,
   handler: Handler<E>,
 ): void {
-  const kept = endpoint.keepMs > 0 ? new ResponseCache(endpoint.keepMs, context.now) : null
-  const openly = ACCESS_LEVEL[endpoint.access] === 0 ? kept : null
+  const cache = endpoint.keepMs > 0 ? new ResponseCache(endpoint.keepMs, context.now) : null
+  const publicCache = ACCESS_LEVEL[endpoint.access] === 0 ? cache : null
   const answer = async ({ request, params, set }: Routed, requestId: string): Promise<Response> => {
     const admitted = await admit(context, endpoint, request)
     const { operator } = admitted
     const headersOf = () => takeHeaders(set, requestId)
-    const found = kept?.find(request, operator, headersOf)
+    const found = cache?.find(request, operator, headersOf)
     if (found) return found
     const call = (await callOf(context, endpoint, request, params, requestId, admitted)) as CallOf<E>
-    if (kept !== null) {
+    if (cache !== null) {
       const make = async () => envelope(endpoint, await handler(call))
-      return kept.answer(request, operator, [call.params, call.query], make, headersOf)
+      return cache.answer(request, operator, [call.params, call.query], make, headersOf)
     }
     let data: Answer<E>
     try {
@@ -106,15 +106,15 @@ export function serve<E extends Endpoint>(
       return stamp(answerError(context, error, request, requestId), set, requestId)
     }
   }
-  // Elysia reads from this line what a route looks at, and prepares nothing else: no headers, query or cookies.
+  // Elysia parses this parameter list and prepares only what it names: no headers, query or cookies.
   const route = ({ request, params, set }: Routed): Response | Promise<Response> => {
     const startedMs = performance.now()
     const requestId = requestIdOf(request)
-    // Of the public many ask the same, and nothing has to be checked or waited for.
+    // Fast path for the public: a cached answer needs no checks.
     const found =
-      openly === null || request.headers.has('x-admin-token')
+      publicCache === null || request.headers.has('x-admin-token')
         ? null
-        : openly.find(request, null, () => takeHeaders(set, requestId))
+        : publicCache.find(request, null, () => takeHeaders(set, requestId))
     if (found !== null) return counted(context, endpoint, found, startedMs)
     return answerOrRefuse({ request, params, set }, requestId).then((response) =>
       counted(context, endpoint, response, startedMs),

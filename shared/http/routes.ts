@@ -1,4 +1,4 @@
-/** Matching a path against the table of endpoints. */
+/** Matches paths against the table of endpoints. */
 import type { Endpoint, ServiceName } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 
@@ -11,19 +11,19 @@ const PATTERNS = ENDPOINTS.filter(({ path }) => path.includes(':')).map((endpoin
   pattern: new RegExp(`^${endpoint.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
 }))
 
-/** Endpoints of a path, fixed ones first: by the router, what they do not take goes to one with parameters. */
+/** Endpoints that match a path, fixed paths before those with parameters, as in the router. */
 const matching = (path: string): readonly Endpoint[] => [
   ...(FIXED.get(path) ?? []),
   ...PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ endpoint }) => endpoint),
 ]
 
-/** The route that a path belongs to, as the table of endpoints writes it: the path itself names people. */
+/** The path pattern of a request, for logs and metrics: the path itself may contain user ids. */
 export const routeOf = (path: string, method: string): string => {
   const endpoints = matching(path)
   return (endpoints.find((endpoint) => endpoint.method === method) ?? endpoints[0])?.path ?? 'unknown'
 }
 
-/** Methods that a path takes; none where there is no such path. */
+/** Methods of a path; empty for an unknown path. */
 export function allowedMethods(path: string): string[] {
   const methods = new Set<string>(matching(path).map(({ method }) => method))
   if (methods.size === 0) return []
@@ -31,9 +31,9 @@ export function allowedMethods(path: string): string[] {
   return [...methods, 'OPTIONS']
 }
 
-/** The service that answers a path; paths that nobody has are the admin service's 404. */
+/** The service of a path; the admin service answers unknown paths with 404. */
 export function serviceOf(path: string, method: string): ServiceName {
-  // Fixed addresses come first anyway, and are most of what is asked.
+  // Fixed paths have precedence and are the most frequent ones.
   const fixed = FIXED.get(path)?.find((endpoint) => endpoint.method === method)
   if (fixed !== undefined) return fixed.service
   const endpoints = matching(path)

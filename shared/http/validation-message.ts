@@ -1,4 +1,4 @@
-/** What is wrong with a value, in words for whoever sent it, where its schema has no sentence of its own. */
+/** Error messages of validation, for schemas without their own message. */
 import type { z } from 'zod'
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -22,13 +22,13 @@ const UNITS: Readonly<Record<string, readonly [one: string, many: string]>> = {
   array: ['entry', 'entries'],
 }
 
-/** Of a text or a list its length, of a number itself. */
+/** Message for a limit: of the length of a text or list, or of a number. */
 function bound(origin: string, how: string, limit: number | bigint): string {
   const unit = UNITS[origin]?.[Number(limit) === 1 ? 0 : 1]
   return unit === undefined ? `must be ${how} ${limit}` : `must have ${how} ${limit} ${unit}`
 }
 
-/** A sentence's end, to be read after the field's name; undefined leaves it to zod. For `safeParse`'s `error`. */
+/** The `error` of `safeParse`: the predicate that follows the field's name; undefined: zod's own message. */
 export function validationMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
     return 'is missing'

@@ -1,4 +1,4 @@
-/** The activity's status: its row in Postgres is the truth, each partition of the kv holds a copy. */
+/** The activity status. Its row in Postgres is authoritative; each partition of the kv holds a copy. */
 import { eq, or } from 'drizzle-orm'
 import { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Database } from '#shared/db/db.ts'
@@ -7,19 +7,21 @@ import { activity, erasures } from '#shared/schema/operations.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** The one row of the table. */
+/** Id of the table's single row. */
 export const ACTIVITY_ID = 1
 
-/** Reads the status with the version of its row. */
+/** Reads the status and its version. */
 export async function readStatus(db: Database): Promise<VersionedStatus> {
   const [row] = await db.read(() => db.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)))
-  if (row === undefined) throw new LoggableError('the activity has no row: the database is not migrated')
+  if (row === undefined)
+    throw new LoggableError('the table of the activity is empty: the database is not migrated')
   return { status: ActivityStatus.parse(row.status), version: row.version, message: row.message }
 }
 
 /**
- * Brings every partition of the kv to the status that Postgres holds; an older one never replaces a newer. A kv
- * that has lost everything learns first who is off the live map and who was erased: the status opens it.
+ * Copies the status from Postgres to every partition of the kv; an older version never replaces a newer one. A kv
+ * that has lost its data is first refilled with the hidden and the erased pilgrims, because it admits points as soon
+ * as it has a status.
  */
 export async function publishStatus(db: Database, kv: Kv): Promise<VersionedStatus> {
   if ((await kv.status()) === null) await refill(db, kv)

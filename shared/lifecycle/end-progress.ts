@@ -1,25 +1,25 @@
-/** Progress of the event's end: each part of it is noted by the service that does it, and read by operators. */
+/** Progress of the event's end. Each service records its own part; operators read it. */
 import { eq } from 'drizzle-orm'
 import { Ending } from '#shared/contracts/operations.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { ending } from '#shared/schema/operations.ts'
 
-/** The one row of the table. */
+/** Id of the table's single row. */
 const ENDING_ID = 1
 const POLL_MS = 250
 
-/** Notes that the event has ended; what was noted already stays. */
+/** Records that the event has ended; existing progress stays. */
 export async function recordEnd(tx: Writer, endedAt: Date): Promise<void> {
   await tx.insert(ending).values({ id: ENDING_ID, endedAt }).onConflictDoNothing()
 }
 
-/** Notes that everything buffered at the end has been flushed. */
+/** Records that all points that were pending at the end are flushed. */
 export async function recordFinalFlush(tx: Writer, flushedAt: Date): Promise<void> {
   await tx.update(ending).set({ flushedAt }).where(eq(ending.id, ENDING_ID))
 }
 
-/** Notes how many achievement cards are drawn. */
+/** Records the number of achievement cards drawn. */
 export async function recordCards(
   tx: Writer,
   { done, total }: { done: number; total: number },
@@ -27,12 +27,12 @@ export async function recordCards(
   await tx.update(ending).set({ cardsDone: done, cardsTotal: total }).where(eq(ending.id, ENDING_ID))
 }
 
-/** Notes how far the final summary is. */
+/** Records the state of the final summary. */
 export async function recordSummary(tx: Writer, summary: 'sending' | 'sent'): Promise<void> {
   await tx.update(ending).set({ summary }).where(eq(ending.id, ENDING_ID))
 }
 
-/** The progress as operators see it; null while the event has not ended. */
+/** Reads the progress; null until the event has ended. */
 export async function readEndProgress(tx: Writer): Promise<Ending | null> {
   const [row] = await tx.select().from(ending).where(eq(ending.id, ENDING_ID))
   if (row === undefined) return null
@@ -44,15 +44,15 @@ export async function readEndProgress(tx: Writer): Promise<Ending | null> {
 }
 
 /**
- * Waits for the final flush, for so many milliseconds at most.
- * @returns whether what follows it may begin: it is through, or the event has not ended
+ * Waits for the final flush, at most `timeoutMs`.
+ * @returns true when the flush is done or the event has not ended; false on timeout or when the service stops
  */
 export async function waitForFinalFlush(
   db: Database,
-  patienceMs: number,
+  timeoutMs: number,
   stopping: AbortSignal,
 ): Promise<boolean> {
-  const until = performance.now() + patienceMs
+  const until = performance.now() + timeoutMs
   for (;;) {
     if ((await db.read(() => readEndProgress(db.orm)))?.flush !== 'running') return true
     if (stopping.aborted || performance.now() >= until) return false

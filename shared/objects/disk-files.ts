@@ -1,12 +1,12 @@
-/** Files that are whole or not there, also after a power cut. */
+/** Atomic file writes that survive a power cut. */
 import { mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** No write takes this long; younger temporary files may belong to another process that is still writing. */
+/** Minimum age of abandoned temporary files: another process may still be writing a younger one. */
 const ABANDONED_MS = 600_000
 const TEMPORARY = /^[0-9a-f-]{36}\.tmp$/
 
-/** `null` where a file or directory does not exist. */
+/** Returns `null` if a file or directory does not exist. */
 export async function nullIfMissing<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work
@@ -16,15 +16,15 @@ export async function nullIfMissing<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Makes a directory and everything above it. */
+/** Creates a directory and its parents. */
 export async function makeDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true, mode: 0o700 })
   if (first !== undefined) await syncUp(directory, dirname(first))
 }
 
 /**
- * Writes a file, in place of an earlier one, and makes the directories between `root` and it. The root itself is
- * never made: a mount that vanished is not an empty store.
+ * Writes or replaces a file and creates the directories between it and `root`. Never creates `root` itself, because a
+ * missing mount is not an empty store.
  */
 export async function writeFileWhole(
   root: string,
@@ -36,20 +36,20 @@ export async function writeFileWhole(
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const temporary = await writeTemporary(directory, parts)
   await rename(temporary, path).catch((error: unknown) => discard(temporary, error))
-  // Up to the root: another process may have made a directory on the way and not synced it yet.
+  // Sync up to the root: another process may have created one of the directories and not synced it yet.
   await sync(directory)
   await syncUp(directory, root)
 }
 
-/** Removes a file if it is there. */
+/** Removes a file if it exists. */
 export async function removeFile(root: string, path: string): Promise<void> {
   await stat(root)
   await nullIfMissing(unlink(path))
-  // Also where there was none: an earlier removal may have failed before this.
+  // Sync even if the file was missing: an earlier removal may have failed before its sync.
   await nullIfMissing(sync(dirname(path)))
 }
 
-/** Writes and syncs a temporary file, and leaves none behind when that fails. */
+/** Writes and syncs a temporary file; removes it on failure. */
 export async function writeTemporary(directory: string, parts: readonly Uint8Array[]): Promise<string> {
   const path = join(directory, `${crypto.randomUUID()}.tmp`)
   const file = await open(path, 'wx', 0o600)
@@ -69,7 +69,7 @@ async function discard(temporary: string, reason: unknown): Promise<never> {
   throw reason
 }
 
-/** Makes changes of names in a directory durable. */
+/** Syncs a directory, which makes changes of its entries durable. */
 async function sync(directory: string): Promise<void> {
   const handle = await open(directory, 'r')
   try {
@@ -79,7 +79,7 @@ async function sync(directory: string): Promise<void> {
   }
 }
 
-/** Makes the name of a directory, and of each directory above it up to `top`, durable. */
+/** Syncs a directory and its parents up to `top`. */
 async function syncUp(directory: string, top: string): Promise<void> {
   for (let above = directory; above !== top && above !== dirname(above);) {
     above = dirname(above)
@@ -90,13 +90,13 @@ async function syncUp(directory: string, top: string): Promise<void> {
 export interface FoundFile {
   readonly path: string
   readonly name: string
-  /** What the directories between the starting point and the file stand for. */
+  /** Key segments of the directories between the starting point and the file. */
   readonly segments: readonly string[]
 }
 
 /**
- * Every file in a directory and below it, as far as `segmentOf` knows the directories; it gives `null` for others'
- * (lost+found), which are not entered.
+ * Yields every file in a directory, recursively. Directories for which `segmentOf` returns `null`, such as
+ * lost+found, are skipped.
  */
 export async function* filesBelow(
   directory: string,
@@ -112,7 +112,7 @@ export async function* filesBelow(
   }
 }
 
-/** Removes the temporary files that killed processes left. */
+/** Removes temporary files of killed processes. */
 export async function sweep(files: AsyncIterable<FoundFile>): Promise<void> {
   for await (const { path, name } of files) {
     if (!TEMPORARY.test(name)) continue

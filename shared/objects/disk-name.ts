@@ -1,5 +1,6 @@
 /**
- * File names for keys, one to one, on file systems that fold case (macOS, Windows shares) or refuse colons.
+ * A one-to-one mapping of keys to file names, for file systems that ignore case (macOS, Windows shares) or do not
+ * allow colons.
  *
  * `cards/Uab:c.png` is `cards/1~uab=c.png`: the letters in lower case, and before the mark the positions of
  * the capitals as hexadecimal bits. Every object's own name carries `~`; a directory's carries `^`, and only
@@ -8,7 +9,7 @@
 
 import { isObjectKey } from './object-key.ts'
 
-/** Bits of the capitals' positions, the first character's lowest. */
+/** A bit mask of the positions of capitals; the lowest bit is the first character. */
 const capitalsOf = (segment: string): bigint => {
   let bits = 0n
   for (let i = 0; i < segment.length; i++) if (/[A-Z]/.test(segment[i]!)) bits |= 1n << BigInt(i)
@@ -30,19 +31,19 @@ function decode(name: string, mark: '~' | '^'): string | null {
 const directoryName = (segment: string): string =>
   /[A-Z]/.test(segment) ? encode(segment, '^') : segment.replaceAll(':', '=')
 
-/** Path of a key's file below the store's directory. */
+/** Path of a key's file, relative to the store's directory. */
 export function pathOfKey(key: string): string {
   const segments = key.split('/')
   return [...segments.slice(0, -1).map(directoryName), encode(segments.at(-1)!, '~')].join('/')
 }
 
-/** Last segment of the key that a file holds; `null`: not an object's file. */
+/** Last segment of a file's key; `null`: not the file of an object. */
 export const segmentOfFile = (name: string): string | null => decode(name, '~')
 
-/** Path of the directory in which all keys lie that begin with these whole segments. */
+/** Path of the directory of all keys that begin with these whole segments. */
 export const pathOfDirectory = (segments: readonly string[]): string => segments.map(directoryName).join('/')
 
-/** Segment that a directory stands for; `null`: not one of ours. */
+/** Key segment of a directory; `null`: not a directory of this store. */
 export function segmentOfDirectory(name: string): string | null {
   if (name.includes('^')) return decode(name, '^')
   const segment = name.replaceAll('=', ':')

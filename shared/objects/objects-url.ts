@@ -1,4 +1,4 @@
-/** Where the objects are, as `OBJECTS_URL` says it. */
+/** The location of the object store, from `OBJECTS_URL`. */
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isObjectKey } from './object-key.ts'
@@ -8,9 +8,9 @@ export type ObjectsPlace =
   | { readonly driver: 's3'; readonly bucket: string; readonly prefix: string }
 
 /**
- * Reads `OBJECTS_URL`: `file:/absolute/directory`, `file:./relative/to/the/working/directory`, `s3://bucket` or
+ * Parses `OBJECTS_URL`: `file:/absolute/directory`, `file:./relative/to/the/working/directory`, `s3://bucket` or
  * `s3://bucket/prefix`.
- * @throws TypeError that says what is expected
+ * @throws TypeError with the expected forms
  */
 export function parseObjectsUrl(url: string): ObjectsPlace {
   if (url.startsWith('file://')) return { driver: 'disk', directory: resolve(fileURLToPath(url)) }
@@ -21,6 +21,6 @@ export function parseObjectsUrl(url: string): ObjectsPlace {
     return { driver: 's3', bucket: s3[1]!, prefix: prefix === '' ? '' : `${prefix}/` }
   }
   throw new TypeError(
-    `OBJECTS_URL is file:<directory>, s3://bucket or s3://bucket/prefix, not ${JSON.stringify(url)}`,
+    `OBJECTS_URL must be file:<directory>, s3://bucket or s3://bucket/prefix, not ${JSON.stringify(url)}`,
   )
 }

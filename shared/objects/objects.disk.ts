@@ -1,8 +1,8 @@
 /**
- * Objects as files in a directory, which several processes may share.
+ * The driver that stores objects as files in a directory, which several processes may share.
  *
- * What `head` needs stands in the file itself, in a trailer of fixed length: two files could disagree, and behind
- * the bytes it does not keep an image viewer from opening the file.
+ * The metadata for `head` is in the file itself, because two files could disagree. It is a trailer of fixed length,
+ * so that image viewers can still open the file.
  */
 import { type FileHandle, open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,8 +24,8 @@ const TRAILER_BYTES = 256
 const PROBE_MS = 2_000
 
 /**
- * Opens a directory as a store, making it if need be, and sweeps temporary files that a killed process left.
- * @throws ObjectsUnavailable when the directory cannot be made or read
+ * Opens a directory as a store, creates it if necessary, and removes temporary files of killed processes.
+ * @throws ObjectsUnavailable if the directory cannot be created or read
  */
 export async function openDiskObjects(root: string): Promise<Objects> {
   await attempt('open', async () => {
@@ -48,7 +48,7 @@ export async function openDiskObjects(root: string): Promise<Objects> {
     delete: (key) => attempt('delete', () => removeFile(root, fileOf(key))),
     list: (prefix) => keysOf(root, prefix),
     probe() {
-      // A disk that hangs holds a thread per call, so probes share one.
+      // Each call to a disk that hangs occupies a thread, so concurrent probes share one call.
       probing ??= attempt('probe', () => roundTrip(root)).finally(() => (probing = null))
       return withTimeout(PROBE_MS, 'objects: probe', probing)
     },
@@ -61,7 +61,7 @@ const unavailable = (what: string, cause: unknown): ObjectsUnavailable =>
     ? cause
     : new ObjectsUnavailable(`objects: ${what} failed on disk`, { cause })
 
-/** Runs work on the disk; whatever goes wrong there makes the store unavailable. */
+/** Runs disk operations and converts every error to `ObjectsUnavailable`. */
 async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -70,7 +70,7 @@ async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Reads from a file; `null` when it is missing and the store is there. */
+/** Reads from a file; `null` if the file is missing but the store's directory exists. */
 async function read<T>(
   root: string,
   path: string,
@@ -104,7 +104,7 @@ async function infoOf(file: FileHandle): Promise<ObjectInfo> {
 const writeTrailer = (info: ObjectInfo): Uint8Array =>
   Buffer.from(`${JSON.stringify(info).padEnd(TRAILER_BYTES - 1)}\n`)
 
-/** @throws ObjectsUnavailable for a file that something else has cut or written */
+/** @throws ObjectsUnavailable for a file that is truncated or was modified by another program */
 function readTrailer(trailer: Buffer, fileBytes: number): ObjectInfo {
   try {
     const info = JSON.parse(trailer.toString()) as Omit<ObjectInfo, 'modifiedAt'> & { modifiedAt: string }
@@ -116,7 +116,7 @@ function readTrailer(trailer: Buffer, fileBytes: number): ObjectInfo {
   }
 }
 
-/** Looks only where keys with this prefix can lie. */
+/** Reads only the directories that can contain keys with this prefix. */
 async function* keysOf(root: string, prefix: string): AsyncGenerator<string> {
   const parents = prefix.split('/').slice(0, -1)
   try {
@@ -131,12 +131,12 @@ async function* keysOf(root: string, prefix: string): AsyncGenerator<string> {
   }
 }
 
-/** Writes, syncs, reads and removes a file. */
+/** Probes the disk: writes, syncs, reads and removes a file. */
 async function roundTrip(root: string): Promise<void> {
   const sent = crypto.getRandomValues(new Uint8Array(16))
   const path = await writeTemporary(root, [sent])
   try {
-    if (!(await readFile(path)).equals(sent)) throw new LoggableError('the disk gave back other bytes')
+    if (!(await readFile(path)).equals(sent)) throw new LoggableError('the disk returned different bytes')
   } finally {
     await rm(path, { force: true })
   }

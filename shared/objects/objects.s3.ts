@@ -1,9 +1,8 @@
 /**
- * Objects in an S3 bucket, through Bun's client.
+ * The driver for an S3 bucket, based on Bun's client.
  *
- * Single objects go through `fetch('s3://…')`: it signs as `Bun.S3Client` does and can be aborted, which the
- * client's own methods cannot (they wait minutes for a server that hangs); and it answers bytes and metadata of
- * one and the same version in one call.
+ * Single objects use `fetch('s3://…')`. It signs like `Bun.S3Client`, but it can be aborted (the client's own methods
+ * wait minutes for a server that hangs), and it returns the bytes and metadata of the same version in one call.
  */
 import { isObjectKey } from './object-key.ts'
 import type { ObjectInfo, Objects, S3Settings } from './objects.ts'
@@ -12,13 +11,13 @@ import { withTimeout, ObjectsUnavailable } from './unavailable.ts'
 const TIMEOUT_MS = 10_000
 const PROBE_MS = 2_000
 const RETRY_AFTER_MS = 100
-/** No valid key, so that no caller and no `list` meets it. */
+/** Not a valid key, so it cannot collide with an object or appear in `list`. */
 const PROBE_KEY = '~probe'
 const PROBE_TEXT = 'objects can be written and read'
 
 interface Place {
   readonly bucket: string
-  /** `''`, or ends in `/`. */
+  /** Empty, or ends with `/`. */
   readonly prefix: string
 }
 
@@ -30,12 +29,12 @@ interface Answer {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** One call, its repetition and its body within the signal's bound. A 404 is answered where the object is missing. */
+/** A call including its retry and its body, limited by the signal. Returns a 404 if the object is missing. */
 type Call = (method: Method, key: string, signal: AbortSignal, init?: RequestInit) => Promise<Answer>
 
 /**
- * Opens a bucket, below a prefix. Sends nothing yet.
- * @throws TypeError without credentials
+ * Opens a bucket with a key prefix. Sends no request yet.
+ * @throws TypeError if credentials are missing
  */
 export function openS3Objects(place: Place, settings: S3Settings): Objects {
   const { timeoutMs = TIMEOUT_MS } = settings
@@ -59,7 +58,7 @@ export function openS3Objects(place: Place, settings: S3Settings): Objects {
     get,
     async head(key) {
       const answer = await call('HEAD', key, bound())
-      // An answer without a body does not say whether the object or the whole bucket is missing; GET does.
+      // A 404 to HEAD has no body, so only GET shows whether the object or the whole bucket is missing.
       return answer.status === 404 ? await get(key) : infoOf(answer)
     },
     async delete(key) {
@@ -72,8 +71,8 @@ export function openS3Objects(place: Place, settings: S3Settings): Objects {
 }
 
 /**
- * All are given: Bun would take what is missing from the environment. (It still sends a session token that stands
- * there, `S3_SESSION_TOKEN` or `AWS_SESSION_TOKEN`, and takes no empty one instead.)
+ * Sets all options, because Bun reads missing ones from the environment. (It still sends a session token from
+ * `S3_SESSION_TOKEN` or `AWS_SESSION_TOKEN`; an empty option does not override it.)
  */
 function credentials({ endpoint, region, accessKeyId, secretAccessKey }: S3Settings) {
   if (!accessKeyId || !secretAccessKey)
@@ -101,8 +100,8 @@ function createCall({ bucket, prefix }: Place, s3: Bun.S3Options): Call {
 }
 
 /**
- * Writes an object and reads it; later only reads it, until that fails: a bucket that keeps versions would keep
- * every write.
+ * Probes the bucket: writes an object and reads it. Later probes only read it until that fails, because a versioned
+ * bucket would store every write.
  */
 function createProbe(call: Call): () => Promise<void> {
   let written = false
@@ -113,7 +112,7 @@ function createProbe(call: Call): () => Promise<void> {
     if (!wasWritten) await call('PUT', PROBE_KEY, signal, { body: PROBE_TEXT })
     const { bytes } = await call('GET', PROBE_KEY, signal)
     if (new TextDecoder().decode(bytes) !== PROBE_TEXT)
-      throw new ObjectsUnavailable('objects: S3 lost the probe')
+      throw new ObjectsUnavailable('objects: S3 did not return the probe object')
     written = true
   }
 }
@@ -129,14 +128,14 @@ async function* keysOf(client: Bun.S3Client, prefix: string, wanted: string, tim
     )
     for (const { key } of page.contents ?? []) {
       const own = key.slice(prefix.length)
-      // Ceph's SQLite store takes a prefix for an SQL pattern: it ignores case, and `_` is any character.
+      // Ceph's SQLite store treats a prefix as an SQL pattern: it ignores case, and `_` matches any character.
       if (key.startsWith(input.prefix) && isObjectKey(own)) yield own
     }
     continuationToken = page.nextContinuationToken
   } while (continuationToken)
 }
 
-/** Runs a call again, once, when it fails: a kept connection may close just then, a busy server asks for it. */
+/** Retries a failed call once: a pooled connection may have been closed, or a busy server may ask for a retry. */
 async function twice<T>(method: Method | 'LIST', call: () => Promise<T>): Promise<T> {
   try {
     return await call()
@@ -154,7 +153,7 @@ async function twice<T>(method: Method | 'LIST', call: () => Promise<T>): Promis
 const errorCode = ({ bytes }: Answer): string =>
   /<Code>([^<]*)<\/Code>/.exec(new TextDecoder().decode(bytes))?.[1] ?? ''
 
-/** Whether the object, and only that, is missing: another 404 comes from a missing bucket or from something else. */
+/** Whether only the object is missing. Other 404s mean a missing bucket or a wrong endpoint. */
 const isMissing = (method: Method, answer: Answer): boolean =>
   answer.status === 404 && method !== 'PUT' && (method === 'HEAD' || errorCode(answer) === 'NoSuchKey')
 

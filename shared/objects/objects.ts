@@ -1,18 +1,16 @@
 /**
- * The store of whole binary objects: share cards and screenshots.
- *
- * One port, two drivers, chosen by the URL in the configuration. The caller never asks which it is.
+ * The port of the object store, for share cards and screenshots. It has two drivers; `OBJECTS_URL` selects one.
  */
 export { InvalidObjectKey, isObjectKey } from './object-key.ts'
 export { ObjectsUnavailable } from './unavailable.ts'
 
 export interface ObjectInfo {
   readonly contentType: string
-  /** Opaque, without quotes. Equal bytes keep it, other bytes change it; drivers compute it differently. */
+  /** Opaque, without quotes. It changes only when the bytes change. Each driver computes it differently. */
   readonly etag: string
-  /** When the last `put` of the key was stored; whole seconds on S3. */
+  /** Time of the last `put`; in whole seconds on S3. */
   readonly modifiedAt: Date
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number
 }
 
@@ -22,17 +20,17 @@ export interface StoredObject extends ObjectInfo {
 
 /**
  * Keys are `cards/…` and `screenshots/…`: segments of 1 to 160 characters of `A-Z a-z 0-9 _ . : @ -` (but not `.`
- * or `..`), joined by single slashes, at most 512 characters. Capitals count, on every file system: a pilgrim's id
- * may stand in a key as it is.
+ * or `..`), joined by single slashes, at most 512 characters. Keys are case-sensitive on every file system, so they
+ * may contain user ids.
  *
- * Every method rejects with `InvalidObjectKey` for another key, and with `ObjectsUnavailable` when the store
- * cannot be used. Nothing is ever half: readers see an object whole as one `put` gave it, or not at all.
+ * Every method rejects with `InvalidObjectKey` for any other key, and with `ObjectsUnavailable` when the store
+ * cannot be used. Writes are atomic: readers see the complete object of one `put`, or none.
  */
 export interface Objects {
   /**
-   * Stores an object, in place of an earlier one. Resolves when it survives a power cut; of concurrent puts of
-   * one key one wins whole. A rejection leaves open whether it was stored: put again, or delete.
-   * The caller does not change the bytes meanwhile.
+   * Stores or replaces an object. Resolves when it is durable. Of concurrent puts of a key, one wins completely. After
+   * a rejection the object may or may not be stored: put it again, or delete it. The caller must not change the bytes
+   * meanwhile.
    * @throws TypeError unless `contentType` is a media type of at most 100 characters
    */
   put(
@@ -40,31 +38,31 @@ export interface Objects {
     bytes: Uint8Array<ArrayBuffer>,
     about: { readonly contentType: string },
   ): Promise<{ readonly etag: string }>
-  /** The object; `null`: there is none. */
+  /** Returns the object; `null`: there is none. */
   get(key: string): Promise<StoredObject | null>
-  /** What `get` says beside the bytes, without reading them. */
+  /** Returns the metadata of `get` without reading the bytes. */
   head(key: string): Promise<ObjectInfo | null>
-  /** Resolves when the object is gone for good, or never was. */
+  /** Resolves when the object is durably deleted, or if there is none. */
   delete(key: string): Promise<void>
   /**
-   * Every key that begins with `prefix` (`''`: all), in no order, each once. Keys put or deleted while it runs may
-   * be missing or present.
+   * Yields every key that begins with `prefix` (`''`: all), once, in no particular order. Keys that are put or deleted
+   * meanwhile may be present or absent.
    */
   list(prefix: string): AsyncIterable<string>
-  /** Resolves after a real round trip; rejects with `ObjectsUnavailable` within 2 s otherwise. For `/health`. */
+  /** Health probe: resolves after a real round trip; otherwise rejects with `ObjectsUnavailable` within 2 s. */
   probe(): Promise<void>
-  /** The end of the store's use, after the caller has awaited its own calls. */
+  /** Closes the store; the caller has awaited its own calls. */
   close(): Promise<void>
 }
 
-/** Where an S3 store is and who asks. */
+/** Endpoint and credentials of an S3 store. */
 export interface S3Settings {
-  /** `''`: Amazon's for the region. */
+  /** Empty: Amazon's endpoint for the region. */
   readonly endpoint: string
   readonly region: string
-  /** May read, write and delete objects, and list the bucket (or else a missing object reads as refused). */
+  /** Needs permission to read, write and delete objects, and to list the bucket (without it S3 answers 403, not 404). */
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Bound of one call, its repetition included, in milliseconds. Default: 10,000. */
+  /** Timeout of a call including its retry, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number
 }

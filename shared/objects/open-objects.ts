@@ -1,4 +1,4 @@
-/** Chooses the driver of the store of objects. */
+/** Opens the object store with the driver that the URL selects. */
 import { checkKey, checkPrefix } from './object-key.ts'
 import { parseObjectsUrl } from './objects-url.ts'
 import { openDiskObjects } from './objects.disk.ts'
@@ -6,9 +6,9 @@ import { openS3Objects } from './objects.s3.ts'
 import type { Objects, S3Settings } from './objects.ts'
 
 /**
- * Opens the store that a URL names (`parseObjectsUrl`); `s3` matters to S3 only. An S3 server need not be up for it.
- * @throws TypeError for another URL, or S3 without credentials
- * @throws ObjectsUnavailable when the directory cannot be made or read
+ * Opens the store at a URL (`parseObjectsUrl`). Only S3 uses `s3`; its server need not be up yet.
+ * @throws TypeError for an invalid URL, or for S3 without credentials
+ * @throws ObjectsUnavailable if the directory cannot be created or read
  */
 export async function openObjects(url: string, s3: S3Settings): Promise<Objects> {
   const place = parseObjectsUrl(url)
@@ -17,7 +17,7 @@ export async function openObjects(url: string, s3: S3Settings): Promise<Objects>
 
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/
 
-/** Refuses bad keys before any driver sees them, so that all drivers refuse the same ones. */
+/** Validates keys before the driver, so that all drivers reject the same keys. */
 function checked(driver: Objects): Objects {
   return {
     async put(key, bytes, about) {

@@ -1,15 +1,15 @@
-/** Where a pilgrim's pictures are stored. */
+/** Object keys of share cards and screenshots. */
 
 export const CARDS = 'cards/'
 
 export const cardKey = (userId: string): string => `${CARDS}${userId}.png`
 
-/** Whose card a key is; null for a key of something else. */
+/** Returns the user id of a card's key; null for any other key. */
 export const userOfCard = (key: string): string | null => /^cards\/(.*)\.png$/.exec(key)?.[1] ?? null
 
-/** Key of the card that all pilgrims without a point share. A user id holds no slash. @param fingerprint of what it shows */
+/** Key of the card of all pilgrims without points; no user id contains a slash. @param fingerprint of its content */
 export const newcomersCardKey = (fingerprint: string): string => `cards/newcomers/${fingerprint}.png`
 
-/** Key of a screenshot by its file name; null for a name that no upload was given. */
+/** Key of a screenshot by its file name; null for a name that no upload has. */
 export const screenshotKey = (file: string): string | null =>
   /^[0-9a-f]{32}\.png$/.test(file) ? `screenshots/${file}` : null

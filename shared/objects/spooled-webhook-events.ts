@@ -1,10 +1,10 @@
-/** Webhook events that wait in the object store while the database is away. */
+/** Webhook events that are stored in the object store while the database is unavailable. */
 import { LineEvent } from '#shared/contracts/bot.ts'
 import type { Objects } from './objects.ts'
 
 export const SPOOL = 'webhooks/'
 
-/** Deletes what somebody said to the bot until a moment (epoch milliseconds), and nobody has stored yet. */
+/** Deletes a person's spooled webhook events up to a time (epoch milliseconds). */
 export async function deleteSpooled(objects: Objects, userId: string, untilMs: number): Promise<void> {
   for await (const key of objects.list(SPOOL)) {
     const object = await objects.get(key)
@@ -13,7 +13,7 @@ export async function deleteSpooled(objects: Objects, userId: string, untilMs: n
   }
 }
 
-/** Null for what is no event. */
+/** Null if the object is not an event. */
 function eventIn(bytes: Uint8Array): LineEvent | null {
   try {
     return LineEvent.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data ?? null

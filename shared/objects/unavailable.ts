@@ -1,14 +1,14 @@
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** The store cannot be used just now: down, unreachable, refusing, full or damaged. Never said of a missing object. */
+/** The store cannot be used: it is down, unreachable, full or damaged, or rejects access. Not for a missing object. */
 export class ObjectsUnavailable extends LoggableError {
   override readonly name = 'ObjectsUnavailable'
 }
 
 /**
- * Waits for work at most `ms` milliseconds. Late work is abandoned, not stopped.
- * @throws ObjectsUnavailable when the time is over
+ * Waits for work, at most `ms` milliseconds. Late work is not cancelled.
+ * @throws ObjectsUnavailable on timeout
  */
 export const withTimeout = <T>(ms: number, what: string, work: Promise<T>): Promise<T> =>
   within(

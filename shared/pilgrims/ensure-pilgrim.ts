@@ -1,11 +1,11 @@
-/** A pilgrim's row, for whoever is the first to hear of them. */
+/** Creates a pilgrim's row at the first contact. */
 import type { Writer } from '#shared/bus/outbox.ts'
 import { holdPerson } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /**
- * Makes a pilgrim of whom nothing else is known; one that is there stays as it is. First in its transaction.
- * @param nowMs when the request came
+ * Creates a pilgrim's row unless it exists. Must be the first statement of its transaction.
+ * @param nowMs time of the request (epoch milliseconds)
  * @throws Refusal 409 when the pilgrim has been erased since
  */
 export async function ensurePilgrim(tx: Writer, userId: string, nowMs: number): Promise<void> {

@@ -1,12 +1,12 @@
-/** Who is on the live map: not the withdrawn, and not those who took back their consent. */
+/** Presence on the live map: pilgrims who withdrew from the event, or withdrew their consent, are hidden. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /**
- * Brings the kv to what the pilgrim's row says. The row is held meanwhile, so that of two changes the later one
- * reaches the kv last, and an erasure comes after both.
- * @throws KvUnavailable: the row stands, the caller tries again
+ * Copies a pilgrim's visibility from their row to the kv. The row is locked meanwhile, so that concurrent changes
+ * reach the kv in order, and an erasure after them.
+ * @throws KvUnavailable: the row is unchanged, the caller retries
  */
 export async function updateLiveMapPresence(
   { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
@@ -18,7 +18,7 @@ export async function updateLiveMapPresence(
       .from(pilgrims)
       .where(eq(pilgrims.userId, userId))
     const [row] = await mine.for('update')
-    // Whoever has been erased is forgotten by the kv, too.
+    // The kv forgets an erased pilgrim as well.
     if (row !== undefined) await kv.hide(userId, row.status === 'withdrawn' || row.withdrawn)
   })
 }

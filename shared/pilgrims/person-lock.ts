@@ -1,6 +1,6 @@
 /**
- * Who writes about a person and who erases that person take turns: a lock in Postgres by the person's id. It is a
- * transaction's first statement, so that nobody waits for it who already holds a row.
+ * An advisory lock in Postgres per person: writers share it, an erasure takes it exclusively. It must be the first
+ * statement of a transaction, so that no transaction waits for it while it holds row locks.
  */
 import { and, eq, gte, sql } from 'drizzle-orm'
 import { Refusal } from '#shared/http/errors.ts'
@@ -8,21 +8,21 @@ import { userHash } from '#shared/kv/kv.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
 
-/** Name of a person's lock: 64 bits of the hash, as Postgres writes them. */
+/** Key of a person's lock: 64 bits of the hash, as a decimal bigint. */
 export const lockKey = (userId: string): string =>
   BigInt.asIntN(64, BigInt(`0x${userHash(userId).slice(0, 16)}`)).toString()
 
-/** Waits until nobody writes about the person, and keeps them waiting until the transaction ends. */
+/** Takes the exclusive lock until the transaction ends. */
 export async function lockPerson(tx: Writer, userId: string): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${lockKey(userId)}::bigint)`)
 }
 
-/** Waits for an erasure that is under way, and keeps the next one waiting until the transaction ends. */
+/** Takes the shared lock until the transaction ends: waits for a running erasure and delays the next one. */
 export async function sharePerson(tx: Writer, userId: string): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${lockKey(userId)}::bigint)`)
 }
 
-/** How often a person has been erased. */
+/** Number of erasures of a person so far. */
 export async function readGeneration(tx: Writer, userId: string): Promise<number> {
   const [row] = await tx
     .select({ generation: erasures.generation })
@@ -32,9 +32,9 @@ export async function readGeneration(tx: Writer, userId: string): Promise<number
 }
 
 /**
- * Keeps an erasure waiting, and tells whether there was one.
- * @param sinceMs when what is to be written was said (epoch milliseconds)
- * @returns true: the person has been erased since, and nothing may be written
+ * Takes the shared lock and checks for an erasure.
+ * @param sinceMs time of origin of the data to write (epoch milliseconds)
+ * @returns true if the person has been erased since, so that nothing may be written
  */
 export async function isErasedSince(tx: Writer, userId: string, sinceMs: number): Promise<boolean> {
   await sharePerson(tx, userId)
@@ -46,20 +46,20 @@ export async function isErasedSince(tx: Writer, userId: string, sinceMs: number)
 }
 
 /**
- * Keeps an erasure waiting until the transaction ends.
- * @param sinceMs when the request came (epoch milliseconds)
- * @throws Refusal 409 when the person has been erased since
+ * Takes the shared lock until the transaction ends.
+ * @param sinceMs time of the request (epoch milliseconds)
+ * @throws Refusal 409 if the person has been erased since
  */
 export async function holdPerson(tx: Writer, userId: string, sinceMs: number): Promise<void> {
   if (await isErasedSince(tx, userId, sinceMs))
     throw new Refusal(
       409,
       'erased',
-      'This pilgrim was erased while the request was on its way, so nothing of it is kept. Send it again to begin anew.',
+      'This pilgrim was erased while the request was being processed, so nothing was stored. Send it again to start anew.',
     )
 }
 
-/** Of some people those who have not been erased since a moment (epoch milliseconds), in their order. */
+/** Filters out people who were erased since a time (epoch milliseconds); keeps the order. */
 export async function withoutErased(
   tx: Writer,
   userIds: readonly string[],
@@ -69,11 +69,13 @@ export async function withoutErased(
     .select({ hash: erasures.userHash })
     .from(erasures)
     .where(gte(erasures.erasedAt, new Date(sinceMs)))
-  const gone = new Set(rows.map(({ hash }) => hash))
-  return gone.size === 0 ? [...userIds] : userIds.filter((userId) => !gone.has(userHash(userId)))
+  const erasedHashes = new Set(rows.map(({ hash }) => hash))
+  return erasedHashes.size === 0
+    ? [...userIds]
+    : userIds.filter((userId) => !erasedHashes.has(userHash(userId)))
 }
 
-/** Whether an erasure is under way: the buffer may still hold what the database has forgotten. */
+/** Whether an erasure is in progress: the buffer may still hold points that the database has deleted. */
 export async function isBeingErased(tx: Writer, userId: string): Promise<boolean> {
   return (await tx.select().from(erasing).where(eq(erasing.subject, userId))).length > 0
 }

@@ -1,4 +1,4 @@
-/** The cache of a pilgrim's photo count: read by survey-profile, moved by the bot with each photo. */
+/** The cache of a pilgrim's photo count: survey-profile reads it, the bot updates it with each photo. */
 
 /** Specification, "Limits": photo count cache. */
 export const PHOTO_COUNT_TTL_MS = 2_592_000_000

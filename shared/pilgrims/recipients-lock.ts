@@ -1,14 +1,14 @@
-/** Who writes recipients into the ledger of messages, and who takes an erased person out of it, take turns. */
+/** The lock for changes of recipients in the message ledger, by pushes and by erasures. */
 import { sql } from 'drizzle-orm'
 import type { Writer } from '#shared/bus/outbox.ts'
 
-/** Any number that every replica agrees on. */
-const RECIPIENTS = 20_260_415
+/** Key of the advisory lock. */
+const RECIPIENTS_LOCK = 20_260_415
 
 /**
- * One at a time until the transaction ends. Before recipients are chosen: of two planners each sees what the other one
- * has taken of the quota, and nobody is chosen who is erased before the message is written down.
+ * Takes the exclusive lock until the transaction ends. Call it before recipients are selected: concurrent pushes then
+ * see each other's use of the quota, and no erased person is selected.
  */
 export async function lockRecipients(tx: Writer): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECIPIENTS})`)
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECIPIENTS_LOCK})`)
 }

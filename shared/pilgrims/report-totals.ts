@@ -1,29 +1,29 @@
-/** The sums over what all pilgrims report: kept with each report, in its transaction. */
+/** Totals of all self-reports, updated in the transaction of each report. */
 import { sql } from 'drizzle-orm'
 import type { Query } from '#shared/db/db.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { KG_PER_KM, KG_PER_UNIT } from '#shared/rules/carbon.ts'
 import { type Reported, reportedAmounts } from '#shared/rules/reported-carbon.ts'
 
-/** Rows that each sum is spread over: two reports at a time seldom add to the same one. */
+/** Number of rows per total, so that concurrent reports seldom update the same row. */
 const SHARDS = 16
-/** Shard of what erased people had reported. */
+/** Shard of the reports of erased people. */
 const ERASED = -1
 export const NOTHING_REPORTED: Reported = { consumption: {}, transport: {} }
 
-/** Books a change of what one pilgrim reports. The caller holds the pilgrim's row. */
+/** Adds the change of one pilgrim's report to the totals. The caller has locked the pilgrim's row. */
 export async function addToReportTotals(tx: Writer, before: Reported, after: Reported): Promise<void> {
-  await book(tx, Math.floor(Math.random() * SHARDS), before, after)
+  await addDifference(tx, Math.floor(Math.random() * SHARDS), before, after)
 }
 
-/** Books what an erased pilgrim had reported as nobody's: the event's sums stay as they are. */
+/** Moves the report of an erased pilgrim to the shard of erased people, so the event's totals stay the same. */
 export async function addErasedToReportTotals(tx: Writer, reported: Reported): Promise<void> {
-  // In the order of shards, as any other transaction, so that two of them can not deadlock.
-  await book(tx, ERASED, NOTHING_REPORTED, reported)
+  // All transactions update shards in ascending order, which prevents deadlocks.
+  await addDifference(tx, ERASED, NOTHING_REPORTED, reported)
   await addToReportTotals(tx, reported, NOTHING_REPORTED)
 }
 
-async function book(tx: Writer, shard: number, before: Reported, after: Reported): Promise<void> {
+async function addDifference(tx: Writer, shard: number, before: Reported, after: Reported): Promise<void> {
   const [was, is] = [reportedAmounts(before), reportedAmounts(after)]
   const changes = [...new Set([...was.keys(), ...is.keys()])].sort().flatMap((name) => {
     const amount = (is.get(name)?.amount ?? 0) - (was.get(name)?.amount ?? 0)
@@ -43,11 +43,11 @@ async function book(tx: Writer, shard: number, before: Reported, after: Reported
 const FACTORS = JSON.stringify({ unit: KG_PER_UNIT, km: KG_PER_KM })
 
 /**
- * Counts the sums of everybody anew, from what the pilgrims' rows say; what erased people had reported stays.
- * Double precision, as the rules compute, so that both come to the same. Inside a transaction of its own.
+ * Rebuilds the totals from the pilgrims' rows; the shard of erased people stays. Computes in double precision, as the
+ * rules do, so that both give the same result. Needs its own transaction.
  */
 export async function recountReported(tx: Query): Promise<void> {
-  // Whoever has booked already is waited for and seen; whoever has not books onto what is written here.
+  // The lock waits for transactions that have updated the totals; later ones update the rebuilt totals.
   await tx`LOCK TABLE reported_sums IN EXCLUSIVE MODE`
   await tx`DELETE FROM reported_sums WHERE shard <> ${ERASED}`
   await tx`

@@ -1,49 +1,49 @@
-/** Reading at once what many ask for at the same time. */
+/** A batch loader: reads the keys of concurrent requests together. */
 import { within } from './deadline.ts'
 
-/** Keys of one reading. */
-const KEYS_A_READING = 100
-/** A reading that takes longer does not hold up the next one. */
+/** Maximum number of keys per batch. */
+const MAX_BATCH_KEYS = 100
+/** The next batch does not wait longer than this for the current one. */
 const TIMEOUT_MS = 20
 
 /**
- * Collects the keys that are asked for in a turn of the event loop, and while others are being read, and reads them
- * at once. Every reading begins after all who share it have asked, so that nobody is told of less than what was
- * written before they asked.
- * @param read what stands under each of some keys, each given once; a failure is everybody's who shares it
- * @param patienceMs how long the next reading waits for one that is under way
- * @returns a function that asks for one key, and answers undefined where nothing stands under it
+ * Collects the keys that are requested within a turn of the event loop, or while another batch is being read, and
+ * reads them in one batch. A batch starts after all its requests, so each request sees everything that was written
+ * before it.
+ * @param read returns the values of a batch of distinct keys; an error rejects all requests of the batch
+ * @param timeoutMs how long the next batch waits for the current one
+ * @returns a function that reads one key; undefined: there is no value
  */
 export function createBatchLoader<V>(
   read: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>,
-  patienceMs = TIMEOUT_MS,
+  timeoutMs = TIMEOUT_MS,
 ): (key: string) => Promise<V | undefined> {
-  const waiting = new Map<string, PromiseWithResolvers<V | undefined>>()
+  const pending = new Map<string, PromiseWithResolvers<V | undefined>>()
   let isReading = false
 
-  const readSome = async (): Promise<void> => {
-    const some = [...waiting].slice(0, KEYS_A_READING)
-    for (const [key] of some) waiting.delete(key)
+  const readBatch = async (): Promise<void> => {
+    const batch = [...pending].slice(0, MAX_BATCH_KEYS)
+    for (const [key] of batch) pending.delete(key)
     try {
-      const found = await read(some.map(([key]) => key))
-      for (const [key, { resolve }] of some) resolve(found.get(key))
+      const found = await read(batch.map(([key]) => key))
+      for (const [key, { resolve }] of batch) resolve(found.get(key))
     } catch (error) {
-      for (const [, { reject }] of some) reject(error)
+      for (const [, { reject }] of batch) reject(error)
     }
   }
 
   const readAll = async (): Promise<void> => {
-    while (waiting.size > 0) await within(readSome(), patienceMs, () => undefined)
+    while (pending.size > 0) await within(readBatch(), timeoutMs, () => undefined)
     isReading = false
   }
 
   return (key) => {
-    let asked = waiting.get(key)
-    if (asked === undefined) waiting.set(key, (asked = Promise.withResolvers()))
+    let request = pending.get(key)
+    if (request === undefined) pending.set(key, (request = Promise.withResolvers()))
     if (!isReading) {
       isReading = true
       setImmediate(() => void readAll())
     }
-    return asked.promise
+    return request.promise
   }
 }

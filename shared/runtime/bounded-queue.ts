@@ -1,14 +1,14 @@
-/** Work that costs memory or a core: a few at a time, a few more waiting, the rest told to come back. */
+/** A queue for work that needs much memory or CPU: limited concurrency, limited length, 503 beyond. */
 import { unavailable } from '#shared/http/errors.ts'
 
 export interface BoundedQueue {
-  /** Runs work when it is its turn. @throws Refusal 503 with Retry-After when too many wait already */
+  /** Runs work in order of arrival. @throws Refusal 503 with Retry-After when the queue is full */
   run<T>(work: () => Promise<T>): Promise<T>
-  /** How many run or wait. */
+  /** Number of running and waiting items. */
   readonly size: number
 }
 
-/** A queue in order of arrival. @param limits how many run at once, and how many may wait */
+/** Creates a queue. @param limits maximum number of running and of waiting items */
 export function createBoundedQueue({
   running,
   waiting,
@@ -17,22 +17,22 @@ export function createBoundedQueue({
   readonly waiting: number
 }): BoundedQueue {
   let active = 0
-  const line: (() => void)[] = []
+  const waiters: (() => void)[] = []
   return {
     get size() {
-      return active + line.length
+      return active + waiters.length
     },
     async run(work) {
       if (active >= running) {
-        if (line.length >= waiting)
-          throw unavailable('Too many pictures are being made just now: please try again in a moment.')
-        // Whoever ends hands over its place, so that nobody who comes later takes it.
-        await new Promise<void>((resolve) => line.push(resolve))
+        if (waiters.length >= waiting)
+          throw unavailable('The service is busy with too many pictures: please try again in a moment.')
+        // The finished item passes its slot on directly, so that a later arrival cannot take it.
+        await new Promise<void>((resolve) => waiters.push(resolve))
       } else active++
       try {
         return await work()
       } finally {
-        const next = line.shift()
+        const next = waiters.shift()
         if (next === undefined) active--
         else next()
       }

@@ -1,12 +1,12 @@
-/** The command line of a script: every script answers `--help`, and says what is wrong with its arguments. */
+/** Parses the command line of a script, with `--help` and error messages for wrong arguments. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 
 /**
- * Reads a script's arguments. Prints `usage` and ends the process with 0 for `--help`; for arguments that the script
- * does not know, prints what is wrong with the usage and ends it with 2.
+ * Parses a script's arguments. For `--help`, prints `usage` and exits with 0. For unknown arguments, prints the error
+ * and `usage`, and exits with 2.
  * @param usage the whole help text
- * @param options as `parseArgs` of node:util takes them, without `help`
- * @param positionals how many arguments without a name there may be at most
+ * @param options options for `parseArgs` of node:util, without `help`
+ * @param positionals maximum number of positional arguments
  */
 export function readCommandLine<const Options extends ParseArgsOptionsConfig>(
   usage: string,

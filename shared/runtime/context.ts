@@ -1,4 +1,4 @@
-/** What a service is given: its configuration and its ports, never a global. */
+/** The dependencies of a service: configuration and ports, without globals. */
 import type { Auth } from '#shared/security/admin-auth.ts'
 import type { Bus } from '#shared/bus/bus.ts'
 import type { Config } from '#shared/config/config.ts'
@@ -21,25 +21,25 @@ export interface ServiceContext {
   readonly outbox: Outbox
   readonly auth: Auth
   readonly calendar: Calendar
-  /** Whether a caller is the pilgrim in whose name they call. */
+  /** Verifies that a caller is the pilgrim whose id they send. */
   readonly checkIdentity: CheckIdentity
-  /** What one address may write in all. */
+  /** The rate limit of all writes per client address. */
   readonly addresses: AddressLimit
   readonly log: Log
   readonly metrics: Metrics
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Whether requests come by TLS to this process itself, and not from the proxy. */
+  /** Whether clients connect to this process by TLS directly, without the proxy. */
   readonly tls: boolean
-  /** A client's address as our own proxy states it, or the IPv6 network (/64) that it lies in. */
+  /** The client's address according to our proxy; for IPv6 its /64 network. */
   readonly addressOf: (request: Request) => string
-  /** Aborted when the process begins to end: an answer without an end of its own ends then. */
+  /** Aborted when the process begins to stop, which ends endless answers such as streams. */
   readonly stopping: AbortSignal
-  /** Closes a request's connection after so many seconds without a byte from the client; 0: never. */
+  /** Sets a request's idle timeout: the connection closes after so many seconds without data; 0: never. */
   readonly idleAfter: (request: Request, seconds: number) => void
 }
 
-/** A service: its routes, and what runs beside them. Creating it does nothing. */
+/** A service: its routes and background tasks. Creating it has no side effects. */
 export interface Service {
   readonly name: string
   readonly fetch: (request: Request) => Response | Promise<Response>

@@ -1,4 +1,4 @@
-/** One process at a time on a data directory. SQLite's exclusive lock falls with its process. */
+/** An exclusive lock on a data directory. SQLite releases it when its process ends. */
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,20 +7,20 @@ import { closeAllToOthers, closeToOthers, isOpenToOthers, makeFilesPrivate } fro
 
 const LOCK = 'lock.sqlite'
 
-/** A predecessor that is stopping answers its last requests first. */
+/** Time for a stopping predecessor to finish its last requests. */
 const WAIT_MS = 30_000
 
-/** Another process keeps the directory. */
+/** Another process holds the lock of the directory. */
 export class DataDirectoryInUse extends LoggableError {
   override name = 'DataDirectoryInUse'
 }
 
-/** Others may enter the directory, and it can not be taken away from them. */
+/** Other users may access the directory, and its permissions cannot be restricted. */
 export class DataDirectoryOpen extends LoggableError {
   override name = 'DataDirectoryOpen'
 }
 
-/** Takes the lock. @throws when another process has it after `waitMs` */
+/** Takes the lock. @throws SQLiteError if another process still holds it after `waitMs` */
 function take(lock: Database, waitMs: number): void {
   lock.run(`PRAGMA busy_timeout = ${waitMs}`)
   lock.run('PRAGMA locking_mode = EXCLUSIVE')
@@ -28,7 +28,7 @@ function take(lock: Database, waitMs: number): void {
   lock.run('COMMIT')
 }
 
-/** Whether another process keeps a data directory just now; nothing is made. */
+/** Whether another process holds the lock of a data directory. Creates nothing. */
 export function isDataDirectoryInUse(dir: string): boolean {
   if (!existsSync(join(dir, LOCK))) return false
   const lock = new Database(join(dir, LOCK), { readwrite: true, create: false })
@@ -43,34 +43,36 @@ export function isDataDirectoryInUse(dir: string): boolean {
 }
 
 /**
- * Sees to it that only its owner may enter a data directory. One that is open and holds other things is somebody's
- * home or a directory of the system: that is left as it is.
+ * Restricts a data directory to its owner. A directory that is open to other users and contains unrelated files, such
+ * as a home directory, is left unchanged and is an error.
  * @throws DataDirectoryOpen
  */
-function keepOthersOut(dir: string): void {
+function restrictToOwner(dir: string): void {
   if (!isOpenToOthers(dir)) return
   const advice = `run chmod 700 ${dir}, or set EVENT_DATA_DIR to a directory of its own.`
   const names = readdirSync(dir)
   if (names.length > 0 && !names.includes(LOCK))
     throw new DataDirectoryOpen(
-      `Others may enter the data directory ${dir}, which holds other things: ${advice}`,
+      `Other users may access the data directory ${dir}, which contains unrelated files: ${advice}`,
     )
   try {
     closeToOthers(dir)
   } catch (error) {
-    throw new DataDirectoryOpen(`Others may enter the data directory ${dir}: ${advice}`, { cause: error })
+    throw new DataDirectoryOpen(`Other users may access the data directory ${dir}: ${advice}`, {
+      cause: error,
+    })
   }
 }
 
 /**
- * Locks a data directory; made when it is missing. It and all in it, now and later, are its owner's alone.
- * @returns what unlocks it
- * @throws DataDirectoryInUse when another process still keeps it after `waitMs`; DataDirectoryOpen
+ * Locks a data directory and creates it if it is missing. Only its owner may access it and its content.
+ * @returns a function that unlocks it
+ * @throws DataDirectoryInUse if another process still holds the lock after `waitMs`; DataDirectoryOpen
  */
 export function lockDataDirectory(dir: string, waitMs = WAIT_MS): () => void {
   makeFilesPrivate()
   mkdirSync(dir, { recursive: true, mode: 0o700 })
-  keepOthersOut(dir)
+  restrictToOwner(dir)
   const lock = new Database(join(dir, LOCK), { create: true })
   try {
     take(lock, waitMs)

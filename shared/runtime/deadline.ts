@@ -1,58 +1,58 @@
-/** Waiting for something, but not for ever. */
+/** Timeouts. */
 
 interface Wait {
   readonly dueMs: number
-  readonly give: () => void
+  readonly onTimeout: () => void
 }
 
-/** Waits of one length end in the order in which they began, so one timer serves all of them. */
-class Line {
+/** All waits of one duration. They expire in the order in which they began, so they share one timer. */
+class TimeoutQueue {
   readonly #waits = new Set<Wait>()
   #timer: Timer | undefined
 
   constructor(private readonly ms: number) {}
 
-  add(give: () => void): Wait {
-    const wait = { dueMs: performance.now() + this.ms, give }
+  add(onTimeout: () => void): Wait {
+    const wait = { dueMs: performance.now() + this.ms, onTimeout }
     this.#waits.add(wait)
-    this.#timer ??= setTimeout(this.#look, this.ms)
+    this.#timer ??= setTimeout(this.#expire, this.ms)
     return wait
   }
 
   remove(wait: Wait): void {
     if (!this.#waits.delete(wait) || this.#waits.size > 0) return
     clearTimeout(this.#timer)
-    lines.delete(this.ms)
+    queues.delete(this.ms)
   }
 
-  readonly #look = (): void => {
+  readonly #expire = (): void => {
     for (const wait of this.#waits) {
       const leftMs = wait.dueMs - performance.now()
       if (leftMs > 0) {
-        this.#timer = setTimeout(this.#look, Math.ceil(leftMs))
+        this.#timer = setTimeout(this.#expire, Math.ceil(leftMs))
         return
       }
-      wait.give()
+      wait.onTimeout()
       this.remove(wait)
     }
   }
 }
 
-/** By length in milliseconds. */
-const lines = new Map<number, Line>()
+/** By duration in milliseconds. */
+const queues = new Map<number, TimeoutQueue>()
 
-function lineOf(ms: number): Line {
-  const known = lines.get(ms)
+function queueOf(ms: number): TimeoutQueue {
+  const known = queues.get(ms)
   if (known !== undefined) return known
-  const line = new Line(ms)
-  lines.set(ms, line)
-  return line
+  const queue = new TimeoutQueue(ms)
+  queues.set(ms, queue)
+  return queue
 }
 
 /**
- * The outcome of some work, or of `late` when the work has not settled within `ms` milliseconds. Late work is
- * abandoned, not stopped.
- * @param late answers instead, or throws
+ * Resolves or rejects like `work`, or like `late` if `work` has not settled within `ms` milliseconds. Late work is
+ * not cancelled.
+ * @param late returns a value instead, or throws
  */
 export function within<T, L>(
   work: PromiseLike<T>,
@@ -60,8 +60,8 @@ export function within<T, L>(
   late: () => L | PromiseLike<L>,
 ): Promise<T | L> {
   return new Promise((resolve, reject) => {
-    const line = lineOf(ms)
-    const wait = line.add(() => {
+    const queue = queueOf(ms)
+    const wait = queue.add(() => {
       try {
         resolve(late())
       } catch (error) {
@@ -71,15 +71,15 @@ export function within<T, L>(
     const ending =
       <V>(settle: (value: V) => void) =>
       (value: V): void => {
-        line.remove(wait)
+        queue.remove(wait)
         settle(value)
       }
-    // Not awaited: that would make another promise for each request.
+    // `await` would create one more promise for each request.
     work.then(ending(resolve), ending(reject))
   })
 }
 
-/** For `within`: a lateness that is an error. */
+/** For `within`: throws an error on timeout. */
 export const rejectWith = (error: () => Error) => (): never => {
   throw error()
 }

@@ -1,6 +1,6 @@
 /**
- * JSON log lines on stdout: one object a line, levels by name, no secrets and nothing of a person. An error is written
- * as `errorFields` tells it, wherever it stands among the fields.
+ * JSON log lines on stdout: one object per line, named levels, no secrets and no personal data. An error anywhere in
+ * the fields is written as its `errorFields`.
  */
 import { errorFields } from './loggable-error.ts'
 
@@ -13,16 +13,16 @@ export interface Log {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** A log whose lines all carry these fields too. */
+  /** A log that adds these fields to each line. */
   with(fields: LogFields): Log
 }
 
-/** Characters that JSON leaves as they are, and that move a terminal's cursor, break its lines or turn them round. */
+/** Characters that JSON does not escape, but that control a terminal: cursor movement, line breaks, text direction. */
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g
 const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Before an error's own `toJSON` or its enumerable properties, which hold a query's parameters, are looked at. */
+/** Replaces an error before JSON reads its `toJSON` or its enumerable properties, which contain query parameters. */
 function withoutValues(this: Record<string, unknown>, name: string, written: unknown): unknown {
   const value = this[name]
   return value instanceof Error ? errorFields(value) : written

@@ -1,17 +1,17 @@
-/** Counters of one service, in the Prometheus text format. */
+/** Metrics of one service, in the Prometheus text format. */
 import { Counter, Gauge, Registry } from 'prom-client'
 import { createDurations } from './request-durations.ts'
 
 export interface Metrics {
-  /** Counts an answered request. @param seconds time to the answer */
+  /** Counts an answered request. @param seconds duration */
   request(route: string, method: string, status: number, seconds: number): void
-  /** Counts something by labels; made at first use. */
+  /** Increments a counter with labels; the first call creates it. */
   count(name: string, help: string, labels?: Record<string, string>, by?: number): void
-  /** A figure that is read when somebody asks. */
+  /** Adds a gauge whose value is read at each scrape. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void
-  /** Several figures that are read at once, each under its own value of a label. */
+  /** Adds a gauge with a label; all its values are read together at each scrape. */
   figures(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void
-  /** The page that `/metrics` answers. */
+  /** The content of `/metrics`. */
   page(): Promise<string>
 }
 
@@ -22,7 +22,7 @@ export function createMetrics(service: string): Metrics {
   registry.setDefaultLabels({ service })
   const requests = createDurations(
     'event_http_request_duration_seconds',
-    'Time to the answer, by route and status',
+    'Duration of requests, by route and status',
     service,
   )
   const counters = new Map<string, Counter>()
@@ -50,7 +50,7 @@ export function createMetrics(service: string): Metrics {
   }
 }
 
-/** A gauge that is set when the page is read. What can not be had just now must not take the page with it. */
+/** Adds a gauge that is set at each scrape. A value that cannot be read is omitted and does not fail the scrape. */
 function addGauge(
   registry: Registry,
   name: string,

@@ -1,4 +1,4 @@
-/** Lines of a stream of bytes, without their newlines; what follows the last newline is a line, too. */
+/** Yields the lines of a byte stream without newlines; text after the last newline is a line as well. */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let begun: Uint8Array[] = []
   for await (const chunk of bytes) {

@@ -1,20 +1,20 @@
 /**
- * A histogram of requests by route, method and status. prom-client looks its labels up by a text that it makes anew
- * for each observation, which takes longer than a check-in's validation.
+ * A histogram of requests by route, method and status. prom-client builds a lookup key from the labels for each
+ * observation, which takes longer than the validation of a check-in.
  */
 
 const BUCKETS_S = [0.001, 0.005, 0.02, 0.1, 0.25, 1, 5]
 
 interface Series {
   readonly labels: string
-  /** Requests per bucket, each counted once; the last one takes all that were slower. */
+  /** Number of requests per bucket, not cumulative; the last bucket is +Inf. */
   readonly counts: number[]
   sum: number
 }
 
 export interface Durations {
   observe(route: string, method: string, status: number, seconds: number): void
-  /** In the Prometheus text format. */
+  /** The histogram in the Prometheus text format. */
   text(): string
 }
 

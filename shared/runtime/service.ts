@@ -1,4 +1,4 @@
-/** One service in one process: its ports opened, its routes served, and a clean end. */
+/** Runs one service in one process: opens its ports, serves its routes, and stops cleanly. */
 import { createAuth } from '#shared/security/admin-auth.ts'
 import { openBus } from '#shared/bus/open-bus.ts'
 import { within } from '#shared/runtime/deadline.ts'
@@ -23,12 +23,12 @@ import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
 import type { Server } from 'bun'
 import { join } from 'node:path'
 
-/** Above the two minutes that a proxy may keep a connection: a request on a closing one would be lost. */
+/** Longer than the two minutes that a proxy keeps idle connections: a request on a closing connection would be lost. */
 const IDLE_S = 255
-/** A stop waits no longer for a client that does not finish its request: a phone sends it again. */
+/** Maximum wait at stop for clients that have not finished their requests; phones send them again. */
 const DRAIN_MS = 25_000
 
-/** The ports that all services of a process share. */
+/** The dependencies that all services of a process share. */
 export type Ports = Pick<
   ServiceContext,
   'config' | 'db' | 'kv' | 'bus' | 'objects' | 'auth' | 'calendar' | 'checkIdentity' | 'addresses' | 'now'
@@ -38,8 +38,8 @@ export type Ports = Pick<
 
 /**
  * Opens the stores that the configuration names.
- * @param prepare what is to be done to the database first
- * @param statementMs bound of a statement, as `openDatabase` has it
+ * @param prepare prepares the database, for example migrates it
+ * @param statementMs statement timeout, as in `openDatabase`
  */
 export async function openStores(
   config: Config,
@@ -74,7 +74,7 @@ export async function openStores(
   }
 }
 
-/** Opens every port that the configuration names. @param prepare what is to be done to the database first */
+/** Opens every port that the configuration names. @param prepare prepares the database, for example migrates it */
 export async function openPorts(
   config: Config,
   log: Log,
@@ -90,7 +90,7 @@ export async function openPorts(
     config,
     bus,
     auth: createAuth(config.tokens, now, (address, guesses) =>
-      log.warn('somebody guesses at admin tokens', { address, guesses }),
+      log.warn('repeated wrong admin tokens from one address', { address, guesses }),
     ),
     calendar: createCalendar(config.timeZone),
     checkIdentity: createIdentity(config),
@@ -103,11 +103,11 @@ export async function openPorts(
   }
 }
 
-const ASK_AGAIN_MS = 5_000
+const SCHEMA_CHECK_MS = 5_000
 
 /**
- * Refuses a database of another schema. One that is away does not keep a service from starting, and is asked when
- * it is back.
+ * Rejects a database with another schema. A service starts even if the database is unavailable; the check is then
+ * retried until it is available.
  * @throws OtherSchema
  */
 async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
@@ -118,16 +118,16 @@ async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
     if (!isDatabaseUnavailable(error)) throw error
     setTimeout(() => {
       refuseOtherSchema(db, log).catch((refused: unknown) => {
-        log.error('the database is not for this release: ending', errorFields(refused))
+        log.error('the database has the schema of another release: stopping', errorFields(refused))
         process.exit(1)
       })
-    }, ASK_AGAIN_MS).unref()
+    }, SCHEMA_CHECK_MS).unref()
   }
 }
 
 const REPEAT_MS = 30_000
 
-/** Logs a port's errors, a repeated one at most twice a minute: a dependency that is away fails often. */
+/** Logs a port's errors; repeats the same error at most twice a minute, because an outage causes many. */
 const reportChanges = (log: Log) => (port: string) => {
   let last = ''
   let lastMs = 0
@@ -140,19 +140,19 @@ const reportChanges = (log: Log) => (port: string) => {
   }
 }
 
-/** A service's own context on shared ports. */
+/** Creates the context of a service on shared ports. */
 export function contextOf(
   ports: Ports,
   name: string,
   log: Log,
   client: Pick<ServiceContext, 'tls' | 'addressOf'> & Partial<Pick<ServiceContext, 'stopping' | 'idleAfter'>>,
 ): ServiceContext {
-  const mine = log.with({ service: name })
+  const serviceLog = log.with({ service: name })
   const metrics = createMetrics(name)
   return {
     ...ports,
-    outbox: createOutbox(ports.db, ports.bus, ports.now, mine),
-    log: mine,
+    outbox: createOutbox(ports.db, ports.bus, ports.now, serviceLog),
+    log: serviceLog,
     metrics,
     stopping: new AbortController().signal,
     idleAfter: () => undefined,
@@ -161,7 +161,7 @@ export function contextOf(
   }
 }
 
-/** Routes that only the operator's own network sees; the proxy does not forward them. */
+/** Routes for the operator's own network; the proxy does not forward them. */
 const operations = (
   context: ServiceContext,
   ready: () => boolean,
@@ -172,20 +172,20 @@ const operations = (
     new Response(await context.metrics.page(), { headers: { 'Content-Type': 'text/plain; version=0.0.4' } }),
 })
 
-/** The address that our own proxy states; it overwrites whatever a client sends. */
+/** The client address from our proxy, which overwrites the header of a client. */
 const PROXIED = {
   tls: false,
   addressOf: (request: Request): string => request.headers.get('x-forwarded-for') ?? 'unknown',
 }
 
-/** Reads the configuration, and warns of misspelt settings. @throws ConfigError */
+/** Reads the configuration and warns about unknown settings. @throws ConfigError */
 export function readSettings(env: Environment, log: Log): Config {
   const names = unknownSettings(env)
-  if (names.length > 0) log.warn('settings that there are not: misspelt, or of another release', { names })
+  if (names.length > 0) log.warn('unknown settings: misspelt, or from another release', { names })
   return readConfig(env)
 }
 
-/** Runs a service until SIGTERM or SIGINT: what a service's `main.ts` does. */
+/** Runs a service until SIGTERM or SIGINT; each service's `main.ts` calls it. */
 export async function runService(
   create: (context: ServiceContext) => Service,
   env: Environment = environment(),
@@ -202,7 +202,7 @@ export async function runService(
     idleAfter: (request, seconds) => server.timeout(request, seconds),
   })
   const service = create(context)
-  // Only then: the proxy sends requests to whoever takes the connection.
+  // Listen only after the start: the proxy sends requests to every process that accepts connections.
   await service.start()
   let ready = true
   const server = Bun.serve({
@@ -218,19 +218,19 @@ export async function runService(
   log.info('stopping', { service: service.name })
   stopping.abort()
   await drain(server)
-  // The service first: what it does for an event may be waiting for something that the stop breaks off.
+  // Stop the service before the ports: handling an event may wait for an operation that the stop aborts.
   await service.stop()
   await context.outbox.stop()
   await ports.close()
   process.exit(0)
 }
 
-/** Ends a server when its requests are answered, and in any case soon. */
+/** Stops a server when its requests are answered, at the latest after 25 s. */
 export async function drain(server: Server<undefined>): Promise<void> {
   await within(server.stop(), DRAIN_MS, () => server.stop(true))
 }
 
-/** Resolves at the first SIGTERM or SIGINT. Under `bun run` each arrives twice: a second one means nothing. */
+/** Resolves at the first SIGTERM or SIGINT. Under `bun run` each signal arrives twice, so later ones are ignored. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())

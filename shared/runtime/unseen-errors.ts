@@ -1,10 +1,10 @@
-/** Errors that nobody catches: the end of a process, and one line in its log. */
+/** Uncaught errors: they are logged in one line and end the process. */
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 
 /**
- * postgres.js leaves a rejection to nobody when the server dies while a connection is opening. It says nothing
- * that the queries do not say themselves, and is no reason to end; any other one is.
+ * postgres.js leaves a rejection unhandled when the server dies while a connection opens. The queries report the same
+ * error, so this rejection does not end the process; any other one does.
  */
 export function watchUnseenErrors(log: Log): void {
   process.on('unhandledRejection', (error) => {
@@ -12,12 +12,12 @@ export function watchUnseenErrors(log: Log): void {
       log.warn('a connection to the database broke while it was opening', errorFields(error))
       return
     }
-    log.error('a promise was rejected and nobody looked: ending', errorFields(error))
+    log.error('unhandled rejection of a promise: stopping', errorFields(error))
     process.exit(1)
   })
-  // A start that fails comes here too. Bun itself would print the error with everything that hangs on it.
+  // This includes errors at start. Bun itself would print the error with all its properties.
   process.on('uncaughtException', (error) => {
-    log.error('nobody has caught an error: ending', errorFields(error))
+    log.error('uncaught error: stopping', errorFields(error))
     process.exit(1)
   })
 }

@@ -1,28 +1,28 @@
 /**
- * What one address may write in all, whoever it names: a sliding window in memory, of this process alone.
+ * The rate limit of all writes from one address, for any user id: a sliding window in the memory of this process.
  *
- * It bounds what a stranger with invented ids can cost, and must stand beside a check-in without slowing it. So it
- * asks no store: it takes about a microsecond, works while the kv is away, and each replica counts for itself.
+ * It limits clients that invent user ids. It must not slow a check-in, so it uses no store: it takes about a
+ * microsecond and works while the kv is unavailable. Each replica counts separately.
  */
 import type { Window } from '#shared/config/config.ts'
 import { rateLimited } from './rate-limits.ts'
 
-/** Times of calls, oldest first from `from` on; those before it are outside the window. */
+/** Times of calls, oldest first. The window begins at index `from`. */
 interface Calls {
   times: number[]
   from: number
 }
 
 export interface AddressLimit {
-  /** Charges a call. @throws Refusal 429 when the address's window is full */
+  /** Counts a call. @throws Refusal 429 if the window of the address is full */
   charge(address: string): void
-  /** Takes a call back that was refused, and so is not counted. */
+  /** Removes the latest call, which was refused and does not count. */
   forgive(address: string): void
-  /** Addresses that are remembered. */
+  /** Number of addresses in memory. */
   held(): number
 }
 
-/** @param clock milliseconds that never go back */
+/** @param clock monotonic milliseconds */
 export function createAddressLimit(
   window: Window,
   clock: () => number = () => performance.now(),
@@ -31,7 +31,7 @@ export function createAddressLimit(
   const byAddress = new Map<string, Calls>()
   let sweepAt = clock() + windowMs
 
-  /** Lets go of what is outside the window; the list is shortened now and then only, so that a call costs little. */
+  /** Drops times outside the window. The array is shortened only occasionally, which keeps a call cheap. */
   const expire = (calls: Calls, now: number): number => {
     const { times } = calls
     while (calls.from < times.length && times[calls.from]! <= now - windowMs) calls.from++

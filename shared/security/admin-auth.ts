@@ -1,4 +1,4 @@
-/** Who calls with an admin token. */
+/** Authentication by admin tokens. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Access } from '#shared/contracts/endpoint.ts'
 import type { Role } from '#shared/contracts/fields.ts'
@@ -7,7 +7,7 @@ import { unauthorized } from '#shared/http/errors.ts'
 
 export const ROLE_LEVEL = { volunteer: 1, manager: 2, owner: 3 } as const satisfies Record<Role, number>
 
-/** Least level of each kind of access; 0: no token needed. */
+/** Minimum level of each kind of access; 0: no token needed. */
 export const ACCESS_LEVEL = { public: 0, optional: 0, ...ROLE_LEVEL } as const satisfies Record<
   Access,
   number
@@ -18,26 +18,26 @@ export interface Operator {
   readonly role: Role
   readonly level: 1 | 2 | 3
   readonly name: string
-  /** Names the token in the audit log and in limits, without telling it. */
+  /** Identifies the token in the audit log and in limits without revealing it. */
   readonly fingerprint: string
 }
 
-/** After a wrong token an address waits, longer with each one, at most this long. */
+/** Maximum delay of the answer to a wrong token; the delay grows with each one from the same address. */
 const MAX_DELAY_MS = 2_000
 const FORGET_AFTER_MS = 600_000
 const MAX_ADDRESSES = 10_000
 
-/** Is told of wrong tokens: at the first, second, fourth, eighth … in a row from one address. */
+/** Called for the first, second, fourth, eighth … consecutive wrong token from one address. */
 export type OnGuess = (address: string, guesses: number) => void
 
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
 
 export interface Auth {
-  /** The operator whose token this is; null without a token. @throws Refusal 401 for a wrong one, delayed */
+  /** Returns the operator of a token; null without a token. @throws Refusal 401 for a wrong one, after a delay */
   authenticate(token: string | null, address: string): Promise<Operator | null>
 }
 
-/** Compares in constant time with every configured token. No token configured: nobody is admitted. */
+/** Compares in constant time with every configured token. Without configured tokens, every token is wrong. */
 export function createAuth(
   tokens: readonly Token[],
   now: () => number,
@@ -54,7 +54,7 @@ export function createAuth(
   const delay = (address: string): number => {
     const last = guesses.get(address)
     const count = last !== undefined && now() - last.ms < FORGET_AFTER_MS ? last.count + 1 : 1
-    // Taken out and put in again it is the youngest; the one that has been quiet for longest makes room.
+    // Reinserting makes the address the most recent one; the least recent one is evicted.
     guesses.delete(address)
     if (guesses.size >= MAX_ADDRESSES) guesses.delete(guesses.keys().next().value!)
     guesses.set(address, { count, ms: now() })

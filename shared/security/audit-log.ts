@@ -1,4 +1,4 @@
-/** The audit log: every admin write, in the transaction of the write. */
+/** The audit log records every admin write in the transaction of the write. */
 import type { Operator } from '#shared/security/admin-auth.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { auditLog } from '#shared/schema/operations.ts'

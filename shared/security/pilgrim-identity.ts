@@ -1,19 +1,19 @@
-/** Whether a caller is the pilgrim in whose name they call. */
+/** Verifies that a caller is the pilgrim whose id they send. */
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import type { Config } from '#shared/config/config.ts'
 import { forbidden, Refusal, unauthorized, unavailable } from '#shared/http/errors.ts'
 
-/** LINE's API; `LINE_API_BASE_URL` names another one. */
+/** Base URL of LINE's API; `LINE_API_BASE_URL` overrides it. */
 const LINE_API = 'https://api.line.me'
 const ISSUER = 'https://access.line.me'
 
-/** @throws Refusal 401 without a valid token, 403 when it is somebody else's, 503 when keys can not be had */
+/** @throws Refusal 401 without a valid token, 403 for another user's token, 503 if keys cannot be fetched */
 export type CheckIdentity = (request: Request, userId: string) => Promise<void>
 
-/** With `open` the user id is believed; with `line` it must be the subject of a LIFF ID token. */
+/** With `open`, any user id is accepted; with `line`, it must be the subject of a LIFF ID token. */
 export function createIdentity({ identity, line }: Pick<Config, 'identity' | 'line'>): CheckIdentity {
   if (identity === 'open') return async () => undefined
-  // Fetched once, cached, and fetched again for a key id that is not known.
+  // Fetches the keys once, caches them, and fetches them again for an unknown key id.
   const keys = createRemoteJWKSet(new URL('/oauth2/v2.1/certs', line.apiBaseUrl || LINE_API), {
     timeoutDuration: 3_000,
     cooldownDuration: 30_000,
@@ -27,8 +27,8 @@ export function createIdentity({ identity, line }: Pick<Config, 'identity' | 'li
 }
 
 /**
- * Whether a caller who need not prove it is the pilgrim: by a valid ID token of theirs. An expired token, somebody
- * else's, and one that can not be verified just now prove nothing; with `open` nothing does.
+ * Whether a caller has proved to be the pilgrim by a valid ID token, where that is optional. False for an expired
+ * token, another user's token, or one that cannot be verified now, and always with `open`.
  */
 export async function provesIdentity(
   {
@@ -67,10 +67,10 @@ async function subjectOf(
     if (
       error instanceof errors.JWKSTimeout ||
       !(error instanceof errors.JOSEError) ||
-      // The answer to a fetch of keys that was not the keys.
+      // The key set's response was not a key set.
       error.code === 'ERR_JOSE_GENERIC'
     )
-      throw unavailable('LINE’s keys can not be fetched just now: please try again in a moment.')
+      throw unavailable('The keys of LINE cannot be fetched: please try again in a moment.')
     throw unauthorized('The ID token is not valid: open the page in LINE again.')
   }
 }

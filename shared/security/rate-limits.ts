@@ -1,4 +1,4 @@
-/** Sliding windows on endpoints: who is charged, and what a refused caller reads. */
+/** Rate limits of endpoints (sliding windows) and their 429 answers. */
 import type { Window } from '#shared/config/config.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { type Kv, isKvUnavailable, type LimitVerdict, userHash } from '#shared/kv/kv.ts'
@@ -13,7 +13,7 @@ const headers = (name: string, { max, windowMs }: Window, retryAfterMs: number):
   }
 }
 
-/** 429 for a window that is full. */
+/** 429 for a full window. */
 export function rateLimited(name: string, window: Window, retryAfterMs: number): Refusal {
   const all = headers(name, window, retryAfterMs)
   const seconds = all['Retry-After']
@@ -22,9 +22,9 @@ export function rateLimited(name: string, window: Window, retryAfterMs: number):
 }
 
 /**
- * Charges a call. The window's name does not tell who it is: it outlives an erasure by its length.
- * @throws Refusal 429 when the window is full. A kv that is away charges nobody: what the call needs of the
- * kv fails by itself, and the rest is not refused for it.
+ * Counts a call in a window. The key of the window does not contain the user id, because it outlives an erasure.
+ * While the kv is unavailable, calls are not counted: a call that needs the kv fails anyway, and others may proceed.
+ * @throws Refusal 429 if the window is full
  */
 export async function charge(kv: Kv, name: string, key: string, window: Window): Promise<void> {
   let verdict: LimitVerdict

@@ -185,7 +185,7 @@ describe('the configuration', () => {
         expect.stringMatching(new RegExp(`^EVENT_CORS_ORIGINS: .*${meant.replaceAll('.', '\\.')}`)),
       ])
     expect(faultsOf({ EVENT_CORS_ORIGINS: '*,https://a.example' })).toEqual([
-      expect.stringContaining('stands for all origins, and alone'),
+      expect.stringContaining('means all origins and must be the only entry'),
     ])
   })
 

@@ -175,7 +175,7 @@ describe('the embedded database', () => {
     await mkdir(process.env.TMPDIR)
     try {
       const failure = await rejection(openDatabase({ url: '', dir: broken }))
-      expect(String(failure)).toContain('the embedded database does not start')
+      expect(String(failure)).toContain('the embedded database cannot start')
       expect(readdirSync(join(dir, 'temporary'))).toEqual([])
     } finally {
       if (TMPDIR === undefined) delete process.env.TMPDIR

@@ -78,7 +78,7 @@ const ERRORS: readonly (readonly [what: string, error: unknown, told: string])[]
     'the kv is away ← ReplyError OOM',
   ],
   ['a file that is not there', thrown(() => readFileSync(`/none/${SECRET}.png`)), 'ENOENT'],
-  ['text that is no JSON', thrown(() => JSON.parse(`{"a": ${SECRET}`)), 'SyntaxError: it is no JSON'],
+  ['text that is not JSON', thrown(() => JSON.parse(`{"a": ${SECRET}`)), 'SyntaxError: it is not JSON'],
   ['an address that is none', thrown(() => new URL(SECRET)), 'TypeError ERR_INVALID_URL'],
   ['a header that is none', thrown(() => new Headers({ a: `${SECRET}\n${SECRET}` })), 'TypeError'],
   ['a number that is none', thrown(() => BigInt(SECRET)), 'SyntaxError'],

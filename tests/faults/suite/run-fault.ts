@@ -189,7 +189,7 @@ async function revive(system: TestSystem, recorded: RecordedRequests, fault: Fau
 }
 
 /** Text that no log may contain. */
-const FAULTY = /TypeError|ReferenceError|RangeError|SyntaxError|nobody looked|Internal error/
+const FAULTY = /TypeError|ReferenceError|RangeError|SyntaxError|unhandled rejection|Internal error/
 
 /** Notes where each service's log ends; `complain` then checks the lines after that. */
 function watchLogs(system: TestSystem) {

@@ -221,7 +221,7 @@ for (const [name, open] of [
         await world.nats!.stop('SIGKILL')
         const event = await commit(outbox)
         await outbox.ring(event)
-        expect(lines.join()).toContain('the sweep brings it')
+        expect(lines.join()).toContain('the sweep will deliver it')
         await until(() => isHandled(event), soon('the event'))
         expect(acts.get(event.id)).toBe(1)
         await world.nats!.restart()

@@ -1,4 +1,4 @@
-/** What the owner has been told: in the kv, where all watchers see it, and in this watcher's own memory. */
+/** The state of the current incident: in the kv, shared by all watchers, and in this watcher's memory. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Incident } from './incident.ts'
 
@@ -11,7 +11,7 @@ interface State {
 }
 
 export interface Told {
-  /** The younger of what the kv holds and what this watcher did while the kv was away. */
+  /** The newer of the state in the kv and the state that this watcher stored while the kv was unavailable. */
   recall(): Promise<Incident | null>
   remember(incident: Incident | null): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** What is wrong just now. No check needs another one's dependency, and none waits for long. */
+/** Health checks. Each is independent of the dependencies of the others, and each has a timeout. */
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { statfs } from 'node:fs/promises'
 import { count, gt, max, sum } from 'drizzle-orm'
@@ -11,17 +11,17 @@ import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Specification, "Limits": stale-flush alert threshold. */
 const STALE_MS = 30 * 60_000
-/** Less room than this and journals may soon find none. */
+/** Minimum free disk space: below it journals may soon fail. */
 const FREE_BYTES = 512 * 1_024 * 1_024
-/** How long what can not be undone is told of. */
+/** How long an irreversible problem is reported. */
 const TOLD_FOR_MS = 86_400_000
-/** How long a loss is news, so that it is told of at once, whatever else is being told of. */
+/** How long a loss is a failure, which is alerted immediately even during another incident. */
 const NEWS_MS = 120_000
 const CHECK_MS = 3_000
 const FIRST_START_KEY = 'first-start'
 const FOR_EVER_MS = 10 * 365 * 86_400_000
 
-/** @throws when it takes longer than a check may */
+/** @throws LoggableError on timeout */
 export const withCheckTimeout = <T>(work: Promise<T>): Promise<T> =>
   within(
     work,
@@ -29,11 +29,11 @@ export const withCheckTimeout = <T>(work: Promise<T>): Promise<T> =>
     rejectWith(() => new LoggableError(`no answer within ${CHECK_MS} ms`)),
   )
 
-/** Answers what is wrong at the moment it is asked. */
+/** Returns the current causes of trouble. */
 export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
   const { kv, db, now } = context
   const startedMs = now()
-  // What was known last outlives the stores that told it.
+  // The last known figures stay available while their stores are down.
   let flushedMs: number | null = null
 
   const flush = async (): Promise<Cause | null> => {
@@ -54,7 +54,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
 
   let wasDown = false
   const database = async (): Promise<Cause | null> => {
-    // One that is merely busy answers the second time.
+    // A database that is only busy answers the second probe.
     const answers = (await answersProbe(context)) || (!wasDown && (await answersProbe(context)))
     wasDown = !answers
     if (answers) return null
@@ -105,7 +105,7 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   if (lost <= 0) return null
   return {
     key: 'lost',
-    // It goes on being told of for a day, as a warning: a failure in that time must not join it unheard.
+    // After that it is a warning for the rest of the day, so that a new failure still causes its own alert.
     failure: now() - row!.at!.getTime() < NEWS_MS,
     text: `遺失了 ${lost} 筆定位 · ${lost} points are lost: see admin/ledger`,
   }

@@ -1,39 +1,39 @@
-/** When the owner hears of trouble: a pure function of the incident so far, what is wrong now, and the time. */
+/** Decides when the owner is alerted: a pure function of the incident so far, the current causes, and the time. */
 
-/** Decisions, 8: after the first alert the next ones come after so many minutes, the last gap for ever. */
+/** Minutes between consecutive alerts; the last interval repeats. */
 const GAPS_MS = [10, 30, 60, 120, 240].map((minutes) => minutes * 60_000)
-/** Trouble that comes and goes within this time is one trouble. */
+/** Causes that recur within this time belong to the same incident. */
 const CALM_MS = 60_000
 
-/** What may be wrong. A failure stops the event's data; a warning says that it soon may. */
+/** A cause of trouble. A failure stops the event's data; a warning precedes a possible failure. */
 export interface Cause {
   readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost'
   readonly failure: boolean
   readonly text: string
 }
 
-/** All causes share one incident and one schedule. */
+/** An incident; all concurrent causes share one incident and one schedule. */
 export interface Incident {
   readonly id: string
   readonly openedMs: number
-  /** Alerts on the schedule so far. */
+  /** Number of scheduled alerts so far. */
   readonly alerts: number
   readonly lastAlertMs: number
-  /** Failures that were told of, each as one for as long as it lasted. */
+  /** Number of periods of failure that were alerted. */
   readonly failures: number
-  /** Since when there are warnings only; null while there is a failure. */
+  /** Start of the current period with warnings only; null during a failure. */
   readonly mildSinceMs: number | null
-  /** Since when nothing is wrong. */
+  /** Start of the current period without causes. */
   readonly calmSinceMs: number | null
 }
 
 export interface Decision {
   readonly say: 'nothing' | 'alert' | 'recovery'
-  /** The incident once that is said. */
+  /** The incident after that message. */
   readonly next: Incident | null
 }
 
-/** What to say now. @param newId names the incident that begins, if one does */
+/** Decides what to send now. @param newId id of the incident if a new one begins */
 export function decide(
   incident: Incident | null,
   causes: readonly Cause[],
@@ -43,8 +43,8 @@ export function decide(
   const failure = causes.some((cause) => cause.failure)
   if (incident === null) {
     if (causes.length === 0) return { say: 'nothing', next: null }
-    const told = failure ? { failures: 1, mildSinceMs: null } : { failures: 0, mildSinceMs: nowMs }
-    const next = { id: newId, openedMs: nowMs, alerts: 1, lastAlertMs: nowMs, ...told, calmSinceMs: null }
+    const severity = failure ? { failures: 1, mildSinceMs: null } : { failures: 0, mildSinceMs: nowMs }
+    const next = { id: newId, openedMs: nowMs, alerts: 1, lastAlertMs: nowMs, ...severity, calmSinceMs: null }
     return { say: 'alert', next }
   }
   if (causes.length === 0) {
@@ -64,6 +64,6 @@ export function decide(
   const gapMs = GAPS_MS[Math.min(incident.alerts, GAPS_MS.length) - 1]!
   if (nowMs >= incident.lastAlertMs + gapMs)
     return { say: 'alert', next: { ...going, alerts: incident.alerts + 1, lastAlertMs: nowMs } }
-  // A failure that joins mere warnings is told at once; the schedule goes on as it was.
+  // A failure during an incident of warnings is alerted immediately; the schedule is unchanged.
   return { say: begins ? 'alert' : 'nothing', next: going }
 }

@@ -1,11 +1,11 @@
-/** Alerts go straight to LINE, and into the ledger as soon as the database takes them. */
+/** Sends alerts directly to LINE, and writes them to the message ledger when the database is available. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Line, Message } from '#shared/line/line-client.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
 import { withCheckTimeout } from './health-checks.ts'
 
-/** Entries that wait for the database; older ones are in the log. */
+/** Maximum number of pending ledger entries; older ones are only in the log. */
 const UNWRITTEN_MAX = 100
 
 interface Entry {
@@ -20,15 +20,15 @@ interface Entry {
 
 export interface Messenger {
   /**
-   * Tells the owner. @param key names the alert: the same one twice reaches them once
-   * @returns false when LINE did not decide, so that it is to be told again
+   * Sends an alert to the owner. @param key identifies the alert: it is delivered once even if it is sent twice
+   * @returns false if the result is unknown, so that the caller retries
    */
   tell(key: string, text: string): Promise<boolean>
-  /** Writes down what could not be written before. */
+  /** Writes pending entries to the ledger. */
   catchUp(): Promise<void>
 }
 
-/** A UUID that everyone derives alike, so that LINE drops what two watchers say both. */
+/** A UUID derived from the key, so that LINE deduplicates the alert of two watchers. */
 const retryKeyOf = (key: string): string => {
   const hex = createHash('sha256').update(key).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -48,7 +48,7 @@ export function createMessenger(context: ServiceContext, line: Line | null): Mes
       try {
         await withCheckTimeout(record(context, unwritten[0]!))
       } catch {
-        // The alert may be about this very database; the next look tries again.
+        // The alert may be about this database; the next check retries.
         return
       }
       unwritten = unwritten.slice(1)
@@ -66,14 +66,14 @@ export function createMessenger(context: ServiceContext, line: Line | null): Mes
       const message: Message = { type: 'text', text: `${config.eventName}\n${text}` }
       const delivery = await line.push(config.alertUserId, [message], entry.retryKey)
       if (delivery.outcome === 'later') {
-        log.warn('an alert is not delivered yet', { detail: delivery.brief })
+        log.warn('an alert is not delivered yet; it will be retried', { detail: delivery.brief })
         return false
       }
       if (delivery.outcome === 'accepted') {
         await write({ ...entry, state: 'sent', requestId: delivery.requestId, detail: null })
         return true
       }
-      log.error('LINE refuses an alert: see EVENT_ALERT_USER_ID and the quota', { detail: delivery.brief })
+      log.error('LINE refused an alert: check EVENT_ALERT_USER_ID and the quota', { detail: delivery.brief })
       await write({ ...entry, state: 'failed', detail: delivery.detail })
       return true
     },

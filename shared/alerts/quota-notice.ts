@@ -1,4 +1,4 @@
-/** The owner hears once a month when 80 % of the messages are used, and once at 95 %. */
+/** Notifies the owner once a month at 80 % of the message quota, and once at 95 %. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Line } from '#shared/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
@@ -7,22 +7,22 @@ import type { Messenger } from './messenger.ts'
 const THRESHOLDS = [95, 80]
 const LOOK_EVERY_MS = 300_000
 const MONTH_MS = 35 * 86_400_000
-/** LINE counts months in Japan's time. */
+/** LINE's months follow Japan Standard Time. */
 const JAPAN_MS = 9 * 3_600_000
 
-/** Looks at the quota, at most every five minutes. */
+/** Checks the quota at most every five minutes. */
 export function createQuotaNotice(
   { kv, now, log }: ServiceContext,
   line: Line,
   messenger: Messenger,
 ): () => Promise<void> {
   const me = crypto.randomUUID()
-  const told = new Set<string>()
+  const notified = new Set<string>()
   let lookedMs = -Infinity
 
-  /** Whether it falls to this watcher to tell; without the kv each one tells. */
+  /** Whether this watcher sends the notice; without the kv each watcher sends it. */
   const claim = async (key: string): Promise<boolean> =>
-    !told.has(key) && (await kv.cacheOnce(key, me, MONTH_MS).catch(() => me)) === me
+    !notified.has(key) && (await kv.cacheOnce(key, me, MONTH_MS).catch(() => me)) === me
 
   const notify = async (percent: number, used: number, limit: number): Promise<void> => {
     const month = new Date(now() + JAPAN_MS).toISOString().slice(0, 7)
@@ -34,7 +34,7 @@ export function createQuotaNotice(
     const text = `本月訊息已使用 ${Math.floor(percent)} % · ${used} of ${limit} messages of this month are used`
     if (await messenger.tell(key, text)) {
       for (const threshold of [highest, ...lower]) {
-        told.add(keyOf(threshold))
+        notified.add(keyOf(threshold))
         await kv.cacheOnce(keyOf(threshold), me, MONTH_MS).catch(() => undefined)
       }
     } else await kv.forget(key).catch(() => undefined)
@@ -47,7 +47,7 @@ export function createQuotaNotice(
       const { limit, used } = await line.quota()
       if (limit !== null && limit > 0) await notify((used / limit) * 100, used, limit)
     } catch (error) {
-      log.warn('the quota is not known', errorFields(error))
+      log.warn('the message quota cannot be read', errorFields(error))
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The watch over the service itself. It runs in two services, so that either may be dead; they agree through
- * the kv on what the owner has been told. It needs neither the database nor the bus, and without the kv each
- * watcher goes by its own memory: a double alert is better than none.
+ * The watcher of the service itself. It runs in two services, so that it survives the failure of one; they share the
+ * state of alerts through the kv. It needs neither the database nor the bus. Without the kv each watcher uses its own
+ * memory: a duplicate alert is better than none.
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { createLineClient } from '#shared/line/line-client.ts'
@@ -14,13 +14,13 @@ import { createAlertState } from './alert-state.ts'
 
 const LOOK_EVERY_MS = 15_000
 const LOCK = 'alert-watch'
-/** Above what a look takes with every dependency away. */
+/** Longer than a check takes when every dependency is down. */
 const LOCK_MS = 30_000
 
 export interface AlertWatch {
-  /** Looks once, and tells the owner what is to be told. */
+  /** Checks once and sends the alerts that are due. */
   look(): Promise<void>
-  /** Looks from now on. */
+  /** Starts periodic checks. */
   start(): void
   stop(): Promise<void>
 }
@@ -31,20 +31,20 @@ export function createAlertWatch(context: ServiceContext): AlertWatch {
   const messenger = createMessenger(context, line)
   const checks = createChecks(context)
   const lookAtQuota = line === null ? async () => undefined : createQuotaNotice(context, line, messenger)
-  const told = createAlertState(context)
+  const alertState = createAlertState(context)
   let running: Promise<void> | null = null
   let timer: Timer | undefined
 
   const consider = async (causes: readonly Cause[]): Promise<void> => {
-    const incident = await told.recall()
+    const incident = await alertState.recall()
     const { say, next } = decide(incident, causes, now(), crypto.randomUUID())
     if (say !== 'nothing') {
       const about = incident ?? next!
       const delivered = await messenger.tell(nameOf(about, next), textOf(say, causes, about, now()))
-      // Not told is not remembered: the next look says it.
+      // The state is not stored unless the alert was sent, so the next check retries it.
       if (!delivered) return
     }
-    if (JSON.stringify(next) !== JSON.stringify(incident)) await told.remember(next)
+    if (JSON.stringify(next) !== JSON.stringify(incident)) await alertState.remember(next)
   }
 
   const look = async (): Promise<void> => {
@@ -65,7 +65,7 @@ export function createAlertWatch(context: ServiceContext): AlertWatch {
     start() {
       timer = setInterval(() => {
         running ??= look()
-          .catch((error: unknown) => log.error('the watch could not look', errorFields(error)))
+          .catch((error: unknown) => log.error('the health check failed', errorFields(error)))
           .finally(() => (running = null))
       }, LOOK_EVERY_MS)
     },
@@ -76,7 +76,7 @@ export function createAlertWatch(context: ServiceContext): AlertWatch {
   }
 }
 
-/** The same for whoever says it, and for nothing else that is said of the incident. */
+/** Deduplication key of an alert: the same for every watcher, and unique within the incident. */
 const nameOf = ({ id }: Incident, next: Incident | null): string =>
   `${id}:${next === null ? 'recovery' : `${next.alerts}-${next.failures}`}`
 

@@ -1,4 +1,4 @@
-/** What a picture is made of: a tree of plain objects that the renderer lays out like a web page. */
+/** The element tree of a picture: plain objects that the renderer lays out like a web page. */
 
 export type Style = Readonly<Record<string, string | number>>
 
@@ -7,7 +7,7 @@ export interface Element {
   readonly props: {
     readonly style?: Style
     readonly children?: Content | readonly Content[]
-    /** Stands in for a text that cannot be set: of right-to-left or unknown script. */
+    /** Replaces a text that cannot be rendered: in a right-to-left or unknown script. */
     readonly instead?: string
     readonly src?: string
     readonly width?: number
@@ -17,13 +17,13 @@ export interface Element {
 
 export type Content = Element | string
 
-/** A box with content; a flexible row unless its style says otherwise. */
+/** A box with content; by default a flex row. */
 export const box = (style: Style, ...children: readonly Content[]): Element => ({
   type: 'div',
   props: { style: { display: 'flex', boxSizing: 'border-box', ...style }, children },
 })
 
-/** Text of people: set where the fonts can, replaced by `instead` where they cannot. */
+/** User text: rendered if the fonts support it, otherwise replaced by `instead`. */
 export const words = (style: Style, text: string, instead: string): Element => ({
   type: 'div',
   props: { style: { boxSizing: 'border-box', ...style }, children: text, instead },

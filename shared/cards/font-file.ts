@@ -1,9 +1,9 @@
-/** Which characters a font file has a glyph for. The lists that come with the files promise more than they hold. */
+/** Reads which characters a font file has glyphs for. The lists of the packages name more than the files contain. */
 import { brotliDecompressSync, inflateSync } from 'node:zlib'
 
 /**
- * Code points of a WOFF or WOFF2 file.
- * @throws RangeError for another file
+ * Returns the code points of a WOFF or WOFF2 file.
+ * @throws RangeError for any other file
  */
 export function codePointsOf(file: Buffer): Set<number> {
   const signature = file.toString('latin1', 0, 4)
@@ -37,13 +37,13 @@ function readBase128(file: Buffer, at: number): [value: number, next: number] {
   throw new RangeError('a number in the font is too long')
 }
 
-/** Numbers of tables that WOFF 2.0 names by their place in its list: these are stored transformed. */
+/** WOFF 2.0 indexes of known tables: these are stored transformed. */
 const GLYF = 10
 const LOCA = 11
 const CMAP = 0
 const NAMED = 63
 
-/** The cmap table of a WOFF2 file: all its tables are one stream. */
+/** The cmap table of a WOFF2 file, whose tables are compressed as one stream. */
 function woff2Table(file: Buffer): Buffer {
   let at = 48
   let offset = 0
@@ -66,7 +66,7 @@ function woff2Table(file: Buffer): Buffer {
   return stream.subarray(...found)
 }
 
-/** Reads the subtables that matter (OpenType, cmap): format 4 for the basic plane, 12 for all. */
+/** Reads the relevant cmap subtables (OpenType): format 4 for the basic plane, format 12 for all planes. */
 function readCmap(cmap: Buffer): Set<number> {
   const found = new Set<number>()
   for (let i = 0; i < cmap.readUInt16BE(2); i++) {

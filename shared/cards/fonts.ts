@@ -1,6 +1,6 @@
 /**
- * The fonts of all pictures, from packages, cut into many small files: only those that a text needs are read.
- * A character belongs to the first face that has a glyph for it.
+ * The fonts of all pictures. The packages split them into many small files; only those that a text needs are read.
+ * A character uses the first face that has a glyph for it.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,9 +10,9 @@ export type Weight = 400 | 700
 
 interface Face {
   readonly package: string
-  /** Weights in the package; a variable font is set in its default one, and made bolder. */
+  /** Weights in the package; a variable font uses its default weight and is emboldened. */
   readonly weights: readonly Weight[] | 'variable'
-  /** The scripts it is for, where it has others too. */
+  /** Restricts a face to these scripts. */
   readonly only?: RegExp
 }
 
@@ -21,13 +21,13 @@ const FACES: readonly Face[] = [
   { package: '@fontsource/noto-serif-thai', weights: [400, 700], only: /\p{Script=Thai}/u },
   { package: '@fontsource/gowun-batang', weights: [400, 700], only: /\p{Script=Hangul}/u },
   { package: '@fontsource/lxgw-wenkai-tc', weights: [400, 700] },
-  // Rare characters of Japan and of the simplified script.
+  // For rare Japanese and simplified Chinese characters.
   { package: '@fontsource-variable/noto-sans-jp', weights: 'variable' },
   { package: '@fontsource-variable/noto-sans-sc', weights: 'variable' },
   { package: '@fontsource/noto-sans-symbols-2', weights: [400] },
 ]
 
-/** A font as the layout takes it; each file is a family of its own. */
+/** A font in the form of the layout engine; each file is a separate family. */
 export interface Font {
   readonly name: string
   readonly weight: Weight
@@ -40,7 +40,7 @@ interface Subset {
   readonly ranges: readonly (readonly [from: number, to: number])[]
 }
 
-/** Files that hold glyphs, by their name; kept, because the layout keeps what it has parsed by identity. */
+/** Loaded font files by name; cached, because the layout engine caches parsed fonts by identity. */
 const files = new Map<string, Buffer>()
 const coverage = new Map<string, Set<number>>()
 const homes = new Map<number, Subset | null>()
@@ -99,10 +99,10 @@ function homeOf(codePoint: number): Subset | null {
   return home
 }
 
-/** Whether some font has a glyph for it. */
+/** Whether any font has a glyph for a character. */
 export const hasGlyph = (codePoint: number): boolean => homeOf(codePoint) !== null
 
-/** The fonts that these texts need, in the order in which they are to be asked. */
+/** The fonts that these texts need, in order of precedence. */
 export function fontsFor(texts: readonly { readonly text: string; readonly weight: Weight }[]): Font[] {
   const needed = new Map<string, Font & { readonly order: number }>()
   for (const { text, weight } of texts) {

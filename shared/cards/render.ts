@@ -1,4 +1,4 @@
-/** From a tree to a picture, in the process that calls it: layout, then pixels. The renderer's child runs this. */
+/** Renders a tree to a picture in the calling process: layout, then rasterization. Runs in the renderer's child. */
 import { Resvg } from '@resvg/resvg-js'
 import satori from 'satori'
 import type { Element } from './element.ts'
@@ -9,7 +9,7 @@ export interface Size {
   readonly height: number
 }
 
-/** Draws a tree as a PNG. @throws for a tree that cannot be laid out */
+/** Renders a tree as PNG. @throws Error if the layout fails */
 export async function render(root: Element, { width, height }: Size): Promise<Uint8Array> {
   const { element, fonts, graphemeImages } = typeset(root)
   const svg = await satori(element as Parameters<typeof satori>[0], {

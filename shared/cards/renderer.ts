@@ -1,4 +1,4 @@
-/** Pictures, drawn in a child process, one at a time. */
+/** Renders pictures in a child process, one at a time. */
 import { join } from 'node:path'
 import { ChildFailed, openChild } from '#shared/child-process/child-process.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
@@ -6,18 +6,18 @@ import type { Element } from './element.ts'
 import type { Size } from './render.ts'
 import type { RenderOrder } from './render-child.ts'
 
-/** A picture could not be drawn; others are not affected. */
+/** A picture could not be rendered; other pictures are not affected. */
 export class RenderFailed extends LoggableError {
   override name = 'RenderFailed'
 }
 
 export interface Renderer {
   /**
-   * Draws a tree as a PNG.
-   * @throws Refusal 503 when too many wait; RenderFailed when this one cannot be drawn
+   * Renders a tree as PNG.
+   * @throws Refusal 503 if the queue is full; RenderFailed if this picture cannot be rendered
    */
   renderPng(element: Element, size: Size): Promise<Uint8Array<ArrayBuffer>>
-  /** The child's process id, if one runs. */
+  /** The child's process id; null if none runs. */
   readonly childPid: number | null
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export interface RendererOptions {
 
 const CHILD = join(import.meta.dir, 'render-child.ts')
 
-/** Opens a renderer; nothing runs before the first picture. */
+/** Creates a renderer; the child process starts with the first picture. */
 export function openRenderer({
   waiting = 32,
   recycleAfter = 500,

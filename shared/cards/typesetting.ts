@@ -1,20 +1,20 @@
-/** Makes every text of a picture one that can be set: no empty boxes, no reordered scripts. */
+/** Replaces characters that cannot be rendered, so that no text has empty boxes or wrongly ordered scripts. */
 import type { Content, Element } from './element.ts'
 import { emojiDrawing } from './emoji.ts'
 import { fontsFor, type Font, hasGlyph, type Weight } from './fonts.ts'
 
-/** Scripts that run from right to left: their letters join and turn, which needs more than glyphs. */
+/** Right-to-left scripts, which need text shaping and reordering. */
 const RIGHT_TO_LEFT =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Mandaic}\p{Script=Samaritan}\p{Script=Hanifi_Rohingya}]/u
-/** Controls, selectors and joiners: they have no glyph of their own. */
+/** Control characters, variation selectors and joiners, which have no glyphs. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u{FE00}-\u{FE0F}\u{E0100}-\u{E01EF}]/gu
-/** What a glyph that no font has becomes. */
+/** Replaces a character without a glyph. */
 const REPLACEMENT = '·'
 
 const graphemes = new Intl.Segmenter('zh-Hant', { granularity: 'grapheme' })
 const hasGlyphs = (text: string): boolean => Array.from(text).every((char) => hasGlyph(char.codePointAt(0)!))
 
-/** A grapheme as it can be set: as it is, in its plain form (𝓐 is A), or null. */
+/** Returns the grapheme, its compatibility form (A for 𝓐), or null if neither can be rendered. */
 function settableGrapheme(grapheme: string): string | null {
   if (emojiDrawing(grapheme) !== null) return grapheme
   for (const form of ['NFC', 'NFKC'] as const) {
@@ -25,8 +25,8 @@ function settableGrapheme(grapheme: string): string | null {
 }
 
 /**
- * A text as it can be set. What no font has becomes a dot, runs of it one.
- * @param instead for a right-to-left text, an empty one, or one of which more than half cannot be set
+ * Returns a text that can be rendered. A run of characters without glyphs becomes one dot.
+ * @param instead replaces a text that is right-to-left, empty, or more than half without glyphs
  */
 export function settable(text: string, instead: string): string {
   if (RIGHT_TO_LEFT.test(text)) return instead
@@ -46,7 +46,7 @@ export function settable(text: string, instead: string): string {
   return kept === 0 || lost > kept ? instead : set
 }
 
-/** A tree that can be set, and everything that its texts need. */
+/** A tree that can be rendered, and the fonts and images of its texts. */
 export interface Typeset {
   readonly element: Element
   readonly fonts: readonly Font[]
@@ -58,7 +58,7 @@ const weightOf = (element: Element, inherited: Weight): Weight => {
   return weight === undefined ? inherited : Number(weight) >= 600 ? 700 : 400
 }
 
-/** Prepares a tree for the layout. */
+/** Prepares a tree for the layout engine. */
 export function typeset(root: Element): Typeset {
   const texts: { text: string; weight: Weight }[] = []
   const graphemeImages: Record<string, string> = {}
@@ -89,7 +89,7 @@ export function typeset(root: Element): Typeset {
     }
   }
   const element = visit(root, 400)
-  // The ellipsis of texts that are cut, and the space between words.
+  // The ellipsis of truncated texts, and the space between words.
   texts.push({ text: '… ', weight: 400 }, { text: '… ', weight: 700 })
   return { element, fonts: fontsFor(texts), graphemeImages }
 }

@@ -1,6 +1,6 @@
 /**
- * Native code on what strangers send, run in a child process: a crash, a hang or a hunger costs one order, and
- * memory that native code keeps goes with the process. One order at a time; the child starts with the first one.
+ * Runs native code on untrusted input in a child process: a crash, a hang or excessive memory use affects one order,
+ * and leaked native memory is freed with the process. One order at a time; the child starts with the first order.
  */
 import type { Subprocess } from 'bun'
 import { createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
@@ -8,10 +8,10 @@ import { unavailable } from '#shared/http/errors.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import type { Reply } from './reply.ts'
 
-/** An order was not carried out; others are not affected. */
+/** An order failed; other orders are not affected. */
 export class ChildFailed extends LoggableError {
   override name = 'ChildFailed'
-  /** @param isLate whether only time ran out: the machine may be busy, and the order a good one */
+  /** @param isLate whether the order timed out: the machine may be busy, so the order may be valid */
   constructor(
     message: string,
     readonly isLate: boolean,
@@ -21,9 +21,9 @@ export class ChildFailed extends LoggableError {
 }
 
 export interface Child<Order, Result> {
-  /** @throws Refusal 503 when too many wait or it is closed; ChildFailed when this order cannot be carried out */
+  /** @throws Refusal 503 if the queue is full or closed; ChildFailed if this order fails */
   run(order: Order): Promise<Result>
-  /** The process id, if one runs. */
+  /** The process id; null if none runs. */
   readonly pid: number | null
   close(): Promise<void>
 }
@@ -31,33 +31,33 @@ export interface Child<Order, Result> {
 export interface ChildOptions {
   /** Path of the child's program, which calls `replyWith`. */
   readonly program: string
-  /** Orders that may wait for their turn. */
+  /** Maximum number of waiting orders. */
   readonly waiting: number
-  /** A child is replaced after this many orders, */
+  /** The child is replaced after this many orders, */
   readonly recycleAfter: number
-  /** or when it holds this much memory. */
+  /** or when it uses this many bytes of memory. */
   readonly recycleBytes: number
-  /** An order that takes longer is given up, and its child with it. */
+  /** Timeout of an order; its child is killed. */
   readonly timeoutMs: number
-  /** A child without work ends after this time. */
+  /** An idle child ends after this time. */
   readonly idleMs: number
-  /** What the kernel grants a child in its whole life; it kills one that wants more processor time. */
+  /** Limits for the whole life of a child, enforced by the kernel, which kills a child that exceeds its CPU time. */
   readonly limits?: { readonly cpuSeconds: number; readonly memoryBytes: number }
 }
 
 interface Running<Result> {
   readonly process: Subprocess
-  /** Settles the order that is carried out. */
+  /** Settles the current order. */
   settle: ((reply: Reply<Result>) => void) | null
   done: number
   ended: boolean
 }
 
-/** What stands for the reply of a child that is of no more use. */
+/** Replaces the reply of an unusable child; its size makes the caller replace the child. */
 const lost = (fault: string) => ({ fault, rssBytes: Number.MAX_SAFE_INTEGER })
 const late = lost('no reply in time')
 
-/** Only a shell sets limits everywhere; it becomes the child. Where a system knows no limit of memory, none holds. */
+/** A shell sets the limits, which works on every system, and then becomes the child. Not all systems limit memory. */
 function commandOf({ program, limits }: ChildOptions): string[] {
   const command = [process.execPath, program]
   if (limits === undefined) return command
@@ -72,7 +72,7 @@ function startChild<Result>(options: ChildOptions): Running<Result> {
     done: 0,
     ended: false,
     process: Bun.spawn(commandOf(options), {
-      // What works on people's texts and pictures needs no secret of the service.
+      // The child processes untrusted input, so it gets no secrets of the service.
       env: {},
       stdio: ['ignore', 'ignore', 'ignore'],
       serialization: 'advanced',
@@ -86,7 +86,7 @@ function startChild<Result>(options: ChildOptions): Running<Result> {
   return child
 }
 
-/** Waits for a child's reply, but not for ever. */
+/** Sends an order and waits for the reply, at most `timeoutMs`. */
 async function ask<Result>(child: Running<Result>, order: unknown, timeoutMs: number) {
   const reply = Promise.withResolvers<Reply<Result>>()
   child.settle = reply.resolve
@@ -100,7 +100,7 @@ async function ask<Result>(child: Running<Result>, order: unknown, timeoutMs: nu
   }
 }
 
-/** Opens a child; nothing runs before the first order, and nothing after the end. */
+/** Creates a child; its process starts with the first order, and never after `close`. */
 export function openChild<Order, Result>(options: ChildOptions): Child<Order, Result> {
   const queue = createBoundedQueue({ running: 1, waiting: options.waiting })
   let child: Running<Result> | null = null
@@ -116,7 +116,7 @@ export function openChild<Order, Result>(options: ChildOptions): Child<Order, Re
   }
 
   const run = async (order: Order): Promise<Result> => {
-    const ending = () => unavailable('The service is about to end: please try again in a moment.')
+    const ending = () => unavailable('The service is stopping: please try again in a moment.')
     if (closed) throw ending()
     clearTimeout(idle)
     if (child === null || child.ended) child = startChild<Result>(options)
@@ -126,7 +126,7 @@ export function openChild<Order, Result>(options: ChildOptions): Child<Order, Re
     if (reply.rssBytes > options.recycleBytes || worker.done >= options.recycleAfter) await end()
     else idle = setTimeout(() => void end(), options.idleMs).unref()
     if (!('fault' in reply)) return reply.result
-    // Ended by us, which tells nothing of the order.
+    // `close` ended the child, so the failure says nothing about the order.
     throw closed ? ending() : new ChildFailed(reply.fault, reply === late)
   }
 

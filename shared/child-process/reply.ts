@@ -1,16 +1,16 @@
-/** The other end of a child process: does what it is sent, one order at a time, until its parent is gone. */
+/** The child's side of a child process: executes orders one at a time until its parent ends. */
 
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
-/** @property rssBytes memory of the child: what the native parts hold, no garbage collector sees */
+/** @property rssBytes resident memory of the child, including native memory that the garbage collector does not see */
 export type Reply<Result> = { readonly rssBytes: number } & (
   | { readonly result: Result }
   | { readonly fault: string }
 )
 
 /**
- * Answers each order of the parent with what `work` makes of it; what it throws is told as a fault.
- * @param work its orders are those of the `openChild` that names this program
+ * Replies to each order of the parent with the result of `work`, or with its error as `fault`.
+ * @param work receives the orders of the `openChild` call that names this program
  */
 export function replyWith(work: (order: never) => Promise<unknown>): void {
   const reply = async (order: never): Promise<Reply<unknown>> => {
@@ -24,6 +24,6 @@ export function replyWith(work: (order: never) => Promise<unknown>): void {
     void reply(order as never).then((answer) => process.send?.(answer))
   })
   process.on('disconnect', () => process.exit(0))
-  // The parent decides when it ends: a Ctrl-C goes to the whole group.
+  // Only the parent ends the child: Ctrl-C signals the whole process group.
   process.on('SIGINT', () => undefined)
 }

@@ -1,4 +1,4 @@
-/** `bun run replay`: a recorded walk, sent again, for demonstrations, imports and rehearsals. */
+/** `bun run replay`: sends a recorded walk to the service, for demonstrations, imports and rehearsals. */
 import { environment } from '#shared/config/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer } from '#shared/contracts/tracking.ts'
@@ -20,7 +20,7 @@ import {
 import { createScreen, type Screen } from './replay/terminal.ts'
 import { trustFor } from './replay/trusted-certificates.ts'
 
-/** Specification, "Limits": the oldest statistics that a profile may show, and a second for the way. */
+/** Maximum age of a profile's statistics (60 s), and one second for the transfer. */
 const SETTLE_MS = 61_000
 
 /**
@@ -77,7 +77,7 @@ function announce(recording: Recording, plan: Plan, options: Options, screen: Sc
   }
 }
 
-/** Sends all steps, each when it is due. A fault tells how to go on without counting anything twice. */
+/** Sends all steps, each when it is due. An error message says how to continue without counting points twice. */
 async function send(plan: Plan, options: Options, client: Client, screen: Screen): Promise<Tally> {
   const start = performance.now()
   let tally = NOTHING_SENT
@@ -107,7 +107,7 @@ function noteCheckIn({ recorded_at: at, duplicate, in_range: inRange }: CheckInA
   if (!inRange) screen.note('It lies outside the event’s area: stored, but it counts for nothing.')
 }
 
-/** The option that gives another run the same times, so that its points are the same points. */
+/** The option that gives another run the same timestamps, so that its points are duplicates. */
 const sameTimes = ({ end }: Options, { endMs }: Plan): string =>
   end === 'recorded' ? '--keep-time' : `--ends ${time(endMs)}`
 

@@ -1,5 +1,5 @@
 /**
- * How long the ids of webhook events are remembered: longer than LINE delivers one again. An event that is older
- * could have been forgotten, and is not taken.
+ * How long the ids of webhook events are stored: longer than LINE redelivers an event. Older events are not accepted,
+ * because their ids may have been deleted.
  */
 export const DEDUPLICATION_WINDOW_MS = 30 * 86_400_000

@@ -1,6 +1,6 @@
 /**
- * LINE's Messaging API as this service uses it: every call bounded in time, every answer sorted into what the
- * caller does next. The SDK itself waits for ever.
+ * A client of LINE's Messaging API. Every call has a timeout, which the SDK lacks, and every answer is classified by
+ * what the caller does next.
  */
 import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
 import type { Config } from '#shared/config/config.ts'
@@ -12,28 +12,28 @@ export type Message = messagingApi.Message
 
 /** Messaging API reference, "Send multicast message". */
 export const MULTICAST_MAX = 500
-/** A retry key is remembered for 24 hours ("Retry failed API requests"); an hour is kept as a margin. */
+/** LINE stores a retry key for 24 hours ("Retry failed API requests"); one hour is a safety margin. */
 export const RETRY_KEY_MS = 23 * 3_600_000
 
-/** Ids that LINE gives; a call that names any other is refused whole. */
+/** The form of LINE's user ids; LINE refuses a whole call if it contains any other id. */
 export const isLineUserId = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id)
 
-/** What LINE said of a call that it did not take. */
+/** LINE's error for a call that it refused. */
 interface Fault {
-  /** LINE's own words, for the ledger; they may quote the message and name its recipients. */
+  /** LINE's error text, for the message ledger; it may quote the message and name recipients. */
   readonly detail: string
-  /** The same for a log: which answer it was, and nothing of what was sent. */
+  /** A short form for the log, without anything that was sent. */
   readonly brief: string
 }
 
-/** What became of a message. */
+/** Result of sending a message. */
 export type Delivery =
-  /** Taken, now or by an earlier call with the same retry key. */
+  /** Accepted, now or by an earlier call with the same retry key. */
   | { readonly outcome: 'accepted'; readonly requestId: string | null }
-  /** Never to be taken like this: because of whom it goes to, or of what it says. */
+  /** Refused permanently, because of its recipients or its content. */
   | ({ readonly outcome: 'refused'; readonly fault: 'recipients' | 'messages' } & Fault)
   | ({ readonly outcome: 'over-quota' } & Fault)
-  /** Nobody knows; the same call with the same retry key tells. */
+  /** Unknown; repeating the call with the same retry key resolves it. */
   | ({ readonly outcome: 'later'; readonly retryAfterMs: number | null } & Fault)
 
 export interface Profile {
@@ -42,32 +42,32 @@ export interface Profile {
   readonly language: string | null
 }
 
-/** The month's messages; `limit` null: unlimited. */
+/** The monthly message quota; `limit` null: unlimited. */
 export interface Quota {
   readonly limit: number | null
   readonly used: number
 }
 
 export interface Line {
-  /** Sends the same to at most 500 people. */
+  /** Sends the same messages to at most 500 people. */
   multicast(to: readonly string[], messages: readonly Message[], retryKey: string): Promise<Delivery>
   push(to: string, messages: readonly Message[], retryKey: string): Promise<Delivery>
-  /** Answers an event; a token that was used is refused, so a repeated call is harmless. */
+  /** Replies to a webhook event. LINE refuses a used reply token, so a repeated call is harmless. */
   reply(token: string, messages: readonly Message[]): Promise<Delivery>
-  /** Rejects when LINE does not tell. */
+  /** Rejects if LINE does not return it. */
   profile(userId: string): Promise<Profile>
-  /** Rejects when LINE does not tell. */
+  /** Rejects if LINE does not return it. */
   quota(): Promise<Quota>
-  /** The webhook address that LINE knows. */
+  /** The webhook URL that is set at LINE. */
   webhookAddress(): Promise<string>
   readonly menus: Menus
 }
 
 const SEND_MS = 10_000
-/** Somebody waits for an answer, and the next event behind it. */
+/** Timeout of replies: the pilgrim and the next webhook events wait for them. */
 const ANSWER_MS = 3_000
 
-/** The client, or null without an access token: then nothing is sent. */
+/** Creates the client; null without an access token, so that nothing is sent. */
 export function createLineClient(settings: Config['line']): Line | null {
   const { accessToken: channelAccessToken, apiBaseUrl, dataApiBaseUrl } = settings
   if (channelAccessToken === '') return null
@@ -117,7 +117,7 @@ function sorted({ status, headers, body }: HTTPFetchError): Delivery {
   const said: Fault = { detail: `${status}: ${body.slice(0, 300)}`, brief: `LINE answered ${status}` }
   if (status === 409) return { outcome: 'accepted', requestId: headers.get('x-line-accepted-request-id') }
   if (status === 400) return { outcome: 'refused', fault: faultOf(body), ...said }
-  // The same status says "too fast" and "no more this month"; only the sentence tells which.
+  // The same status means "too fast" and "monthly limit reached"; only the message differs.
   if (status === 429 && /monthly limit/i.test(body)) return { outcome: 'over-quota', ...said }
   const retryAfterS = Number(headers.get('retry-after') ?? Number.NaN)
   return {
@@ -127,7 +127,7 @@ function sorted({ status, headers, body }: HTTPFetchError): Delivery {
   }
 }
 
-/** LINE names the property at fault where it is one of the messages. */
+/** LINE's error names the property if one of the messages is invalid. */
 function faultOf(body: string): 'recipients' | 'messages' {
   return /"property"\s*:\s*"messages/.test(body) ? 'messages' : 'recipients'
 }

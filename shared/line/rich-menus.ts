@@ -1,22 +1,22 @@
-/** Rich menus at LINE. */
+/** LINE's rich menu API. */
 import type { messagingApi } from '@line/bot-sdk'
 import { withTimeout } from './with-timeout.ts'
 
-/** "Link rich menu to multiple users": at most this many a call. */
+/** Maximum number of users per call of "Link rich menu to multiple users". */
 const LINK_MAX = 500
 const MENU_MS = 20_000
 
 export interface Menus {
-  /** Makes a menu and gives it its image; answers its id. */
+  /** Creates a menu with its image; returns its id. */
   create(menu: messagingApi.RichMenuRequest, png: Uint8Array<ArrayBuffer>): Promise<string>
   list(): Promise<readonly messagingApi.RichMenuResponse[]>
-  /** What everyone sees who has no menu of their own. */
+  /** Sets the menu of users without their own one. */
   setDefault(menuId: string): Promise<void>
   link(menuId: string, userIds: readonly string[]): Promise<void>
   remove(menuId: string): Promise<void>
 }
 
-/** Every method rejects when LINE refuses or does not answer. */
+/** Every method rejects if LINE refuses or does not answer. */
 export function createMenus(
   api: messagingApi.MessagingApiClient,
   blobs: messagingApi.MessagingApiBlobClient,

@@ -1,14 +1,14 @@
-/** The scheduled notifications: what the owner has set, or the defaults. */
+/** The scheduled notifications: the owner's settings, or the defaults. */
 import { eq } from 'drizzle-orm'
 import { time } from '#shared/contracts/fields.ts'
 import { type Notifications, NotificationSlot } from '#shared/contracts/messages.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { notificationPlan } from '#shared/schema/messages.ts'
 
-/** The one row of the table. */
+/** Id of the table's single row. */
 export const PLAN_ID = 1
 
-/** What goes out until the owner edits it: a greeting before the walk, a reminder of water, a good evening. */
+/** The defaults: a greeting before the walk, a reminder to drink water, and an evening message. */
 export const DEFAULT_SLOTS: readonly NotificationSlot[] = [
   {
     id: 'morning',
@@ -51,7 +51,7 @@ export const DEFAULT_SLOTS: readonly NotificationSlot[] = [
   },
 ]
 
-/** The slots that hold, and who has set them. */
+/** The current slots, and who set them. */
 export async function readNotifications(tx: Writer): Promise<Notifications> {
   const [row] = await tx.select().from(notificationPlan).where(eq(notificationPlan.id, PLAN_ID))
   if (row === undefined)

@@ -1,13 +1,13 @@
-/** A bound for calls of the SDK, which waits for ever by itself. */
+/** A timeout for calls of the SDK, which has none. */
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
-/** LINE did not answer in time; whether the call took effect is not known. */
+/** LINE did not answer in time; it is unknown whether the call took effect. */
 export class LineTimeout extends LoggableError {
   override name = 'LineSilent'
 }
 
-/** Waits for a call, but not for ever. */
+/** Waits for a call, at most `ms` milliseconds. */
 export const withTimeout = <T>(call: Promise<T>, ms: number): Promise<T> =>
   within(
     call,

@@ -1,18 +1,18 @@
-/** Which share cards are stored, and of what they were drawn. */
+/** Stored share cards and the state that they were drawn from. */
 import { boolean, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
 export const shareCards = pgTable('share_cards', {
   userId: text('user_id').primaryKey(),
-  /** Digest of everything that the stored picture shows; null while none is stored. */
+  /** Digest of the content of the stored picture; null: none is stored. */
   fingerprint: text('fingerprint'),
   etag: text('etag'),
-  /** Whether it is the festive one. */
+  /** Whether it is the achievement card. */
   unlocked: boolean('unlocked').notNull(),
-  /** Stored points of the pilgrim when it was looked at last: other ones are a reason to look again. */
+  /** The pilgrim's stored points at the last check; a different number causes a new check. */
   points: integer('points').notNull(),
-  /** When it was last drawn, or found still right. */
+  /** Time of the last drawing or confirmation. */
   checkedAt: instant('checked_at').notNull(),
-  /** When drawing it failed; null after a success. */
+  /** Time of the last failure; null after a success. */
   failedAt: instant('failed_at'),
 })

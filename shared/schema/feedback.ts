@@ -1,4 +1,4 @@
-/** What people report. */
+/** Feedback items. */
 import { index, pgTable, serial, text } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 

@@ -1,8 +1,8 @@
-/** The flush's own records. */
+/** Records of the flush. */
 import { boolean, index, integer, pgTable, serial, text } from 'drizzle-orm/pg-core'
 import { exact, instant } from './columns.ts'
 
-/** One row per finished flush of a partition; `last_flush` is the youngest that succeeded. */
+/** One row per finished flush of a partition; `last_flush` is the latest successful one. */
 export const flushes = pgTable(
   'flushes',
   {
@@ -18,14 +18,14 @@ export const flushes = pgTable(
   (table) => [index().on(table.partition, table.succeeded, table.finishedAt), index().on(table.finishedAt)],
 )
 
-/** Points that the database refuses, with the reason; an operator replays or drops them. */
+/** Dead letters: points that the database refused, with the reason; an operator requeues or drops them. */
 export const deadLetters = pgTable('dead_letters', {
   id: serial('id').primaryKey(),
   userId: text('user_id').notNull(),
   field: text('field').notNull(),
   value: text('value').notNull(),
   reason: text('reason').notNull(),
-  /** How often the database has refused it. */
+  /** Number of refusals. */
   refusals: integer('refusals').notNull().default(1),
   createdAt: instant('created_at').notNull(),
 })

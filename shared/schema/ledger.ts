@@ -1,24 +1,24 @@
-/** The ledger: what became of every point, as far as Postgres can know it. The kv keeps the rest. */
+/** The part of the ledger in Postgres; the other counters are in the kv. */
 import { index, integer, pgTable, primaryKey, serial, text } from 'drizzle-orm/pg-core'
 import { exact, instant } from './columns.ts'
 
 const count = (name: string) => exact(name).notNull().default(0)
 
-/** Per life (epoch) of each of the buffer's partitions: points, by what became of them. */
+/** Counters of points per epoch of each partition of the buffer. */
 export const ledgerBooks = pgTable(
   'ledger_books',
   {
     epoch: text('epoch').notNull(),
     partition: integer('partition').notNull(),
-    // Written in the transaction of each slice of a flush. A slice that is flushed twice counts twice in the
-    // last two.
+    // Written in the transaction of each slice of a flush. A slice that is flushed twice counts twice in the last two
+    // columns.
     stored: count('stored'),
     deadLetters: count('dead_letters'),
     repeated: count('repeated'),
     erased: count('erased'),
-    // What the kv's books said last: all that is left of them when it has lost them.
+    // The last known counters of the kv, in case it loses them.
     settled: count('settled'),
-    /** By how much the four above exceeded `settled` when nothing was in flight. */
+    /** Excess of the four columns above over `settled` when nothing was in flight. */
     excess: count('excess'),
     duplicate: count('duplicate'),
     dropped: count('dropped'),
@@ -27,7 +27,7 @@ export const ledgerBooks = pgTable(
   (table) => [primaryKey({ columns: [table.epoch, table.partition] })],
 )
 
-/** Per caller: how many points a life of a partition has acknowledged to it, and how many of those it forgot. */
+/** Per caller: points that an epoch of a partition acknowledged, and how many of those it lost. */
 export const ledgerCallers = pgTable(
   'ledger_callers',
   {
@@ -40,7 +40,7 @@ export const ledgerCallers = pgTable(
   (table) => [primaryKey({ columns: [table.epoch, table.partition, table.caller] })],
 )
 
-/** What never reached the buffer, by name; each caller writes its own rows. */
+/** Counters of points that never reached the buffer; each caller writes its own rows. */
 export const ledgerCounts = pgTable(
   'ledger_counts',
   {
@@ -51,7 +51,7 @@ export const ledgerCounts = pgTable(
   (table) => [primaryKey({ columns: [table.caller, table.name] })],
 )
 
-/** When points were found to be lost; a row of a negative number takes back what was found after all. */
+/** Detected losses; a negative number corrects an earlier loss whose points were found again. */
 export const ledgerLosses = pgTable(
   'ledger_losses',
   {

@@ -1,4 +1,4 @@
-/** What is said by LINE: who follows, what came in, what goes out. */
+/** LINE: followers, webhook events, outgoing messages. */
 import {
   bigserial,
   boolean,
@@ -13,17 +13,17 @@ import {
 } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
-/** People as LINE knows them. Who has no row is reachable. */
+/** Reachability and profile at LINE. A person without a row is reachable. */
 export const followers = pgTable('followers', {
   userId: text('user_id').primaryKey(),
   reachable: boolean('reachable').notNull(),
-  /** Time of the follow, unfollow or refusal that says so; an older one changes nothing. */
+  /** Time of the follow, unfollow or failed delivery that set this; older ones are ignored. */
   changedAt: instant('changed_at').notNull(),
-  /** Null until LINE has told the profile. */
+  /** Null until the profile is known. */
   profileFetchedAt: instant('profile_fetched_at'),
 })
 
-/** Webhook events, each taken in once and acted on once, however often LINE delivers it. */
+/** Webhook events; each is stored and handled once, even if LINE delivers it repeatedly. */
 export const lineEvents = pgTable(
   'line_events',
   {
@@ -35,7 +35,7 @@ export const lineEvents = pgTable(
   (table) => [index().on(table.receivedAt)],
 )
 
-/** Webhook events that the database refuses, as JSON text, with the reason. */
+/** Webhook events that the database refused, as JSON text, with the reason. */
 export const refusedLineEvents = pgTable(
   'refused_line_events',
   {
@@ -49,15 +49,15 @@ export const refusedLineEvents = pgTable(
   (table) => [index().on(table.userId)],
 )
 
-/** The ledger: every outbound message but answers to pilgrims. */
+/** The message ledger: every outgoing message except replies to pilgrims. */
 export const messages = pgTable('messages', {
   id: uuid('id').primaryKey(),
   /** push, pause, summary, notification or alert. */
   cause: text('cause').notNull(),
-  /** What the message is about; a second one about the same is not made. */
+  /** Deduplication key: there is at most one message per subject. */
   causeKey: text('cause_key').notNull().unique(),
   audience: jsonb('audience').$type<Record<string, unknown>>().notNull(),
-  /** May go beyond the monthly quota. */
+  /** Whether it may exceed the monthly quota. */
   forced: boolean('forced').notNull(),
   /** sending, sent or skipped. */
   state: text('state').notNull(),
@@ -68,7 +68,7 @@ export const messages = pgTable('messages', {
   completedAt: instant('completed_at'),
 })
 
-/** A message to at most 500 people: one call to LINE, repeated with the same retry key until it is decided. */
+/** A message to at most 500 people: one call to LINE, retried with the same retry key until its result is known. */
 export const messageChunks = pgTable(
   'message_chunks',
   {
@@ -90,7 +90,7 @@ export const messageChunks = pgTable(
   (table) => [index().on(table.state, table.dueAt), index().on(table.messageId)],
 )
 
-/** The scheduled notifications as the owner has set them: one row, none while the defaults hold. */
+/** The scheduled notifications set by the owner: one row; none while the defaults apply. */
 export const notificationPlan = pgTable('notification_plan', {
   id: integer('id').primaryKey(),
   slots: jsonb('slots').$type<unknown[]>().notNull(),
@@ -98,7 +98,7 @@ export const notificationPlan = pgTable('notification_plan', {
   changedBy: text('changed_by').notNull(),
 })
 
-/** Each slot goes out once a day. */
+/** Sent slots: each is sent once a day. */
 export const notificationDispatches = pgTable(
   'notification_dispatches',
   {
@@ -109,11 +109,11 @@ export const notificationDispatches = pgTable(
   (table) => [primaryKey({ columns: [table.slot, table.day] })],
 )
 
-/** The rich menu that each language has at LINE. */
+/** The deployed rich menu of each language. */
 export const richMenus = pgTable('rich_menus', {
   language: text('language').primaryKey(),
   menuId: text('menu_id').notNull(),
-  /** Of everything that the menu shows and does. */
+  /** Digest of the menu's image and actions. */
   digest: text('digest').notNull(),
   deployedAt: instant('deployed_at').notNull(),
 })

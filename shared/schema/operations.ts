@@ -1,9 +1,9 @@
-/** What operators decide. */
+/** Status, roles, erasures and the audit log. */
 import { bigserial, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
 import { instant } from './columns.ts'
 
-/** The activity: one row. Its version orders status changes on their way to the kv. */
+/** The activity: one row. Its version orders status changes that are copied to the kv. */
 export const activity = pgTable('activity', {
   id: integer('id').primaryKey(),
   status: text('status').notNull(),
@@ -13,7 +13,7 @@ export const activity = pgTable('activity', {
   changedBy: text('changed_by'),
 })
 
-/** How far the end of the event has come: one row, made by the end. */
+/** Progress of the end of the event: one row, created at the end. */
 export const ending = pgTable('ending', {
   id: integer('id').primaryKey(),
   endedAt: instant('ended_at').notNull(),
@@ -25,7 +25,7 @@ export const ending = pgTable('ending', {
   summary: text('summary').notNull().default('waiting'),
 })
 
-/** Who has a part in the event: decides audiences of messages, not access. */
+/** Roles of people in the event; they determine the audiences of messages, not access. */
 export const roleAssignments = pgTable('role_assignments', {
   userId: text('user_id').primaryKey(),
   role: text('role').notNull(),
@@ -34,32 +34,32 @@ export const roleAssignments = pgTable('role_assignments', {
 })
 
 /**
- * Who has been erased, under a name that tells nobody who it was. A point that was admitted under an older
- * generation, and arrives later, is dropped.
+ * Erased people, identified by a hash only. A point that was admitted under an older generation is dropped when it
+ * arrives later.
  */
 export const erasures = pgTable('erasures', {
   /** SHA-1 of the user id, in hex. */
   userHash: text('user_hash').primaryKey(),
   generation: integer('generation').notNull(),
   erasedAt: instant('erased_at').notNull(),
-  /** How many people that were, of those who had a point or a report: the event's sums still hold them. */
+  /** Number of erased people who had a point or a report: the event's totals still include them. */
   walked: integer('walked').notNull().default(0),
 })
 
 /**
- * Erasures that are under way: what is deleted outside of the database is written down with what was deleted in it,
- * and repeated until it is done. A row goes with its last part, and the person's id with it.
+ * Erasures in progress. The parts outside the database are recorded in the transaction that deletes the rows, and
+ * retried until they succeed. The last part deletes the row, and with it the person's id.
  */
 export const erasing = pgTable('erasing', {
-  /** Id of the erased person: their card and their place in the buffer are found by it. */
+  /** Id of the erased person, needed to find their card and their buffer. */
   subject: text('subject').primaryKey(),
   generation: integer('generation').notNull(),
   erasedAt: instant('erased_at').notNull(),
-  /** How much went so far: rows by table, pending points, stored objects. */
+  /** What was deleted so far: rows by table, pending points, stored objects. */
   erased: jsonb('erased').$type<Record<string, number>>().notNull(),
-  /** Keys of objects that only the deleted rows named. */
+  /** Keys of objects that only the deleted rows referred to. */
   objects: jsonb('objects').$type<string[]>().notNull(),
-  /** `ErasurePart`s that are not done. */
+  /** Remaining `ErasurePart`s. */
   remaining: jsonb('remaining').$type<ErasurePart[]>().notNull(),
 })
 

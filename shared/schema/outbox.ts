@@ -1,4 +1,4 @@
-/** Events between services. */
+/** Domain events between services. */
 import { index, integer, jsonb, pgTable, primaryKey, serial, text } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
@@ -14,7 +14,7 @@ export const outbox = pgTable(
   (table) => [index().on(table.createdAt)],
 )
 
-/** Written in the transaction of a subscriber's effect: each event has it once. */
+/** Handled events per subscriber, written in the transaction of the effect, so that each effect happens once. */
 export const handled = pgTable(
   'handled',
   {

@@ -1,6 +1,6 @@
 /**
- * Where a pilgrim's own rows are: every table with a column `user_id`. An export reads all of them, an erasure
- * empties them; a test fails when a table is missing here.
+ * Tables with personal data: every table with a column `user_id`. An export reads them and an erasure deletes the
+ * pilgrim's rows. A test fails if a table is missing here.
  */
 export const PERSONAL_TABLES = [
   'pilgrims',

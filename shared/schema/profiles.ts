@@ -1,9 +1,9 @@
-/** Who the pilgrims are, and what they have said of themselves. */
+/** Pilgrims, their self-reports and surveys. */
 import { sql } from 'drizzle-orm'
 import { bigserial, boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
-/** Whether a pilgrim's row reports more than nothing, so that it adds to the event's sums. */
+/** Whether a pilgrim's row has a self-report above zero, which adds to the event's totals. */
 export const REPORTS = `(consumption @? '$.* ? (@ > 0)'::jsonpath OR transport @? '$.* ? (@ > 0)'::jsonpath)`
 
 export const pilgrims = pgTable(
@@ -18,16 +18,16 @@ export const pilgrims = pgTable(
     privacyAgreed: boolean('privacy_agreed').notNull().default(false),
     privacyAgreedAt: instant('privacy_agreed_at'),
     privacyVersion: text('privacy_version'),
-    /** Consent was taken back: the pilgrim stays off the public map until it is given again. */
+    /** Consent was withdrawn: the pilgrim is hidden on the live map until they consent again. */
     consentWithdrawn: boolean('consent_withdrawn').notNull().default(false),
     participantStatus: text('participant_status').notNull().default('active'),
     photoCount: integer('photo_count').notNull().default(0),
-    /** What the pilgrim reports: pieces, and kilometres by mode. */
+    /** Self-reports: numbers of consumables, and kilometres by mode. */
     consumption: jsonb('consumption').$type<Record<string, number>>().notNull().default({}),
     transport: jsonb('transport').$type<Record<string, number>>().notNull().default({}),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** What operators search in, in lower case. */
+    /** The text that operators search, in lower case. */
     searchable: text('searchable').generatedAlwaysAs(
       sql`lower(user_id || chr(10) || coalesce(display_name, ''))`,
     ),
@@ -35,7 +35,7 @@ export const pilgrims = pgTable(
   (table) => [index('pilgrims_who_report').on(table.userId).where(sql.raw(REPORTS))],
 )
 
-/** The answers that hold; earlier ones are in the history. */
+/** The latest survey of each pilgrim; earlier ones are in the history. */
 export const surveys = pgTable('surveys', {
   userId: text('user_id').primaryKey(),
   answers: jsonb('answers').$type<Record<string, unknown>>().notNull(),
@@ -55,7 +55,7 @@ export const surveyHistory = pgTable(
   (table) => [index().on(table.userId)],
 )
 
-/** Every consent and every withdrawal of one. */
+/** Every consent and every withdrawal of consent. */
 export const consents = pgTable(
   'consents',
   {

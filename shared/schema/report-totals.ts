@@ -1,12 +1,11 @@
-/** Sums over what pilgrims say of themselves, kept by whoever writes it, so that no reader goes through everybody. */
+/** Totals of self-reports and surveys, updated by each write, so that no reader scans all pilgrims. */
 import { sql } from 'drizzle-orm'
 import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { exact } from './columns.ts'
 
 /**
- * What is reported, by consumable (pieces) and mode (millimetres). A sum is spread over several rows, so that
- * writers seldom wait for each other; only what they come to together means something. Shard -1: what erased
- * people had reported.
+ * Self-reports by consumable (pieces) and by mode (millimetres). Each total is the sum of several rows (shards), so
+ * that concurrent writers seldom wait for each other. Shard -1: reports of erased people.
  */
 export const reportedSums = pgTable(
   'reported_sums',
@@ -19,14 +18,14 @@ export const reportedSums = pgTable(
   (table) => [primaryKey({ columns: [table.shard, table.name] })],
 )
 
-/** How many surveys answer a question; under the empty name, how many surveys there are. */
+/** Number of surveys that answer each question; under the empty name, the number of all surveys. */
 export const surveyQuestions = pgTable(
   'survey_questions',
   {
     question: text('question').primaryKey(),
     responses: integer('responses').notNull(),
   },
-  // Names with a suffix are the clients' to invent: the commonest are found without going through all.
+  // Clients may invent any number of names with a suffix; this index finds the most common ones.
   (table) => [
     index('survey_questions_suffixed')
       .on(table.responses.desc(), table.question)
@@ -34,7 +33,7 @@ export const surveyQuestions = pgTable(
   ],
 )
 
-/** How often an answer is given; answers too long to be a choice are left out. */
+/** Number of surveys with each answer; long free texts are not counted. */
 export const surveyCounts = pgTable(
   'survey_counts',
   {

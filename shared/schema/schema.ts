@@ -1,4 +1,4 @@
-/** Every table, by the service that owns it. */
+/** All tables. */
 export * from './report-totals.ts'
 export * from './cards.ts'
 export * from './outbox.ts'

@@ -1,8 +1,8 @@
-/** Projections that the flush keeps, so that no reader ever scans points. */
+/** Totals that the flush updates, so that no reader scans points. */
 import { bigserial, date, doublePrecision, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { bytes, exact, instant } from './columns.ts'
 
-/** Per pilgrim: sums, and where they were last. Its migration leaves half of each page free for updates. */
+/** Per pilgrim: totals and the latest position. Its migration leaves half of each page free for updates. */
 export const pilgrimTotals = pgTable('pilgrim_totals', {
   userId: text('user_id').primaryKey(),
   points: integer('points').notNull().default(0),
@@ -15,7 +15,7 @@ export const pilgrimTotals = pgTable('pilgrim_totals', {
   lastLng: doublePrecision('last_lng'),
 })
 
-/** Per pilgrim and local day: sums, the hours walked, and the fold's state at the end of the day. */
+/** Per pilgrim and local day: totals, the hours walked, and the state of the fold at the end of the day. */
 export const pilgrimDays = pgTable(
   'pilgrim_days',
   {
@@ -47,15 +47,15 @@ export const eventHours = pgTable('event_hours', {
   carbonMg: exact('carbon_mg').notNull(),
 })
 
-/** Per local day: how many pilgrims had a point. */
+/** Per local day: number of pilgrims with a point. */
 export const eventDays = pgTable('event_days', {
   day: date('day', { mode: 'string' }).primaryKey(),
   pilgrims: integer('pilgrims').notNull(),
 })
 
 /**
- * What erased people had added to the event's sums, without saying who: the sums stay as they were, and a
- * rebuild from the points agrees with them.
+ * Contributions of erased people to the event's totals, without their identity: the totals stay the same, and a
+ * rebuild from the points gives the same result.
  */
 export const erasedHours = pgTable('erased_hours', {
   hour: instant('hour').primaryKey(),
@@ -94,39 +94,39 @@ export const eventModes = pgTable(
   (table) => [primaryKey({ columns: [table.day, table.mode] })],
 )
 
-/** What slices have changed in the cells and the roll-up has not added yet: `CellChanges`, packed. */
+/** Changes of cells by slices that the roll-up has not added yet: packed `CellChanges`. */
 export const cellChanges = pgTable('cell_changes', {
   id: bigserial('id', { mode: 'number' }).primaryKey(),
   changes: bytes('changes').notNull(),
 })
 
 /**
- * Points and pilgrims by cell of the map, in tiles of 256 × 256 cells, so that a flush writes few rows however many
- * cells its points touch. Written by the roll-up only, and by the rebuild.
+ * Points and pilgrims by cell of the map. A row is a tile of 256 × 256 cells, so a flush writes few rows for many
+ * cells. Only the roll-up and the rebuild write it.
  */
 export const cellTiles = pgTable(
   'cell_tiles',
   {
-    /** Of the cells: 10, 14 or 18; the other zooms are sums of these. */
+    /** Zoom of the cells: 10, 14 or 18; other zooms are computed from these. */
     zoom: integer('zoom').notNull(),
-    /** `hour`, `day` or `all`: by the time of the point, and of a pilgrim's latest position. */
+    /** `hour`, `day` or `all`: period of the points and of the pilgrims' latest positions. */
     span: text('span').notNull(),
-    /** Start of the local hour or day; of `all` 1970. */
+    /** Start of the local hour or day; for `all`, 1970. */
     start: instant('start').notNull(),
     x: integer('x').notNull(),
     y: integer('y').notNull(),
-    /** Of the whole tile. */
+    /** Totals of the tile. */
     points: exact('points').notNull(),
     users: integer('users').notNull(),
-    /** By cell: `packCounts`. */
+    /** Counts by cell, packed by `packCounts`. */
     counts: bytes('counts').notNull(),
-    /** Of them the pilgrims alone, where front and tail are read (`tellsEnds`); null: elsewhere, or not told apart. */
+    /** Pilgrims by cell, for tiles that determine front and tail (`tellsEnds`); null for other tiles. */
     people: bytes('people'),
   },
   (table) => [primaryKey({ columns: [table.zoom, table.span, table.start, table.y, table.x] })],
 )
 
-/** Points of erased people by hour and cell of zoom 18, as the other sums of theirs above. */
+/** Points of erased people by hour and cell of zoom 18. */
 export const erasedCells = pgTable(
   'erased_cells',
   {

@@ -1,10 +1,10 @@
-/** Points as they were accepted. Written by the flush only. */
+/** Accepted points. Only the flush writes them. */
 import { boolean, doublePrecision, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { instant, measure } from './columns.ts'
 
 /**
  * Partitioned by day of `sent_at` (the migration is written by hand: drizzle-kit cannot express it).
- * The key begins with the user, so that a sharded Postgres can hold the table.
+ * The key begins with the user id, so that the table can be sharded.
  */
 export const gpsPoints = pgTable(
   'gps_points',
@@ -14,7 +14,7 @@ export const gpsPoints = pgTable(
     kind: text('kind').notNull(),
     /** The time the client sent: part of the identity. */
     sentAt: instant('sent_at').notNull(),
-    /** Its place in time: `sent_at`, or the time of receipt where a phone's clock ran ahead. */
+    /** Time of the point: `sent_at`, or the time of receipt if the phone's clock was ahead. */
     recordedAt: instant('recorded_at').notNull(),
     receivedAt: instant('received_at').notNull(),
     lat: doublePrecision('lat').notNull(),

@@ -1,4 +1,4 @@
-/** The renderer: what goes wrong with one picture stays with that picture. */
+/** The renderer: a failure affects only its own picture. */
 import { afterEach, expect, test } from 'bun:test'
 import { box, type Element } from '#shared/cards/element.ts'
 import { openRenderer, RenderFailed, type Renderer, type RendererOptions } from '#shared/cards/renderer.ts'
@@ -30,7 +30,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-test('nothing runs before the first picture, and nothing after the last', async () => {
+test('no process runs before the first picture or after the renderer is closed', async () => {
   const renderer = open()
   expect(renderer.childPid).toBeNull()
   expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
@@ -60,7 +60,7 @@ test('a picture that cannot be laid out fails alone, in the same child', async (
   expect(renderer.childPid).toBe(pid)
 })
 
-test('a child that is killed costs the picture it draws; the next one is drawn by another', async () => {
+test('killing a child fails its current picture; another child draws the next one', async () => {
   const renderer = open()
   await renderer.renderPng(picture(), SIZE)
   const pid = renderer.childPid!
@@ -72,7 +72,7 @@ test('a child that is killed costs the picture it draws; the next one is drawn b
   expect(renderer.childPid).not.toBe(pid)
 })
 
-test('a child that is killed while it waits costs nothing', async () => {
+test('killing an idle child fails no picture', async () => {
   const renderer = open()
   await renderer.renderPng(picture(), SIZE)
   const pid = renderer.childPid!
@@ -81,7 +81,7 @@ test('a child that is killed while it waits costs nothing', async () => {
   expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
 })
 
-test('a child that hangs is given up', async () => {
+test('a child that hangs is killed after the timeout', async () => {
   const renderer = open({ timeoutMs: 2_000 })
   await renderer.renderPng(picture(), SIZE)
   process.kill(renderer.childPid!, 'SIGSTOP')
@@ -91,7 +91,7 @@ test('a child that hangs is given up', async () => {
   expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
 })
 
-test('beyond the queue it is 503 with Retry-After, and those who wait are served', async () => {
+test('a full queue answers 503 with Retry-After, and waiting pictures are drawn', async () => {
   const renderer = open({ waiting: 2 })
   const outcomes = await Promise.allSettled(
     Array.from({ length: 5 }, () => renderer.renderPng(picture(), SIZE)),
@@ -128,7 +128,7 @@ test('a child without work ends', async () => {
   expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
 })
 
-test('the child knows nothing of the environment', async () => {
+test('the child does not get the environment', async () => {
   const renderer = open()
   await renderer.renderPng(picture(), SIZE)
   const environ = await Bun.file(`/proc/${renderer.childPid}/environ`).text()

@@ -1,4 +1,4 @@
-/** Reading at once what many ask for at the same time. */
+/** The batch loader. */
 import { expect, test } from 'bun:test'
 import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -18,7 +18,7 @@ function setUp(patienceMs?: number) {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('what is asked for in one turn is read at once, each key once', async () => {
+test('keys requested in one turn of the event loop are read in one batch, each key once', async () => {
   const { store, readings, ask } = setUp()
   store.set('a', 1).set('b', 2)
   const asked = Promise.all([ask('a'), ask('b'), ask('a'), ask('nothing')])
@@ -28,7 +28,7 @@ test('what is asked for in one turn is read at once, each key once', async () =>
   expect(await asked).toEqual([1, 2, 1, undefined])
 })
 
-test('who asks after something was written is told of it, whatever is being read just then', async () => {
+test('a request after a write sees the write, even while another batch is being read', async () => {
   const { store, readings, ask } = setUp()
   store.set('a', 1)
   const before = ask('a')
@@ -42,7 +42,7 @@ test('who asks after something was written is told of it, whatever is being read
   expect(await after).toBe(2)
 })
 
-test('what is asked for during a reading waits for it, and is then read at once', async () => {
+test('keys requested during a batch wait for it and are then read in one batch', async () => {
   const { store, readings, ask } = setUp(60_000)
   store.set('a', 1).set('b', 2).set('c', 3)
   const first = ask('a')
@@ -60,7 +60,7 @@ test('what is asked for during a reading waits for it, and is then read at once'
   expect(await Promise.all(others)).toEqual([2, 3])
 })
 
-test('a reading that hangs holds the next ones up for a moment only', async () => {
+test('a batch that hangs delays the next ones only until the timeout', async () => {
   const { readings, ask } = setUp()
   const hanging = ask('a')
   await turn()
@@ -74,7 +74,7 @@ test('a reading that hangs holds the next ones up for a moment only', async () =
   expect(await hanging).toBeUndefined()
 })
 
-test('a failure is everybody’s who shares the reading, and nobody else’s', async () => {
+test('a failure rejects all requests of its batch and no others', async () => {
   const { store, readings, ask } = setUp()
   store.set('a', 1)
   const failing = [rejection(ask('a')), rejection(ask('b'))]
@@ -87,7 +87,7 @@ test('a failure is everybody’s who shares the reading, and nobody else’s', a
   expect(await again).toBe(1)
 })
 
-test('a flood is read in portions', async () => {
+test('many keys are read in several batches', async () => {
   const { store, readings, ask } = setUp()
   const keys = Array.from({ length: 1_000 }, (_, i) => `${i}`)
   for (const key of keys) store.set(key, Number(key))

@@ -1,15 +1,15 @@
-/** Waiting, but not for ever. */
+/** Timeouts. */
 import { expect, test } from 'bun:test'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 
 const never = new Promise<never>(() => undefined)
 
-test('work that is done in time is its outcome, a failure too', async () => {
+test('work that settles in time determines the outcome, including a failure', async () => {
   expect(await within(Promise.resolve('done'), 1_000, () => 'late')).toBe('done')
   expect(within(Promise.reject(new Error('broken')), 1_000, () => 'late')).rejects.toThrow('broken')
 })
 
-test('work that is not is late, after its time and not before', async () => {
+test('late work times out after its time and not before', async () => {
   const started = performance.now()
   expect(await within(never, 60, () => 'late')).toBe('late')
   expect(performance.now() - started).toBeGreaterThanOrEqual(59)
@@ -22,7 +22,7 @@ test('work that is not is late, after its time and not before', async () => {
   ).rejects.toThrow('too late')
 })
 
-test('of many waits of one length each ends at its own time, whatever the others do', async () => {
+test('each of many waits with the same duration ends at its own time', async () => {
   const started = performance.now()
   const ends: Promise<number>[] = []
   for (let i = 0; i < 5; i++) {
@@ -34,7 +34,7 @@ test('of many waits of one length each ends at its own time, whatever the others
   for (const [i, end] of (await Promise.all(ends)).entries()) expect(end).toBeGreaterThanOrEqual(20 * i + 79)
 })
 
-test('a wait that begins when another one ends is not forgotten', async () => {
+test('a wait that begins when another one ends also times out', async () => {
   const again = await within(never, 20, () => within(never, 20, () => 'second'))
   expect(again).toBe('second')
 })

@@ -1,4 +1,4 @@
-/** A log line is one line, whatever it tells of, and holds nothing of a person. */
+/** A log entry is always one line and contains no personal data. */
 import { expect, test } from 'bun:test'
 import { createLog, errorFields } from '#shared/runtime/log.ts'
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 const FORGED = '\n{"level":"error","message":"forged"}\r\u2028\u2029\u0085'
 const TERMINAL = '\u001b[2J\u009b31m\u202e\u2066\ufeff\u007f\u0000'
 
-test('what a client sends neither breaks a line nor reaches a terminal as a command', () => {
+test('client input neither breaks a line nor controls a terminal', () => {
   const lines: string[] = []
   const log = createLog({}, (line) => lines.push(line)).with({ service: FORGED })
   const error = new LoggableError(FORGED + TERMINAL)
@@ -130,12 +130,12 @@ test.each(ERRORS)('of %s a line tells what it is, and no value', (_, error, told
   }
 })
 
-test('a stack is told, without the message that it begins with', () => {
+test('a stack is logged without the message that it begins with', () => {
   const { stack } = errorFields(new Error(PLAIN_FRAME)) as { stack: string }
   expect(stack.split('\n')[0]).toContain('log.test.ts')
 })
 
-test('a message that our own code wrote is told whole, with what caused it', () => {
+test('a message of our own code is logged in full, with its causes', () => {
   const cause = Object.assign(new Error(`connect ${SECRET}`), {
     code: 'ECONNREFUSED',
     syscall: 'connect',

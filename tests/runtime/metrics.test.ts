@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 
-test('counts by labels, and reads figures when somebody asks', async () => {
+test('counters have labels, and gauges are read at each scrape', async () => {
   const metrics = createMetrics('tracking')
   metrics.count('points_total', 'Points', { outcome: 'stored' }, 3)
   metrics.count('points_total', 'Points', { outcome: 'stored' })
@@ -19,7 +19,7 @@ test('counts by labels, and reads figures when somebody asks', async () => {
   )
 })
 
-test('a figure that can not be had does not take the page with it', async () => {
+test('a gauge that cannot be read does not fail the scrape', async () => {
   const metrics = createMetrics('tracking')
   metrics.gauge('away', 'Of a store that is away', () => Promise.reject(new Error('away')))
   metrics.gauge('here', 'Of one that is here', () => 5)

@@ -1,4 +1,4 @@
-/** What ends a service's process, and what does not. */
+/** Which errors end a service's process. */
 import { expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ async function endOf(code: string): Promise<number> {
   return child.exited
 }
 
-test('a start with faulty settings names all of them and the misspelt ones, and waits for nothing', async () => {
+test('a start with faulty settings fails immediately and names all of them and the misspelt ones', async () => {
   const dir = await newDirectory('faulty')
   const unlock = lockDataDirectory(dir)
   const child = Bun.spawn([process.execPath, '--no-env-file', 'proxy/local.ts'], {
@@ -40,7 +40,7 @@ test('a start with faulty settings names all of them and the misspelt ones, and 
   await rm(dir, { recursive: true })
 })
 
-test('a connection that breaks while it opens ends nothing; any other rejection that nobody saw does', async () => {
+test('a connection that breaks while it opens does not end the process; any other unhandled rejection does', async () => {
   expect(await endOf('CONNECTION_CLOSED')).toBe(7)
   expect(await endOf('SOMETHING_ELSE')).toBe(1)
 })

@@ -1,4 +1,4 @@
-/** Admin tokens: who is admitted, and how guessing is slowed, told of, and bounded. */
+/** Admin tokens: authentication, and how guessing is delayed, reported and limited. */
 import { expect, test } from 'bun:test'
 import { createAuth } from '#shared/security/admin-auth.ts'
 import type { Token } from '#shared/config/admin-tokens.ts'
@@ -45,12 +45,12 @@ test('a token of any length and any characters is compared whole', async () => {
   expect(await auth.authenticate('', 'b')).toBeNull()
 })
 
-test('no token configured admits nobody', async () => {
+test('without configured tokens nobody is admitted', async () => {
   const auth = createAuth([], Date.now)
   expect(await rejection(auth.authenticate('undefined', 'a'))).toBeInstanceOf(Refusal)
 })
 
-test('wrong tokens wait longer and longer, at most 2 s, and a right one never', async () => {
+test('each wrong token is delayed longer, at most 2 s; a correct one is not delayed', async () => {
   const { auth, waits, guess } = rig()
   for (let i = 0; i < 12; i++) await guess('a')
   expect(waits.slice(0, 9)).toEqual([0, 0, 50, 100, 200, 400, 800, 1_600, 2_000])
@@ -61,7 +61,7 @@ test('wrong tokens wait longer and longer, at most 2 s, and a right one never', 
   expect(waits.at(-1)).toBe(0)
 })
 
-test('ten quiet minutes are forgiven', async () => {
+test('the delay is reset after ten minutes without a wrong token', async () => {
   const { clock, waits, guess } = rig()
   for (let i = 0; i < 12; i++) await guess('a')
   clock.ms += 600_000
@@ -69,13 +69,13 @@ test('ten quiet minutes are forgiven', async () => {
   expect(waits.at(-1)).toBe(0)
 })
 
-test('guessing is told of, ever more rarely, and never with the token', async () => {
+test('guessing is reported with growing intervals and without the token', async () => {
   const { told, guess } = rig()
   for (let i = 0; i < 100; i++) await guess('192.0.2.1', `secret-${i}`)
   expect(told).toEqual([1, 2, 4, 8, 16, 32, 64].map((guesses) => ['192.0.2.1', guesses]))
 })
 
-test('a great many addresses take no more room, and do not free the one that keeps guessing', async () => {
+test('many addresses do not use more memory, and do not reset an address that keeps guessing', async () => {
   const { waits, guess } = rig()
   for (let i = 0; i < 30_000; i++) {
     if (i % 5_000 === 0) await guess('keeps-guessing')
@@ -88,7 +88,7 @@ test('a great many addresses take no more room, and do not free the one that kee
   expect(waits.at(-1)).toBe(0)
 })
 
-test('an IPv6 subscriber is one, whichever of their addresses they use', () => {
+test('all IPv6 addresses of a subscriber count as one', () => {
   expect(clientNetwork('192.0.2.7')).toBe('192.0.2.7')
   expect(clientNetwork('::ffff:192.0.2.7')).toBe('192.0.2.7')
   for (const address of [

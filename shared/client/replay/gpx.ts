@@ -1,4 +1,4 @@
-/** Reading GPX 1.0 and 1.1: all track points that have a place and a time, in the order of time. */
+/** Parses GPX 1.0 and 1.1: all track points with a position and a time, in order of time. */
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { Latitude, Longitude, Measure } from '#shared/contracts/fields.ts'
 import { ReplayFault } from './replay-error.ts'
@@ -11,18 +11,18 @@ export interface TrackPoint {
   readonly altitude: number | null
 }
 
-/** A track as a phone would have it: ordered by time, one point per instant. */
+/** A track as a phone records it: ordered by time, one point per instant. */
 export interface Recording {
   readonly points: readonly TrackPoint[]
   readonly tracks: number
   readonly segments: number
   /** Points of the file that are not replayed. */
   readonly skipped: {
-    /** Without a time, or with one that cannot be read. */
+    /** Without a valid time. */
     readonly untimed: number
-    /** Without a latitude and longitude on Earth. */
+    /** Without a valid latitude and longitude. */
     readonly misplaced: number
-    /** At an instant that an earlier point of the file holds already. */
+    /** At the same instant as an earlier point of the file. */
     readonly repeated: number
   }
 }
@@ -39,7 +39,7 @@ const parser = new XMLParser({
 })
 
 /**
- * Reads the track points of a GPX document; waypoints and routes are plans, not recordings, and stay out.
+ * Reads the track points of a GPX document. Waypoints and routes are ignored, because they are plans.
  * @throws ReplayFault if the text is not well-formed XML, not GPX, or holds no point that can be replayed
  */
 export function parseGpx(xml: string): Recording {
@@ -74,7 +74,7 @@ export function parseGpx(xml: string): Recording {
 }
 
 function rootOf(xml: string): unknown {
-  // The parser itself repairs what it can; a cut file must be an error, not a shorter walk.
+  // The parser repairs malformed XML, but a truncated file must be an error, not a shorter walk.
   const verdict = XMLValidator.validate(xml)
   if (verdict !== true) {
     const { msg, line, col } = verdict.err
@@ -91,7 +91,7 @@ function rootOf(xml: string): unknown {
   return document['gpx']
 }
 
-/** Child elements of one name, none, one or many: the parser makes a list only of many. */
+/** Child elements with one name as a list: the parser returns a list only for several. */
 function childrenOf(parent: unknown, name: string): readonly unknown[] {
   if (typeof parent !== 'object' || parent === null) return []
   const found = (parent as Record<string, unknown>)[name]
@@ -104,7 +104,7 @@ const textIn = (parent: unknown, name: string): string | undefined =>
 
 const numberIn = (parent: unknown, name: string): number => Number(textIn(parent, name)?.trim() || NaN)
 
-/** Epoch milliseconds of an xsd:dateTime; GPX says that a time without a zone is UTC. */
+/** Epoch milliseconds of an xsd:dateTime; in GPX, a time without a zone is UTC. */
 function instant(text: string | undefined): number | null {
   const [, local, zone] =
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?$/i.exec(text?.trim() ?? '') ?? []

@@ -28,17 +28,17 @@ export const USAGE = `Sends a recorded GPX track as a pilgrim's phone would: a c
 
 Exit codes: 0 all points stored, 1 refused or failed, 2 wrong command line.`
 
-/** When the track ends: epoch milliseconds, at the end of the replay, or as it was recorded. */
+/** End of the track: epoch milliseconds, the end of the replay, or the recorded time. */
 export type End = number | 'now' | 'recorded'
 
 export interface Options {
   readonly file: string
-  /** Empty in a dry run that names no pilgrim. */
+  /** Empty in a dry run without a user id. */
   readonly user: string
-  /** Origin and base path, without a slash at the end. */
+  /** Origin and base path, without a trailing slash. */
   readonly url: string
   readonly end: End
-  /** Times real time; `null`: without pauses. */
+  /** Factor of real time; `null`: without pauses. */
   readonly speed: number | null
   readonly half: 1 | 2 | null
   /** Seed of the random order; `null`: the order of time. */
@@ -72,9 +72,9 @@ const FLAGS = {
 } as const
 
 /**
- * Reads the command line.
- * @param defaultUrl where the service answers when `--url` is not given
- * @returns `null` when help is asked for
+ * Parses the command line.
+ * @param defaultUrl URL of the service without `--url`
+ * @returns `null` for `--help`
  * @throws ReplayFault with exit code 2, naming the option
  */
 export function parseOptions(argv: readonly string[], defaultUrl: string): Options | null {

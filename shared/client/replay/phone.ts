@@ -1,4 +1,4 @@
-/** The service as a patient phone calls it: refusals for now and broken connections are waited out. */
+/** A client that calls the service like a phone: it retries temporary refusals and broken connections. */
 import { z } from 'zod'
 import { ErrorBody } from '#shared/contracts/errors.ts'
 import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
@@ -12,23 +12,23 @@ import { ReplayFault } from './replay-error.ts'
 import type { Step } from './plan-requests.ts'
 
 export interface Client {
-  /** Each call resolves when the service has answered, and throws ReplayFault when it will not. */
+  /** Each call resolves with the service's answer, and throws ReplayFault for a permanent refusal. */
   checkIn(body: Extract<Step, { kind: 'check-in' }>['body']): Promise<CheckInAnswer>
   sync(body: Extract<Step, { kind: 'sync' }>['body']): Promise<TrackSyncAnswer>
   profile(userId: string): Promise<Profile>
 }
 
 export interface ClientSettings {
-  /** Origin and base path, without a slash at the end. */
+  /** Origin and base path, without a trailing slash. */
   readonly url: string
   readonly tls: Bun.TLSOptions
-  /** Attempts for one request; a call is repeatable, the service counts a point once. */
+  /** Maximum attempts per request. Retries are safe, because the service counts a point once. */
   readonly tries: number
-  /** Waits visibly. */
+  /** Waits and shows the reason. */
   readonly wait: (ms: number, why: string) => Promise<void>
 }
 
-/** Longer than any answer of a healthy service: the proxy gives up before. */
+/** Timeout of a request; longer than the timeout of the proxy. */
 const ANSWER_MS = 30_000
 
 export function createClient({ url, tls, tries, wait }: ClientSettings): Client {
@@ -67,7 +67,7 @@ export function createClient({ url, tls, tries, wait }: ClientSettings): Client 
   }
 }
 
-/** A refusal or a failure; `passing` ones are tried again, after what the service asked for. */
+/** A refusal or a failure. Temporary ones (`passing`) are retried after the time that the service requested. */
 export interface Refusal {
   readonly passing: boolean
   readonly afterMs: number | null
@@ -92,10 +92,10 @@ async function exchange(
   }
 }
 
-/** 1 s, doubling, at most 30 s. */
+/** Back-off: 1 s, doubled with each attempt, at most 30 s. */
 export const backoffMs = (attempt: number): number => Math.min(30_000, 1_000 * 2 ** (attempt - 1))
 
-/** What a caller can do about a refusal, by its code. */
+/** Advice for a refusal, by its code. */
 const ADVICE: Record<string, string> = {
   paused: 'Resume the event, or wait until it is resumed.',
   ended: 'An ended event takes no more points: rehearse on a run of its own.',
@@ -106,7 +106,7 @@ const ADVICE: Record<string, string> = {
   'invalid-request': 'If it is about the time: --ends or --keep-time puts the track elsewhere.',
 }
 
-/** Reads a status other than success. Too many requests and faults of the server pass; the rest is final. */
+/** Classifies a refusal: 429 and 5xx are temporary, all others permanent. */
 export function refusalOf(response: Response, text: string): Refusal {
   const body = ErrorBody.safeParse(parseJson(text))
   const said = body.success ? body.data.error : 'no reason given'
@@ -123,11 +123,11 @@ export function refusalOf(response: Response, text: string): Refusal {
   }
 }
 
-/** `Retry-After` in milliseconds; only the form in seconds is used by this API. */
+/** `Retry-After` in milliseconds; this API uses only the form in seconds. */
 const secondsOf = (header: string | null): number | null =>
   header !== null && /^\d{1,6}$/.test(header) ? Math.max(1, Number(header)) * 1_000 : null
 
-/** Reads an exception of `fetch`: a certificate stays wrong, a connection may come back. */
+/** Classifies an error of `fetch`: certificate errors are permanent, connection errors temporary. */
 export function failureOf(url: string, error: unknown): Refusal {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
   if (/CERT|VERIFY|HOSTNAME/.test(String(code))) {
@@ -160,7 +160,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // No JSON is no answer of this service: the contract that reads the value says so.
+    // The contract rejects the value, because every answer of this service is JSON.
     return undefined
   }
 }

@@ -1,16 +1,16 @@
-/** From a recording to the requests that a phone would send. */
+/** Plans the requests that a phone would send for a recording. */
 import { time, type Time } from '#shared/contracts/fields.ts'
 import type { Recording, TrackPoint } from './gpx.ts'
 import { ReplayFault } from './replay-error.ts'
 import type { Options } from './options.ts'
 
-/** Specification, "Limits": the largest body of a POST. */
+/** The size limit of a POST body. */
 export const MAX_BODY_BYTES = 102_400
 
-/** Real seconds between two batches of a paced replay: six a minute, below the ten that are allowed. */
+/** Seconds between two batches of a paced replay: six per minute, below the limit of ten. */
 const PACED_BATCH_S = 10
 
-/** A point as it travels. `source` lets operators tell a replay from a phone. */
+/** A point in a request. `source` distinguishes a replay from a phone. */
 export interface SentPoint {
   readonly lat: number
   readonly lng: number
@@ -35,9 +35,9 @@ export interface SyncBody {
 
 export interface Plan {
   readonly steps: readonly Step[]
-  /** Track points in all steps, repetitions included. */
+  /** Number of track points in all steps, including repetitions. */
   readonly points: number
-  /** When the whole track ends, epoch milliseconds; the other half, or a second try, needs the same. */
+  /** End of the whole track, epoch milliseconds; the other half, or another attempt, needs the same. */
   readonly endMs: number
 }
 
@@ -92,7 +92,7 @@ function asSent({ lat, lng, t, altitude }: TrackPoint): SentPoint {
   return { lat, lng, timestamp: time(t), ...(altitude === null ? {} : { altitude }), source: 'replay' }
 }
 
-/** Cuts points, in the order given, into batches that keep to a count, a span of time and the body limit. */
+/** Splits points in their order into batches, limited by count, time span and body size. */
 export function batches(
   user: string,
   points: readonly TrackPoint[],
@@ -103,7 +103,7 @@ export function batches(
   let batch: TrackPoint[] = []
   let bytes = envelope
   for (const point of points) {
-    // Ids, numbers and times are ASCII, so that length counts bytes; one more for the comma.
+    // Ids, numbers and times are ASCII, so the length is in bytes; one more for the comma.
     const size = JSON.stringify(asSent(point)).length + 1
     const full = batch.length >= maxPoints || bytes + size > MAX_BODY_BYTES
     if (batch.length > 0 && (full || point.t - batch[0]!.t > maxSpanMs)) {
@@ -118,7 +118,7 @@ export function batches(
   return cut
 }
 
-/** Fisher–Yates; the input stays as it is. */
+/** Fisher–Yates shuffle; does not change the input. */
 export function shuffled<T>(items: readonly T[], random: () => number): T[] {
   const order = [...items]
   for (let i = order.length - 1; i > 0; i--) {
@@ -128,7 +128,7 @@ export function shuffled<T>(items: readonly T[], random: () => number): T[] {
   return order
 }
 
-/** A repeatable source of numbers in [0, 1): mulberry32, which Math.random has no seed for. */
+/** A seeded generator of numbers in [0, 1): mulberry32, because Math.random has no seed. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,4 +1,4 @@
-/** What ends a replay early: a sentence that says what to do, and the exit code that scripts branch on. */
+/** An error that ends a replay: a sentence that says what to do, and an exit code for scripts. */
 export class ReplayFault extends Error {
   /** 1: refused or failed; 2: the command itself is wrong. */
   readonly exitCode: 1 | 2

@@ -1,11 +1,11 @@
-/** What a replay says: the file, the tally, the pilgrim. All functions are pure and return lines. */
+/** The report of a replay: the file, the counters, the pilgrim. All functions are pure and return lines. */
 import { time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
 import type { PointFault, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
 import { fold, type FoldPoint, START } from '#shared/fold/fold.ts'
 import type { Recording } from './gpx.ts'
 
-/** What the service said to the points so far. */
+/** Counters of the service's answers so far. */
 export interface Tally {
   readonly accepted: number
   readonly duplicates: number
@@ -27,7 +27,7 @@ export function countingAdmission(tally: Tally, answer: TrackSyncAnswer): Tally 
 
 const sum = (counts: Iterable<number>): number => [...counts].reduce((total, count) => total + count, 0)
 
-/** Points that were rejected, whatever the reason. */
+/** Number of rejected points, for all reasons. */
 export const rejectedIn = (tally: Tally): number => sum(tally.rejected.values())
 
 /** `1,013 accepted, 13 duplicates, 2 rejected (too-old 2)` */
@@ -40,7 +40,7 @@ export function tallyLine(tally: Tally): string {
   ].join(', ')
 }
 
-/** What the file holds, its length and carbon recomputed by the rules that the service counts by. */
+/** Describes the file; length and carbon are computed by the rules of the service. */
 export function recordingLines({ points, tracks, segments, skipped }: Recording): string[] {
   const { km, kg } = recompute(points)
   return [
@@ -74,7 +74,7 @@ export function recompute(points: Recording['points']): { readonly km: number; r
   return { km: mm / 1e6, kg: mg / 1e6 }
 }
 
-/** A profile for people. */
+/** Formats a profile. */
 export function profileLines(profile: Profile): string[] {
   const { level_name: name, next_level: next } = profile
   return [

@@ -1,6 +1,6 @@
-/** Where a replay shows itself: results on stdout, progress on stderr, redrawn in place on a terminal. */
+/** Output of a replay: results on stdout, progress on stderr, redrawn in place on a terminal. */
 
-/** What a screen needs of a stream. */
+/** The parts of a stream that are used. */
 export interface Output {
   write(text: string): unknown
   readonly isTTY?: boolean
@@ -8,15 +8,15 @@ export interface Output {
 }
 
 export interface Screen {
-  /** A line of the result. */
+  /** Prints a line of the result. */
   print(line: string): void
-  /** A line about the way there; it stays. */
+  /** Prints a permanent line of the progress. */
   note(line: string): void
-  /** How many points are through: a bar that is redrawn on a terminal, otherwise a line each time. */
+  /** Shows the number of sent points: a progress bar on a terminal, otherwise a line each time. */
   progress(done: number, total: number, line: string): void
-  /** Waits because of `why`: with a countdown on a terminal, with one line otherwise. */
+  /** Waits and shows the reason: with a countdown on a terminal, otherwise in one line. */
   wait(ms: number, why: string): Promise<void>
-  /** Waits as planned: with a countdown beside the progress on a terminal, silently otherwise. */
+  /** Waits as planned: with a countdown beside the progress on a terminal, otherwise silently. */
   pause(ms: number): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export function createScreen(out: Output, err: Output): Screen {
   let shown = ''
 
   const draw = (line: string): void => {
-    // A line that wraps could not be redrawn.
+    // A wrapped line cannot be redrawn.
     if (live) err.write(CLEAR_LINE + line.slice(0, (err.columns || 80) - 1))
   }
   const note = (line: string): void => {
@@ -38,7 +38,7 @@ export function createScreen(out: Output, err: Output): Screen {
   const countDown = async (ms: number, why: string): Promise<void> => {
     const end = performance.now() + ms
     for (let left = ms; left > 0; left = end - performance.now()) {
-      // The number stands first, so that a narrow terminal cuts the reason.
+      // The number comes first, so that a narrow terminal truncates the reason.
       draw(`${Math.ceil(left / 1_000)} s … ${why}`)
       await Bun.sleep(Math.ceil(Math.min(left, 1_000)))
     }

@@ -1,4 +1,4 @@
-/** Which certificates a replay trusts. */
+/** Certificates that a replay trusts. */
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import { ReplayFault } from './replay-error.ts'
@@ -7,9 +7,9 @@ import type { Options } from './options.ts'
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * The TLS settings for a service: `--insecure`, `--ca`, on this machine the certificate that the embedded
- * run made for itself, otherwise the system's authorities.
- * @throws ReplayFault if `--ca` names no certificate
+ * The TLS settings for a service: from `--insecure` or `--ca`; on this machine the certificate of the embedded run;
+ * otherwise the authorities of the system.
+ * @throws ReplayFault if the file of `--ca` has no valid certificate
  */
 export async function trustFor(
   { url, ca, insecure }: Pick<Options, 'url' | 'ca' | 'insecure'>,
@@ -26,7 +26,7 @@ export async function trustFor(
 async function certificate(path: string): Promise<string> {
   try {
     const pem = await Bun.file(path).text()
-    // Parsed only to refuse what is none: fetch would report a bad file as a broken connection.
+    // Parsed only for validation: fetch would report an invalid file as a connection error.
     void new X509Certificate(pem)
     return pem
   } catch (error) {

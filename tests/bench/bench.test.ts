@@ -1,4 +1,4 @@
-/** The rows of the benchmark do their work, at a tiny size; how fast is not asked here. */
+/** The rows of the benchmark work, at a tiny size; speed is not checked. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { describeOnServers, embeddedOnly } from '#tests/helpers/suite.ts'
 import { type Measured, measureRow, median, SCALES, spread } from './measure.ts'
@@ -57,7 +57,7 @@ describe('a report', () => {
     }
   })
 
-  test('gives medians and their spread, and says what is missed', () => {
+  test('prints medians and their spread, and marks missed goals', () => {
     expect(median([3, 1, 2])).toBe(2)
     expect(median([4, 1, 2, 3])).toBe(2.5)
     expect(spread([1, 2, 10])).toBe(1)
@@ -97,7 +97,7 @@ describe('a report', () => {
     ])
   })
 
-  test('tells what became slower by more than the noise, where less is better too', () => {
+  test('reports what became slower by more than the noise, also where less is better', () => {
     const now = (unit: string, ...ratios: number[]): Measured => ({
       ...row,
       unit,

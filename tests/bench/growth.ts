@@ -1,4 +1,4 @@
-/** Whether a check-in, a flush and a read cost more where there are more pilgrims, and more points. */
+/** Measures the cost of a check-in, a flush and a read by number of pilgrims and of points. */
 import { openDatabase } from '#shared/db/open-database.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Kv } from '#shared/kv/kv.ts'
@@ -12,7 +12,7 @@ import { median } from './measure.ts'
 import { closeAll, cpuSeconds, startDatabase, startPinned, startStore, treeCpuSeconds } from './parts.ts'
 import { buffer, flushAll } from './rows/flush.ts'
 
-/** What is there before anything is measured. */
+/** The stored data before the measurement. */
 interface Event {
   readonly pilgrims: number
   readonly points: number
@@ -30,7 +30,7 @@ const QUICK_SHARE = 1 / 50
 
 /** What is flushed at a time, and how often. */
 const FLUSHED = { pilgrims: 5_000, pointsEach: 20, times: 3 } as const
-/** Answers of the map's cells that are made anew. */
+/** Answers of map cells without the cache. */
 const ANEW = 9
 const TOKEN = 'token-of-the-benchmark'
 
@@ -56,7 +56,7 @@ interface Stage {
   readonly kv: Kv
 }
 
-/** Stores the points, starts the services that are asked, and closes all of it afterwards. */
+/** Stores the points, starts the measured services, and closes everything afterwards. */
 async function onStage<T>(
   postgres: Server,
   event: Event,
@@ -85,7 +85,7 @@ async function onStage<T>(
   }
 }
 
-/** What each of these used for one operation, in microseconds. */
+/** CPU of each process for one operation, in microseconds. */
 async function costs<const T extends readonly (() => number)[]>(
   used: T,
   work: () => Promise<number>,

@@ -5,7 +5,7 @@ import { commandPath, type Program } from '#tests/helpers/programs.ts'
 
 export const WRK: Program = { commands: ['wrk'], debian: 'wrk', brew: 'wrk' }
 
-/** The core that the load generator has to itself, and the one of what is measured. */
+/** The core of the load generator, and the core of the measured process. */
 export const LOAD_CORE = 1
 export const SERVED_CORE = 0
 
@@ -14,7 +14,7 @@ export interface Load {
   readonly script: 'check-in' | 'sync' | 'read'
   /** http:// or https://, without a path. */
   readonly url: string
-  /** What the script is given: the path, then its own. */
+  /** Arguments of the script: the path, then its own. */
   readonly args: readonly (string | number)[]
   readonly seconds: number
   readonly connections?: number
@@ -25,7 +25,7 @@ export interface Loaded {
   readonly seconds: number
   readonly p50_ms: number
   readonly p99_ms: number
-  /** CPU that the load generator itself has used. */
+  /** CPU of the load generator itself. */
   readonly cpuSeconds: number
 }
 
@@ -37,17 +37,17 @@ const CONNECTIONS = { 'check-in': 256, sync: 64, read: 64 }
 
 const canPin = Bun.which('taskset') !== null && availableParallelism() > 1
 
-/** What stands before a command so that it runs on one core; nothing where that cannot be. */
+/** The prefix of a command that runs on one core; empty where that is not possible. */
 export const onCore = (core: number): string[] => (canPin ? ['taskset', '-c', `${core}`] : [])
 
-/** Puts a process that runs already, with all its threads, on one core. */
+/** Moves a running process, with all its threads, to one core. */
 export function moveToCore(core: number, pid: number): void {
   if (canPin) Bun.spawnSync(['taskset', '-a', '-c', '-p', `${core}`, `${pid}`])
 }
 
 /**
- * Sends as many requests as a server takes, for so many seconds.
- * @throws Error when any of them is not answered with success: its figure would say nothing
+ * Sends as many requests as a server answers, for some seconds.
+ * @throws Error when any request fails, because its figure would be meaningless
  */
 export async function load(wanted: Load): Promise<Loaded> {
   const { script, url, args, seconds, connections = seconds < 1 ? 4 : CONNECTIONS[script] } = wanted

@@ -1,6 +1,6 @@
-/** Measuring contenders in turn, so that what else the machine does meets all of them alike. */
+/** Measures contenders in turns, so that other load on the machine affects all of them alike. */
 
-/** How much is measured: `full` for the table, `quick` for a look, `smoke` so that the tests run every line of it. */
+/** The size of a run: `full` for the table, `quick` for a short run, `smoke` for the tests. */
 export interface Scale {
   readonly name: 'full' | 'quick' | 'smoke'
   readonly rounds: number
@@ -16,10 +16,10 @@ export const SCALES: Record<Scale['name'], Scale> = {
   smoke: { name: 'smoke', rounds: 1, seconds: 0.2, share: 0.001 },
 }
 
-/** CPU microseconds a request, of each process that had a part in it. */
+/** CPU microseconds per request, by process. */
 export type Cpu = Readonly<Record<string, number>>
 
-/** What was measured, with what it cost. */
+/** A figure and its CPU cost. */
 export interface Sample {
   readonly figure: number
   readonly cpu: Cpu
@@ -27,7 +27,7 @@ export interface Sample {
 
 export interface Contender {
   readonly name: string
-  /** The product, what nothing can be faster than, or what people would pick instead. */
+  /** The service, an upper limit, or an alternative. */
   readonly role: 'ours' | 'limit' | 'peer'
   /** One figure, in the row's unit. @throws when what was measured did not do its work */
   measure(): Promise<number | Sample>
@@ -51,9 +51,9 @@ export interface Row {
   readonly id: string
   readonly title: string
   readonly unit: string
-  /** Whether it needs what `peers/install.ts` installs from the package registry. */
+  /** Whether it needs the packages of `peers/install.ts`. */
   readonly peers?: true
-  /** Measured once before it counts: code is compiled by then, and pilgrims are known. */
+  /** Runs once before the measurement, so that code is compiled and pilgrims exist. */
   readonly warm?: true
   /** Left out of the tests: too slow at any size, or the same code as another row. */
   readonly untested?: boolean

@@ -1,4 +1,4 @@
-/** What is measured: processes of the product and of its peers, and what the kernel counts of them. */
+/** The measured processes, of the service and of its peers, and their CPU and memory by the kernel. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -18,7 +18,7 @@ export const UNLIMITED: Environment = {
   EVENT_LIMIT_ADDRESS: '1000000000',
   EVENT_LIMIT_ADMIN: '1000000',
   EVENT_PENDING_MAX: '10000000',
-  // A flush that starts while something else is measured would be measured with it.
+  // A flush during another measurement would distort it.
   EVENT_FLUSH_SECONDS: '86400',
 }
 
@@ -71,7 +71,7 @@ export async function startPeer(
 export const startBare = (...what: readonly string[]): Promise<Server> =>
   startPeer('bare', (port) => [process.execPath, join(import.meta.dir, 'peers/bare.ts'), `${port}`, ...what])
 
-/** Closes all of them, and tells the first fault. */
+/** Closes all of them, then throws the first error. */
 export async function closeAll(servers: readonly AsyncDisposable[]): Promise<void> {
   const ends = await Promise.allSettled(servers.map((server) => server[Symbol.asyncDispose]()))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
@@ -85,7 +85,7 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS
 }
 
-/** The same of a process with all its children, those that have ended and been waited for included. */
+/** CPU seconds of a process and all its children, including ended ones. */
 export function treeCpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   const ended = (Number(fields[13]) + Number(fields[14])) / CLOCK_TICKS
@@ -93,7 +93,7 @@ export function treeCpuSeconds(pid: number): number {
   return children.reduce((sum, child) => sum + treeCpuSeconds(Number(child)), cpuSeconds(pid) + ended)
 }
 
-/** Processes by the name that a table gives them. */
+/** Processes by their name in the table. */
 export type Processes = Readonly<Record<string, number>>
 
 /**

@@ -1,4 +1,4 @@
-/** A database as an event leaves it: pilgrims with profiles, surveys and points, stored by the real flush. */
+/** Fills a database like an event: pilgrims with profiles, surveys and points, stored by the real flush. */
 import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
@@ -28,7 +28,7 @@ function entriesOf(i: number, startMs: number, days: number, count: number) {
       sentMs: fromMs + n * 2 * MINUTE_MS,
       recordedMs: fromMs + n * 2 * MINUTE_MS,
       receivedMs: fromMs + n * 2 * MINUTE_MS + 500,
-      // Everybody at their own pace.
+      // Each pilgrim has their own speed.
       lat: 24 + (i % 997) / 1_000 + days * (0.1 + (i % 7_919) / 1e6) + n * 0.001,
       lng: 120.5 + (i % 89) / 180,
       accuracy: 8,

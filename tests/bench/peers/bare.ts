@@ -1,5 +1,5 @@
 /**
- * `bun bare.ts <port> <what> [argument]`: what nothing on Bun can be faster than.
+ * `bun bare.ts <port> <what> [argument]`: the upper limit of a server on Bun.
  * check-in: parses the JSON and answers 202. track: parses and checks a batch by the product's own check.
  * bytes: answers a file's bytes from memory. select: one SELECT 1 of the database that is named.
  */

@@ -1,4 +1,4 @@
-/** What people would pick instead, installed where it is thrown away: no package of theirs is one of the product. */
+/** Installs the peers into a temporary directory; their packages are no dependencies of the service. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newDirectory, runToEnd } from '#tests/helpers/process.ts'
@@ -16,5 +16,5 @@ async function install(): Promise<string> {
   return dir
 }
 
-/** The directory with the peers, their packages installed, once a run. @throws when the registry is out of reach */
+/** The directory of the installed peers, once per run. @throws when the registry cannot be reached */
 export const installPeers = (): Promise<string> => (installed ??= install())

@@ -1,4 +1,4 @@
-/** `bun querying.ts <port> <what> <Postgres URL>`: what the product reads from sums, by a query over all points. */
+/** `bun querying.ts <port> <what> <Postgres URL>`: the answers that the service reads from totals, by a query over all points. */
 import postgres, { type PendingQuery, type Row } from 'postgres'
 
 const [port, what, url] = process.argv.slice(2)
@@ -20,7 +20,7 @@ Bun.serve({
   hostname: '127.0.0.1',
   idleTimeout: 60,
   fetch: async (request) => {
-    // The first question, whether it is there, must not cost a query.
+    // The readiness check must not cost a query.
     if (new URL(request.url).pathname === '/') return new Response('')
     const query = answers[what!]!()
     // What nobody waits for any more would run on beside whoever is measured next, for seconds.

@@ -1,4 +1,4 @@
-/** Two runs, perhaps on different machines: ratios are compared, so that only the product can have become slower. */
+/** Compares the ratios of two runs. Ratios do not depend on the machine. */
 import { z } from 'zod'
 import { type Measured, median, spread } from '../measure.ts'
 
@@ -21,7 +21,7 @@ const Row = z.object({
 export const Run = z.object({ at: z.string(), scale: z.string(), machine: z.string(), rows: z.array(Row) })
 export type Run = z.infer<typeof Run>
 
-/** What two runs may differ by without anything having changed, at least. */
+/** The smallest assumed noise between two runs. */
 const LEAST_NOISE = 0.05
 /** A normal distribution's deviation is 1.48 times the median distance; three of them are seldom left. */
 const DEVIATIONS = 3 * 1.48
@@ -30,12 +30,12 @@ export interface Difference {
   readonly what: string
   readonly before: number
   readonly after: number
-  /** Share of `before` that may be noise. */
+  /** The noise as a share of `before`. */
   readonly noise: number
   readonly slower: boolean
 }
 
-/** Where less is better the ratio grows when it becomes worse. */
+/** Where less is better, a larger ratio is worse. */
 const isLess = (unit: string): boolean => ['s', 'MB', 'µs'].includes(unit)
 
 /** Every ratio that both runs have. */

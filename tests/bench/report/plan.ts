@@ -1,10 +1,10 @@
-/** What a million walkers need, from the CPU that a check-in cost in this run. */
+/** The resources for a million walkers, from the CPU of a check-in in this run. */
 import type { Cpu, Measured } from '../measure.ts'
 
 const WALKERS = 1_000_000
 /** A point of each, this often. */
 const EVERY_S = 30
-/** What a core is planned to be busy. */
+/** The planned load of a core. */
 const BUSY = 0.5
 
 const PARTS = ['Caddy', 'tracking', 'Redis'] as const

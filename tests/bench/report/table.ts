@@ -1,7 +1,7 @@
 /** Figures as text, for a terminal and for this folder’s README. */
 import { type Cpu, type Figure, type Judged, type Measured, median, spread } from '../measure.ts'
 
-/** A figure with three digits that count. */
+/** A figure with three significant digits. */
 export function shown(figure: number): string {
   if (figure >= 1_000) return Math.round(figure).toLocaleString('en')
   return Number(figure.toPrecision(3)).toString()
@@ -14,7 +14,7 @@ function wanted({ of, atLeast = -Infinity, atMost = Infinity }: Judged): string 
   return of === null ? bound : `${bound} × ${of}`
 }
 
-/** What a request cost each process, in microseconds. */
+/** CPU microseconds per request, by process. */
 export const cpuText = (cpu: Cpu): string =>
   Object.entries(cpu)
     .map(([process, microseconds]) => `${process} ${shown(microseconds)}`)

@@ -1,4 +1,4 @@
-/** A check-in through Caddy with TLS, beside the same Caddy before a bare server. */
+/** A check-in through Caddy with TLS, beside the same Caddy with a bare server. */
 import { join } from 'node:path'
 import { type CaddyServer, startCaddy } from '#tests/helpers/servers.ts'
 import type { Server } from '#tests/helpers/process.ts'
@@ -51,7 +51,7 @@ export const throughCaddy: Row = {
   },
 }
 
-/** As phones come that were asleep: a handshake for each check-in. */
+/** Like phones that were asleep: a TLS handshake for each check-in. */
 export const freshConnections: Row = {
   id: 'caddy-fresh',
   title: 'check-in through Caddy, a new TLS connection each',

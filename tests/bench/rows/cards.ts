@@ -1,4 +1,4 @@
-/** Share cards, beside the pixels alone and @vercel/og. */
+/** Share cards, beside resvg alone and @vercel/og. */
 import { join } from 'node:path'
 import { Resvg } from '@resvg/resvg-js'
 import satori from 'satori'

@@ -1,4 +1,4 @@
-/** A check-in, tracking alone before Redis, beside a bare server and what people would write instead. */
+/** A check-in of tracking alone with Redis, beside a bare server and an alternative. */
 import { join } from 'node:path'
 import type { Server } from '#tests/helpers/process.ts'
 import { load } from '../load.ts'
@@ -24,7 +24,7 @@ export interface CheckIns {
   readonly url: string
   /** Those that have a part in a check-in. */
   readonly processes: Processes
-  /** `new`: each check-in comes on a connection of its own; if not said, connections are kept. */
+  /** `new`: each check-in on a connection of its own (default: connections are kept). */
   readonly connections?: 'new'
 }
 

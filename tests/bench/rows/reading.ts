@@ -1,4 +1,4 @@
-/** What many people read: the live map, the map's cells, profiles. */
+/** Frequent reads: the live map, map cells, profiles. */
 import { join } from 'node:path'
 import { openDatabase } from '#shared/db/open-database.ts'
 import type { Kv, Submission } from '#shared/kv/kv.ts'
@@ -90,7 +90,7 @@ const reader = (
   },
 })
 
-/** A bare server that answers what another one answered just now, from memory. */
+/** A bare server that answers the same bytes from memory. */
 async function startSameBytes(url: string, headers: Record<string, string> = {}): Promise<Server> {
   const answer = await fetch(url, { headers })
   if (!answer.ok) throw new Error(`${url} was answered ${answer.status}`)

@@ -1,4 +1,4 @@
-/** The lines of the table, in its order. */
+/** The rows of the table, in order. */
 import type { Row } from '../measure.ts'
 import { freshConnections, throughCaddy } from './caddy.ts'
 import { shareCards } from './cards.ts'

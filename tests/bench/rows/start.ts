@@ -1,4 +1,4 @@
-/** How long a start takes, and how much memory is held afterwards. */
+/** The duration of a start, and the memory afterwards. */
 import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { load } from '../load.ts'
 import type { Opened, Row, Scale } from '../measure.ts'
@@ -59,7 +59,7 @@ export const startOfEmbedded: Row = {
 
 type Service = Awaited<ReturnType<typeof startPinned>>
 
-/** A tracking service that is started anew for each figure. */
+/** A tracking service that is restarted for each figure. */
 async function freshTracking(
   atMost: number,
   fsync: Parameters<typeof startStore>[0],

@@ -21,7 +21,7 @@ describeWorlds(
   'costly pictures',
   (world) => {
     const upload = (body: Bytes) => world.fetch(uploadScreenshotEndpoint.path, { method: 'POST', body })
-    const soon = async (what: string, answer: () => Promise<unknown>): Promise<void> => {
+    const inTime = async (what: string, answer: () => Promise<unknown>): Promise<void> => {
       const began = performance.now()
       await answer()
       const tookMs = performance.now() - began
@@ -36,7 +36,7 @@ describeWorlds(
       let through = false
       const watch = async (what: string, look: () => Promise<void>): Promise<void> => {
         while (!through) {
-          await soon(what, look)
+          await inTime(what, look)
           await Bun.sleep(100)
         }
       }

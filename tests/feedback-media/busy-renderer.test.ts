@@ -26,7 +26,7 @@ const walker = async (): Promise<string> => {
 }
 const card = async (userId: string) => {
   const { status, headers } = await run.fetch(`/api/event/og/${userId}.png`)
-  return { status, etag: headers.get('etag'), kept: headers.get('cache-control') }
+  return { status, etag: headers.get('etag'), cacheControl: headers.get('cache-control') }
 }
 const rename = (userId: string, name: string) =>
   run.fetch('/api/event/user/sync', json({ user_id: userId, display_name: name }))
@@ -52,20 +52,20 @@ function rendererOf({ pid }: Embedded): number {
 test('the stored card is served with a short cache time, and then the new one', async () => {
   const userId = await walker()
   const first = await card(userId)
-  expect(first).toMatchObject({ status: 200, kept: 'public, max-age=60' })
+  expect(first).toMatchObject({ status: 200, cacheControl: 'public, max-age=60' })
   const before = written()
   stopped = rendererOf(run)
   process.kill(stopped, 'SIGSTOP')
   await rename(userId, '林美玉')
   const began = performance.now()
-  expect(await card(userId)).toEqual({ ...first, kept: 'public, max-age=5' })
+  expect(await card(userId)).toEqual({ ...first, cacheControl: 'public, max-age=5' })
   expect(performance.now() - began).toBeLessThan(8_000)
   process.kill(stopped, 'SIGCONT')
   stopped = null
   // Drawn in the background, without another request.
   await until(() => written() !== before, { timeoutMs: 40_000, what: 'the new card to be stored' })
   const second = await card(userId)
-  expect(second).toMatchObject({ status: 200, kept: 'public, max-age=60' })
+  expect(second).toMatchObject({ status: 200, cacheControl: 'public, max-age=60' })
   expect(second.etag).not.toBe(first.etag)
 }, 90_000)
 
@@ -75,10 +75,10 @@ test('cards are drawn after the renderer has died', async () => {
   stopped = rendererOf(run)
   process.kill(stopped, 'SIGSTOP')
   await rename(userId, '林美玉')
-  expect(await card(userId)).toEqual({ ...first, kept: 'public, max-age=5' })
+  expect(await card(userId)).toEqual({ ...first, cacheControl: 'public, max-age=5' })
   process.kill(stopped, 'SIGKILL')
   stopped = null
-  await until(async () => (await card(userId)).kept === 'public, max-age=60', {
+  await until(async () => (await card(userId)).cacheControl === 'public, max-age=60', {
     timeoutMs: 40_000,
     what: 'the new card',
     everyMs: 200,

@@ -167,7 +167,7 @@ describeWorlds(
     const draw = (userId: string, headers: Record<string, string> = {}) =>
       world.fetch(drawCardEndpoint.path, json({ user_id: userId }, headers))
     const card = (userId: string) => world.fetch(`/api/event/og/${userId}.png`)
-    const told = ({ status, headers }: Response) => [status, headers.get('cache-control')]
+    const served = ({ status, headers }: Response) => [status, headers.get('cache-control')]
 
     test('are charged to the address, but not when a stored card is served', async () => {
       const walkers = Array.from({ length: LIMIT + 1 }, newPilgrim)
@@ -179,15 +179,16 @@ describeWorlds(
       await sentenceOf(refused, 429, 'rate-limited')
       await sentenceOf(await draw(last), 429, 'rate-limited')
       // Stored cards are still served, also outdated ones.
-      for (let i = 0; i < 2 * LIMIT; i++) expect(told(await card(first))).toEqual([200, 'public, max-age=60'])
+      for (let i = 0; i < 2 * LIMIT; i++)
+        expect(served(await card(first))).toEqual([200, 'public, max-age=60'])
       const before = (await card(first)).headers.get('etag')
       await world.fetch('/api/event/user/sync', json({ user_id: first, display_name: '林美玉' }))
       const old = await card(first)
-      expect([...told(old), old.headers.get('etag')]).toEqual([200, 'public, max-age=5', before])
+      expect([...served(old), old.headers.get('etag')]).toEqual([200, 'public, max-age=5', before])
       // Operators are not charged.
       for (const userId of [first, last]) await dataOf(await draw(userId, admin('owner')), drawCardEndpoint)
       for (const userId of [first, last])
-        expect(told(await card(userId))).toEqual([200, 'public, max-age=60'])
+        expect(served(await card(userId))).toEqual([200, 'public, max-age=60'])
     })
   },
   { EVENT_LIMIT_DRAWING: String(LIMIT) },

@@ -92,12 +92,12 @@ function leakFault(request: FuzzRequest, { status, headers, body }: Answer): str
   const sent = `${request.body.toString()} ${request.target} ${request.headers.flat().join(' ')}`
   // The client's own request id is returned, and may look like code.
   const own = headers.get('x-request-id') || '\n'
-  const told = [
+  const texts = [
     status >= 400 ? body.toString() : '',
     ...[...headers].map(([name, value]) => `${name}: ${value}`),
   ].map((text) => text.replaceAll(own, '…'))
   for (const leak of LEAKS) {
-    const found = told.map((text) => leak.exec(text)?.[0]).find(Boolean)
+    const found = texts.map((text) => leak.exec(text)?.[0]).find(Boolean)
     if (found !== undefined && !sent.includes(found)) return `an answer contains ${JSON.stringify(found)}`
   }
   if (headers.has('server') || headers.has('x-powered-by')) return 'an answer names its server'

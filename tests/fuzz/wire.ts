@@ -86,30 +86,30 @@ function readAnswer(received: Buffer, bodyless: boolean, ended: boolean): Answer
 
 /** A sender with one connection, which is reused while the server keeps it open. */
 export function openWire({ port, ca }: { readonly port: number; readonly ca: string }): Wire {
-  let kept: TLSSocket | null = null
+  let reusable: TLSSocket | null = null
 
   const exchange = (socket: TLSSocket, bytes: Buffer, last: boolean, bodyless: boolean, withinMs: number) =>
     new Promise<Outcome>((resolve) => {
       const chunks: Buffer[] = []
-      const settle = (outcome: Outcome) => {
+      const finish = (outcome: Outcome) => {
         clearTimeout(timer)
         socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('close')
         const stays =
           !last && typeof outcome === 'object' && outcome.headers.get('connection')?.toLowerCase() !== 'close'
-        if (stays) kept = socket
+        if (stays) reusable = socket
         else socket.destroy()
         resolve(outcome)
       }
       const look = (ended: boolean) => {
         try {
           const answer = readAnswer(Buffer.concat(chunks), bodyless, ended)
-          if (answer !== null) settle(answer)
-          else if (ended) settle('closed')
+          if (answer !== null) finish(answer)
+          else if (ended) finish('closed')
         } catch {
-          settle('garbled')
+          finish('garbled')
         }
       }
-      const timer = setTimeout(() => settle('silent'), withinMs)
+      const timer = setTimeout(() => finish('silent'), withinMs)
       socket.on('data', (chunk: Buffer) => (chunks.push(chunk), look(false)))
       socket.on('end', () => look(true))
       socket.on('close', () => look(true))
@@ -129,8 +129,8 @@ export function openWire({ port, ca }: { readonly port: number; readonly ca: str
 
   return {
     async send(bytes, { last, bodyless, withinMs }) {
-      const used = kept
-      kept = null
+      const used = reusable
+      reusable = null
       if (used !== null && !used.destroyed && !last) {
         const outcome = await exchange(used, bytes, last, bodyless, withinMs)
         // The reused connection may just have been closed; a new one decides.
@@ -138,6 +138,6 @@ export function openWire({ port, ca }: { readonly port: number; readonly ca: str
       } else used?.destroy()
       return exchange(await open(), bytes, last, bodyless, withinMs)
     },
-    close: () => kept?.destroy(),
+    close: () => reusable?.destroy(),
   }
 }

@@ -135,14 +135,14 @@ describeOnServers('the sender', () => {
     expect(line.received.size).toBe(10)
   })
 
-  const settled = (chunk: Chunk, settlement: Parameters<typeof recordDelivery>[2], atMs: number) =>
+  const decide = (chunk: Chunk, settlement: Parameters<typeof recordDelivery>[2], atMs: number) =>
     ports.db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(atMs)))
 
   test('a decision is not changed by a later answer', async () => {
     const id = await plan(2)
     const held = await chunkOf(id)
-    await settled(held, { state: 'sent', requestId: 'first' }, START)
-    await settled(held, { state: 'failed', detail: 'too late' }, START + MINUTE)
+    await decide(held, { state: 'sent', requestId: 'first' }, START)
+    await decide(held, { state: 'failed', detail: 'too late' }, START + MINUTE)
     expect(await chunkOf(id)).toMatchObject({
       state: 'sent',
       lineRequestId: 'first',
@@ -159,7 +159,7 @@ describeOnServers('the sender', () => {
     const split = () => ports.db.orm.transaction((tx) => splitChunk(tx, held, 'one bad id', new Date(START)))
     await split()
     await split()
-    await settled(held, { state: 'sent' }, START + MINUTE)
+    await decide(held, { state: 'sent' }, START + MINUTE)
     const chunks = await chunksOf(id)
     expect(chunks.map(({ state, size, recipients }) => [state, size, recipients.length])).toEqual([
       ['split', 3, 3],

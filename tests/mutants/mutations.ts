@@ -118,7 +118,7 @@ export const planted = ({ start, end, replacement }: Change, text: string): stri
 function isReporting(node: Node): boolean {
   if (node.type === 'ExpressionStatement') return isReporting(node.expression as Node)
   if (node.type === 'BlockStatement') return (node.body as Node[]).every(isReporting)
-  // Whether it is told.
+  // Whether it only reports.
   if (node.type === 'IfStatement') return isReporting(node.consequent as Node) && node.alternate === null
   if (node.type !== 'CallExpression') return false
   const object = calledOn(node)

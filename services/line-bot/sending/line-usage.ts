@@ -24,7 +24,7 @@ export async function readUsage({ db, log }: ServiceContext, line: Line | null):
     quota = await line.quota()
   } catch (error) {
     log.warn('the quota could not be read from LINE', errorFields(error))
-    throw unavailable('LINE does not answer at the moment. Please try again soon.')
+    throw unavailable('LINE does not answer. Please try again in a moment.')
   }
   const { limit, used } = quota
   const [reachable] = await db.read(() =>

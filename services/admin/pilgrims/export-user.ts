@@ -96,7 +96,7 @@ async function* json(
 /**
  * Exports one pilgrim's data as a download, pending points included. While the buffer is unavailable, the export says
  * that they are missing.
- * @throws Refusal 404 for an unknown pilgrim, 503 when that can not be determined
+ * @throws Refusal 404 for an unknown pilgrim, 503 when that can not be determined; an error of the database
  */
 export async function exportUser(
   context: ServiceContext,
@@ -114,7 +114,7 @@ export async function exportUser(
     format === 'gpx'
       ? ['application/gpx+xml', gpx(context, userId, entries)]
       : ['application/json', json(context, userId, entries)]
-  return new Response(streamingBody(body), {
+  return new Response(await streamingBody(context, body), {
     headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="pilgrim.${format}"` },
   })
 }

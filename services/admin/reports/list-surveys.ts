@@ -122,8 +122,11 @@ function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null
   return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others))
 }
 
-/** Streams all responses as CSV, in UTF-8 with a byte order mark, which spreadsheets need for Chinese. */
-export function surveysCsv(context: ServiceContext): Response {
+/**
+ * Streams all responses as CSV, in UTF-8 with a byte order mark, which spreadsheets need for Chinese.
+ * @throws an error of the database
+ */
+export async function surveysCsv(context: ServiceContext): Promise<Response> {
   const lines = async function* () {
     const { columns, others } = await readColumns(context)
     const shown = new Set(columns)
@@ -148,7 +151,7 @@ export function surveysCsv(context: ServiceContext): Response {
       more = rows.length === CSV_PAGE
     }
   }
-  return new Response(streamingBody(lines()), {
+  return new Response(await streamingBody(context, lines()), {
     headers: {
       'Content-Type': 'text/csv; charset=utf-8',
       'Content-Disposition': 'attachment; filename="surveys.csv"',

@@ -1,0 +1,169 @@
+/** Downloads during which a store goes away: complete and marked, refused, or broken off with a line that says so. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { BROKEN_OFF } from '#services/admin/reports/streaming-body.ts'
+import { sentenceOf } from '#tests/helpers/answers.ts'
+import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { type FragileWorld, openFragileWorld, recovered } from '#tests/helpers/test-stack-real.ts'
+import { admin } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+/** Some 25 MB as JSON and 9 MB as GPX, in pages. */
+const POINTS = 80_000
+const SURVEYS = 40_000
+const OUTAGE_MS = 90_000
+
+const LONG = {
+  json: { path: 'admin/users/walker/export', table: 'gps_points', ends: '}' },
+  gpx: { path: 'admin/users/walker/export?format=gpx', table: 'gps_points', ends: '</gpx>\n' },
+  csv: { path: 'admin/surveys', table: 'surveys', ends: '"\r\n' },
+} as const
+type Kind = keyof typeof LONG
+const KINDS = Object.keys(LONG) as Kind[]
+
+describeOnServers('a download', () => {
+  let world: FragileWorld
+  const whole = new Map<Kind, number>()
+
+  const headersOf = (csv: boolean) => ({ ...admin('owner'), ...(csv ? { Accept: 'text/csv' } : {}) })
+  const ask = (path: string, csv = false): Promise<Response> =>
+    world.fetch(`/api/event/${path}`, { headers: headersOf(csv) })
+  /** The answer as it begins: to be held against its contract it would be read to its end. */
+  const begin = (kind: Kind): Promise<Response> =>
+    fetch(`https://localhost:${world.port}/api/event/${LONG[kind].path}`, {
+      headers: headersOf(kind === 'csv'),
+      tls: { ca: world.ca },
+    })
+
+  /** Keeps readers of a table waiting. @returns resolves once somebody waits, and lets them go on */
+  async function holdUp(table: string) {
+    const sql = postgres(world.postgres.url, { max: 2, onnotice: () => undefined })
+    const released = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const holding = sql
+      .begin(async (tx) => {
+        await tx.unsafe(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
+        held.resolve()
+        await released.promise
+      })
+      // With the server its lock goes as well.
+      .catch(() => undefined)
+    await held.promise
+    return {
+      waiting: () =>
+        until(
+          async () =>
+            (await sql`SELECT FROM pg_locks WHERE NOT granted AND relation = ${table}::regclass`).length > 0,
+          { timeoutMs: 10_000, what: `a reader of ${table} to wait` },
+        ),
+      async release() {
+        released.resolve()
+        await holding
+        await sql.end({ timeout: 1 })
+      },
+    }
+  }
+
+  /** Begins a download, and does something while it stands in the middle. @returns its text */
+  async function interrupted(kind: Kind, act: () => Promise<void>): Promise<string> {
+    const answer = await begin(kind)
+    expect(answer.status).toBe(200)
+    const held = holdUp(LONG[kind].table)
+    // The server waits for a reader who does not read.
+    const text = answer.text()
+    const hold = await held
+    try {
+      await hold.waiting()
+      await act()
+    } finally {
+      await hold.release()
+    }
+    return text
+  }
+
+  beforeAll(async () => {
+    world = await openFragileWorld()
+    await using sql = Object.assign(postgres(world.postgres.url, { max: 1 }), {
+      [Symbol.asyncDispose]: () => sql.end(),
+    })
+    await sql`
+      INSERT INTO pilgrims (user_id, display_name, created_at, updated_at)
+      SELECT 'walker' || n, repeat('x', 60), now(), now() FROM generate_series(1, ${SURVEYS}::int) n
+      UNION ALL SELECT unnest('{walker,newcomer}'::text[]), NULL, now(), now()`
+    await sql`
+      INSERT INTO surveys (user_id, answers, revision, submitted_at)
+      SELECT 'walker' || n, '{}', 1, now() FROM generate_series(1, ${SURVEYS}::int) n`
+    await sql`
+      INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, in_range, clock_corrected)
+      SELECT 'walker', 't', t, t, t, 24, 120.5, true, false FROM generate_series(1, ${POINTS}::int) n,
+        LATERAL (SELECT date_trunc('day', now()) - n * interval '1 s') AS at (t)`
+    for (const kind of KINDS) {
+      const text = await (await begin(kind)).text()
+      expect(text.endsWith(LONG[kind].ends)).toBe(true)
+      whole.set(kind, text.length)
+    }
+  }, 2 * WORLD_MS)
+  afterEach(async () => {
+    await Promise.all([world.redis.restart(), world.postgres.restart()])
+    await recovered(world)
+  }, OUTAGE_MS)
+  afterAll(() => world.close(), WORLD_MS)
+
+  test.each(KINDS)(
+    'is whole when Redis goes in the middle: %s',
+    async (kind) => {
+      const text = await interrupted(kind, () => world.redis.stop())
+      expect(text.endsWith(LONG[kind].ends)).toBe(true)
+      expect(text.length).toBe(whole.get(kind)!)
+    },
+    OUTAGE_MS,
+  )
+
+  test.each(['json', 'gpx'] as const)(
+    'says what is missing when Redis went before: %s',
+    async (kind) => {
+      await world.redis.stop()
+      const text = await (await begin(kind)).text()
+      expect(text.endsWith(LONG[kind].ends)).toBe(true)
+      if (kind === 'gpx') expect(text).toContain('Incomplete')
+      else expect(JSON.parse(text)).toMatchObject({ pending: null })
+    },
+    OUTAGE_MS,
+  )
+
+  test.each(KINDS)(
+    'says so in its last line, and in the log, when Postgres goes in the middle: %s',
+    async (kind) => {
+      const log = () => readFileSync(join(world.service('admin').dir, 'server.log'), 'utf8')
+      const before = log().length
+      const text = await interrupted(kind, () => world.postgres.stop())
+      expect(text.length).toBeLessThan(whole.get(kind)!)
+      expect(text.slice(-BROKEN_OFF.length)).toBe(BROKEN_OFF)
+      const lines = log().slice(before).split('\n')
+      expect(lines.filter((line) => line.includes('a download failed on its way'))).toHaveLength(1)
+      // What Bun prints by itself is no line of the log.
+      expect(lines.filter((line) => line !== '' && !line.startsWith('{'))).toEqual([])
+    },
+    OUTAGE_MS,
+  )
+
+  test.each([
+    ['admin/users/newcomer/export', 'surveys'],
+    ['admin/users/newcomer/export?format=gpx', 'gps_points'],
+    ['admin/surveys', 'surveys'],
+  ])(
+    'is refused when Postgres goes before anything is answered: %s',
+    async (path, table) => {
+      const hold = await holdUp(table)
+      const asked = ask(path, true)
+      await hold.waiting()
+      await world.postgres.stop()
+      await hold.release()
+      await sentenceOf(await asked, 503, 'unavailable')
+    },
+    OUTAGE_MS,
+  )
+})

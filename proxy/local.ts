@@ -13,7 +13,7 @@ import { serviceOf } from '#shared/http/routes.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { createLog, type Log } from '#shared/runtime/log.ts'
 import { contextOf, drain, openPorts, readSettings, stopSignal } from '#shared/runtime/service.ts'
-import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
+import { watchUncaughtErrors } from '#shared/runtime/uncaught-errors.ts'
 import { createAdmin } from '#services/admin/app.ts'
 import { openBackupSocket } from '#services/admin/backup/backup-socket.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
@@ -23,7 +23,7 @@ import { createSurveyProfile } from '#services/survey-profile/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
 import { openCertificate } from './local/certificate.ts'
 import { listen } from './local/listen.ts'
-import { takePlace } from './local/take-place.ts'
+import { reserveDirectoryAndPort } from './local/reserve-directory-and-port.ts'
 import { openTokens } from './local/tokens.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 import { reachability, urlOf } from './local/welcome.ts'
@@ -82,7 +82,7 @@ const migrating = (url: string) => (db: Database) => (url === '' ? migrateDataba
 export async function startLocal(env: Environment, log: Log, now: () => number = Date.now): Promise<Local> {
   // Invalid settings are reported before waiting for the lock.
   const { dataDir, host, port } = readSettings(env, log)
-  const unlock = await takePlace({ dataDir, host, port }, log)
+  const unlock = await reserveDirectoryAndPort({ dataDir, host, port }, log)
   const tokens = openTokens(dataDir, env)
   const config = readConfig({ ...env, ...tokens.env })
   const ports = await openPorts(config, log, now, migrating(config.databaseUrl))
@@ -159,7 +159,7 @@ if (import.meta.main) {
   const stopping = stopSignal()
   try {
     const log = createLog()
-    watchUnseenErrors(log)
+    watchUncaughtErrors(log)
     const local = await startLocal(environment(), log)
     console.log(welcome(local))
     await stopping

@@ -24,7 +24,7 @@ function listenError({ host, port }: Address, error: unknown): unknown {
 }
 
 /** @throws LoggableError with what to do, when the address can not be listened on */
-export function expectFree(address: Address): void {
+export function expectFreePort(address: Address): void {
   // Port 0 means any free port.
   if (address.port === 0) return
   try {

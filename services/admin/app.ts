@@ -30,7 +30,7 @@ import {
   dropDeadLetterEndpoint,
   forceFlushEndpoint,
   ledgerEndpoint,
-  replayDeadLetterEndpoint,
+  requeueDeadLetterEndpoint,
 } from '#shared/contracts/ledger.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
@@ -42,8 +42,8 @@ import { docsPage } from './documentation/docs-page.ts'
 import { openApi } from './documentation/openapi.ts'
 import { showHome } from './home/show-home.ts'
 import { createHealth } from './lifecycle/health.ts'
-import { eraseUser } from './erasure/erase-user.ts'
-import { createErasureSweep } from './erasure/sweep-erasures.ts'
+import { eraseUser } from './erasure/erase-pilgrim.ts'
+import { createErasureSweep } from './erasure/retry-erasures.ts'
 import { exportUser } from './pilgrims/export-user.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
 import { listAudit } from './reports/list-audit.ts'
@@ -56,7 +56,7 @@ import { setUserStatus } from './pilgrims/set-user-status.ts'
 import { showUser } from './pilgrims/show-user.ts'
 import { createStream } from './stream/stream.ts'
 import { readTimeline } from './reports/timeline.ts'
-import { readActivity, setStatus } from './lifecycle/activity-status.ts'
+import { readActivity, setStatus } from './lifecycle/set-activity-status.ts'
 
 /** Operators' endpoints about the event. */
 function serveEvent(router: Router, context: ServiceContext): void {
@@ -112,7 +112,7 @@ function serveLedger(router: Router, context: ServiceContext): void {
   serve(router, context, ledgerEndpoint, () => showLedger(context))
   serve(router, context, deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
   serve(router, context, deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
-  serve(router, context, replayDeadLetterEndpoint, ({ operator, params, requestId }) =>
+  serve(router, context, requeueDeadLetterEndpoint, ({ operator, params, requestId }) =>
     requeueDeadLetter(context, operator!, params.id, requestId),
   )
   serve(router, context, dropDeadLetterEndpoint, ({ operator, params, requestId }) =>

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { Config } from '#shared/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
-import { runCommand, screen, summary, withInstallation, WrongCommandLine } from './backup/command.ts'
+import { runCommand, screen, summary, withInstallation, UsageError } from './backup/command.ts'
 import { restoreBackup } from './backup/restore.ts'
 import { verifyBackup } from './backup/verify-backup.ts'
 
@@ -48,6 +48,6 @@ if (import.meta.main)
         paused: { type: 'boolean', default: false },
       },
     })
-    if (values.from === undefined) throw new WrongCommandLine('Name the backup: --from <file>.')
+    if (values.from === undefined) throw new UsageError('Name the backup: --from <file>.')
     await restore(config, values.from, values)
   })

@@ -2,8 +2,8 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
-import { createLossWatch } from '#shared/ledger/record-losses.ts'
-import { readLedger, statesOf } from '#shared/ledger/read-ledger.ts'
+import { createLossWatch } from '#shared/ledger/watch-for-losses.ts'
+import { readLedger, statesOf } from '#shared/ledger/ledger.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 

@@ -13,7 +13,7 @@ import { type Calendar, createCalendar } from '#shared/rules/calendar.ts'
 import { Differences } from './rebuild/differences.ts'
 import { rebuildMap } from './rebuild/map.ts'
 import { rebuildPilgrims } from './rebuild/pilgrims.ts'
-import { rebuildReportTotals, TakenBack } from './rebuild/report-totals.ts'
+import { rebuildReportTotals, CheckRolledBack } from './rebuild/report-totals.ts'
 import { rollUpAll } from './flush/roll-up-cells.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
@@ -46,10 +46,10 @@ export async function rebuild(
   try {
     await db.sql.begin(async (tx) => {
       await reconcileAll(tx, calendar, differences)
-      if (check) throw new TakenBack()
+      if (check) throw new CheckRolledBack()
     })
   } catch (error) {
-    if (!(error instanceof TakenBack)) throw error
+    if (!(error instanceof CheckRolledBack)) throw error
   }
   await rebuildReportTotals(db, differences, !check)
   return differences.count

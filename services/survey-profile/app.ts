@@ -1,6 +1,6 @@
 /** The survey-profile service: profiles, surveys, consent, and statistics of pilgrims. */
 import { publishStatus } from '#shared/lifecycle/activity-status.ts'
-import { createDirectAdmission } from '#shared/buffer/admit/direct-admission.ts'
+import { createDirectAdmission } from '#shared/buffer/admit/unbatched-admission.ts'
 import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import {
@@ -17,18 +17,18 @@ import { createRouter, serve } from '#shared/http/router.ts'
 import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { provesIdentity } from '#shared/security/pilgrim-identity.ts'
 import { countPhotos } from './count-photos.ts'
-import { forOthers, knownProfile, readProfiles } from './read-profile.ts'
+import { toPublicProfile, expectProfile, readProfiles } from './read-profile.ts'
 import { recordConsent } from './record-consent.ts'
 import { setParticipantStatus } from './set-participant-status.ts'
 import { setPhone } from './set-phone.ts'
-import { submitSurvey, type TakeTrack } from './submit-survey.ts'
+import { submitSurvey, type TrackAdmission } from './submit-survey.ts'
 import { syncUser } from './sync-user.ts'
 
 export function createSurveyProfile(context: ServiceContext): Service {
   const { config, db, kv, calendar, log } = context
   // This service writes no files, so it has no journal.
   const counters = openProcessCounters({ kv, db, log, journalPath: null, journaled: () => 0 })
-  const trackAdmission: TakeTrack = {
+  const trackAdmission: TrackAdmission = {
     admitTrack: createDirectAdmission({
       kv,
       rules: admissionRules(config),
@@ -53,9 +53,9 @@ export function createSurveyProfile(context: ServiceContext): Service {
   serve(router, context, participantStatusEndpoint, ({ body }) => setParticipantStatus(context, body))
   serve(router, context, photoCountEndpoint, ({ query }) => countPhotos(context, query.user_id))
   serve(router, context, profileEndpoint, async ({ params: { userId }, operator, request }) => {
-    const found = knownProfile(userId, await profile(userId))
+    const found = expectProfile(userId, await profile(userId))
     const whole = operator !== null || (await provesIdentity(context, request, userId))
-    return whole ? found : forOthers(context, found)
+    return whole ? found : toPublicProfile(context, found)
   })
   return {
     name: 'survey-profile',

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { PhotoCount } from '#shared/contracts/profile.ts'
-import { sharePerson } from '#shared/pilgrims/person-lock.ts'
+import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
@@ -15,7 +15,7 @@ export async function countPhotos({ db, kv }: ServiceContext, userId: string): P
   return db.read(() =>
     db.orm.transaction(async (tx) => {
       // With this lock, an erasure clears the cache after this write and not before it.
-      await sharePerson(tx, userId)
+      await lockPersonShared(tx, userId)
       const mine = eq(pilgrims.userId, userId)
       const [row] = await tx.select({ count: pilgrims.photoCount }).from(pilgrims).where(mine)
       if (row === undefined) return { userId, photo_count: 0 }

@@ -34,7 +34,7 @@ export async function readProfiles(
  * Returns the profile.
  * @throws Refusal 404 when the pilgrim is unknown, 503 when that can not be determined
  */
-export function knownProfile(userId: string, profile: Profile | null | undefined): Profile {
+export function expectProfile(userId: string, profile: Profile | null | undefined): Profile {
   if (profile === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
   if (profile === undefined) throw notFound(`There is no pilgrim with the id ${userId}.`)
@@ -73,7 +73,7 @@ function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profi
 }
 
 /** The profile as others get it. An instant would reveal which point of the map is the pilgrim's. */
-export function forOthers({ calendar }: Pick<ServiceContext, 'calendar'>, profile: Profile): Profile {
+export function toPublicProfile({ calendar }: Pick<ServiceContext, 'calendar'>, profile: Profile): Profile {
   const dayOf = (seen: Profile['first_seen']) => seen && calendar.day(Date.parse(seen))
   return { ...profile, first_seen: dayOf(profile.first_seen), last_seen: dayOf(profile.last_seen) }
 }

@@ -1,7 +1,7 @@
 /** A survey: stores the current answers, and the history of earlier ones, in one transaction. */
 import { eq, sql } from 'drizzle-orm'
 import type { Verdict, Submission } from '#shared/kv/kv.ts'
-import { syncTrack, type SyncRules } from '#shared/buffer/validate/sync-track.ts'
+import { syncTrack, type SyncRules } from '#shared/buffer/sync-track.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { StoredAnswers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'
@@ -11,7 +11,7 @@ import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
 /** Admission of a track, as for `track/sync`. */
-export interface TakeTrack {
+export interface TrackAdmission {
   readonly admitTrack: (submission: Submission) => Promise<Verdict>
   readonly rules: SyncRules
 }
@@ -19,7 +19,7 @@ export interface TakeTrack {
 /** Stores the answers, then admits the track that came with them. A refused track does not fail the request. */
 export async function submitSurvey(
   { db, now }: ServiceContext,
-  trackAdmission: TakeTrack,
+  trackAdmission: TrackAdmission,
   request: SubmitRequest,
 ): Promise<SubmitAnswer> {
   const { user_id: userId, survey: answers, phone, display_name: displayName } = request
@@ -52,7 +52,7 @@ export async function submitSurvey(
 }
 
 async function admitAttachedTrack(
-  trackAdmission: TakeTrack,
+  trackAdmission: TrackAdmission,
   userId: string,
   points: readonly unknown[] | null | undefined,
   nowMs: number,

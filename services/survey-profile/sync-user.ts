@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Profile, UserSyncRequest } from '#shared/contracts/profile.ts'
 import { mergeReported, upsertPilgrim } from './upsert-pilgrim.ts'
-import { forOthers, knownProfile, readProfiles } from './read-profile.ts'
+import { toPublicProfile, expectProfile, readProfiles } from './read-profile.ts'
 
 /** The given fields, without absent and null ones. */
 const given = <T>(
@@ -31,7 +31,7 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
     if (Object.keys({ ...consumption, ...transport }).length > 0)
       await mergeReported(tx, held, { consumption, transport })
   })
-  const profile = knownProfile(userId, (await readProfiles(context, [userId])).get(userId))
+  const profile = expectProfile(userId, (await readProfiles(context, [userId])).get(userId))
   // The caller has been verified as the pilgrim, unless EVENT_IDENTITY is open.
-  return config.identity === 'open' ? forOthers(context, profile) : profile
+  return config.identity === 'open' ? toPublicProfile(context, profile) : profile
 }

@@ -1,9 +1,9 @@
 /** Writes a pilgrim's row. Creates it if needed, and changes only the fields that were sent. */
 import { eq } from 'drizzle-orm'
-import { foldModes, MAX_MODES } from '#shared/contracts/profile.ts'
+import { normalizeModes, MAX_MODES } from '#shared/contracts/profile.ts'
 import { invalid } from '#shared/http/errors.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
-import { holdPerson } from '#shared/pilgrims/person-lock.ts'
+import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
 import { addToReportTotals } from '#shared/pilgrims/report-totals.ts'
 import type { Reported } from '#shared/rules/reported-carbon.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
@@ -23,7 +23,7 @@ export async function upsertPilgrim(
   fields: PilgrimFields,
   nowMs: number,
 ): Promise<Row> {
-  await holdPerson(tx, userId, nowMs)
+  await lockPersonUnlessErased(tx, userId, nowMs)
   const at = new Date(nowMs)
   const [row] = await tx
     .insert(pilgrims)
@@ -40,7 +40,7 @@ export async function upsertPilgrim(
  */
 export async function mergeReported(tx: Writer, held: Row, given: Reported): Promise<void> {
   const consumption = { ...held.consumption, ...given.consumption }
-  const before = foldModes(held.transport)
+  const before = normalizeModes(held.transport)
   const transport = { ...before, ...given.transport }
   const modes = Object.keys(transport).length
   if (modes > MAX_MODES && modes > Object.keys(before).length)

@@ -8,11 +8,11 @@ import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer } from '#shared/contracts/tracking.ts'
 import type { CheckInRequest } from '#shared/contracts/gps-points.ts'
 import { refusalOfVerdict } from '#shared/buffer/admit/refusal-of-verdict.ts'
-import { countRejected } from '#shared/buffer/validate/sync-track.ts'
+import { countRejected } from '#shared/buffer/sync-track.ts'
 import { submissionId } from '#shared/buffer/admit/submission-id.ts'
 import type { Verdict } from '#shared/kv/kv.ts'
 import type { Count } from '#shared/ledger/process-counters.ts'
-import { acceptAttached, attachedAnswer, type AttachedTrack, withoutPoints } from './attached-track.ts'
+import { acceptAttached, attachedAnswer, type AttachedTrack, withoutPoints } from './check-in-track.ts'
 
 export interface CheckInRules extends AcceptRules {
   /** Counts the attached points that are rejected. */

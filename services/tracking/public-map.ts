@@ -7,7 +7,7 @@
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
-import { gatherCrowds } from '#shared/map/crowds.ts'
+import { groupIntoCrowds } from '#shared/map/crowds.ts'
 import type { Moved } from '#shared/kv/kv.ts'
 import { inside, type LivePositions } from './live-map.ts'
 
@@ -91,7 +91,7 @@ export class PublicMap {
     const begins = [this.#hour() - HOUR_MS, this.#hour() - DAY_MS, -Infinity]
     const spans = Map.groupBy(people, ({ t }) => begins.findIndex((ms) => t >= ms))
     return Array.from(spans).flatMap(([span, within]) =>
-      gatherCrowds(within, this.crowd).map(({ cell, count, sinceMs }) => ({
+      groupIntoCrowds(within, this.crowd).map(({ cell, count, sinceMs }) => ({
         ...cellCentre(cell),
         minuteMs: minute(sinceMs),
         count,

@@ -14,9 +14,9 @@ import {
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { countRefusal, countVerdict, countingAdmission } from '#shared/ledger/counted-admission.ts'
 import type { Tally } from '#shared/ledger/process-counters.ts'
-import { admitOrRefuse, answerWithin, createAdmitWithTimeout, storeFull } from './admit/admit-with-timeout.ts'
+import { admitOrThrow, answerWithin, createAdmitWithTimeout, storeFull } from './admit/admit-with-timeout.ts'
 import type { Journal } from './journal/journal.ts'
-import { createJournalFallback } from './journal/journal-fallback.ts'
+import { createJournalFallback } from './journal/admit-to-journal.ts'
 import { createOfflineAdmission, type OfflineAdmission } from './journal/offline-admission.ts'
 import { createJournalRecovery } from './journal/journal-recovery.ts'
 
@@ -89,7 +89,7 @@ export function createBuffer(options: BufferOptions): Buffer {
     },
     admitTrack: countingAdmission(tally.count, async (submission) => {
       if (watch.isFull()) throw storeFull()
-      return admitOrRefuse(admit, submission)
+      return admitOrThrow(admit, submission)
     }),
     journaled: () => journal.size(),
     async start() {

@@ -61,12 +61,12 @@ export function pack(point: Point): Entry {
 }
 
 /** Place and times of a check-in. */
-export type Standing = Pick<Point, 'sentMs' | 'recordedMs' | 'receivedMs' | 'lat' | 'lng'>
+export type CheckInPosition = Pick<Point, 'sentMs' | 'recordedMs' | 'receivedMs' | 'lat' | 'lng'>
 
 const STANDING = /\[(-?\d+),(\d+),([^,]+),([^,]+),/
 
 /** Reads place and times of a packed check-in; null for any other value. */
-export function standingOf({ field, value }: Entry): Standing | null {
+export function checkInPositionOf({ field, value }: Entry): CheckInPosition | null {
   const [offset, receivedMs, lat, lng] = (STANDING.exec(value)?.slice(1) ?? []).map(Number)
   if (lng === undefined) return null
   const sentMs = Number(field.slice(1))
@@ -74,14 +74,14 @@ export function standingOf({ field, value }: Entry): Standing | null {
 }
 
 /** Whether a check-in came without a timestamp, so that it counts at its receipt or at the next free instant. */
-const standsAtReceipt = ({ sentMs, recordedMs, receivedMs }: Standing): boolean =>
+const standsAtReceipt = ({ sentMs, recordedMs, receivedMs }: CheckInPosition): boolean =>
   recordedMs === sentMs && receivedMs <= sentMs
 
 /**
  * Whether two check-ins of one pilgrim share an instant by accident: they are at different places, and one of them
  * came without a timestamp. The later one gets the next free instant.
  */
-export const meetsByAccident = (one: Standing, other: Standing): boolean =>
+export const sharesInstantByAccident = (one: CheckInPosition, other: CheckInPosition): boolean =>
   (standsAtReceipt(one) || standsAtReceipt(other)) && (one.lat !== other.lat || one.lng !== other.lng)
 
 /** Splits a value of the buffer into the pilgrim's generation at that time and the packed point. */

@@ -14,8 +14,8 @@ import {
   rejectedIn,
   skippedLine,
   type Tally,
-  countingAdmission,
-  tallyLine,
+  addAnswer,
+  countersLine,
 } from './replay/report.ts'
 import { createScreen, type Screen } from './replay/terminal.ts'
 import { trustFor } from './replay/trusted-certificates.ts'
@@ -57,7 +57,7 @@ async function run(options: Options, dataDir: string, screen: Screen): Promise<0
   const client = createClient({ ...options, tls, wait: (ms, why) => screen.wait(ms, why) })
   announce(recording, plan, options, screen)
   const tally = await send(plan, options, client, screen)
-  screen.print(`track       ${tallyLine(tally)}`)
+  screen.print(`track       ${countersLine(tally)}`)
   const whole = rejectedIn(tally) === 0
   if (!whole) screen.note('Rejected points are not stored. If it is for their time: --ends moves the track.')
   if (options.settle) await screen.wait(SETTLE_MS, 'Statistics may be 60 s old.')
@@ -88,15 +88,15 @@ async function send(plan: Plan, options: Options, client: Client, screen: Screen
       if (step.kind === 'check-in') {
         noteCheckIn(await client.checkIn(step.body), screen)
       } else {
-        tally = countingAdmission(tally, await client.sync(step.body))
+        tally = addAnswer(tally, await client.sync(step.body))
         done += step.body.points.length
-        screen.progress(done, plan.points, tallyLine(tally))
+        screen.progress(done, plan.points, countersLine(tally))
       }
     }
   } catch (error) {
     if (!(error instanceof ReplayFault)) throw error
     throw new ReplayFault(
-      `${error.message}\nSo far: ${tallyLine(tally)}. To go on, add ${sameTimes(options, plan)}: what is stored counts once.`,
+      `${error.message}\nSo far: ${countersLine(tally)}. To go on, add ${sameTimes(options, plan)}: what is stored counts once.`,
     )
   }
   return tally

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { validationMessage } from '#shared/http/validation-message.ts'
 import { parseTokens } from './admin-tokens.ts'
-import { readArea } from './area.ts'
+import { readArea } from './read-area.ts'
 import { parseOrigins } from './origins.ts'
-import { readRoute } from './route.ts'
+import { readRoute } from './read-route.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const flag = z.enum(['development', 'production']).default('development')

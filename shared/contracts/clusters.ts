@@ -102,6 +102,6 @@ export const clustersEndpoint = endpoint({
   access: 'volunteer',
   query: ClustersQuery,
   data: Clusters,
-  keepMs: 1_000,
+  cacheMs: 1_000,
   errors: [503],
 })

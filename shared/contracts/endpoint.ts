@@ -43,7 +43,7 @@ export interface Endpoint<
   /** Status code of a success. */
   readonly success: 200 | 202
   /** Whether a success may be 202 instead: the work is recorded and continues after the answer. */
-  readonly goesOn: boolean
+  readonly mayContinue: boolean
   /** Where a pilgrim's call carries the user id; `header`: optionally in X-Line-User-Id. */
   readonly caller: 'body' | 'query' | 'header' | 'none'
   /** Whether it answers 403 once the event has ended. */
@@ -54,9 +54,9 @@ export interface Endpoint<
   readonly body: Body
   readonly bodyKind: 'none' | 'json' | 'raw'
   /** Fast validation of the common form of a body, where speed matters; null: validate with the schema. */
-  quickBody?(given: unknown): z.infer<Body> | null
+  fastBody?(given: unknown): z.infer<Body> | null
   /** Fast selection of the declared fields of an answer, where speed matters. */
-  quickData?(data: z.infer<Data>): z.infer<Data>
+  fastData?(data: z.infer<Data>): z.infer<Data>
   /** Content of `data` in the envelope; for other media types a description. */
   readonly data: Data
   /** Media type of a success without the JSON envelope; null: JSON in the envelope. */
@@ -69,7 +69,7 @@ export interface Endpoint<
    * How long the response cache may reuse an answer, in milliseconds; 0: not at all. The answer must depend only on
    * path, query and the caller's role. It carries an ETag, and a matching request gets 304.
    */
-  readonly keepMs: number
+  readonly cacheMs: number
   /** Status codes of errors beyond those that follow from the fields above. */
   readonly errors: readonly number[]
   /** Schemas of error bodies that differ from `ErrorBody`, by status. */
@@ -105,7 +105,7 @@ export function endpoint<
     access: 'public',
     limit: given.access === undefined || given.access === 'public' ? null : 'admin',
     success: 200,
-    goesOn: false,
+    mayContinue: false,
     caller: 'none',
     closedAtEnd: false,
     params: Nothing as unknown as P,
@@ -115,7 +115,7 @@ export function endpoint<
     media: null,
     otherMedia: [],
     downloads: [],
-    keepMs: 0,
+    cacheMs: 0,
     errors: [],
     refusals: {},
     ...given,

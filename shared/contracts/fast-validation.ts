@@ -2,7 +2,15 @@
  * Fast validation of the most common requests: several times faster than the schema, which validates all others.
  * Every request that passes here also passes the schema, with the same value (a test compares them).
  */
-import { cutText, foldMode, isStorableText, isUserId, MAX_MODE, MAX_POINTS, MAX_SOURCE } from './fields.ts'
+import {
+  cutText,
+  normalizeMode,
+  isStorableText,
+  isUserId,
+  MAX_MODE,
+  MAX_POINTS,
+  MAX_SOURCE,
+} from './fields.ts'
 import type { CheckInRequest, GpsPoint, TrackSyncRequest } from './gps-points.ts'
 
 type Absent = null | undefined
@@ -29,7 +37,7 @@ function quickText(
 const cutSource = (source: string): string => cutText(source, MAX_SOURCE)
 
 /** A valid point without alias names; null for anything else. */
-export function quickGpsPoint(value: unknown): GpsPoint | null {
+export function fastGpsPoint(value: unknown): GpsPoint | null {
   if (typeof value !== 'object' || value === null) return null
   const fields = value as Record<string, unknown>
   if (!isAbsent(fields.latitude) || !isAbsent(fields.lon)) return null
@@ -37,7 +45,7 @@ export function quickGpsPoint(value: unknown): GpsPoint | null {
   const { lat, lng, timestamp, accuracy, altitude, speed } = fields
   if (!isWithin(lat, 90) || !isWithin(lng, 180) || !isTime(timestamp)) return null
   if (!isMeasure(accuracy) || !isMeasure(altitude) || !isMeasure(speed)) return null
-  const mode = quickText(fields.mode, foldMode, MAX_MODE)
+  const mode = quickText(fields.mode, normalizeMode, MAX_MODE)
   const source = quickText(fields.source, cutSource, MAX_SOURCE)
   if (mode === false || source === false) return null
   // The schema reads an empty mode as absent.
@@ -45,8 +53,8 @@ export function quickGpsPoint(value: unknown): GpsPoint | null {
 }
 
 /** A valid check-in without alias names; null for anything else. */
-export function quickCheckIn(value: unknown): CheckInRequest | null {
-  const point = quickGpsPoint(value)
+export function fastCheckIn(value: unknown): CheckInRequest | null {
+  const point = fastGpsPoint(value)
   if (point === null) return null
   const { user_id, track_points } = value as Record<string, unknown>
   if (typeof user_id !== 'string' || !isUserId(user_id)) return null
@@ -54,7 +62,7 @@ export function quickCheckIn(value: unknown): CheckInRequest | null {
 }
 
 /** A valid batch of points that are not yet validated; null for anything else. */
-export function quickTrackSync(value: unknown): TrackSyncRequest | null {
+export function fastTrackSync(value: unknown): TrackSyncRequest | null {
   if (typeof value !== 'object' || value === null) return null
   const { user_id, points } = value as Record<string, unknown>
   if (typeof user_id !== 'string' || !isUserId(user_id)) return null

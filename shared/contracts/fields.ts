@@ -18,7 +18,7 @@ const MAX_KEY = 64
 export const Key = text(MAX_KEY)
 
 /** Normalizes a mode to its stored form: trimmed, in lower case. */
-export const foldMode = (mode: string): string => mode.trim().toLowerCase()
+export const normalizeMode = (mode: string): string => mode.trim().toLowerCase()
 
 /** Maximum lengths of a mode and of a point's source label. */
 export const MAX_MODE = 32
@@ -31,7 +31,7 @@ export const cutText = (given: string, max: number): string =>
 /** A mode of transport. Surrounding blanks and capitals are ignored; an empty mode becomes null. */
 export const Mode = z
   .string()
-  .overwrite(foldMode)
+  .overwrite(normalizeMode)
   .max(MAX_MODE)
   .refine(isStorableText, { error: NOT_STORABLE })
   .transform((mode) => mode || null)

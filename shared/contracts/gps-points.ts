@@ -34,7 +34,7 @@ const POINT_ALIASES: Record<string, 'lat' | 'lng' | 'timestamp'> = {
 }
 
 /** Renames `lon`, `latitude`, `longitude` and `datetime` if the standard name is absent. */
-export function foldPointAliases(value: unknown): unknown {
+export function normalizePointAliases(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   let folded: Record<string, unknown> | null = null
   for (const alias in POINT_ALIASES) {
@@ -50,7 +50,7 @@ export function foldPointAliases(value: unknown): unknown {
 const Points = z.array(z.unknown()).max(MAX_POINTS)
 
 export const CheckInRequest = z.preprocess(
-  foldPointAliases,
+  normalizePointAliases,
   GpsPoint.extend({
     user_id: UserId,
     track_points: z

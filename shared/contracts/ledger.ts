@@ -87,7 +87,7 @@ export const Replayed = z.object({
 })
 export type Replayed = z.infer<typeof Replayed>
 
-export const replayDeadLetterEndpoint = endpoint({
+export const requeueDeadLetterEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/admin/dead-letters/:id/replay',
   service: 'admin',

@@ -64,12 +64,12 @@ export const PushRequest = z
   })
 export type PushRequest = z.infer<typeof PushRequest>
 
-export const LeftOut = z.object({
+export const ExcludedRecipients = z.object({
   unreachable: z.int().describe('Blocked or left the LINE account'),
   withdrawn: z.int(),
   no_line_id: z.int().describe('The id is not a LINE user id'),
 })
-export type LeftOut = z.infer<typeof LeftOut>
+export type ExcludedRecipients = z.infer<typeof ExcludedRecipients>
 
 export const PushAnswer = z.object({
   id: z.string().nullable().describe('Id of the push, for push/{id}; null for a dry run'),
@@ -79,7 +79,7 @@ export const PushAnswer = z.object({
     .int()
     .nullable()
     .describe('Before this push; null: unlimited, or LINE is not configured'),
-  left_out: LeftOut,
+  left_out: ExcludedRecipients,
 })
 export type PushAnswer = z.infer<typeof PushAnswer>
 
@@ -97,7 +97,7 @@ export const PushProgress = z.object({
   failed: z.int(),
   skipped: z.int(),
   attempts: z.int().describe('Number of calls to LINE so far'),
-  left_out: LeftOut,
+  left_out: ExcludedRecipients,
   faults: z.array(z.object({ detail: z.string(), recipients: z.int() })).describe('The most frequent errors'),
   created_at: Time,
   created_by: z.string().nullable(),

@@ -1,7 +1,7 @@
 /** A pilgrim's profile, and what pilgrims report about themselves. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Day, foldMode, HttpsUrl, MAX_MODE, ParticipantStatus, text, Time, UserId } from './fields.ts'
+import { Day, normalizeMode, HttpsUrl, MAX_MODE, ParticipantStatus, text, Time, UserId } from './fields.ts'
 import { FirstSeen, LastSeen } from './first-and-last-seen.ts'
 
 const OF_OTHERS =
@@ -60,8 +60,8 @@ const Count = z.int().min(0).max(1_000_000)
 export const MAX_MODES = 20
 
 /** Normalizes the modes of self-reported kilometres. If two spellings become the same mode, the later one applies. */
-export const foldModes = (transport: Readonly<Record<string, number>>): Record<string, number> =>
-  Object.fromEntries(Object.entries(transport).map(([mode, km]) => [foldMode(mode), km]))
+export const normalizeModes = (transport: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(transport).map(([mode, km]) => [normalizeMode(mode), km]))
 
 export const UserSyncRequest = z.object({
   user_id: UserId,
@@ -79,13 +79,13 @@ export const UserSyncRequest = z.object({
     .refine((given) => Object.keys(given).length <= MAX_MODES, {
       error: `must name at most ${MAX_MODES} modes`,
     })
-    .refine((given) => Object.keys(given).every((mode) => foldMode(mode) !== ''), {
+    .refine((given) => Object.keys(given).every((mode) => normalizeMode(mode) !== ''), {
       error: 'has a mode without a name',
     })
-    .refine((given) => new Set(Object.keys(given).map(foldMode)).size === Object.keys(given).length, {
+    .refine((given) => new Set(Object.keys(given).map(normalizeMode)).size === Object.keys(given).length, {
       error: 'names a mode twice',
     })
-    .transform(foldModes)
+    .transform(normalizeModes)
     .nullish()
     .describe('Self-reported kilometres by mode; an unknown mode counts as bus'),
 })
@@ -157,7 +157,7 @@ export const profileEndpoint = endpoint({
   limit: null,
   params: z.object({ userId: UserId }),
   data: Profile,
-  quickData: (profile) => ({
+  fastData: (profile) => ({
     userId: profile.userId,
     display_name: profile.display_name,
     picture_url: profile.picture_url,

@@ -157,7 +157,7 @@ export const eraseUserEndpoint = endpoint({
   path: '/api/event/admin/users/:userId',
   service: 'admin',
   summary: 'Erases one pilgrim; the event’s totals keep their contribution, without the person',
-  goesOn: true,
+  mayContinue: true,
   access: 'owner',
   params: z.object({ userId: UserId }),
   data: Erasure,
@@ -184,7 +184,7 @@ export const carbonEndpoint = endpoint({
   summary: 'Carbon footprint of the event: total, by mode, by day, and self-reported consumption',
   access: 'manager',
   data: Carbon,
-  keepMs: 1_000,
+  cacheMs: 1_000,
   errors: [503],
 })
 
@@ -195,7 +195,7 @@ export const timelineEndpoint = endpoint({
   summary: 'Figures by day and hour in the event’s time zone, by the points’ own time',
   access: 'volunteer',
   data: Timeline,
-  keepMs: 1_000,
+  cacheMs: 1_000,
   errors: [503],
 })
 

@@ -9,13 +9,13 @@ export const StreamQuery = z.object({
 })
 export type StreamQuery = z.infer<typeof StreamQuery>
 
-export const StatusSeen = z.object({
+export const StreamStatus = z.object({
   status: ActivityStatus,
   message: z.string().nullable(),
   changed_at: Time,
   changed_by: z.string().nullable(),
 })
-export type StatusSeen = z.infer<typeof StatusSeen>
+export type StreamStatus = z.infer<typeof StreamStatus>
 
 const Admitted = z.object({
   points: z.int().describe('Check-ins and track points'),
@@ -24,16 +24,16 @@ const Admitted = z.object({
 })
 export type Admitted = z.infer<typeof Admitted>
 
-export const CountsSeen = Admitted.extend({
+export const StreamCounts = Admitted.extend({
   at: Time,
   seconds: z
     .number()
     .describe('Length of the period of these counts, about one second; all replicas together'),
   totals: Admitted.describe('Totals since Redis was last empty'),
 })
-export type CountsSeen = z.infer<typeof CountsSeen>
+export type StreamCounts = z.infer<typeof StreamCounts>
 
-export const CellsSeen = z.object({
+export const StreamCells = z.object({
   at: Time,
   zoom: z.int().describe('The requested zoom, or the next coarser one with at most 2,000 cells'),
   cells: z.array(
@@ -44,41 +44,41 @@ export const CellsSeen = z.object({
     }),
   ),
 })
-export type CellsSeen = z.infer<typeof CellsSeen>
+export type StreamCells = z.infer<typeof StreamCells>
 
-export const IncidentSeen = z.object({
+export const StreamIncident = z.object({
   id: z.string(),
   opened_at: Time,
   failure: z.boolean().describe('true: data are at risk; false: a warning'),
   alerts: z.int().describe('Number of alerts sent to the owner'),
 })
-export type IncidentSeen = z.infer<typeof IncidentSeen>
+export type StreamIncident = z.infer<typeof StreamIncident>
 
-export const AlertSeen = z.object({
+export const StreamAlert = z.object({
   state: z.enum(['opened', 'changed', 'recovered']),
-  incident: IncidentSeen,
+  incident: StreamIncident,
 })
-export type AlertSeen = z.infer<typeof AlertSeen>
+export type StreamAlert = z.infer<typeof StreamAlert>
 
 /** The current state. A part that cannot be read now is null; `incident` is also null when there is none. */
 export const Snapshot = z.object({
   at: Time,
   resumed: z.boolean().describe('Whether all events since Last-Event-ID were sent before this snapshot'),
-  status: StatusSeen.nullable(),
+  status: StreamStatus.nullable(),
   ending: Ending.nullable(),
-  counts: CountsSeen.nullable(),
-  incident: IncidentSeen.nullable(),
+  counts: StreamCounts.nullable(),
+  incident: StreamIncident.nullable(),
 })
 export type Snapshot = z.infer<typeof Snapshot>
 
 /** Name of a stream event → its data. */
 export const STREAM_EVENTS = {
   snapshot: Snapshot,
-  status: StatusSeen,
+  status: StreamStatus,
   ending: Ending,
-  counts: CountsSeen,
-  cells: CellsSeen,
-  alert: AlertSeen,
+  counts: StreamCounts,
+  cells: StreamCells,
+  alert: StreamAlert,
 } as const
 
 export type StreamEventName = keyof typeof STREAM_EVENTS

@@ -1,12 +1,12 @@
 /** Check-ins, tracks and the live map. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { quickCheckIn, quickTrackSync } from './fast-validation.ts'
+import { fastCheckIn, fastTrackSync } from './fast-validation.ts'
 import { Instant, Latitude, Longitude, Time, UserId } from './fields.ts'
 import { CheckInRequest, TrackSyncRequest } from './gps-points.ts'
 
 /** Why a track point was rejected. The last three apply only to the track points of a check-in. */
-export const PointFault = z.enum([
+export const PointRejection = z.enum([
   'not-an-object',
   'no-timestamp',
   'invalid-timestamp',
@@ -20,12 +20,12 @@ export const PointFault = z.enum([
   'too-many',
   'no-room',
 ])
-export type PointFault = z.infer<typeof PointFault>
+export type PointRejection = z.infer<typeof PointRejection>
 
 export const TrackSyncAnswer = z.object({
   accepted: z.int(),
   duplicates: z.int(),
-  rejected: z.array(z.object({ index: z.int(), reason: PointFault })),
+  rejected: z.array(z.object({ index: z.int(), reason: PointRejection })),
   durable_through: Time.nullable().describe(
     'The phone may delete this batch’s points up to this time, and the rejected points',
   ),
@@ -131,8 +131,8 @@ export const checkInEndpoint = endpoint({
   caller: 'body',
   body: CheckInRequest,
   data: CheckInAnswer,
-  quickBody: quickCheckIn,
-  quickData: ({ userId, recorded_at, duplicate, pending, in_range, clock_corrected, track }) => ({
+  fastBody: fastCheckIn,
+  fastData: ({ userId, recorded_at, duplicate, pending, in_range, clock_corrected, track }) => ({
     userId,
     recorded_at,
     duplicate,
@@ -153,8 +153,8 @@ export const trackSyncEndpoint = endpoint({
   caller: 'body',
   body: TrackSyncRequest,
   data: TrackSyncAnswer,
-  quickBody: quickTrackSync,
-  quickData: shownTrack,
+  fastBody: fastTrackSync,
+  fastData: shownTrack,
   errors: [403, 503],
 })
 
@@ -167,6 +167,6 @@ export const dataEndpoint = endpoint({
   limit: null,
   query: DataQuery,
   data: LiveMap,
-  keepMs: 1_000,
+  cacheMs: 1_000,
   errors: [503],
 })

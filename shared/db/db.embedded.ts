@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import postgres from 'postgres'
-import { closeAllToOthers } from '#shared/runtime/private-files.ts'
+import { restrictAllToOwner } from '#shared/runtime/private-files.ts'
 import type { Driver } from './db.ts'
 import { insertArrays } from './insert-rows.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
@@ -35,7 +35,7 @@ export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
     throw error
   }
   // PGlite ignores the umask and makes the files of a new database readable for everyone.
-  closeAllToOthers(dir)
+  restrictAllToOwner(dir)
 
   const client = postgres({
     path: socket,

@@ -83,7 +83,7 @@ export async function applyMigrations(tx: Query, migrations: readonly Migration[
 }
 
 /** Takes the lock of migrations and restores until the transaction ends. */
-export const awaitTurn = async (tx: Query): Promise<void> =>
+export const lockMigrations = async (tx: Query): Promise<void> =>
   void (await tx`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
 
 /**
@@ -111,7 +111,7 @@ export async function migrateDatabase(
 async function migrateOnce(tx: Query, migrations: readonly Migration[]): Promise<boolean> {
   // Building an index of a large table is slow, and another job may hold the lock for long.
   await tx`SET LOCAL statement_timeout = 0`
-  await awaitTurn(tx)
+  await lockMigrations(tx)
   const applied = await readSchema(tx, migrations)
   const next = migrations.find(({ name }) => !applied.includes(name))
   if (next === undefined) return false

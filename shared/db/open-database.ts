@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import { openEmbeddedPostgres } from './db.embedded.ts'
 import { openPostgres } from './db.postgres.ts'
 import { type Database, isDatabaseUnavailable } from './db.ts'
-import { queuedProbe, serverProbe } from './probe.ts'
+import { queuedProbe, serverProbe } from './health-probe.ts'
 
 /**
  * Opens the database at the URL, or the embedded one in `dir` if the URL is empty. Does not migrate it.

@@ -2,7 +2,7 @@
  * Statistics of pilgrims: the stored totals, with pending points folded onto them. One call to the kv and one statement
  * for any number of pilgrims; days are read only for pilgrims with a late pending point.
  */
-import { peekInTime } from '#shared/buffer/peek.ts'
+import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import { fieldOf, type Point, unpack } from '#shared/buffer/point.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Entry, Kv, Pending } from '#shared/kv/kv.ts'
@@ -60,7 +60,7 @@ export async function readPilgrimsDegraded(
   stores: Stores,
   userIds: readonly string[],
 ): Promise<Map<string, Pilgrim | null>> {
-  const pending = await peekInTime(stores.kv, userIds)
+  const pending = await peekWithTimeout(stores.kv, userIds)
   const pilgrims = await foldPending(
     stores,
     userIds.map((userId, i) => ({ userId, entries: pending?.[i] ?? [] })),

@@ -26,7 +26,7 @@ const tooSlow = () =>
 const arriving = new WeakSet<Request>()
 
 /** Whether the body of a request is still arriving, so that the client causes the delay. */
-export const isArriving = (request: Request): boolean => arriving.has(request)
+export const isBodyArriving = (request: Request): boolean => arriving.has(request)
 
 /** @throws Refusal 413 beyond `max` bytes, 408 for a body that arrives too slowly */
 export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {

@@ -126,7 +126,7 @@ export async function callOf(
 ) {
   const header = endpoint.caller === 'none' ? null : request.headers.get('x-line-user-id')
   const given = endpoint.caller === 'body' ? foldUserId(json, header) : json
-  const body = endpoint.quickBody?.(given) ?? parse(endpoint.body, given)
+  const body = endpoint.fastBody?.(given) ?? parse(endpoint.body, given)
   const queried = endpoint.query === Nothing ? {} : Object.fromEntries(new URL(request.url).searchParams)
   const query = parse(endpoint.query, endpoint.caller === 'query' ? foldUserId(queried, header) : queried)
   const userId = callerOf(endpoint, body, query, header)

@@ -8,7 +8,7 @@ import { invalid, Refusal, unavailable } from '#shared/http/errors.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
-import { isArriving } from './body.ts'
+import { isBodyArriving } from './body.ts'
 import { allowedMethods, routeOf } from './routes.ts'
 
 /** Timeout of a request, in case a dependency hangs. */
@@ -20,7 +20,7 @@ const REQUEST_TIMEOUT_MS = 25_000
  */
 export const withRequestTimeout = (request: Request, answer: Promise<Response>): Promise<Response> =>
   within(answer, REQUEST_TIMEOUT_MS, () => {
-    if (isArriving(request)) return withRequestTimeout(request, answer)
+    if (isBodyArriving(request)) return withRequestTimeout(request, answer)
     throw unavailable('The service did not answer in time: please try again.')
   })
 

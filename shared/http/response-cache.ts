@@ -58,7 +58,7 @@ export class ResponseCache {
 
   /** @param keepMs lifetime, from the start of the computation, in milliseconds */
   constructor(
-    private readonly keepMs: number,
+    private readonly cacheMs: number,
     private readonly now: () => number,
   ) {}
 
@@ -83,7 +83,7 @@ export class ResponseCache {
     const key = cacheKey(operator, JSON.stringify(what))
     let entry = this.#fresh(key)
     if (entry === null) {
-      entry = { untilMs: this.now() + this.keepMs, making: make().then(cachedAnswer), cached: null }
+      entry = { untilMs: this.now() + this.cacheMs, making: make().then(cachedAnswer), cached: null }
       this.#store(key, entry)
     }
     try {

@@ -48,7 +48,7 @@ const JSON_TYPE = 'application/json;charset=utf-8'
 const envelope = (endpoint: Endpoint, data: unknown): string =>
   data instanceof Written
     ? `{"ok":true,"data":${data.json}}`
-    : JSON.stringify({ ok: true, data: endpoint.quickData?.(data) ?? endpoint.data.parse(data) })
+    : JSON.stringify({ ok: true, data: endpoint.fastData?.(data) ?? endpoint.data.parse(data) })
 
 function enveloped(endpoint: Endpoint, data: unknown, headers: Record<string, string>): Response {
   headers['content-type'] = JSON_TYPE
@@ -76,7 +76,7 @@ export function serve<E extends Endpoint>(
   endpoint: E,
   handler: Handler<E>,
 ): void {
-  const cache = endpoint.keepMs > 0 ? new ResponseCache(endpoint.keepMs, context.now) : null
+  const cache = endpoint.cacheMs > 0 ? new ResponseCache(endpoint.cacheMs, context.now) : null
   const publicCache = ACCESS_LEVEL[endpoint.access] === 0 ? cache : null
   const answer = async ({ request, params, set }: Routed, requestId: string): Promise<Response> => {
     const admitted = await admit(context, endpoint, request)

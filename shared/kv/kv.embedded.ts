@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { admit, move, put } from './embedded/admission.ts'
 import { countersOf, bufferOf, entriesBefore, prune } from './embedded/state.ts'
 import { openStore, type Store } from './embedded/store.ts'
-import { slidingWindows } from './embedded/windows.ts'
+import { slidingWindows } from './embedded/limit-windows.ts'
 import { type Kv, type Receipt, userHash } from './kv.ts'
 
 /** Batches of changes after which an acknowledgement rewrites the log. */
@@ -114,7 +114,7 @@ function liveMapVerbs({
   change,
   committed,
   rewritten,
-}: Store): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'rememberErased' | 'erased'> {
+}: Store): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'storeErasures' | 'erased'> {
   return {
     async erase(userId, { generation, erasedMs }, caches = []) {
       const pending = entriesBefore(state.buffers.get(userId), generation).length
@@ -124,7 +124,7 @@ function liveMapVerbs({
       await rewritten()
       return pending
     },
-    async rememberErased(erased) {
+    async storeErasures(erased) {
       for (const one of erased) change(['erased', one])
       await committed()
     },

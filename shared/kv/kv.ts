@@ -187,7 +187,7 @@ export interface Kv {
     caches?: readonly string[],
   ): Promise<number>
   /** Stores erasures again after the store has lost its data. */
-  rememberErased(erased: readonly Erased[]): Promise<void>
+  storeErasures(erased: readonly Erased[]): Promise<void>
   /** The erasures that a partition has stored. */
   erased(partition: number): Promise<Erased[]>
 

@@ -39,7 +39,7 @@ async function refill(db: Database, kv: Kv): Promise<void> {
   )
   for (const { userId } of rows) await kv.hide(userId, true)
   const erased = await db.read(() => db.orm.select().from(erasures))
-  await kv.rememberErased(
+  await kv.storeErasures(
     erased.map(({ erasedAt, ...erasure }) => ({ ...erasure, erasedMs: erasedAt.getTime() })),
   )
 }

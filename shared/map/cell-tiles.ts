@@ -8,20 +8,20 @@ export type Span = 'hour' | 'day' | 'all'
 /** Distance between stored zooms. Zooms between are added up from the finer one, at most 64 cells for each cell. */
 const STEP = 4
 /** The stored zooms, finest first. */
-export const KEPT_ZOOMS: readonly number[] = [MAX_ZOOM, MAX_ZOOM - STEP, MAX_ZOOM - 2 * STEP]
+export const STORED_ZOOMS: readonly number[] = [MAX_ZOOM, MAX_ZOOM - STEP, MAX_ZOOM - 2 * STEP]
 
 /**
  * Whether tiles of a span are stored at a zoom. The finest zoom has no days: a flush would write half as much again,
  * and its readers need a few tiles only.
  */
-export const isKept = (zoom: number, span: Span): boolean => span !== 'day' || zoom !== MAX_ZOOM
+export const isTileStored = (zoom: number, span: Span): boolean => span !== 'day' || zoom !== MAX_ZOOM
 
 /** Front and tail are read at this zoom, by hours and days. There, pilgrims are also stored without points. */
-export const ENDS_ZOOM = MAX_ZOOM - STEP
+export const FRONT_AND_TAIL_ZOOM = MAX_ZOOM - STEP
 
 /** Whether tiles of a span at a zoom also store the pilgrims without the points. */
-export const keepsPeople = ({ zoom, span }: Pick<TileName, 'zoom' | 'span'>): boolean =>
-  zoom === ENDS_ZOOM && span !== 'all'
+export const storesPeople = ({ zoom, span }: Pick<TileName, 'zoom' | 'span'>): boolean =>
+  zoom === FRONT_AND_TAIL_ZOOM && span !== 'all'
 
 /** Cells and period of a tile. `x` and `y` are those of the tile: a cell eight zooms above. */
 export interface TileName {
@@ -45,7 +45,7 @@ export const tileKey = ({ zoom, span, startMs, y, x }: TileName): string =>
 /** A list at the finest zoom, cut into the tiles of every zoom. */
 function cut(finest: Counts): Pick<Tile, 'zoom' | 'x' | 'y' | 'counts'>[] {
   let counts = finest
-  return KEPT_ZOOMS.flatMap((zoom) => {
+  return STORED_ZOOMS.flatMap((zoom) => {
     if (zoom !== MAX_ZOOM) counts = coarsen(counts, STEP)
     return [...tilesOf(counts)].map(([z, mine]) => ({ ...cellOf(z, zoom - TILE_ZOOMS), zoom, counts: mine }))
   })
@@ -54,7 +54,7 @@ function cut(finest: Counts): Pick<Tile, 'zoom' | 'x' | 'y' | 'counts'>[] {
 /** The tiles of one span, from its counts at the finest zoom. */
 export const tilesAt = (span: Span, startMs: number, finest: Counts): Tile[] =>
   cut(finest)
-    .filter(({ zoom }) => isKept(zoom, span))
+    .filter(({ zoom }) => isTileStored(zoom, span))
     .map((piece) => ({ ...piece, span, startMs }))
 
 /** The tiles of all spans, from counts at the finest zoom by start of the hour. */
@@ -71,7 +71,7 @@ export function tilesOfHours(hours: ReadonlyMap<number, Counts>, calendar: Calen
   const tilesOn = (span: Span, startMs: number, counts: Counts): Tile[] =>
     cuts
       .getOrInsertComputed(counts, () => cut(counts))
-      .filter(({ zoom }) => isKept(zoom, span))
+      .filter(({ zoom }) => isTileStored(zoom, span))
       .map((piece) => ({ ...piece, span, startMs }))
   return [
     ...[...hours].flatMap(([hour, counts]) => tilesOn('hour', hour, counts)),

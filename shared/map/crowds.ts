@@ -29,7 +29,7 @@ export interface Crowd {
  * @param least people in a crowd, at least 1
  * @returns crowds in the order of their cells, independent of the order of the people
  */
-export function gatherCrowds(people: readonly Seen[], least: number): Crowd[] {
+export function groupIntoCrowds(people: readonly Seen[], least: number): Crowd[] {
   const xs = new Int32Array(people.length)
   const ys = new Int32Array(people.length)
   const times = new Float64Array(people.length)

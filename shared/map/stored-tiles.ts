@@ -1,7 +1,7 @@
 /** Reads and writes the tiles of the map. */
 import type { Query } from '#shared/db/db.ts'
 import { type Counts, totalOf } from '#shared/map/cell-counts.ts'
-import { keepsPeople, type Tile, tileKey, type TileName } from '#shared/map/cell-tiles.ts'
+import { storesPeople, type Tile, tileKey, type TileName } from '#shared/map/cell-tiles.ts'
 import { packCounts, packPeople } from '#shared/map/packed-cell-counts.ts'
 
 /** Key of the advisory lock: one transaction at a time changes tiles. */
@@ -21,7 +21,7 @@ export interface StoredTile extends TileName {
 }
 
 const peopleOf = (name: TileName, packed: Uint8Array): Uint8Array | null =>
-  keepsPeople(name) ? packPeople(packed) : null
+  storesPeople(name) ? packPeople(packed) : null
 
 /** Adds counts to the stored tiles. The caller holds the lock. */
 export async function addTiles(tx: Query, tiles: readonly Tile[]): Promise<void> {

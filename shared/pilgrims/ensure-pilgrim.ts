@@ -1,6 +1,6 @@
 /** Creates a pilgrim's row at the first contact. */
 import type { Writer } from '#shared/bus/outbox.ts'
-import { holdPerson } from '#shared/pilgrims/person-lock.ts'
+import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /**
@@ -9,7 +9,7 @@ import { pilgrims } from '#shared/schema/profiles.ts'
  * @throws Refusal 409 when the pilgrim has been erased since
  */
 export async function ensurePilgrim(tx: Writer, userId: string, nowMs: number): Promise<void> {
-  await holdPerson(tx, userId, nowMs)
+  await lockPersonUnlessErased(tx, userId, nowMs)
   const at = new Date(nowMs)
   await tx.insert(pilgrims).values({ userId, createdAt: at, updatedAt: at }).onConflictDoNothing()
 }

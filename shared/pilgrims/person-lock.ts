@@ -9,17 +9,17 @@ import type { Writer } from '#shared/bus/outbox.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
 
 /** Key of a person's lock: 64 bits of the hash, as a decimal bigint. */
-export const lockKey = (userId: string): string =>
+export const personLockKey = (userId: string): string =>
   BigInt.asIntN(64, BigInt(`0x${userHash(userId).slice(0, 16)}`)).toString()
 
 /** Takes the exclusive lock until the transaction ends. */
 export async function lockPerson(tx: Writer, userId: string): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${lockKey(userId)}::bigint)`)
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${personLockKey(userId)}::bigint)`)
 }
 
 /** Takes the shared lock until the transaction ends: waits for a running erasure and delays the next one. */
-export async function sharePerson(tx: Writer, userId: string): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${lockKey(userId)}::bigint)`)
+export async function lockPersonShared(tx: Writer, userId: string): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${personLockKey(userId)}::bigint)`)
 }
 
 /** Number of erasures of a person so far. */
@@ -37,7 +37,7 @@ export async function readGeneration(tx: Writer, userId: string): Promise<number
  * @returns true if the person has been erased since, so that nothing may be written
  */
 export async function isErasedSince(tx: Writer, userId: string, sinceMs: number): Promise<boolean> {
-  await sharePerson(tx, userId)
+  await lockPersonShared(tx, userId)
   const [row] = await tx
     .select({ generation: erasures.generation })
     .from(erasures)
@@ -50,7 +50,7 @@ export async function isErasedSince(tx: Writer, userId: string, sinceMs: number)
  * @param sinceMs time of the request (epoch milliseconds)
  * @throws Refusal 409 if the person has been erased since
  */
-export async function holdPerson(tx: Writer, userId: string, sinceMs: number): Promise<void> {
+export async function lockPersonUnlessErased(tx: Writer, userId: string, sinceMs: number): Promise<void> {
   if (await isErasedSince(tx, userId, sinceMs))
     throw new Refusal(
       409,

@@ -17,7 +17,7 @@ export async function addToReportTotals(tx: Writer, before: Reported, after: Rep
 }
 
 /** Moves the report of an erased pilgrim to the shard of erased people, so the event's totals stay the same. */
-export async function addErasedToReportTotals(tx: Writer, reported: Reported): Promise<void> {
+export async function addErasedReportTotals(tx: Writer, reported: Reported): Promise<void> {
   // All transactions update shards in ascending order, which prevents deadlocks.
   await addDifference(tx, ERASED, NOTHING_REPORTED, reported)
   await addToReportTotals(tx, reported, NOTHING_REPORTED)

@@ -5,7 +5,7 @@ import type { Language } from '#shared/contracts/bot.ts'
 const SIMPLIFIED = ['hans', 'cn', 'sg', 'my']
 
 /** The language of a BCP 47 tag; null if the service has no texts in it. */
-export function spokenLanguage(tag: string): Language | null {
+export function supportedLanguage(tag: string): Language | null {
   const [primary, ...rest] = tag.trim().toLowerCase().split(/[-_]/)
   if (primary === 'en' || primary === 'ja') return primary
   if (primary !== 'zh') return null
@@ -17,7 +17,7 @@ export function acceptedLanguage(header: string | null): Language | null {
   const preferences = (header ?? '').split(',').map((part) => {
     const [tag, ...parameters] = part.split(';')
     const quality = parameters.map((one) => /^\s*q=([\d.]+)\s*$/i.exec(one)?.[1]).find(Boolean)
-    return { language: spokenLanguage(tag!), quality: Number(quality ?? 1) }
+    return { language: supportedLanguage(tag!), quality: Number(quality ?? 1) }
   })
   // Of equal qualities the first one: the sort is stable.
   const [best] = preferences

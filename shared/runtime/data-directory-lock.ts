@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
-import { closeAllToOthers, closeToOthers, isOpenToOthers, makeFilesPrivate } from './private-files.ts'
+import { restrictAllToOwner, restrictPathToOwner, isOpenToOthers, setPrivateUmask } from './private-files.ts'
 
 const LOCK = 'lock.sqlite'
 
@@ -56,7 +56,7 @@ function restrictToOwner(dir: string): void {
       `Other users may access the data directory ${dir}, which contains unrelated files: ${advice}`,
     )
   try {
-    closeToOthers(dir)
+    restrictPathToOwner(dir)
   } catch (error) {
     throw new DataDirectoryOpen(`Other users may access the data directory ${dir}: ${advice}`, {
       cause: error,
@@ -70,7 +70,7 @@ function restrictToOwner(dir: string): void {
  * @throws DataDirectoryInUse if another process still holds the lock after `waitMs`; DataDirectoryOpen
  */
 export function lockDataDirectory(dir: string, waitMs = WAIT_MS): () => void {
-  makeFilesPrivate()
+  setPrivateUmask()
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   restrictToOwner(dir)
   const lock = new Database(join(dir, LOCK), { create: true })
@@ -83,6 +83,6 @@ export function lockDataDirectory(dir: string, waitMs = WAIT_MS): () => void {
       { cause: error },
     )
   }
-  closeAllToOthers(dir)
+  restrictAllToOwner(dir)
   return () => lock.close()
 }

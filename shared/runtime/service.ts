@@ -14,12 +14,12 @@ import { answerUnexpected } from '#shared/http/failures.ts'
 import { clientNetwork } from '#shared/http/client-address.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
-import { makeFilesPrivate } from '#shared/runtime/private-files.ts'
+import { setPrivateUmask } from '#shared/runtime/private-files.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { openObjects } from '#shared/objects/open-objects.ts'
 import { createOutbox } from '#shared/bus/outbox.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
-import { watchUnseenErrors } from '#shared/runtime/unseen-errors.ts'
+import { watchUncaughtErrors } from '#shared/runtime/uncaught-errors.ts'
 import type { Server } from 'bun'
 import { join } from 'node:path'
 
@@ -191,8 +191,8 @@ export async function runService(
   env: Environment = environment(),
 ): Promise<void> {
   const log = createLog()
-  watchUnseenErrors(log)
-  makeFilesPrivate()
+  watchUncaughtErrors(log)
+  setPrivateUmask()
   const config = readSettings(env, log)
   const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
   const stopping = new AbortController()

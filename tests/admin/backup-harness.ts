@@ -1,7 +1,7 @@
 /** Installations without services: a database, a kv, objects and journals, which tests fill and compare. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { eraseUser } from '#services/admin/erasure/erase-user.ts'
+import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import { writeArchive } from '#services/admin/backup/archive.ts'
 import { type Installation, journalsOf, takeBackup, TABLES } from '#services/admin/backup/take-backup.ts'
 import { openJournal } from '#shared/buffer/journal/journal.ts'
@@ -15,7 +15,7 @@ import { openStores } from '#shared/runtime/service.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rules } from '#tests/kv/drivers.ts'
-import { NOON, Rig } from '#tests/scheduler/flush-harness.ts'
+import { NOON, FlushHarness } from '#tests/scheduler/flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from '#tests/scheduler/walks.ts'
 
 export type Kind = 'embedded' | 'real'
@@ -23,7 +23,7 @@ export type Kind = 'embedded' | 'real'
 export interface Opened {
   readonly installation: Installation
   /** Flushes it. */
-  readonly rig: Rig
+  readonly harness: FlushHarness
   readonly dir: string
   close(): Promise<void>
 }
@@ -41,12 +41,12 @@ export async function openInstallation(kind: Kind): Promise<Opened> {
     createLog({}, () => undefined),
     (db) => migrateDatabase(db),
   )
-  const rig = new Rig()
-  Object.assign(rig, { db: stores.db, kv: stores.kv })
-  await rig.kv.setStatus({ status: 'active', version: 1, message: null })
+  const harness = new FlushHarness()
+  Object.assign(harness, { db: stores.db, kv: stores.kv })
+  await harness.kv.setStatus({ status: 'active', version: 1, message: null })
   return {
-    installation: { ...stores, config, now: () => rig.nowMs },
-    rig,
+    installation: { ...stores, config, now: () => harness.nowMs },
+    harness,
     dir,
     async close() {
       await close()
@@ -80,31 +80,31 @@ export async function leaveJournal(
 export const OPERATOR = { role: 'owner', level: 3, name: 'ana', fingerprint: 'f00d' } as const
 
 /** Pilgrims with data of every kind: stored, pending, journaled, erased, with all kinds of text, pictures and messages. */
-export async function fill({ installation, rig }: Opened): Promise<void> {
+export async function fill({ installation, harness }: Opened): Promise<void> {
   const { db, objects } = installation
   const random = randomBy(7)
   for (let i = 0; i < 6; i++) {
     const points = jumbled(random, wander(random, 150, NOON - 3 * 86_400_000, 3), 40)
-    await rig.buffer(`walker-${i}`, points.slice(0, 120))
-    if (i % 2 === 0) await rig.flush()
-    await rig.buffer(`walker-${i}`, points.slice(120))
+    await harness.buffer(`walker-${i}`, points.slice(0, 120))
+    if (i % 2 === 0) await harness.flush()
+    await harness.buffer(`walker-${i}`, points.slice(120))
   }
-  await rig.buffer('gone', walk(30))
-  await rig.buffer('back-again', walk(30))
-  await rig.flush()
+  await harness.buffer('gone', walk(30))
+  await harness.buffer('back-again', walk(30))
+  await harness.flush()
   await db.sql.unsafe(WORDS)
   for (const [key, text] of Object.entries(OBJECTS))
     await objects.put(key, new Uint8Array(Buffer.from(text)), { contentType: 'image/png' })
   await db.sql`UPDATE share_cards SET etag = ${(await objects.head('cards/walker-0.png'))!.etag}`
   for (const userId of ['gone', 'back-again'])
-    await eraseUser({ ...installation, calendar: rig.calendar } as ServiceContext, OPERATOR, userId, 'r')
+    await eraseUser({ ...installation, calendar: harness.calendar } as ServiceContext, OPERATOR, userId, 'r')
   // Pending points with and without the stamp of a generation; in a journal, in the buffer, in both, and in the database.
-  rig.nowMs += 3_600_000
-  const later = walk(20, rig.nowMs, { receivedMs: rig.nowMs })
-  for (const userId of ['back-again', 'walker-1']) await rig.buffer(userId, later)
+  harness.nowMs += 3_600_000
+  const later = walk(20, harness.nowMs, { receivedMs: harness.nowMs })
+  for (const userId of ['back-again', 'walker-1']) await harness.buffer(userId, later)
   for (const userId of ['walker-0', 'walker-3', 'walker-4'])
-    await rig.kv.restore(0, [{ ...journaled(userId, later), entries: [] }], rules())
-  const only = point({ kind: 'c', sentMs: rig.nowMs + 1, receivedMs: rig.nowMs })
+    await harness.kv.restore(0, [{ ...journaled(userId, later), entries: [] }], rules())
+  const only = point({ kind: 'c', sentMs: harness.nowMs + 1, receivedMs: harness.nowMs })
   await leaveJournal(installation, [
     journaled('walker-2', [only]),
     journaled('walker-1', later.slice(0, 1)),
@@ -139,7 +139,7 @@ const WORDS = `
   UPDATE activity SET status = 'paused', version = 5, message = 'rest', changed_at = now();`
 
 /** Everything that is stored, sorted, except the ledger, because a restored kv starts new counters in it. */
-export async function contents({ installation, rig }: Opened) {
+export async function contents({ installation, harness }: Opened) {
   const { db, kv, objects } = installation
   const tables: Record<string, string[]> = {}
   for (const table of TABLES.filter((name) => !name.startsWith('ledger_'))) {
@@ -159,7 +159,7 @@ export async function contents({ installation, rig }: Opened) {
     .flat()
     .map(({ userId, t, lat, lng }) => ({ userId, t, lat, lng }))
     .sort((a, b) => (a.userId < b.userId ? -1 : 1))
-  return { tables, stored, live: places, pending: await rig.pending() }
+  return { tables, stored, live: places, pending: await harness.pending() }
 }
 
 /** @param see called with each line @returns the file's path */

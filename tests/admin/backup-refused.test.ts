@@ -137,8 +137,8 @@ describe('a backup, and its restore', () => {
   })
 
   test('a restore into an installation that is not empty is refused; with --replace everything in it is deleted', async () => {
-    const { installation, rig } = target
-    await rig.buffer('somebody', walk(3))
+    const { installation, harness } = target
+    await harness.buffer('somebody', walk(3))
     await leaveJournal(installation, [journaled('somebody', walk(1))])
     await installation.objects.put('cards/somebody.png', new Uint8Array([1]), { contentType: 'image/png' })
     await installation.db.sql`INSERT INTO consents (user_id, agreed, at) VALUES ('somebody', true, now())`
@@ -150,7 +150,7 @@ describe('a backup, and its restore', () => {
     expect(await restoreBackup(installation, backup, REPLACE)).toBe('paused')
     expect(JSON.stringify(await contents(target))).not.toContain('somebody')
     expect(await installation.kv.status()).toMatchObject({ status: 'paused', version: 5 })
-    await rig.flush()
+    await harness.flush()
     expect(JSON.stringify(await contents(target))).not.toContain('somebody')
   })
 

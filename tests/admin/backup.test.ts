@@ -11,7 +11,7 @@ import { openJournal } from '#shared/buffer/journal/journal.ts'
 import { createJournalRecovery } from '#shared/buffer/journal/journal-recovery.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { userHash } from '#shared/kv/kv.ts'
-import { readLedger } from '#shared/ledger/read-ledger.ts'
+import { readLedger } from '#shared/ledger/ledger.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
@@ -80,7 +80,7 @@ for (const kind of KINDS)
     test(
       'the backup contains every point answered before it, and its totals are those of its points',
       async () => {
-        const { installation, rig } = targets[kind]
+        const { installation, harness } = targets[kind]
         const { kv } = installation
         // A running replica whose kv sometimes refuses journal recovery.
         const journal = openJournal(join(installation.config.dataDir, 'journal'), 100_000)
@@ -105,7 +105,7 @@ for (const kind of KINDS)
             const sentMs = (at += 1_000)
             const own = point({ kind: 'c', sentMs, lat: 24 + (sentMs % 7_919) / 1e5 })
             if (sentMs % 3_000 === 0) await replay.journal(journaled(userId, [own]), null)
-            else await rig.buffer(userId, [own])
+            else await harness.buffer(userId, [own])
             answered.add(`${userId} c${sentMs}`)
             await Bun.sleep(1)
           }
@@ -113,9 +113,9 @@ for (const kind of KINDS)
         // A flush runs just before the backup reads the database.
         const snapshot = Promise.withResolvers<void>()
         const flushing = async (): Promise<void> => {
-          await rig.flush()
+          await harness.flush()
           await snapshot.promise
-          while (!stopped) await rig.flush()
+          while (!stopped) await harness.flush()
         }
         const toggling = async (): Promise<void> => {
           while (!stopped) {
@@ -140,11 +140,11 @@ for (const kind of KINDS)
         if (kind === 'real') await leaveOneConnection(targets[kind])
         await restoreBackup(installation, await verifyBackup(path), REPLACE)
         // The next flush updates the cells, in both installations.
-        await rollUpCells(installation.db, rig.calendar)
-        await expectProjections(installation.db, rig.calendar)
-        await rig.flush()
-        await expectProjections(installation.db, rig.calendar)
-        expect(await rig.storedPoints()).toBe(held.size)
+        await rollUpCells(installation.db, harness.calendar)
+        await expectProjections(installation.db, harness.calendar)
+        await harness.flush()
+        await expectProjections(installation.db, harness.calendar)
+        expect(await harness.storedPoints()).toBe(held.size)
       },
       OPEN_MS,
     )
@@ -170,8 +170,8 @@ describe.each(KINDS)('a dead letter that is requeued during the backup, %s', (ki
   }
 
   test('is in the backup as a pending point; while dead letters are requeued all the time, the backup is refused', async () => {
-    await targets[kind].rig.flush()
-    const before = (await targets[kind].rig.pending()).length
+    await targets[kind].harness.flush()
+    const before = (await targets[kind].harness.pending()).length
     const path = await backUpReplaying(1)
     expect(await pointsIn(path)).toContain(`${POISON.userId} ${POISON.field}`)
     expect(JSON.stringify(await linesOf(path))).not.toContain('"dead_letters","are":[{')
@@ -191,18 +191,21 @@ for (const [from, to] of [
     `everything is restored and continues, ${from} to ${to}`,
     async () => {
       const target = targets[to]
-      const { installation, rig } = target
+      const { installation, harness } = target
       const before = await contents(sources[from])
       const books = await readLedger(sources[from].installation.db, sources[from].installation.kv)
       expect(books).toMatchObject({ lost: 0, journaled: 0, inFlight: 0, pending: 40 })
       const path = await backUp(sources[from])
       expect(statSync(path).mode & 0o777).toBe(0o600)
-      rig.nowMs = sources[from].rig.nowMs
+      harness.nowMs = sources[from].harness.nowMs
       expect(await restoreBackup(installation, await verifyBackup(path), REPLACE)).toBe('paused')
       const after = await contents(target)
       // Journaled points are pending in the buffer now and on the map; those of the erased pilgrim are dropped.
       const journaled = ['walker-2', 'only-journaled']
-      const pending = [...before.pending, ...journaled.map((userId) => `${userId} c${rig.nowMs + 1}`)].sort()
+      const pending = [
+        ...before.pending,
+        ...journaled.map((userId) => `${userId} c${harness.nowMs + 1}`),
+      ].sort()
       expect(after.live.map(({ userId }) => userId)).toEqual(
         [...before.live.map(({ userId }) => userId), 'walker-1', ...journaled].sort(),
       )
@@ -222,8 +225,8 @@ for (const [from, to] of [
       const [row] = await installation.db.sql<{ id: number }[]>`
       INSERT INTO outbox (subject, payload, created_at) VALUES ('s', '{}', now()) RETURNING id`
       expect(row!.id).toBe(3)
-      expect(await rig.flush()).toMatchObject({ stored: 42, duplicates: 0, failures: 0, deadLetters: 0 })
-      expect(await rig.pending()).toEqual([])
+      expect(await harness.flush()).toMatchObject({ stored: 42, duplicates: 0, failures: 0, deadLetters: 0 })
+      expect(await harness.pending()).toEqual([])
       expect(await readLedger(db, kv)).toEqual({ ...books, ...more, stored: stored + 42, pending: 0 })
       expect(await installation.db.sql`SELECT FROM pilgrims WHERE user_id = 'gone'`).toBeEmpty()
     },

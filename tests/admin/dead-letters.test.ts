@@ -7,50 +7,51 @@ import { readConfig } from '#shared/config/config.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { type Kv, KvUnavailable, userHash } from '#shared/kv/kv.ts'
-import { readLedger } from '#shared/ledger/read-ledger.ts'
+import { readLedger } from '#shared/ledger/ledger.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
-import { describeRigs, NOON, type Rig } from '#tests/scheduler/flush-harness.ts'
+import { describeFlushHarness, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 
 const OPERATOR: Operator = { role: 'owner', level: 3, name: 'test', fingerprint: 'test' }
-const contextOf = (rig: Rig, kv: Kv = rig.kv) =>
-  ({ ...rig.context({ kv }), config: readConfig({}) }) as unknown as ServiceContext
-const replay = (rig: Rig, id: number, kv?: Kv) =>
-  requeueDeadLetter(contextOf(rig, kv), OPERATOR, id, 'request')
+const contextOf = (harness: FlushHarness, kv: Kv = harness.kv) =>
+  ({ ...harness.context({ kv }), config: readConfig({}) }) as unknown as ServiceContext
+const replay = (harness: FlushHarness, id: number, kv?: Kv) =>
+  requeueDeadLetter(contextOf(harness, kv), OPERATOR, id, 'request')
 
 /** Points that a table refuses because a constraint allows only the northern hemisphere. */
-async function refuse(rig: Rig, userId: string, count: number): Promise<number[]> {
-  await rig.db.sql`TRUNCATE erasures, audit_log`
-  await rig.db.sql`ALTER TABLE gps_points ADD CONSTRAINT north CHECK (lat > 0)`
-  await rig.bufferEntries(
+async function refuse(harness: FlushHarness, userId: string, count: number): Promise<number[]> {
+  await harness.db.sql`TRUNCATE erasures, audit_log`
+  await harness.db.sql`ALTER TABLE gps_points ADD CONSTRAINT north CHECK (lat > 0)`
+  await harness.bufferEntries(
     userId,
     Array.from({ length: count }, (_, i) => ({
       field: `t${NOON + i * 60_000}`,
       value: `[0,${NOON},-1,120,1]`,
     })),
   )
-  await rig.flush()
-  const rows = await rig.db.sql<{ id: number }[]>`SELECT id FROM dead_letters ORDER BY id`
+  await harness.flush()
+  const rows = await harness.db.sql<{ id: number }[]>`SELECT id FROM dead_letters ORDER BY id`
   return rows.map(({ id }) => id)
 }
-const accept = (rig: Rig) => rig.db.sql`ALTER TABLE gps_points DROP CONSTRAINT IF EXISTS north`
-const points = async (rig: Rig) => {
+const accept = (harness: FlushHarness) =>
+  harness.db.sql`ALTER TABLE gps_points DROP CONSTRAINT IF EXISTS north`
+const points = async (harness: FlushHarness) => {
   const { received, stored, deadLetter, erased, duplicate, rejected, lost, inFlight } = await readLedger(
-    rig.db,
-    rig.kv,
+    harness.db,
+    harness.kv,
   )
   return { received, stored, deadLetter, erased, duplicate, rejected, lost, inFlight }
 }
 const NONE = { stored: 0, deadLetter: 0, erased: 0, duplicate: 0, rejected: {}, lost: 0, inFlight: 0 }
-const audited = async (rig: Rig) =>
-  (await rig.db.sql<{ action: string }[]>`SELECT action FROM audit_log ORDER BY id`).map(
+const audited = async (harness: FlushHarness) =>
+  (await harness.db.sql<{ action: string }[]>`SELECT action FROM audit_log ORDER BY id`).map(
     ({ action }) => action,
   )
 
-describeRigs('dead letters', (rig) => {
+describeFlushHarness('dead letters', (harness) => {
   test('are listed in pages, and shown one by one', async () => {
-    const ids = await refuse(rig, 'anna', 3)
-    await accept(rig)
-    const context = contextOf(rig)
+    const ids = await refuse(harness, 'anna', 3)
+    await accept(harness)
+    const context = contextOf(harness)
     const first = await listDeadLetters(context, { limit: 2 })
     expect(first.items.map(({ id }) => id)).toEqual([ids[2]!, ids[1]!])
     const rest = await listDeadLetters(context, { limit: 2, cursor: first.next_cursor! })
@@ -68,56 +69,57 @@ describeRigs('dead letters', (rig) => {
   })
 
   test('are requeued and stored; refused again, they are dead letters again', async () => {
-    const [one, two] = await refuse(rig, 'anna', 2)
-    expect(await replay(rig, one!)).toEqual({ id: one!, outcome: 'replayed' })
-    expect(await rig.pending()).toHaveLength(1)
-    await rig.flush()
-    expect(await points(rig)).toEqual({ ...NONE, received: 2, deadLetter: 2 })
-    await accept(rig)
-    const [, again] = (await listDeadLetters(contextOf(rig), { limit: 5 })).items
+    const [one, two] = await refuse(harness, 'anna', 2)
+    expect(await replay(harness, one!)).toEqual({ id: one!, outcome: 'replayed' })
+    expect(await harness.pending()).toHaveLength(1)
+    await harness.flush()
+    expect(await points(harness)).toEqual({ ...NONE, received: 2, deadLetter: 2 })
+    await accept(harness)
+    const [, again] = (await listDeadLetters(contextOf(harness), { limit: 5 })).items
     expect(again!.id).toBe(two!)
-    for (const { id } of (await listDeadLetters(contextOf(rig), { limit: 5 })).items) await replay(rig, id)
-    await rig.flush()
-    expect(await points(rig)).toEqual({ ...NONE, received: 2, stored: 2 })
-    expect(await audited(rig)).toEqual(Array<string>(3).fill('replay-dead-letter'))
+    for (const { id } of (await listDeadLetters(contextOf(harness), { limit: 5 })).items)
+      await replay(harness, id)
+    await harness.flush()
+    expect(await points(harness)).toEqual({ ...NONE, received: 2, stored: 2 })
+    expect(await audited(harness)).toEqual(Array<string>(3).fill('replay-dead-letter'))
   })
 
   test('stay when the flush refuses them while they are requeued, or when the buffer can not store them', async () => {
-    const [id] = await refuse(rig, 'anna', 1)
-    const away: Kv = { ...rig.kv, restore: () => Promise.reject(new KvUnavailable('away')) }
-    expect(await rejection(replay(rig, id!, away))).toBeInstanceOf(KvUnavailable)
+    const [id] = await refuse(harness, 'anna', 1)
+    const away: Kv = { ...harness.kv, restore: () => Promise.reject(new KvUnavailable('away')) }
+    expect(await rejection(replay(harness, id!, away))).toBeInstanceOf(KvUnavailable)
     const flushedAtOnce: Kv = {
-      ...rig.kv,
+      ...harness.kv,
       async restore(...args) {
-        await rig.kv.restore(...args)
-        await rig.flush()
+        await harness.kv.restore(...args)
+        await harness.flush()
       },
     }
-    expect(await replay(rig, id!, flushedAtOnce)).toEqual({ id: id!, outcome: 'refused' })
-    await accept(rig)
-    expect(await readDeadLetter(contextOf(rig), id!)).toMatchObject({ refusals: 2 })
-    expect(await points(rig)).toEqual({ ...NONE, received: 2, deadLetter: 1, duplicate: 1 })
+    expect(await replay(harness, id!, flushedAtOnce)).toEqual({ id: id!, outcome: 'refused' })
+    await accept(harness)
+    expect(await readDeadLetter(contextOf(harness), id!)).toMatchObject({ refusals: 2 })
+    expect(await points(harness)).toEqual({ ...NONE, received: 2, deadLetter: 1, duplicate: 1 })
   })
 
   test('of a pilgrim erased since are dropped as erased', async () => {
-    const [id] = await refuse(rig, 'anna', 1)
-    await accept(rig)
+    const [id] = await refuse(harness, 'anna', 1)
+    await accept(harness)
     const at = new Date(NOON).toISOString()
-    await rig.db.sql`
+    await harness.db.sql`
       INSERT INTO erasures (user_hash, generation, erased_at) VALUES (${userHash('anna')}, 1, ${at}::timestamptz)`
-    expect(await replay(rig, id!)).toEqual({ id: id!, outcome: 'erased' })
-    expect(await rig.pending()).toEqual([])
-    expect(await points(rig)).toEqual({ ...NONE, received: 1, erased: 1 })
-    await rig.db.sql`TRUNCATE erasures`
+    expect(await replay(harness, id!)).toEqual({ id: id!, outcome: 'erased' })
+    expect(await harness.pending()).toEqual([])
+    expect(await points(harness)).toEqual({ ...NONE, received: 1, erased: 1 })
+    await harness.db.sql`TRUNCATE erasures`
   })
 
   test('are dropped permanently, and counted', async () => {
-    const [id] = await refuse(rig, 'anna', 1)
-    await accept(rig)
-    const drop = () => dropDeadLetter(contextOf(rig), OPERATOR, id!, 'request')
+    const [id] = await refuse(harness, 'anna', 1)
+    await accept(harness)
+    const drop = () => dropDeadLetter(contextOf(harness), OPERATOR, id!, 'request')
     expect(await drop()).toEqual({ id: id! })
     expect((await rejection(drop())) as Refusal).toMatchObject({ httpStatus: 404 })
-    expect(await points(rig)).toEqual({ ...NONE, received: 1, rejected: { 'dropped-letter': 1 } })
-    expect(await audited(rig)).toEqual(['drop-dead-letter'])
+    expect(await points(harness)).toEqual({ ...NONE, received: 1, rejected: { 'dropped-letter': 1 } })
+    expect(await audited(harness)).toEqual(['drop-dead-letter'])
   })
 })

@@ -1,34 +1,34 @@
 /** Front and tail are computed once for each version of the map. */
 import { expect, test } from 'bun:test'
-import { createFrontAndTail } from '#services/admin/map/front-and-tail.ts'
+import { createFrontAndTail } from '#services/admin/map/read-front-and-tail.ts'
 import { addTiles } from '#shared/map/stored-tiles.ts'
 import { CellChanges, sumChanges } from '#shared/map/cell-counts.ts'
 import { tilesOfHours } from '#shared/map/cell-tiles.ts'
-import { describeRigs, type Rig } from '#tests/scheduler/flush-harness.ts'
+import { describeFlushHarness, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 
 const HOUR_MS = 3_600_000
 const NOON_MS = Date.UTC(2026, 3, 12, 4)
 const ASKED = { zoom: 10, sinceMs: null as number | null, k: 0 }
 
-describeRigs('front and tail', (rig) => {
+describeFlushHarness('front and tail', (harness) => {
   /** A pilgrim for each hundredth of a degree northward, each with a point. */
   const walk = (fromLat: number, hour: number, count = 20) =>
-    rig.db.sql.begin(async (tx) => {
+    harness.db.sql.begin(async (tx) => {
       const changes = new CellChanges()
       for (let i = 0; i < count; i++) {
         const place = { lat: fromLat + i / 100, lng: 120.61 }
         changes.addPoint(hour, place)
         changes.addPilgrim(hour, place)
       }
-      await addTiles(tx, tilesOfHours(sumChanges([changes.pack()]), rig.calendar))
+      await addTiles(tx, tilesOfHours(sumChanges([changes.pack()]), harness.calendar))
     })
-  const readerOf = ({ db, calendar }: Rig) => {
+  const readerOf = ({ db, calendar }: FlushHarness) => {
     const read = createFrontAndTail({ calendar, config: { route: null } })
     return (asked = ASKED) => db.sql.begin((tx) => read(tx, asked))
   }
 
   test('are cached until the map changes', async () => {
-    const read = readerOf(rig)
+    const read = readerOf(harness)
     expect((await read()).front).toBeNull()
     await walk(24, NOON_MS)
     const first = await read()
@@ -39,7 +39,7 @@ describeRigs('front and tail', (rig) => {
     await walk(24.2, NOON_MS)
     const second = await read()
     expect(second.spread_km).toBeWithin(38, 43)
-    expect(await readerOf(rig)()).toEqual(second)
+    expect(await readerOf(harness)()).toEqual(second)
 
     // A day later only pilgrims who have been seen since count as walking.
     await walk(24.6, NOON_MS + 30 * HOUR_MS)
@@ -50,24 +50,24 @@ describeRigs('front and tail', (rig) => {
 
     // Like a repaired tile: all other tiles are unchanged.
     const evening = new Date(NOON_MS + 6 * HOUR_MS).toISOString()
-    await rig.db.sql`DELETE FROM cell_tiles WHERE zoom = 14 AND start > ${evening}`
+    await harness.db.sql`DELETE FROM cell_tiles WHERE zoom = 14 AND start > ${evening}`
     expect((await read()).front).toBeNull()
     expect((await read(all)).spread_km).toEqual(second.spread_km)
   })
 
   test('are the same with tiles that an older release has written', async () => {
-    const read = readerOf(rig)
+    const read = readerOf(harness)
     await walk(24, NOON_MS)
     const before = await read()
     expect(before.spread_km).toBeWithin(18, 22)
-    await rig.db.sql`UPDATE cell_tiles SET people = NULL`
+    await harness.db.sql`UPDATE cell_tiles SET people = NULL`
     const after = await read()
     expect(after).not.toBe(before)
     expect(after).toEqual(before)
   })
 
   test('with k, are rounded to the cells of the answer, separately for each query', async () => {
-    const read = readerOf(rig)
+    const read = readerOf(harness)
     await walk(24, NOON_MS)
     const [near, far] = [await read({ ...ASKED, k: 1, zoom: 14 }), await read({ ...ASKED, k: 1, zoom: 6 })]
     expect(near.front).not.toEqual(far.front)

@@ -1,18 +1,18 @@
 /** Tiles of the map are each read once and completely, and only as far as the caller reads. */
 import { expect, test } from 'bun:test'
-import { EVERYWHERE, readMap } from '#services/admin/map/map-tiles.ts'
+import { EVERYWHERE, readMap } from '#services/admin/map/read-map-tiles.ts'
 import { tileToStore, writeTiles } from '#shared/map/stored-tiles.ts'
 import { MAX_ZOOM } from '#shared/map/cells.ts'
-import { describeRigs } from '#tests/scheduler/flush-harness.ts'
+import { describeFlushHarness } from '#tests/scheduler/flush-harness.ts'
 
 const HOUR_MS = 3_600_000
 const SINCE_MS = Date.UTC(2026, 3, 12)
 const SIDE = 17
 const HOURS = 3
 
-describeRigs('tiles of the map', (rig) => {
+describeFlushHarness('tiles of the map', (harness) => {
   const store = () =>
-    rig.db.sql.begin(async (tx) => {
+    harness.db.sql.begin(async (tx) => {
       const tiles = Array.from({ length: SIDE * SIDE * HOURS }, (_, i) => {
         const hour = i % HOURS
         const place = Math.floor(i / HOURS)
@@ -26,9 +26,9 @@ describeRigs('tiles of the map', (rig) => {
 
   test('hundreds of tiles are yielded one after the other, each with its hours summed', async () => {
     await store()
-    const tiles = await rig.db.sql.begin(async (tx) => {
+    const tiles = await harness.db.sql.begin(async (tx) => {
       const found = []
-      for await (const tile of readMap(tx, rig.calendar, asked)) found.push(tile)
+      for await (const tile of readMap(tx, harness.calendar, asked)) found.push(tile)
       return found
     })
     expect(tiles).toHaveLength(SIDE * SIDE)
@@ -42,11 +42,11 @@ describeRigs('tiles of the map', (rig) => {
 
   test('a caller that stops early reads no more, and can continue in the same transaction', async () => {
     await store()
-    const counts = await rig.db.sql.begin(async (tx) => {
-      for await (const tile of readMap(tx, rig.calendar, asked)) if (tile.length > 0) break
+    const counts = await harness.db.sql.begin(async (tx) => {
+      for await (const tile of readMap(tx, harness.calendar, asked)) if (tile.length > 0) break
       const [row] = await tx<[{ n: number }]>`SELECT count(*)::int AS n FROM cell_tiles`
       let all = 0
-      for await (const tile of readMap(tx, rig.calendar, asked)) all += tile.length > 0 ? 1 : 0
+      for await (const tile of readMap(tx, harness.calendar, asked)) all += tile.length > 0 ? 1 : 0
       return [row.n, all]
     })
     expect(counts).toEqual([SIDE * SIDE * HOURS, SIDE * SIDE])

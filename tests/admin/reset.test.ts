@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { journalsOf, type Installation } from '#services/admin/backup/take-backup.ts'
-import { clearRehearsal } from '#services/admin/reset/clear.ts'
-import { CLEARED, expectRehearsal, readContents } from '#services/admin/reset/rehearsal.ts'
+import { clearRehearsal } from '#services/admin/reset/clear-rehearsal.ts'
+import { CLEARED, expectRehearsal, readContents } from '#services/admin/reset/check-rehearsal.ts'
 import { auditEndpoint } from '#shared/contracts/reports.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -16,12 +16,12 @@ import {
   admin,
   checkIn,
   flushed,
-  newPilgrim,
+  newPilgrimId,
   SETTINGS,
   setStatus,
-  type World,
+  type TestStack,
 } from '#tests/helpers/test-stack.ts'
-import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
+import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { contents, fill, type Kind, type Opened, openInstallation } from './backup-harness.ts'
 
 const OPEN_MS = 60_000
@@ -145,13 +145,13 @@ async function runReset(env: Record<string, string>, args: string[], killAfterMs
 const EVENT = { EVENT_NAME: 'Mazu 2027', EVENT_STARTS_AT: new Date(AHEAD).toISOString() }
 const YES = ['--yes', 'Mazu 2027']
 
-const resetsOf = async (world: Pick<World, 'fetch'>): Promise<number> => {
-  const answer = await world.fetch('/api/event/admin/audit', { headers: admin('owner') })
+const resetsOf = async (stack: Pick<TestStack, 'fetch'>): Promise<number> => {
+  const answer = await stack.fetch('/api/event/admin/audit', { headers: admin('owner') })
   const { items } = await dataOf(answer, auditEndpoint)
   return items.filter(({ action }) => action === 'reset').length
 }
-const isKnown = async (world: Pick<World, 'fetch'>, userId: string): Promise<number> =>
-  (await world.fetch(`/api/event/user/${userId}`)).status
+const isKnown = async (stack: Pick<TestStack, 'fetch'>, userId: string): Promise<number> =>
+  (await stack.fetch(`/api/event/user/${userId}`)).status
 
 describe('the command', () => {
   test('with embedded drivers: is refused while the run is up and without the name, and then deletes everything', async () => {
@@ -159,8 +159,8 @@ describe('the command', () => {
     let run: Embedded = await startEmbedded(settings)
     const env = { ...EVENT, EVENT_DATA_DIR: run.dataDir }
     try {
-      const userId = newPilgrim()
-      expect((await checkIn(run as unknown as World, userId)).status).toBe(202)
+      const userId = newPilgrimId()
+      expect((await checkIn(run as unknown as TestStack, userId)).status).toBe(202)
       expect(await runReset(env, YES)).toMatchObject({
         code: 1,
         text: expect.stringContaining('in use') as string,
@@ -180,7 +180,7 @@ describe('the command', () => {
       run = await startEmbedded({ ...settings, EVENT_DATA_DIR: run.dataDir })
       expect(await isKnown(run, userId)).toBe(404)
       expect(await resetsOf(run)).toBe(2)
-      expect((await checkIn(run as unknown as World, userId)).status).toBe(202)
+      expect((await checkIn(run as unknown as TestStack, userId)).status).toBe(202)
     } finally {
       await run.stop('SIGKILL')
       run.remove()
@@ -190,21 +190,21 @@ describe('the command', () => {
   test.skipIf(embeddedOnly)(
     'with servers: completes after being killed repeatedly',
     async () => {
-      const world = await openRealWorld({ settings: EVENT })
+      const stack = await openRealTestStack({ settings: EVENT })
       try {
-        const pilgrims = [newPilgrim(), newPilgrim()]
-        for (const userId of pilgrims) expect((await checkIn(world, userId)).status).toBe(202)
-        await flushed(world)
-        await setStatus(world, { status: 'paused', message: 'rehearsed' })
-        const env = { ...(world.settings as Record<string, string>) }
+        const pilgrims = [newPilgrimId(), newPilgrimId()]
+        for (const userId of pilgrims) expect((await checkIn(stack, userId)).status).toBe(202)
+        await flushed(stack)
+        await setStatus(stack, { status: 'paused', message: 'rehearsed' })
+        const env = { ...(stack.settings as Record<string, string>) }
         const refused = await runReset(env, YES)
         expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('stop them first') as string })
         const services = [
           ...(['survey-profile', 'feedback-media', 'admin', 'line-bot', 'scheduler'] as const).map((name) =>
-            world.service(name),
+            stack.service(name),
           ),
-          world.service('tracking', 0),
-          world.service('tracking', 1),
+          stack.service('tracking', 0),
+          stack.service('tracking', 1),
         ]
         await Promise.all(services.map((service) => service.stop()))
         for (const afterMs of [250, 350, 450]) await runReset(env, YES, afterMs)
@@ -214,11 +214,11 @@ describe('the command', () => {
           what: 'the reset',
         })
         await Promise.all(services.map((service) => service.restart()))
-        for (const userId of pilgrims) expect(await isKnown(world, userId)).toBe(404)
-        expect(await resetsOf(world)).toBeGreaterThanOrEqual(2)
-        expect((await checkIn(world, pilgrims[0]!)).status).toBe(202)
+        for (const userId of pilgrims) expect(await isKnown(stack, userId)).toBe(404)
+        expect(await resetsOf(stack)).toBeGreaterThanOrEqual(2)
+        expect((await checkIn(stack, pilgrims[0]!)).status).toBe(202)
       } finally {
-        await world.close()
+        await stack.close()
       }
     },
     120_000,

@@ -9,7 +9,14 @@ import { onError } from '#tests/kv/drivers.ts'
 import { fill } from './aggregates/fill.ts'
 import { load } from './load.ts'
 import { median } from './measure.ts'
-import { closeAll, cpuSeconds, startDatabase, startPinned, startStore, treeCpuSeconds } from './parts.ts'
+import {
+  closeAll,
+  cpuSeconds,
+  startDatabase,
+  startPinned,
+  startStore,
+  treeCpuSeconds,
+} from './measured-processes.ts'
 import { buffer, flushAll } from './rows/flush.ts'
 
 /** The stored data before the measurement. */

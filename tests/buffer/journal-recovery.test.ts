@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Journal, openJournal } from '#shared/buffer/journal/journal.ts'
-import { createJournalRecovery, type Replay } from '#shared/buffer/journal/journal-recovery.ts'
+import { createJournalRecovery, type JournalRecovery } from '#shared/buffer/journal/journal-recovery.ts'
 import { openEmbeddedKv } from '#shared/kv/kv.embedded.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import { type Kv, KvUnavailable, partitionOf, type Submission, type Verdict } from '#shared/kv/kv.ts'
@@ -29,7 +29,7 @@ let dir: string
 let journal: Journal
 let kv: Kv
 let lines: string[]
-const replayOn = (store: Kv): Replay =>
+const replayOn = (store: Kv): JournalRecovery =>
   createJournalRecovery({
     kv: store,
     journal,

@@ -22,14 +22,14 @@ import { until } from '#tests/helpers/wait.ts'
 const SUBJECT = 'event.admin.flush.requested'
 const soon = (what: string) => ({ timeoutMs: 15_000, what })
 
-interface World {
+interface TestStack {
   db: Database
   nats: Server | null
   openBus(): Promise<Bus>
   close(): Promise<void>
 }
 
-async function embedded(): Promise<World> {
+async function embedded(): Promise<TestStack> {
   const dir = await newDirectory('outbox')
   const db = await openDatabase({ url: '', dir: join(dir, 'db') })
   await migrateDatabase(db)
@@ -44,7 +44,7 @@ async function embedded(): Promise<World> {
   }
 }
 
-async function servers(): Promise<World> {
+async function servers(): Promise<TestStack> {
   const [nats, database] = await Promise.all([startNats(), openTestDatabase()])
   const db = await openDatabase({ url: database.url, dir: '' })
   return {
@@ -63,7 +63,7 @@ for (const [name, open] of [
   ['Postgres and NATS', servers],
 ] as const)
   describe.skipIf(embeddedOnly && open === servers)(`outbox: ${name}`, () => {
-    let world: World
+    let stack: TestStack
     let bus: Bus
     const outboxes: Outbox[] = []
     const lines: string[] = []
@@ -72,18 +72,18 @@ for (const [name, open] of [
     const act = async ({ id }: Event): Promise<void> => void acts.set(id, (acts.get(id) ?? 0) + 1)
 
     beforeAll(async () => {
-      world = await open()
-      bus = await world.openBus()
+      stack = await open()
+      bus = await stack.openBus()
     })
     afterAll(async () => {
       await bus.close()
-      await world.close()
+      await stack.close()
     })
     // A replica that ends closes its bus; the next test has another one.
     afterEach(async () => {
       await Promise.all(outboxes.splice(0).map((outbox) => outbox.stop()))
       await bus.close()
-      bus = await world.openBus()
+      bus = await stack.openBus()
       acts = new Map()
       lines.length = 0
     })
@@ -91,14 +91,14 @@ for (const [name, open] of [
     /** A replica's outbox; it sweeps often, so that nobody waits for minutes. */
     const join = (on: Bus = bus, now: () => number = Date.now): Outbox => {
       const log = createLog({}, (line) => lines.push(line))
-      const outbox = createOutbox(world.db, on, now, log, { everyMs: 150, afterMs: 100 })
+      const outbox = createOutbox(stack.db, on, now, log, { everyMs: 150, afterMs: 100 })
       outboxes.push(outbox)
       return outbox
     }
     const commit = (outbox: Outbox): Promise<Event> =>
-      world.db.orm.transaction((tx) => outbox.add(tx, SUBJECT, { requested_at: time(Date.now()) }))
+      stack.db.orm.transaction((tx) => outbox.add(tx, SUBJECT, { requested_at: time(Date.now()) }))
     const isHandled = async (event: Event, subscriber: Subscriber = 'scheduler.flush'): Promise<boolean> => {
-      const rows = await world.db.sql`
+      const rows = await stack.db.sql`
         SELECT 1 FROM handled WHERE event_id = ${event.id} AND subscriber = ${subscriber}`
       return rows.length === 1
     }
@@ -137,7 +137,7 @@ for (const [name, open] of [
       await outbox.on('scheduler.flush', act)
       let undone: Event | null = null
       await rejection(
-        world.db.orm.transaction(async (tx) => {
+        stack.db.orm.transaction(async (tx) => {
           undone = await outbox.add(tx, SUBJECT, { requested_at: time(Date.now()) })
           throw new Error('changed my mind')
         }),
@@ -154,7 +154,7 @@ for (const [name, open] of [
       const got: unknown[] = []
       for (const subscriber of ['scheduler.flush', 'admin.spread-status'] as const)
         await outbox.on(subscriber, async (event) => void got.push([subscriber, event.payload]))
-      const event = await world.db.orm.transaction((tx) =>
+      const event = await stack.db.orm.transaction((tx) =>
         outbox.add(tx, 'event.admin.activity.ended', payload),
       )
       await outbox.ring(event)
@@ -218,20 +218,20 @@ for (const [name, open] of [
       async () => {
         const outbox = join()
         await outbox.on('scheduler.flush', act)
-        await world.nats!.stop('SIGKILL')
+        await stack.nats!.stop('SIGKILL')
         const event = await commit(outbox)
         await outbox.ring(event)
         expect(lines.join()).toContain('the sweep will deliver it')
         await until(() => isHandled(event), soon('the event'))
         expect(acts.get(event.id)).toBe(1)
-        await world.nats!.restart()
+        await stack.nats!.restart()
         const later = await commit(outbox)
         await until(() => isHandled(later), soon('the event after the outage'))
       },
     )
 
     test.skipIf(open === embedded)('replicas share the work', async () => {
-      const buses = [await world.openBus(), await world.openBus()]
+      const buses = [await stack.openBus(), await stack.openBus()]
       const counts = [0, 0]
       for (const [i, each] of buses.entries())
         await join(each).on('scheduler.flush', async (event) => {

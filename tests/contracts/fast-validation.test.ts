@@ -3,9 +3,14 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { clustersEndpoint, writeClusters } from '#shared/contracts/clusters.ts'
 import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
-import { quickCheckIn, quickGpsPoint, quickTrackSync } from '#shared/contracts/fast-validation.ts'
+import { fastCheckIn, fastGpsPoint, fastTrackSync } from '#shared/contracts/fast-validation.ts'
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
-import { CheckInRequest, foldPointAliases, GpsPoint, TrackSyncRequest } from '#shared/contracts/gps-points.ts'
+import {
+  CheckInRequest,
+  normalizePointAliases,
+  GpsPoint,
+  TrackSyncRequest,
+} from '#shared/contracts/gps-points.ts'
 
 const anything = fc.anything({ withNullPrototype: true, withSparseArray: true })
 const edges = [90, 90.000001, -90, 180, -180.1, 1e9, -1e9, 1e9 + 1, 0, -0, NaN, Infinity, -Infinity, 1e308]
@@ -93,11 +98,11 @@ describe('a quick check', () => {
     [
       'of a point',
       point,
-      quickGpsPoint,
-      { safeParse: (v: unknown) => GpsPoint.safeParse(foldPointAliases(v)) },
+      fastGpsPoint,
+      { safeParse: (v: unknown) => GpsPoint.safeParse(normalizePointAliases(v)) },
     ],
-    ['of a check-in', checkIn, quickCheckIn, CheckInRequest],
-    ['of a batch', trackSync, quickTrackSync, TrackSyncRequest],
+    ['of a check-in', checkIn, fastCheckIn, CheckInRequest],
+    ['of a batch', trackSync, fastTrackSync, TrackSyncRequest],
   ] as const)('%s says what the contract says', (_, values, quick, slow) => {
     // It is worth something only where it says yes often.
     expect(agrees(values, quick, slow)).toBeGreaterThan(0.05)
@@ -105,9 +110,9 @@ describe('a quick check', () => {
 
   test('takes what phones send', () => {
     const sent = { user_id: 'U1', lat: 24.15, lng: 120.67, timestamp: '2026-04-12T04:00:00Z', accuracy: 12 }
-    expect(quickCheckIn(sent)).not.toBeNull()
-    expect(quickGpsPoint(sent)).not.toBeNull()
-    expect(quickTrackSync({ user_id: 'U1', points: [sent] })).not.toBeNull()
+    expect(fastCheckIn(sent)).not.toBeNull()
+    expect(fastGpsPoint(sent)).not.toBeNull()
+    expect(fastTrackSync({ user_id: 'U1', points: [sent] })).not.toBeNull()
   })
 })
 
@@ -119,9 +124,9 @@ describe('quick data', () => {
     const track = { accepted: 1, duplicates: 2, rejected: [{ index: 0, reason: 'too-old' as const }] }
     const there = { ...track, durable_through: null }
     const here = { ...alone, track: there }
-    expect(checkInEndpoint.quickData?.({ ...alone, secret: 1 } as typeof alone)).toEqual(alone)
-    expect(checkInEndpoint.quickData?.({ ...here, secret: 1 } as typeof here)).toEqual(here)
-    expect(trackSyncEndpoint.quickData?.({ ...there, secret: 1 } as typeof there)).toEqual(there)
+    expect(checkInEndpoint.fastData?.({ ...alone, secret: 1 } as typeof alone)).toEqual(alone)
+    expect(checkInEndpoint.fastData?.({ ...here, secret: 1 } as typeof here)).toEqual(here)
+    expect(trackSyncEndpoint.fastData?.({ ...there, secret: 1 } as typeof there)).toEqual(there)
     expect(Object.keys(checkInEndpoint.data.shape).sort()).toEqual(Object.keys(here).sort())
     expect(Object.keys(trackSyncEndpoint.data.shape).sort()).toEqual(Object.keys(there).sort())
   })
@@ -154,7 +159,7 @@ describe('quick data', () => {
     for (const one of [profile, { ...profile, next_level: null, display_name: null, last_seen: null }]) {
       const inner = { level_name: { ...one.level_name, secret: 1 } }
       const given = { ...one, ...inner, secret: 1 } as Profile
-      expect(profileEndpoint.quickData?.(given)).toEqual(one)
+      expect(profileEndpoint.fastData?.(given)).toEqual(one)
       expect(profileEndpoint.data.parse(given)).toEqual(one)
     }
     expect(Object.keys(profileEndpoint.data.shape).sort()).toEqual(Object.keys(profile).sort())

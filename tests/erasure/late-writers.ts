@@ -1,5 +1,5 @@
 /** An installation on servers, for tests that call writers at a chosen moment. */
-import { eraseUser } from '#services/admin/erasure/erase-user.ts'
+import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import { openEmbeddedBus } from '#shared/bus/bus.embedded.ts'
 import { createOutbox } from '#shared/bus/outbox.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
@@ -27,7 +27,7 @@ let person = 0xe5a5e
 export const newUser = (): string => lineUser(++person)
 
 export async function openLate(): Promise<Late> {
-  const { installation, rig, close } = await openInstallation('real')
+  const { installation, harness, close } = await openInstallation('real')
   const log = createLog({}, () => undefined)
   const now = () => Date.now()
   const bus = await openEmbeddedBus({ onError: () => undefined })
@@ -35,7 +35,7 @@ export async function openLate(): Promise<Late> {
     ...installation,
     now,
     log,
-    calendar: rig.calendar,
+    calendar: harness.calendar,
     metrics: createMetrics('test'),
     outbox: createOutbox(installation.db, bus, now, log),
     stopping: new AbortController().signal,

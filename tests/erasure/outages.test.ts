@@ -9,9 +9,9 @@ import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { findInStores, type Places } from '#tests/helpers/stores.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { flushed, healthOf, SETTINGS, type World } from '#tests/helpers/test-stack.ts'
-import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
-import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { flushed, healthOf, SETTINGS, type TestStack } from '#tests/helpers/test-stack.ts'
+import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
 import { erase, fillIn, MANY_PEOPLE, newPerson, type Person, placesOf, wordsOf } from './person.ts'
 
@@ -26,11 +26,11 @@ const partsOf = async (answer: Response): Promise<string[]> =>
   Erasure.parse(((await answer.json()) as { data: unknown }).data).remaining
 
 /** Repeats an erasure until it answers 404, and checks that no data remains then. */
-async function repeat(world: Pick<World, 'fetch'>, places: Places, person: Person): Promise<void> {
+async function repeat(stack: Pick<TestStack, 'fetch'>, places: Places, person: Person): Promise<void> {
   const words = [person.userId, ...wordsOf(person.before)]
   await until(
     async () => {
-      const { status } = await erase(world as World, person)
+      const { status } = await erase(stack as TestStack, person)
       expect([200, 202, 404, 503]).toContain(status)
       if (status === 404) expect(await findInStores(places, words)).toEqual([])
       return status === 404
@@ -41,22 +41,22 @@ async function repeat(world: Pick<World, 'fetch'>, places: Places, person: Perso
 }
 
 describeOnServers('an erasure under outages', () => {
-  let world: FragileWorld
+  let stack: OwnedTestStack
   let places: Places
   beforeAll(async () => {
-    world = await openFragileWorld({ settings: MANY_PEOPLE })
-    places = placesOf(world.settings)
-  }, WORLD_MS)
-  afterAll(() => world.close(), WORLD_MS)
+    stack = await openOwnedTestStack({ settings: MANY_PEOPLE })
+    places = placesOf(stack.settings)
+  }, STACK_TIMEOUT_MS)
+  afterAll(() => stack.close(), STACK_TIMEOUT_MS)
 
   async function somebody(): Promise<Person> {
     const person = newPerson()
-    await fillIn(world, person)
-    await flushed(world)
+    await fillIn(stack, person)
+    await flushed(stack)
     return person
   }
   const well = () =>
-    until(async () => (await healthOf(world)).status === 'ok', { timeoutMs: 30_000, what: 'health' })
+    until(async () => (await healthOf(stack)).status === 'ok', { timeoutMs: 30_000, what: 'health' })
   const swept = (person: Person) =>
     until(async () => (await findInStores(places, [person.userId, ...wordsOf(person.before)])).length === 0, {
       timeoutMs: 30_000,
@@ -68,20 +68,20 @@ describeOnServers('an erasure under outages', () => {
     'without Redis: the rows are deleted, the rest follows in the background, and a repeated call answers so',
     async () => {
       const person = await somebody()
-      await world.redis.stop('SIGKILL')
-      const answer = await erase(world, person)
+      await stack.redis.stop('SIGKILL')
+      const answer = await erase(stack, person)
       expect(answer.status).toBe(202)
       expect(await partsOf(answer)).toEqual(['buffer'])
-      const again = await erase(world, person)
+      const again = await erase(stack, person)
       expect(again.status).toBe(202)
       expect(await partsOf(again)).toEqual(['buffer'])
       // Not by the process that received the call.
-      await world.service('admin').stop('SIGKILL')
-      await world.service('admin').restart()
-      await world.redis.restart()
+      await stack.service('admin').stop('SIGKILL')
+      await stack.service('admin').restart()
+      await stack.redis.restart()
       await swept(person)
       await well()
-      await repeat(world, places, person)
+      await repeat(stack, places, person)
     },
     TEST_MS,
   )
@@ -91,13 +91,13 @@ describeOnServers('an erasure under outages', () => {
     async () => {
       const person = await somebody()
       await rename(places.objectsDir, `${places.objectsDir}-away`)
-      const answer = await erase(world, person)
+      const answer = await erase(stack, person)
       expect(answer.status).toBe(202)
       expect(await partsOf(answer)).toEqual(['objects'])
-      expect((await erase(world, person)).status).toBe(202)
+      expect((await erase(stack, person)).status).toBe(202)
       await rename(`${places.objectsDir}-away`, places.objectsDir)
       await swept(person)
-      await repeat(world, places, person)
+      await repeat(stack, places, person)
     },
     TEST_MS,
   )
@@ -106,10 +106,10 @@ describeOnServers('an erasure under outages', () => {
     'without NATS: the erasure is complete',
     async () => {
       const person = await somebody()
-      await world.nats.stop('SIGKILL')
-      expect((await erase(world, person)).status).toBe(200)
-      await world.nats.restart()
-      await repeat(world, places, person)
+      await stack.nats.stop('SIGKILL')
+      expect((await erase(stack, person)).status).toBe(200)
+      await stack.nats.restart()
+      await repeat(stack, places, person)
     },
     TEST_MS,
   )
@@ -118,22 +118,22 @@ describeOnServers('an erasure under outages', () => {
     'without Postgres: nothing is erased, and the call fails',
     async () => {
       const person = await somebody()
-      await world.postgres.stop('SIGKILL')
-      expect((await erase(world, person)).status).toBe(503)
-      await world.postgres.restart()
+      await stack.postgres.stop('SIGKILL')
+      expect((await erase(stack, person)).status).toBe(503)
+      await stack.postgres.restart()
       await well()
-      expect((await world.fetch(`/api/event/user/${person.userId}`)).status).toBe(200)
-      expect((await erase(world, person)).status).toBe(200)
-      await repeat(world, places, person)
+      expect((await stack.fetch(`/api/event/user/${person.userId}`)).status).toBe(200)
+      expect((await erase(stack, person)).status).toBe(200)
+      await repeat(stack, places, person)
     },
     TEST_MS,
   )
 
   const victims = {
-    Redis: () => world.redis,
-    Postgres: () => world.postgres,
-    NATS: () => world.nats,
-    'the admin service': () => world.service('admin'),
+    Redis: () => stack.redis,
+    Postgres: () => stack.postgres,
+    NATS: () => stack.nats,
+    'the admin service': () => stack.service('admin'),
   }
   test.each(Object.keys(victims) as (keyof typeof victims)[])(
     `%s is killed at a random moment; seed ${SEED}`,
@@ -141,7 +141,7 @@ describeOnServers('an erasure under outages', () => {
       const random = randomBy(SEED)
       for (let i = 0; i < KILLS; i++) {
         const person = await somebody()
-        const erasing = erase(world, person).catch(() => null)
+        const erasing = erase(stack, person).catch(() => null)
         await Bun.sleep(random() * SPAN_MS)
         const server = victims[name]()
         await server.stop('SIGKILL')
@@ -149,7 +149,7 @@ describeOnServers('an erasure under outages', () => {
         // Caddy answers for a service that does not run.
         expect([200, 202, 503]).toContain(answer?.status ?? 503)
         await server.restart()
-        await repeat(world, places, person)
+        await repeat(stack, places, person)
         await well()
       }
     },
@@ -163,18 +163,18 @@ test(
     const random = randomBy(SEED)
     const settings = { ...SETTINGS, ...MANY_PEOPLE }
     let run = await startEmbedded(settings)
-    const world = () => run as unknown as World
+    const stack = () => run as unknown as TestStack
     const places = placesOf({ EVENT_DATA_DIR: run.dataDir })
     for (let i = 0; i < KILLS; i++) {
       const person = newPerson()
-      await fillIn(world(), person)
-      if (i % 2 === 0) await flushed(world())
-      const erasing = erase(world(), person).catch(() => null)
+      await fillIn(stack(), person)
+      if (i % 2 === 0) await flushed(stack())
+      const erasing = erase(stack(), person).catch(() => null)
       await Bun.sleep(random() * SPAN_MS * 2)
       await run.stop('SIGKILL')
       await erasing
       run = await startEmbedded({ ...settings, EVENT_DATA_DIR: run.dataDir })
-      await repeat(world(), places, person)
+      await repeat(stack(), places, person)
     }
     await run.stop()
     run.remove()

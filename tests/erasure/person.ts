@@ -4,7 +4,7 @@ import { png } from '#tests/feedback-media/pictures.ts'
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
 import type { Places } from '#tests/helpers/stores.ts'
-import { admin, checkIn, syncTrack, type World } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 
 /** The data of a person; unique words each time. */
 export interface Words {
@@ -50,57 +50,57 @@ export const LNG = 120.67
 export const MANY_PEOPLE = { EVENT_LIMIT_ADDRESS_WRITE: '100000' }
 
 export const asOperator = (
-  world: World,
+  stack: TestStack,
   role: 'owner' | 'manager',
   method: string,
   path: string,
   body?: object,
 ) =>
-  world.fetch(`/api/event/${path}`, {
+  stack.fetch(`/api/event/${path}`, {
     method,
     headers: { 'Content-Type': 'application/json', ...admin(role) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 
-export const erase = (world: World, { userId }: Person): Promise<Response> =>
-  asOperator(world, 'owner', 'DELETE', `admin/users/${userId}`)
+export const erase = (stack: TestStack, { userId }: Person): Promise<Response> =>
+  asOperator(stack, 'owner', 'DELETE', `admin/users/${userId}`)
 
 /** Every write about a person, by themselves or by others, by name of the write. */
 export const WRITES: Readonly<
-  Record<string, (world: World, person: Person, words: Words) => Promise<unknown>>
+  Record<string, (stack: TestStack, person: Person, words: Words) => Promise<unknown>>
 > = {
-  'user/sync': (world, { userId }, { name }) =>
-    post(world, 'user/sync', { user_id: userId, display_name: name, consumption: { water: 1 } }),
-  'user/phone': (world, { userId }, { phone }) => post(world, 'user/phone', { user_id: userId, phone }),
-  privacy: (world, { userId }, { note }) => post(world, 'privacy', { user_id: userId, version: note }),
-  'privacy taken back': (world, { userId }) => post(world, 'privacy', { user_id: userId, agreed: false }),
-  'participant-status': (world, { userId }) =>
-    post(world, 'participant-status', { user_id: userId, status: 'withdrawn' }),
-  submit: (world, { userId }, { answer, lat }) =>
-    post(world, 'submit', {
+  'user/sync': (stack, { userId }, { name }) =>
+    post(stack, 'user/sync', { user_id: userId, display_name: name, consumption: { water: 1 } }),
+  'user/phone': (stack, { userId }, { phone }) => post(stack, 'user/phone', { user_id: userId, phone }),
+  privacy: (stack, { userId }, { note }) => post(stack, 'privacy', { user_id: userId, version: note }),
+  'privacy taken back': (stack, { userId }) => post(stack, 'privacy', { user_id: userId, agreed: false }),
+  'participant-status': (stack, { userId }) =>
+    post(stack, 'participant-status', { user_id: userId, status: 'withdrawn' }),
+  submit: (stack, { userId }, { answer, lat }) =>
+    post(stack, 'submit', {
       user_id: userId,
       survey: { q1: answer },
       gps_points: [{ lat, lng: LNG, timestamp: Date.now() - 3 * MINUTE }],
     }),
-  feedback: async (world, { userId }, { note, name }) => {
-    const uploaded = await world.fetch('/api/event/feedback-upload', { method: 'POST', body: png(2, 2) })
+  feedback: async (stack, { userId }, { note, name }) => {
+    const uploaded = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: png(2, 2) })
     const { data } = (await uploaded.json()) as { data: { url: string } }
     const given = { user_id: userId, category: 'bug', description: note, contact: name }
-    return post(world, 'feedback', { ...given, screenshot_url: data.url })
+    return post(stack, 'feedback', { ...given, screenshot_url: data.url })
   },
-  checkin: (world, { userId }, { lat }) => checkIn(world, userId, { lat }),
-  'track/sync': (world, { userId }, { lat }) =>
-    syncTrack(world, userId, [
+  checkin: (stack, { userId }, { lat }) => checkIn(stack, userId, { lat }),
+  'track/sync': (stack, { userId }, { lat }) =>
+    syncTrack(stack, userId, [
       { lat, lng: LNG, timestamp: Date.now() - 2 * MINUTE },
       { lat, lng: LNG + 0.01, timestamp: Date.now() - MINUTE },
     ]),
-  'a role': (world, { userId }) =>
-    asOperator(world, 'owner', 'POST', 'admin/roles', { user_id: userId, role: 'volunteer' }),
-  'a push by name': (world, { userId }) =>
-    asOperator(world, 'manager', 'POST', 'push', { user_ids: [userId], text: 'hello' }),
-  'a message to the bot': (world, { userId }, { note }) => deliver(world, [textEvent(userId, note)]),
-  'being named in a group': (world, { userId }) =>
-    deliver(world, [
+  'a role': (stack, { userId }) =>
+    asOperator(stack, 'owner', 'POST', 'admin/roles', { user_id: userId, role: 'volunteer' }),
+  'a push by name': (stack, { userId }) =>
+    asOperator(stack, 'manager', 'POST', 'push', { user_ids: [userId], text: 'hello' }),
+  'a message to the bot': (stack, { userId }, { note }) => deliver(stack, [textEvent(userId, note)]),
+  'being named in a group': (stack, { userId }) =>
+    deliver(stack, [
       textEvent(`U${hex()}`, '@bot @other', {
         source: { type: 'group', groupId: `C${hex()}`, userId: `U${hex()}` },
         message: {
@@ -116,20 +116,20 @@ export const WRITES: Readonly<
         },
       }),
     ]),
-  'a photo to the bot': (world, { userId }) =>
-    deliver(world, [lineEvent(userId, { type: 'message', message: { type: 'image', id: '1' } })]),
+  'a photo to the bot': (stack, { userId }) =>
+    deliver(stack, [lineEvent(userId, { type: 'message', message: { type: 'image', id: '1' } })]),
 }
 
 /** Calls that derive something from stored data, or name the person, without new data about them. */
-export const DERIVED: Readonly<Record<string, (world: World, person: Person) => Promise<unknown>>> = {
-  'og-image': (world, { userId }) => post(world, 'og-image', { user_id: userId }),
-  'the card': (world, { userId }) => world.fetch(`/api/event/og/${userId}.png`),
-  'photos/count': (world, { userId }) => world.fetch(`/api/event/photos/count?user_id=${userId}`),
-  'a status by an operator': (world, { userId }) =>
-    asOperator(world, 'manager', 'PUT', `admin/users/${userId}/status`, { status: 'withdrawn' }),
-  'a push to all': (world) =>
-    asOperator(world, 'manager', 'POST', 'push', { audience: 'all', text: 'hello' }),
-  'reading everything': async (world, { userId }) => {
+export const DERIVED: Readonly<Record<string, (stack: TestStack, person: Person) => Promise<unknown>>> = {
+  'og-image': (stack, { userId }) => post(stack, 'og-image', { user_id: userId }),
+  'the card': (stack, { userId }) => stack.fetch(`/api/event/og/${userId}.png`),
+  'photos/count': (stack, { userId }) => stack.fetch(`/api/event/photos/count?user_id=${userId}`),
+  'a status by an operator': (stack, { userId }) =>
+    asOperator(stack, 'manager', 'PUT', `admin/users/${userId}/status`, { status: 'withdrawn' }),
+  'a push to all': (stack) =>
+    asOperator(stack, 'manager', 'POST', 'push', { audience: 'all', text: 'hello' }),
+  'reading everything': async (stack, { userId }) => {
     const { headers } = { headers: admin('owner') }
     for (const path of [
       'data',
@@ -138,16 +138,16 @@ export const DERIVED: Readonly<Record<string, (world: World, person: Person) => 
       `user/${userId}`,
       `admin/users/${userId}/export`,
     ])
-      await (await world.fetch(`/api/event/${path}`, { headers })).text()
+      await (await stack.fetch(`/api/event/${path}`, { headers })).text()
   },
 }
 
 /** Executes every write about a person, and has their card drawn. */
-export async function fillIn(world: World, person: Person): Promise<void> {
-  for (const write of Object.values(WRITES)) await write(world, person, person.before)
+export async function fillIn(stack: TestStack, person: Person): Promise<void> {
+  for (const write of Object.values(WRITES)) await write(stack, person, person.before)
   // Active again, because a withdrawn person receives no messages.
-  await post(world, 'participant-status', { user_id: person.userId, status: 'active' })
-  for (const read of ['og-image', 'photos/count']) await DERIVED[read]!(world, person)
+  await post(stack, 'participant-status', { user_id: person.userId, status: 'active' })
+  for (const read of ['og-image', 'photos/count']) await DERIVED[read]!(stack, person)
 }
 
 export const placesOf = (settings: Partial<Record<string, string>>): Places => ({

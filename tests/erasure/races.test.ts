@@ -11,9 +11,9 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { findInStores, type Places } from '#tests/helpers/stores.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, flushed, type World } from '#tests/helpers/test-stack.ts'
-import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
-import { openEmbeddedWorld, WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { admin, flushed, type TestStack } from '#tests/helpers/test-stack.ts'
+import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
+import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
 import {
   DERIVED,
@@ -36,19 +36,19 @@ const SETTLED_MS = 30_000
 const SPAN_MS = 700
 
 interface Opened {
-  readonly world: World
+  readonly stack: TestStack
   readonly places: Places
 }
 
-const open: Record<World['kind'], (settings: Environment) => Promise<Opened>> = {
+const open: Record<TestStack['kind'], (settings: Environment) => Promise<Opened>> = {
   async embedded(settings) {
     const dataDir = await newDirectory('erasing')
-    const world = await openEmbeddedWorld({ ...settings, EVENT_DATA_DIR: dataDir })
-    return { world, places: placesOf({ EVENT_DATA_DIR: dataDir }) }
+    const stack = await openEmbeddedTestStack({ ...settings, EVENT_DATA_DIR: dataDir })
+    return { stack, places: placesOf({ EVENT_DATA_DIR: dataDir }) }
   },
   async real(settings) {
-    const world = await openRealWorld({ settings })
-    return { world, places: placesOf(world.settings) }
+    const stack = await openRealTestStack({ settings })
+    return { stack, places: placesOf(stack.settings) }
   },
 }
 
@@ -69,11 +69,11 @@ for (const kind of ['embedded', 'real'] as const)
     beforeAll(async () => {
       line = startLineServer()
       opened = await open[kind]({ ...lineSettings(line), ...MANY_PEOPLE })
-    }, WORLD_MS)
+    }, STACK_TIMEOUT_MS)
     afterAll(async () => {
-      await opened.world.close()
+      await opened.stack.close()
       await line.stop()
-    }, WORLD_MS)
+    }, STACK_TIMEOUT_MS)
 
     const acts = { ...WRITES, ...DERIVED }
     /** One person for each kind of write. */
@@ -81,11 +81,11 @@ for (const kind of ['embedded', 'real'] as const)
 
     /** One write and one erasure, each at a random moment. */
     async function race(name: string, person: Person, random: () => number): Promise<void> {
-      const { world } = opened
+      const { stack } = opened
       const [actMs, eraseMs] = [random() * SPAN_MS, random() * SPAN_MS]
-      const acting = Bun.sleep(actMs).then(() => acts[name]!(world, person, person.after))
+      const acting = Bun.sleep(actMs).then(() => acts[name]!(stack, person, person.after))
       await Bun.sleep(eraseMs)
-      const { remaining } = await dataOf(await erase(world, person), eraseUserEndpoint)
+      const { remaining } = await dataOf(await erase(stack, person), eraseUserEndpoint)
       expect({ name, remaining }).toEqual({ name, remaining: [] })
       await acting
     }
@@ -93,12 +93,12 @@ for (const kind of ['embedded', 'real'] as const)
     test(
       `no earlier data remains, and no data of the concurrent write remains after one more erasure; seed ${SEED}`,
       async () => {
-        const { world, places } = opened
+        const { stack, places } = opened
         const random = randomBy(SEED)
         for (let round = 0; round < ROUNDS; round++) {
           const people = crowd()
-          for (const person of people.values()) await fillIn(world, person)
-          if (round % 2 === 0) await flushed(world)
+          for (const person of people.values()) await fillIn(stack, person)
+          if (round % 2 === 0) await flushed(stack)
           const all = [...people]
           expect(
             await findInStores(
@@ -111,9 +111,9 @@ for (const kind of ['embedded', 'real'] as const)
           const derived = all.filter(([name]) => name in DERIVED).map(([, { userId }]) => userId)
           await expectNothing(places, [...all.flatMap(([, { before }]) => wordsOf(before)), ...derived])
           for (const [, person] of all) {
-            const again = await erase(world, person)
+            const again = await erase(stack, person)
             expect([200, 404]).toContain(again.status)
-            await sentenceOf(await erase(world, person), 404, 'not-found')
+            await sentenceOf(await erase(stack, person), 404, 'not-found')
           }
           const words = all.flatMap(([, { userId, before, after }]) => [
             userId,
@@ -122,7 +122,7 @@ for (const kind of ['embedded', 'real'] as const)
           ])
           await expectNothing(places, words)
           await expectNothingShown(
-            world,
+            stack,
             all.map(([, person]) => person),
           )
         }
@@ -132,11 +132,11 @@ for (const kind of ['embedded', 'real'] as const)
   })
 
 /** Checks that no endpoint shows the person to any token, also from caches. */
-async function expectNothingShown(world: World, people: readonly Person[]): Promise<void> {
+async function expectNothingShown(stack: TestStack, people: readonly Person[]): Promise<void> {
   const { userId } = people[0]!
-  await sentenceOf(await world.fetch(`/api/event/user/${userId}`), 404, 'not-found')
+  await sentenceOf(await stack.fetch(`/api/event/user/${userId}`), 404, 'not-found')
   for (const person of people)
-    await sentenceOf(await world.fetch(`/api/event/og/${person.userId}.png`), 404, 'not-found')
+    await sentenceOf(await stack.fetch(`/api/event/og/${person.userId}.png`), 404, 'not-found')
   const words = people.flatMap((person) => [
     person.userId,
     ...wordsOf(person.before),
@@ -153,7 +153,7 @@ async function expectNothingShown(world: World, people: readonly Person[]): Prom
       'admin/roles?limit=200',
     ]
     const texts = await Promise.all(
-      pages.map(async (page) => (await world.fetch(`/api/event/${page}`, { headers })).text()),
+      pages.map(async (page) => (await stack.fetch(`/api/event/${page}`, { headers })).text()),
     )
     return words.filter((word) => texts.some((text) => text.includes(word)))
   }

@@ -1,6 +1,6 @@
 /** People who were erased after a backup was made stay erased when it is restored. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eraseUser } from '#services/admin/erasure/erase-user.ts'
+import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import { restoreBackup } from '#services/admin/backup/restore.ts'
 import { verifyBackup } from '#services/admin/backup/verify-backup.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
@@ -34,30 +34,30 @@ for (const kind of ['embedded', 'real'] as const satisfies Kind[])
     test(
       'is restored without the people who were erased since, and with everybody else',
       async () => {
-        const { installation, rig } = opened
+        const { installation, harness } = opened
         const { db } = installation
         // The rows that are filled in by hand are counted, so that a difference below is the restore's; as only amounts
         // that clients may send are.
         await db.sql`
           UPDATE pilgrims SET consumption = '{"water": 3}', transport = '{"train": 12.5}' WHERE user_id = 'walker-0'`
-        await rebuild(db, rig.calendar, { check: false, tell: () => undefined })
+        await rebuild(db, harness.calendar, { check: false, tell: () => undefined })
         const path = await backUp(opened)
-        rig.nowMs += 3_600_000
-        const context = { ...installation, calendar: rig.calendar } as ServiceContext
+        harness.nowMs += 3_600_000
+        const context = { ...installation, calendar: harness.calendar } as ServiceContext
         for (const userId of ERASED) await eraseUser(context, OPERATOR, userId, 'r')
         const backup = await verifyBackup(path)
         // The installation's clock stands where the rig's does.
-        expect(Date.parse(backup.header.made_at)).toBeLessThan(rig.nowMs)
+        expect(Date.parse(backup.header.made_at)).toBeLessThan(harness.nowMs)
         await restoreBackup(installation, backup, OPTIONS)
         const all = JSON.stringify(await contents(opened))
         for (const userId of ERASED) expect(all).not.toContain(userId)
         for (const userId of ['walker-2', 'walker-4']) expect(all).toContain(userId)
         expect(await db.sql`SELECT FROM erasing`).toHaveLength(0)
-        await expectNothingToRebuild({ db, calendar: rig.calendar })
-        await rig.flush()
+        await expectNothingToRebuild({ db, calendar: harness.calendar })
+        await harness.flush()
         const after = JSON.stringify(await contents(opened))
         for (const userId of ERASED) expect(after).not.toContain(userId)
-        await expectNothingToRebuild({ db, calendar: rig.calendar })
+        await expectNothingToRebuild({ db, calendar: harness.calendar })
       },
       OPEN_MS,
     )

@@ -1,8 +1,13 @@
 /** Writers that read a person before the erasure and write after it, and what an erasure leaves of others' data. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { assignRole } from '#services/admin/pilgrims/assign-role.ts'
-import { removeLeftovers } from '#services/admin/erasure/sweep-erasures.ts'
-import { beginCard, noteCard, noteFailure, storeCard } from '#services/feedback-media/cards/store-card.ts'
+import { removeLeftovers } from '#services/admin/erasure/retry-erasures.ts'
+import {
+  beginCard,
+  recordCard,
+  recordCardFailure,
+  storeCard,
+} from '#services/feedback-media/cards/store-card.ts'
 import { createSender } from '#services/line-bot/sending/send-messages.ts'
 import { applyWebhookEvent } from '#services/line-bot/webhook/apply-webhook-event.ts'
 import { spoolEvents, drainSpool } from '#services/line-bot/webhook/webhook-spool.ts'
@@ -46,8 +51,8 @@ describeOnServers('writers that are late', () => {
     expect(await storeCard(context, card, PICTURE)).toBeString()
     expect((await erase(userId)).erased.pictures).toBe(1)
     expect(await rejection(storeCard(context, card, PICTURE))).toMatchObject({ httpStatus: 404 })
-    expect(await rejection(noteCard(context, card, 'tag'))).toMatchObject({ httpStatus: 404 })
-    await noteFailure(context, userId)
+    expect(await rejection(recordCard(context, card, 'tag'))).toMatchObject({ httpStatus: 404 })
+    await recordCardFailure(context, userId)
     expect(await found([userId])).toEqual([])
     // The card of a new person is stored.
     await phone(userId)

@@ -12,7 +12,7 @@ import { post } from '#tests/helpers/pilgrim.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admin, checkIn, healthOf } from '#tests/helpers/test-stack.ts'
-import { openRealWorld, type RealWorld } from '#tests/helpers/test-stack-real.ts'
+import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
 
 /** Steps of the end, in order. A service is killed when a step has been reached. */
 export const STEPS = [
@@ -54,7 +54,7 @@ const LOCKS = ['lock:flush:0', 'lock:draw-cards', 'lock:line-sender']
 export async function openEndHarness(): Promise<EndHarness> {
   const line = startLineServer()
   const objects = await newDirectory('objects')
-  const stack = await openRealWorld({
+  const stack = await openRealTestStack({
     settings: { ...lineSettings(line), OBJECTS_URL: `file:${objects}`, EVENT_FLUSH_SECONDS: '10' },
   })
   const sql = postgres(stack.databaseUrl, { max: 2, onnotice: () => undefined })
@@ -223,7 +223,7 @@ export async function openEndHarness(): Promise<EndHarness> {
   }
 }
 
-async function expectClosed(stack: RealWorld, replica: number): Promise<void> {
+async function expectClosed(stack: RealTestStack, replica: number): Promise<void> {
   const { url } = stack.service('tracking', replica)
   const answer = await fetch(`${url}/api/event/checkin`, {
     method: 'POST',

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { type EndHarness, type Kill, KILLED, openEndHarness, STEPS } from './end-harness.ts'
 
 const TEST_MS = 400_000
@@ -16,8 +16,8 @@ describeOnServers('kill -9 during the end of the event', () => {
   let harness: EndHarness
   beforeAll(async () => {
     harness = await openEndHarness()
-  }, WORLD_MS)
-  afterAll(() => harness.close(), WORLD_MS)
+  }, STACK_TIMEOUT_MS)
+  afterAll(() => harness.close(), STACK_TIMEOUT_MS)
 
   const ends: readonly (readonly Kill[])[] =
     process.env.FAULTS === 'long'

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fieldOf, type Point } from '#shared/buffer/point.ts'
-import { describeRigOnServers, NOON, type Rig } from '#tests/scheduler/flush-harness.ts'
+import { describeFlushOnServers, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 import { expectNothingToRebuild, expectProjections } from '#tests/scheduler/projections.ts'
 import { jumbled, randomBy, type Random, wander } from '#tests/scheduler/walks.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -32,7 +32,7 @@ function arrivals(random: Random): Arrival[] {
   return jumbled(random, byTime, POINTS / 3)
 }
 
-async function feed(harness: Rig, portion: readonly Arrival[]): Promise<void> {
+async function feed(harness: FlushHarness, portion: readonly Arrival[]): Promise<void> {
   for (const [userId, mine] of Map.groupBy(portion, ({ userId }) => userId))
     await harness.buffer(
       userId,
@@ -46,7 +46,7 @@ class Flusher {
   readonly complaints: string[] = []
   readonly #child: Bun.Subprocess<'ignore', 'pipe', 'inherit'>
 
-  constructor(harness: Rig, locks: 'locked' | 'lockless') {
+  constructor(harness: FlushHarness, locks: 'locked' | 'lockless') {
     const { databaseUrl, redisUrl } = harness.urls
     const script = join(import.meta.dir, 'flush-process.ts')
     this.#child = Bun.spawn([process.execPath, script, databaseUrl, redisUrl, `${NOON}`, locks], {
@@ -75,7 +75,7 @@ class Flusher {
 }
 
 /** Expects each point once in the table, an empty buffer, and totals equal to a recomputation. */
-async function expectAllStored(harness: Rig, all: readonly Arrival[]): Promise<void> {
+async function expectAllStored(harness: FlushHarness, all: readonly Arrival[]): Promise<void> {
   // A killed flush may leave the map to the next one.
   expect(await harness.flush()).toMatchObject({ stored: 0, failures: 0 })
   const rows = await harness.db.sql<{ id: string }[]>`
@@ -90,14 +90,14 @@ async function expectAllStored(harness: Rig, all: readonly Arrival[]): Promise<v
   await expectNothingToRebuild(harness)
 }
 
-const emptied = (harness: Rig) =>
+const emptied = (harness: FlushHarness) =>
   until(async () => (await harness.kv.bufferSize()) === 0, {
     timeoutMs: 60_000,
     what: 'the buffer to be empty',
     everyMs: 100,
   })
 
-describeRigOnServers('flush under kill -9', (harness) => {
+describeFlushOnServers('flush under kill -9', (harness) => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
 
   test(

@@ -10,7 +10,7 @@ import { type Server, startPostgres, startRedis } from '#tests/helpers/servers.t
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { expectNothingToRebuild, expectProjections } from '#tests/scheduler/projections.ts'
-import { NOON, RETENTION_MS, Rig } from '#tests/scheduler/flush-harness.ts'
+import { NOON, RETENTION_MS, FlushHarness } from '#tests/scheduler/flush-harness.ts'
 import { walk } from '#tests/scheduler/walks.ts'
 
 const PARTITIONS = 4
@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000
 const WAIT = { timeoutMs: 30_000, what: 'the server to answer again' }
 
 describeOnServers('flush in an outage', () => {
-  const harness = new Rig()
+  const harness = new FlushHarness()
   let postgres: Server
   let redis: Server
 

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { drawCardEndpoint } from '#shared/contracts/cards.ts'
 import { uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { checkIn, healthOf, newPilgrim } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { checkIn, healthOf, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { jpegBombs } from './bombs/jpeg.ts'
 import { pngBombs } from './bombs/png.ts'
 import { webpBombs } from './bombs/webp.ts'
@@ -17,10 +17,10 @@ const ANSWER_MS = 5_000
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-describeWorlds(
+describeBothStacks(
   'costly pictures',
-  (world) => {
-    const upload = (body: Bytes) => world.fetch(uploadScreenshotEndpoint.path, { method: 'POST', body })
+  (stack) => {
+    const upload = (body: Bytes) => stack.fetch(uploadScreenshotEndpoint.path, { method: 'POST', body })
     const inTime = async (what: string, answer: () => Promise<unknown>): Promise<void> => {
       const began = performance.now()
       await answer()
@@ -30,9 +30,9 @@ describeWorlds(
 
     /** Requests a stored card and the health repeatedly until `work` is done. */
     const meanwhile = async (work: Promise<unknown>): Promise<void> => {
-      const userId = newPilgrim()
-      await checkIn(world, userId)
-      await dataOf(await world.fetch(drawCardEndpoint.path, json({ user_id: userId })), drawCardEndpoint)
+      const userId = newPilgrimId()
+      await checkIn(stack, userId)
+      await dataOf(await stack.fetch(drawCardEndpoint.path, json({ user_id: userId })), drawCardEndpoint)
       let through = false
       const watch = async (what: string, look: () => Promise<void>): Promise<void> => {
         while (!through) {
@@ -42,11 +42,11 @@ describeWorlds(
       }
       const watches = [
         watch('a card', async () => {
-          const answer = await world.fetch(`/api/event/og/${userId}.png`)
+          const answer = await stack.fetch(`/api/event/og/${userId}.png`)
           expect([answer.status, (await answer.arrayBuffer()).byteLength > 10_000]).toEqual([200, true])
         }),
         watch('the health', async () => {
-          expect(await healthOf(world)).toMatchObject({ objects: 'ok' })
+          expect(await healthOf(stack)).toMatchObject({ objects: 'ok' })
         }),
       ]
       await Promise.all([work.finally(() => (through = true)), ...watches])

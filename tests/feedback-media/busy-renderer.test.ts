@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
-import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
-import { checkIn, newPilgrim, SETTINGS, type World } from '#tests/helpers/test-stack.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { checkIn, newPilgrimId, SETTINGS, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { json } from './requests.ts'
 
@@ -12,16 +12,16 @@ let run: Embedded
 let stopped: number | null = null
 beforeAll(async () => {
   run = await startEmbedded(SETTINGS)
-}, WORLD_MS)
+}, STACK_TIMEOUT_MS)
 afterAll(async () => {
   if (stopped !== null) process.kill(stopped, 'SIGCONT')
   await run.stop()
   run.remove()
-}, WORLD_MS)
+}, STACK_TIMEOUT_MS)
 
 const walker = async (): Promise<string> => {
-  const userId = newPilgrim()
-  await checkIn({ fetch: (path, init) => run.fetch(path, init) } as World, userId)
+  const userId = newPilgrimId()
+  await checkIn({ fetch: (path, init) => run.fetch(path, init) } as TestStack, userId)
   return userId
 }
 const card = async (userId: string) => {
@@ -88,7 +88,7 @@ test('cards are drawn after the renderer has died', async () => {
 
 test('all pilgrims without a point share one stored picture', async () => {
   const before = readdirSync(join(run.dataDir, 'objects/cards')).length
-  const invented = Array.from({ length: 30 }, newPilgrim)
+  const invented = Array.from({ length: 30 }, newPilgrimId)
   await Promise.all(invented.map((userId) => rename(userId, userId)))
   const tags = await Promise.all(invented.map(async (userId) => (await card(userId)).etag))
   expect(new Set(tags).size).toBe(1)

@@ -7,8 +7,8 @@ import type { Ending } from '#shared/contracts/operations.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, checkIn, newPilgrim, SETTINGS, type World } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { admin, checkIn, newPilgrimId, SETTINGS, type TestStack } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { png } from './pictures.ts'
 import { json } from './requests.ts'
 
@@ -16,10 +16,10 @@ type Fetch = (path: string, init?: RequestInit) => Promise<Response>
 
 /** A pilgrim with check-ins and everything else that unlocks the card. */
 async function walk(fetch: Fetch, { checkins = 3, survey = true, phone = true } = {}): Promise<string> {
-  const userId = newPilgrim()
+  const userId = newPilgrimId()
   for (let i = 0; i < checkins; i++) {
     const timestamp = Date.now() - (i + 1) * 3_600_000
-    const answer = await checkIn({ fetch } as World, userId, { timestamp, lng: 120.67 + i * 0.05 })
+    const answer = await checkIn({ fetch } as TestStack, userId, { timestamp, lng: 120.67 + i * 0.05 })
     expect(answer.status).toBe(202)
   }
   if (survey) await fetch('/api/event/submit', json({ user_id: userId, survey: { q1: 'yes' } }))
@@ -45,15 +45,15 @@ const etagOf = (fetch: Fetch, userId: string): Promise<string | null> =>
     { timeoutMs: 45_000, what: 'the current card' },
   )
 
-describeWorlds('the end', (world) => {
+describeBothStacks('the end', (stack) => {
   test('cards are drawn, later changes redraw them, and feedback is closed', async () => {
-    const fetch: Fetch = (path, init) => world.fetch(path, init)
+    const fetch: Fetch = (path, init) => stack.fetch(path, init)
     const unlocked = [await walk(fetch), await walk(fetch)]
     for (const missing of [{ survey: false }, { phone: false }]) await walk(fetch, missing)
     // A pilgrim with a card gets the final one, also without the achievement.
     const locked = await walk(fetch, { checkins: 1 })
     const lockedBefore = await etagOf(fetch, locked)
-    await checkIn({ fetch } as World, locked)
+    await checkIn({ fetch } as TestStack, locked)
     const early = await dataOf(
       await fetch(drawCardEndpoint.path, json({ user_id: unlocked[0] })),
       drawCardEndpoint,

@@ -10,31 +10,31 @@ import {
 } from '#shared/contracts/feedback.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, newPilgrim } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { admin, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { json } from './requests.ts'
 
 const PATH = submitFeedbackEndpoint.path
 const BOARD_FIELDS = ['id', 'category', 'description', 'status', 'created_at', 'updated_at', 'resolved_at']
 const LIMIT = 200
 
-describeWorlds(
+describeBothStacks(
   'feedback',
-  (world) => {
+  (stack) => {
     const submit = async (fields: object = {}) =>
       dataOf(
-        await world.fetch(PATH, json({ category: 'app', description: 'It does not load', ...fields })),
+        await stack.fetch(PATH, json({ category: 'app', description: 'It does not load', ...fields })),
         submitFeedbackEndpoint,
       )
     const list = async (query = '', headers: Record<string, string> = {}) =>
-      dataOf(await world.fetch(`${PATH}${query}`, { headers }), listFeedbackEndpoint)
+      dataOf(await stack.fetch(`${PATH}${query}`, { headers }), listFeedbackEndpoint)
     const patch = (id: number | string, body: unknown, headers: Record<string, string> = admin('manager')) =>
-      world.fetch(`${PATH}/${id}`, { ...json(body, headers), method: 'PATCH' })
+      stack.fetch(`${PATH}/${id}`, { ...json(body, headers), method: 'PATCH' })
     const patched = async (id: number, body: unknown): Promise<FeedbackItem> =>
       dataOf(await patch(id, body), updateFeedbackEndpoint)
 
     test('anyone may report; operators see everything, the board shows nothing personal', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const given = {
         user_id: userId,
         category: '  map ',
@@ -62,16 +62,16 @@ describeWorlds(
       })
       const boards: BoardItem[][] = [
         (await list('?limit=1')).items,
-        (await dataOf(await world.fetch(`${PATH}/status?limit=1`), feedbackStatusEndpoint)).items,
+        (await dataOf(await stack.fetch(`${PATH}/status?limit=1`), feedbackStatusEndpoint)).items,
       ]
       for (const [shown] of boards) {
         expect(shown?.id).toBe(id)
         expect(Object.keys(shown!).sort()).toEqual([...BOARD_FIELDS].sort())
       }
-      const profile = await world.fetch(`/api/event/user/${userId}`)
+      const profile = await stack.fetch(`/api/event/user/${userId}`)
       expect((await dataOf(profile, profileEndpoint)).userId).toBe(userId)
       await sentenceOf(
-        await world.fetch(PATH, { headers: { 'X-Admin-Token': 'wrong' } }),
+        await stack.fetch(PATH, { headers: { 'X-Admin-Token': 'wrong' } }),
         401,
         'unauthorized',
       )
@@ -92,11 +92,11 @@ describeWorlds(
         contact: null,
         device_info: null,
       })
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       await submit({ line_user_id: userId })
       expect((await list('?limit=1', admin('owner'))).items[0]).toMatchObject({ userId })
       await sentenceOf(
-        await world.fetch(PATH, json({ category: 'a', description: 'b', user_id: 'a', userId: 'b' })),
+        await stack.fetch(PATH, json({ category: 'a', description: 'b', user_id: 'a', userId: 'b' })),
         400,
         'invalid-request',
       )
@@ -122,11 +122,11 @@ describeWorlds(
         ['body', []],
       ]
       for (const [field, body] of wrong)
-        expect(await sentenceOf(await world.fetch(PATH, json(body)), 400, 'invalid-request')).toMatch(
+        expect(await sentenceOf(await stack.fetch(PATH, json(body)), 400, 'invalid-request')).toMatch(
           new RegExp(`^${field}(: | is missing)`),
         )
       const longest = { category: 'c'.repeat(100), description: 'd'.repeat(2_000) }
-      await dataOf(await world.fetch(PATH, json(longest)), submitFeedbackEndpoint)
+      await dataOf(await stack.fetch(PATH, json(longest)), submitFeedbackEndpoint)
     })
 
     test('pages by cursor return all items once, newest first', async () => {
@@ -150,7 +150,7 @@ describeWorlds(
       await submit()
       await submit()
       const full = (await list('?limit=1', admin('manager'))).next_cursor!
-      const users = await world.fetch('/api/event/admin/users?limit=1', { headers: admin('manager') })
+      const users = await stack.fetch('/api/event/admin/users?limit=1', { headers: admin('manager') })
       const foreign = ((await users.json()) as { data: { next_cursor: string | null } }).data.next_cursor
       const queries = [
         ...['0', '201', '-1', '1.5', 'x', '', '1e2'].map((limit) => `limit=${limit}`),
@@ -161,7 +161,7 @@ describeWorlds(
       ]
       for (const query of queries)
         for (const path of [PATH, `${PATH}/status`])
-          expect(await sentenceOf(await world.fetch(`${path}?${query}`), 400, 'invalid-request')).toMatch(
+          expect(await sentenceOf(await stack.fetch(`${path}?${query}`), 400, 'invalid-request')).toMatch(
             /^(limit|cursor|status): /,
           )
       for (const limit of [1, 200]) expect((await list(`?limit=${limit}`)).items.length).toBeGreaterThan(0)
@@ -203,7 +203,7 @@ describeWorlds(
         await patch(id, { status: 'wontfix' }, { ...admin('owner'), 'X-Request-Id': requestId }),
         updateFeedbackEndpoint,
       )
-      const log = await world.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
+      const log = await stack.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
       const { data } = (await log.json()) as { data: { items: { request_id: string }[] } }
       expect(data.items.find((entry) => entry.request_id === requestId)).toMatchObject({
         action: 'update-feedback',
@@ -214,7 +214,7 @@ describeWorlds(
 
     test('lists are filtered by status and category, and the board counts', async () => {
       const category = `filter-${crypto.randomUUID()}`
-      const before = (await dataOf(await world.fetch(`${PATH}/status`), feedbackStatusEndpoint)).counts
+      const before = (await dataOf(await stack.fetch(`${PATH}/status`), feedbackStatusEndpoint)).counts
       const [a, b] = [await submit({ category }), await submit({ category })]
       await patched(a.id, { status: 'fixed' })
       for (const headers of [{}, admin('volunteer')]) {
@@ -222,24 +222,24 @@ describeWorlds(
         expect(found.items.map(({ id }) => id)).toEqual([a.id])
       }
       expect((await list(`?category=${category}&status=new`)).items.map(({ id }) => id)).toEqual([b.id])
-      const { counts } = await dataOf(await world.fetch(`${PATH}/status`), feedbackStatusEndpoint)
+      const { counts } = await dataOf(await stack.fetch(`${PATH}/status`), feedbackStatusEndpoint)
       expect([counts.fixed - before.fixed, counts.new - before.new]).toEqual([1, 1])
     })
 
     test('the rate limit is per pilgrim where one is named, else per address', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const send = (id?: string) =>
-        world.fetch(
+        stack.fetch(
           PATH,
           json({ category: 'a', description: 'b', ...(id === undefined ? {} : { user_id: id }) }),
         )
       for (let i = 0; i < 30; i++) expect((await send(userId)).status).toBe(200)
       await sentenceOf(await send(userId), 429, 'rate-limited')
-      expect((await send(newPilgrim())).status).toBe(200)
+      expect((await send(newPilgrimId())).status).toBe(200)
       let answer = await send()
       for (let i = 0; i < LIMIT && answer.status === 200; i++) answer = await send()
       await sentenceOf(answer, 429, 'rate-limited')
-      expect((await send(newPilgrim())).status).toBe(200)
+      expect((await send(newPilgrimId())).status).toBe(200)
     })
   },
   { EVENT_LIMIT_ADDRESS_WRITE: String(LIMIT) },

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { screenshotEndpoint, uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { rawRequest } from '#tests/helpers/raw-request.ts'
-import { healthOf, newPilgrim } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { healthOf, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { claiming, edges, jpeg, ofBytes, png, textChunk, webp, withExif } from './pictures.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -24,15 +24,15 @@ const asJson = (image: unknown): RequestInit => ({
 })
 const base64 = (bytes: Bytes): string => Buffer.from(bytes).toString('base64')
 
-describeWorlds(
+describeBothStacks(
   'screenshots',
-  (world) => {
-    const upload = (init: RequestInit) => world.fetch(PATH, { method: 'POST', ...init })
+  (stack) => {
+    const upload = (init: RequestInit) => stack.fetch(PATH, { method: 'POST', ...init })
     const stored = async (init: RequestInit): Promise<Bytes> => {
       const { filename, url } = await dataOf(await upload(init), uploadScreenshotEndpoint)
       expect(filename).toMatch(/^[0-9a-f]{32}\.png$/)
       expect(url).toEndWith(`/api/event/feedback-image/${filename}`)
-      const answer = await world.fetch(`/api/event/feedback-image/${filename}`)
+      const answer = await stack.fetch(`/api/event/feedback-image/${filename}`)
       expect(answer.status).toBe(200)
       return new Uint8Array(await answer.arrayBuffer())
     }
@@ -106,7 +106,7 @@ describeWorlds(
         const sentence = await sentenceOf(await upload(init), 400, 'invalid-request')
         expect(sentence).toMatch(/^(image|file|body): /)
       }
-      expect((await healthOf(world)).objects).toBe('ok')
+      expect((await healthOf(stack)).objects).toBe('ok')
     })
 
     test('the largest allowed picture is accepted', async () => {
@@ -131,7 +131,7 @@ describeWorlds(
     test('a screenshot is served with an ETag, 304 and HEAD', async () => {
       const { filename } = await dataOf(await upload({ body: png(20, 20) }), uploadScreenshotEndpoint)
       const path = screenshotEndpoint.path.replace(':file', filename)
-      const answer = await world.fetch(path)
+      const answer = await stack.fetch(path)
       expectCommonHeaders(answer)
       expect(answer.headers.get('content-type')).toBe('image/png')
       expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
@@ -140,12 +140,12 @@ describeWorlds(
       expect(etag).toMatch(/^"[^"]+"$/)
       const length = (await answer.arrayBuffer()).byteLength
       for (const seen of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-        const again = await world.fetch(path, { headers: { 'If-None-Match': seen } })
+        const again = await stack.fetch(path, { headers: { 'If-None-Match': seen } })
         expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([304, 0])
         expect(again.headers.get('etag')).toBe(etag)
       }
-      expect((await world.fetch(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
-      const head = await world.fetch(path, { method: 'HEAD' })
+      expect((await stack.fetch(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
+      const head = await stack.fetch(path, { method: 'HEAD' })
       expect([head.status, head.headers.get('content-length')]).toEqual([200, String(length)])
       expect((await head.arrayBuffer()).byteLength).toBe(0)
     })
@@ -171,7 +171,7 @@ describeWorlds(
         '%2e%2e/%2e%2e/etc/passwd',
       ]
       for (const path of paths) {
-        const answer = await rawRequest(world, [
+        const answer = await rawRequest(stack, [
           `GET /api/event/feedback-image/${path} HTTP/1.1`,
           'Host: localhost',
         ])
@@ -180,18 +180,18 @@ describeWorlds(
     })
 
     test('other methods are 405', async () => {
-      const answer = await world.fetch(PATH)
+      const answer = await stack.fetch(PATH)
       await sentenceOf(answer, 405, 'method-not-allowed')
       expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
     })
 
     test('an upload is charged only to the pilgrim whom the header names', async () => {
       const shot = (userId: string) => upload({ body: png(8, 8), headers: { 'X-Line-User-Id': userId } })
-      const one = newPilgrim()
+      const one = newPilgrimId()
       const statuses: number[] = []
       for (let i = 0; i <= USER_LIMIT; i++) statuses.push((await shot(one)).status)
       expect(statuses).toEqual([...Array<number>(USER_LIMIT).fill(200), 429])
-      expect((await shot(newPilgrim())).status).toBe(200)
+      expect((await shot(newPilgrimId())).status).toBe(200)
       expect((await upload({ body: png(8, 8) })).status).toBe(200)
       expect(await sentenceOf(await shot('not an id'), 400, 'invalid-request')).toStartWith(
         'X-Line-User-Id: ',

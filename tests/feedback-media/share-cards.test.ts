@@ -3,16 +3,16 @@ import { expect, test } from 'bun:test'
 import { CARD_SIZE, drawCardEndpoint } from '#shared/contracts/cards.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { rawRequest } from '#tests/helpers/raw-request.ts'
-import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { admin, checkIn, flushed, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { json } from './requests.ts'
 
-describeWorlds('share cards', (world) => {
+describeBothStacks('share cards', (stack) => {
   const draw = (userId: string, headers: Record<string, string> = {}) =>
-    world.fetch(drawCardEndpoint.path, json({ user_id: userId }, headers))
+    stack.fetch(drawCardEndpoint.path, json({ user_id: userId }, headers))
   const drawn = async (userId: string) => dataOf(await draw(userId), drawCardEndpoint)
-  const card = (userId: string, init: RequestInit = {}) => world.fetch(`/api/event/og/${userId}.png`, init)
+  const card = (userId: string, init: RequestInit = {}) => stack.fetch(`/api/event/og/${userId}.png`, init)
   /** Waits for the current card; while the renderer is busy an older one is served. */
   const etagOf = (userId: string) =>
     until(
@@ -25,7 +25,7 @@ describeWorlds('share cards', (world) => {
 
   test('a card is drawn for a known pilgrim, and served as stored', async () => {
     const userId = `Pilgrim:${crypto.randomUUID()}@walk`
-    await checkIn(world, userId)
+    await checkIn(stack, userId)
     const { url, etag, ...size } = await drawn(userId)
     expect(url).toEndWith(`/api/event/og/${userId}.png`)
     expect(size).toEqual(CARD_SIZE)
@@ -45,47 +45,47 @@ describeWorlds('share cards', (world) => {
   })
 
   test('a known pilgrim without a card gets one, also a pilgrim who only has a name', async () => {
-    const userId = newPilgrim()
-    await world.fetch('/api/event/user/sync', json({ user_id: userId, display_name: 'محمد' }))
+    const userId = newPilgrimId()
+    await stack.fetch('/api/event/user/sync', json({ user_id: userId, display_name: 'محمد' }))
     expect((await card(userId)).status).toBe(200)
-    const walker = newPilgrim()
-    await checkIn(world, walker)
+    const walker = newPilgrimId()
+    await checkIn(stack, walker)
     expect((await card(walker, { method: 'HEAD' })).status).toBe(200)
   })
 
   test('unchanged facts keep the card, also across a flush; a change causes a new drawing', async () => {
-    const userId = newPilgrim()
-    await checkIn(world, userId)
+    const userId = newPilgrimId()
+    await checkIn(stack, userId)
     const now = Date.now()
     const track = Array.from({ length: 20 }, (_, i) => ({
       lat: PLACE.lat + i * 0.002,
       lng: PLACE.lng,
       timestamp: now - 3_600_000 + i * 150_000,
     }))
-    await syncTrack(world, userId, track)
+    await syncTrack(stack, userId, track)
     const first = await drawn(userId)
     expect((await drawn(userId)).etag).toBe(first.etag)
-    await flushed(world)
+    await flushed(stack)
     expect((await drawn(userId)).etag).toBe(first.etag)
-    await world.fetch('/api/event/user/sync', json({ user_id: userId, display_name: '林美玉' }))
+    await stack.fetch('/api/event/user/sync', json({ user_id: userId, display_name: '林美玉' }))
     // No request for a new card is needed: the current one is served.
     const served = await etagOf(userId)
     const named = await drawn(userId)
     expect(named.etag).not.toBe(first.etag)
     expect(served).toBe(named.etag)
     expect((await card(userId, { headers: { 'If-None-Match': first.etag } })).status).toBe(200)
-    await syncTrack(world, userId, [{ lat: PLACE.lat + 0.1, lng: PLACE.lng, timestamp: now - 60_000 }])
+    await syncTrack(stack, userId, [{ lat: PLACE.lat + 0.1, lng: PLACE.lng, timestamp: now - 60_000 }])
     expect((await drawn(userId)).etag).not.toBe(named.etag)
   })
 
   test('the card shows current data, pending points included', async () => {
-    const userId = newPilgrim()
-    await checkIn(world, userId, { timestamp: Date.now() - 7_200_000 })
+    const userId = newPilgrimId()
+    await checkIn(stack, userId, { timestamp: Date.now() - 7_200_000 })
     const changes: Record<string, () => Promise<Response>> = {
       distance: () =>
-        syncTrack(world, userId, [{ ...PLACE, lat: PLACE.lat + 0.2, timestamp: Date.now() - 60_000 }]),
-      'a check-in': () => checkIn(world, userId),
-      'a name': () => world.fetch('/api/event/user/sync', json({ user_id: userId, display_name: '林美玉' })),
+        syncTrack(stack, userId, [{ ...PLACE, lat: PLACE.lat + 0.2, timestamp: Date.now() - 60_000 }]),
+      'a check-in': () => checkIn(stack, userId),
+      'a name': () => stack.fetch('/api/event/user/sync', json({ user_id: userId, display_name: '林美玉' })),
     }
     let before = await etagOf(userId)
     for (const [what, change] of Object.entries(changes)) {
@@ -98,44 +98,44 @@ describeWorlds('share cards', (world) => {
   }, 120_000)
 
   test('all pilgrims without a point share one card, which shows no name', async () => {
-    const [one, other] = [newPilgrim(), newPilgrim()]
-    await world.fetch('/api/event/user/sync', json({ user_id: one, display_name: '林美玉' }))
-    await world.fetch(
+    const [one, other] = [newPilgrimId(), newPilgrimId()]
+    await stack.fetch('/api/event/user/sync', json({ user_id: one, display_name: '林美玉' }))
+    await stack.fetch(
       '/api/event/user/sync',
       json({ user_id: other, display_name: 'Anna', language: 'de', transport: { bus: 40 } }),
     )
     const shared = (await card(one)).headers.get('etag')
     expect((await card(other)).headers.get('etag')).toBe(shared)
     expect((await drawn(other)).etag).toBe(shared!)
-    await checkIn(world, one)
+    await checkIn(stack, one)
     expect(await etagOf(one)).not.toBe(shared)
     expect((await card(other)).headers.get('etag')).toBe(shared)
   })
 
   test('concurrent requests for one pilgrim share one drawing', async () => {
-    const userId = newPilgrim()
-    await checkIn(world, userId)
+    const userId = newPilgrimId()
+    await checkIn(stack, userId)
     const answers = await Promise.all(Array.from({ length: 8 }, () => drawn(userId)))
     expect(new Set(answers.map(({ etag }) => etag)).size).toBe(1)
   })
 
   test('an unknown pilgrim is 404, an invalid id 400, a wrong token 401', async () => {
-    const stranger = newPilgrim()
+    const stranger = newPilgrimId()
     await sentenceOf(await draw(stranger), 404, 'not-found')
     await sentenceOf(await card(stranger), 404, 'not-found')
     // The request has not created the pilgrim.
-    expect((await world.fetch(`/api/event/user/${stranger}`)).status).toBe(404)
-    await sentenceOf(await world.fetch(drawCardEndpoint.path, json({})), 400, 'invalid-request')
+    expect((await stack.fetch(`/api/event/user/${stranger}`)).status).toBe(404)
+    await sentenceOf(await stack.fetch(drawCardEndpoint.path, json({})), 400, 'invalid-request')
     await sentenceOf(await draw('../x'), 400, 'invalid-request')
     await sentenceOf(await draw(stranger, { 'X-Admin-Token': 'wrong' }), 401, 'unauthorized')
-    const userId = newPilgrim()
-    await checkIn(world, userId)
+    const userId = newPilgrimId()
+    await checkIn(stack, userId)
     await dataOf(await draw(userId, admin('owner')), drawCardEndpoint)
   })
 
   test('no other file is served, whatever the path is', async () => {
-    const userId = newPilgrim()
-    await checkIn(world, userId)
+    const userId = newPilgrimId()
+    await checkIn(stack, userId)
     await drawn(userId)
     const wrong = [
       userId,
@@ -153,7 +153,7 @@ describeWorlds('share cards', (world) => {
       `${'x'.repeat(129)}.png`,
     ]
     for (const path of [...wrong, ...deeper]) {
-      const answer = await rawRequest(world, [`GET /api/event/og/${path} HTTP/1.1`, 'Host: localhost'])
+      const answer = await rawRequest(stack, [`GET /api/event/og/${path} HTTP/1.1`, 'Host: localhost'])
       expect({ path, status: answer.status }).toEqual({ path, status: 404 })
     }
   })
@@ -161,17 +161,17 @@ describeWorlds('share cards', (world) => {
 
 const LIMIT = 3
 
-describeWorlds(
+describeBothStacks(
   'drawing is charged',
-  (world) => {
+  (stack) => {
     const draw = (userId: string, headers: Record<string, string> = {}) =>
-      world.fetch(drawCardEndpoint.path, json({ user_id: userId }, headers))
-    const card = (userId: string) => world.fetch(`/api/event/og/${userId}.png`)
+      stack.fetch(drawCardEndpoint.path, json({ user_id: userId }, headers))
+    const card = (userId: string) => stack.fetch(`/api/event/og/${userId}.png`)
     const served = ({ status, headers }: Response) => [status, headers.get('cache-control')]
 
     test('are charged to the address, but not when a stored card is served', async () => {
-      const walkers = Array.from({ length: LIMIT + 1 }, newPilgrim)
-      for (const userId of walkers) await checkIn(world, userId)
+      const walkers = Array.from({ length: LIMIT + 1 }, newPilgrimId)
+      for (const userId of walkers) await checkIn(stack, userId)
       const [first, last] = [walkers[0]!, walkers.at(-1)!]
       for (const userId of walkers.slice(0, LIMIT)) expect((await card(userId)).status).toBe(200)
       const refused = await card(last)
@@ -182,7 +182,7 @@ describeWorlds(
       for (let i = 0; i < 2 * LIMIT; i++)
         expect(served(await card(first))).toEqual([200, 'public, max-age=60'])
       const before = (await card(first)).headers.get('etag')
-      await world.fetch('/api/event/user/sync', json({ user_id: first, display_name: '林美玉' }))
+      await stack.fetch('/api/event/user/sync', json({ user_id: first, display_name: '林美玉' }))
       const old = await card(first)
       expect([...served(old), old.headers.get('etag')]).toEqual([200, 'public, max-age=5', before])
       // Operators are not charged.

@@ -4,17 +4,17 @@ import { type Pilgrim, readFigures } from '#services/line-bot/bot/load-pilgrim-c
 import { readPilgrims, readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { describeRigs, NOON } from '#tests/scheduler/flush-harness.ts'
+import { describeFlushHarness, NOON } from '#tests/scheduler/flush-harness.ts'
 import { point, walk } from '#tests/scheduler/walks.ts'
 
-describeRigs('statistics without the kv', (rig) => {
+describeFlushHarness('statistics without the kv', (harness) => {
   test('are those of stored points, marked; a pilgrim without stored data is null', async () => {
-    const stores = { db: rig.db, kv: rig.kv, calendar: rig.calendar }
-    await rig.buffer('anna', walk(30))
-    await rig.flush()
+    const stores = { db: harness.db, kv: harness.kv, calendar: harness.calendar }
+    await harness.buffer('anna', walk(30))
+    await harness.flush()
     const stored = (await readPilgrims(stores, ['anna'])).get('anna')
-    await rig.buffer('anna', [point({ kind: 'c', sentMs: NOON + 3_600_000 })])
-    await rig.buffer('ben', walk(3))
+    await harness.buffer('anna', [point({ kind: 'c', sentMs: NOON + 3_600_000 })])
+    await harness.buffer('ben', walk(3))
     const ids = ['anna', 'ben', 'nobody']
     const whole = await readPilgrimsDegraded(stores, ids)
     expect(whole).toEqual(await readPilgrims(stores, ids))

@@ -6,14 +6,14 @@ import type { Database, Query } from '#shared/db/db.ts'
 import { readPilgrims, type Statistics } from '#shared/fold/pilgrim-statistics.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { recompute } from '#tests/fold/reference-fold.ts'
-import { describeRigs, NOON, type Rig } from '#tests/scheduler/flush-harness.ts'
+import { describeFlushHarness, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from '#tests/scheduler/walks.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
 /** The statistics of the points, computed plainly. */
-function expected({ calendar }: Rig, points: readonly Point[]): Statistics {
+function expected({ calendar }: FlushHarness, points: readonly Point[]): Statistics {
   const counting = points.filter(({ inRange }) => inRange).map((p) => ({ ...p, t: p.recordedMs }))
   const sums = { points: 0, checkins: 0, distanceMm: 0, carbonMg: 0 }
   for (const day of Object.values(recompute(counting, calendar).days)) {
@@ -47,11 +47,11 @@ function noting(db: Database): { db: Database; statements: string[] } {
   return { db: { ...db, sql: noted(db.sql) }, statements }
 }
 
-describeRigs('statistics', (rig) => {
+describeFlushHarness('statistics', (harness) => {
   const storesOf = (changes: { db?: Database; kv?: Kv } = {}) => ({
-    db: rig.db,
-    kv: rig.kv,
-    calendar: rig.calendar,
+    db: harness.db,
+    kv: harness.kv,
+    calendar: harness.calendar,
     ...changes,
   })
   const read = async (userId = 'anna', changes: { db?: Database; kv?: Kv } = {}) =>
@@ -59,113 +59,113 @@ describeRigs('statistics', (rig) => {
 
   test('nobody; someone pending; someone stored; someone who was only ever outside', async () => {
     expect(await read()).toBeNull()
-    await rig.buffer('anna', walk(30))
-    expect(await read()).toEqual(expected(rig, walk(30)))
-    await rig.flush()
-    expect(await read()).toEqual(expected(rig, walk(30)))
+    await harness.buffer('anna', walk(30))
+    expect(await read()).toEqual(expected(harness, walk(30)))
+    await harness.flush()
+    expect(await read()).toEqual(expected(harness, walk(30)))
     expect(await read('ben')).toBeNull()
     const outside = walk(3, NOON, { inRange: false })
-    await rig.buffer('ben', outside)
-    expect(await read('ben')).toEqual(expected(rig, outside))
-    await rig.flush()
-    expect(await read('ben')).toEqual(expected(rig, outside))
+    await harness.buffer('ben', outside)
+    expect(await read('ben')).toEqual(expected(harness, outside))
+    await harness.flush()
+    expect(await read('ben')).toEqual(expected(harness, outside))
   })
 
   test('pending points are folded onto what is stored', async () => {
     const points = walk(120)
-    await rig.buffer('anna', points.slice(0, 50))
-    await rig.flush()
-    await rig.buffer('anna', [
+    await harness.buffer('anna', points.slice(0, 50))
+    await harness.flush()
+    await harness.buffer('anna', [
       ...points.slice(50),
       point({ kind: 'c', sentMs: NOON + 3 * HOUR_MS, lat: 24.3 }),
     ])
     expect(await read()).toEqual(
-      expected(rig, [...points, point({ kind: 'c', sentMs: NOON + 3 * HOUR_MS, lat: 24.3 })]),
+      expected(harness, [...points, point({ kind: 'c', sentMs: NOON + 3 * HOUR_MS, lat: 24.3 })]),
     )
   })
 
   test('no point counts twice between the commit of a flush and its acknowledgement', async () => {
     const points = walk(40)
-    await rig.buffer('anna', points)
-    await rig.flush({ kv: { ...rig.kv, settle: async () => undefined } })
-    expect(await rig.pending()).toHaveLength(40)
-    expect(await read()).toEqual(expected(rig, points))
+    await harness.buffer('anna', points)
+    await harness.flush({ kv: { ...harness.kv, settle: async () => undefined } })
+    expect(await harness.pending()).toHaveLength(40)
+    expect(await read()).toEqual(expected(harness, points))
     const more = [...points, ...walk(5, NOON + HOUR_MS, { lng: 120.7 })]
-    await rig.buffer('anna', more.slice(40))
-    expect(await read()).toEqual(expected(rig, more))
-    await rig.flush()
-    expect(await read()).toEqual(expected(rig, more))
+    await harness.buffer('anna', more.slice(40))
+    expect(await read()).toEqual(expected(harness, more))
+    await harness.flush()
+    expect(await read()).toEqual(expected(harness, more))
   })
 
   test('a flush that commits during a read is seen completely or not at all', async () => {
     const points = [...walk(40), ...walk(40, NOON + DAY_MS)]
     const late = [...walk(20, NOON - DAY_MS), ...walk(20, NOON + DAY_MS - 2 * HOUR_MS)]
-    await rig.buffer('anna', points)
-    await rig.flush()
-    await rig.buffer('anna', late)
-    const { kv } = rig
+    await harness.buffer('anna', points)
+    await harness.flush()
+    await harness.buffer('anna', late)
+    const { kv } = harness
     // The reader has seen the buffer; then everything in it is flushed.
     const peekEach: Kv['peekEach'] = async (userIds) => {
       const pending = await kv.peekEach(userIds)
-      await rig.flush()
+      await harness.flush()
       return pending
     }
-    expect(await read('anna', { kv: { ...kv, peekEach } })).toEqual(expected(rig, [...points, ...late]))
-    expect(await rig.pending()).toEqual([])
+    expect(await read('anna', { kv: { ...kv, peekEach } })).toEqual(expected(harness, [...points, ...late]))
+    expect(await harness.pending()).toEqual([])
 
     const later = walk(20, NOON - DAY_MS + 30_000, { lng: 120.68 })
-    await rig.buffer('anna', later)
+    await harness.buffer('anna', later)
     // The reader has seen what is late; before it reads the days of it, everything is flushed.
     const db: Database = {
-      ...rig.db,
+      ...harness.db,
       async read(ask) {
-        const answer = await rig.db.read(ask)
-        await rig.flush()
+        const answer = await harness.db.read(ask)
+        await harness.flush()
         return answer
       },
     }
-    expect(await read('anna', { db })).toEqual(expected(rig, [...points, ...late, ...later]))
+    expect(await read('anna', { db })).toEqual(expected(harness, [...points, ...late, ...later]))
   })
 
   test('for late pending points only the days are read that they change', async () => {
     const days = [-4, -3, -2, -1, 0].map((day) => walk(30, NOON + day * DAY_MS))
-    await rig.buffer('anna', days.flat())
-    await rig.flush()
+    await harness.buffer('anna', days.flat())
+    await harness.flush()
     const late = walk(3, NOON - 3 * DAY_MS + 5 * 60_000 + 7_000, { lng: 120.671 })
-    await rig.buffer('anna', late)
-    const { db, statements } = noting(rig.db)
-    expect(await read('anna', { db })).toEqual(expected(rig, [...days.flat(), ...late]))
+    await harness.buffer('anna', late)
+    const { db, statements } = noting(harness.db)
+    expect(await read('anna', { db })).toEqual(expected(harness, [...days.flat(), ...late]))
     // The end of that day is what it was, so that no later day has to be read.
     expect(statements.filter((text) => text.includes('FROM gps_points g'))).toHaveLength(1)
   })
 
   test('a late point before the first of the last day starts where the day before ended', async () => {
     const points = [...walk(10, NOON - DAY_MS), ...walk(10, NOON, { lng: 120.69 })]
-    await rig.buffer('anna', points)
-    await rig.flush()
+    await harness.buffer('anna', points)
+    await harness.flush()
     const early = point({ sentMs: NOON - 2 * HOUR_MS, lng: 120.68 })
-    await rig.buffer('anna', [early])
-    expect(await read()).toEqual(expected(rig, [...points, early]))
+    await harness.buffer('anna', [early])
+    expect(await read()).toEqual(expected(harness, [...points, early]))
   })
 
   test('a late point on a day that has a point at its first instant', async () => {
     const midnight = NOON - 12 * HOUR_MS
     const points = walk(10, midnight)
-    await rig.buffer('anna', points)
-    await rig.flush()
+    await harness.buffer('anna', points)
+    await harness.flush()
     const late = walk(2, midnight + 5 * 60_000 + 7_000, { lng: 120.671 })
-    await rig.buffer('anna', late)
-    expect(await read()).toEqual(expected(rig, [...points, ...late]))
+    await harness.buffer('anna', late)
+    expect(await read()).toEqual(expected(harness, [...points, ...late]))
   })
 
   test('a bounded number of statements, whatever the number of points', async () => {
     const counts: number[] = []
     for (const size of [1, 10, 2_000]) {
       const userId = `pilgrim-${size}`
-      await rig.buffer(userId, walk(size))
-      await rig.flush()
-      await rig.buffer(userId, walk(size, NOON + 40 * HOUR_MS))
-      const { db, statements } = noting(rig.db)
+      await harness.buffer(userId, walk(size))
+      await harness.flush()
+      await harness.buffer(userId, walk(size, NOON + 40 * HOUR_MS))
+      const { db, statements } = noting(harness.db)
       await read(userId, { db })
       counts.push(statements.length)
     }
@@ -175,23 +175,24 @@ describeRigs('statistics', (rig) => {
 
   test('of many at once each has their own: said, stored, pending, late or nothing at all', async () => {
     const stored = walk(30)
-    await rig.buffer('stored', stored)
-    await rig.buffer('both', stored.slice(0, 20))
-    await rig.buffer('late', stored.slice(10))
-    await rig.buffer('unsettled', stored)
-    await rig.flush({ kv: { ...rig.kv, settle: async () => undefined } })
-    for (const userId of ['stored', 'both', 'late']) await rig.kv.settle(0, await rig.kv.drain(0, [userId]))
-    await rig.buffer('both', stored.slice(20))
-    await rig.buffer('late', stored.slice(0, 10))
-    await rig.buffer('pending', stored)
-    await rig.db.sql`
+    await harness.buffer('stored', stored)
+    await harness.buffer('both', stored.slice(0, 20))
+    await harness.buffer('late', stored.slice(10))
+    await harness.buffer('unsettled', stored)
+    await harness.flush({ kv: { ...harness.kv, settle: async () => undefined } })
+    for (const userId of ['stored', 'both', 'late'])
+      await harness.kv.settle(0, await harness.kv.drain(0, [userId]))
+    await harness.buffer('both', stored.slice(20))
+    await harness.buffer('late', stored.slice(0, 10))
+    await harness.buffer('pending', stored)
+    await harness.db.sql`
       INSERT INTO pilgrims (user_id, display_name, phone, created_at, updated_at) VALUES ('said', '名', '0912345678', now(), now())`
     const userIds = ['late', 'nobody', 'both', 'said', 'pending', 'unsettled', 'stored']
-    const { db, statements } = noting(rig.db)
-    const found = await readPilgrims({ db, kv: rig.kv, calendar: rig.calendar }, userIds)
+    const { db, statements } = noting(harness.db)
+    const found = await readPilgrims({ db, kv: harness.kv, calendar: harness.calendar }, userIds)
     expect([...found.keys()].sort()).toEqual(['both', 'late', 'pending', 'said', 'stored', 'unsettled'])
     for (const userId of ['late', 'both', 'pending', 'unsettled', 'stored'])
-      expect({ userId, ...found.get(userId)!.statistics }).toEqual({ userId, ...expected(rig, stored) })
+      expect({ userId, ...found.get(userId)!.statistics }).toEqual({ userId, ...expected(harness, stored) })
     expect(found.get('said')).toMatchObject({
       row: { displayName: '名', phone: '0912345678' },
       statistics: null,
@@ -207,9 +208,9 @@ describeRigs('statistics', (rig) => {
 
   test('an invalid entry is ignored', async () => {
     const points = walk(10)
-    await rig.bufferEntries('anna', [{ field: `t${NOON - 1}`, value: '[0,' }, ...points.map(pack)])
-    await rig.bufferEntries('ben', [{ field: 'nonsense', value: 'nonsense' }])
-    expect(await read()).toEqual(expected(rig, points))
+    await harness.bufferEntries('anna', [{ field: `t${NOON - 1}`, value: '[0,' }, ...points.map(pack)])
+    await harness.bufferEntries('ben', [{ field: 'nonsense', value: 'nonsense' }])
+    expect(await read()).toEqual(expected(harness, points))
     expect(await read('ben')).toBeNull()
   })
 
@@ -219,12 +220,12 @@ describeRigs('statistics', (rig) => {
       const userId = `pilgrim-${i}`
       const arrivals = jumbled(random, wander(random, 120, NOON - 3 * DAY_MS, 3), 100)
       for (let n = 0; n < arrivals.length; n += 12) {
-        await rig.buffer(userId, arrivals.slice(n, n + 12))
-        expect(await read(userId)).toEqual(expected(rig, arrivals.slice(0, n + 12)))
+        await harness.buffer(userId, arrivals.slice(n, n + 12))
+        expect(await read(userId)).toEqual(expected(harness, arrivals.slice(0, n + 12)))
         const settled = random() < 0.5
         if (random() < 0.6)
-          await rig.flush(settled ? {} : { kv: { ...rig.kv, settle: async () => undefined } })
-        expect(await read(userId)).toEqual(expected(rig, arrivals.slice(0, n + 12)))
+          await harness.flush(settled ? {} : { kv: { ...harness.kv, settle: async () => undefined } })
+        expect(await read(userId)).toEqual(expected(harness, arrivals.slice(0, n + 12)))
       }
     }
   })

@@ -1,7 +1,7 @@
 /** Every invalid request gets a proper refusal. `bun run test:fuzz` sends many more requests. */
 import { expect, test } from 'bun:test'
 import { flushed, healthOf } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { injections } from './injection.suite.ts'
 import { fuzz, UNLIMITED } from './fuzz.ts'
 
@@ -9,22 +9,22 @@ const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 3_000)
 const SEED = Number(process.env.FUZZ_SEED ?? 1)
 const MINUTES = 60_000
 
-describeWorlds(
+describeBothStacks(
   'fuzzing',
-  (world) => {
-    injections(world)
+  (stack) => {
+    injections(stack)
 
     test(
       'no answer is a 5xx, hangs or leaks internals, and nothing is stored partly',
       async () => {
         const started = performance.now()
-        const report = await fuzz(world, {
+        const report = await fuzz(stack, {
           requests: REQUESTS / 2,
           seed: SEED,
           onProgress: (sent, findings) => {
             if (sent % 5_000 === 0)
               console.log(
-                `${world.kind}: ${sent} requests, ${findings} findings, ${Math.round((performance.now() - started) / 1_000)} s`,
+                `${stack.kind}: ${sent} requests, ${findings} findings, ${Math.round((performance.now() - started) / 1_000)} s`,
               )
           },
         })
@@ -33,18 +33,18 @@ describeWorlds(
             `\n${operation}: ${fault}\n  ${answer}\n  --seed ${seed}, after ${after} requests\n  ${line}`,
           )
         console.log(
-          `${world.kind}: ${report.sent} requests, slowest ${Math.round(report.slowest.ms)} ms (${report.slowest.operation});`,
+          `${stack.kind}: ${report.sent} requests, slowest ${Math.round(report.slowest.ms)} ms (${report.slowest.operation});`,
           [...report.statuses]
             .sort(([a], [b]) => a.localeCompare(b))
             .map(([status, n]) => `${status}: ${n}`)
             .join(', '),
         )
-        for (const line of report.away) console.log(`${world.kind}: ${line}`)
+        for (const line of report.away) console.log(`${stack.kind}: ${line}`)
         expect(report.findings.map(({ operation, fault }) => `${operation}: ${fault}`)).toEqual([])
         // Nothing reached the database that it refuses: that would alert the owner.
-        expect(world.complaints()).toEqual([])
-        await flushed(world)
-        expect(await healthOf(world)).toMatchObject({ status: 'ok', db: 'ok', kv: 'ok', objects: 'ok' })
+        expect(stack.complaints()).toEqual([])
+        await flushed(stack)
+        expect(await healthOf(stack)).toMatchObject({ status: 'ok', db: 'ok', kv: 'ok', objects: 'ok' })
       },
       10 * MINUTES,
     )

@@ -1,6 +1,6 @@
 /** Sends many concurrent requests and judges each answer. A failing request is shrunk and printed. */
 import fc from 'fast-check'
-import { admin, setStatus, type World } from '#tests/helpers/test-stack.ts'
+import { admin, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
 import { bytesOf } from './bytes.ts'
 import { UNFINISHED } from './framing.ts'
 import { declaredBy, faultOf } from './oracle.ts'
@@ -80,14 +80,17 @@ const kindOf = ({ operation, bent, sound }: FuzzRequest, fault: string): string 
   `${bent ? 'bent' : sound ? operation : 'unsound'}: ${fault.replaceAll(/\d{4,}|"[^"]*"/g, '…')}`
 
 /** Sends the requests and judges each answer. */
-export async function fuzz(world: World, { requests: wanted, seed, onProgress }: Options): Promise<Report> {
-  const document = (await (await world.fetch('/api/event/openapi.json')).json()) as Description
+export async function fuzz(
+  stack: TestStack,
+  { requests: wanted, seed, onProgress }: Options,
+): Promise<Report> {
+  const document = (await (await stack.fetch('/api/event/openapi.json')).json()) as Description
   const tokens = (['owner', 'manager', 'volunteer'] as const).map((role) => admin(role)['X-Admin-Token'])
   const arbitrary = requests(document, tokens)
   const found = new Map<string, Finding>()
   const statuses = new Map<string, number>()
   const away: string[] = []
-  const traceFault = createTrace(world)
+  const traceFault = createTrace(stack)
   let sent = 0
   let slowest = { ms: 0, operation: '' }
 
@@ -110,7 +113,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
       typeof outcome === 'object' &&
       outcome.status === 200
     )
-      await setStatus(world, { status: 'active' })
+      await setStatus(stack, { status: 'active' })
     const fault =
       faultOf(request, outcome, declaredBy(document, request.operation)) ??
       (await traceFault(request, outcome))
@@ -118,7 +121,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
   }
 
   const work = async (worker: number) => {
-    const wire = openWire(world)
+    const wire = openWire(stack)
     const property = fc.asyncProperty(arbitrary, (request) => judge(wire, request))
     for (let left = Math.ceil(wanted / WORKERS), round = 0; left > 0; round++) {
       const used = seed + worker * 1_000_003 + round * 7
@@ -132,7 +135,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
         fault,
         seed: used,
         after,
-        line: shellLine(bytesOf(request), world.port),
+        line: shellLine(bytesOf(request), stack.port),
         answer: shown(outcome),
       })
     }
@@ -146,7 +149,7 @@ export async function fuzz(world: World, { requests: wanted, seed, onProgress }:
 const TRACED = 10
 
 /** A refused request must store nothing, not even the pilgrim whom it names. */
-function createTrace(world: World) {
+function createTrace(stack: TestStack) {
   let refused = 0
   // During shrinking a variant of the request may be accepted.
   const accepted = new Set<string>()
@@ -155,7 +158,7 @@ function createTrace(world: World) {
     if (outcome.status < 300) accepted.add(userId)
     if (!sound || ![400, 413].includes(outcome.status) || accepted.has(userId)) return null
     if (++refused % TRACED !== 0) return null
-    const { status } = await world.fetch(`/api/event/user/${userId}`)
+    const { status } = await stack.fetch(`/api/event/user/${userId}`)
     return status === 404 ? null : `refused with ${outcome.status}, and yet the pilgrim is known (${status})`
   }
 }

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { encodeCursor } from '#shared/http/pagination.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, newPilgrim, type World } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
 import { STRINGS } from './json.ts'
 
-const post = (world: World, path: string, body: unknown, headers: Record<string, string> = {}) =>
-  world.fetch(`/api/event/${path}`, { method: 'POST', body: JSON.stringify(body), headers })
-const read = (world: World, path: string, headers: Record<string, string> = {}) =>
-  world.fetch(`/api/event/${path}`, { headers: { ...admin('owner'), ...headers } })
+const post = (stack: TestStack, path: string, body: unknown, headers: Record<string, string> = {}) =>
+  stack.fetch(`/api/event/${path}`, { method: 'POST', body: JSON.stringify(body), headers })
+const read = (stack: TestStack, path: string, headers: Record<string, string> = {}) =>
+  stack.fetch(`/api/event/${path}`, { headers: { ...admin('owner'), ...headers } })
 
 /** Lists of operators, each with its cursor parameter and a forged position. */
 const CURSORS: readonly (readonly [path: string, list: string])[] = [
@@ -37,12 +37,12 @@ const POSITIONS: readonly (readonly unknown[])[] = [
   ...[[-1], [2 ** 31], [2 ** 53 - 1], [2 ** 53], [1.5], [null], [[]], [{}], []],
 ]
 
-function databases(world: World): void {
+function databases(stack: TestStack): void {
   test('SQL in a search, a sort or a cursor is treated as text', async () => {
-    const userId = newPilgrim()
-    await post(world, 'user/sync', { user_id: userId, display_name: "O'Neil % _ \\ $1" })
+    const userId = newPilgrimId()
+    await post(stack, 'user/sync', { user_id: userId, display_name: "O'Neil % _ \\ $1" })
     for (const search of ["' OR 1=1 --", "') OR TRUE --", '%', '_', '\\', '$1', "O'Neil"]) {
-      const page = await read(world, `admin/users?limit=200&search=${encodeURIComponent(search)}`)
+      const page = await read(stack, `admin/users?limit=200&search=${encodeURIComponent(search)}`)
       const { data } = (await page.json()) as {
         data: { items: { userId: string; display_name: string | null }[] }
       }
@@ -50,12 +50,12 @@ function databases(world: World): void {
         expect(`${item.userId} ${item.display_name}`.toLowerCase()).toContain(search.toLowerCase())
     }
     for (const query of ['sort=km;DROP', 'sort=user_id', 'order=asc,1', 'sort=constructor'])
-      await sentenceOf(await read(world, `admin/users?${query}`), 400, 'invalid-request')
+      await sentenceOf(await read(stack, `admin/users?${query}`), 400, 'invalid-request')
   })
 
   test.each(CURSORS)('a forged cursor of %s is refused, or leads to a page', async (path, list) => {
     for (const position of POSITIONS) {
-      const answer = await read(world, `${path}cursor=${encodeCursor(list, position)}`)
+      const answer = await read(stack, `${path}cursor=${encodeCursor(list, position)}`)
       expect({ position, status: answer.status }).toEqual({
         position,
         status: answer.status === 200 ? 200 : 400,
@@ -64,7 +64,7 @@ function databases(world: World): void {
   })
 }
 
-function spreadsheets(world: World): void {
+function spreadsheets(stack: TestStack): void {
   test('no cell of the CSV is a formula', async () => {
     const formulas = [
       '=HYPERLINK("http://a.example")',
@@ -81,11 +81,11 @@ function spreadsheets(world: World): void {
       ...STRINGS.filter((one) => one.isWellFormed() && !one.includes('\u0000')),
     ]) {
       const survey = { q1: text, q2: [text, text], q3: -1 }
-      const answer = await post(world, 'submit', { user_id: newPilgrim(), survey })
+      const answer = await post(stack, 'submit', { user_id: newPilgrimId(), survey })
       expect([200, 400]).toContain(answer.status)
     }
-    await post(world, 'submit', { user_id: `@SUM-${newPilgrim()}`, survey: { q1: 'x', 'q1_=1': 'y' } })
-    const csv = await (await read(world, 'admin/surveys', { Accept: 'text/csv' })).text()
+    await post(stack, 'submit', { user_id: `@SUM-${newPilgrimId()}`, survey: { q1: 'x', 'q1_=1': 'y' } })
+    const csv = await (await read(stack, 'admin/surveys', { Accept: 'text/csv' })).text()
     const cells = [...csv.matchAll(/"((?:[^"]|"")*)"(?:,|\r\n)/g)].map(([, cell]) => cell!)
     expect(cells.length).toBeGreaterThan(100)
     // No text is outside of a cell.
@@ -94,14 +94,14 @@ function spreadsheets(world: World): void {
   })
 }
 
-function browsers(world: World): void {
+function browsers(stack: TestStack): void {
   const MARKUP = '<script>alert(1)</script><image href="http://127.0.0.1:1/"/>&amp;]]>'
 
   test('markup in a name or a report is returned as text that no browser runs', async () => {
-    const userId = newPilgrim()
-    await checkIn(world, userId)
-    await post(world, 'user/sync', { user_id: userId, display_name: MARKUP, language: MARKUP.slice(0, 35) })
-    await post(world, 'feedback', { category: MARKUP, description: MARKUP })
+    const userId = newPilgrimId()
+    await checkIn(stack, userId)
+    await post(stack, 'user/sync', { user_id: userId, display_name: MARKUP, language: MARKUP.slice(0, 35) })
+    await post(stack, 'feedback', { category: MARKUP, description: MARKUP })
     for (const path of [
       `user/${userId}`,
       'feedback',
@@ -109,13 +109,13 @@ function browsers(world: World): void {
       'admin/users',
       `admin/users/${userId}/export`,
     ]) {
-      const { headers } = await read(world, path)
+      const { headers } = await read(stack, path)
       expect(headers.get('content-type')).toStartWith('application/json')
       expect(headers.get('x-content-type-options')).toBe('nosniff')
     }
-    const card = await world.fetch(`/api/event/og/${userId}.png`)
+    const card = await stack.fetch(`/api/event/og/${userId}.png`)
     expect([card.status, card.headers.get('content-type')]).toEqual([200, 'image/png'])
-    const gpx = await (await read(world, `admin/users/${userId}/export?format=gpx`)).text()
+    const gpx = await (await read(stack, `admin/users/${userId}/export?format=gpx`)).text()
     expect(gpx).not.toContain('<script')
   })
 
@@ -125,14 +125,14 @@ function browsers(world: World): void {
       'og/a%0d%0aX-A:%20b.png',
       'feedback-image/%22%0d%0aX-A:b.png',
     ]) {
-      const answer = await world.fetch(`/api/event/${path}`)
+      const answer = await stack.fetch(`/api/event/${path}`)
       expect([400, 404]).toContain(answer.status)
       expect([answer.headers.get('set-cookie'), answer.headers.get('x-a')]).toEqual([null, null])
     }
   })
 }
 
-function fetching(world: World): void {
+function fetching(stack: TestStack): void {
   let asked: string[] = []
   let canary: Bun.Server<undefined>
   beforeAll(() => {
@@ -149,7 +149,7 @@ function fetching(world: World): void {
 
   test('no address from a request is fetched', async () => {
     asked = []
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const url = `http://127.0.0.1:${canary.port}/`
     const headers = {
       Referer: url,
@@ -157,28 +157,28 @@ function fetching(world: World): void {
       'X-Forwarded-Host': `127.0.0.1:${canary.port}`,
       'X-Original-URL': url,
     }
-    await checkIn(world, userId)
+    await checkIn(stack, userId)
     await post(
-      world,
+      stack,
       'user/sync',
       { user_id: userId, picture_url: `${url}a.png`, display_name: url },
       headers,
     )
-    await post(world, 'feedback', {
+    await post(stack, 'feedback', {
       category: url,
       description: url,
       screenshot_url: `${url}b.png`,
       contact: url,
     })
-    await post(world, 'feedback-upload', { image: url })
+    await post(stack, 'feedback-upload', { image: url })
     await post(
-      world,
+      stack,
       'push',
       { audience: 'all', text: url, image_url: url.replace('http', 'https') },
       admin('manager'),
     )
-    await post(world, 'og-image', { user_id: userId }, headers)
-    expect((await world.fetch(`/api/event/og/${userId}.png`, { headers })).status).toBe(200)
+    await post(stack, 'og-image', { user_id: userId }, headers)
+    expect((await stack.fetch(`/api/event/og/${userId}.png`, { headers })).status).toBe(200)
     const content = {
       type: 'image',
       id: '1',
@@ -186,12 +186,12 @@ function fetching(world: World): void {
     }
     const event = {
       type: 'message',
-      webhookEventId: newPilgrim(),
+      webhookEventId: newPilgrimId(),
       timestamp: Date.now(),
       source: { type: 'user', userId },
       message: content,
     }
-    await post(world, 'webhook', { destination: url, events: [event] })
+    await post(stack, 'webhook', { destination: url, events: [event] })
     await Bun.sleep(500)
     expect(asked).toEqual([])
     expect((await fetch(url)).status).toBe(200)
@@ -199,9 +199,9 @@ function fetching(world: World): void {
   })
 }
 
-export function injections(world: World): void {
-  databases(world)
-  spreadsheets(world)
-  browsers(world)
-  fetching(world)
+export function injections(stack: TestStack): void {
+  databases(stack)
+  spreadsheets(stack)
+  browsers(stack)
+  fetching(stack)
 }

@@ -3,11 +3,11 @@ import type { Role } from '#shared/contracts/fields.ts'
 import { type LineServer, lineUser, type Sent } from './line-server.ts'
 import { deliver, lineEvent } from './line-webhook.ts'
 import { until } from './wait.ts'
-import { admin, type World } from './test-stack.ts'
+import { admin, type TestStack } from './test-stack.ts'
 
 /** Sends a request as an operator of a tier. */
 export const callAs = (
-  stack: World,
+  stack: TestStack,
   role: Role,
   method: string,
   path: string,
@@ -24,7 +24,7 @@ let person = 0xd000
 export const newLineUser = (): string => lineUser(++person)
 
 /** A new person follows the bot, in a language, and gets the welcome message. */
-export async function follow(stack: World, line: LineServer, language: string): Promise<string> {
+export async function follow(stack: TestStack, line: LineServer, language: string): Promise<string> {
   const userId = newLineUser()
   line.profiles.set(userId, { displayName: 'P', language })
   const event = lineEvent(userId, { type: 'follow' })

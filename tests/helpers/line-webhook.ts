@@ -1,7 +1,7 @@
 /** Webhook deliveries as LINE makes them: an envelope of events, signed over its bytes. */
 import { createHmac } from 'node:crypto'
 import { LINE_SECRET } from './line-server.ts'
-import type { World } from './test-stack.ts'
+import type { TestStack } from './test-stack.ts'
 
 let count = 0
 
@@ -24,7 +24,7 @@ export const signatureOf = (body: string, secret = LINE_SECRET): string =>
 
 /** Sends a delivery (default: with its right signature). */
 export function deliver(
-  stack: Pick<World, 'fetch'>,
+  stack: Pick<TestStack, 'fetch'>,
   events: readonly unknown[],
   signature?: string | null,
 ): Promise<Response> {

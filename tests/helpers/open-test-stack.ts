@@ -7,11 +7,11 @@ import type { Environment } from '#shared/config/config.ts'
 import { described } from './openapi-check.ts'
 import { startEmbedded } from './embedded.ts'
 import { describeOnServers } from './suite.ts'
-import { complaintsIn, SETTINGS, type World } from './test-stack.ts'
-import { openRealWorld } from './test-stack-real.ts'
+import { errorLinesIn, SETTINGS, type TestStack } from './test-stack.ts'
+import { openRealTestStack } from './test-stack-real.ts'
 
 /** Timeout for opening a test stack, and for closing it. */
-export const WORLD_MS = 60_000
+export const STACK_TIMEOUT_MS = 60_000
 
 /**
  * A migrated database that each test stack of a run gets a copy of, because migrating takes several times as long
@@ -38,7 +38,7 @@ async function migratedDatabase(): Promise<string | null> {
 }
 
 /** Opens the embedded test stack, in a new data directory unless the settings name one. */
-export async function openEmbeddedWorld(settings: Environment = {}): Promise<World> {
+export async function openEmbeddedTestStack(settings: Environment = {}): Promise<TestStack> {
   const dataDir = settings.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-stack-'))
   const database = existsSync(join(dataDir, 'db')) ? null : await migratedDatabase()
   if (database !== null) cpSync(database, join(dataDir, 'db'), { recursive: true })
@@ -55,7 +55,7 @@ export async function openEmbeddedWorld(settings: Environment = {}): Promise<Wor
         init?.method ?? 'GET',
         await fetch(`https://${host}:${port}${path}`, { ...init, tls: { ca } }),
       ),
-    complaints: () => complaintsIn(run.log()),
+    complaints: () => errorLinesIn(run.log()),
     async close() {
       await run.stop()
       run.remove()
@@ -67,26 +67,26 @@ export async function openEmbeddedWorld(settings: Environment = {}): Promise<Wor
  * Runs the same tests on both test stacks. Each is opened once for the whole block. The real one is skipped where no
  * servers run.
  */
-export function describeWorlds(
+export function describeBothStacks(
   name: string,
-  tests: (stack: World) => void,
+  tests: (stack: TestStack) => void,
   settings: Environment = {},
 ): void {
-  const open = { embedded: openEmbeddedWorld, real: () => openRealWorld({ settings }) }
+  const open = { embedded: openEmbeddedTestStack, real: () => openRealTestStack({ settings }) }
   for (const kind of ['embedded', 'real'] as const)
     (kind === 'real' ? describeOnServers : describe)(`${name}, ${kind}`, () => {
-      let opened: World | undefined
+      let opened: TestStack | undefined
       beforeAll(async () => {
         opened = await (kind === 'real' ? open.real() : open.embedded(settings))
-      }, WORLD_MS)
-      afterAll(async () => opened?.close(), WORLD_MS)
+      }, STACK_TIMEOUT_MS)
+      afterAll(async () => opened?.close(), STACK_TIMEOUT_MS)
       tests(lazily(kind, () => opened))
     })
 }
 
 /** A stack that may be passed to tests before it is open, because tests are collected first. */
-function lazily(kind: World['kind'], opened: () => World | undefined): World {
-  const now = (): World => {
+function lazily(kind: TestStack['kind'], opened: () => TestStack | undefined): TestStack {
+  const now = (): TestStack => {
     const stack = opened()
     if (stack === undefined) throw new Error(`the ${kind} test stack is not open`)
     return stack

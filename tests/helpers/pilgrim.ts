@@ -1,12 +1,12 @@
 /** Requests of a pilgrim's phone. */
 import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf } from './answers.ts'
-import { PLACE, type World } from './test-stack.ts'
+import { PLACE, type TestStack } from './test-stack.ts'
 
 export const MINUTE = 60_000
 
 /** `POST` of JSON to a path of the API. */
-export const post = (stack: World, path: string, body: object): Promise<Response> =>
+export const post = (stack: TestStack, path: string, body: object): Promise<Response> =>
   stack.fetch(`/api/event/${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -15,7 +15,7 @@ export const post = (stack: World, path: string, body: object): Promise<Response
 
 /** A profile as the public sees it, or as a caller with these headers does. */
 export const profileOf = async (
-  stack: World,
+  stack: TestStack,
   userId: string,
   headers: Record<string, string> = {},
 ): Promise<Profile> => dataOf(await stack.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)

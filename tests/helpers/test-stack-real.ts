@@ -8,12 +8,12 @@ import { described } from './openapi-check.ts'
 import { newDirectory, type Server, startServer } from './process.ts'
 import { freePort, startCaddy, startNats, startPostgres, startRedis } from './servers.ts'
 import { until } from './wait.ts'
-import { complaintsIn, healthOf, SETTINGS, type World } from './test-stack.ts'
+import { errorLinesIn, healthOf, SETTINGS, type TestStack } from './test-stack.ts'
 
 const RECOVERY_MS = 30_000
 const ROOT = join(import.meta.dir, '../..')
 
-export interface RealWorld extends World {
+export interface RealTestStack extends TestStack {
   readonly kind: 'real'
   /** Processes of a service: kill -9, freeze, restart. */
   service(name: ServiceName, replica?: number): Server
@@ -25,7 +25,7 @@ export interface RealWorld extends World {
 }
 
 /** A test stack with stores of its own, which a test may stop. */
-export interface FragileWorld extends RealWorld {
+export interface OwnedTestStack extends RealTestStack {
   readonly postgres: Server
   readonly redis: Server
   readonly nats: Server
@@ -51,9 +51,9 @@ export interface RealOptions {
 }
 
 /** Opens a test stack on the run's Postgres and Redis, with its own database, logical Redis database and NATS. */
-export async function openRealWorld(options: RealOptions = {}): Promise<RealWorld> {
+export async function openRealTestStack(options: RealOptions = {}): Promise<RealTestStack> {
   const [database, redisUrl, nats] = await Promise.all([openTestDatabase(), testRedisUrl(), startNats()])
-  return openWorldOn(options, {
+  return openTestStackOn(options, {
     databaseUrl: database.url,
     redisUrl,
     natsUrl: nats.url,
@@ -62,7 +62,7 @@ export async function openRealWorld(options: RealOptions = {}): Promise<RealWorl
 }
 
 /** Opens a test stack on servers of its own. */
-export async function openFragileWorld(options: RealOptions = {}): Promise<FragileWorld> {
+export async function openOwnedTestStack(options: RealOptions = {}): Promise<OwnedTestStack> {
   const { migrate } = await import('#shared/db/migrate.ts')
   const [postgres, redis, nats] = await Promise.all([
     startPostgres({ args: options.postgresArgs ?? [] }),
@@ -74,14 +74,14 @@ export async function openFragileWorld(options: RealOptions = {}): Promise<Fragi
   }
   await migrate(postgres.url)
   const stores = { databaseUrl: postgres.url, redisUrl: redis.url, natsUrl: nats.url, close }
-  return Object.assign(await openWorldOn(options, stores), { postgres, redis, nats })
+  return Object.assign(await openTestStackOn(options, stores), { postgres, redis, nats })
 }
 
 /** Opens a test stack on migrated stores. Closing the stack closes them. */
-export async function openWorldOn(
+export async function openTestStackOn(
   { settings = {}, settingsOf = () => ({}), replicas = 2 }: RealOptions,
   stores: Stores,
-): Promise<RealWorld> {
+): Promise<RealTestStack> {
   const data = await newDirectory('stack')
   const env = {
     ...SETTINGS,
@@ -138,7 +138,7 @@ export async function openWorldOn(
         await fetch(`https://${host}:${caddy.port}${path}`, { ...init, tls: { ca } }),
       ),
     complaints: () =>
-      started.flatMap((one) => complaintsIn(readFileSync(join(one.process.dir, 'server.log'), 'utf8'))),
+      started.flatMap((one) => errorLinesIn(readFileSync(join(one.process.dir, 'server.log'), 'utf8'))),
     async close() {
       await Promise.all([caddy, ...started.map((one) => one.process)].map((server) => server.close()))
       await stores.close()
@@ -161,7 +161,7 @@ export async function startService(name: ServiceName, env: Environment): Promise
 }
 
 /** Check-ins in the journals of all running replicas of tracking. */
-export async function journaled(stack: RealWorld): Promise<number> {
+export async function journaled(stack: RealTestStack): Promise<number> {
   const pages = await Promise.all(
     [0, 1].map(async (replica) => (await fetch(`${stack.service('tracking', replica).url}/metrics`)).text()),
   )
@@ -172,7 +172,7 @@ export async function journaled(stack: RealWorld): Promise<number> {
 }
 
 /** Resolves when the health report is `ok` after an outage and all journals are empty. */
-export async function recovered(stack: RealWorld): Promise<void> {
+export async function recovered(stack: RealTestStack): Promise<void> {
   await until(async () => (await healthOf(stack)).status === 'ok' && (await journaled(stack)) === 0, {
     timeoutMs: RECOVERY_MS,
     what: 'health, and empty journals',

@@ -7,7 +7,7 @@ import { type Role, time } from '#shared/contracts/fields.ts'
 import { Health } from '#shared/contracts/operations.ts'
 import { until } from './wait.ts'
 
-export interface World {
+export interface TestStack {
   readonly kind: 'embedded' | 'real'
   readonly port: number
   /** PEM of the certificate to trust. */
@@ -22,7 +22,7 @@ export interface World {
 export type Host = 'localhost' | '127.0.0.1'
 
 /** Lines of a log that report an error. */
-export const complaintsIn = (log: string): string[] =>
+export const errorLinesIn = (log: string): string[] =>
   log
     .split('\n')
     .filter((line) => line.includes('"level":"error"') || /^(error|panic|\S*Error)\b/i.test(line))
@@ -59,7 +59,7 @@ export const admin = (role: Role): { 'X-Admin-Token': string } => ({
 
 let pilgrim = 0
 /** A pilgrim's id that no other test uses. */
-export const newPilgrim = (): string => `pilgrim-${++pilgrim}-${crypto.randomUUID().slice(0, 8)}`
+export const newPilgrimId = (): string => `pilgrim-${++pilgrim}-${crypto.randomUUID().slice(0, 8)}`
 
 /** Somewhere in Taiwan. */
 export const PLACE = { lat: 24.15, lng: 120.67 }
@@ -71,15 +71,15 @@ const json = (body: unknown): RequestInit => ({
 })
 
 /** `POST checkin` at {@link PLACE}, with these fields over it. */
-export const checkIn = (stack: World, userId: string, fields: object = {}): Promise<Response> =>
+export const checkIn = (stack: TestStack, userId: string, fields: object = {}): Promise<Response> =>
   stack.fetch('/api/event/checkin', json({ user_id: userId, ...PLACE, ...fields }))
 
 /** `POST track/sync`. */
-export const syncTrack = (stack: World, userId: string, points: readonly unknown[]): Promise<Response> =>
+export const syncTrack = (stack: TestStack, userId: string, points: readonly unknown[]): Promise<Response> =>
   stack.fetch('/api/event/track/sync', json({ user_id: userId, points }))
 
 /** `PUT admin/status`, as a manager. */
-export const setStatus = (stack: World, body: object): Promise<Response> =>
+export const setStatus = (stack: TestStack, body: object): Promise<Response> =>
   stack.fetch('/api/event/admin/status', {
     ...json(body),
     method: 'PUT',
@@ -87,12 +87,12 @@ export const setStatus = (stack: World, body: object): Promise<Response> =>
   })
 
 /** The health report. */
-export async function healthOf(stack: World): Promise<Health> {
+export async function healthOf(stack: TestStack): Promise<Health> {
   return Health.parse(await (await stack.fetch('/health')).json())
 }
 
 /** Resolves when everything that was admitted before this call is in the database. */
-export async function flushed(stack: World): Promise<void> {
+export async function flushed(stack: TestStack): Promise<void> {
   // A report may be a second old. One that names a later flush was made after this call.
   const calledAt = time(Date.now())
   await until(

@@ -5,7 +5,7 @@ import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import type { Role } from '#shared/contracts/fields.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const PARAMETERS: Record<string, string> = { userId: 'somebody', file: 'nothing.png', id: '999999999' }
 const pathOf = ({ path }: Endpoint): string =>
@@ -68,7 +68,7 @@ test('every operator’s endpoint is charged to the limit of the token', () => {
       })
 })
 
-describeWorlds('access', (stack) => {
+describeBothStacks('access', (stack) => {
   const call = (endpoint: Endpoint, headers: Record<string, string>) =>
     // No endpoint accepts this body: a request that passes the token check gets 400 and changes nothing.
     stack.fetch(pathOf(endpoint), {

@@ -17,18 +17,18 @@ import {
   setStatus,
   SETTINGS,
   syncTrack,
-  type World,
+  type TestStack,
 } from '#tests/helpers/test-stack.ts'
-import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
-import { openEmbeddedWorld } from '#tests/helpers/open-test-stack.ts'
+import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
+import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
-type Kind = World['kind']
+type Kind = TestStack['kind']
 
 /** An installation: test stacks are opened on it, and commands run for it. */
 interface Place {
   readonly settings: Environment
-  open(): Promise<World>
+  open(): Promise<TestStack>
   remove(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ async function placeOf(kind: Kind): Promise<Place> {
   const settings = { EVENT_DATA_DIR: dir, ...stores }
   return {
     settings,
-    open: () => (kind === 'real' ? openRealWorld({ settings }) : openEmbeddedWorld(settings)),
+    open: () => (kind === 'real' ? openRealTestStack({ settings }) : openEmbeddedTestStack(settings)),
     async remove() {
       await database?.drop()
       await rm(dir, { recursive: true, force: true })
@@ -70,7 +70,7 @@ const CARD = '/api/event/og/anna.png'
 const PEOPLE = ['anna', 'ben', 'chi', 'gone']
 
 /** @returns the path of a screenshot */
-async function live(stack: World): Promise<string> {
+async function live(stack: TestStack): Promise<string> {
   const now = Date.now()
   for (const [i, user_id] of PEOPLE.entries()) {
     await post(stack, 'user/sync', {
@@ -114,7 +114,7 @@ async function live(stack: World): Promise<string> {
 const OF_THE_MOMENT = /"(as_of|generated_at)":"[^"]*"|\{[^{}]*"action":"restore"[^{}]*\{[^{}]*\}[^{}]*\},/g
 
 /** Every answer that depends on stored data. */
-async function answers(stack: World, screenshot: string): Promise<Record<string, string>> {
+async function answers(stack: TestStack, screenshot: string): Promise<Record<string, string>> {
   const paths = [
     ...[...PEOPLE, 'new'].map((id) => `/api/event/user/${id}`),
     ...['users?limit=200', 'carbon', 'timeline', 'surveys', 'roles', 'status', 'audit'].map(

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { BROKEN_OFF } from '#services/admin/reports/streaming-body.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
-import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { type FragileWorld, openFragileWorld, recovered } from '#tests/helpers/test-stack-real.ts'
+import { type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
@@ -25,22 +25,22 @@ type Kind = keyof typeof LONG
 const KINDS = Object.keys(LONG) as Kind[]
 
 describeOnServers('a download', () => {
-  let world: FragileWorld
+  let stack: OwnedTestStack
   const whole = new Map<Kind, number>()
 
   const headersOf = (csv: boolean) => ({ ...admin('owner'), ...(csv ? { Accept: 'text/csv' } : {}) })
   const ask = (path: string, csv = false): Promise<Response> =>
-    world.fetch(`/api/event/${path}`, { headers: headersOf(csv) })
+    stack.fetch(`/api/event/${path}`, { headers: headersOf(csv) })
   /** The answer as it begins: to be held against its contract it would be read to its end. */
   const begin = (kind: Kind): Promise<Response> =>
-    fetch(`https://localhost:${world.port}/api/event/${LONG[kind].path}`, {
+    fetch(`https://localhost:${stack.port}/api/event/${LONG[kind].path}`, {
       headers: headersOf(kind === 'csv'),
-      tls: { ca: world.ca },
+      tls: { ca: stack.ca },
     })
 
   /** Keeps readers of a table waiting. @returns resolves once somebody waits, and lets them go on */
   async function holdUp(table: string) {
-    const sql = postgres(world.postgres.url, { max: 2, onnotice: () => undefined })
+    const sql = postgres(stack.postgres.url, { max: 2, onnotice: () => undefined })
     const released = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
     const holding = sql
@@ -85,8 +85,8 @@ describeOnServers('a download', () => {
   }
 
   beforeAll(async () => {
-    world = await openFragileWorld()
-    await using sql = Object.assign(postgres(world.postgres.url, { max: 1 }), {
+    stack = await openOwnedTestStack()
+    await using sql = Object.assign(postgres(stack.postgres.url, { max: 1 }), {
       [Symbol.asyncDispose]: () => sql.end(),
     })
     await sql`
@@ -105,17 +105,17 @@ describeOnServers('a download', () => {
       expect(text.endsWith(LONG[kind].ends)).toBe(true)
       whole.set(kind, text.length)
     }
-  }, 2 * WORLD_MS)
+  }, 2 * STACK_TIMEOUT_MS)
   afterEach(async () => {
-    await Promise.all([world.redis.restart(), world.postgres.restart()])
-    await recovered(world)
+    await Promise.all([stack.redis.restart(), stack.postgres.restart()])
+    await recovered(stack)
   }, OUTAGE_MS)
-  afterAll(() => world.close(), WORLD_MS)
+  afterAll(() => stack.close(), STACK_TIMEOUT_MS)
 
   test.each(KINDS)(
     'is whole when Redis goes in the middle: %s',
     async (kind) => {
-      const text = await interrupted(kind, () => world.redis.stop())
+      const text = await interrupted(kind, () => stack.redis.stop())
       expect(text.endsWith(LONG[kind].ends)).toBe(true)
       expect(text.length).toBe(whole.get(kind)!)
     },
@@ -125,7 +125,7 @@ describeOnServers('a download', () => {
   test.each(['json', 'gpx'] as const)(
     'says what is missing when Redis went before: %s',
     async (kind) => {
-      await world.redis.stop()
+      await stack.redis.stop()
       const text = await (await begin(kind)).text()
       expect(text.endsWith(LONG[kind].ends)).toBe(true)
       if (kind === 'gpx') expect(text).toContain('Incomplete')
@@ -137,9 +137,9 @@ describeOnServers('a download', () => {
   test.each(KINDS)(
     'says so in its last line, and in the log, when Postgres goes in the middle: %s',
     async (kind) => {
-      const log = () => readFileSync(join(world.service('admin').dir, 'server.log'), 'utf8')
+      const log = () => readFileSync(join(stack.service('admin').dir, 'server.log'), 'utf8')
       const before = log().length
-      const text = await interrupted(kind, () => world.postgres.stop())
+      const text = await interrupted(kind, () => stack.postgres.stop())
       expect(text.length).toBeLessThan(whole.get(kind)!)
       expect(text.slice(-BROKEN_OFF.length)).toBe(BROKEN_OFF)
       const lines = log().slice(before).split('\n')
@@ -160,7 +160,7 @@ describeOnServers('a download', () => {
       const hold = await holdUp(table)
       const asked = ask(path, true)
       await hold.waiting()
-      await world.postgres.stop()
+      await stack.postgres.stop()
       await hold.release()
       await sentenceOf(await asked, 503, 'unavailable')
     },

@@ -29,17 +29,17 @@ import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { exportUserEndpoint, userEndpoint } from '#shared/contracts/user-detail.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin, checkIn, newPilgrim, PLACE, syncTrack, type World } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, newPilgrimId, PLACE, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const DAY = 86_400_000
 
-type Case = (stack: World, userId: string) => Promise<unknown>
+type Case = (stack: TestStack, userId: string) => Promise<unknown>
 const nameOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>): string => `${method} ${path}`
 
-const as = (stack: World, endpoint: Endpoint, path: string, body?: object) =>
+const as = (stack: TestStack, endpoint: Endpoint, path: string, body?: object) =>
   stack.fetch(`/api/event/${path}`, {
     method: endpoint.method,
     headers: { ...admin('owner'), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
@@ -55,7 +55,7 @@ const written =
     expect(await profileOf(stack, userId)).toMatchObject({ checkins: 1 })
   }
 
-const recipientsOf = async (stack: World, body: object): Promise<number> =>
+const recipientsOf = async (stack: TestStack, body: object): Promise<number> =>
   (await dataOf(await as(stack, pushEndpoint, 'push', { text: 'x', dry_run: true, ...body }), pushEndpoint))
     .recipients
 
@@ -229,13 +229,13 @@ test('every endpoint that takes a user id has its case', () => {
   expect(ENDPOINTS.filter((endpoint) => takes(endpoint) && !CASES.has(endpoint)).map(nameOf)).toEqual([])
 })
 
-describeWorlds(
+describeBothStacks(
   'someone in the buffer only',
   (stack) => {
     test.each(Array.from(CASES, ([endpoint, tried]) => [nameOf(endpoint), tried] as const))(
       'is known to %s',
       async (_, tried) => {
-        const userId = newPilgrim()
+        const userId = newPilgrimId()
         await dataOf(await checkIn(stack, userId), checkInEndpoint)
         await tried(stack, userId)
       },

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, flushed, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { admin, checkIn, flushed, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const MINUTE_MS = 60_000
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -35,9 +35,9 @@ const FORMS: readonly [name: string, fields: (ms: number) => object][] = [
   ['fields nobody asked for', (ms) => ({ timestamp: ms, battery: 0.5, nested: { deep: [1] } })],
 ]
 
-describeWorlds('a check-in', (stack) => {
+describeBothStacks('a check-in', (stack) => {
   test.each(FORMS)('with %s is recorded at its time', async (_, fields) => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const ms = anHourAgo()
     expect(await dataOf(await checkIn(stack, userId, fields(ms)), checkInEndpoint)).toEqual({
       userId,
@@ -51,14 +51,14 @@ describeWorlds('a check-in', (stack) => {
 
   test('without a time has the time of receipt', async () => {
     const before = Date.now()
-    const { recorded_at } = await dataOf(await checkIn(stack, newPilgrim()), checkInEndpoint)
+    const { recorded_at } = await dataOf(await checkIn(stack, newPilgrimId()), checkInEndpoint)
     expect(Date.parse(recorded_at)).toBeWithin(before, Date.now() + 1)
   })
 
   test('of a phone whose clock runs ahead has the time of receipt', async () => {
     const before = Date.now()
     const timestamp = iso(before + 23 * 60 * MINUTE_MS)
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const answer = await dataOf(await checkIn(stack, userId, { timestamp }), checkInEndpoint)
     expect(Date.parse(answer.recorded_at)).toBeWithin(before, Date.now() + 1)
     expect(answer).toMatchObject({ duplicate: false, clock_corrected: true })
@@ -68,7 +68,7 @@ describeWorlds('a check-in', (stack) => {
   })
 
   test('without a time is never a duplicate of one at another place, also when many arrive together', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const places = [1, 2, 3, 4, 5].map((i) => ({ lat: PLACE.lat + i / 100 }))
     const answers = await Promise.all(places.map((place) => checkIn(stack, userId, place)))
     const taken = await Promise.all(answers.map((answer) => dataOf(answer, checkInEndpoint)))
@@ -92,7 +92,7 @@ describeWorlds('a check-in', (stack) => {
     ['text/plain, as page-hide beacons send it', { user_id: 'x' }, { 'Content-Type': 'text/plain' }],
     ['no content type', { user_id: 'x' }, { 'Content-Type': '' }],
   ])('names its pilgrim by %s', async (_, fields: object, headers: Record<string, string>) => {
-    const id = newPilgrim()
+    const id = newPilgrimId()
     const named = JSON.parse(JSON.stringify({ fields, headers }).replaceAll('"x"', `"${id}"`)) as {
       fields: object
       headers: Record<string, string>
@@ -108,7 +108,7 @@ describeWorlds('a check-in', (stack) => {
     ['the same time of a clock that runs ahead', (ms: number) => ({ timestamp: ms + 120 * MINUTE_MS })],
     ['the same position, and no time', () => ({ lat: 24.5, lng: 121.5 })],
   ])('with %s within a minute is a duplicate, answered as the first', async (_, fields) => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const ms = anHourAgo()
     const first = await dataOf(await checkIn(stack, userId, fields(ms)), checkInEndpoint)
     const again = await dataOf(await checkIn(stack, userId, fields(ms)), checkInEndpoint)
@@ -120,7 +120,7 @@ describeWorlds('a check-in', (stack) => {
   })
 
   test('at another time, or another place without one, is another check-in', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const ms = anHourAgo()
     for (const fields of [{ timestamp: ms }, { timestamp: ms + 1 }, {}, { lat: 24.6 }])
       expect((await dataOf(await checkIn(stack, userId, fields), checkInEndpoint)).duplicate).toBe(false)
@@ -129,7 +129,7 @@ describeWorlds('a check-in', (stack) => {
   })
 
   test('carries track points and reports the outcome of each; a bad point does not affect the check-in', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const ms = anHourAgo()
     const track = [1, 2].map((minutes) => ({
       lat: PLACE.lat + minutes / 100,
@@ -164,7 +164,7 @@ describeWorlds('a check-in', (stack) => {
     ['a number', 5],
     ['false', false],
   ])('is taken with %s for track points, and says so', async (_, track_points) => {
-    const taken = await dataOf(await checkIn(stack, newPilgrim(), { track_points }), checkInEndpoint)
+    const taken = await dataOf(await checkIn(stack, newPilgrimId(), { track_points }), checkInEndpoint)
     const rejected = [{ index: 0, reason: 'not-a-list' }]
     expect(taken.track).toEqual({
       accepted: 0,
@@ -176,7 +176,7 @@ describeWorlds('a check-in', (stack) => {
 
   test('is accepted with more entries than a list may have; the answer lists each excess entry', async () => {
     const taken = await dataOf(
-      await checkIn(stack, newPilgrim(), { track_points: Array.from({ length: 5_001 }, () => 1) }),
+      await checkIn(stack, newPilgrimId(), { track_points: Array.from({ length: 5_001 }, () => 1) }),
       checkInEndpoint,
     )
     expect(taken.duplicate).toBe(false)
@@ -186,7 +186,7 @@ describeWorlds('a check-in', (stack) => {
   })
 
   test('is refused the sixth time within a minute; duplicates count, invalid requests do not', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const send = (timestamp: unknown) => checkIn(stack, userId, { timestamp })
     const ms = anHourAgo()
     await sentenceOf(await send('yesterday'), 400, 'invalid-request')
@@ -200,6 +200,6 @@ describeWorlds('a check-in', (stack) => {
     expect(sixth.headers.get('ratelimit-policy')).toBe('"checkin";q=5;w=60')
     // Validation comes before the rate limit, and other pilgrims are not affected.
     await sentenceOf(await send('yesterday'), 400, 'invalid-request')
-    await dataOf(await checkIn(stack, newPilgrim()), checkInEndpoint)
+    await dataOf(await checkIn(stack, newPilgrimId()), checkInEndpoint)
   })
 })

@@ -6,8 +6,15 @@ import { type Clusters, clustersEndpoint, MAX_CELLS } from '#shared/contracts/cl
 import { timelineEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
-import { admin, checkIn, flushed, newPilgrim, syncTrack, type World } from '#tests/helpers/test-stack.ts'
-import { describeWorlds, WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import {
+  admin,
+  checkIn,
+  flushed,
+  newPilgrimId,
+  syncTrack,
+  type TestStack,
+} from '#tests/helpers/test-stack.ts'
+import { describeBothStacks, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
 
 const MINUTE = 60_000
@@ -21,7 +28,7 @@ interface Sent {
   readonly timestamp: number
 }
 
-const read = async (stack: World, query: string): Promise<Clusters> =>
+const read = async (stack: TestStack, query: string): Promise<Clusters> =>
   dataOf(
     await stack.fetch(`/api/event/admin/clusters?${query}`, { headers: admin('volunteer') }),
     clustersEndpoint,
@@ -32,12 +39,8 @@ function plain(sent: readonly Sent[], zoom: number, sinceMs = 0): Record<string,
   const cells: Record<string, { count: number; users: number }> = {}
   const cellOf = ({ lat, lng }: Sent) => {
     const perFifth = 2 ** (zoom - 6)
-    return (cells[
-      `${zoom}/${Math.floor((lng * 5 + 900) * perFifth)}/${Math.floor((lat * 5 + 450) * perFifth)}`
-    ] ??= {
-      count: 0,
-      users: 0,
-    })
+    const [column, row] = [(lng * 5 + 900) * perFifth, (lat * 5 + 450) * perFifth].map(Math.floor)
+    return (cells[`${zoom}/${column}/${row}`] ??= { count: 0, users: 0 })
   }
   const latest = new Map<string, Sent>()
   for (const point of sent) {
@@ -60,7 +63,7 @@ const totals = ({ features }: Clusters): { count: number; users: number } =>
 /** Forty pilgrims on their way to the north, the faster ones ahead, within the last five hours. */
 function walkers(now: number): Sent[] {
   const random = randomBy(14)
-  return Array.from({ length: 40 }, newPilgrim).flatMap((userId, i) =>
+  return Array.from({ length: 40 }, newPilgrimId).flatMap((userId, i) =>
     Array.from({ length: 30 }, (_, j) => ({
       userId,
       lat: 24 + (j * (20 + i)) / 15_000 + random() * 1e-4,
@@ -70,7 +73,7 @@ function walkers(now: number): Sent[] {
   )
 }
 
-async function send(stack: World, sent: readonly Sent[]): Promise<void> {
+async function send(stack: TestStack, sent: readonly Sent[]): Promise<void> {
   for (const [userId, mine] of Map.groupBy(sent, (point) => point.userId))
     for (let from = 0; from < mine.length; from += 900)
       expect((await syncTrack(stack, userId, mine.slice(from, from + 900))).status).toBe(200)
@@ -107,7 +110,7 @@ writeFileSync(
   }),
 )
 
-describeWorlds(
+describeBothStacks(
   'clusters',
   (stack) => {
     const sent = walkers(Date.now())
@@ -121,7 +124,7 @@ describeWorlds(
         spread_km: null,
       })
       await send(stack, sent)
-    }, WORLD_MS)
+    }, STACK_TIMEOUT_MS)
 
     test('at every zoom the cells equal a plain count, and their sum equals the timeline', async () => {
       const timeline = await dataOf(
@@ -151,7 +154,7 @@ describeWorlds(
     })
 
     test('since counts from the start of its hour, for points and for pilgrims', async () => {
-      const stopped = newPilgrim()
+      const stopped = newPilgrimId()
       const early = { userId: stopped, lat: 24.3, lng: 120.7, timestamp: Date.now() - 30 * HOUR }
       await send(stack, [early])
       const sinceMs = Date.now() - 2 * HOUR
@@ -222,7 +225,7 @@ describeWorlds(
     })
 
     test('too many cells for one answer are answered at the next coarser zoom that fits', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const from = Date.now() - 4 * HOUR
       // A grid of 72 × 72 places, each in a cell of its own at zoom 18, and four to a cell at 17.
       const grid = Array.from({ length: 72 * 72 }, (_, i) => ({

@@ -2,15 +2,15 @@
 import { describe, expect, test } from 'bun:test'
 import { participantStatusEndpoint, privacyEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, newPilgrim } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
-describeWorlds('consent and status', (stack) => {
+describeBothStacks('consent and status', (stack) => {
   describe('privacy', () => {
     test('consent has a version and a time, and can be withdrawn', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const given = await dataOf(
         await post(stack, 'privacy', { user_id: userId, version: '2026-04' }),
         privacyEndpoint,
@@ -42,7 +42,7 @@ describeWorlds('consent and status', (stack) => {
             (await Promise.all([1, 2, 3, 4].map(() => shown(userId)))).every((seen) => seen === there),
           { timeoutMs: 10_000, what: `a pilgrim to be ${there ? 'on' : 'off'} the live map` },
         )
-      const [one, other] = [newPilgrim(), newPilgrim()]
+      const [one, other] = [newPilgrimId(), newPilgrimId()]
       await Promise.all([checkIn(stack, one), checkIn(stack, other)])
       await becomes(one, true)
       await becomes(other, true)
@@ -60,7 +60,7 @@ describeWorlds('consent and status', (stack) => {
       post(stack, 'participant-status', { user_id: userId, status })
 
     test('active ↔ withdrawn, active → completed, and completed is final for the pilgrim', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       for (const status of ['active', 'withdrawn', 'active', 'completed', 'completed'])
         expect(await dataOf(await set(userId, status), participantStatusEndpoint)).toEqual({
           userId,
@@ -72,7 +72,7 @@ describeWorlds('consent and status', (stack) => {
     })
 
     test('withdrawn → completed is 409; an unknown status 400; the alias works', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       await set(userId, 'withdrawn')
       await sentenceOf(await set(userId, 'completed'), 409, 'conflict')
       await sentenceOf(await set(userId, 'gone'), 400, 'invalid-request')
@@ -84,7 +84,7 @@ describeWorlds('consent and status', (stack) => {
     })
 
     test('an operator may set any status', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       await set(userId, 'completed')
       const answer = await stack.fetch(`/api/event/admin/users/${userId}/status`, {
         method: 'PUT',

@@ -10,11 +10,11 @@ import { pushEndpoint } from '#shared/contracts/messages.ts'
 import { userSyncEndpoint } from '#shared/contracts/profile.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { type FragileWorld, openFragileWorld, recovered } from '#tests/helpers/test-stack-real.ts'
-import { admin, checkIn, flushed, newPilgrim } from '#tests/helpers/test-stack.ts'
+import { type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
+import { admin, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 /** At most two calls of Redis, 0.8 s each; the rest is for a busy machine. */
@@ -105,7 +105,7 @@ const PNG = Buffer.from(
 )
 
 describeOnServers('reading', () => {
-  let stack: FragileWorld
+  let stack: OwnedTestStack
   let userId: string
   let parameters: Record<string, string>
   let before: Map<string, Answer>
@@ -130,8 +130,8 @@ describeOnServers('reading', () => {
     new Map(await Promise.all(READING.map(async (one) => [one.path, await ask(one)] as const)))
 
   beforeAll(async () => {
-    stack = await openFragileWorld()
-    userId = newPilgrim()
+    stack = await openOwnedTestStack()
+    userId = newPilgrimId()
     await dataOf(await checkIn(stack, userId), checkInEndpoint)
     await post(stack, 'user/sync', { user_id: userId, display_name: 'Known' })
     await post(stack, 'submit', { user_id: userId, q1: 'yes' })
@@ -156,13 +156,13 @@ describeOnServers('reading', () => {
     before = await askAll()
     for (const [path, { status }] of before)
       expect({ path, status }).toEqual({ path, status: path.endsWith('/dead-letters/:id') ? 404 : 200 })
-  }, 2 * WORLD_MS)
-  afterAll(async () => stack.close(), WORLD_MS)
+  }, 2 * STACK_TIMEOUT_MS)
+  afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
   afterEach(async () => {
     // The failure of one test must not make the next ones fail.
     for (const store of [stack.postgres, stack.redis]) await store.restart()
     await recovered(stack)
-  }, WORLD_MS)
+  }, STACK_TIMEOUT_MS)
 
   /** Compares all endpoints with one column of the table, after the live map and cached answers have expired. */
   const expectColumn = async (column: 0 | 1): Promise<void> => {
@@ -198,7 +198,7 @@ describeOnServers('reading', () => {
   const expectPilgrims = async (): Promise<void> => {
     const synced = await post(stack, 'user/sync', { user_id: userId, display_name: 'Known' })
     expect(await dataOf(synced, userSyncEndpoint)).toMatchObject({ pending: null, checkins: 1 })
-    const stranger = newPilgrim()
+    const stranger = newPilgrimId()
     const path = `/api/event/admin/users/${stranger}`
     await sentenceOf(await stack.fetch(`/api/event/user/${stranger}`), 503, 'unavailable')
     for (const more of ['', '/export'])

@@ -1,6 +1,6 @@
 /** `first_seen` and `last_seen`: one meaning in every answer; operators get the instant, others the day. */
 import { describe, expect, test } from 'bun:test'
-import { syncTrack, admin, newPilgrim, PLACE, flushed, type World } from '#tests/helpers/test-stack.ts'
+import { syncTrack, admin, newPilgrimId, PLACE, flushed, type TestStack } from '#tests/helpers/test-stack.ts'
 import { usersEndpoint } from '#shared/contracts/reports.ts'
 import { userSyncEndpoint } from '#shared/contracts/profile.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const calendar = createCalendar('Asia/Taipei')
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -28,25 +28,26 @@ writeFileSync(AREA, JSON.stringify({ type: 'Polygon', coordinates: [box] }))
 
 const NEVER = { first_seen: null, last_seen: null }
 /** A pilgrim of each kind: the points that are sent, and the resulting times. */
-const KINDS: Readonly<Record<string, (stack: World, userId: string, nowMs: number) => Promise<object>>> = {
-  'without a point': async () => NEVER,
-  'outside the area': async (stack, userId, nowMs) => {
-    await syncTrack(stack, userId, [{ ...OUTSIDE, timestamp: nowMs - 5 * MINUTE }])
-    return NEVER
-  },
-  'inside, and before and after it outside': async (stack, userId, nowMs) => {
-    const times = [90, 60, 50, 40].map((minutes) => nowMs - minutes * MINUTE)
-    const places = [OUTSIDE, PLACE, PLACE, OUTSIDE]
-    await syncTrack(
-      stack,
-      userId,
-      times.map((timestamp, i) => ({ ...places[i]!, timestamp })),
-    )
-    return { first_seen: iso(times[1]!), last_seen: iso(times[2]!) }
-  },
-}
+const KINDS: Readonly<Record<string, (stack: TestStack, userId: string, nowMs: number) => Promise<object>>> =
+  {
+    'without a point': async () => NEVER,
+    'outside the area': async (stack, userId, nowMs) => {
+      await syncTrack(stack, userId, [{ ...OUTSIDE, timestamp: nowMs - 5 * MINUTE }])
+      return NEVER
+    },
+    'inside, and before and after it outside': async (stack, userId, nowMs) => {
+      const times = [90, 60, 50, 40].map((minutes) => nowMs - minutes * MINUTE)
+      const places = [OUTSIDE, PLACE, PLACE, OUTSIDE]
+      await syncTrack(
+        stack,
+        userId,
+        times.map((timestamp, i) => ({ ...places[i]!, timestamp })),
+      )
+      return { first_seen: iso(times[1]!), last_seen: iso(times[2]!) }
+    },
+  }
 
-describeWorlds(
+describeBothStacks(
   'first and last seen',
   (stack) => {
     const rowOf = async (userId: string) => {
@@ -58,7 +59,7 @@ describeWorlds(
 
     describe.each(Object.entries(KINDS))('of a pilgrim %s', (_, sent) => {
       test('means the same in the profile, the list and the export, before the flush and after it', async () => {
-        const userId = newPilgrim()
+        const userId = newPilgrimId()
         await post(stack, 'user/sync', { user_id: userId, display_name: 'somebody' })
         const seen = await sent(stack, userId, Date.now())
         const { last_seen } = { ...NEVER, ...seen }
@@ -78,7 +79,7 @@ describeWorlds(
     })
 
     test('is a day in the event’s time zone for the public', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       // At least one of the two days differs from the day in UTC.
       const times = [40, 28].map((hours) => Date.now() - hours * 60 * MINUTE)
       await syncTrack(

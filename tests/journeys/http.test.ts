@@ -4,8 +4,8 @@ import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { rawRequest } from '#tests/helpers/raw-request.ts'
-import { admin, checkIn, healthOf, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { admin, checkIn, healthOf, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const filled = (path: string) => path.replaceAll(/:\w+/g, 'someone')
@@ -24,7 +24,7 @@ const post = (body: BodyInit, headers: Record<string, string> = {}): RequestInit
   body,
 })
 
-describeWorlds('every address', (stack) => {
+describeBothStacks('every address', (stack) => {
   describe('CORS', () => {
     test.each([...PATHS.map(filled), '/nowhere', '/api/event/nowhere'])('OPTIONS %s: 204', async (path) => {
       const origin = { Origin: 'https://phones.example', 'Access-Control-Request-Method': 'POST' }
@@ -67,7 +67,7 @@ describeWorlds('every address', (stack) => {
     })
 
     test('HEAD answers as GET does, without a body', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       await dataOf(await checkIn(stack, userId), checkInEndpoint)
       const paths = ['/health', '/api/event/data', `/api/event/user/${userId}`, '/api/event/auth/role']
       for (const path of [...paths, '/api/event/admin/status', '/api/event/user/nobody', '/nowhere']) {
@@ -104,7 +104,7 @@ describeWorlds('every address', (stack) => {
     const LIMIT = 102_400
     /** A check-in of exactly this many bytes. */
     const ofSize = (size: number): string => {
-      const body = (padding: string) => JSON.stringify({ user_id: newPilgrim(), ...PLACE, padding })
+      const body = (padding: string) => JSON.stringify({ user_id: newPilgrimId(), ...PLACE, padding })
       const one = body('')
       return `${one.slice(0, -2)}${'é'.repeat(10)}${'x'.repeat(size - one.length - 20)}"}`
     }

@@ -6,8 +6,8 @@ import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { admin, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const CHANNEL = '1234567890'
 const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
@@ -36,7 +36,7 @@ const WRITES: readonly (readonly [path: string, body: object])[] = [
   ['participant-status', { status: 'active' }],
 ]
 
-describeWorlds(
+describeBothStacks(
   'identity by LINE',
   (stack) => {
     const post = (path: string, body: object, authorization?: string) =>
@@ -47,10 +47,10 @@ describeWorlds(
       })
 
     test.each(WRITES)('%s needs the pilgrim’s own token', async (path, fields) => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const body = { user_id: userId, ...fields }
       await sentenceOf(await post(path, body), 401, 'unauthorized')
-      const stranger = `Bearer ${await tokenOf(newPilgrim())}`
+      const stranger = `Bearer ${await tokenOf(newPilgrimId())}`
       await sentenceOf(await post(path, body, stranger), 403, 'forbidden')
       expect((await stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
       const own = `Bearer ${await tokenOf(userId)}`
@@ -58,7 +58,7 @@ describeWorlds(
     })
 
     test('reading a profile and the map needs no token, nor does an operator’s write', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       await dataOf(
         await post('checkin', { user_id: userId, ...PLACE }, `Bearer ${await tokenOf(userId)}`),
         checkInEndpoint,
@@ -74,7 +74,7 @@ describeWorlds(
     })
 
     test('first_seen and last_seen are instants for the pilgrim and days for others', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const own = { Authorization: `Bearer ${await tokenOf(userId)}` }
       const at = Date.now() - 3_600_000
       const body = { user_id: userId, ...PLACE, timestamp: at }
@@ -87,7 +87,7 @@ describeWorlds(
         first_seen: instant,
         last_seen: instant,
       })
-      const others = [`Bearer ${await tokenOf(newPilgrim())}`, 'Bearer nonsense', 'Basic nonsense']
+      const others = [`Bearer ${await tokenOf(newPilgrimId())}`, 'Bearer nonsense', 'Basic nonsense']
       for (const headers of [{}, ...others.map((Authorization) => ({ Authorization }))])
         expect(await profileOf(stack, userId, headers)).toMatchObject({ first_seen: day, last_seen: day })
     })

@@ -6,7 +6,7 @@ import {
   forceFlushEndpoint,
   type Ledger,
   ledgerEndpoint,
-  replayDeadLetterEndpoint,
+  requeueDeadLetterEndpoint,
 } from '#shared/contracts/ledger.ts'
 import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
@@ -14,28 +14,28 @@ import { until } from '#tests/helpers/wait.ts'
 import {
   admin,
   checkIn,
-  newPilgrim,
+  newPilgrimId,
   PLACE,
   setStatus,
   syncTrack,
-  type World,
+  type TestStack,
 } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
-const ledgerOf = async (stack: World): Promise<Ledger> =>
+const ledgerOf = async (stack: TestStack): Promise<Ledger> =>
   dataOf(await stack.fetch('/api/event/admin/ledger', { headers: admin('manager') }), ledgerEndpoint)
 
 const sumOf = ({ rejected, losses: _losses, as_of: _asOf, received, ...others }: Ledger): number =>
   [...Object.values(others), ...Object.values(rejected)].reduce((sum, points) => sum + points, 0) - received
 
-describeWorlds(
+describeBothStacks(
   'the ledger',
   (stack) => {
     test('counts accepted points, duplicates and refusals; an operator can force a flush', async () => {
       const force = () => stack.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('manager') })
       // The first flush has ended, and the next one is far.
       expect((await dataOf(await force(), forceFlushEndpoint)).finished).toBe(true)
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const now = Date.now()
       const points = Array.from({ length: 10 }, (_, i) => ({ ...PLACE, timestamp: now - i * 60_000 }))
       const bad = [{ ...PLACE }, { ...PLACE, timestamp: 1 }, { ...PLACE, lat: 91, timestamp: now }]
@@ -78,7 +78,7 @@ describeWorlds(
     test('an unknown dead letter is 404, an invalid id 400', async () => {
       const list = await stack.fetch('/api/event/admin/dead-letters', { headers: admin('manager') })
       expect((await dataOf(list, deadLettersEndpoint)).items).toEqual([])
-      for (const { method, path } of [replayDeadLetterEndpoint, dropDeadLetterEndpoint]) {
+      for (const { method, path } of [requeueDeadLetterEndpoint, dropDeadLetterEndpoint]) {
         const call = (id: string) => stack.fetch(path.replace(':id', id), { method, headers: admin('owner') })
         await sentenceOf(await call('7'), 404, 'not-found')
         await sentenceOf(await call('x'), 400, 'invalid-request')

@@ -15,16 +15,23 @@ import { auditEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, checkIn, healthOf, newPilgrim, setStatus, type World } from '#tests/helpers/test-stack.ts'
-import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
-import { describeWorlds, WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import {
+  admin,
+  checkIn,
+  healthOf,
+  newPilgrimId,
+  setStatus,
+  type TestStack,
+} from '#tests/helpers/test-stack.ts'
+import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
+import { describeBothStacks, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 
-const endActivity = (stack: World): Promise<Response> =>
+const endActivity = (stack: TestStack): Promise<Response> =>
   stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
-const read = async (stack: World): Promise<Activity> =>
+const read = async (stack: TestStack): Promise<Activity> =>
   dataOf(await stack.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
 
-describeWorlds('the states', (stack) => {
+describeBothStacks('the states', (stack) => {
   const put = (status: unknown) => setStatus(stack, { status })
   /** A forbidden transition changes nothing. */
   const expectNone = async (status: unknown, answer: 200 | 400 | 409) => {
@@ -36,7 +43,7 @@ describeWorlds('the states', (stack) => {
   }
 
   test('follow their table, and an ended event stays ended', async () => {
-    const walker = newPilgrim()
+    const walker = newPilgrimId()
     for (const state of ['active', 'paused', 'active', 'paused'] as const) {
       if ((await read(stack)).status !== state)
         expect(await dataOf(await put(state), setStatusEndpoint)).toMatchObject({ status: state })
@@ -69,24 +76,24 @@ describeWorlds('the states', (stack) => {
 })
 
 describeOnServers('the status', () => {
-  let stack: FragileWorld
+  let stack: OwnedTestStack
   let sql: postgres.Sql
   beforeAll(async () => {
-    stack = await openFragileWorld()
+    stack = await openOwnedTestStack()
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
-  }, WORLD_MS)
+  }, STACK_TIMEOUT_MS)
   afterAll(async () => {
     await sql.end({ timeout: 1 })
     await stack.close()
-  }, WORLD_MS)
+  }, STACK_TIMEOUT_MS)
 
   /** Each replica's answer to a check-in, without the proxy. */
   const asked = (): Promise<string[]> =>
     Promise.all(
       [0, 1].map(async (replica) => {
         const { url } = stack.service('tracking', replica)
-        const fetch: World['fetch'] = (path, init) => globalThis.fetch(`${url}${path}`, init)
-        const answer = await checkIn({ fetch } as World, newPilgrim())
+        const fetch: TestStack['fetch'] = (path, init) => globalThis.fetch(`${url}${path}`, init)
+        const answer = await checkIn({ fetch } as TestStack, newPilgrimId())
         const { code = 'admitted' } = (await answer.json()) as { code?: string }
         return code
       }),

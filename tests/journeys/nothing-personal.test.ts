@@ -11,13 +11,13 @@ import { ServiceName } from '#shared/contracts/endpoint.ts'
 import type { Description } from '#tests/fuzz/requests.ts'
 import { UNLIMITED } from '#tests/fuzz/fuzz.ts'
 import { LINE_SECRET, LINE_TOKEN, lineUser } from '#tests/helpers/line-server.ts'
-import { startQuotingLine } from '#tests/helpers/quoting-line.ts'
+import { startQuotingLine } from '#tests/helpers/line-server-quoting.ts'
 import { markedRequests, type MarkedRequest, newMarkers, traces } from '#tests/helpers/marked-requests.ts'
 import { newDirectory, type Server } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { admin, flushed, setStatus } from '#tests/helpers/test-stack.ts'
-import { type FragileWorld, openFragileWorld, recovered } from '#tests/helpers/test-stack-real.ts'
-import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import { type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const OWNER = lineUser(1)
@@ -49,14 +49,14 @@ describeOnServers('nothing personal', () => {
   const markers = newMarkers()
   const line = startQuotingLine(OWNER)
   const failures: string[] = []
-  let stack: FragileWorld
+  let stack: OwnedTestStack
   let sql: postgres.Sql
   let requests: readonly MarkedRequest[]
   let objects: string
 
   beforeAll(async () => {
     objects = join(await newDirectory('objects'), 'objects')
-    stack = await openFragileWorld({
+    stack = await openOwnedTestStack({
       ...storesAsComposed(),
       settings: {
         ...UNLIMITED,
@@ -71,12 +71,12 @@ describeOnServers('nothing personal', () => {
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
     const document = (await (await stack.fetch('/api/event/openapi.json')).json()) as Description
     requests = markedRequests(document, markers, () => admin('owner')['X-Admin-Token'])
-  }, WORLD_MS)
+  }, STACK_TIMEOUT_MS)
   afterAll(async () => {
     await line.server.stop(true)
     await sql.end({ timeout: 1 })
     await stack.close()
-  }, WORLD_MS)
+  }, STACK_TIMEOUT_MS)
 
   /** Sends one, and records its answer unless it only refuses the request. */
   const send = async ({ operation, path, init }: MarkedRequest): Promise<void> => {

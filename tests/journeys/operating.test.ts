@@ -16,14 +16,14 @@ import {
   checkIn,
   flushed,
   healthOf,
-  newPilgrim,
+  newPilgrimId,
   PLACE,
   setStatus,
   syncTrack,
 } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
-describeWorlds('an operator', (stack) => {
+describeBothStacks('an operator', (stack) => {
   const status = async () =>
     dataOf(await stack.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
   const set = async (body: object) => dataOf(await setStatus(stack, body), setStatusEndpoint)
@@ -44,7 +44,7 @@ describeWorlds('an operator', (stack) => {
   })
 
   test('pauses: check-ins and tracks are refused with the message, other requests work', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     await dataOf(await checkIn(stack, userId), checkInEndpoint)
     expect(await status()).toMatchObject({ status: 'active', message: null, ending: null })
 
@@ -75,7 +75,7 @@ describeWorlds('an operator', (stack) => {
     await Bun.sleep(1_100)
     return (await read(timelineEndpoint)).entries.map(({ kind, message }) => ({ kind, message }))
   }
-  const refusal = async () => sentenceOf(await checkIn(stack, newPilgrim()), 403, 'paused')
+  const refusal = async () => sentenceOf(await checkIn(stack, newPilgrimId()), 403, 'paused')
 
   test('pausing again changes the message, if one is given, and nothing else', async () => {
     const before = await status()
@@ -119,7 +119,7 @@ describeWorlds('an operator', (stack) => {
   })
 
   test('resumes: the very next request is accepted, with points recorded during the pause', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     for (let i = 0; i < 5; i++) {
       await set({ status: 'paused' })
       await sentenceOf(await checkIn(stack, userId), 403, 'paused')
@@ -132,7 +132,7 @@ describeWorlds('an operator', (stack) => {
 
   // The last test: nothing reopens an ended event.
   test('ends: nothing more is accepted, accepted points are stored, reads work', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     await dataOf(await checkIn(stack, userId), checkInEndpoint)
     const end = async () =>
       dataOf(

@@ -2,7 +2,7 @@
 import { test } from 'bun:test'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const TOO_LARGE = 'a'.repeat(102_401)
 const filled = (path: string) => path.replaceAll(/:\w+/g, 'someone')
@@ -19,7 +19,7 @@ const WAYS: readonly (readonly [name: string, body: () => BodyInit])[] = [
   ['in chunks', () => streamed(TOO_LARGE)],
 ]
 
-describeWorlds('the order of checks', (stack) => {
+describeBothStacks('the order of checks', (stack) => {
   test.each(WAYS)('every endpoint first refuses a body that is too large, %s', async (_, body) => {
     for (const { method, path } of ENDPOINTS.filter((endpoint) => endpoint.method !== 'GET'))
       for (const headers of [{}, { 'X-Admin-Token': 'no token of this event' }])

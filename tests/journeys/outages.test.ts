@@ -13,33 +13,33 @@ import {
   checkIn,
   flushed,
   healthOf,
-  newPilgrim,
+  newPilgrimId,
   PLACE,
   setStatus,
   syncTrack,
 } from '#tests/helpers/test-stack.ts'
-import { type FragileWorld, journaled, openFragileWorld, recovered } from '#tests/helpers/test-stack-real.ts'
-import { WORLD_MS } from '#tests/helpers/open-test-stack.ts'
+import type { OwnedTestStack } from '#tests/helpers/test-stack-real.ts'
+import { journaled, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 
-const RECOVERY_MS = 30_000
-const TEST_MS = 90_000
+const [RECOVERY_MS, TEST_MS] = [30_000, 90_000]
 
 describeOnServers('an outage', () => {
-  let stack: FragileWorld
+  let stack: OwnedTestStack
   let sql: postgres.Sql
   beforeAll(async () => {
-    stack = await openFragileWorld()
+    stack = await openOwnedTestStack()
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
-  }, WORLD_MS)
+  }, STACK_TIMEOUT_MS)
   afterAll(async () => {
     await sql.end({ timeout: 1 })
     await stack.close()
-  }, WORLD_MS)
+  }, STACK_TIMEOUT_MS)
   afterEach(async () => {
     // The failure of one test must not make the next ones fail.
     for (const store of [stack.postgres, stack.redis, stack.nats]) await store.restart()
     await recovered(stack)
-  }, WORLD_MS)
+  }, STACK_TIMEOUT_MS)
 
   const point = () => ({ ...PLACE, timestamp: Date.now() - 1_000 })
   const profile = (userId: string) => stack.fetch(`/api/event/user/${userId}`)
@@ -47,7 +47,7 @@ describeOnServers('an outage', () => {
 
   /** Check-ins of new pilgrims, each of which must be answered 202, promptly. */
   const checkInAll = async (count: number): Promise<string[]> => {
-    const pilgrims = Array.from({ length: count }, newPilgrim)
+    const pilgrims = Array.from({ length: count }, newPilgrimId)
     for (const userId of pilgrims) {
       const started = performance.now()
       expect(await dataOf(await checkIn(stack, userId), checkInEndpoint)).toMatchObject({ duplicate: false })
@@ -70,7 +70,7 @@ describeOnServers('an outage', () => {
   test(
     'of the kv: check-ins are taken by the journal, and all of them are there afterwards',
     async () => {
-      const before = newPilgrim()
+      const before = newPilgrimId()
       await dataOf(await checkIn(stack, before), checkInEndpoint)
       await flushed(stack)
       await stack.redis.stop()
@@ -79,9 +79,9 @@ describeOnServers('an outage', () => {
       await unavailable(await syncTrack(stack, before, [point()]))
       const marked = { checkins: 1, pending: null }
       expect(await dataOf(await profile(before), profileEndpoint)).toMatchObject(marked)
-      await sentenceOf(await checkIn(stack, newPilgrim(), { lat: 91 }), 400, 'invalid-request')
+      await sentenceOf(await checkIn(stack, newPilgrimId(), { lat: 91 }), 400, 'invalid-request')
       // Each replica has its own rate limit meanwhile.
-      const restless = newPilgrim()
+      const restless = newPilgrimId()
       const statuses: number[] = []
       for (let i = 0; i < 12; i++)
         statuses.push((await checkIn(stack, restless, { timestamp: Date.now() - i * 1_000 })).status)
@@ -105,7 +105,7 @@ describeOnServers('an outage', () => {
     async () => {
       stack.redis.pause()
       const pilgrims = await checkInAll(10)
-      await unavailable(await syncTrack(stack, newPilgrim(), [point()]))
+      await unavailable(await syncTrack(stack, newPilgrimId(), [point()]))
       stack.redis.resume()
       await recovered(stack)
       await expectStored(pilgrims)
@@ -133,7 +133,7 @@ describeOnServers('an outage', () => {
       await stack.redis.stop()
       expect(await unavailable(await setStatus(stack, { status: 'paused' }))).toContain('stored')
       await stack.redis.restart()
-      const refused = async () => (await checkIn(stack, newPilgrim())).status === 403
+      const refused = async () => (await checkIn(stack, newPilgrimId())).status === 403
       await until(refused, { timeoutMs: RECOVERY_MS, what: 'the pause to be known', everyMs: 200 })
       await dataOf(await setStatus(stack, { status: 'active' }), setStatusEndpoint)
       await checkInAll(2)
@@ -144,7 +144,7 @@ describeOnServers('an outage', () => {
   test(
     'of the database: check-ins, tracks and the map do not notice, what needs it says so',
     async () => {
-      const known = newPilgrim()
+      const known = newPilgrimId()
       await dataOf(await checkIn(stack, known), checkInEndpoint)
       await stack.postgres.stop()
       const pilgrims = await checkInAll(10)
@@ -201,7 +201,7 @@ describeOnServers('an outage', () => {
     async () => {
       await stack.nats.stop()
       await dataOf(await setStatus(stack, { status: 'paused' }), setStatusEndpoint)
-      await sentenceOf(await checkIn(stack, newPilgrim()), 403, 'paused')
+      await sentenceOf(await checkIn(stack, newPilgrimId()), 403, 'paused')
       await dataOf(await setStatus(stack, { status: 'active' }), setStatusEndpoint)
       await checkInAll(2)
       await stack.nats.restart()
@@ -216,10 +216,10 @@ describeOnServers('an outage', () => {
     async () => {
       const { pid } = stack.service('admin')
       await stack.service('survey-profile').stop()
-      await unavailable(await profile(newPilgrim()))
+      await unavailable(await profile(newPilgrimId()))
       await checkInAll(2)
       await stack.service('survey-profile').restart()
-      await sentenceOf(await profile(newPilgrim()), 404, 'not-found')
+      await sentenceOf(await profile(newPilgrimId()), 404, 'not-found')
       expect(stack.service('admin').pid).toBe(pid)
     },
     TEST_MS,
@@ -231,14 +231,14 @@ describeOnServers('an outage', () => {
       const [first, second] = [stack.service('tracking', 0), stack.service('tracking', 1)]
       await first.stop('SIGKILL')
       // A request on a breaking connection gets 503, and the phone repeats it.
-      const sender = newPilgrim()
+      const sender = newPilgrimId()
       await until(async () => (await checkIn(stack, sender)).status === 202, {
         timeoutMs: 15_000,
         what: 'the other replica to take a check-in',
       })
       const pilgrims = [sender, ...(await checkInAll(20))]
       await second.stop()
-      await unavailable(await checkIn(stack, newPilgrim()))
+      await unavailable(await checkIn(stack, newPilgrimId()))
       await first.restart()
       pilgrims.push(...(await checkInAll(2)))
       await second.restart()

@@ -7,25 +7,25 @@ import {
   admin,
   checkIn,
   flushed,
-  newPilgrim,
+  newPilgrimId,
   PLACE,
   syncTrack,
-  type World,
+  type TestStack,
 } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const MINUTE = 60_000
 
-const post = (stack: World, path: string, body: object) =>
+const post = (stack: TestStack, path: string, body: object) =>
   stack.fetch(`/api/event/${path}`, { method: 'POST', body: JSON.stringify(body) })
 
-const asOwner = (stack: World, method: string, path: string) =>
+const asOwner = (stack: TestStack, method: string, path: string) =>
   stack.fetch(`/api/event/admin/users/${path}`, { method, headers: admin('owner') })
 
 /** A pilgrim with a profile, survey, consent, feedback, stored points and a pending one. */
-async function somebody(stack: World): Promise<string> {
-  const userId = newPilgrim()
+async function somebody(stack: TestStack): Promise<string> {
+  const userId = newPilgrimId()
   const now = Date.now()
   await post(stack, 'user/sync', { user_id: userId, display_name: 'A & <B>', consumption: { water: 2 } })
   await post(stack, 'user/phone', { user_id: userId, phone: '0912345678' })
@@ -43,7 +43,7 @@ async function somebody(stack: World): Promise<string> {
   return userId
 }
 
-describeWorlds('personal data', (stack) => {
+describeBothStacks('personal data', (stack) => {
   test('an export contains everything, as JSON and as GPX', async () => {
     const userId = await somebody(stack)
     const answer = await asOwner(stack, 'GET', `${userId}/export`)
@@ -102,7 +102,7 @@ describeWorlds('personal data', (stack) => {
   }, 60_000)
 
   test('an erased pilgrim leaves the live map', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     await checkIn(stack, userId)
     const shown = async () => {
       const answer = await stack.fetch('/api/event/data?limit=5000', { headers: admin('owner') })

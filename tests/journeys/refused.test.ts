@@ -1,8 +1,8 @@
 /** Refusals: an error names every malformed field. */
 import { describe, expect, test } from 'bun:test'
 import { sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, newPilgrim, PLACE, setStatus } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { admin, checkIn, newPilgrimId, PLACE, setStatus } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const DAY_MS = 86_400_000
 const NUL = 'a\u0000b'
@@ -69,20 +69,24 @@ const post = (body: BodyInit, headers: Record<string, string> = {}): RequestInit
 
 const naming = (field: string): RegExp => new RegExp(`${field}(: | is missing)`)
 
-describeWorlds('refusals', (stack) => {
+describeBothStacks('refusals', (stack) => {
   describe('a malformed request', () => {
     const cases = (table: Record<string, readonly unknown[]>) => Object.entries(table)
 
     test.each(cases(BAD_CHECK_IN))('checkin, %s: 400 that names it', async (field, values) => {
       for (const value of values) {
-        const answer = await checkIn(stack, newPilgrim(), { [field]: value })
+        const answer = await checkIn(stack, newPilgrimId(), { [field]: value })
         expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(naming(field))
       }
     })
 
     test.each(cases(BAD_SYNC))('track/sync, %s: 400 that names it', async (field, values) => {
       for (const value of values) {
-        const body = { user_id: newPilgrim(), points: [{ ...PLACE, timestamp: Date.now() }], [field]: value }
+        const body = {
+          user_id: newPilgrimId(),
+          points: [{ ...PLACE, timestamp: Date.now() }],
+          [field]: value,
+        }
         const answer = await stack.fetch('/api/event/track/sync', post(JSON.stringify(body)))
         expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(naming(field))
       }
@@ -103,14 +107,14 @@ describeWorlds('refusals', (stack) => {
     })
 
     test('several bad fields are named together', async () => {
-      const answer = await checkIn(stack, newPilgrim(), { lat: 91, lng: 'east', mode: 7 })
+      const answer = await checkIn(stack, newPilgrimId(), { lat: 91, lng: 'east', mode: 7 })
       expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(/lat: .*; lng: .*; mode: /)
     })
 
     test('the error says in plain words what a field must be', async () => {
       const told = async (path: string, body: unknown) =>
         sentenceOf(await stack.fetch(path, post(JSON.stringify(body))), 400, 'invalid-request')
-      const user_id = newPilgrim()
+      const user_id = newPilgrimId()
       expect(await told('/api/event/checkin', { user_id, lat: 91, lng: 'east' })).toBe(
         'lat: must be at most 90; lng: must be a number',
       )
@@ -219,7 +223,7 @@ describeWorlds('refusals', (stack) => {
     })
 
     test('an unknown pilgrim: 404', async () => {
-      await sentenceOf(await stack.fetch(`/api/event/user/${newPilgrim()}`), 404, 'not-found')
+      await sentenceOf(await stack.fetch(`/api/event/user/${newPilgrimId()}`), 404, 'not-found')
     })
   })
 })

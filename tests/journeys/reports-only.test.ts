@@ -3,10 +3,10 @@ import { expect, test } from 'bun:test'
 import { carbonEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
-import { admin, checkIn, flushed, newPilgrim } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { admin, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
-describeWorlds('the mean of carbon', (stack) => {
+describeBothStacks('the mean of carbon', (stack) => {
   const reports = async (userId: string, given: object) =>
     expect((await post(stack, 'user/sync', { user_id: userId, ...given })).status).toBe(200)
   const carbon = async () => {
@@ -17,7 +17,7 @@ describeWorlds('the mean of carbon', (stack) => {
   }
 
   test('is the total divided by everyone whom the total counts', async () => {
-    const [walker, guest, driver, silent, gone] = Array.from({ length: 5 }, newPilgrim)
+    const [walker, guest, driver, silent, gone] = Array.from({ length: 5 }, newPilgrimId)
     expect((await checkIn(stack, walker!)).status).toBe(202)
     await reports(walker!, { consumption: { water: 1 } })
     await reports(guest!, { consumption: { hotel: 1 } })

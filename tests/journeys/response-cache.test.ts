@@ -4,12 +4,12 @@ import { carbonEndpoint } from '#shared/contracts/reports.ts'
 import { dataEndpoint, type LiveMap } from '#shared/contracts/tracking.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, checkIn, newPilgrim } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { admin, checkIn, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const DATA = '/api/event/data?limit=5000'
 
-describeWorlds('cached answers', (stack) => {
+describeBothStacks('cached answers', (stack) => {
   test('a client with the current ETag gets 304 without a body', async () => {
     const headers = admin('manager')
     const path = '/api/event/admin/carbon'
@@ -38,7 +38,7 @@ describeWorlds('cached answers', (stack) => {
   })
 
   test('the public never gets an operator’s answer, in any order of requests', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     await checkIn(stack, userId)
     const headers = admin('volunteer')
     const map = async (init: RequestInit): Promise<LiveMap> =>

@@ -2,24 +2,24 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
-import { checkIn, newPilgrim, type World } from '#tests/helpers/test-stack.ts'
-import { openEmbeddedWorld, WORLD_MS } from '#tests/helpers/open-test-stack.ts'
-import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
+import { checkIn, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
+import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 
 const OF_EACH = 30
 /** Caddy gives a head 10 s. */
 const HEAD_MS = 20_000
 /** A service disconnects a client that has sent almost nothing for 10 s; Caddy gives every body 120 s. */
-const BODY_MS: Record<World['kind'], number> = { embedded: 14_000, real: 130_000 }
+const BODY_MS: Record<TestStack['kind'], number> = { embedded: 14_000, real: 130_000 }
 /** A track of a day's walk on a bad network. */
 const TRACK_BYTES = 84_917
 const TRACK_S = 34
 
-let stacks: World[] = []
+let stacks: TestStack[] = []
 beforeAll(async () => {
-  stacks = await Promise.all([openEmbeddedWorld(), ...(embeddedOnly ? [] : [openRealWorld()])])
-}, 2 * WORLD_MS)
-afterAll(async () => void (await Promise.all(stacks.map((stack) => stack.close()))), WORLD_MS)
+  stacks = await Promise.all([openEmbeddedTestStack(), ...(embeddedOnly ? [] : [openRealTestStack()])])
+}, 2 * STACK_TIMEOUT_MS)
+afterAll(async () => void (await Promise.all(stacks.map((stack) => stack.close()))), STACK_TIMEOUT_MS)
 
 interface Slow {
   readonly socket: TLSSocket
@@ -28,7 +28,7 @@ interface Slow {
 }
 
 /** Sends `first`, then a byte of `rest` each second. @param reads whether it reads the answer */
-async function dawdle({ port, ca }: World, first: string, rest: string, reads = true): Promise<Slow> {
+async function dawdle({ port, ca }: TestStack, first: string, rest: string, reads = true): Promise<Slow> {
   const opened = performance.now()
   let said = ''
   const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca })
@@ -69,7 +69,7 @@ test('slow heads and slow bodies are bounded, and other clients are served besid
       const until = performance.now() + 12_000
       while (performance.now() < until) {
         const asked = performance.now()
-        expect((await checkIn(stack, newPilgrim())).status).toBe(202)
+        expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
         expect(performance.now() - asked).toBeLessThan(5_000)
         await Bun.sleep(500)
       }
@@ -83,7 +83,7 @@ test('slow heads and slow bodies are bounded, and other clients are served besid
 }, 180_000)
 
 /** Sends a body in equal pieces, one each second. @returns the answer and its time */
-async function sendSlowly({ port, ca }: World, path: string, body: string, seconds: number) {
+async function sendSlowly({ port, ca }: TestStack, path: string, body: string, seconds: number) {
   const opened = performance.now()
   let said = ''
   const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca })
@@ -107,7 +107,7 @@ async function sendSlowly({ port, ca }: World, path: string, body: string, secon
 
 /** A track of exactly this many bytes. */
 function trackOf(bytes: number): string {
-  const user_id = newPilgrim()
+  const user_id = newPilgrimId()
   const from = Date.now() - 3_600_000
   const points: object[] = []
   const json = () => JSON.stringify({ user_id, points, more: '' })

@@ -13,18 +13,22 @@ import { until } from '#tests/helpers/wait.ts'
 import {
   admin,
   checkIn,
-  newPilgrim,
+  newPilgrimId,
   PLACE,
   setStatus,
   syncTrack,
-  type World,
+  type TestStack,
 } from '#tests/helpers/test-stack.ts'
-import { openRealWorld } from '#tests/helpers/test-stack-real.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const PATH = '/api/event/admin/stream'
 
-async function open(stack: World, headers: Record<string, string> = {}, query = ''): Promise<EventStream> {
+async function open(
+  stack: TestStack,
+  headers: Record<string, string> = {},
+  query = '',
+): Promise<EventStream> {
   const answer = await stack.fetch(`${PATH}${query}`, { headers: { ...admin('manager'), ...headers } })
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -36,7 +40,7 @@ async function open(stack: World, headers: Record<string, string> = {}, query = 
 const sum = (stream: EventStream, name: 'checkins' | 'points' | 'duplicates'): number =>
   stream.all('counts').reduce((total, counts) => total + counts[name], 0)
 
-describeWorlds('the stream', (stack) => {
+describeBothStacks('the stream', (stack) => {
   test('sends a snapshot, then the check-ins that all replicas admit, with their places', async () => {
     const stream = await open(stack, {}, '?zoom=14')
     const snapshot = await stream.next('snapshot')
@@ -47,7 +51,7 @@ describeWorlds('the stream', (stack) => {
       incident: null,
     })
     expect(stream.events[0]!.event).toBe('snapshot')
-    const pilgrims = Array.from({ length: 6 }, newPilgrim)
+    const pilgrims = Array.from({ length: 6 }, newPilgrimId)
     const points = [1, 2, 3].map((i) => ({ ...PLACE, timestamp: Date.now() - i * 1_000 }))
     for (const userId of pilgrims) expect((await checkIn(stack, userId)).status).toBe(202)
     expect((await syncTrack(stack, pilgrims[0]!, points)).status).toBe(200)
@@ -82,7 +86,7 @@ describeWorlds('the stream', (stack) => {
     stream.close()
 
     await setStatus(stack, { status: 'active' })
-    await checkIn(stack, newPilgrim(), { lat: 23.5 })
+    await checkIn(stack, newPilgrimId(), { lat: 23.5 })
     await setStatus(stack, { status: 'paused', message: 'Again' })
     const again = await open(stack, { 'Last-Event-ID': lastId })
     expect(await again.next('snapshot')).toMatchObject({ resumed: true, status: { status: 'paused' } })
@@ -153,7 +157,7 @@ describeWorlds('the stream', (stack) => {
 test.skipIf(embeddedOnly)(
   'a stream that Caddy ends for its age goes on where it was',
   async () => {
-    const stack = await openRealWorld()
+    const stack = await openRealTestStack()
     try {
       const root = join(import.meta.dir, '../..')
       const written = readFileSync(join(root, 'Caddyfile'), 'utf8')
@@ -183,7 +187,7 @@ test.skipIf(embeddedOnly)(
       await stream.next('snapshot')
       const cut = async () => {
         // The limit takes effect at the next write.
-        await checkIn(stack, newPilgrim())
+        await checkIn(stack, newPilgrimId())
         try {
           return stream.ended
         } catch {
@@ -192,7 +196,7 @@ test.skipIf(embeddedOnly)(
         }
       }
       await until(cut, { timeoutMs: 20_000, what: 'the bound', everyMs: 500 })
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       await checkIn(stack, userId, { lat: 23.25 })
       await Bun.sleep(1_500)
       const again = await open(bound, { 'Last-Event-ID': stream.lastId })

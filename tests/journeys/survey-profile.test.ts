@@ -3,14 +3,14 @@ import { describe, expect, test } from 'bun:test'
 import { phoneEndpoint, photoCountEndpoint, userSyncEndpoint } from '#shared/contracts/profile.ts'
 import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, flushed, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 import { MINUTE, post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
-describeWorlds('survey-profile', (stack) => {
+describeBothStacks('survey-profile', (stack) => {
   describe('user/sync', () => {
     test('creates the pilgrim and returns the whole profile', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const body = {
         user_id: userId,
         display_name: '林 <b>小美</b>',
@@ -23,7 +23,7 @@ describeWorlds('survey-profile', (stack) => {
     })
 
     test('absent, null and empty fields delete nothing', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       await post(stack, 'user/sync', { user_id: userId, display_name: '名', picture_url: 'https://x.test/1' })
       const answer = await post(stack, 'user/sync', { userId, display_name: '', picture_url: null })
       expect(await dataOf(answer, userSyncEndpoint)).toMatchObject({
@@ -33,7 +33,7 @@ describeWorlds('survey-profile', (stack) => {
     })
 
     test('each given counter replaces the stored one; the others stay', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const sync = async (fields: object) =>
         (await dataOf(await post(stack, 'user/sync', { user_id: userId, ...fields }), userSyncEndpoint))
           .carbon_kg
@@ -46,7 +46,7 @@ describeWorlds('survey-profile', (stack) => {
     })
 
     test('a mode is the same however it is written', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const sync = async (transport: object) =>
         (await dataOf(await post(stack, 'user/sync', { user_id: userId, transport }), userSyncEndpoint))
           .carbon_kg
@@ -55,7 +55,7 @@ describeWorlds('survey-profile', (stack) => {
     })
 
     test('twenty modes are the maximum over all calls', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const sync = (from: number, count: number) =>
         post(stack, 'user/sync', {
           user_id: userId,
@@ -69,7 +69,7 @@ describeWorlds('survey-profile', (stack) => {
     })
 
     test('two concurrent first writes create one pilgrim', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const writes = await Promise.all([
         post(stack, 'user/sync', { user_id: userId, display_name: '甲' }),
         post(stack, 'user/phone', { user_id: userId, phone: '0912345678' }),
@@ -99,7 +99,7 @@ describeWorlds('survey-profile', (stack) => {
       [{ display_name: 'x\u0000' }, 'display_name'],
       [{ display_name: 'x'.repeat(201) }, 'display_name'],
     ])('%j is 400 and names the field', async (fields, named) => {
-      const answer = await post(stack, 'user/sync', { user_id: newPilgrim(), ...fields })
+      const answer = await post(stack, 'user/sync', { user_id: newPilgrimId(), ...fields })
       expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(named)
     })
   })
@@ -109,7 +109,7 @@ describeWorlds('survey-profile', (stack) => {
       '%s is taken',
       async (phone) => {
         const answer = await dataOf(
-          await post(stack, 'user/phone', { user_id: newPilgrim(), phone }),
+          await post(stack, 'user/phone', { user_id: newPilgrimId(), phone }),
           phoneEndpoint,
         )
         expect(answer.phone).toEndWith(phone.slice(-2))
@@ -118,12 +118,12 @@ describeWorlds('survey-profile', (stack) => {
     )
 
     test.each([['12345'], ['1234567890123456'], ['0912x45678'], [12345678]])('%p is 400', async (phone) => {
-      const answer = await post(stack, 'user/phone', { user_id: newPilgrim(), phone })
+      const answer = await post(stack, 'user/phone', { user_id: newPilgrimId(), phone })
       expect(await sentenceOf(answer, 400, 'invalid-request')).toStartWith('phone: ')
     })
 
     test('null and empty clear it; phone_number is an alias; absent is 400', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const phone = async (fields: object) =>
         (await dataOf(await post(stack, 'user/phone', { user_id: userId, ...fields }), phoneEndpoint)).phone
       expect(await phone({ phone_number: '0912345678' })).toBe('••••••••78')
@@ -136,7 +136,7 @@ describeWorlds('survey-profile', (stack) => {
   })
 
   test('the achievement card needs three check-ins, a survey and a phone', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const card = async () => (await profileOf(stack, userId)).achievement_card
     const now = Date.now()
     await post(stack, 'submit', { user_id: userId, q1: 'x' })
@@ -150,7 +150,7 @@ describeWorlds('survey-profile', (stack) => {
   })
 
   test('distance and carbon: by speed, by the mode of the ending point, and the same before and after the flush', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const end = Date.now()
     const points = walk(4, end - 10 * MINUTE)
     const last = points.at(-1)!
@@ -171,7 +171,7 @@ describeWorlds('survey-profile', (stack) => {
   test.each([' Walk ', 'WALK', '', null])(
     'a ride with the mode %j is not one by bus',
     async (mode) => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const end = Date.now() - MINUTE
       // About 1.11 km in ten minutes: by its speed a walk.
       const ride = [
@@ -193,13 +193,13 @@ describeWorlds('survey-profile', (stack) => {
   )
 
   test('photos/count answers zero for someone without photos, and needs an id', async () => {
-    const userId = newPilgrim()
+    const userId = newPilgrimId()
     const answer = await stack.fetch(`/api/event/photos/count?user_id=${userId}`)
     expect(await dataOf(answer, photoCountEndpoint)).toEqual({ userId, photo_count: 0 })
     await sentenceOf(await stack.fetch('/api/event/photos/count'), 400, 'invalid-request')
   })
 
   test('an unknown pilgrim is 404', async () => {
-    await sentenceOf(await stack.fetch(`/api/event/user/${newPilgrim()}`), 404, 'not-found')
+    await sentenceOf(await stack.fetch(`/api/event/user/${newPilgrimId()}`), 404, 'not-found')
   })
 })

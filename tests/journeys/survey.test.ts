@@ -3,25 +3,25 @@ import { describe, expect, test } from 'bun:test'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { surveysEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, newPilgrim, setStatus } from '#tests/helpers/test-stack.ts'
+import { admin, newPilgrimId, setStatus } from '#tests/helpers/test-stack.ts'
 import { post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
-describeWorlds('survey', (stack) => {
+describeBothStacks('survey', (stack) => {
   describe('survey', () => {
     test.each([
       ['survey', { survey: { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false } }],
       ['answers', { answers: { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false } }],
       ['top level', { q1: 'yes', Q10: 3, q2_reason: ['a', 'b'], q3: false, other: 'ignored' }],
     ])('answers as %s', async (_, form) => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const answer = await dataOf(await post(stack, 'submit', { user_id: userId, ...form }), submitEndpoint)
       expect(answer).toMatchObject({ userId, answers: 4, revision: 1, track: null })
       expect((await profileOf(stack, userId)).survey_completed).toBe(1)
     })
 
     test('a re-submission replaces; both names share one limit of 2 in 600 s', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const submit = (path: string, q1: string) => post(stack, path, { user_id: userId, survey: { q1 } })
       await sentenceOf(await post(stack, 'submit', { user_id: userId, survey: {} }), 400, 'invalid-request')
       expect((await dataOf(await submit('submit', 'a'), submitEndpoint)).revision).toBe(1)
@@ -56,12 +56,12 @@ describeWorlds('survey', (stack) => {
       [{ answers: 'yes' }, 'answers'],
       [{}, 'survey'],
     ])('%j is 400 and names it', async (fields, named) => {
-      const answer = await post(stack, 'submit', { user_id: newPilgrim(), ...fields })
+      const answer = await post(stack, 'submit', { user_id: newPilgrimId(), ...fields })
       expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(named)
     })
 
     test('an empty list is an answer; a valid phone number is stored, an invalid one ignored', async () => {
-      const [one, other] = [newPilgrim(), newPilgrim()]
+      const [one, other] = [newPilgrimId(), newPilgrimId()]
       await dataOf(await post(stack, 'submit', { user_id: one, q1: [], phone: '0911222333' }), submitEndpoint)
       expect((await profileOf(stack, one)).phone).toBe('••••••••33')
       await dataOf(await post(stack, 'submit', { user_id: other, q1: 'x', phone: 'none' }), submitEndpoint)
@@ -74,7 +74,7 @@ describeWorlds('survey', (stack) => {
     }
 
     test('the forms are merged, Q1 is q1, and the answer lists ignored fields', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const given = {
         user_id: userId,
         survey: { q1: 'a', Q3: 'c', q5: null, q9_note: 'same' },
@@ -104,7 +104,7 @@ describeWorlds('survey', (stack) => {
     })
 
     test('a role does not replace an answer to q7; an invalid name or phone deletes nothing', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const first = await post(stack, 'submit', {
         user_id: userId,
         profile: { role: 'walker' },
@@ -127,7 +127,7 @@ describeWorlds('survey', (stack) => {
     })
 
     test('gps_points are accepted as a track; while paused the survey is stored and the points are refused', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const gps_points = walk(3, Date.now())
       const taken = await dataOf(
         await post(stack, 'submit', { user_id: userId, q1: 'x', gps_points }),
@@ -146,7 +146,7 @@ describeWorlds('survey', (stack) => {
   })
 
   test('invented question names do not make the list or the CSV grow, and no answer is lost', async () => {
-    const people = Array.from({ length: 8 }, newPilgrim)
+    const people = Array.from({ length: 8 }, newPilgrimId)
     for (const [n, user_id] of people.entries()) {
       const invented = Array.from({ length: 97 }, (_, i) => [`q${(i % 10) + 1}_by${n}_${i}`, 'x'])
       const survey = { q2: 'b', q10: 'j', ...Object.fromEntries(invented), q1_reason: 'because' }

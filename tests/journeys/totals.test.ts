@@ -14,7 +14,7 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admin, checkIn, flushed, syncTrack } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { recompute } from '#tests/fold/reference-fold.ts'
 import { carbonOf, eventOf, type Figures, figuresOf, kg, km } from './reference-totals.ts'
 import { calendar, DAY, NOON, PEOPLE, type Person } from './totals-people.ts'
@@ -28,7 +28,7 @@ const mine = ({ id }: Person): Figures => expected.get(id)!
 /** Of everyone who ever walked. */
 const event = eventOf(PEOPLE.map(countersOf))
 
-describeWorlds('totals', (stack) => {
+describeBothStacks('totals', (stack) => {
   const read = (path: string, headers = admin('owner')) => stack.fetch(`/api/event/${path}`, { headers })
   const send = async ({ id, batches }: Person, batch: number) => {
     const points = batches[batch]!

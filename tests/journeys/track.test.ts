@@ -13,13 +13,13 @@ import {
   admin,
   checkIn,
   flushed,
-  newPilgrim,
+  newPilgrimId,
   PLACE,
   syncTrack,
-  type World,
+  type TestStack,
 } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
@@ -56,15 +56,15 @@ const FAULTS: readonly [reason: string, point: (ms: number) => unknown][] = [
 ]
 
 /** Includes the instants that only operators and the pilgrim see. */
-const profileOf = async (stack: World, userId: string) => {
+const profileOf = async (stack: TestStack, userId: string) => {
   const headers = admin('volunteer')
   return dataOf(await stack.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)
 }
 
-describeWorlds('tracks', (stack) => {
+describeBothStacks('tracks', (stack) => {
   describe('a track', () => {
     test('is accepted point by point; the answer says what the phone may delete', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const points = walk(10)
       expect(await dataOf(await syncTrack(stack, userId, points), trackSyncEndpoint)).toEqual({
         accepted: 10,
@@ -86,7 +86,7 @@ describeWorlds('tracks', (stack) => {
       const bad = FAULTS.map(([, point]) => point(now))
       const good = { ...PLACE, timestamp: now - MINUTE_MS }
       const answer = await dataOf(
-        await syncTrack(stack, newPilgrim(), [good, ...bad, good]),
+        await syncTrack(stack, newPilgrimId(), [good, ...bad, good]),
         trackSyncEndpoint,
       )
       expect(answer).toEqual({
@@ -95,12 +95,12 @@ describeWorlds('tracks', (stack) => {
         rejected: FAULTS.map(([reason], i) => ({ index: i + 1, reason: reason as 'too-old' })),
         durable_through: iso(good.timestamp),
       })
-      const nothing = await dataOf(await syncTrack(stack, newPilgrim(), bad), trackSyncEndpoint)
+      const nothing = await dataOf(await syncTrack(stack, newPilgrimId(), bad), trackSyncEndpoint)
       expect(nothing).toMatchObject({ accepted: 0, duplicates: 0, durable_through: null })
     })
 
     test('is refused the eleventh time within a minute', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const points = walk(1)
       for (let i = 0; i < 10; i++) await dataOf(await syncTrack(stack, userId, points), trackSyncEndpoint)
       const eleventh = await syncTrack(stack, userId, points)
@@ -116,7 +116,7 @@ describeWorlds('tracks', (stack) => {
     test('shows in the profile immediately, and is the same after the flush', async () => {
       // If a flush runs between the request and the read, another pilgrim is tried.
       for (let pending = 0; pending === 0;) {
-        const userId = newPilgrim()
+        const userId = newPilgrimId()
         const points = walk(30)
         const timestamp = points[0]!.timestamp
         await dataOf(await checkIn(stack, userId, { timestamp }), checkInEndpoint)
@@ -165,7 +165,7 @@ describeWorlds('tracks', (stack) => {
     }
 
     test('shows a new position within five seconds: to the public without a name, to operators with one', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       const place = island(1)
       const { recorded_at } = await dataOf(await checkIn(stack, userId, place), checkInEndpoint)
       const [point] = await shown(`?${around(place)}`)
@@ -182,7 +182,7 @@ describeWorlds('tracks', (stack) => {
     })
 
     test('shows the latest place only, moved by tracks, and chosen by box, time and number', async () => {
-      const [early, late] = [newPilgrim(), newPilgrim()]
+      const [early, late] = [newPilgrimId(), newPilgrimId()]
       const place = island(2)
       const now = Date.now()
       await checkIn(stack, early, { ...place, timestamp: now - 3 * MINUTE_MS })
@@ -210,7 +210,7 @@ describeWorlds('tracks', (stack) => {
     test('shows the last day, and older positions on request', async () => {
       const place = island(4)
       const timestamp = Date.now() - DAY_MS - MINUTE_MS
-      await checkIn(stack, newPilgrim(), { ...place, timestamp })
+      await checkIn(stack, newPilgrimId(), { ...place, timestamp })
       await shown(`?${around(place)}&since=${iso(timestamp)}`)
       expect(await positions(`?${around(place)}`)).toBeEmpty()
     })

@@ -4,11 +4,11 @@ import { auditEndpoint } from '#shared/contracts/reports.ts'
 import { userEndpoint, type UserDetail } from '#shared/contracts/user-detail.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin, checkIn, flushed, newPilgrim, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, flushed, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 
-describeWorlds(
+describeBothStacks(
   'one pilgrim',
   (stack) => {
     const show = (userId: string, init: RequestInit = {}) =>
@@ -91,7 +91,7 @@ describeWorlds(
     }, 60_000)
 
     test('an unknown pilgrim: 404, and the log has only the ids of people', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       await sentenceOf(await show(userId), 404, 'not-found')
       await sentenceOf(await show('not/an/id'), 404, 'not-found')
       await sentenceOf(await show('%20'), 400, 'invalid-request')
@@ -101,7 +101,7 @@ describeWorlds(
     })
 
     test('an erasure removes the pilgrim from the audit log', async () => {
-      const userId = newPilgrim()
+      const userId = newPilgrimId()
       await checkIn(stack, userId)
       await flushed(stack)
       await detail(userId)

@@ -114,7 +114,7 @@ export function erasedSuite(driver: KvDriver): void {
     })
 
     test('are stored again in a store that has lost its data', async () => {
-      await kv.rememberErased([{ userHash: userHash('again'), generation: 2, erasedMs: now }])
+      await kv.storeErasures([{ userHash: userHash('again'), generation: 2, erasedMs: now }])
       await admit(kv, one('again', now + 1))
       expect((await kv.peek('again')).map((entry) => unpack(entry).generation)).toEqual([2])
     })

@@ -27,7 +27,7 @@ const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
   () => kv.hide('U', true),
   () => kv.hidden(0),
   () => kv.erase('V', { generation: 1, erasedMs: 1 }),
-  () => kv.rememberErased([{ userHash: 'a', generation: 1, erasedMs: 1 }]),
+  () => kv.storeErasures([{ userHash: 'a', generation: 1, erasedMs: 1 }]),
   () => kv.erased(0),
   () => kv.limit('key', 'id', { max: 1, windowMs: 1_000 }),
   () => kv.cached('key'),

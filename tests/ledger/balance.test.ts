@@ -2,19 +2,19 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dropDeadLetter, requeueDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
-import { eraseUser } from '#services/admin/erasure/erase-user.ts'
+import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { readConfig } from '#shared/config/config.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import type { Kv } from '#shared/kv/kv.ts'
-import { type Ledger, readLedger } from '#shared/ledger/read-ledger.ts'
+import { type Ledger, readLedger } from '#shared/ledger/ledger.ts'
 import { openProcessCounters, type Tally } from '#shared/ledger/process-counters.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { openObjects } from '#shared/objects/open-objects.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { activate, admit, sync } from '#tests/kv/drivers.ts'
-import { describeRigs, NOON, type Rig } from '#tests/scheduler/flush-harness.ts'
+import { describeFlushHarness, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 
 const OPERATOR: Operator = { role: 'owner', level: 3, name: 'test', fingerprint: 'test' }
 const RUNS = 8
@@ -36,11 +36,17 @@ const steps = fc.oneof(
 type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never
 
 /** One run, on what the runs before it have left: a rig, and what an operator and a replica have of it. */
-async function openRun(rig: Rig) {
+async function openRun(harness: FlushHarness) {
   const objects = await openObjects(`file:${await newDirectory('balance')}`, readConfig({}).s3)
-  const context = { ...rig.context(), config: readConfig({}), objects } as unknown as ServiceContext
+  const context = { ...harness.context(), config: readConfig({}), objects } as unknown as ServiceContext
   const log = createLog({}, () => undefined)
-  const tally = openProcessCounters({ kv: rig.kv, db: rig.db, log, journalPath: null, journaled: () => 0 })
+  const tally = openProcessCounters({
+    kv: harness.kv,
+    db: harness.db,
+    log,
+    journalPath: null,
+    journaled: () => 0,
+  })
   return { context, tally }
 }
 
@@ -51,19 +57,19 @@ const unlessRefused = async (act: Promise<unknown>): Promise<void> => {
   })
 }
 
-async function letterAt(rig: Rig, which: number): Promise<number> {
-  const rows = await rig.db.sql<{ id: number }[]>`SELECT id FROM dead_letters ORDER BY id`
+async function letterAt(harness: FlushHarness, which: number): Promise<number> {
+  const rows = await harness.db.sql<{ id: number }[]>`SELECT id FROM dead_letters ORDER BY id`
   return rows[which % Math.max(rows.length, 1)]?.id ?? 0
 }
 
-async function take(rig: Rig, context: ServiceContext, tally: Tally, step: Step): Promise<void> {
-  rig.nowMs += 1_000
+async function take(harness: FlushHarness, context: ServiceContext, tally: Tally, step: Step): Promise<void> {
+  harness.nowMs += 1_000
   switch (step.verb) {
     case 'admit':
       await admit(
-        rig.kv,
+        harness.kv,
         received(
-          rig,
+          harness,
           sync(
             step.user,
             step.minutes.map((m) => NOON + m * 60_000),
@@ -72,10 +78,10 @@ async function take(rig: Rig, context: ServiceContext, tally: Tally, step: Step)
       )
       return
     case 'restore':
-      await rig.bufferEntries(
+      await harness.bufferEntries(
         step.user,
         received(
-          rig,
+          harness,
           sync(
             step.user,
             step.minutes.map((m) => NOON + m * 60_000),
@@ -84,21 +90,21 @@ async function take(rig: Rig, context: ServiceContext, tally: Tally, step: Step)
       )
       return
     case 'poison':
-      await rig.bufferEntries(
+      await harness.bufferEntries(
         step.user,
-        step.minutes.map((m) => ({ field: `t${m}`, value: `[0,${rig.nowMs},"north",120,1]` })),
+        step.minutes.map((m) => ({ field: `t${m}`, value: `[0,${harness.nowMs},"north",120,1]` })),
       )
       return
     case 'flush': {
       let left = step.settles
-      const settle: Kv['settle'] = async (...args) => (left-- > 0 ? rig.kv.settle(...args) : undefined)
-      await rig.flush({ slicePoints: 4, kv: { ...rig.kv, settle } })
+      const settle: Kv['settle'] = async (...args) => (left-- > 0 ? harness.kv.settle(...args) : undefined)
+      await harness.flush({ slicePoints: 4, kv: { ...harness.kv, settle } })
       return
     }
     case 'replay':
-      return unlessRefused(requeueDeadLetter(context, OPERATOR, await letterAt(rig, step.which), 'test'))
+      return unlessRefused(requeueDeadLetter(context, OPERATOR, await letterAt(harness, step.which), 'test'))
     case 'drop':
-      return unlessRefused(dropDeadLetter(context, OPERATOR, await letterAt(rig, step.which), 'test'))
+      return unlessRefused(dropDeadLetter(context, OPERATOR, await letterAt(harness, step.which), 'test'))
     case 'erase':
       return unlessRefused(eraseUser(context, OPERATOR, step.user, 'test'))
     case 'reject':
@@ -107,39 +113,42 @@ async function take(rig: Rig, context: ServiceContext, tally: Tally, step: Step)
 }
 
 /** The same points, received now. */
-const received = (rig: Rig, submission: ReturnType<typeof sync>) => ({
+const received = (harness: FlushHarness, submission: ReturnType<typeof sync>) => ({
   ...submission,
-  entries: submission.entries.map(({ field }) => ({ field, value: `[0,${rig.nowMs},25.03,121.5,1]` })),
+  entries: submission.entries.map(({ field }) => ({ field, value: `[0,${harness.nowMs},25.03,121.5,1]` })),
 })
 
 /** What the stores themselves hold. */
-async function held(rig: Rig) {
+async function held(harness: FlushHarness) {
   return {
-    stored: await rig.storedPoints(),
-    pending: (await rig.pending()).length,
-    deadLetter: (await rig.deadLetters()).length,
+    stored: await harness.storedPoints(),
+    pending: (await harness.pending()).length,
+    deadLetter: (await harness.deadLetters()).length,
   }
 }
 
 const shown = ({ stored, pending, deadLetter }: Ledger) => ({ stored, pending, deadLetter })
 
-describeRigs('the balance', (rig) => {
+describeFlushHarness('the balance', (harness) => {
   test('holds through any sequence of what may happen', async () => {
-    await rig.db.sql`TRUNCATE erasures`
+    await harness.db.sql`TRUNCATE erasures`
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 16 }), async (sequence) => {
-        const { context, tally } = await openRun(rig)
-        await activate(rig.kv)
-        const before = await readLedger(rig.db, rig.kv)
+        const { context, tally } = await openRun(harness)
+        await activate(harness.kv)
+        const before = await readLedger(harness.db, harness.kv)
         for (const step of sequence) {
-          await take(rig, context, tally, step)
+          await take(harness, context, tally, step)
           await tally.sync()
-          const ledger = await readLedger(rig.db, rig.kv)
+          const ledger = await readLedger(harness.db, harness.kv)
           expect(ledger.lost).toBe(0)
         }
-        await rig.flush()
-        const ledger = await readLedger(rig.db, rig.kv)
-        expect({ ...shown(ledger), inFlight: ledger.inFlight }).toEqual({ ...(await held(rig)), inFlight: 0 })
+        await harness.flush()
+        const ledger = await readLedger(harness.db, harness.kv)
+        expect({ ...shown(ledger), inFlight: ledger.inFlight }).toEqual({
+          ...(await held(harness)),
+          inFlight: 0,
+        })
         expect(ledger.pending).toBe(0)
         const rejected = sequence.reduce((sum, step) => sum + ('points' in step ? step.points : 0), 0)
         expect((ledger.rejected['too-old'] ?? 0) - (before.rejected['too-old'] ?? 0)).toBe(rejected)

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
-import { balance } from '#shared/ledger/read-ledger.ts'
+import { balance } from '#shared/ledger/ledger.ts'
 import { storeCounters } from '#shared/ledger/stored-counters.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'

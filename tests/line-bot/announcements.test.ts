@@ -11,26 +11,26 @@ import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const line = startLineServer()
 afterAll(() => line.stop())
 
-describeWorlds(
+describeBothStacks(
   'announcements',
-  (world) => {
+  (stack) => {
     test('the rich menu is deployed once per language; an unchanged one is not deployed again', async () => {
       line.menus.clear()
       const reader = newLineUser()
       line.profiles.set(reader, { displayName: 'P', language: 'en' })
-      await deliver(world, [textEvent(reader, 'help')])
+      await deliver(stack, [textEvent(reader, 'help')])
       const before = await dataOf(
-        await callAs(world, 'manager', 'GET', '/api/event/admin/richmenu'),
+        await callAs(stack, 'manager', 'GET', '/api/event/admin/richmenu'),
         menuStatusEndpoint,
       )
       expect(before.menus.map(({ current }) => current)).toEqual([false, false, false, false])
       const deploy = async () =>
-        dataOf(await callAs(world, 'manager', 'POST', '/api/event/admin/richmenu'), deployMenuEndpoint)
+        dataOf(await callAs(stack, 'manager', 'POST', '/api/event/admin/richmenu'), deployMenuEndpoint)
       const first = await deploy()
       expect(first.menus.map(({ changed }) => changed)).toEqual([true, true, true, true])
       expect(line.menus.size).toBe(4)
@@ -59,10 +59,10 @@ describeWorlds(
         [...second.menus.map(({ menu_id }) => menu_id), 'other'].sort(),
       )
       expect(line.linked.get(reader)).toBe(second.menus.find(({ language }) => language === 'en')!.menu_id)
-      const newcomer = await follow(world, line, 'ja')
+      const newcomer = await follow(stack, line, 'ja')
       expect(line.linked.get(newcomer)).toBe(second.menus.find(({ language }) => language === 'ja')!.menu_id)
       const after = await dataOf(
-        await callAs(world, 'manager', 'GET', '/api/event/admin/richmenu'),
+        await callAs(stack, 'manager', 'GET', '/api/event/admin/richmenu'),
         menuStatusEndpoint,
       )
       expect(after.menus.every(({ current }) => current)).toBe(true)
@@ -70,13 +70,13 @@ describeWorlds(
 
     test('notifications have defaults, only the owner edits them, and each is sent once in its hour', async () => {
       const path = '/api/event/admin/notifications'
-      expect(await dataOf(await callAs(world, 'manager', 'GET', path), notificationsEndpoint)).toEqual({
+      expect(await dataOf(await callAs(stack, 'manager', 'GET', path), notificationsEndpoint)).toEqual({
         slots: [...DEFAULT_SLOTS],
         defaults: true,
         changed_at: null,
         changed_by: null,
       })
-      const userId = await follow(world, line, 'ja')
+      const userId = await follow(stack, line, 'ja')
       const hours = [0, 1].map((ahead) => new Date(Date.now() + ahead * 60_000 + 8 * 3_600_000).getUTCHours())
       const slots = [...new Set(hours)].map((hour) => ({
         id: `now-${hour}`,
@@ -84,7 +84,7 @@ describeWorlds(
         audience: 'all',
         text: { 'zh-Hant': '現在', ja: 'いまです' },
       }))
-      await sentenceOf(await callAs(world, 'manager', 'PUT', path, { slots }), 403, 'forbidden')
+      await sentenceOf(await callAs(stack, 'manager', 'PUT', path, { slots }), 403, 'forbidden')
       for (const wrong of [
         { hour: 24 },
         { id: 'A B' },
@@ -93,38 +93,38 @@ describeWorlds(
         { dates: ['2026-02-30'] },
       ])
         await sentenceOf(
-          await callAs(world, 'owner', 'PUT', path, { slots: [{ ...slots[0], ...wrong }] }),
+          await callAs(stack, 'owner', 'PUT', path, { slots: [{ ...slots[0], ...wrong }] }),
           400,
           'invalid-request',
         )
       await sentenceOf(
-        await callAs(world, 'owner', 'PUT', path, { slots: [slots[0], slots[0]] }),
+        await callAs(stack, 'owner', 'PUT', path, { slots: [slots[0], slots[0]] }),
         400,
         'invalid-request',
       )
-      const set = await dataOf(await callAs(world, 'owner', 'PUT', path, { slots }), setNotificationsEndpoint)
+      const set = await dataOf(await callAs(stack, 'owner', 'PUT', path, { slots }), setNotificationsEndpoint)
       expect(set).toMatchObject({ defaults: false, slots: [{ enabled: true, dates: null }] })
       await messageTo(line, userId, 'いまです')
     }, 60_000)
 
     test('a pause notifies the volunteers once; the end notifies everyone in their language', async () => {
-      const volunteer = await follow(world, line, 'en')
-      const walker = await follow(world, line, 'zh-TW')
-      await checkIn(world, walker)
+      const volunteer = await follow(stack, line, 'en')
+      const walker = await follow(stack, line, 'zh-TW')
+      await checkIn(stack, walker)
       await dataOf(
-        await callAs(world, 'owner', 'POST', '/api/event/admin/roles', {
+        await callAs(stack, 'owner', 'POST', '/api/event/admin/roles', {
           user_id: volunteer,
           role: 'volunteer',
         }),
         assignRoleEndpoint,
       )
-      await setStatus(world, { status: 'paused', message: 'Thunderstorm ahead' })
-      await setStatus(world, { status: 'paused', message: 'Thunderstorm ahead' })
-      await setStatus(world, { status: 'paused', message: 'Thunderstorm and hail ahead' })
+      await setStatus(stack, { status: 'paused', message: 'Thunderstorm ahead' })
+      await setStatus(stack, { status: 'paused', message: 'Thunderstorm ahead' })
+      await setStatus(stack, { status: 'paused', message: 'Thunderstorm and hail ahead' })
       const pause = await messageTo(line, volunteer, 'Thunderstorm ahead')
       expect(pause.to).not.toContain(walker)
       await dataOf(
-        await callAs(world, 'manager', 'POST', '/api/event/admin/end-activity'),
+        await callAs(stack, 'manager', 'POST', '/api/event/admin/end-activity'),
         endActivityEndpoint,
       )
       await messageTo(line, walker, '圓滿結束')
@@ -132,7 +132,7 @@ describeWorlds(
       await until(
         async () => {
           const { ending } = await dataOf(
-            await callAs(world, 'volunteer', 'GET', '/api/event/admin/status'),
+            await callAs(stack, 'volunteer', 'GET', '/api/event/admin/status'),
             readStatusEndpoint,
           )
           return ending?.summary === 'sent'

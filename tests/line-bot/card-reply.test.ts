@@ -4,20 +4,20 @@ import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { checkIn } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const line = startLineServer()
 afterAll(() => line.stop())
 
-describeWorlds(
+describeBothStacks(
   'the bot and the card',
-  (world) => {
+  (stack) => {
     let person = 0xc4d0
     const answerTo = async (userId: string, wish: string) => {
       const event = textEvent(userId, wish)
-      await dataOf(await deliver(world, [event]), webhookEndpoint)
+      await dataOf(await deliver(stack, [event]), webhookEndpoint)
       const sent = () => line.sent.find(({ kind, to }) => kind === 'reply' && to[0] === event.replyToken)
       return (await until(sent, { timeoutMs: 10_000, what: 'an answer of the bot' })).messages[0]!
     }
@@ -29,18 +29,18 @@ describeWorlds(
       const picture = (url: string) =>
         until(
           async () => {
-            const { headers } = await world.fetch(url.slice(new URL(url).origin.length))
+            const { headers } = await stack.fetch(url.slice(new URL(url).origin.length))
             return headers.get('cache-control') === 'public, max-age=60' && headers.get('etag')
           },
           { timeoutMs: 45_000, what: 'the card of this moment' },
         )
       const addresses = [await address()]
       expect(await address()).toBe(addresses[0]!)
-      await checkIn(world, userId)
+      await checkIn(stack, userId)
       addresses.push(await address())
       const before = await picture(addresses[1]!)
       const sync = (fields: object) =>
-        world.fetch('/api/event/user/sync', {
+        stack.fetch('/api/event/user/sync', {
           method: 'POST',
           headers: { 'Content-Type': 'application/json' },
           body: JSON.stringify({ user_id: userId, ...fields }),

@@ -4,18 +4,18 @@ import { type Pilgrim, readFigures } from '#services/line-bot/bot/load-pilgrim-c
 import { readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
 import { carbonMg } from '#shared/rules/carbon.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { describeRigOnServers, NOON } from '#tests/scheduler/flush-harness.ts'
+import { describeFlushOnServers, NOON } from '#tests/scheduler/flush-harness.ts'
 import { walk } from '#tests/scheduler/walks.ts'
 
 const KM = 1e6
 /** Figures have three decimals. */
 const kg = (mg: number): number => Math.round(mg / 1e3) / 1e3
 
-describeRigOnServers('the figures of the bot', (rig) => {
+describeFlushOnServers('the figures of the bot', (harness) => {
   test('include what was walked and ridden, and what the pilgrim reports besides', async () => {
-    await rig.buffer('anna', walk(30, NOON, { mode: 'bus' }))
-    await rig.flush()
-    const stores = { db: rig.db, kv: rig.kv, calendar: rig.calendar }
+    await harness.buffer('anna', walk(30, NOON, { mode: 'bus' }))
+    await harness.flush()
+    const stores = { db: harness.db, kv: harness.kv, calendar: harness.calendar }
     const { distanceMm, carbonMg: ridden } = (await readPilgrims(stores, ['anna'])).get('anna')!.statistics!
     expect(ridden).toBeGreaterThan(0)
     const pilgrim = { userId: 'anna', transport: { train: 10 }, consumption: { water: 2, hotel: 1 } }

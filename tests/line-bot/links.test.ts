@@ -8,7 +8,7 @@ import { designMenu } from '#services/line-bot/rich-menu/design.ts'
 import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
 import { lineSettings, lineUser, type Sent, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const line = startLineServer()
@@ -26,11 +26,11 @@ function linksIn(value: unknown): string[] {
   })
 }
 
-describeWorlds(
+describeBothStacks(
   'links',
-  (world) => {
+  (stack) => {
     const page = (path: string, headers: Record<string, string> = {}) =>
-      world.fetch(path, { headers, redirect: 'manual' })
+      stack.fetch(path, { headers, redirect: 'manual' })
 
     test('each link of the bot, its share text and its menu leads to a page or a picture', async () => {
       const links = new Set<string>(
@@ -38,9 +38,9 @@ describeWorlds(
       )
       let person = 0xb000
       for (const language of Language.options) {
-        const userId = lineUser(++person + (world.kind === 'real' ? 100 : 0))
+        const userId = lineUser(++person + (stack.kind === 'real' ? 100 : 0))
         line.profiles.set(userId, { displayName: `P${person}`, language })
-        await checkIn(world, userId)
+        await checkIn(stack, userId)
         const events = [
           lineEvent(userId, { type: 'follow' }),
           lineEvent(userId, { type: 'message', message: { type: 'text', id: '1', text: '???' } }),
@@ -48,7 +48,7 @@ describeWorlds(
             lineEvent(userId, { type: 'postback', postback: { data: `action=${action}` } }),
           ),
         ]
-        await deliver(world, events)
+        await deliver(stack, events)
         const replies = () => {
           const tokens = new Set(events.map(({ replyToken }) => replyToken))
           return line.sent.filter(({ kind, to }: Sent) => kind === 'reply' && tokens.has(to[0]))
@@ -102,15 +102,15 @@ describeWorlds(
         const answer = await page(`/?lang=${language}`, { 'Accept-Language': 'fr' })
         expect([answer.status, answer.headers.get('content-language')]).toEqual([200, language])
       }
-      expect((await world.fetch(homeEndpoint.path, { method: 'HEAD' })).status).toBe(200)
+      expect((await stack.fetch(homeEndpoint.path, { method: 'HEAD' })).status).toBe(200)
     })
 
     test('the page shows that the event is paused, and the operators’ message as text', async () => {
-      await setStatus(world, { status: 'paused', message: 'Typhoon <b>near</b>\nStay inside' })
+      await setStatus(stack, { status: 'paused', message: 'Typhoon <b>near</b>\nStay inside' })
       const html = await (await page('/?lang=en')).text()
       expect(html).toContain('Paused')
       expect(html).toContain('Typhoon &lt;b&gt;near&lt;/b&gt;\nStay inside')
-      await setStatus(world, { status: 'active' })
+      await setStatus(stack, { status: 'active' })
       expect(await (await page('/?lang=en')).text()).not.toContain('Typhoon')
     })
   },

@@ -9,18 +9,18 @@ import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
-import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
+import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
 
 const OWNER = lineUser(0xb055)
 
 describeOnServers('the bot without its stores', () => {
   const line = startLineServer()
-  let world: FragileWorld
+  let stack: OwnedTestStack
   beforeAll(async () => {
-    world = await openFragileWorld({ settings: lineSettings(line) })
+    stack = await openOwnedTestStack({ settings: lineSettings(line) })
   }, 60_000)
   afterAll(async () => {
-    await world.close()
+    await stack.close()
     await line.stop()
   }, 60_000)
 
@@ -31,7 +31,7 @@ describeOnServers('the bot without its stores', () => {
   const photosOf = async (event: Record<string, unknown>) =>
     (
       await dataOf(
-        await world.fetch(`/api/event/photos/count?user_id=${senderOf(event)}`),
+        await stack.fetch(`/api/event/photos/count?user_id=${senderOf(event)}`),
         photoCountEndpoint,
       )
     ).photo_count
@@ -43,55 +43,55 @@ describeOnServers('the bot without its stores', () => {
     })
   const timed = async (events: readonly unknown[]) => {
     const started = performance.now()
-    const response = await deliver(world, events)
+    const response = await deliver(stack, events)
     // LINE ignores a later answer.
     expect(performance.now() - started).toBeLessThan(2_000)
     return response
   }
 
   test('without NATS events are accepted immediately and handled', async () => {
-    await world.nats.stop()
+    await stack.nats.stop()
     const events = [photo(), photo()]
     expect(await dataOf(await timed(events), webhookEndpoint)).toEqual({ received: 2 })
     await counted(events)
-    await world.nats.restart()
+    await stack.nats.restart()
   }, 90_000)
 
   test('while Postgres is stopped or frozen, events are accepted in time and count once afterwards', async () => {
     const events = [photo(), photo(), photo(), photo()]
-    await world.postgres.stop()
+    await stack.postgres.stop()
     expect((await timed(events.slice(0, 2))).status).toBe(200)
-    await world.postgres.restart()
-    world.postgres.pause()
+    await stack.postgres.restart()
+    stack.postgres.pause()
     expect((await timed(events.slice(1, 3))).status).toBe(200)
-    world.postgres.resume()
+    stack.postgres.resume()
     expect((await timed(events)).status).toBe(200)
     await counted(events)
   }, 120_000)
 
   test('without Redis the bot still answers', async () => {
-    await world.redis.stop()
+    await stack.redis.stop()
     const event = textEvent(lineUser(++person), 'help')
     expect((await timed([event])).status).toBe(200)
     await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), {
       timeoutMs: 30_000,
       what: 'the answer',
     })
-    await world.redis.restart()
+    await stack.redis.restart()
   }, 60_000)
 
   test('without Redis a photo is answered, and the cached count is updated afterwards', async () => {
     const first = photo()
     await dataOf(await timed([first]), webhookEndpoint)
     await counted([first])
-    await world.redis.stop()
+    await stack.redis.stop()
     const second = photo(senderOf(first))
     expect((await timed([second])).status).toBe(200)
     await until(() => line.sent.some(({ to }) => to[0] === second.replyToken), {
       timeoutMs: 30_000,
       what: 'the answer',
     })
-    await world.redis.restart()
+    await stack.redis.restart()
     await until(async () => (await photosOf(first)) === 2, {
       timeoutMs: 60_000,
       what: 'both photos to count',
@@ -100,19 +100,19 @@ describeOnServers('the bot without its stores', () => {
   }, 120_000)
 
   test('while the line-bot is stopped the answer is 503; events after its return are accepted', async () => {
-    const bot = world.service('line-bot')
+    const bot = stack.service('line-bot')
     await bot.stop('SIGKILL')
     const event = photo()
-    await sentenceOf(await deliver(world, [event]), 503, 'unavailable')
+    await sentenceOf(await deliver(stack, [event]), 503, 'unavailable')
     await bot.restart()
-    expect((await deliver(world, [event])).status).toBe(200)
+    expect((await deliver(stack, [event])).status).toBe(200)
     await counted([event])
   }, 90_000)
 
   test('the text of an event is deleted once it is answered', async () => {
-    const sql = postgres(world.postgres.url, { max: 1 })
+    const sql = postgres(stack.postgres.url, { max: 1 })
     const event = textEvent(lineUser(++person), 'my secret help')
-    await deliver(world, [event])
+    await deliver(stack, [event])
     await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), {
       timeoutMs: 30_000,
       what: 'the answer',
@@ -132,12 +132,12 @@ describeOnServers('the bot without its stores', () => {
 // comes only after ten minutes.
 describeOnServers('the watch of the two services', () => {
   const line = startLineServer()
-  let world: FragileWorld
+  let stack: OwnedTestStack
   beforeAll(async () => {
-    world = await openFragileWorld({ settings: { ...lineSettings(line), EVENT_ALERT_USER_ID: OWNER } })
+    stack = await openOwnedTestStack({ settings: { ...lineSettings(line), EVENT_ALERT_USER_ID: OWNER } })
   }, 60_000)
   afterAll(async () => {
-    await world.close()
+    await stack.close()
     await line.stop()
   }, 60_000)
 
@@ -145,23 +145,23 @@ describeOnServers('the watch of the two services', () => {
     line.sent.filter(({ to }) => to[0] === OWNER).map(({ messages }) => messages[0]!.text as string)
 
   test('with Postgres down and the scheduler dead, the two watchers send one alert and one recovery', async () => {
-    await until(async () => (await world.fetch('/health')).status === 200, {
+    await until(async () => (await stack.fetch('/health')).status === 200, {
       timeoutMs: 30_000,
       what: 'health',
     })
     expect(alerts()).toEqual([])
-    await world.service('scheduler').stop('SIGKILL')
-    await world.postgres.stop()
+    await stack.service('scheduler').stop('SIGKILL')
+    await stack.postgres.stop()
     await until(() => alerts().length > 0, { timeoutMs: 60_000, what: 'the alert', everyMs: 100 })
     expect(alerts().at(-1)).toContain('database does not answer')
-    await world.service('scheduler').restart()
-    await world.postgres.restart()
+    await stack.service('scheduler').restart()
+    await stack.postgres.restart()
     await until(() => alerts().length > 1, {
       timeoutMs: 150_000,
       what: 'the recovery',
       everyMs: 200,
     })
     expect(alerts().slice(1)).toEqual([expect.stringContaining('All is well')])
-    expect((await world.fetch('/api/event/line-usage', { headers: admin('volunteer') })).status).toBe(200)
+    expect((await stack.fetch('/api/event/line-usage', { headers: admin('volunteer') })).status).toBe(200)
   }, 300_000)
 })

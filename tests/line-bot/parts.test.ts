@@ -7,7 +7,7 @@ import { LEVELS } from '#shared/rules/levels.ts'
 import { actionOfPostback, actionOfText, postbackData } from '#services/line-bot/bot/keywords.ts'
 import { cut } from '#services/line-bot/bot/flex.ts'
 import { languageOf } from '#services/line-bot/locales/choose-language.ts'
-import { menu, photoTaken, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
+import { menu, photoReply, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
 import { LOCALES } from '#services/line-bot/locales/locales.ts'
 import { backoffMs } from '#services/line-bot/sending/send-messages.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
@@ -100,7 +100,7 @@ test('all answers stay within LINE’s limits, for any event name and figures', 
           replyTo(action, words, places, known),
           welcome(words, event),
           menu(words),
-          photoTaken(words, 3),
+          photoReply(words, 3),
         ])
           expect(messageFaults(messages)).toEqual([])
       },

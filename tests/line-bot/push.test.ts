@@ -11,7 +11,7 @@ import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-peop
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { describeWorlds, openEmbeddedWorld } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks, openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 
 const line = startLineServer()
 const certificates = mkdtempSync(join(tmpdir(), 'line-images-'))
@@ -35,13 +35,13 @@ afterAll(async () => {
   rmSync(certificates, { recursive: true, force: true })
 })
 
-describeWorlds(
+describeBothStacks(
   'push and quota',
-  (world) => {
+  (stack) => {
     test('push refuses content that LINE would not show, and names the field', async () => {
       const refused = async (body: object, field: string) => {
         const sentence = await sentenceOf(
-          await callAs(world, 'manager', 'POST', '/api/event/push', body),
+          await callAs(stack, 'manager', 'POST', '/api/event/push', body),
           400,
           'invalid-request',
         )
@@ -62,9 +62,9 @@ describeWorlds(
       for (const file of [`${'0'.repeat(32)}.png`, 'x', '', '../og/me.png'])
         await refused({ audience: 'all', image_url: screenshot(file) }, 'no screenshot with this name')
       expect(
-        (await callAs(world, 'volunteer', 'POST', '/api/event/push', { audience: 'all', text: 'x' })).status,
+        (await callAs(stack, 'volunteer', 'POST', '/api/event/push', { audience: 'all', text: 'x' })).status,
       ).toBe(403)
-      expect((await world.fetch('/api/event/push', { method: 'POST', body: '{}' })).status).toBe(401)
+      expect((await stack.fetch('/api/event/push', { method: 'POST', body: '{}' })).status).toBe(401)
     })
 
     test('push reaches the given people and reports its progress', async () => {
@@ -75,7 +75,7 @@ describeWorlds(
         image_url: imageUrl('/image.png'),
       }
       const answer = await dataOf(
-        await callAs(world, 'manager', 'POST', '/api/event/push', body),
+        await callAs(stack, 'manager', 'POST', '/api/event/push', body),
         pushEndpoint,
       )
       expect(answer).toMatchObject({
@@ -91,18 +91,18 @@ describeWorlds(
       const path = `/api/event/push/${answer.id}`
       const progress = await until(
         async () => {
-          const read = await dataOf(await callAs(world, 'manager', 'GET', path), pushProgressEndpoint)
+          const read = await dataOf(await callAs(stack, 'manager', 'GET', path), pushProgressEndpoint)
           return read.state === 'sent' && read
         },
         { timeoutMs: 10_000, what: 'the push to be complete' },
       )
       expect(progress).toMatchObject({ cause: 'push', sent: 1, waiting: 0, failed: 0, attempts: 1 })
       await sentenceOf(
-        await callAs(world, 'manager', 'GET', `/api/event/push/${crypto.randomUUID()}`),
+        await callAs(stack, 'manager', 'GET', `/api/event/push/${crypto.randomUUID()}`),
         404,
         'not-found',
       )
-      await sentenceOf(await callAs(world, 'manager', 'GET', '/api/event/push/1'), 400, 'invalid-request')
+      await sentenceOf(await callAs(stack, 'manager', 'GET', '/api/event/push/1'), 400, 'invalid-request')
     })
 
     test('push to the inactive means 24 hours, unless hours are given', async () => {
@@ -112,9 +112,9 @@ describeWorlds(
         [{ hours: null }, 24],
         [{ hours: 3 }, 3],
       ] as const) {
-        const pushed = await callAs(world, 'manager', 'POST', '/api/event/push', { ...body, ...given })
+        const pushed = await callAs(stack, 'manager', 'POST', '/api/event/push', { ...body, ...given })
         const { id } = await dataOf(pushed, pushEndpoint)
-        const progress = await callAs(world, 'manager', 'GET', `/api/event/push/${id}`)
+        const progress = await callAs(stack, 'manager', 'GET', `/api/event/push/${id}`)
         expect((await dataOf(progress, pushProgressEndpoint)).audience).toEqual({
           audience: 'inactive',
           hours,
@@ -126,7 +126,7 @@ describeWorlds(
       line.quota = 1_000
       line.used = 250
       const usage = await dataOf(
-        await callAs(world, 'volunteer', 'GET', '/api/event/line-usage'),
+        await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'),
         lineUsageEndpoint,
       )
       expect(usage).toMatchObject({
@@ -137,17 +137,17 @@ describeWorlds(
         configured: true,
       })
       line.mishap = () => 'before'
-      await sentenceOf(await callAs(world, 'volunteer', 'GET', '/api/event/line-usage'), 503, 'unavailable')
+      await sentenceOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), 503, 'unavailable')
       line.mishap = () => 'none'
       line.quota = null
     })
 
     test('an unfollow makes people unreachable, a follow reachable again', async () => {
-      const userId = await follow(world, line, 'en')
+      const userId = await follow(stack, line, 'en')
       const dryRun = async () =>
         (
           await dataOf(
-            await callAs(world, 'manager', 'POST', '/api/event/push', {
+            await callAs(stack, 'manager', 'POST', '/api/event/push', {
               user_ids: [userId],
               text: 'x',
               dry_run: true,
@@ -160,9 +160,9 @@ describeWorlds(
       await becomes(1)
       const left = lineEvent(userId, { type: 'unfollow', replyToken: undefined })
       const late = lineEvent(userId, { type: 'follow', timestamp: Number(left.timestamp) - 60_000 })
-      await deliver(world, [left, late])
+      await deliver(stack, [left, late])
       await becomes(0)
-      await deliver(world, [lineEvent(userId, { type: 'follow' })])
+      await deliver(stack, [lineEvent(userId, { type: 'follow' })])
       await becomes(1)
     })
   },
@@ -174,34 +174,34 @@ describeWorlds(
 )
 
 test('without LINE credentials everything answers, and messages are stored as skipped', async () => {
-  const world = await openEmbeddedWorld()
+  const stack = await openEmbeddedTestStack()
   try {
     const body = { user_ids: [lineUser(1)], text: 'x' }
-    const { id } = await dataOf(await callAs(world, 'manager', 'POST', '/api/event/push', body), pushEndpoint)
+    const { id } = await dataOf(await callAs(stack, 'manager', 'POST', '/api/event/push', body), pushEndpoint)
     const progress = await dataOf(
-      await callAs(world, 'manager', 'GET', `/api/event/push/${id}`),
+      await callAs(stack, 'manager', 'GET', `/api/event/push/${id}`),
       pushProgressEndpoint,
     )
     expect(progress).toMatchObject({ state: 'skipped', skipped: 1, sent: 0 })
     expect(
-      await dataOf(await callAs(world, 'volunteer', 'GET', '/api/event/line-usage'), lineUsageEndpoint),
+      await dataOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), lineUsageEndpoint),
     ).toMatchObject({
       remaining: null,
       configured: false,
     })
-    const deployed = await callAs(world, 'manager', 'POST', '/api/event/admin/richmenu')
+    const deployed = await callAs(stack, 'manager', 'POST', '/api/event/admin/richmenu')
     expect(await dataOf(deployed, deployMenuEndpoint)).toEqual({ skipped: true, menus: [] })
     // Without a channel secret unsigned deliveries are accepted.
     const photo = lineEvent(lineUser(2), { type: 'message', message: { type: 'image' } })
-    expect((await deliver(world, [photo], null)).status).toBe(200)
+    expect((await deliver(stack, [photo], null)).status).toBe(200)
     await until(
       async () =>
         JSON.stringify(
-          await (await world.fetch(`/api/event/photos/count?user_id=${lineUser(2)}`)).json(),
+          await (await stack.fetch(`/api/event/photos/count?user_id=${lineUser(2)}`)).json(),
         ).includes(':1}'),
       { timeoutMs: 10_000, what: 'the photo to count' },
     )
   } finally {
-    await world.close()
+    await stack.close()
   }
 }, 60_000)

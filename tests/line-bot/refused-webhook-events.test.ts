@@ -15,7 +15,7 @@ import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
@@ -36,11 +36,11 @@ const poisons = (userId: string): Record<string, unknown>[] => {
   ]
 }
 
-describeWorlds(
+describeBothStacks(
   'an event that no column holds',
-  (world) => {
+  (stack) => {
     const setAsideOf = async (userId: string) => {
-      const answer = await world.fetch(`/api/event/admin/users/${userId}/export`, { headers: admin('owner') })
+      const answer = await stack.fetch(`/api/event/admin/users/${userId}/export`, { headers: admin('owner') })
       const { refused_line_events: rows } = (await answer.json()) as {
         refused_line_events: { reason: string; event: string }[]
       }
@@ -53,7 +53,7 @@ describeWorlds(
       const good = [textEvent(userId, 'help'), textEvent(neighbour, 'help')]
       const events = [good[0]!, ...bad, good[1]!]
       // LINE may redeliver any event: the same event is the same row.
-      for (let i = 0; i < 2; i++) await dataOf(await deliver(world, events), webhookEndpoint)
+      for (let i = 0; i < 2; i++) await dataOf(await deliver(stack, events), webhookEndpoint)
       // On a busy machine all of them go through the spool, which is drained every 15 s.
       for (const { replyToken } of good)
         await until(() => line.sent.some(({ kind, to }) => kind === 'reply' && to[0] === replyToken), {
@@ -70,12 +70,12 @@ describeWorlds(
       expect(rows).toHaveLength(bad.length)
       for (const { reason } of rows) expect(reason).toMatch(/\((22|54)...\)$|^Maximum call stack/)
       expect(rows.map(({ event }) => JSON.parse(event) as unknown)).toContainEqual(bad[0]!)
-      const erased = await world.fetch(`/api/event/admin/users/${userId}`, {
+      const erased = await stack.fetch(`/api/event/admin/users/${userId}`, {
         method: 'DELETE',
         headers: admin('owner'),
       })
       expect((await dataOf(erased, eraseUserEndpoint)).erased.refused_line_events).toBe(bad.length)
-      expect(world.complaints()).toEqual([])
+      expect(stack.complaints()).toEqual([])
     }, 100_000)
   },
   lineSettings(line),

@@ -7,24 +7,24 @@ import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-ser
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
-import { openRealWorld, type RealWorld } from '#tests/helpers/test-stack-real.ts'
+import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
 
 const CROWD = 20_000
 
 describeOnServers('sending', () => {
   const line = startLineServer()
-  let world: RealWorld
+  let stack: RealTestStack
   let sql: postgres.Sql
   beforeAll(async () => {
-    world = await openRealWorld({
+    stack = await openRealTestStack({
       // The event is over, so that no scheduled notification is sent.
       settings: { ...lineSettings(line), EVENT_ENDS_AT: '2026-01-01T00:00:00Z' },
     })
-    sql = postgres(world.databaseUrl, { max: 2 })
+    sql = postgres(stack.databaseUrl, { max: 2 })
   }, 60_000)
   afterAll(async () => {
     await sql.end()
-    await world.close()
+    await stack.close()
     await line.stop()
   }, 60_000)
   afterEach(async () => {
@@ -36,14 +36,14 @@ describeOnServers('sending', () => {
   })
 
   const post = (body: object) =>
-    world.fetch('/api/event/push', {
+    stack.fetch('/api/event/push', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...admin('manager') },
       body: JSON.stringify(body),
     })
   const push = async (body: object) => dataOf(await post(body), pushEndpoint)
   const progressOf = async (id: string) =>
-    dataOf(await world.fetch(`/api/event/push/${id}`, { headers: admin('manager') }), pushProgressEndpoint)
+    dataOf(await stack.fetch(`/api/event/push/${id}`, { headers: admin('manager') }), pushProgressEndpoint)
   const completed = (id: string, timeoutMs = 30_000): Promise<PushProgress> =>
     until(
       async () => {
@@ -64,7 +64,7 @@ describeOnServers('sending', () => {
     line.quota = line.used + CROWD
     let calls = 0
     line.mishap = () => (++calls % 5 === 0 ? (calls % 2 === 0 ? 'before' : 'after') : 'none')
-    const bot = world.service('line-bot')
+    const bot = stack.service('line-bot')
     const { id, recipients, cost } = await push({ audience: 'all', text: 'Good morning' })
     expect({ recipients, cost }).toEqual({ recipients: CROWD, cost: CROWD })
     for (const share of [0.1, 0.3, 0.5]) {

@@ -13,7 +13,7 @@ import {
 import { deliver, lineEvent, signatureOf, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn } from '#tests/helpers/test-stack.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const line = startLineServer()
 afterAll(() => line.stop())
@@ -29,23 +29,23 @@ const repliesTo = (event: Record<string, unknown>): Sent[] =>
 const reply = (event: Record<string, unknown>): Promise<Sent> =>
   until(() => repliesTo(event)[0], { timeoutMs: 10_000, what: 'an answer of the bot' })
 
-describeWorlds(
+describeBothStacks(
   'the bot',
-  (world) => {
+  (stack) => {
     const tell = async (...events: Record<string, unknown>[]) =>
-      dataOf(await deliver(world, events), webhookEndpoint)
+      dataOf(await deliver(stack, events), webhookEndpoint)
     const photosOf = async (userId: string) =>
-      (await dataOf(await world.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint))
+      (await dataOf(await stack.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint))
         .photo_count
 
     test('only a signature over the raw body is accepted', async () => {
-      await sentenceOf(await deliver(world, [], null), 401, 'unauthorized')
-      await sentenceOf(await deliver(world, [], 'AAAA'), 401, 'unauthorized')
-      await sentenceOf(await deliver(world, [], signatureOf('another body')), 401, 'unauthorized')
+      await sentenceOf(await deliver(stack, [], null), 401, 'unauthorized')
+      await sentenceOf(await deliver(stack, [], 'AAAA'), 401, 'unauthorized')
+      await sentenceOf(await deliver(stack, [], signatureOf('another body')), 401, 'unauthorized')
       expect(await tell()).toEqual({ received: 0 })
       const broken = '{"events": ['
       const post = (body: string) =>
-        world.fetch('/api/event/webhook', {
+        stack.fetch('/api/event/webhook', {
           method: 'POST',
           body,
           headers: { 'X-Line-Signature': signatureOf(body) },
@@ -65,7 +65,7 @@ describeWorlds(
       })
       const body = JSON.stringify({ destination: 'U0', events: [event] })
       const send = (text: string, signature: string) =>
-        world.fetch('/api/event/webhook', {
+        stack.fetch('/api/event/webhook', {
           method: 'POST',
           body: text,
           headers: { 'X-Line-Signature': signature },
@@ -105,9 +105,9 @@ describeWorlds(
 
     test('the level is the same as in the profile', async () => {
       const userId = newUser('en')
-      await checkIn(world, userId)
-      await checkIn(world, userId, { lat: 24.16 })
-      const profile = await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)
+      await checkIn(stack, userId)
+      await checkIn(stack, userId, { lat: 24.16 })
+      const profile = await dataOf(await stack.fetch(`/api/event/user/${userId}`), profileEndpoint)
       const event = textEvent(userId, 'My LEVEL?')
       await tell(event)
       const said = json((await reply(event)).messages)
@@ -169,7 +169,7 @@ describeWorlds(
       expect(json((await reply(asked)).messages)).toContain('Check in')
       expect(repliesTo(unasked)).toEqual([])
       // Talking in a group does not make a person a pilgrim.
-      expect((await world.fetch(`/api/event/user/${stranger}`)).status).toBe(404)
+      expect((await stack.fetch(`/api/event/user/${stranger}`)).status).toBe(404)
     })
 
     test('a photo counts once, however often it is delivered', async () => {
@@ -191,8 +191,8 @@ describeWorlds(
     test('a missing profile is fetched, and a failed fetch deletes nothing', async () => {
       const userId = newUser()
       const nameOf = async () =>
-        (await dataOf(await world.fetch(`/api/event/user/${userId}`), profileEndpoint)).display_name
-      await world.fetch('/api/event/user/sync', {
+        (await dataOf(await stack.fetch(`/api/event/user/${userId}`), profileEndpoint)).display_name
+      await stack.fetch('/api/event/user/sync', {
         method: 'POST',
         body: JSON.stringify({ user_id: userId, display_name: 'Kept' }),
       })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cellAt, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
-import { gatherCrowds, type Seen, WIDEST_ZOOM } from '#shared/map/crowds.ts'
+import { groupIntoCrowds, type Seen, WIDEST_ZOOM } from '#shared/map/crowds.ts'
 
 /** Around the corner of four cells of every zoom, some of them in the same few metres. */
 const somebody = fc
@@ -16,14 +16,14 @@ const people = fc.array(somebody, { maxLength: 120 })
 const least = fc.integer({ min: 1, max: 9 })
 
 const cellOf = ({ lat, lng }: Seen, zoom: number): string => cellName(cellAt(lat, lng, zoom))
-const namesOf = (crowds: ReturnType<typeof gatherCrowds>) =>
+const namesOf = (crowds: ReturnType<typeof groupIntoCrowds>) =>
   crowds.map(({ cell, count, sinceMs }) => [cellName(cell), count, sinceMs])
 
 describe('crowds', () => {
   test('hold enough people, include everybody with enough neighbours, and name the earliest time of their people', () => {
     fc.assert(
       fc.property(people, least, (given, n) => {
-        const crowds = gatherCrowds(given, n)
+        const crowds = groupIntoCrowds(given, n)
         const widest = Map.groupBy(given, (one) => cellOf(one, WIDEST_ZOOM))
         const saved = [...widest.values()].filter(({ length }) => length >= n).flat()
         expect(crowds.reduce((sum, { count }) => sum + count, 0)).toBe(saved.length)
@@ -42,7 +42,7 @@ describe('crowds', () => {
   test('do not depend on the order of the people', () => {
     fc.assert(
       fc.property(people, least, (given, n) => {
-        expect(gatherCrowds(given.toReversed(), n)).toEqual(gatherCrowds(given, n))
+        expect(groupIntoCrowds(given.toReversed(), n)).toEqual(groupIntoCrowds(given, n))
       }),
     )
   })
@@ -59,20 +59,20 @@ describe('crowds', () => {
   const far = at(300, 6)
 
   test('enough people at one place are in its finest cell; one too few are nowhere', () => {
-    expect(namesOf(gatherCrowds(five, 5))).toEqual([[cellOf(five[0]!, MAX_ZOOM), 5, 1]])
-    expect(gatherCrowds(five.slice(1), 5)).toEqual([])
+    expect(namesOf(groupIntoCrowds(five, 5))).toEqual([[cellOf(five[0]!, MAX_ZOOM), 5, 1]])
+    expect(groupIntoCrowds(five.slice(1), 5)).toEqual([])
   })
 
   test('four people and one further away are grouped in the finest cell that holds all', () => {
     const together = cellOf(far, shared(five[0]!, far))
-    expect(namesOf(gatherCrowds([...five.slice(1), far], 5))).toEqual([[together, 5, 2]])
+    expect(namesOf(groupIntoCrowds([...five.slice(1), far], 5))).toEqual([[together, 5, 2]])
   })
 
   test('too few people in a wider cell are joined by the smallest crowd within it', () => {
     const together = cellOf(far, shared(five[0]!, far))
-    expect(namesOf(gatherCrowds([...five, far], 5))).toEqual([[together, 6, 1]])
+    expect(namesOf(groupIntoCrowds([...five, far], 5))).toEqual([[together, 6, 1]])
     const six = [11, 12, 13, 14, 15, 16].map((t) => at(30, t))
-    expect(namesOf(gatherCrowds([...five, ...six, far], 5))).toEqual([
+    expect(namesOf(groupIntoCrowds([...five, ...six, far], 5))).toEqual([
       [together, 6, 1],
       [cellOf(six[0]!, MAX_ZOOM), 6, 11],
     ])
@@ -85,7 +85,7 @@ describe('crowds', () => {
       t: i,
     }))
     const startedMs = performance.now()
-    expect(gatherCrowds(many, 5).length).toBeGreaterThan(1_000)
+    expect(groupIntoCrowds(many, 5).length).toBeGreaterThan(1_000)
     expect(performance.now() - startedMs).toBeLessThan(5_000)
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { alongAxis, alongRoute, type Places } from '#shared/map/front-and-tail.ts'
-import { createRoute } from '#shared/map/route.ts'
+import { createRoute } from '#shared/map/walking-route.ts'
 
 type At = readonly [lat: number, lng: number, weight: number]
 const places = (...all: readonly At[]): Places => ({

@@ -6,7 +6,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { equivalentOf, EQUIVALENTS } from './equivalents.ts'
 import { mutantsOf, planted } from './mutations.ts'
 import { choose, OPTIONS, readOptions } from './options.ts'
-import { createSelection, ROOMS, sourcesIn } from './rooms.ts'
+import { createSelection, ROOMS, sourcesIn } from './test-selection.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const changed = (text: string): string[] =>
@@ -89,7 +89,7 @@ describe('the tests of a file', () => {
   })
 
   test('a path without a row and a path without files are refused', () => {
-    expect(() => sourcesIn(ROOT, 'shared/http')).toThrow('has no tests in tests/mutants/rooms.ts')
+    expect(() => sourcesIn(ROOT, 'shared/http')).toThrow('has no tests in tests/mutants/test-selection.ts')
     expect(() => sourcesIn(ROOT, 'shared/nothing')).toThrow('no source file is at shared/nothing')
   })
 })

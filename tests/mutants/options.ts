@@ -6,7 +6,7 @@ export const HELP = `Plants faults (mutants), one at a time, in a copy of the tr
   bun run test:mutants [options]
 
   --in <path>     a folder or file of the product; may be given several times
-                  (default: everything that tests/mutants/rooms.ts lists)
+                  (default: everything that tests/mutants/test-selection.ts lists)
   --sample <n>    how many mutants, chosen by the seed; 0: all (default: 50)
   --seed <n>      repeat the choice of an earlier run (default: a new seed)
   --jobs <n>      mutants at a time, each in its own copy of the tree (default: 1)

@@ -4,8 +4,8 @@ import { equivalentOf } from './equivalents.ts'
 import { type Mutant, mutantsOf } from './mutations.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { choose, HELP, type Options, OPTIONS, readOptions } from './options.ts'
-import { type Candidate, createSelection, ROOMS, sourcesIn } from './rooms.ts'
-import { inWorkplaces, openWorkplace, type Outcome, type Workplace } from './workplace.ts'
+import { type Candidate, createSelection, ROOMS, sourcesIn } from './test-selection.ts'
+import { inWorkplaces, openWorkplace, type Outcome, type Workplace } from './sandbox.ts'
 
 /** A test is late when it takes this many times as long as without a fault, plus a margin for a busy machine. */
 const LATE_TIMES = 4

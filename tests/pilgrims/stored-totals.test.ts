@@ -3,11 +3,11 @@ import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { mergeReported, upsertPilgrim } from '#services/survey-profile/upsert-pilgrim.ts'
 import type { Answers } from '#shared/contracts/survey.ts'
-import { addErasedToReportTotals, recountReported } from '#shared/pilgrims/report-totals.ts'
+import { addErasedReportTotals, recountReported } from '#shared/pilgrims/report-totals.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
 import { countSurvey, recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
-import { describeRigs, type Rig } from '../scheduler/flush-harness.ts'
+import { describeFlushHarness, type FlushHarness } from '../scheduler/flush-harness.ts'
 import { randomBy } from '../scheduler/walks.ts'
 
 const WRITES = 120
@@ -28,19 +28,19 @@ const somewhere = (random: () => number) => ({
   ),
 })
 
-const reportedSums = (rig: Rig) =>
-  rig.db.sql<{ name: string; amount: number; mg: number }[]>`
+const reportedSums = (harness: FlushHarness) =>
+  harness.db.sql<{ name: string; amount: number; mg: number }[]>`
     SELECT name, sum(amount)::float8 AS amount, sum(carbon_mg)::float8 AS mg FROM reported_sums
     GROUP BY name HAVING sum(amount) <> 0 ORDER BY name`
 
-const surveySums = async (rig: Rig) => ({
-  questions: await rig.db.sql`SELECT * FROM survey_questions WHERE responses <> 0 ORDER BY question`,
-  counts: await rig.db.sql`SELECT * FROM survey_counts ORDER BY question, answer`,
+const surveySums = async (harness: FlushHarness) => ({
+  questions: await harness.db.sql`SELECT * FROM survey_questions WHERE responses <> 0 ORDER BY question`,
+  counts: await harness.db.sql`SELECT * FROM survey_counts ORDER BY question, answer`,
 })
 
-describeRigs('kept sums', (rig) => {
+describeFlushHarness('kept sums', (harness) => {
   test('of reports: one by one and all at once, with erased people, as a recount has them', async () => {
-    await rig.db.sql`TRUNCATE reported_sums`
+    await harness.db.sql`TRUNCATE reported_sums`
     const random = randomBy(7)
     const writes = Array.from({ length: WRITES }, () => ({
       userId: `p${Math.floor(random() * PEOPLE)}`,
@@ -48,29 +48,29 @@ describeRigs('kept sums', (rig) => {
     }))
     await Promise.all(
       writes.map(({ userId, given }) =>
-        rig.db.orm.transaction(async (tx) =>
-          mergeReported(tx, await upsertPilgrim(tx, userId, {}, rig.nowMs), given),
+        harness.db.orm.transaction(async (tx) =>
+          mergeReported(tx, await upsertPilgrim(tx, userId, {}, harness.nowMs), given),
         ),
       ),
     )
-    const kept = await reportedSums(rig)
-    const rows = await rig.db.orm.select().from(pilgrims)
+    const kept = await reportedSums(harness)
+    const rows = await harness.db.orm.select().from(pilgrims)
     const totalMg = rows.reduce(
       (sum, row) => sum + consumptionMg(row.consumption) + transportSums(row.transport).carbonMg,
       0,
     )
     expect(kept.reduce((sum, { mg }) => sum + mg, 0)).toBe(totalMg)
-    await rig.db.orm.transaction(async (tx) => {
+    await harness.db.orm.transaction(async (tx) => {
       await tx.execute(sql`DELETE FROM pilgrims WHERE user_id = ${rows[0]!.userId}`)
-      await addErasedToReportTotals(tx, rows[0]!)
+      await addErasedReportTotals(tx, rows[0]!)
     })
-    expect(await reportedSums(rig)).toEqual(kept)
-    await rig.db.sql.begin(recountReported)
-    expect(await reportedSums(rig)).toEqual(kept)
+    expect(await reportedSums(harness)).toEqual(kept)
+    await harness.db.sql.begin(recountReported)
+    expect(await reportedSums(harness)).toEqual(kept)
   }, 30_000)
 
   test('of surveys: given, given again, erased', async () => {
-    await rig.db.sql`TRUNCATE survey_questions, survey_counts, surveys`
+    await harness.db.sql`TRUNCATE survey_questions, survey_counts, surveys`
     const random = randomBy(8)
     const answers = (): Answers => ({
       q1: Math.floor(random() * 3),
@@ -79,8 +79,8 @@ describeRigs('kept sums', (rig) => {
       ...(random() < 0.5 ? { q4_why: random() < 0.5 ? '' : 'x'.repeat(101) } : {}),
     })
     const write = (userId: string, after: Answers | null) =>
-      rig.db.orm.transaction(async (tx) => {
-        await upsertPilgrim(tx, userId, {}, rig.nowMs)
+      harness.db.orm.transaction(async (tx) => {
+        await upsertPilgrim(tx, userId, {}, harness.nowMs)
         const [held] = await tx.execute<{ answers: string }>(
           sql`DELETE FROM surveys WHERE user_id = ${userId} RETURNING answers::text AS answers`,
         )
@@ -94,10 +94,10 @@ describeRigs('kept sums', (rig) => {
         write(`p${Math.floor(random() * PEOPLE)}`, random() < 0.2 ? null : answers()),
       ),
     )
-    const kept = await surveySums(rig)
+    const kept = await surveySums(harness)
     expect(kept.questions[0]).toMatchObject({ question: '' })
     expect(kept.counts.some(({ question, answer }) => question === 'q4_why' && answer === '')).toBe(true)
-    await rig.db.sql.begin(recountSurveys)
-    expect(await surveySums(rig)).toEqual(kept)
+    await harness.db.sql.begin(recountSurveys)
+    expect(await surveySums(harness)).toEqual(kept)
   }, 30_000)
 })

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { pack } from '#shared/buffer/point.ts'
 import type { Kv } from '#shared/kv/kv.ts'
-import { describeRigs, NOON, RETENTION_MS } from './flush-harness.ts'
+import { describeFlushHarness, NOON, RETENTION_MS } from './flush-harness.ts'
 import { expectProjections } from './projections.ts'
 import { point, walk } from './walks.ts'
 
@@ -27,16 +27,16 @@ const POISON: readonly (readonly [name: string, field: string, value: string, re
   ['a time of receipt beyond the table', `t${NOON + 8}`, '[0,1e300,24,120,1]', /out of range/],
 ]
 
-describeRigs('dead letters', (rig) => {
+describeFlushHarness('dead letters', (harness) => {
   test('each is stored once with its reason, and the other points are stored', async () => {
-    await rig.buffer('anna', walk(20))
-    await rig.bufferEntries(
+    await harness.buffer('anna', walk(20))
+    await harness.bufferEntries(
       'ben',
       POISON.map(([, field, value]) => ({ field, value })),
     )
-    await rig.buffer('ben', walk(20, NOON + 3_600_000))
-    await rig.buffer('cleo', [point()])
-    const result = await rig.flush()
+    await harness.buffer('ben', walk(20, NOON + 3_600_000))
+    await harness.buffer('cleo', [point()])
+    const result = await harness.flush()
     expect(result).toEqual({
       stored: 41,
       duplicates: 0,
@@ -45,69 +45,69 @@ describeRigs('dead letters', (rig) => {
       skipped: 0,
       erased: 0,
     })
-    expect(await rig.pending()).toEqual([])
-    const letters = new Map((await rig.deadLetters()).map((letter) => [letter.field, letter]))
+    expect(await harness.pending()).toEqual([])
+    const letters = new Map((await harness.deadLetters()).map((letter) => [letter.field, letter]))
     for (const [name, field, value, reason] of POISON)
       expect([name, letters.get(field)]).toEqual([
         name,
         { user_id: 'ben', field, value, reason: expect.stringMatching(reason) as string },
       ])
-    await expectProjections(rig.db, rig.calendar)
+    await expectProjections(harness.db, harness.calendar)
     // A flush with dead letters succeeds: nothing is pending any longer.
-    expect(await rig.kv.cached('last-flush')).toBe(String(rig.nowMs))
+    expect(await harness.kv.cached('last-flush')).toBe(String(harness.nowMs))
   })
 
   test('a measure too small for its column is stored as zero', async () => {
     const tiny = { accuracy: 5e-324, altitude: -1e-145, speed: 1e-46 }
-    await rig.buffer('anna', [point(tiny)])
-    expect(await rig.flush()).toMatchObject({ stored: 1, deadLetters: 0 })
-    const [row] = await rig.db.sql`SELECT accuracy, altitude, speed FROM gps_points`
+    await harness.buffer('anna', [point(tiny)])
+    expect(await harness.flush()).toMatchObject({ stored: 1, deadLetters: 0 })
+    const [row] = await harness.db.sql`SELECT accuracy, altitude, speed FROM gps_points`
     expect(row).toEqual({ accuracy: 0, altitude: 0, speed: 0 })
   })
 
   test('text that Postgres does not accept is stored with replaced characters', async () => {
-    await rig.bufferEntries('anna', [{ field: 't\0', value: 'a\0b' }])
-    expect(await rig.flush()).toMatchObject({ deadLetters: 1, failures: 0 })
-    expect(await rig.deadLetters()).toMatchObject([{ field: 't\u{fffd}', value: 'a\u{fffd}b' }])
-    expect(await rig.pending()).toEqual([])
+    await harness.bufferEntries('anna', [{ field: 't\0', value: 'a\0b' }])
+    expect(await harness.flush()).toMatchObject({ deadLetters: 1, failures: 0 })
+    expect(await harness.deadLetters()).toMatchObject([{ field: 't\u{fffd}', value: 'a\u{fffd}b' }])
+    expect(await harness.pending()).toEqual([])
   })
 
   test('are not duplicated when a flush dies before the acknowledgement', async () => {
-    await rig.bufferEntries('anna', [
+    await harness.bufferEntries('anna', [
       { field: `t${NOON}`, value: 'nonsense' },
       pack(point({ sentMs: NOON + 1 })),
     ])
-    const unsettled = { ...rig.kv, settle: async () => undefined }
-    expect(await rig.flush({ kv: unsettled })).toMatchObject({ stored: 1, deadLetters: 1 })
-    expect(await rig.flush()).toMatchObject({ stored: 0, duplicates: 1, deadLetters: 1 })
-    expect(await rig.deadLetters()).toHaveLength(1)
-    expect(await rig.pending()).toEqual([])
+    const unsettled = { ...harness.kv, settle: async () => undefined }
+    expect(await harness.flush({ kv: unsettled })).toMatchObject({ stored: 1, deadLetters: 1 })
+    expect(await harness.flush()).toMatchObject({ stored: 0, duplicates: 1, deadLetters: 1 })
+    expect(await harness.deadLetters()).toHaveLength(1)
+    expect(await harness.pending()).toEqual([])
   })
 
   test('points stay pending when they are not the cause of the failure', async () => {
-    await rig.buffer('anna', walk(5))
+    await harness.buffer('anna', walk(5))
     const renewed: unknown[] = []
     const renew: Kv['renew'] = (partition, userIds, retentionMs) => {
       renewed.push([userIds, retentionMs])
-      return rig.kv.renew(partition, userIds, retentionMs)
+      return harness.kv.renew(partition, userIds, retentionMs)
     }
-    await rig.db.sql`ALTER TABLE pilgrim_days RENAME TO elsewhere`
+    await harness.db.sql`ALTER TABLE pilgrim_days RENAME TO elsewhere`
     try {
-      expect(await rig.flush({ kv: { ...rig.kv, renew } })).toMatchObject({
+      expect(await harness.flush({ kv: { ...harness.kv, renew } })).toMatchObject({
         stored: 0,
         deadLetters: 0,
         failures: 1,
       })
     } finally {
-      await rig.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
+      await harness.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
     }
     expect(renewed).toEqual([[['anna'], RETENTION_MS]])
-    expect(rig.complaints).toMatchObject([
+    expect(harness.complaints).toMatchObject([
       { level: 'error', error: expect.stringContaining('pilgrim_days') as string },
     ])
-    expect(await rig.pending()).toHaveLength(5)
-    expect(await rig.storedPoints()).toBe(0)
-    expect(await rig.flush()).toMatchObject({ stored: 5, failures: 0 })
-    await expectProjections(rig.db, rig.calendar)
+    expect(await harness.pending()).toHaveLength(5)
+    expect(await harness.storedPoints()).toBe(0)
+    expect(await harness.flush()).toMatchObject({ stored: 5, failures: 0 })
+    await expectProjections(harness.db, harness.calendar)
   })
 })

@@ -41,7 +41,7 @@ interface Opened {
 }
 
 /** The dependencies of a flush; the database and the kv may change between tests. */
-export class Rig {
+export class FlushHarness {
   db!: Database
   kv!: Kv
   /** Addresses of both for another process; empty for embedded ones. */
@@ -166,31 +166,34 @@ async function openOnServers(partitions: number): Promise<Opened> {
 }
 
 /** Runs the same tests embedded (PGlite), on servers, and on servers with 16 partitions. */
-export function describeRigs(name: string, tests: (rig: Rig) => void): void {
+export function describeFlushHarness(name: string, tests: (harness: FlushHarness) => void): void {
   describe(`${name}, embedded`, () => tests(setUp(openEmbedded)))
   describeOnServers(`${name}, on servers`, () => tests(setUp(() => openOnServers(1))))
   describeOnServers(`${name}, on servers with 16 partitions`, () => tests(setUp(() => openOnServers(16))))
 }
 
 /** On Postgres and Redis only. */
-export const describeRigOnServers = (name: string, tests: (rig: Rig) => void, partitions = 1): void =>
-  describeOnServers(name, () => tests(setUp(() => openOnServers(partitions))))
+export const describeFlushOnServers = (
+  name: string,
+  tests: (harness: FlushHarness) => void,
+  partitions = 1,
+): void => describeOnServers(name, () => tests(setUp(() => openOnServers(partitions))))
 
 /** A rig whose tables and kv are empty before each test. */
-function setUp(open: () => Promise<Opened>): Rig {
-  const rig = new Rig()
+function setUp(open: () => Promise<Opened>): FlushHarness {
+  const harness = new FlushHarness()
   let opened: Opened
   beforeAll(async () => {
     opened = await open()
-    rig.db = opened.db
+    harness.db = opened.db
   }, OPEN_MS)
   beforeEach(async () => {
     const { kv, redisUrl } = await opened.openKv()
-    rig.kv = kv
-    rig.urls = { databaseUrl: opened.databaseUrl, redisUrl }
-    await rig.empty()
+    harness.kv = kv
+    harness.urls = { databaseUrl: opened.databaseUrl, redisUrl }
+    await harness.empty()
   })
-  afterEach(() => rig.kv.close())
+  afterEach(() => harness.kv.close())
   afterAll(() => opened.close(), OPEN_MS)
-  return rig
+  return harness
 }

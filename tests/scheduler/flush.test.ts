@@ -2,17 +2,17 @@
 import { expect, test } from 'bun:test'
 import { pack } from '#shared/buffer/point.ts'
 import { expectProjections } from './projections.ts'
-import { describeRigs, NOON } from './flush-harness.ts'
+import { describeFlushHarness, NOON } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-describeRigs('flush', (rig) => {
+describeFlushHarness('flush', (harness) => {
   test('stores pending points, updates the totals, and empties the buffer', async () => {
-    await rig.buffer('anna', walk(90))
-    await rig.buffer('ben', [point({ kind: 'c', sentMs: NOON + HOUR_MS })])
-    expect(await rig.flush()).toEqual({
+    await harness.buffer('anna', walk(90))
+    await harness.buffer('ben', [point({ kind: 'c', sentMs: NOON + HOUR_MS })])
+    expect(await harness.flush()).toEqual({
       stored: 91,
       duplicates: 0,
       deadLetters: 0,
@@ -20,33 +20,33 @@ describeRigs('flush', (rig) => {
       skipped: 0,
       erased: 0,
     })
-    expect(await rig.pending()).toEqual([])
-    expect(await rig.kv.bufferSize()).toBe(0)
-    expect(await rig.storedPoints()).toBe(91)
+    expect(await harness.pending()).toEqual([])
+    expect(await harness.kv.bufferSize()).toBe(0)
+    expect(await harness.storedPoints()).toBe(91)
 
-    const hours = await rig.db.sql`
+    const hours = await harness.db.sql`
       SELECT points, checkins, pilgrims, distance_mm::int AS mm FROM event_hours ORDER BY hour`
     const [noon, one] = [60, 30].map((points) => ({ points, checkins: 0, pilgrims: 1, mm: points * 80_000 }))
     expect(hours.map(({ mm, ...row }) => ({ ...row, mm: Math.round(mm / 1_000) * 1_000 }))).toEqual([
       { ...noon!, mm: 59 * 80_000 },
       { ...one!, points: 31, checkins: 1, pilgrims: 2 },
     ])
-    const [day] = await rig.db.sql`SELECT day::text, pilgrims FROM event_days`
+    const [day] = await harness.db.sql`SELECT day::text, pilgrims FROM event_days`
     expect(day).toEqual({ day: '2026-04-12', pilgrims: 2 })
-    const [bits] = await rig.db.sql`SELECT hours FROM pilgrim_days WHERE user_id = 'anna'`
+    const [bits] = await harness.db.sql`SELECT hours FROM pilgrim_days WHERE user_id = 'anna'`
     // Midnight is the first hour of the day.
     expect(bits).toEqual({ hours: (1 << 12) | (1 << 13) })
-    await expectProjections(rig.db, rig.calendar)
+    await expectProjections(harness.db, harness.calendar)
   })
 
   test('stores every field of a point', async () => {
     const measured = { accuracy: 12.5, altitude: -3.25, speed: 4.75, mode: 'bike', source: 'phone "x", {y}' }
-    await rig.buffer('anna', [
+    await harness.buffer('anna', [
       point({ kind: 'c', sentMs: NOON + HOUR_MS, recordedMs: NOON, receivedMs: NOON + 1, ...measured }),
       point({ sentMs: NOON + 1, inRange: false }),
     ])
-    await rig.flush()
-    const stored = await rig.db.sql`
+    await harness.flush()
+    const stored = await harness.db.sql`
       SELECT user_id, kind, (extract(epoch FROM sent_at) * 1000)::float8 AS sent,
              (extract(epoch FROM recorded_at) * 1000)::float8 AS recorded,
              (extract(epoch FROM received_at) * 1000)::float8 AS received, lat, lng, accuracy, altitude, speed,
@@ -70,8 +70,8 @@ describeRigs('flush', (rig) => {
     // From several replicas whose journals were recovered one after the other.
     const at = (lat: number, more = {}) => point({ kind: 'c', sentMs: NOON, receivedMs: NOON, lat, ...more })
     const store = async (points: ReturnType<typeof at>[]) => {
-      await rig.buffer('anna', points)
-      return rig.flush()
+      await harness.buffer('anna', points)
+      return harness.flush()
     }
     expect(await store([at(24.1)])).toMatchObject({ stored: 1 })
     expect(await store([at(24.2)])).toMatchObject({ stored: 1, duplicates: 0 })
@@ -85,7 +85,7 @@ describeRigs('flush', (rig) => {
     const timed = { receivedMs: NOON + 9_000 }
     expect(await store([at(24.5, timed)])).toMatchObject({ stored: 1 })
     expect(await store([at(24.5, timed)])).toMatchObject({ stored: 0, duplicates: 1 })
-    const rows = await rig.db.sql`
+    const rows = await harness.db.sql`
       SELECT lat, (extract(epoch FROM sent_at) * 1000)::float8 - ${NOON}::float8 AS later, clock_corrected
       FROM gps_points WHERE kind = 'c' ORDER BY sent_at`
     expect(rows.map(({ lat, later }) => [lat as number, later as number])).toEqual([
@@ -96,106 +96,106 @@ describeRigs('flush', (rig) => {
       [24.5, 4],
     ])
     expect(rows.some(({ clock_corrected }) => clock_corrected)).toBe(false)
-    await expectProjections(rig.db, rig.calendar)
+    await expectProjections(harness.db, harness.calendar)
   })
 
   test('points outside the area are stored and not counted', async () => {
-    await rig.buffer('anna', walk(10, NOON, { inRange: false }))
-    expect(await rig.flush()).toMatchObject({ stored: 10, failures: 0 })
-    const [totals] = await rig.db.sql`SELECT points, checkins, last_seen FROM pilgrim_totals`
+    await harness.buffer('anna', walk(10, NOON, { inRange: false }))
+    expect(await harness.flush()).toMatchObject({ stored: 10, failures: 0 })
+    const [totals] = await harness.db.sql`SELECT points, checkins, last_seen FROM pilgrim_totals`
     expect(totals).toEqual({ points: 0, checkins: 0, last_seen: null })
-    expect(await rig.db.sql`SELECT FROM pilgrim_days`).toHaveLength(0)
-    expect(await rig.db.sql`SELECT FROM event_hours`).toHaveLength(0)
+    expect(await harness.db.sql`SELECT FROM pilgrim_days`).toHaveLength(0)
+    expect(await harness.db.sql`SELECT FROM event_hours`).toHaveLength(0)
     // Between counted points they are ignored.
-    await rig.buffer('anna', [point({ sentMs: NOON - 1 }), point({ sentMs: NOON + HOUR_MS, lat: 24.16 })])
-    await rig.flush()
-    await expectProjections(rig.db, rig.calendar)
+    await harness.buffer('anna', [point({ sentMs: NOON - 1 }), point({ sentMs: NOON + HOUR_MS, lat: 24.16 })])
+    await harness.flush()
+    await expectProjections(harness.db, harness.calendar)
   })
 
   test('a point that is already stored is a duplicate and leaves the buffer', async () => {
     const points = walk(20)
-    await rig.buffer('anna', points.slice(0, 15))
-    await rig.flush()
-    await rig.buffer('anna', points.slice(10))
-    expect(await rig.flush()).toMatchObject({ stored: 5, duplicates: 5 })
-    expect(await rig.pending()).toEqual([])
+    await harness.buffer('anna', points.slice(0, 15))
+    await harness.flush()
+    await harness.buffer('anna', points.slice(10))
+    expect(await harness.flush()).toMatchObject({ stored: 5, duplicates: 5 })
+    expect(await harness.pending()).toEqual([])
     // The first stored point stays, even if the second differs.
-    await rig.buffer('anna', [{ ...points[3]!, lat: 25 }])
-    expect(await rig.flush()).toMatchObject({ stored: 0, duplicates: 1 })
-    expect(await rig.pending()).toEqual([])
-    expect(await rig.db.sql`SELECT FROM gps_points WHERE lat = 25`).toHaveLength(0)
-    await expectProjections(rig.db, rig.calendar)
+    await harness.buffer('anna', [{ ...points[3]!, lat: 25 }])
+    expect(await harness.flush()).toMatchObject({ stored: 0, duplicates: 1 })
+    expect(await harness.pending()).toEqual([])
+    expect(await harness.db.sql`SELECT FROM gps_points WHERE lat = 25`).toHaveLength(0)
+    await expectProjections(harness.db, harness.calendar)
   })
 
   test('points that arrive during the flush stay for the next one', async () => {
-    await rig.buffer('anna', walk(10))
-    await rig.buffer('ben', walk(10))
-    const { kv } = rig
+    await harness.buffer('anna', walk(10))
+    await harness.buffer('ben', walk(10))
+    const { kv } = harness
     const settle: typeof kv.settle = async (partition, slice) => {
-      if (slice.some(({ userId }) => userId === 'anna')) await rig.buffer('anna', walk(5, NOON + HOUR_MS))
+      if (slice.some(({ userId }) => userId === 'anna')) await harness.buffer('anna', walk(5, NOON + HOUR_MS))
       await kv.settle(partition, slice)
     }
-    expect(await rig.flush({ kv: { ...kv, settle } })).toMatchObject({ stored: 20, failures: 0 })
-    expect(await rig.pending()).toEqual(walk(5, NOON + HOUR_MS).map(({ sentMs }) => `anna t${sentMs}`))
-    expect(await rig.flush()).toMatchObject({ stored: 5, duplicates: 0 })
-    await expectProjections(rig.db, rig.calendar)
+    expect(await harness.flush({ kv: { ...kv, settle } })).toMatchObject({ stored: 20, failures: 0 })
+    expect(await harness.pending()).toEqual(walk(5, NOON + HOUR_MS).map(({ sentMs }) => `anna t${sentMs}`))
+    expect(await harness.flush()).toMatchObject({ stored: 5, duplicates: 0 })
+    await expectProjections(harness.db, harness.calendar)
   })
 
   test('a value that changed while it was stored stays in the buffer', async () => {
-    await rig.buffer('anna', [point()])
-    const { kv } = rig
+    await harness.buffer('anna', [point()])
+    const { kv } = harness
     const changed = { ...pack(point({ lat: 25 })) }
     const settle: typeof kv.settle = async (partition, stored) => {
       await kv.settle(partition, stored)
-      await rig.bufferEntries('anna', [changed])
+      await harness.bufferEntries('anna', [changed])
       await kv.settle(partition, stored)
     }
-    await rig.flush({ kv: { ...kv, settle } })
+    await harness.flush({ kv: { ...kv, settle } })
     expect(await kv.peek('anna')).toEqual([changed])
-    expect(await rig.flush()).toMatchObject({ stored: 0, duplicates: 1 })
+    expect(await harness.flush()).toMatchObject({ stored: 0, duplicates: 1 })
   })
 
   test('the points of one pilgrim may span slices, and several pilgrims share one', async () => {
     const random = randomBy(7)
-    await rig.buffer('anna', wander(random, 230, NOON, 2))
-    for (let i = 0; i < 60; i++) await rig.buffer(`pilgrim-${i}`, wander(random, 1 + (i % 9), NOON, 1))
+    await harness.buffer('anna', wander(random, 230, NOON, 2))
+    for (let i = 0; i < 60; i++) await harness.buffer(`pilgrim-${i}`, wander(random, 1 + (i % 9), NOON, 1))
     const sizes: number[] = []
-    const { kv } = rig
+    const { kv } = harness
     const settle: typeof kv.settle = (partition, slice) => {
       sizes.push(slice.reduce((sum, { entries }) => sum + entries.length, 0))
       return kv.settle(partition, slice)
     }
-    const before = (await rig.pending()).length
-    expect(await rig.flush({ slicePoints: 50, kv: { ...kv, settle } })).toMatchObject({
+    const before = (await harness.pending()).length
+    expect(await harness.flush({ slicePoints: 50, kv: { ...kv, settle } })).toMatchObject({
       stored: before,
       failures: 0,
     })
     expect(Math.max(...sizes)).toBeLessThan(100)
     expect(sizes.length).toBeGreaterThan(before / 100)
-    expect(await rig.pending()).toEqual([])
-    await expectProjections(rig.db, rig.calendar)
+    expect(await harness.pending()).toEqual([])
+    await expectProjections(harness.db, harness.calendar)
   })
 
   test('late points change the days they belong to, and those after', async () => {
     const evening = NOON + 11 * HOUR_MS
     const across = walk(180, evening)
-    await rig.buffer('anna', [...across.slice(0, 30), ...across.slice(40, 80), ...across.slice(120)])
-    await rig.buffer('anna', walk(30, NOON + DAY_MS, { mode: 'car' }))
-    await rig.flush()
-    await expectProjections(rig.db, rig.calendar)
+    await harness.buffer('anna', [...across.slice(0, 30), ...across.slice(40, 80), ...across.slice(120)])
+    await harness.buffer('anna', walk(30, NOON + DAY_MS, { mode: 'car' }))
+    await harness.flush()
+    await expectProjections(harness.db, harness.calendar)
     const km = async () =>
-      (await rig.db.sql`SELECT distance_mm::float8 AS mm FROM pilgrim_totals`)[0]!.mm as number
+      (await harness.db.sql`SELECT distance_mm::float8 AS mm FROM pilgrim_totals`)[0]!.mm as number
     const before = await km()
     // A day before all others, the gaps, and a distant position in the first gap.
-    await rig.buffer('anna', walk(10, NOON - DAY_MS))
-    await rig.buffer('anna', across.slice(80, 120))
-    await rig.buffer('anna', [...across.slice(30, 34), { ...across[36]!, lng: 120.69 }])
-    expect(await rig.flush()).toMatchObject({ stored: 55, failures: 0 })
+    await harness.buffer('anna', walk(10, NOON - DAY_MS))
+    await harness.buffer('anna', across.slice(80, 120))
+    await harness.buffer('anna', [...across.slice(30, 34), { ...across[36]!, lng: 120.69 }])
+    expect(await harness.flush()).toMatchObject({ stored: 55, failures: 0 })
     expect(await km()).not.toBe(before)
-    await expectProjections(rig.db, rig.calendar)
-    await rig.buffer('anna', across.slice(34, 40))
-    expect(await rig.flush()).toMatchObject({ stored: 5, duplicates: 1 })
-    await expectProjections(rig.db, rig.calendar)
+    await expectProjections(harness.db, harness.calendar)
+    await harness.buffer('anna', across.slice(34, 40))
+    expect(await harness.flush()).toMatchObject({ stored: 5, duplicates: 1 })
+    await expectProjections(harness.db, harness.calendar)
   })
 
   test('at one instant the check-in is the position, whichever arrived first', async () => {
@@ -205,14 +205,14 @@ describeRigs('flush', (rig) => {
       ['anna', 'c', 't'],
       ['ben', 't', 'c'],
     ] as const) {
-      await rig.buffer(userId, [point({ kind: first, ...(first === 'c' ? there : here) })])
-      await rig.flush()
-      await rig.buffer(userId, [point({ kind: second, ...(second === 'c' ? there : here) })])
-      await rig.flush()
+      await harness.buffer(userId, [point({ kind: first, ...(first === 'c' ? there : here) })])
+      await harness.flush()
+      await harness.buffer(userId, [point({ kind: second, ...(second === 'c' ? there : here) })])
+      await harness.flush()
     }
-    const places = await rig.db.sql`SELECT last_lat AS lat, last_lng AS lng FROM pilgrim_totals`
+    const places = await harness.db.sql`SELECT last_lat AS lat, last_lng AS lng FROM pilgrim_totals`
     expect([...places]).toEqual([there, there])
-    await expectProjections(rig.db, rig.calendar)
+    await expectProjections(harness.db, harness.calendar)
   })
 
   test('projections do not depend on the order of arrival', async () => {
@@ -225,14 +225,14 @@ describeRigs('flush', (rig) => {
     for (let from = 0; from < all.length; from += 160) {
       const batch = Map.groupBy(all.slice(from, from + 160), ({ userId }) => userId)
       for (const [userId, mine] of batch)
-        await rig.buffer(
+        await harness.buffer(
           userId,
           mine.map(({ point }) => point),
         )
-      await rig.flush({ slicePoints: 40 })
-      await expectProjections(rig.db, rig.calendar)
+      await harness.flush({ slicePoints: 40 })
+      await expectProjections(harness.db, harness.calendar)
     }
-    expect(await rig.storedPoints()).toBe(12 * 80)
-    expect(rig.complaints).toEqual([])
+    expect(await harness.storedPoints()).toBe(12 * 80)
+    expect(harness.complaints).toEqual([])
   })
 })

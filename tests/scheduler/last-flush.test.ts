@@ -6,13 +6,13 @@ import { openKv } from '#shared/kv/open-kv.ts'
 import { LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/buffer/last-flush.ts'
 import { freePort } from '#tests/helpers/servers.ts'
 import { deleteExpired } from '#services/scheduler/maintenance.ts'
-import { describeRigs, NOON, type Rig } from './flush-harness.ts'
+import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'
 import { walk } from './walks.ts'
 
 const MINUTE_MS = 60_000
 
 /** The cached time and the stored one, which agree after every flush. */
-async function lastFlush({ db, kv }: Rig): Promise<number | null> {
+async function lastFlush({ db, kv }: FlushHarness): Promise<number | null> {
   const truth = await lastFlushMs(db, kv.partitions)
   const marker = await kv.cached(LAST_FLUSH_KEY)
   expect(marker).toBe(truth === null ? null : String(truth))
@@ -20,120 +20,120 @@ async function lastFlush({ db, kv }: Rig): Promise<number | null> {
 }
 
 /** Enough pilgrims that some are in every partition. */
-async function fill(rig: Rig): Promise<void> {
-  for (let i = 0; i < 64; i++) await rig.buffer(`pilgrim-${i}`, walk(2))
+async function fill(harness: FlushHarness): Promise<void> {
+  for (let i = 0; i < 64; i++) await harness.buffer(`pilgrim-${i}`, walk(2))
 }
 
-describeRigs('last flush', (rig) => {
+describeFlushHarness('last flush', (harness) => {
   test('there is none before the first flush; an empty flush counts', async () => {
-    expect(await lastFlush(rig)).toBeNull()
-    expect(await readLastFlush(rig.db, rig.kv)).toBeNull()
-    expect(await rig.flush()).toMatchObject({ stored: 0, failures: 0 })
-    expect(await lastFlush(rig)).toBe(NOON)
-    rig.nowMs += 5 * MINUTE_MS
-    await rig.flush()
-    expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
+    expect(await lastFlush(harness)).toBeNull()
+    expect(await readLastFlush(harness.db, harness.kv)).toBeNull()
+    expect(await harness.flush()).toMatchObject({ stored: 0, failures: 0 })
+    expect(await lastFlush(harness)).toBe(NOON)
+    harness.nowMs += 5 * MINUTE_MS
+    await harness.flush()
+    expect(await lastFlush(harness)).toBe(NOON + 5 * MINUTE_MS)
   })
 
   test('is the time at which a flush is complete', async () => {
-    await fill(rig)
-    const { kv } = rig
+    await fill(harness)
+    const { kv } = harness
     const settle: Kv['settle'] = async (...args) => {
       await kv.settle(...args)
-      rig.nowMs = NOON + MINUTE_MS
+      harness.nowMs = NOON + MINUTE_MS
     }
-    await rig.flush({ kv: { ...kv, settle } })
+    await harness.flush({ kv: { ...kv, settle } })
     // With several partitions it is the earliest of their last flushes.
-    expect([NOON, NOON + MINUTE_MS]).toContain((await lastFlush(rig))!)
-    expect(await rig.db.sql`SELECT FROM flushes WHERE finished_at > started_at`).not.toHaveLength(0)
+    expect([NOON, NOON + MINUTE_MS]).toContain((await lastFlush(harness))!)
+    expect(await harness.db.sql`SELECT FROM flushes WHERE finished_at > started_at`).not.toHaveLength(0)
   })
 
   test('does not change while another process flushes a partition', async () => {
-    await rig.flush()
-    const last = rig.kv.partitions - 1
-    const token = await rig.kv.lock(`flush:${last}`, 90_000)
-    rig.nowMs += 5 * MINUTE_MS
-    expect(await rig.flush()).toMatchObject({ skipped: 1, failures: 0 })
-    expect(await lastFlush(rig)).toBe(NOON)
-    await rig.kv.unlock(`flush:${last}`, token!)
-    await rig.flush()
-    expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
+    await harness.flush()
+    const last = harness.kv.partitions - 1
+    const token = await harness.kv.lock(`flush:${last}`, 90_000)
+    harness.nowMs += 5 * MINUTE_MS
+    expect(await harness.flush()).toMatchObject({ skipped: 1, failures: 0 })
+    expect(await lastFlush(harness)).toBe(NOON)
+    await harness.kv.unlock(`flush:${last}`, token!)
+    await harness.flush()
+    expect(await lastFlush(harness)).toBe(NOON + 5 * MINUTE_MS)
   })
 
   test('does not change when a partition fails, and the others are flushed', async () => {
-    await rig.flush()
-    await fill(rig)
-    rig.nowMs += 5 * MINUTE_MS
-    const { kv } = rig
+    await harness.flush()
+    await fill(harness)
+    harness.nowMs += 5 * MINUTE_MS
+    const { kv } = harness
     const drain: Kv['drain'] = (partition, users) =>
       partition === 0 ? Promise.reject(new KvUnavailable('gone')) : kv.drain(partition, users)
-    const result = await rig.flush({ kv: { ...kv, drain } })
+    const result = await harness.flush({ kv: { ...kv, drain } })
     expect(result).toMatchObject({ failures: 1, skipped: 0 })
-    expect(result.stored).toBe(128 - (await rig.pending()).length)
+    expect(result.stored).toBe(128 - (await harness.pending()).length)
     expect(result.stored > 0).toBe(kv.partitions > 1)
-    expect(await lastFlush(rig)).toBe(NOON)
-    expect(await rig.flush()).toMatchObject({ stored: 128 - result.stored, failures: 0 })
-    expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
+    expect(await lastFlush(harness)).toBe(NOON)
+    expect(await harness.flush()).toMatchObject({ stored: 128 - result.stored, failures: 0 })
+    expect(await lastFlush(harness)).toBe(NOON + 5 * MINUTE_MS)
   })
 
   test('does not change when a slice fails, even if a later flush finds nothing else to do', async () => {
-    await rig.flush()
-    await rig.buffer('anna', walk(2))
-    rig.nowMs += 5 * MINUTE_MS
-    const { kv } = rig
+    await harness.flush()
+    await harness.buffer('anna', walk(2))
+    harness.nowMs += 5 * MINUTE_MS
+    const { kv } = harness
     const settle: Kv['settle'] = () => Promise.reject(new TypeError('a fault of ours'))
     for (let i = 0; i < 2; i++) {
-      expect(await rig.flush({ kv: { ...kv, settle } })).toMatchObject({ failures: 1 })
-      expect(await lastFlush(rig)).toBe(NOON)
+      expect(await harness.flush({ kv: { ...kv, settle } })).toMatchObject({ failures: 1 })
+      expect(await lastFlush(harness)).toBe(NOON)
     }
-    expect(await rig.flush()).toMatchObject({ duplicates: 2, failures: 0 })
-    expect(await lastFlush(rig)).toBe(NOON + 5 * MINUTE_MS)
+    expect(await harness.flush()).toMatchObject({ duplicates: 2, failures: 0 })
+    expect(await lastFlush(harness)).toBe(NOON + 5 * MINUTE_MS)
   })
 
   test('there is none while some partitions have never been flushed', async () => {
-    await rig.flush()
-    expect(await lastFlushMs(rig.db, rig.kv.partitions + 1)).toBeNull()
+    await harness.flush()
+    expect(await lastFlushMs(harness.db, harness.kv.partitions + 1)).toBeNull()
   })
 
   test('is cached for a day, and read from the database after that', async () => {
     const lives: number[] = []
-    const { kv } = rig
+    const { kv } = harness
     const cache: Kv['cache'] = (key, value, ttlMs) => {
       lives.push(ttlMs)
       return kv.cache(key, value, ttlMs)
     }
-    await rig.flush({ kv: { ...kv, cache } })
+    await harness.flush({ kv: { ...kv, cache } })
     expect(lives).toEqual([86_400_000])
     await kv.forget(LAST_FLUSH_KEY)
-    expect(await readLastFlush(rig.db, kv)).toBe(NOON)
+    expect(await readLastFlush(harness.db, kv)).toBe(NOON)
   })
 
   test('old records are deleted, and the time of the last success stays', async () => {
     const MONTH_MS = 30 * 86_400_000
-    const last = rig.kv.partitions - 1
-    await rig.flush()
-    rig.nowMs += MINUTE_MS
-    await rig.flush()
-    const before = await lastFlush(rig)
-    rig.nowMs += MONTH_MS
-    const token = await rig.kv.lock(`flush:${last}`, 90_000)
-    await rig.flush()
-    await rig.kv.unlock(`flush:${last}`, token!)
-    const at = (ms: number) => new Date(rig.nowMs - ms).toISOString()
-    await rig.db.sql`
+    const last = harness.kv.partitions - 1
+    await harness.flush()
+    harness.nowMs += MINUTE_MS
+    await harness.flush()
+    const before = await lastFlush(harness)
+    harness.nowMs += MONTH_MS
+    const token = await harness.kv.lock(`flush:${last}`, 90_000)
+    await harness.flush()
+    await harness.kv.unlock(`flush:${last}`, token!)
+    const at = (ms: number) => new Date(harness.nowMs - ms).toISOString()
+    await harness.db.sql`
       INSERT INTO line_events (webhook_event_id, received_at)
       VALUES ('old', ${at(MONTH_MS + 1)}::timestamptz), ('young', ${at(MONTH_MS - 1)}::timestamptz)`
-    await deleteExpired(rig.db, rig.nowMs + 1)
-    expect(await lastFlushMs(rig.db, rig.kv.partitions)).toBe(before)
+    await deleteExpired(harness.db, harness.nowMs + 1)
+    expect(await lastFlushMs(harness.db, harness.kv.partitions)).toBe(before)
     // The locked partition still has its last success; the others have only today's.
-    expect(await rig.db.sql`SELECT FROM flushes`).toHaveLength(rig.kv.partitions)
-    const ids = await rig.db.sql<{ id: string }[]>`SELECT webhook_event_id AS id FROM line_events`
+    expect(await harness.db.sql`SELECT FROM flushes`).toHaveLength(harness.kv.partitions)
+    const ids = await harness.db.sql<{ id: string }[]>`SELECT webhook_event_id AS id FROM line_events`
     expect(ids.map(({ id }) => id)).toEqual(['young'])
-    await rig.db.sql`TRUNCATE line_events`
+    await harness.db.sql`TRUNCATE line_events`
   })
 
   test('can be read without the database, and without the kv', async () => {
-    await rig.flush()
+    await harness.flush()
     const nowhere = freePort()
     const db = await openDatabase({ url: `postgres://127.0.0.1:${nowhere}/none`, dir: '' })
     const kv = await openKv({
@@ -143,8 +143,8 @@ describeRigs('last flush', (rig) => {
       onError: () => undefined,
     })
     try {
-      expect(await readLastFlush(db, rig.kv)).toBe(NOON)
-      expect(await readLastFlush(rig.db, { ...kv, partitions: rig.kv.partitions })).toBe(NOON)
+      expect(await readLastFlush(db, harness.kv)).toBe(NOON)
+      expect(await readLastFlush(harness.db, { ...kv, partitions: harness.kv.partitions })).toBe(NOON)
     } finally {
       await Promise.all([db.close(), kv.close()])
     }

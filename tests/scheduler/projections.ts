@@ -25,12 +25,12 @@ export async function expectProjections(db: Database, calendar: Calendar): Promi
 }
 
 /** Expects `bun run rebuild` to find no difference. */
-export async function expectNothingToRebuild(rig: {
+export async function expectNothingToRebuild(harness: {
   readonly db: Database
   readonly calendar: Calendar
 }): Promise<void> {
   const found: string[] = []
-  await rebuild(rig.db, rig.calendar, { check: true, tell: (line) => void found.push(line) })
+  await rebuild(harness.db, harness.calendar, { check: true, tell: (line) => void found.push(line) })
   expect(found).toEqual([])
 }
 

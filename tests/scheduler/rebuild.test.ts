@@ -1,32 +1,32 @@
 /** The rebuild finds and corrects every planted fault, and changes nothing else. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { keepAnonymousTotals } from '#services/admin/erasure/keep-anonymous-totals.ts'
+import { storeAnonymousTotals } from '#services/admin/erasure/anonymous-totals.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
-import { describeRigs, NOON, type Rig } from './flush-harness.ts'
+import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'
 
 const DAY_MS = 86_400_000
 
 /** Runs a rebuild. @returns the lines that it reports */
-async function run(rig: Rig, check: boolean): Promise<string[]> {
+async function run(harness: FlushHarness, check: boolean): Promise<string[]> {
   const lines: string[] = []
-  const count = await rebuild(rig.db, rig.calendar, { check, tell: (line) => void lines.push(line) })
+  const count = await rebuild(harness.db, harness.calendar, { check, tell: (line) => void lines.push(line) })
   expect(count).toBe(lines.length)
   return lines
 }
 
 /** Deletes a pilgrim's points as an erasure does. */
-async function erase({ db, calendar }: Rig, userId: string): Promise<void> {
+async function erase({ db, calendar }: FlushHarness, userId: string): Promise<void> {
   await db.orm.transaction(async (tx) => {
-    await keepAnonymousTotals(tx, userId, calendar)
+    await storeAnonymousTotals(tx, userId, calendar)
     for (const table of ['gps_points', 'pilgrim_totals', 'pilgrim_days', 'pilgrims'])
       await tx.execute(`DELETE FROM ${table} WHERE user_id = '${userId}'`)
   })
 }
 
 /** Random walks with late points over several flushes, a walk outside the area, and an erased pilgrim. */
-async function fill(rig: Rig, seed: number): Promise<void> {
+async function fill(harness: FlushHarness, seed: number): Promise<void> {
   const random = randomBy(seed)
   const all = jumbled(
     random,
@@ -37,16 +37,16 @@ async function fill(rig: Rig, seed: number): Promise<void> {
   )
   for (let from = 0; from < all.length; from += 120) {
     for (const [userId, mine] of Map.groupBy(all.slice(from, from + 120), (one) => one.userId))
-      await rig.buffer(
+      await harness.buffer(
         userId,
         mine.map((one) => one.point),
       )
-    await rig.flush({ slicePoints: 40 })
-    if (from === 120) await erase(rig, 'pilgrim-5')
+    await harness.flush({ slicePoints: 40 })
+    if (from === 120) await erase(harness, 'pilgrim-5')
   }
-  await rig.buffer('outside', walk(5, NOON, { inRange: false }))
-  await rig.buffer('at-the-edge', [point({ lat: 90, lng: 180, sentMs: NOON })])
-  await rig.flush()
+  await harness.buffer('outside', walk(5, NOON, { inRange: false }))
+  await harness.buffer('at-the-edge', [point({ lat: 90, lng: 180, sentMs: NOON })])
+  await harness.flush()
 }
 
 const FAULTS: readonly (readonly [projection: string, fault: string])[] = [
@@ -77,46 +77,46 @@ const FAULTS: readonly (readonly [projection: string, fault: string])[] = [
   ['survey_questions', `INSERT INTO survey_questions VALUES ('q1', 2)`],
 ]
 
-describeRigs('rebuild', (rig) => {
+describeFlushHarness('rebuild', (harness) => {
   test('finds nothing after flushes of late points and an erasure', async () => {
     for (const seed of [1, 2]) {
-      await rig.empty()
-      await fill(rig, seed)
-      expect(await run(rig, true)).toEqual([])
+      await harness.empty()
+      await fill(harness, seed)
+      expect(await run(harness, true)).toEqual([])
       // The remains of a killed flush are no difference.
-      await rig.buffer('pilgrim-0', walk(20, NOON))
-      await rig.flush({ stopping: AbortSignal.abort() })
-      expect(await run(rig, true)).toEqual([])
+      await harness.buffer('pilgrim-0', walk(20, NOON))
+      await harness.flush({ stopping: AbortSignal.abort() })
+      expect(await run(harness, true)).toEqual([])
     }
   })
 
   test('finds and corrects each fault, and a check changes nothing', async () => {
-    await fill(rig, 3)
+    await fill(harness, 3)
     for (const [projection, fault] of FAULTS) {
-      await rig.db.sql.unsafe(fault)
-      const found = await run(rig, true)
+      await harness.db.sql.unsafe(fault)
+      const found = await run(harness, true)
       expect({ fault, found: found.length > 0 }).toEqual({ fault, found: true })
       expect({ fault, of: new Set(found.map((line) => line.split(' ')[0])) }).toEqual({
         fault,
         of: new Set([projection]),
       })
-      expect({ fault, mended: await run(rig, false) }).toEqual({ fault, mended: found })
+      expect({ fault, mended: await run(harness, false) }).toEqual({ fault, mended: found })
     }
-    expect(await run(rig, true)).toEqual([])
+    expect(await run(harness, true)).toEqual([])
   }, 120_000)
 
   test('during flushes nothing is lost or duplicated, and no difference is found', async () => {
-    await fill(rig, 4)
+    await fill(harness, 4)
     const random = randomBy(5)
     const flushing = (async () => {
       for (let i = 0; i < 10; i++) {
-        await rig.buffer(`pilgrim-${i % 4}`, wander(random, 30, NOON - DAY_MS, 1))
-        expect(await rig.flush({ slicePoints: 10 })).toMatchObject({ failures: 0 })
+        await harness.buffer(`pilgrim-${i % 4}`, wander(random, 30, NOON - DAY_MS, 1))
+        expect(await harness.flush({ slicePoints: 10 })).toMatchObject({ failures: 0 })
       }
     })()
-    for (let i = 0; i < 4; i++) expect(await run(rig, false)).toEqual([])
+    for (let i = 0; i < 4; i++) expect(await run(harness, false)).toEqual([])
     await flushing
-    expect(await run(rig, true)).toEqual([])
+    expect(await run(harness, true)).toEqual([])
   })
 })
 

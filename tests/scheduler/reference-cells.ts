@@ -38,8 +38,8 @@ export async function readCells({ sql }: Database): Promise<Cells> {
       if (i % 3 > 0 || counts[i + 2] === 0) return []
       return [value, 0, counts[i + 2]!]
     })
-    const isKept = zoom === 14 && span !== 'all'
-    if (isKept ? !Bun.deepEquals(cellsIn(apart!, x, y), people) : apart !== null)
+    const isTileStored = zoom === 14 && span !== 'all'
+    if (isTileStored ? !Bun.deepEquals(cellsIn(apart!, x, y), people) : apart !== null)
       throw new Error(`tile ${key} ${x}/${y} has others apart than ${people.join()}`)
   }
   return cells

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { createAddressLimit } from '#shared/security/address-limit.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
-import { describeWorlds } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
-import { admin, newPilgrim, PLACE } from '#tests/helpers/test-stack.ts'
+import { admin, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
 import { Refusal } from '#shared/http/errors.ts'
 
 /** Status of the refusal that a call throws; null when it throws none. */
@@ -82,19 +82,19 @@ const RIGHT: Record<string, (userId: string) => object> = {
   'participant-status': (user_id) => ({ user_id, status: 'active' }),
 }
 
-describeWorlds(
+describeBothStacks(
   'an address',
-  (world) => {
+  (stack) => {
     test('ends where it names an invented pilgrim each time; what is refused is not counted', async () => {
-      const send = (path: string, body: object) => post(world, path, body)
+      const send = (path: string, body: object) => post(stack, path, body)
       // Neither what the contract refuses nor what the verb does.
       for (let i = 0; i < LIMIT; i++) {
-        expect((await send('feedback', { user_id: newPilgrim() })).status).toBe(400)
-        expect((await send('checkin', { user_id: newPilgrim(), ...PLACE, timestamp: 0 })).status).toBe(400)
+        expect((await send('feedback', { user_id: newPilgrimId() })).status).toBe(400)
+        expect((await send('checkin', { user_id: newPilgrimId(), ...PLACE, timestamp: 0 })).status).toBe(400)
       }
       for (let i = 0; i < LIMIT; i++)
-        expect((await send('feedback', RIGHT.feedback!(newPilgrim()))).status).toBe(200)
-      const refused = await send('feedback', RIGHT.feedback!(newPilgrim()))
+        expect((await send('feedback', RIGHT.feedback!(newPilgrimId()))).status).toBe(200)
+      const refused = await send('feedback', RIGHT.feedback!(newPilgrimId()))
       expect(refused.headers.get('ratelimit-policy')).toBe(`"address";q=${LIMIT};w=60`)
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(40)
       await sentenceOf(refused, 429, 'rate-limited')
@@ -109,16 +109,16 @@ describeWorlds(
       let last = 0
       // Each replica counts for itself.
       for (let i = 0; i <= MOST_REPLICAS * LIMIT && last !== 429; i++)
-        last = (await post(world, name, RIGHT[name]!(newPilgrim()))).status
+        last = (await post(stack, name, RIGHT[name]!(newPilgrimId()))).status
       expect(last).toBe(429)
     })
 
     test('reading, and an operator with a token, are not', async () => {
-      expect((await world.fetch('/api/event/data')).status).toBe(200)
-      const drawn = await world.fetch('/api/event/og-image', {
+      expect((await stack.fetch('/api/event/data')).status).toBe(200)
+      const drawn = await stack.fetch('/api/event/og-image', {
         method: 'POST',
         headers: admin('manager'),
-        body: JSON.stringify({ user_id: newPilgrim() }),
+        body: JSON.stringify({ user_id: newPilgrimId() }),
       })
       expect(drawn.status).toBe(404)
     })

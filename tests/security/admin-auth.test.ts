@@ -12,7 +12,7 @@ const TOKENS: readonly Token[] = [
 ]
 
 /** An auth whose clock and waits are the test's own. */
-function rig() {
+function harness() {
   const told: [address: string, guesses: number][] = []
   const waits: number[] = []
   const clock = { ms: 0 }
@@ -27,7 +27,7 @@ function rig() {
 }
 
 test('a token of any length and any characters is compared whole', async () => {
-  const { auth, guess } = rig()
+  const { auth, guess } = harness()
   for (const { name, role, value } of TOKENS)
     expect(await auth.authenticate(value, 'a')).toMatchObject({ name, role })
   const [{ value }] = TOKENS as [Token]
@@ -51,7 +51,7 @@ test('without configured tokens nobody is admitted', async () => {
 })
 
 test('each wrong token is delayed longer, at most 2 s; a correct one is not delayed', async () => {
-  const { auth, waits, guess } = rig()
+  const { auth, waits, guess } = harness()
   for (let i = 0; i < 12; i++) await guess('a')
   expect(waits.slice(0, 9)).toEqual([0, 0, 50, 100, 200, 400, 800, 1_600, 2_000])
   expect(Math.max(...waits)).toBe(2_000)
@@ -62,7 +62,7 @@ test('each wrong token is delayed longer, at most 2 s; a correct one is not dela
 })
 
 test('the delay is reset after ten minutes without a wrong token', async () => {
-  const { clock, waits, guess } = rig()
+  const { clock, waits, guess } = harness()
   for (let i = 0; i < 12; i++) await guess('a')
   clock.ms += 600_000
   await guess('a')
@@ -70,13 +70,13 @@ test('the delay is reset after ten minutes without a wrong token', async () => {
 })
 
 test('guessing is reported with growing intervals and without the token', async () => {
-  const { told, guess } = rig()
+  const { told, guess } = harness()
   for (let i = 0; i < 100; i++) await guess('192.0.2.1', `secret-${i}`)
   expect(told).toEqual([1, 2, 4, 8, 16, 32, 64].map((guesses) => ['192.0.2.1', guesses]))
 })
 
 test('many addresses do not use more memory, and do not reset an address that keeps guessing', async () => {
-  const { waits, guess } = rig()
+  const { waits, guess } = harness()
   for (let i = 0; i < 30_000; i++) {
     if (i % 5_000 === 0) await guess('keeps-guessing')
     await guess(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`)

@@ -58,8 +58,8 @@ export async function withInstallation<T>(
   }
 }
 
-export class WrongCommandLine extends LoggableError {
-  override name = 'WrongCommandLine'
+export class UsageError extends LoggableError {
+  override name = 'UsageError'
 }
 
 /** Errors whose message is shown to the operator. */
@@ -75,8 +75,7 @@ export async function runCommand(usage: string, run: (config: Config) => Promise
   } catch (error) {
     screen.progress('')
     const usageWrong =
-      error instanceof WrongCommandLine ||
-      String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
+      error instanceof UsageError || String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
     if (!EXPECTED.some((known) => error instanceof known) && !usageWrong) {
       errorLog().error('the command failed', errorFields(error))
       process.exitCode = 1

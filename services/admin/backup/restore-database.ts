@@ -2,11 +2,11 @@
 import type { Sql } from 'postgres'
 import { dayPartition } from '#shared/db/day-partition.ts'
 import type { Query } from '#shared/db/db.ts'
-import { applyMigrations, awaitTurn, type Migration, MIGRATIONS } from '#shared/db/migrate.ts'
+import { applyMigrations, lockMigrations, type Migration, MIGRATIONS } from '#shared/db/migrate.ts'
 import type { Erased } from '#shared/kv/kv.ts'
 import { closeRestoredCounters } from '#shared/ledger/stored-counters.ts'
 import { kindOf, readArchive, rowsOf } from './archive.ts'
-import { noteLater } from './keep-erased.ts'
+import { storeLaterErasures } from './later-erasures.ts'
 import { CommandRefused } from './command-refused.ts'
 import type { Verified } from './verify-backup.ts'
 import { TABLES } from './take-backup.ts'
@@ -41,7 +41,7 @@ export async function restoreDatabase(
   await sql.begin(async (tx) => {
     await tx.unsafe(`
       SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'`)
-    await awaitTurn(tx)
+    await lockMigrations(tx)
     await tx.unsafe(`DROP TABLE IF EXISTS ${TABLES.join(', ')}, drizzle.__drizzle_migrations CASCADE`)
     const past = migrations.filter(({ name }) => had(name))
     await applyMigrations(tx, past)
@@ -117,7 +117,7 @@ async function adapt(
                 ${etags.map(({ after }) => after)}::text[]) AS t (user_id, before, after)
     WHERE c.user_id = t.user_id AND c.etag = t.before`
   await closeRestoredCounters(tx, lives)
-  await noteLater(tx, later)
+  await storeLaterErasures(tx, later)
   if (paused)
     await tx`
       UPDATE activity SET status = 'paused', version = version + 1, changed_by = 'restore',

@@ -20,8 +20,8 @@ import type { Migration } from '#shared/db/migrate.ts'
 import { kindOf, readArchive } from './archive.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
-import { finishErasures } from '../erasure/sweep-erasures.ts'
-import { readErased, withLater } from './keep-erased.ts'
+import { finishErasures } from '../erasure/retry-erasures.ts'
+import { readErasures, mergeLaterErasures } from './later-erasures.ts'
 import { CommandRefused } from './command-refused.ts'
 import { type ChangedTag, restoreDatabase } from './restore-database.ts'
 import { LiveLine, type Verified, WaitingLine } from './verify-backup.ts'
@@ -88,7 +88,11 @@ export async function restoreBackup(
         'or use --replace to delete everything in this one first.',
     )
   if (options.replace) await empty(installation)
-  const erased = withLater(backup.erased, await readErased(db.sql), Date.parse(backup.header.made_at))
+  const erased = mergeLaterErasures(
+    backup.erased,
+    await readErasures(db.sql),
+    Date.parse(backup.header.made_at),
+  )
   // An empty kv may still have keys of the former event: its status, rate-limit windows, markers.
   await kv.clear()
   const etags = await restoreObjects(installation, backup)
@@ -134,7 +138,7 @@ async function restoreWaiting(
   { path }: Verified,
   erased: readonly Erased[],
 ): Promise<void> {
-  await kv.rememberErased(erased)
+  await kv.storeErasures(erased)
   const rules = admissionRules(config)
   const erasedMs = new Map(erased.map((one) => [one.userHash, one.erasedMs]))
   for await (const line of readArchive(path)) {

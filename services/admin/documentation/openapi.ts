@@ -61,7 +61,7 @@ function errorAnswer(status: number, { refusals }: Endpoint): Json {
 }
 
 /** Whether an answer has an ETag, so that 304 is possible. */
-const isTagged = ({ keepMs, media }: Endpoint): boolean => keepMs > 0 || media === 'image/png'
+const isTagged = ({ cacheMs, media }: Endpoint): boolean => cacheMs > 0 || media === 'image/png'
 
 function contentOf({ data, media, otherMedia }: Endpoint): Json {
   const others = Object.fromEntries(otherMedia.map((other) => [other, BINARY]))
@@ -108,7 +108,7 @@ function successAnswers(endpoint: Endpoint): Json {
       ...(Object.keys(ownHeaders).length > 0 ? { headers: ownHeaders } : {}),
       content: contentOf(endpoint),
     },
-    ...(endpoint.goesOn
+    ...(endpoint.mayContinue
       ? {
           202: {
             description: 'Accepted and recorded; the work continues after this answer',

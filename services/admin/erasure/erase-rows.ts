@@ -8,12 +8,12 @@ import { screenshotKey } from '#shared/objects/pictures.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
-import { addErasedToReportTotals } from '#shared/pilgrims/report-totals.ts'
+import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { PERSONAL_TABLES, type PersonalTable } from '#shared/schema/personal-data.ts'
 import { pilgrims, REPORTS, surveys } from '#shared/schema/profiles.ts'
 import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
-import { keepAnonymousTotals } from './keep-anonymous-totals.ts'
+import { storeAnonymousTotals } from './anonymous-totals.ts'
 
 /** Parts that remain after the rows have been deleted. */
 export const OUTSIDE: readonly ErasurePart[] = ['buffer', 'objects']
@@ -29,7 +29,7 @@ export interface ErasedRows {
 }
 
 /** Locks out every writer of the person's data: other erasures, the planning of messages, the flush. */
-export async function lockOut(tx: Writer, userId: string): Promise<void> {
+export async function lockOutWriters(tx: Writer, userId: string): Promise<void> {
   await lockPerson(tx, userId)
   await lockRecipients(tx)
   await tx.execute(sql`INSERT INTO pilgrim_totals (user_id) VALUES (${userId}) ON CONFLICT DO NOTHING`)
@@ -38,7 +38,7 @@ export async function lockOut(tx: Writer, userId: string): Promise<void> {
 
 /** Deletes a person's rows and stores their sums anonymously. The transaction must hold `lockOut`. */
 export async function eraseRows(tx: Writer, userId: string, calendar: Calendar): Promise<ErasedRows> {
-  const walked = (await keepAnonymousTotals(tx, userId, calendar)) || (await hasReported(tx, userId))
+  const walked = (await storeAnonymousTotals(tx, userId, calendar)) || (await hasReported(tx, userId))
   const screenshots = await ownScreenshots(tx, userId)
   const rows = await emptyTables(tx, userId)
   return { rows, walked, screenshots, mentions: await forgetMentions(tx, userId) }
@@ -85,7 +85,7 @@ async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalT
 const deleteCounted = {
   async pilgrims(tx: Writer, userId: string): Promise<number> {
     const gone = await tx.delete(pilgrims).where(eq(pilgrims.userId, userId)).returning()
-    for (const pilgrim of gone) await addErasedToReportTotals(tx, pilgrim)
+    for (const pilgrim of gone) await addErasedReportTotals(tx, pilgrim)
     return gone.length
   },
   async surveys(tx: Writer, userId: string): Promise<number> {

@@ -9,7 +9,7 @@ import { userHash } from '#shared/kv/kv.ts'
 import { countPoints } from '#shared/ledger/stored-counters.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
-import { eraseRows, type ErasedRows, lockOut, OUTSIDE } from './erase-rows.ts'
+import { eraseRows, type ErasedRows, lockOutWriters, OUTSIDE } from './erase-rows.ts'
 
 /** An erasure that is in progress. */
 export type Erasing = typeof erasing.$inferSelect
@@ -30,7 +30,7 @@ export async function recordErasure(
   elsewhere: number | null,
 ): Promise<Erasing> {
   return db.orm.transaction(async (tx) => {
-    await lockOut(tx, userId)
+    await lockOutWriters(tx, userId)
     // The time is read under the lock, so that a writer that started earlier and has not written yet finds the erasure.
     const erasedAt = new Date(now())
     const gone = await eraseRows(tx, userId, calendar)

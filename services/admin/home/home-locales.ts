@@ -3,14 +3,14 @@ import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 
 /** The event's status; `awaited` before it begins, `unknown` when no store answers. */
-export type Standing = ActivityStatus | 'awaited' | 'unknown'
+export type CheckInPosition = ActivityStatus | 'awaited' | 'unknown'
 
 export interface HomeWords {
   /** The language's own name. */
   readonly language: string
-  readonly standing: Readonly<Record<Standing, string>>
+  readonly standing: Readonly<Record<CheckInPosition, string>>
   /** Shown when the operators have set no message. */
-  readonly sentence: Readonly<Record<Standing, string>>
+  readonly sentence: Readonly<Record<CheckInPosition, string>>
   readonly begins: (at: string) => string
   readonly message: string
   readonly about: string

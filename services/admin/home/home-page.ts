@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Language } from '#shared/contracts/bot.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
-import { HOME_WORDS, type Standing } from './home-locales.ts'
+import { HOME_WORDS, type CheckInPosition } from './home-locales.ts'
 
 const STYLE = `
 :root{color-scheme:light dark;--paper:#fdf8ef;--card:#fffdf9;--ink:#3b2a20;--soft:#6f5c4d;--line:#eadfce;--accent:#b3231d;--on:#fff}
@@ -31,7 +31,7 @@ export const HOME_POLICY = `default-src 'none'; style-src 'sha256-${createHash('
 export interface Home {
   readonly language: Language
   readonly name: string
-  readonly standing: Standing
+  readonly standing: CheckInPosition
   /** The operators' message. */
   readonly message: string | null
   /** When it begins, formatted; null when it has begun, or its start is not set. */

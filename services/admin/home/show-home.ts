@@ -6,7 +6,7 @@ import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { acceptedLanguage } from '#shared/rules/languages.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { HOME_POLICY, homePage } from './home-page.ts'
-import type { Standing } from './home-locales.ts'
+import type { CheckInPosition } from './home-locales.ts'
 
 /** The longest time to wait for each store. After that, the page is shown without the status. */
 const TIMEOUT_MS = 2_000
@@ -22,7 +22,11 @@ async function statusNow({ kv, db }: ServiceContext): Promise<VersionedStatus | 
   return (await orNull(kv.status())) ?? (await orNull(readStatus(db)))
 }
 
-function standingOf(status: VersionedStatus | null, startsMs: number | null, nowMs: number): Standing {
+function checkInPositionOf(
+  status: VersionedStatus | null,
+  startsMs: number | null,
+  nowMs: number,
+): CheckInPosition {
   if (status === null) return 'unknown'
   return status.status === 'active' && startsMs !== null && nowMs < startsMs ? 'awaited' : status.status
 }
@@ -37,7 +41,7 @@ export async function showHome(
   const status = await statusNow(context)
   const named = Language.safeParse(requested)
   const language = named.data ?? acceptedLanguage(request.headers.get('accept-language')) ?? 'zh-Hant'
-  const standing = standingOf(status, config.startsMs, now())
+  const standing = checkInPositionOf(status, config.startsMs, now())
   const format = new Intl.DateTimeFormat(language, {
     dateStyle: 'long',
     timeStyle: 'short',

@@ -11,7 +11,7 @@ import { isUserId } from '#shared/contracts/fields.ts'
 import { type Kv, partitionOf, userHash } from '#shared/kv/kv.ts'
 import { countPoints } from '#shared/ledger/stored-counters.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
-import { readGeneration, sharePerson } from '#shared/pilgrims/person-lock.ts'
+import { readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
 import { deadLetterNotFound } from './list-dead-letters.ts'
 
@@ -34,7 +34,7 @@ export async function requeueDeadLetter(
     throw conflict('This dead letter is not a valid point, so it can not be requeued. It can be dropped.')
   if (!(await isErased(db.orm, letter))) await requeue(kv, letter, admissionRules(config))
   return db.orm.transaction(async (tx) => {
-    await sharePerson(tx, letter.userId)
+    await lockPersonShared(tx, letter.userId)
     // An erasure may have come since it was requeued. Then the kv drops the point, and the audit log must not name anybody.
     const erased = await isErased(tx, letter)
     const gone = await tx

@@ -3,7 +3,7 @@ import { desc } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Ledger } from '#shared/contracts/ledger.ts'
-import { readLedger } from '#shared/ledger/read-ledger.ts'
+import { readLedger } from '#shared/ledger/ledger.ts'
 import { ledgerLosses } from '#shared/schema/ledger.ts'
 
 const LOSSES_SHOWN = 100

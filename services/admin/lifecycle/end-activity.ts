@@ -13,7 +13,7 @@ import { recordEnd } from '#shared/lifecycle/end-progress.ts'
 import { unavailable } from '#shared/http/errors.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { activity } from '#shared/schema/operations.ts'
-import { readActivity } from './activity-status.ts'
+import { readActivity } from './set-activity-status.ts'
 
 /** The longest time that the answer waits for the final flush. `GET admin/status` shows the progress. */
 const FLUSH_WAIT_MS = 20_000

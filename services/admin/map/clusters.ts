@@ -7,10 +7,10 @@ import type { Query } from '#shared/db/db.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { cellOf, coarsen, type Counts } from '#shared/map/cell-counts.ts'
-import { KEPT_ZOOMS } from '#shared/map/cell-tiles.ts'
+import { STORED_ZOOMS } from '#shared/map/cell-tiles.ts'
 import { type Cell, cellBounds, cellName, MIN_ZOOM } from '#shared/map/cells.ts'
-import { type Box, cornersOf, EVERYWHERE, readMap } from './map-tiles.ts'
-import { createFrontAndTail, type ReadFrontAndTail } from './front-and-tail.ts'
+import { type Box, cornersOf, EVERYWHERE, readMap } from './read-map-tiles.ts'
+import { createFrontAndTail, type ReadFrontAndTail } from './read-front-and-tail.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A cell of an answer. */
@@ -72,7 +72,7 @@ async function readFitting(
   calendar: Calendar,
   selection: Selection,
 ): Promise<{ readonly zoom: number; readonly clusters: readonly Cluster[] }> {
-  for (const stored of KEPT_ZOOMS.filter((zoom) => coarsestOf(zoom) <= selection.zoom)) {
+  for (const stored of STORED_ZOOMS.filter((zoom) => coarsestOf(zoom) <= selection.zoom)) {
     const found = await readBelow(tx, calendar, stored, selection)
     if (found !== null) return found
   }
@@ -81,7 +81,7 @@ async function readFitting(
 
 /** The coarsest zoom that is computed from a stored one. Coarser zooms are computed from the next stored one. */
 const coarsestOf = (stored: number): number =>
-  Math.max(MIN_ZOOM, ...KEPT_ZOOMS.filter((zoom) => zoom < stored).map((zoom) => zoom + 1))
+  Math.max(MIN_ZOOM, ...STORED_ZOOMS.filter((zoom) => zoom < stored).map((zoom) => zoom + 1))
 
 /** @returns null when there are too many cells at every zoom that is computed from this one */
 async function readBelow(tx: Query, calendar: Calendar, stored: number, selection: Selection) {

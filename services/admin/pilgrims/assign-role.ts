@@ -10,7 +10,7 @@ import { forbidden } from '#shared/http/errors.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { roleAssignments } from '#shared/schema/operations.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
-import { holdPerson, lockPerson } from '#shared/pilgrims/person-lock.ts'
+import { lockPersonUnlessErased, lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function assignRole(
   await db.orm.transaction(async (tx) => {
     // The check below needs a lock, and there may be no row to lock yet.
     await lockPerson(tx, userId)
-    await holdPerson(tx, userId, at.getTime())
+    await lockPersonUnlessErased(tx, userId, at.getTime())
     const mine = eq(roleAssignments.userId, userId)
     const [held] = await tx.select().from(roleAssignments).where(mine)
     for (const affected of [role, held === undefined ? null : Role.parse(held.role)])

@@ -1,5 +1,5 @@
 /** The export of one pilgrim's data: everything as JSON, or their points as GPX. */
-import { peekInTime } from '#shared/buffer/peek.ts'
+import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import { type BufferedPoint, fieldOf, unpack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -104,7 +104,7 @@ export async function exportUser(
   format: 'json' | 'gpx',
 ): Promise<Response> {
   const { db, kv } = context
-  const entries = (await peekInTime(kv, [userId]))?.[0] ?? null
+  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
   const [stored] = await db.read(() => db.sql`SELECT 1 FROM pilgrims WHERE user_id = ${userId}`)
   if (stored === undefined && entries === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')

@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
 import type { UserRow, UsersQuery, UserSort } from '#shared/contracts/reports.ts'
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
-import { peekInTime, waitingInTime } from '#shared/buffer/peek.ts'
+import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { levelOf } from '#shared/rules/levels.ts'
@@ -57,7 +57,7 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const list = `users:${sort}:${order}`
   const after = cursor === undefined ? null : decodeCursor(list, cursor, z.tuple([KEYS[sort], UserId]))
   // The buffer is read before the database, so that a pilgrim is in at least one of them in spite of a flush.
-  const waiting = await waitingInTime(context.kv)
+  const waiting = await pendingUsersWithTimeout(context.kv)
   const rows = await readRows(context, {
     sort,
     order,
@@ -185,7 +185,8 @@ async function withPending(
   waiting: ReadonlySet<string> | null,
 ): Promise<RowWithPending[]> {
   const userIds = rows.map(({ user_id }) => user_id).filter((userId) => waiting?.has(userId))
-  const held = waiting === null ? null : userIds.length === 0 ? [] : await peekInTime(context.kv, userIds)
+  const held =
+    waiting === null ? null : userIds.length === 0 ? [] : await peekWithTimeout(context.kv, userIds)
   if (held === null) return rows.map((row) => ({ ...row, pending: null }))
   const pending = userIds.map((userId, i) => ({ userId, entries: held[i]! }))
   const known = userIds.length === 0 ? new Map<string, Pilgrim>() : await foldPending(context, pending)

@@ -1,7 +1,7 @@
 /** One pilgrim in full for a manager, with the phone number. Each call is audited. */
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { eq } from 'drizzle-orm'
-import { peekInTime } from '#shared/buffer/peek.ts'
+import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import { type BufferedPoint, fieldOf, unpack } from '#shared/buffer/point.ts'
 import { ParticipantStatus, Role, type Time, time } from '#shared/contracts/fields.ts'
 import { LISTED, type UserDetail } from '#shared/contracts/user-detail.ts'
@@ -35,7 +35,7 @@ export async function showUser(
   requestId: string,
 ): Promise<UserDetail> {
   const { db, kv, now } = context
-  const entries = (await peekInTime(kv, [userId]))?.[0] ?? null
+  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
   const pilgrim = (await foldPending(context, [{ userId, entries: entries ?? [] }])).get(userId)
   if (pilgrim === undefined && entries === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')

@@ -1,5 +1,5 @@
 /** New positions, counted by cell of the map's grid. */
-import { type CellsSeen, type StreamData } from '#shared/contracts/stream.ts'
+import { type StreamCells, type StreamData } from '#shared/contracts/stream.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Position } from '#shared/kv/kv.ts'
 import { type Cell, cellAt, cellBounds, cellName, MIN_ZOOM } from '#shared/map/cells.ts'
@@ -19,7 +19,7 @@ export function cellsOf(positions: readonly Position[], zoom: number, nowMs: num
   if (byName.size > MAX_CELLS && zoom > MIN_ZOOM) return cellsOf(positions, zoom - 1, nowMs)
   const cells = [...byName]
     .slice(0, MAX_CELLS)
-    .map(([name, { cell, pilgrims }]): CellsSeen['cells'][number] => ({
+    .map(([name, { cell, pilgrims }]): StreamCells['cells'][number] => ({
       cell: name,
       bounds: cellBounds(cell),
       pilgrims,

@@ -1,6 +1,6 @@
 /** Number of points admitted since the last reading, from the counters of the kv. Includes all replicas. */
 import { time } from '#shared/contracts/fields.ts'
-import type { Admitted, CountsSeen } from '#shared/contracts/stream.ts'
+import type { Admitted, StreamCounts } from '#shared/contracts/stream.ts'
 import type { PartitionCounters } from '#shared/kv/kv.ts'
 
 /** One reading of the counters. */
@@ -24,7 +24,7 @@ const combine = (a: Admitted, b: Admitted, sign: 1 | -1): Admitted => ({
 })
 
 /** @param before null at the first reading, which gives totals only */
-export function countsOf(before: CountersReading | null, now: CountersReading, nowMs: number): CountsSeen {
+export function countsOf(before: CountersReading | null, now: CountersReading, nowMs: number): StreamCounts {
   let totals = NOTHING
   let fresh = NOTHING
   for (const [partition, counters] of now.counters.entries()) {
@@ -41,5 +41,5 @@ export function countsOf(before: CountersReading | null, now: CountersReading, n
 }
 
 /** Whether to send an event: while points arrive, and once when they stop. */
-export const hasChanges = (before: CountsSeen | null, now: CountsSeen): boolean =>
+export const hasChanges = (before: StreamCounts | null, now: StreamCounts): boolean =>
   before === null || now.points + now.duplicates > 0 || before.points + before.duplicates > 0

@@ -5,7 +5,7 @@
 import { and, asc, desc, eq, gt, inArray, lte } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
-import type { StatusSeen } from '#shared/contracts/stream.ts'
+import type { StreamStatus } from '#shared/contracts/stream.ts'
 import type { Moved } from '#shared/kv/kv.ts'
 import { auditLog } from '#shared/schema/operations.ts'
 
@@ -25,7 +25,7 @@ export function readCursor(id: string | null): Cursor | null {
 /** A change of the status, with the id of its row. */
 export interface Change {
   readonly id: number
-  readonly seen: StatusSeen
+  readonly seen: StreamStatus
 }
 
 const ACTIONS = ['set-status', 'set-status-message', 'end-activity']
@@ -66,7 +66,7 @@ export async function changesAfter(
   )
   return rows.map(({ id, action, at, tokenName, details }) => {
     // A new message does not change the time of the status.
-    const { status, message, changed_at, changed_by } = details as Partial<StatusSeen>
+    const { status, message, changed_at, changed_by } = details as Partial<StreamStatus>
     return {
       id,
       seen: {

@@ -7,13 +7,13 @@ import { createAlertState } from '#shared/alerts/alert-state.ts'
 import type { Incident } from '#shared/alerts/incident.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import type { IncidentSeen, Snapshot, StreamData, StreamEventName } from '#shared/contracts/stream.ts'
+import type { StreamIncident, Snapshot, StreamData, StreamEventName } from '#shared/contracts/stream.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { readEndProgress } from '#shared/lifecycle/end-progress.ts'
 import { isKvUnavailable, type Moved } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { readActivity } from '../lifecycle/activity-status.ts'
+import { readActivity } from '../lifecycle/set-activity-status.ts'
 import { countsOf, type CountersReading, hasChanges } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'
 
@@ -157,7 +157,7 @@ function createKvPoll(
   }
 }
 
-const incidentSeen = (incident: Incident | null): IncidentSeen | null =>
+const incidentSeen = (incident: Incident | null): StreamIncident | null =>
   incident && {
     id: incident.id,
     opened_at: time(incident.openedMs),

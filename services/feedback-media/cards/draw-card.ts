@@ -7,7 +7,7 @@ import type { StoredObject } from '#shared/objects/objects.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import { cardOf } from '../card-design/card.ts'
 import { type Portrait, readPortrait, readTrack } from './read-card-facts.ts'
-import { beginCard, keyOf, noteCard, storeCard, unknownPilgrim } from './store-card.ts'
+import { beginCard, keyOf, recordCard, storeCard, unknownPilgrim } from './store-card.ts'
 
 /** A picture and its ETag, without quotes. */
 export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
@@ -82,7 +82,7 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
     async bring(userId) {
       const seen = await look(userId)
       if (seen.current === null) await draw(seen)
-      else if (!seen.portrait.isNewcomer) await noteCard(context, seen, seen.current.etag)
+      else if (!seen.portrait.isNewcomer) await recordCard(context, seen, seen.current.etag)
     },
   }
 }

@@ -11,7 +11,7 @@ import { Refusal } from '#shared/http/errors.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from './draw-card.ts'
 import { countCards, dueCards } from './due-cards.ts'
-import { noteFailure } from './store-card.ts'
+import { recordCardFailure } from './store-card.ts'
 
 const LOCK = 'draw-cards'
 /** Longer than one card may take, so that the lock does not expire while its owner works. */
@@ -39,7 +39,7 @@ async function drawOne(context: ServiceContext, cards: Cards, userId: string): P
     if (error instanceof Refusal && error.httpStatus === 404) return
     if (!(error instanceof RenderFailed)) throw error
     context.log.error('a card could not be drawn; it is retried later', errorFields(error))
-    await noteFailure(context, userId)
+    await recordCardFailure(context, userId)
   }
 }
 

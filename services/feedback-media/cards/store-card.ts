@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { notFound, type Refusal } from '#shared/http/errors.ts'
 import { cardKey, newcomersCardKey } from '#shared/objects/pictures.ts'
-import { isBeingErased, readGeneration, sharePerson } from '#shared/pilgrims/person-lock.ts'
+import { isBeingErased, readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
@@ -41,7 +41,7 @@ export async function beginCard({ db }: Pick<Stores, 'db'>, userId: string): Pro
 
 /** Locks out an erasure until the write is committed. @throws Refusal 404 after an erasure since `beginCard` */
 async function shareUnerased(tx: Writer, { userId, generation }: Card): Promise<void> {
-  await sharePerson(tx, userId)
+  await lockPersonShared(tx, userId)
   if ((await readGeneration(tx, userId)) !== generation) throw unknownPilgrim(userId)
 }
 
@@ -63,7 +63,7 @@ async function upsertRow(tx: Writer, { userId, portrait }: Card, etag: string, n
  * Records that the stored card with this ETag shows the current statistics.
  * @throws Refusal 404 when the pilgrim has been erased since
  */
-export async function noteCard({ db, now }: Stores, card: Card, etag: string): Promise<void> {
+export async function recordCard({ db, now }: Stores, card: Card, etag: string): Promise<void> {
   await db.orm.transaction(async (tx) => {
     await shareUnerased(tx, card)
     await upsertRow(tx, card, etag, now())
@@ -92,10 +92,10 @@ export async function storeCard(
 }
 
 /** Records that a card could not be drawn, unless the pilgrim has been erased. */
-export async function noteFailure({ db, now }: Stores, userId: string): Promise<void> {
+export async function recordCardFailure({ db, now }: Stores, userId: string): Promise<void> {
   const failed = { failedAt: new Date(now()), checkedAt: new Date(now()) }
   await db.orm.transaction(async (tx) => {
-    await sharePerson(tx, userId)
+    await lockPersonShared(tx, userId)
     const there = await tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
     if (there.length === 0) return
     await tx

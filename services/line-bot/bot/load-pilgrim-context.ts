@@ -14,7 +14,7 @@ import { zeroSums } from '#shared/fold/point-totals.ts'
 import { followers } from '#shared/schema/messages.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import type { Figures } from './replies.ts'
-import { giveMenu } from '../rich-menu/deploy-menus.ts'
+import { linkMenu } from '../rich-menu/deploy-menus.ts'
 
 export type Pilgrim = typeof pilgrims.$inferSelect
 
@@ -45,7 +45,7 @@ export async function readPilgrim(
     return row.pilgrim
   }
   const known = await storeProfile(context, row.pilgrim, profile, requestedMs)
-  await giveMenu(context, line, userId, row.pilgrim.language, known.language)
+  await linkMenu(context, line, userId, row.pilgrim.language, known.language)
   return known
 }
 

@@ -134,7 +134,7 @@ export const welcome = (words: Locale, event: string): Message[] => [
 export const menu = (words: Locale): Message[] => [{ ...text(words.unknown), quickReply: quickReply(words) }]
 
 /** The answer to a photo. @param count all of the pilgrim's photos */
-export const photoTaken = (words: Locale, count: number): Message[] => [
+export const photoReply = (words: Locale, count: number): Message[] => [
   { ...text(words.photo(count)), quickReply: quickReply(words) },
 ]
 

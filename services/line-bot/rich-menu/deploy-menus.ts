@@ -109,7 +109,7 @@ async function readersOf({ db }: ServiceContext, language: Language): Promise<st
 }
 
 /** Links the menu of a person's language after that language changed. Failures are only logged. */
-export async function giveMenu(
+export async function linkMenu(
   { db, log }: ServiceContext,
   line: Line,
   userId: string,

@@ -14,7 +14,7 @@ import { messages } from '#shared/schema/messages.ts'
 import { ending } from '#shared/schema/operations.ts'
 import { pilgrimTotals } from '#shared/schema/totals.ts'
 import { selectRecipients } from './audience.ts'
-import { type Heard, hearBuffer } from './hear-buffer.ts'
+import { type RecipientBuffer, readPendingOfRecipients } from './read-pending-of-recipients.ts'
 import { button, card, paragraph, postback } from '../bot/flex.ts'
 import type { SummaryFigures } from '../locales/locale.ts'
 import { LOCALES } from '../locales/locales.ts'
@@ -31,7 +31,7 @@ interface Announcement {
   readonly causeKey: string
   readonly audience: Audience
   /** The buffer as it was before the transaction. */
-  readonly buffer: Heard
+  readonly buffer: RecipientBuffer
   readonly content: (language: Language) => readonly Message[]
 }
 
@@ -55,7 +55,7 @@ export async function notifyVolunteers(
   configured: boolean,
   { version, message }: Payload<'event.admin.status.paused'>,
 ): Promise<void> {
-  const buffer = await hearBuffer(context.kv)
+  const buffer = await readPendingOfRecipients(context.kv)
   await context.db.orm.transaction((tx) =>
     announce(context, tx, configured, {
       cause: 'pause',
@@ -73,7 +73,7 @@ export async function sendNotification(
   configured: boolean,
   { day, slot }: Payload<'event.scheduler.notification.due'>,
 ): Promise<void> {
-  const buffer = await hearBuffer(context.kv)
+  const buffer = await readPendingOfRecipients(context.kv)
   await context.db.orm.transaction((tx) =>
     announce(context, tx, configured, {
       cause: 'notification',
@@ -98,7 +98,7 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
   const since = now() - (row?.endedAt.getTime() ?? now())
   if (!flushed && since < FLUSH_TIMEOUT_MS)
     throw new LoggableError('the final flush is still running; the final summary is sent after it')
-  const buffer = await hearBuffer(context.kv)
+  const buffer = await readPendingOfRecipients(context.kv)
   await db.orm.transaction(async (tx) => {
     const figures = await readFigures(tx)
     await announce(context, tx, configured, {

@@ -1,12 +1,12 @@
 /** Selects the recipients of a message, and counts the people who are left out. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { Audience, LeftOut, Recipients } from '#shared/contracts/messages.ts'
+import type { Audience, ExcludedRecipients, Recipients } from '#shared/contracts/messages.ts'
 import type { Point } from '#shared/buffer/point.ts'
 import { isLineUserId } from '#shared/line/line-client.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { withoutErased } from '#shared/pilgrims/person-lock.ts'
-import type { Heard } from './hear-buffer.ts'
+import type { RecipientBuffer } from './read-pending-of-recipients.ts'
 import { languageOf } from '../locales/choose-language.ts'
 
 const HOUR_MS = 3_600_000
@@ -27,7 +27,7 @@ interface Row extends Record<string, unknown> {
 export interface Selected {
   readonly byLanguage: ReadonlyMap<Language, readonly string[]>
   readonly count: number
-  readonly leftOut: LeftOut
+  readonly leftOut: ExcludedRecipients
 }
 
 /** A participant is a person without a role, or with a check-in. */
@@ -72,7 +72,7 @@ export async function selectRecipients(
   tx: Writer,
   wanted: Recipients,
   nowMs: number,
-  buffer: Heard,
+  buffer: RecipientBuffer,
 ): Promise<Selected> {
   const audience = wanted.audience ?? 'all'
   const sinceMs = nowMs - (wanted.hours ?? 0) * HOUR_MS
@@ -103,7 +103,7 @@ async function withBuffer(
   rows: readonly Row[],
   audience: Audience,
   sinceMs: number,
-  buffer: Heard,
+  buffer: RecipientBuffer,
 ): Promise<readonly Row[]> {
   const decides = (row: Row) =>
     row.waits && (audience === 'inactive' || (audience === 'participants' && !row.fits))

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { Cause, LeftOut, Recipients } from '#shared/contracts/messages.ts'
+import type { Cause, ExcludedRecipients, Recipients } from '#shared/contracts/messages.ts'
 import { type Message, MULTICAST_MAX } from '#shared/line/line-client.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
@@ -28,7 +28,7 @@ export interface Plan {
 export interface Planned {
   readonly id: string
   readonly recipients: number
-  readonly leftOut: LeftOut
+  readonly leftOut: ExcludedRecipients
 }
 
 /** Counts recipients whose message LINE has neither accepted nor refused yet. */

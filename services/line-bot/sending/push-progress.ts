@@ -2,7 +2,7 @@
 import { desc, eq, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { Cause, LeftOut, PushProgress } from '#shared/contracts/messages.ts'
+import { Cause, ExcludedRecipients, PushProgress } from '#shared/contracts/messages.ts'
 import { notFound } from '#shared/http/errors.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
 
@@ -21,7 +21,7 @@ export async function readProgress(context: ServiceContext, id: string): Promise
     state: PushProgress.shape.state.parse(message.state),
     recipients: message.recipients,
     ...counts,
-    left_out: LeftOut.parse(message.leftOut),
+    left_out: ExcludedRecipients.parse(message.leftOut),
     faults: await readFaults(context, id),
     created_at: time(message.createdAt.getTime()),
     created_by: message.createdBy,

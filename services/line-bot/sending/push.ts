@@ -13,7 +13,7 @@ import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
 import { selectRecipients } from './audience.ts'
 import { card, paragraph } from '../bot/flex.ts'
 import { checkImage } from './check-image.ts'
-import { hearBuffer } from './hear-buffer.ts'
+import { readPendingOfRecipients } from './read-pending-of-recipients.ts'
 import { type Planned, planMessage, undecided } from './plan-message.ts'
 
 /**
@@ -32,7 +32,7 @@ export async function push(
   const requestedMs = now()
   if (request.image_url != null) await checkImage(context, request.image_url)
   const quota = line === null ? null : await readQuota(context, line, request.force === true)
-  const buffer = await hearBuffer(context.kv)
+  const buffer = await readPendingOfRecipients(context.kv)
   return db.orm.transaction(async (tx) => {
     await lockRecipients(tx)
     const named = request.user_ids && (await withoutErased(tx, request.user_ids, requestedMs))

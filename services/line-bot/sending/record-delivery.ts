@@ -29,7 +29,7 @@ export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, 
 }
 
 /** Locks a chunk and reads its recipients again, so that people erased since are not stored again. */
-export async function holdChunk(tx: Writer, held: Chunk): Promise<Chunk> {
+export async function lockChunk(tx: Writer, held: Chunk): Promise<Chunk> {
   const [row] = await tx.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
   return { ...held, recipients: row?.recipients ?? [] }
 }

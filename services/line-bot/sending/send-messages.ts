@@ -7,9 +7,9 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/line/line-client.ts'
-import { sharePerson } from '#shared/pilgrims/person-lock.ts'
+import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
-import { type Chunk, holdChunk, recordRefusal, recordDelivery, splitChunk } from './record-delivery.ts'
+import { type Chunk, lockChunk, recordRefusal, recordDelivery, splitChunk } from './record-delivery.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
 /** Finds messages that another replica planned, and retries that have become due. */
@@ -185,8 +185,8 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
       const at = new Date(now())
       await db.orm.transaction(async (tx) => {
         const isOne = chunk.recipients.length === 1
-        if (isOne) await sharePerson(tx, chunk.recipients[0]!)
-        const held = await holdChunk(tx, chunk)
+        if (isOne) await lockPersonShared(tx, chunk.recipients[0]!)
+        const held = await lockChunk(tx, chunk)
         if (delivery.fault === 'recipients' && !isOne) return splitChunk(tx, held, detail, at)
         if (isOne && namesRecipient(detail))
           for (const userId of held.recipients) await recordRefusal(tx, userId, at)

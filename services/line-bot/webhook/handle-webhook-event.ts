@@ -9,7 +9,7 @@ import { lineEvents } from '#shared/schema/messages.ts'
 import { applyWebhookEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-webhook-event.ts'
 import { actionOfPostback, actionOfText } from '../bot/keywords.ts'
 import { languageOf } from '../locales/choose-language.ts'
-import { type Figures, menu, personOnly, photoTaken, type Places, replyTo, welcome } from '../bot/replies.ts'
+import { type Figures, menu, personOnly, photoReply, type Places, replyTo, welcome } from '../bot/replies.ts'
 import { LOCALES } from '../locales/locales.ts'
 import { type Pilgrim, readFigures, readPilgrim } from '../bot/load-pilgrim-context.ts'
 
@@ -89,7 +89,7 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   const pilgrim = userId === null ? null : await readPilgrim(context, line, userId, event.type === 'follow')
   const words = LOCALES[languageOf(pilgrim?.language ?? null)]
   if (event.type === 'follow') return welcome(words, config.eventName)
-  if (isImage) return pilgrim === null ? null : photoTaken(words, pilgrim.photoCount)
+  if (isImage) return pilgrim === null ? null : photoReply(words, pilgrim.photoCount)
   const action = isText ? actionOfText(textOf(event)) : actionOfPostback(event.postback?.data ?? '')
   if (action === null) return menu(words)
   const needsFigures = FIGURES.includes(action)

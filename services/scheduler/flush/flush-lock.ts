@@ -21,7 +21,7 @@ export interface FlushLock {
  * @param waitUntil when to stop waiting for the lock, by `performance.now()`
  * @returns null when the lock is still acquired then, or the process stops
  */
-export async function takeFlushLock(
+export async function acquireFlushLock(
   { kv, log, lockMs, stopping }: FlushContext,
   partition: number,
   waitUntil: number,

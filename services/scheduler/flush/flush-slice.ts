@@ -6,13 +6,13 @@ import { type Entry, userHash } from '#shared/kv/kv.ts'
 import { type Book, countSlice } from '#shared/ledger/stored-counters.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { Fix } from '#shared/fold/fold.ts'
-import { lockKey } from '#shared/pilgrims/person-lock.ts'
+import { personLockKey } from '#shared/pilgrims/person-lock.ts'
 import postgres from 'postgres'
 import { foldPoints } from './fold-points.ts'
 import { latestPositionChanges } from './latest-positions.ts'
 import { recordCellChanges } from './record-cell-changes.ts'
 import type { Slice } from '#shared/buffer/flush-slices.ts'
-import { byIdentity, newPoints, type OwnedPoint, storePoints } from './store-points.ts'
+import { byIdentity, withoutStoredPoints, type OwnedPoint, storePoints } from './store-points.ts'
 import { writePilgrimTotals } from './write-pilgrim-totals.ts'
 import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 
@@ -109,7 +109,7 @@ async function store(
     // After the lock: an erasure is either visible here, or waits for this transaction.
     const remaining = await withoutErased(tx, points, userIds)
     await createPilgrims(tx, [...new Set(remaining.map(({ userId }) => userId))], userIds, now())
-    const fresh = await newPoints(tx, remaining)
+    const fresh = await withoutStoredPoints(tx, remaining)
     // Before the insert, so that the fold of a late day reads only the points that it does not have yet.
     const changes = await foldPoints(tx, fresh, calendar)
     await storePoints(db, tx, fresh)
@@ -182,7 +182,7 @@ async function setAside(
   const { generation } = readStamp(value)
   const [row] = await db.sql.begin(async (tx) => {
     // The lock excludes a running erasure, which would miss a letter that is inserted after its delete.
-    await tx`SELECT pg_advisory_xact_lock_shared(${lockKey(userId)}::bigint)`
+    await tx`SELECT pg_advisory_xact_lock_shared(${personLockKey(userId)}::bigint)`
     return tx<[{ fresh: number; again: number }]>`
     WITH letter AS (
       SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,

@@ -12,7 +12,7 @@ import { errorFields } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { flushes } from '#shared/schema/flushing.ts'
 import { ensureDayPartitions } from '../day-partitions.ts'
-import { type FlushLock, takeFlushLock } from './flush-lock.ts'
+import { type FlushLock, acquireFlushLock } from './flush-lock.ts'
 import type { FlushContext } from './flush-context.ts'
 import { flushSlice } from './flush-slice.ts'
 import { rollUpCells } from './roll-up-cells.ts'
@@ -107,7 +107,7 @@ async function flushPartition(
 ): Promise<FlushResult> {
   const done: Partial<FlushResult>[] = []
   try {
-    const lock = await takeFlushLock(context, partition, waitUntil)
+    const lock = await acquireFlushLock(context, partition, waitUntil)
     if (lock === null) return { ...NOTHING, skipped: 1 }
     try {
       records.push(await flushLocked(context, partition, lock, done))

@@ -1,5 +1,5 @@
 /** Stores the points of a slice. Points that are already stored are recognised and left unchanged. */
-import { type BufferedPoint, meetsByAccident, type Standing } from '#shared/buffer/point.ts'
+import { type BufferedPoint, sharesInstantByAccident, type CheckInPosition } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 import type { Column } from '#shared/db/insert-rows.ts'
 import type { Entry } from '#shared/kv/kv.ts'
@@ -48,7 +48,10 @@ function runsOf(points: readonly OwnedPoint[]): Run[] {
  * pilgrims' locks, so that nobody else stores their points meanwhile.
  * @param points in the order of `byIdentity`
  */
-export async function newPoints(tx: Query, points: readonly OwnedPoint[]): Promise<readonly OwnedPoint[]> {
+export async function withoutStoredPoints(
+  tx: Query,
+  points: readonly OwnedPoint[],
+): Promise<readonly OwnedPoint[]> {
   if (points.length === 0) return points
   const distinct = points.filter((point, i) => i === 0 || byIdentity(points[i - 1]!, point) !== 0)
   const runs = runsOf(distinct)
@@ -94,7 +97,7 @@ async function ownInstants(
   const checkins = stored.filter(({ point }) => point.kind === 'c')
   if (checkins.length === 0) return []
   const times = checkins.map(({ point }) => point.sentMs)
-  const rows = await tx<(Standing & { userId: string })[]>`
+  const rows = await tx<(CheckInPosition & { userId: string })[]>`
     SELECT DISTINCT g.user_id AS "userId", g.lat, g.lng, (extract(epoch FROM g.sent_at) * 1000)::float8 AS "sentMs",
       (extract(epoch FROM g.recorded_at) * 1000)::float8 AS "recordedMs",
       (extract(epoch FROM g.received_at) * 1000)::float8 AS "receivedMs"
@@ -104,7 +107,7 @@ async function ownInstants(
     -- Bounds over all rows let the planner prune the partitions of other days.
     WHERE g.sent_at >= to_timestamp(${Math.min(...times)}::float8 / 1000)
       AND g.sent_at <= to_timestamp((${Math.max(...times)}::float8 + ${NEARBY_MS}::float8) / 1000)`
-  const occupied = new Map<string, Standing>(rows.map((row) => [`${row.userId} ${row.sentMs}`, row]))
+  const occupied = new Map<string, CheckInPosition>(rows.map((row) => [`${row.userId} ${row.sentMs}`, row]))
   for (const { userId, point } of fresh)
     if (point.kind === 'c') occupied.set(`${userId} ${point.sentMs}`, point)
   return checkins.flatMap((checkin) => {
@@ -117,7 +120,7 @@ async function ownInstants(
         occupied.set(instant, moved)
         return [{ ...checkin, point: moved }]
       }
-      if (!meetsByAccident(point, occupant)) return []
+      if (!sharesInstantByAccident(point, occupant)) return []
     }
     return []
   })

@@ -12,7 +12,7 @@ import {
 } from '#shared/map/stored-tiles.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { addCounts, type Counts, zOrder } from '#shared/map/cell-counts.ts'
-import { isKept, KEPT_ZOOMS, type Span, type Tile, tileKey, tilesAt } from '#shared/map/cell-tiles.ts'
+import { isTileStored, STORED_ZOOMS, type Span, type Tile, tileKey, tilesAt } from '#shared/map/cell-tiles.ts'
 import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/map/cells.ts'
 import { unpackCounts } from '#shared/map/packed-cell-counts.ts'
 import { cursorBatches } from '#shared/db/cursor-batches.ts'
@@ -61,10 +61,10 @@ export async function rebuildMap(tx: Query, calendar: Calendar, differences: Dif
     const sums = new Map<string, Tile>()
     for (const hourMs of mine)
       for (const tile of await spanTiles(tx, 'hour', hourMs))
-        if (isKept(tile.zoom, 'day')) addTile(sums, { ...tile, span: 'day', startMs: dayMs })
+        if (isTileStored(tile.zoom, 'day')) addTile(sums, { ...tile, span: 'day', startMs: dayMs })
     await reconcileTiles(tx, differences, [...sums.values()], await spanTiles(tx, 'day', dayMs))
   }
-  for (const zoom of KEPT_ZOOMS) await reconcileAllTime(tx, differences, zoom)
+  for (const zoom of STORED_ZOOMS) await reconcileAllTime(tx, differences, zoom)
 }
 
 interface CellRow {
@@ -110,7 +110,7 @@ function addTile(sums: Map<string, Tile>, { packed, ...tile }: StoredTile): void
 
 /** All time is the sum of days, or of hours at the finest zoom, which has no days. */
 async function reconcileAllTime(tx: Query, differences: Differences, zoom: number): Promise<void> {
-  const span: Span = isKept(zoom, 'day') ? 'day' : 'hour'
+  const span: Span = isTileStored(zoom, 'day') ? 'day' : 'hour'
   const expected = new Set<string>()
   let sums = new Map<string, Tile>()
   const reconcile = async () => {

@@ -14,7 +14,7 @@ const TOTALS_OF = {
 }
 
 /** Thrown to roll back the corrections of a check. */
-export class TakenBack extends Error {}
+export class CheckRolledBack extends Error {}
 
 /** Reconciles these totals, each kind in its own transaction. @param mend false only reports differences */
 export async function rebuildReportTotals(
@@ -31,10 +31,10 @@ export async function rebuildReportTotals(
         await count(tx)
         for (const [i, table] of tables.entries())
           compare(differences, table, before[i]!, await readTotals(tx, table))
-        if (!mend) throw new TakenBack()
+        if (!mend) throw new CheckRolledBack()
       })
       .catch((error: unknown) => {
-        if (!(error instanceof TakenBack)) throw error
+        if (!(error instanceof CheckRolledBack)) throw error
       })
   await recount(['reported_sums'], recountReported)
   await recount(['survey_questions', 'survey_counts'], recountSurveys)

@@ -69,7 +69,7 @@ export async function answerWithin(
 }
 
 /** Admits a submission that the phone keeps until it is confirmed. @throws Refusal 503 when the kv is unavailable */
-export async function admitOrRefuse(admit: Ask, submission: Submission): Promise<Verdict> {
+export async function admitOrThrow(admit: Ask, submission: Submission): Promise<Verdict> {
   const answer = await answerWithin(admit(submission), REQUEST_TIMEOUT_MS)
   if (answer === 'unavailable' || answer === 'late') throw storeUnavailable()
   return answer

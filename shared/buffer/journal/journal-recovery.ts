@@ -18,7 +18,7 @@ const PAGE = 500
 /** Pages a round: the entries of an unavailable partition must not be read without end. */
 const PAGES_A_ROUND = 20
 
-export interface Replay {
+export interface JournalRecovery {
   /**
    * Journals a submission. Resolves when it is on disk.
    * @param firstCall the admission that is still under way, if there is one: its success removes the entry; after any
@@ -39,7 +39,7 @@ export interface JournalRecoveryOptions {
   readonly log: Log
 }
 
-export function createJournalRecovery(options: JournalRecoveryOptions): Replay {
+export function createJournalRecovery(options: JournalRecoveryOptions): JournalRecovery {
   const { journal, log } = options
   const firstCalls = createFirstCalls(journal, log)
   const recover = createRecovery(options, firstCalls.underWay)

@@ -1,8 +1,8 @@
 /** Validates points, and decides at which time each of them counts. */
-import type { InArea } from '#shared/config/area.ts'
-import { quickGpsPoint } from '#shared/contracts/fast-validation.ts'
-import { type PointFault } from '#shared/contracts/tracking.ts'
-import { foldPointAliases, GpsPoint, SENT_TIME_RULE } from '#shared/contracts/gps-points.ts'
+import type { InArea } from '#shared/config/read-area.ts'
+import { fastGpsPoint } from '#shared/contracts/fast-validation.ts'
+import { type PointRejection } from '#shared/contracts/tracking.ts'
+import { normalizePointAliases, GpsPoint, SENT_TIME_RULE } from '#shared/contracts/gps-points.ts'
 import { invalid } from '#shared/http/errors.ts'
 import type { Position } from '#shared/kv/kv.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -70,7 +70,7 @@ export function acceptCheckIn(
 
 export interface AcceptedTrack {
   readonly points: readonly Point[]
-  readonly rejected: readonly { readonly index: number; readonly reason: PointFault }[]
+  readonly rejected: readonly { readonly index: number; readonly reason: PointRejection }[]
 }
 
 /** Validates a track. Each invalid point is reported by its index and rejects no other point. */
@@ -80,7 +80,7 @@ export function acceptTrack(
   rules: AcceptRules,
 ): AcceptedTrack {
   const points: Point[] = []
-  const rejected: { index: number; reason: PointFault }[] = []
+  const rejected: { index: number; reason: PointRejection }[] = []
   for (const [index, value] of given.entries()) {
     const point = acceptTrackPoint(value, receivedMs, rules)
     if (typeof point === 'string') rejected.push({ index, reason: point })
@@ -93,8 +93,8 @@ function acceptTrackPoint(
   value: unknown,
   receivedMs: number,
   { calendar, area, maxAgeMs }: AcceptRules,
-): Point | PointFault {
-  const given = quickGpsPoint(value) ?? checkGpsPoint(value)
+): Point | PointRejection {
+  const given = fastGpsPoint(value) ?? checkGpsPoint(value)
   if (typeof given === 'string') return given
   if (given.timestamp === undefined || given.timestamp === null) return 'no-timestamp'
   const sentMs = parseSentTime(given.timestamp, calendar)
@@ -105,8 +105,8 @@ function acceptTrackPoint(
 }
 
 /** A point by its contract, or the reason why it is rejected. */
-function checkGpsPoint(value: unknown): GpsPoint | PointFault {
-  const folded = foldPointAliases(value)
+function checkGpsPoint(value: unknown): GpsPoint | PointRejection {
+  const folded = normalizePointAliases(value)
   if (typeof folded !== 'object' || folded === null || Array.isArray(folded)) return 'not-an-object'
   // Checked before other faults, because a missing time is the most frequent fault of phones.
   if (((folded as GpsPoint).timestamp ?? null) === null) return 'no-timestamp'
@@ -120,7 +120,7 @@ function faultOf({
 }: {
   readonly path: readonly PropertyKey[]
   readonly code?: string
-}): PointFault {
+}): PointRejection {
   switch (path[0]) {
     case undefined:
       return 'not-an-object'

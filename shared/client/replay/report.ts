@@ -1,7 +1,7 @@
 /** The report of a replay: the file, the counters, the pilgrim. All functions are pure and return lines. */
 import { time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
-import type { PointFault, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
+import type { PointRejection, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
 import { fold, type FoldPoint, START } from '#shared/fold/fold.ts'
 import type { Recording } from './gpx.ts'
 
@@ -9,13 +9,13 @@ import type { Recording } from './gpx.ts'
 export interface Tally {
   readonly accepted: number
   readonly duplicates: number
-  readonly rejected: ReadonlyMap<PointFault, number>
+  readonly rejected: ReadonlyMap<PointRejection, number>
 }
 
 export const NOTHING_SENT: Tally = { accepted: 0, duplicates: 0, rejected: new Map() }
 
 /** Adds a batch's answer. */
-export function countingAdmission(tally: Tally, answer: TrackSyncAnswer): Tally {
+export function addAnswer(tally: Tally, answer: TrackSyncAnswer): Tally {
   const rejected = new Map(tally.rejected)
   for (const { reason } of answer.rejected) rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
   return {
@@ -31,7 +31,7 @@ const sum = (counts: Iterable<number>): number => [...counts].reduce((total, cou
 export const rejectedIn = (tally: Tally): number => sum(tally.rejected.values())
 
 /** `1,013 accepted, 13 duplicates, 2 rejected (too-old 2)` */
-export function tallyLine(tally: Tally): string {
+export function countersLine(tally: Tally): string {
   const reasons = [...tally.rejected].map(([reason, count]) => `${reason} ${count}`).join(', ')
   return [
     `${count(tally.accepted)} accepted`,

@@ -1,5 +1,5 @@
 /** Admission on the embedded state: the same decisions as `admit.lua`. */
-import { meetsByAccident, standingOf } from '#shared/buffer/point.ts'
+import { sharesInstantByAccident, checkInPositionOf } from '#shared/buffer/point.ts'
 import { type AdmissionRules, type Entry, type Submission, userHash, type Verdict } from '../kv.ts'
 import { bufferOf, type Call, type Change, type State } from './state.ts'
 
@@ -18,12 +18,12 @@ const receivedMs = (value: string): number => Number(/^\[[^,]*,(\d+)/.exec(value
 
 /** The first instant from a check-in's own on that is free or holds this same check-in. */
 function ownInstant(held: ReadonlyMap<string, string> | undefined, { field, value }: Entry): string {
-  const standing = standingOf({ field, value })
+  const standing = checkInPositionOf({ field, value })
   let own = field
   for (let later = 1; ; later++) {
     const existing = held?.get(own)
-    const other = existing === undefined ? null : standingOf({ field: own, value: existing })
-    if (standing === null || other === null || !meetsByAccident(standing, other)) return own
+    const other = existing === undefined ? null : checkInPositionOf({ field: own, value: existing })
+    if (standing === null || other === null || !sharesInstantByAccident(standing, other)) return own
     own = `c${standing.sentMs + later}`
   }
 }
@@ -85,9 +85,9 @@ export function admit(admission: Admission, submission: Submission): Verdict {
   const { kind, userId, id, duplicateKey, entries } = submission
   const identity = entries[0]?.field ?? ''
   const limit = rules[kind]
-  const keepMs = kind === 'checkin' ? Math.max(limit.windowMs, rules.duplicateMs) : limit.windowMs
+  const cacheMs = kind === 'checkin' ? Math.max(limit.windowMs, rules.duplicateMs) : limit.windowMs
   const key = `${kind}:${userId}`
-  const calls = (state.windows.get(key)?.calls ?? []).filter((call) => call.ms > nowMs - keepMs)
+  const calls = (state.windows.get(key)?.calls ?? []).filter((call) => call.ms > nowMs - cacheMs)
   const charges = calls.filter((call) => call.ms > nowMs - limit.windowMs)
   const charged = calls.some((call) => call.id === id)
   if (charges.length >= limit.max && !charged)
@@ -108,7 +108,7 @@ export function admit(admission: Admission, submission: Submission): Verdict {
   // If the pilgrim was erased since, the window does not store the call either.
   if (!charged && done.gone === 0) {
     const call: Call = { ms: nowMs, id, duplicateKey, recordedMs }
-    change(['window', key, [...calls, call], nowMs + keepMs])
+    change(['window', key, [...calls, call], nowMs + cacheMs])
   }
   return {
     outcome: 'admitted',

@@ -5,7 +5,7 @@ import { asked, type Client } from './connection.ts'
 export function liveMapVerbs(
   client: Client,
   tags: readonly string[],
-): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'rememberErased' | 'erased'> {
+): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'storeErasures' | 'erased'> {
   return {
     async erase(userId, { generation, erasedMs }, caches = []) {
       const tag = tags[partitionOf(userId, tags.length)]!
@@ -13,7 +13,7 @@ export function liveMapVerbs(
       await Promise.all(caches.map((key) => asked(client.del(`cache:${key}`))))
       return pending
     },
-    async rememberErased(erased) {
+    async storeErasures(erased) {
       if (erased.length === 0) return
       const fields = erased.flatMap(({ userHash, generation, erasedMs }) => [
         userHash,

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import postgres from 'postgres'
 import { acceptTrack } from '#shared/buffer/validate/validate-points.ts'
-import { quickTrackSync } from '#shared/contracts/fast-validation.ts'
+import { fastTrackSync } from '#shared/contracts/fast-validation.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 
 type Fetch = (request: Request) => Response | Promise<Response>
@@ -19,7 +19,7 @@ const answers: Record<string, (argument: string) => Fetch> = {
   track() {
     const rules = { calendar: createCalendar('Asia/Taipei'), area: () => true, maxAgeMs: 30 * 86_400_000 }
     return async (request) => {
-      const batch = quickTrackSync(await request.json())
+      const batch = fastTrackSync(await request.json())
       if (batch === null) return new Response('', { status: 400 })
       return Response.json({ accepted: acceptTrack(batch.points, Date.now(), rules).points.length })
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type CaddyServer, startCaddy } from '#tests/helpers/servers.ts'
 import type { Server } from '#tests/helpers/process.ts'
 import type { Row } from '../measure.ts'
-import { closeAll, startBare, startDatabase, startPinned, startStore } from '../parts.ts'
+import { closeAll, startBare, startDatabase, startPinned, startStore } from '../measured-processes.ts'
 import { contender } from './check-in.ts'
 
 /** The product's own Caddyfile before replicas of tracking, or what stands in for them. */

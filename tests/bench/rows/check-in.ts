@@ -13,7 +13,7 @@ import {
   startPinned,
   startStore,
   withCpu,
-} from '../parts.ts'
+} from '../measured-processes.ts'
 import { installPeers } from '../peers/install.ts'
 
 const PILGRIMS = 100_000

@@ -2,7 +2,7 @@
 import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { moveToCore, SERVED_CORE } from '../load.ts'
 import type { Row } from '../measure.ts'
-import { closeAll, startBare, UNLIMITED } from '../parts.ts'
+import { closeAll, startBare, UNLIMITED } from '../measured-processes.ts'
 import { contender } from './check-in.ts'
 
 export const embedded: Row = {

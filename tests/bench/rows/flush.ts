@@ -14,7 +14,7 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
 import { point } from '#tests/scheduler/walks.ts'
 import type { Contender, Row } from '../measure.ts'
-import { closeAll, startDatabase, startStore } from '../parts.ts'
+import { closeAll, startDatabase, startStore } from '../measured-processes.ts'
 
 /** Of each pilgrim so many points wait; one of them, 5 %, is older than what is stored already. */
 const PER_PILGRIM = 20

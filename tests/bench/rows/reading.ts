@@ -20,7 +20,7 @@ import {
   startPinned,
   startStore,
   withCpu,
-} from '../parts.ts'
+} from '../measured-processes.ts'
 
 const PILGRIMS = 50_000
 const POINTS_EACH = 40

@@ -2,7 +2,7 @@
 import type { Server } from '#tests/helpers/process.ts'
 import { load } from '../load.ts'
 import type { Row, Scale } from '../measure.ts'
-import { closeAll, cpuSeconds, startDatabase, startPinned, startStore } from '../parts.ts'
+import { closeAll, cpuSeconds, startDatabase, startPinned, startStore } from '../measured-processes.ts'
 import { startProxy } from './caddy.ts'
 
 const PILGRIMS = 50_000

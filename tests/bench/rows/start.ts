@@ -2,7 +2,14 @@
 import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { load } from '../load.ts'
 import type { Opened, Row, Scale } from '../measure.ts'
-import { closeAll, residentMb, startDatabase, startPinned, startStore, UNLIMITED } from '../parts.ts'
+import {
+  closeAll,
+  residentMb,
+  startDatabase,
+  startPinned,
+  startStore,
+  UNLIMITED,
+} from '../measured-processes.ts'
 
 const CHECK_INS = 100_000
 let seed = Date.now() % 1_000_000

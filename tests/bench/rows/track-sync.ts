@@ -10,7 +10,7 @@ import {
   startPinned,
   startStore,
   withCpu,
-} from '../parts.ts'
+} from '../measured-processes.ts'
 import { startFastify } from './check-in.ts'
 
 const POINTS = 100

@@ -6,10 +6,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
-import { cpuSeconds } from '#tests/bench/parts.ts'
+import { cpuSeconds } from '#tests/bench/measured-processes.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
-import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
+import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
 import { type Measured, startSteady, type Steady, walking } from './steady.ts'
 
 const USAGE = `Sends check-ins at a steady rate, alternately alone and while a larger crowd reads the map. Prints the latency of the
@@ -106,7 +106,7 @@ function show(name: string, { measured: { requests, failures, p50Ms, p99Ms }, bu
   )
 }
 
-async function run(stack: FragileWorld): Promise<void> {
+async function run(stack: OwnedTestStack): Promise<void> {
   const caFile = join(await newDirectory('ca'), 'ca.pem')
   writeFileSync(caFile, stack.ca)
   const readers = startReaders(`https://localhost:${stack.port}`, caFile)
@@ -156,7 +156,7 @@ async function run(stack: FragileWorld): Promise<void> {
 await inDirectory(
   'crowd',
   async () => {
-    const stack = await openFragileWorld({ settings: { EVENT_FLUSH_SECONDS: '5' } })
+    const stack = await openOwnedTestStack({ settings: { EVENT_FLUSH_SECONDS: '5' } })
     try {
       await run(stack)
     } finally {

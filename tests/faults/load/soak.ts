@@ -7,7 +7,7 @@ import postgres from 'postgres'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Server } from '#tests/helpers/servers.ts'
-import { type FragileWorld, openFragileWorld } from '#tests/helpers/test-stack-real.ts'
+import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { startSteady, walking } from './steady.ts'
 
@@ -43,7 +43,7 @@ function sizeOf({ pid }: Server): { mb: number; files: number; sockets: number }
   return { mb: Math.round(kb / 1_024), files: links.length, sockets }
 }
 
-function partsOf(stack: FragileWorld): [name: string, server: Server][] {
+function partsOf(stack: OwnedTestStack): [name: string, server: Server][] {
   const services = ServiceName.options.map((name): [string, Server] => [name, stack.service(name)])
   return [
     ...services,
@@ -66,7 +66,7 @@ async function maximumRate(request: (n: number) => Promise<boolean>): Promise<nu
 }
 
 await inDirectory('soak', async () => {
-  const stack = await openFragileWorld({ settings: { EVENT_FLUSH_SECONDS: '60' } })
+  const stack = await openOwnedTestStack({ settings: { EVENT_FLUSH_SECONDS: '60' } })
   const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
   const parts = partsOf(stack)
   const request = walking(stack.fetch)

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { migrate } from '#shared/db/migrate.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { startNats, startPostgres, startRedisCluster } from '#tests/helpers/servers.ts'
-import { openWorldOn } from '#tests/helpers/test-stack-real.ts'
+import { openTestStackOn } from '#tests/helpers/test-stack-real.ts'
 import { type TestSystem, OWNER } from './test-system.ts'
 
 /** Its `redis` is the first master. It has no breakable links, small disks or clocks. */
@@ -27,7 +27,7 @@ export async function openClusterSystem(): Promise<TestSystem> {
     EVENT_PARTITIONS: '16',
   }
   const urls = { databaseUrl: stores.postgres.url, redisUrl: cluster.url, natsUrl: stores.nats.url }
-  const opened = await openWorldOn({ settings }, { ...urls, close: async () => undefined })
+  const opened = await openTestStackOn({ settings }, { ...urls, close: async () => undefined })
   opening.defer(() => opened.close())
   const stack = Object.assign(opened, stores)
   const all = opening.move()

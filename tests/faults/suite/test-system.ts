@@ -13,7 +13,7 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { type Server, startNats, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { mountSmallDisk, type SmallDisk } from '#tests/helpers/small-disk.ts'
 import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
-import { type FragileWorld, openWorldOn } from '#tests/helpers/test-stack-real.ts'
+import { type OwnedTestStack, openTestStackOn } from '#tests/helpers/test-stack-real.ts'
 import { type Clocks, openClocks } from './clocks.ts'
 
 export type Store = 'postgres' | 'redis' | 'nats'
@@ -49,7 +49,7 @@ export const OWNER = lineUser(0x0a11)
 export const VOLUNTEERS = [1, 2, 3].map((n) => lineUser(0x0b00 + n))
 
 export interface TestSystem {
-  readonly stack: FragileWorld
+  readonly stack: OwnedTestStack
   readonly line: LineServer
   readonly sql: postgres.Sql
   /** Null where small disks cannot be mounted. */
@@ -111,9 +111,9 @@ async function openParts(
   }
   const settings = { ...lineSettings(line), EVENT_ALERT_USER_ID: OWNER, EVENT_LIMIT_ADMIN: '10000', ...more }
   const urls = { databaseUrl: stores.postgres.url, redisUrl: stores.redis.url, natsUrl: stores.nats.url }
-  const opened = await openWorldOn({ settings, settingsOf }, { ...urls, close: async () => undefined })
+  const opened = await openTestStackOn({ settings, settingsOf }, { ...urls, close: async () => undefined })
   opening.defer(() => opened.close())
-  const stack: FragileWorld = Object.assign(opened, stores)
+  const stack: OwnedTestStack = Object.assign(opened, stores)
   const part = (name: Part): Server => {
     if (name === 'caddy') return stack.caddy
     if (name === 'postgres' || name === 'redis' || name === 'nats') return stores[name]

@@ -2,7 +2,7 @@
 import type { AdmissionRules, Kv, Submission, Verdict, VersionedStatus } from '#shared/kv/kv.ts'
 import { countingAdmission } from '#shared/ledger/counted-admission.ts'
 import type { Tally } from '#shared/ledger/process-counters.ts'
-import { admitOrRefuse, createAdmitWithTimeout } from './admit-with-timeout.ts'
+import { admitOrThrow, createAdmitWithTimeout } from './admit-with-timeout.ts'
 
 /** @returns a function that throws a Refusal 503 when the kv does not accept a submission in time */
 export function createDirectAdmission(options: {
@@ -14,5 +14,5 @@ export function createDirectAdmission(options: {
   readonly prime: () => Promise<VersionedStatus>
 }): (submission: Submission) => Promise<Verdict> {
   const admit = createAdmitWithTimeout(options.kv, options.rules, options.prime)
-  return countingAdmission(options.tally.count, (submission) => admitOrRefuse(admit, submission))
+  return countingAdmission(options.tally.count, (submission) => admitOrThrow(admit, submission))
 }

@@ -1,7 +1,7 @@
 /** The event's route, from a GeoJSON file with one line, or several that are walked in order. */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { createRoute, type Route } from '#shared/map/route.ts'
+import { createRoute, type Route } from '#shared/map/walking-route.ts'
 
 const Position = z.tuple([z.number().min(-180).max(180), z.number().min(-90).max(90)], z.number())
 const Line = z.array(Position).min(2)

@@ -1,6 +1,6 @@
 /** The track points that come with a check-in. Faults in them never cause the check-in to be refused. */
 import { acceptTrack, type AcceptRules } from '#shared/buffer/validate/validate-points.ts'
-import { durableThrough } from '#shared/buffer/validate/sync-track.ts'
+import { durableThrough } from '#shared/buffer/sync-track.ts'
 import type { Point } from '#shared/buffer/point.ts'
 import type { AttachedAnswer } from '#shared/contracts/tracking.ts'
 

@@ -1,9 +1,9 @@
 /** Reads from the buffer what the selection of recipients needs. */
-import { peekInTime, waitingInTime } from '#shared/buffer/peek.ts'
+import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import { type Point, unpack } from '#shared/buffer/point.ts'
 import type { Entry, Kv } from '#shared/kv/kv.ts'
 
-export interface Heard {
+export interface RecipientBuffer {
   /**
    * Everybody with pending points. Empty while the buffer is unavailable; the selection then uses the tables alone.
    */
@@ -13,12 +13,12 @@ export interface Heard {
 }
 
 /** Reads the buffer, outside any transaction, so that a slow kv holds no locks. */
-export async function hearBuffer(kv: Kv): Promise<Heard> {
-  const waiting = (await waitingInTime(kv)) ?? []
+export async function readPendingOfRecipients(kv: Kv): Promise<RecipientBuffer> {
+  const waiting = (await pendingUsersWithTimeout(kv)) ?? []
   return {
     waiting,
     async read(userIds) {
-      const pending = (await peekInTime(kv, userIds)) ?? []
+      const pending = (await peekWithTimeout(kv, userIds)) ?? []
       return new Map(userIds.map((userId, i) => [userId, (pending[i] ?? []).flatMap(readable)]))
     },
   }

@@ -15,11 +15,11 @@ async function withTimeout<T>(read: Promise<T>): Promise<T | null> {
 }
 
 /** Pending points of several pilgrims, in the order of `userIds`; null: the buffer is unavailable. */
-export const peekInTime = (kv: Kv, userIds: readonly string[]): Promise<Entry[][] | null> =>
+export const peekWithTimeout = (kv: Kv, userIds: readonly string[]): Promise<Entry[][] | null> =>
   withTimeout(kv.peekEach(userIds))
 
 /** All pilgrims with pending points; null: the buffer is unavailable. */
-export async function waitingInTime(kv: Kv): Promise<string[] | null> {
+export async function pendingUsersWithTimeout(kv: Kv): Promise<string[] | null> {
   const partitions = Array.from({ length: kv.partitions }, (_, partition) => kv.pendingUsers(partition))
   return (await withTimeout(Promise.all(partitions)))?.flat() ?? null
 }

@@ -11,7 +11,7 @@ import { deleteJournals } from '#shared/buffer/journal/journal-export.ts'
 import { followers } from '#shared/schema/messages.ts'
 import { activity, erasures } from '#shared/schema/operations.ts'
 import { expectStopped, type Installation, journalsOf } from '../backup/take-backup.ts'
-import { CLEARED, type Contents, expectRehearsal, isPicture } from './rehearsal.ts'
+import { CLEARED, type Contents, expectRehearsal, isPicture } from './check-rehearsal.ts'
 
 /** The user who runs the command. A container's user may have no name. */
 function nameOfUser(): string {

@@ -6,14 +6,19 @@ import { countVerdict } from '#shared/ledger/counted-admission.ts'
 import type { Count } from '#shared/ledger/process-counters.ts'
 import { storeUnavailable } from '../admit/admit-with-timeout.ts'
 import type { OfflineAdmission } from './offline-admission.ts'
-import type { Replay } from './journal-recovery.ts'
+import type { JournalRecovery } from './journal-recovery.ts'
 
 /**
  * @returns a function that resolves when the check-in is in the journal, or refused by this replica. Its second
  * parameter is the admission by the kv that is still under way, if there is one
  * @throws Refusal 503 when the journal can not store it, or no status was ever known
  */
-export function createJournalFallback(offline: OfflineAdmission, recovery: Replay, count: Count, log: Log) {
+export function createJournalFallback(
+  offline: OfflineAdmission,
+  recovery: JournalRecovery,
+  count: Count,
+  log: Log,
+) {
   /** Check-ins that are being written to disk, by pilgrim and duplicate key. */
   const writing = new Map<string, Promise<void>>()
 

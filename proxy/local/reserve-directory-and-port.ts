@@ -1,7 +1,7 @@
 /** Reserves the data directory and the port of a run. Waits for an earlier run that is stopping, not for other programs. */
 import { isDataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import type { Log } from '#shared/runtime/log.ts'
-import { type Address, expectFree } from './listen.ts'
+import { type Address, expectFreePort } from './listen.ts'
 
 /** An earlier run that is killed frees its port later than its lock. */
 const PORT_TIMEOUT_MS = 2_000
@@ -13,18 +13,18 @@ const RETRY_MS = 50
  * @returns a function that unlocks the directory
  * @throws LoggableError with what to do; DataDirectoryInUse when another process locks the directory for 30 s
  */
-export async function takePlace(
+export async function reserveDirectoryAndPort(
   { dataDir, ...address }: Address & { readonly dataDir: string },
   log: Log,
 ): Promise<() => void> {
   const hasPredecessor = isDataDirectoryInUse(dataDir)
   if (hasPredecessor) log.info('waiting for the process that uses the data directory to end', { dataDir })
-  else expectFree(address)
+  else expectFreePort(address)
   const unlock = lockDataDirectory(dataDir)
   const until = performance.now() + (hasPredecessor ? PORT_TIMEOUT_MS : 0)
   for (;;) {
     try {
-      expectFree(address)
+      expectFreePort(address)
       return unlock
     } catch (error) {
       if (performance.now() >= until) {

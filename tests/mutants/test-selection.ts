@@ -73,7 +73,7 @@ export function sourcesIn(root: string, path: string): string[] {
   if (files.length === 0) throw new Error(`no source file is at ${path}`)
   const foreign = files.find((file) => roomOf(file) === undefined)
   if (foreign !== undefined)
-    throw new Error(`${foreign} has no tests in tests/mutants/rooms.ts; add a row there`)
+    throw new Error(`${foreign} has no tests in tests/mutants/test-selection.ts; add a row there`)
   return files.sort()
 }
 
@@ -106,7 +106,8 @@ export function createSelection(root: string): (file: string) => Candidate[] {
     })
     const far = through.flatMap(filesOf).map((test) => ({ test, distance: THROUGH_PROCESSES }))
     const found = [...near, ...far]
-    if (found.length === 0) throw new Error(`no test imports ${file}: see its row in tests/mutants/rooms.ts`)
+    if (found.length === 0)
+      throw new Error(`no test imports ${file}: see its row in tests/mutants/test-selection.ts`)
     return found
   }
 }

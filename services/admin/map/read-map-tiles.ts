@@ -5,7 +5,7 @@
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { addCounts, type Counts, firstCellOf, TILE_ZOOMS } from '#shared/map/cell-counts.ts'
-import { isKept } from '#shared/map/cell-tiles.ts'
+import { isTileStored } from '#shared/map/cell-tiles.ts'
 import { type Cell, cellAt, MAX_ZOOM } from '#shared/map/cells.ts'
 import { unpackCounts } from '#shared/map/packed-cell-counts.ts'
 
@@ -82,7 +82,7 @@ export async function* readMap(
 function inTime(tx: Query, zoom: number, sinceMs: number | null, calendar: Calendar) {
   if (sinceMs === null) return tx`span = 'all'`
   const from = tx`to_timestamp(${sinceMs}::float8 / 1000)`
-  if (!isKept(zoom, 'day')) return tx`span = 'hour' AND start >= ${from}`
+  if (!isTileStored(zoom, 'day')) return tx`span = 'hour' AND start >= ${from}`
   const [dayMs, nextMs] = calendar.span(calendar.day(sinceMs))
   const days = tx`to_timestamp(${dayMs === sinceMs ? dayMs : nextMs}::float8 / 1000)`
   return tx`((span = 'hour' AND start >= ${from} AND start < ${days}) OR (span = 'day' AND start >= ${days}))`

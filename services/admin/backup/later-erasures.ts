@@ -5,7 +5,7 @@ import { cursorBatches } from '#shared/db/cursor-batches.ts'
 import { PERSONAL_TABLES } from '#shared/schema/personal-data.ts'
 
 /** Erasures that an installation has recorded; none when its database is empty. */
-export async function readErased(sql: Query): Promise<Erased[]> {
+export async function readErasures(sql: Query): Promise<Erased[]> {
   const [there] = await sql`SELECT to_regclass('erasures') IS NOT NULL AS known`
   if (!there?.known) return []
   const rows = await sql<{ hash: string; generation: number; ms: number }[]>`
@@ -17,7 +17,7 @@ export async function readErased(sql: Query): Promise<Erased[]> {
  * Merges the backup's erasures with later ones of the installation.
  * @param madeMs when the backup was made, in epoch milliseconds
  */
-export function withLater(
+export function mergeLaterErasures(
   inBackup: readonly Erased[],
   here: readonly Erased[],
   madeMs: number,
@@ -46,7 +46,7 @@ const NAMED = [
 const PEOPLE_AT_ONCE = 5_000
 
 /** Writes later erasures to a restored database, and queues the people in it whom they concern for erasure. */
-export async function noteLater(tx: Query, later: readonly Erased[]): Promise<void> {
+export async function storeLaterErasures(tx: Query, later: readonly Erased[]): Promise<void> {
   if (later.length === 0) return
   await tx`
     INSERT INTO erasures (user_hash, generation, erased_at, walked)

@@ -13,7 +13,7 @@ import { LoggableError } from '#shared/runtime/loggable-error.ts'
  * their latest position from the map.
  * @returns whether there were any points
  */
-export async function keepAnonymousTotals(tx: Writer, userId: string, calendar: Calendar): Promise<boolean> {
+export async function storeAnonymousTotals(tx: Writer, userId: string, calendar: Calendar): Promise<boolean> {
   const points = await tx.execute<
     { kind: 'c' | 't'; sent_ms: number; t: number } & Record<string, unknown>
   >(sql`

@@ -7,14 +7,14 @@ import type { Clusters } from '#shared/contracts/clusters.ts'
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { cellOf, coarsen, type Counts } from '#shared/map/cell-counts.ts'
-import { ENDS_ZOOM, KEPT_ZOOMS } from '#shared/map/cell-tiles.ts'
+import { FRONT_AND_TAIL_ZOOM, STORED_ZOOMS } from '#shared/map/cell-tiles.ts'
 import { cellCentre } from '#shared/map/cells.ts'
 import { alongAxis, alongRoute, type Ends, type Places } from '#shared/map/front-and-tail.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
-import { EVERYWHERE, readMap, readMapVersion } from './map-tiles.ts'
+import { EVERYWHERE, readMap, readMapVersion } from './read-map-tiles.ts'
 
 /** Past points only give the direction of the walk, so the coarsest stored zoom is precise enough. */
-const PAST_ZOOM = KEPT_ZOOMS.at(-1)!
+const PAST_ZOOM = STORED_ZOOMS.at(-1)!
 /** Pilgrims whose last position is older than this, before the latest position of all, are not walking. */
 const HOURS = 24
 const HOUR_MS = 3_600_000
@@ -52,8 +52,8 @@ export function createFrontAndTail(context: Context): ReadFrontAndTail {
   return async (tx, selection) => {
     const sinceMs = selection.sinceMs ?? (await lastDay(tx, calendar))
     if (sinceMs === null) return NOBODY
-    const zoom = selection.k > 0 ? Math.min(selection.zoom, ENDS_ZOOM) : ENDS_ZOOM
-    const version = await readMapVersion(tx, calendar, { zoom: ENDS_ZOOM, sinceMs })
+    const zoom = selection.k > 0 ? Math.min(selection.zoom, FRONT_AND_TAIL_ZOOM) : FRONT_AND_TAIL_ZOOM
+    const version = await readMapVersion(tx, calendar, { zoom: FRONT_AND_TAIL_ZOOM, sinceMs })
     const name = `${version} ${sinceMs} ${zoom} ${selection.k}`
     let frontAndTail = cache.get(name)
     if (frontAndTail === undefined) {
@@ -85,7 +85,7 @@ async function compute(
       addPlaces(places, coarsen(tile, stored - shownZoom), shownZoom, k, peopleOnly)
     return places
   }
-  const pilgrims = await read(ENDS_ZOOM, true)
+  const pilgrims = await read(FRONT_AND_TAIL_ZOOM, true)
   const ends =
     route === null ? alongAxis(pilgrims, await read(PAST_ZOOM, false)) : alongRoute(pilgrims, route)
   return ends === null ? NOBODY : shown(ends)

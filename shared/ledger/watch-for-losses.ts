@@ -1,7 +1,7 @@
 /** Records lost points with the time of detection, so that the owner gets an alert. */
 import type { Database } from '#shared/db/db.ts'
 import type { Kv } from '#shared/kv/kv.ts'
-import { readLedger } from './read-ledger.ts'
+import { readLedger } from './ledger.ts'
 
 /**
  * @returns a check that records a loss when two consecutive checks find it. A single check may read the ledger while a

@@ -6,7 +6,7 @@ import { errorFields, type Log } from '#shared/runtime/log.ts'
  * postgres.js leaves a rejection unhandled when the server dies while a connection opens. The queries report the same
  * error, so this rejection does not end the process; any other one does.
  */
-export function watchUnseenErrors(log: Log): void {
+export function watchUncaughtErrors(log: Log): void {
   process.on('unhandledRejection', (error) => {
     if (isDatabaseUnavailable(error)) {
       log.warn('a connection to the database broke while it was opening', errorFields(error))

@@ -12,7 +12,7 @@ import { deleteSpooled } from '#shared/objects/spooled-webhook-events.ts'
 import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
 import { countErased, addCounts, type Erasing } from './record-erasure.ts'
-import { eraseRows, lockOut } from './erase-rows.ts'
+import { eraseRows, lockOutWriters } from './erase-rows.ts'
 
 export type Finishing = Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'calendar' | 'log'>
 
@@ -77,7 +77,7 @@ async function noteDone(
 async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { subject } = row
   return context.db.orm.transaction(async (tx) => {
-    await lockOut(tx, subject)
+    await lockOutWriters(tx, subject)
     const [held] = await tx.select().from(erasing).where(eq(erasing.subject, subject))
     if (held === undefined || !held.remaining.includes('rows')) return held ?? null
     const gone = await eraseRows(tx, subject, context.calendar)

@@ -1,14 +1,14 @@
 /** A batch of track points: each is accepted or rejected by itself, and the answer names what the phone may delete. */
-import { acceptTrack, type AcceptRules, latestPosition } from './validate-points.ts'
-import { pack, type Point } from '../point.ts'
+import { acceptTrack, type AcceptRules, latestPosition } from './validate/validate-points.ts'
+import { pack, type Point } from './point.ts'
 import type { Window } from '#shared/config/config.ts'
 import { type Time, time } from '#shared/contracts/fields.ts'
-import type { PointFault, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
+import type { PointRejection, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
 import type { TrackSyncRequest } from '#shared/contracts/gps-points.ts'
 import type { Entry, Submission, Verdict } from '#shared/kv/kv.ts'
-import { submissionId } from '../admit/submission-id.ts'
+import { submissionId } from './admit/submission-id.ts'
 import type { Count } from '#shared/ledger/process-counters.ts'
-import { refusalOfVerdict } from '../admit/refusal-of-verdict.ts'
+import { refusalOfVerdict } from './admit/refusal-of-verdict.ts'
 
 export interface SyncRules extends AcceptRules {
   /** Counts points of a batch that do not enter the buffer. */
@@ -56,7 +56,7 @@ export async function syncTrack(
 }
 
 /** Counts rejected points by reason. */
-export function countRejected(count: Count, rejected: readonly { readonly reason: PointFault }[]): void {
+export function countRejected(count: Count, rejected: readonly { readonly reason: PointRejection }[]): void {
   for (const [reason, points] of Map.groupBy(rejected, (one) => one.reason))
     count(`rejected:${reason}`, points.length)
 }

@@ -1,5 +1,5 @@
 /** The feedback-media service: feedback, screenshots, and share cards. */
-import { openRenderer } from '#shared/cards/renderer.ts'
+import { openRenderer } from '#shared/picture-renderer/renderer.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'
 import {

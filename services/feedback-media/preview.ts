@@ -4,8 +4,8 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { box, type Element } from '#shared/cards/element.ts'
-import { openRenderer } from '#shared/cards/renderer.ts'
+import { box, type Element } from '#shared/picture-renderer/element.ts'
+import { openRenderer } from '#shared/picture-renderer/renderer.ts'
 import { environment, readConfig } from '#shared/config/config.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'

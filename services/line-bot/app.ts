@@ -1,6 +1,6 @@
 /** The LINE bot: it receives LINE's webhook events, answers pilgrims, and sends every message. */
 import { createAlertWatch } from '#shared/alerts/watch.ts'
-import { openRenderer } from '#shared/cards/renderer.ts'
+import { openRenderer } from '#shared/picture-renderer/renderer.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { deployMenuEndpoint, menuStatusEndpoint, webhookEndpoint } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'

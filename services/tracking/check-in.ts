@@ -7,12 +7,12 @@ import type { Window } from '#shared/config/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer } from '#shared/contracts/tracking.ts'
 import type { CheckInRequest } from '#shared/contracts/gps-points.ts'
-import { refusalOfVerdict } from '#shared/buffer/admit/refusal-of-verdict.ts'
+import { refusalOfVerdict } from '#shared/buffer/admit/verdict-to-refusal.ts'
 import { countRejected } from '#shared/buffer/sync-track.ts'
 import { submissionId } from '#shared/buffer/admit/submission-id.ts'
 import type { Verdict } from '#shared/kv/kv.ts'
 import type { Count } from '#shared/ledger/process-counters.ts'
-import { acceptAttached, attachedAnswer, type AttachedTrack, withoutPoints } from './check-in-track.ts'
+import { acceptAttached, attachedAnswer, type AttachedTrack, withoutPoints } from './track-of-check-in.ts'
 
 export interface CheckInRules extends AcceptRules {
   /** Counts the attached points that are rejected. */

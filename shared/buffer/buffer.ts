@@ -17,7 +17,7 @@ import type { Tally } from '#shared/ledger/process-counters.ts'
 import { admitOrThrow, answerWithin, createAdmitWithTimeout, storeFull } from './admit/admit-with-timeout.ts'
 import type { Journal } from './journal/journal.ts'
 import { createJournalFallback } from './journal/admit-to-journal.ts'
-import { createOfflineAdmission, type OfflineAdmission } from './journal/offline-admission.ts'
+import { createOfflineAdmission, type OfflineAdmission } from './journal/decide-without-kv.ts'
 import { createJournalRecovery } from './journal/journal-recovery.ts'
 
 /** Above this fraction of its memory the kv accepts no more points, so that it never has to refuse a flush. */

@@ -8,7 +8,7 @@ import type { TrackSyncRequest } from '#shared/contracts/gps-points.ts'
 import type { Entry, Submission, Verdict } from '#shared/kv/kv.ts'
 import { submissionId } from './admit/submission-id.ts'
 import type { Count } from '#shared/ledger/process-counters.ts'
-import { refusalOfVerdict } from './admit/refusal-of-verdict.ts'
+import { refusalOfVerdict } from './admit/verdict-to-refusal.ts'
 
 export interface SyncRules extends AcceptRules {
   /** Counts points of a batch that do not enter the buffer. */

@@ -13,7 +13,7 @@ import { charge } from '#shared/security/rate-limits.ts'
 import { validationMessage } from '#shared/http/validation-message.ts'
 import { parseJson, readBytes } from './body.ts'
 import { foldUserId } from './caller.ts'
-import { validationError } from './failures.ts'
+import { validationError } from './answer-errors.ts'
 
 /** A checked request, the input of a handler. */
 export interface Call<P, Q, B> {

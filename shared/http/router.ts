@@ -5,7 +5,7 @@ import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
 import { admit, type Call, callOf, forgiveAddress } from './check-request.ts'
-import { answerError, withRequestTimeout } from './failures.ts'
+import { answerError, withRequestTimeout } from './answer-errors.ts'
 import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
 import { ResponseCache } from './response-cache.ts'
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cardOf } from '#services/feedback-media/card-design/card.ts'
 import { outlineOf, roundLength } from '#services/feedback-media/card-design/track-outline.ts'
-import { openRenderer, type Renderer } from '#shared/cards/renderer.ts'
+import { openRenderer, type Renderer } from '#shared/picture-renderer/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Language } from '#shared/contracts/bot.ts'
-import type { Content } from '#shared/cards/element.ts'
+import type { Content } from '#shared/picture-renderer/element.ts'
 import { LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
 import type { CardFacts } from '#services/feedback-media/card-design/card-facts.ts'

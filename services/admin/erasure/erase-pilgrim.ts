@@ -7,7 +7,7 @@ import { within } from '#shared/runtime/deadline.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { cardKey } from '#shared/objects/pictures.ts'
-import { finishErasure } from './run-erasure-steps.ts'
+import { finishErasure } from './erasure-steps.ts'
 import { recordErasure } from './record-erasure.ts'
 
 /** The longest time to wait for deletions outside of the database. Later ones continue in the background. */

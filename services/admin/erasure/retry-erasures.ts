@@ -10,7 +10,7 @@ import { lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
-import { finishErasure, type Finishing } from './run-erasure-steps.ts'
+import { finishErasure, type Finishing } from './erasure-steps.ts'
 
 const EVERY_MS = 3_000
 const LEFTOVERS_EVERY_MS = 300_000

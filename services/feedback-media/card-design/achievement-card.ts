@@ -1,5 +1,5 @@
 /** The design of the achievement card. */
-import { box, drawing, type Element } from '#shared/cards/element.ts'
+import { box, drawing, type Element } from '#shared/picture-renderer/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
 import { feast } from './backdrops.ts'

@@ -1,5 +1,12 @@
 /** Parts of both designs. */
-import { box, type Content, drawing, type Element, type Style, words } from '#shared/cards/element.ts'
+import {
+  box,
+  type Content,
+  drawing,
+  type Element,
+  type Style,
+  words,
+} from '#shared/picture-renderer/element.ts'
 import { type CardFacts, pilgrimWord } from './card-facts.ts'
 import { emblem } from './emblems.ts'
 import { GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf } from './palette.ts'

@@ -2,7 +2,7 @@
  * The round map: the walked line with places along it, north and a scale. Without a track it shows a placeholder
  * path.
  */
-import { box, drawing, type Element } from '#shared/cards/element.ts'
+import { box, drawing, type Element } from '#shared/picture-renderer/element.ts'
 import type { Fix } from './card-facts.ts'
 import { GOLD, GOLD_DEEP, GOLD_LIGHT, type Palette } from './palette.ts'
 import { type Outline, outlineOf, roundLength } from './track-outline.ts'

@@ -1,5 +1,5 @@
 /** The design of the share card: pilgrim and level over evening hills, the walked track on a round map. */
-import { box, drawing, type Element } from '#shared/cards/element.ts'
+import { box, drawing, type Element } from '#shared/picture-renderer/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { eveningHills } from './backdrops.ts'
 import type { CardFacts, Fix } from './card-facts.ts'

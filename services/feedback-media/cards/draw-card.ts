@@ -1,6 +1,6 @@
 /** A pilgrim's card: the stored picture, or a new drawing when its content has changed. */
 import { eq } from 'drizzle-orm'
-import type { Renderer } from '#shared/cards/renderer.ts'
+import type { Renderer } from '#shared/picture-renderer/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import type { StoredObject } from '#shared/objects/objects.ts'

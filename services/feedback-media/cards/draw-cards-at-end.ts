@@ -4,7 +4,7 @@
  * changes (late points, a new name) make a card due again, and the same loop redraws it.
  */
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
-import { RenderFailed } from '#shared/cards/renderer.ts'
+import { RenderFailed } from '#shared/picture-renderer/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { recordCards, waitForFinalFlush } from '#shared/lifecycle/end-progress.ts'
 import { Refusal } from '#shared/http/errors.ts'

@@ -1,5 +1,5 @@
 /** Serves cards: current ones where possible. A drawing is charged to the client's rate limit. */
-import { RenderFailed } from '#shared/cards/renderer.ts'
+import { RenderFailed } from '#shared/picture-renderer/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type CardAnswer, CARD_SIZE } from '#shared/contracts/cards.ts'
 import { isUserId } from '#shared/contracts/fields.ts'

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
-import type { Renderer } from '#shared/cards/renderer.ts'
+import type { Renderer } from '#shared/picture-renderer/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { Language, type MenuDeployment, type MenuStatus } from '#shared/contracts/bot.ts'
 import { time } from '#shared/contracts/fields.ts'

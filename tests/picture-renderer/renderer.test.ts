@@ -1,7 +1,12 @@
 /** The renderer: a failure affects only its own picture. */
 import { afterEach, expect, test } from 'bun:test'
-import { box, type Element } from '#shared/cards/element.ts'
-import { openRenderer, RenderFailed, type Renderer, type RendererOptions } from '#shared/cards/renderer.ts'
+import { box, type Element } from '#shared/picture-renderer/element.ts'
+import {
+  openRenderer,
+  RenderFailed,
+  type Renderer,
+  type RendererOptions,
+} from '#shared/picture-renderer/renderer.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { until } from '#tests/helpers/wait.ts'
 

@@ -307,7 +307,7 @@ local function decide(submission)
       local known, _, pending, late = buffer(user, first + 2, n - 1)
       if not known then return { 'full' } end
       duplicate = duplicate + 1
-      if not charged then charge(open, user, window, placed(call, firstRecorded)) end
+      if not charged and late == 0 then charge(open, user, window, placed(call, firstRecorded)) end
       if n > 1 and position ~= '' and late == 0 then move(user, position) end
       return { 'admitted', known + 1, 1, pending, firstRecorded, '' }
     end

@@ -67,7 +67,9 @@ describeBothStacks('consent and status', (stack) => {
           participant_status: status as 'active',
         })
       for (const status of ['active', 'withdrawn'])
-        expect(await sentenceOf(await set(userId, status), 409, 'conflict')).toContain('final')
+        expect(await sentenceOf(await set(userId, status), 409, 'conflict')).toContain(
+          'completed the pilgrimage',
+        )
       expect((await profileOf(stack, userId)).participant_status).toBe('completed')
     })
 

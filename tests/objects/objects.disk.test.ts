@@ -15,7 +15,7 @@ afterAll(() => rm(scratch, { recursive: true, force: true }))
 
 const fresh = (): string => join(scratch, crypto.randomUUID())
 
-/** Expects an object as `put-forever.ts` puts it, and returns its number. */
+/** Expects an object as `write-objects-until-killed.ts` puts it, and returns its number. */
 async function wholeNumber(objects: Objects): Promise<number> {
   const { bytes } = (await objects.get('cards/one.png'))!
   const words = new Uint32Array(bytes.slice().buffer)
@@ -26,7 +26,7 @@ async function wholeNumber(objects: Objects): Promise<number> {
 
 test('a put killed at any moment leaves the object before it or after it, and loses no resolved one', async () => {
   const directory = fresh()
-  const script = join(import.meta.dir, '../helpers/put-forever.ts')
+  const script = join(import.meta.dir, '../helpers/write-objects-until-killed.ts')
   let leftovers = 0
   for (let round = 0; round < 12; round++) {
     const child = Bun.spawn([process.execPath, script, directory], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -133,7 +133,7 @@ test('the command prints its help, and refuses a directory that is in use', asyn
     return { code: child.exitCode, said: child.stdout.toString(), complained: child.stderr.toString() }
   }
   expect(command(['--help'])).toMatchObject({ code: 0, said: expect.stringContaining('--check') })
-  expect(command(['--chekc'])).toMatchObject({ code: 2, said: expect.stringContaining('--check') })
+  expect(command(['--chekc'])).toMatchObject({ code: 2, complained: expect.stringContaining('--check') })
   const unlock = lockDataDirectory(dir)
   try {
     expect(command(['--check'])).toMatchObject({

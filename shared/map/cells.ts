@@ -5,7 +5,6 @@
 
 export const MIN_ZOOM = 6
 export const MAX_ZOOM = 18
-export const DEFAULT_ZOOM = 10
 
 /** Column `x` counts from 180° west, row `y` from the south pole. */
 export interface Cell {

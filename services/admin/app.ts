@@ -39,7 +39,7 @@ import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
 import { endActivity } from './lifecycle/end-activity.ts'
 import { docsPage } from './documentation/docs-page.ts'
-import { openApi } from './documentation/openapi.ts'
+import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 import { showHome } from './home/show-home.ts'
 import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'
@@ -131,7 +131,7 @@ function servePublic(router: Router, context: ServiceContext): void {
   let description: string | undefined
   let docs: string | undefined
   serve(router, context, openApiEndpoint, () => {
-    description ??= JSON.stringify(openApi(config.eventName, config.publicUrl))
+    description ??= JSON.stringify(openApiDocument(config.eventName, config.publicUrl))
     return new Response(description, { headers: { 'Content-Type': 'application/json' } })
   })
   serve(router, context, docsEndpoint, () => {

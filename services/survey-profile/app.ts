@@ -3,10 +3,10 @@ import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { createDirectAdmission } from '#shared/buffer/admit/unbatched-admission.ts'
 import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
+import { photoCountEndpoint } from '#shared/contracts/photos.ts'
 import {
   participantStatusEndpoint,
   phoneEndpoint,
-  photoCountEndpoint,
   privacyEndpoint,
   profileEndpoint,
   userSyncEndpoint,

@@ -68,6 +68,7 @@ export const MenuDeployment = z.object({
 export type MenuDeployment = z.infer<typeof MenuDeployment>
 
 export const webhookEndpoint = endpoint({
+  id: 'receiveWebhook',
   method: 'POST',
   path: '/api/event/webhook',
   service: 'line-bot',
@@ -78,6 +79,7 @@ export const webhookEndpoint = endpoint({
 })
 
 export const menuStatusEndpoint = endpoint({
+  id: 'readMenus',
   method: 'GET',
   path: '/api/event/admin/richmenu',
   service: 'line-bot',
@@ -88,6 +90,7 @@ export const menuStatusEndpoint = endpoint({
 })
 
 export const deployMenuEndpoint = endpoint({
+  id: 'deployMenus',
   method: 'POST',
   path: '/api/event/admin/richmenu',
   service: 'line-bot',

@@ -19,6 +19,7 @@ export const CardAnswer = z.object({
 export type CardAnswer = z.infer<typeof CardAnswer>
 
 export const drawCardEndpoint = endpoint({
+  id: 'drawCard',
   method: 'POST',
   path: '/api/event/og-image',
   service: 'feedback-media',
@@ -32,6 +33,7 @@ export const drawCardEndpoint = endpoint({
 })
 
 export const cardEndpoint = endpoint({
+  id: 'readCard',
   method: 'GET',
   path: '/api/event/og/:file',
   service: 'feedback-media',

@@ -95,6 +95,7 @@ export function writeClusters(cells: readonly MapCell[], summary: z.infer<typeof
 }
 
 export const clustersEndpoint = endpoint({
+  id: 'readClusters',
   method: 'GET',
   path: '/api/event/admin/clusters',
   service: 'admin',

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 
 export const openApiEndpoint = endpoint({
+  id: 'readOpenApi',
   method: 'GET',
   path: '/api/event/openapi.json',
   service: 'admin',
@@ -12,6 +13,7 @@ export const openApiEndpoint = endpoint({
 })
 
 export const docsEndpoint = endpoint({
+  id: 'showDocs',
   method: 'GET',
   path: '/api/event/docs',
   service: 'admin',

@@ -31,6 +31,8 @@ export interface Endpoint<
   Body extends z.ZodType = z.ZodType,
   Data extends z.ZodType = z.ZodType,
 > {
+  /** The operation's name in the documentation and in clients: a verb and its object, in camelCase. */
+  readonly id: string
   readonly method: Method
   /** Path with `:name` parameters. */
   readonly path: string
@@ -83,7 +85,7 @@ export class Written {
 
 type Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D extends z.ZodType> = Pick<
   Endpoint<P, Q, B, D>,
-  'method' | 'path' | 'service' | 'summary' | 'data'
+  'id' | 'method' | 'path' | 'service' | 'summary' | 'data'
 > &
   Partial<Endpoint<P, Q, B, D>>
 
@@ -93,7 +95,7 @@ type Nothing = typeof Nothing
 
 /**
  * Declares an endpoint. Defaults: public, 200, no parameters, no query, no body, no limit.
- * @example endpoint({ method: 'GET', path: '/health', service: 'admin', summary: '…', data: Health })
+ * @example endpoint({ id: 'readHealth', method: 'GET', path: '/health', service: 'admin', summary: '…', data: Health })
  */
 export function endpoint<
   D extends z.ZodType,

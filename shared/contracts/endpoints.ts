@@ -9,6 +9,7 @@ import * as home from './home.ts'
 import * as ledger from './ledger.ts'
 import * as messages from './messages.ts'
 import * as operations from './operations.ts'
+import * as photos from './photos.ts'
 import * as profile from './profile.ts'
 import * as reports from './reports.ts'
 import * as stream from './stream.ts'
@@ -24,6 +25,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   tracking,
   survey,
   profile,
+  photos,
   feedback,
   cards,
   operations,

@@ -82,6 +82,7 @@ export const Screenshot = z.object({ filename: z.string(), url: z.string() })
 export type Screenshot = z.infer<typeof Screenshot>
 
 export const submitFeedbackEndpoint = endpoint({
+  id: 'submitFeedback',
   method: 'POST',
   path: '/api/event/feedback',
   service: 'feedback-media',
@@ -95,6 +96,7 @@ export const submitFeedbackEndpoint = endpoint({
 })
 
 export const listFeedbackEndpoint = endpoint({
+  id: 'listFeedback',
   method: 'GET',
   path: '/api/event/feedback',
   service: 'feedback-media',
@@ -106,6 +108,7 @@ export const listFeedbackEndpoint = endpoint({
 })
 
 export const feedbackStatusEndpoint = endpoint({
+  id: 'readBoard',
   method: 'GET',
   path: '/api/event/feedback/status',
   service: 'feedback-media',
@@ -116,6 +119,7 @@ export const feedbackStatusEndpoint = endpoint({
 })
 
 export const updateFeedbackEndpoint = endpoint({
+  id: 'updateFeedback',
   method: 'PATCH',
   path: '/api/event/feedback/:id',
   service: 'feedback-media',
@@ -128,6 +132,7 @@ export const updateFeedbackEndpoint = endpoint({
 })
 
 export const uploadScreenshotEndpoint = endpoint({
+  id: 'uploadScreenshot',
   method: 'POST',
   path: '/api/event/feedback-upload',
   service: 'feedback-media',
@@ -142,6 +147,7 @@ export const uploadScreenshotEndpoint = endpoint({
 })
 
 export const screenshotEndpoint = endpoint({
+  id: 'readScreenshot',
   method: 'GET',
   path: '/api/event/feedback-image/:file',
   service: 'feedback-media',

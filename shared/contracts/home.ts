@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 
 export const homeEndpoint = endpoint({
+  id: 'showHome',
   method: 'GET',
   path: '/',
   service: 'admin',

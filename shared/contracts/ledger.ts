@@ -26,6 +26,7 @@ export const Ledger = z.object({
 export type Ledger = z.infer<typeof Ledger>
 
 export const ledgerEndpoint = endpoint({
+  id: 'readLedger',
   method: 'GET',
   path: '/api/event/admin/ledger',
   service: 'admin',
@@ -56,6 +57,7 @@ const DeadLetterId = z.object({
 })
 
 export const deadLettersEndpoint = endpoint({
+  id: 'listDeadLetters',
   method: 'GET',
   path: '/api/event/admin/dead-letters',
   service: 'admin',
@@ -67,6 +69,7 @@ export const deadLettersEndpoint = endpoint({
 })
 
 export const deadLetterEndpoint = endpoint({
+  id: 'readDeadLetter',
   method: 'GET',
   path: '/api/event/admin/dead-letters/:id',
   service: 'admin',
@@ -88,6 +91,7 @@ export const Replayed = z.object({
 export type Replayed = z.infer<typeof Replayed>
 
 export const requeueDeadLetterEndpoint = endpoint({
+  id: 'requeueDeadLetter',
   method: 'POST',
   path: '/api/event/admin/dead-letters/:id/replay',
   service: 'admin',
@@ -100,6 +104,7 @@ export const requeueDeadLetterEndpoint = endpoint({
 })
 
 export const dropDeadLetterEndpoint = endpoint({
+  id: 'dropDeadLetter',
   method: 'DELETE',
   path: '/api/event/admin/dead-letters/:id',
   service: 'admin',
@@ -121,6 +126,7 @@ export const Flushed = z.object({
 export type Flushed = z.infer<typeof Flushed>
 
 export const forceFlushEndpoint = endpoint({
+  id: 'forceFlush',
   method: 'POST',
   path: '/api/event/admin/flush',
   service: 'admin',

@@ -155,6 +155,7 @@ export const Notifications = z.object({
 export type Notifications = z.infer<typeof Notifications>
 
 export const pushEndpoint = endpoint({
+  id: 'sendPush',
   method: 'POST',
   path: '/api/event/push',
   service: 'line-bot',
@@ -166,6 +167,7 @@ export const pushEndpoint = endpoint({
 })
 
 export const pushProgressEndpoint = endpoint({
+  id: 'readPush',
   method: 'GET',
   path: '/api/event/push/:id',
   service: 'line-bot',
@@ -177,6 +179,7 @@ export const pushProgressEndpoint = endpoint({
 })
 
 export const lineUsageEndpoint = endpoint({
+  id: 'readLineUsage',
   method: 'GET',
   path: '/api/event/line-usage',
   service: 'line-bot',
@@ -187,6 +190,7 @@ export const lineUsageEndpoint = endpoint({
 })
 
 export const notificationsEndpoint = endpoint({
+  id: 'readNotifications',
   method: 'GET',
   path: '/api/event/admin/notifications',
   service: 'line-bot',
@@ -197,6 +201,7 @@ export const notificationsEndpoint = endpoint({
 })
 
 export const setNotificationsEndpoint = endpoint({
+  id: 'setNotifications',
   method: 'PUT',
   path: '/api/event/admin/notifications',
   service: 'line-bot',

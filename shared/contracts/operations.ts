@@ -57,6 +57,7 @@ export const HealthAnswer = Health.extend({ ok: z.boolean(), data: Health })
 export type HealthAnswer = z.infer<typeof HealthAnswer>
 
 export const roleEndpoint = endpoint({
+  id: 'readRole',
   method: 'GET',
   path: '/api/event/auth/role',
   service: 'admin',
@@ -66,6 +67,7 @@ export const roleEndpoint = endpoint({
 })
 
 export const readStatusEndpoint = endpoint({
+  id: 'readStatus',
   method: 'GET',
   path: '/api/event/admin/status',
   service: 'admin',
@@ -76,6 +78,7 @@ export const readStatusEndpoint = endpoint({
 })
 
 export const setStatusEndpoint = endpoint({
+  id: 'setStatus',
   method: 'PUT',
   path: '/api/event/admin/status',
   service: 'admin',
@@ -88,6 +91,7 @@ export const setStatusEndpoint = endpoint({
 })
 
 export const endActivityEndpoint = endpoint({
+  id: 'endActivity',
   method: 'POST',
   path: '/api/event/admin/end-activity',
   service: 'admin',
@@ -98,6 +102,7 @@ export const endActivityEndpoint = endpoint({
 })
 
 export const healthEndpoint = endpoint({
+  id: 'readHealth',
   method: 'GET',
   path: '/health',
   service: 'admin',

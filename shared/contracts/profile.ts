@@ -145,10 +145,8 @@ export type ParticipantStatusRequest = z.infer<typeof ParticipantStatusRequest>
 export const ParticipantStatusAnswer = z.object({ userId: UserId, participant_status: ParticipantStatus })
 export type ParticipantStatusAnswer = z.infer<typeof ParticipantStatusAnswer>
 
-export const PhotoCount = z.object({ userId: UserId, photo_count: z.int() })
-export type PhotoCount = z.infer<typeof PhotoCount>
-
 export const profileEndpoint = endpoint({
+  id: 'readProfile',
   method: 'GET',
   path: '/api/event/user/:userId',
   service: 'survey-profile',
@@ -188,6 +186,7 @@ export const profileEndpoint = endpoint({
 })
 
 export const userSyncEndpoint = endpoint({
+  id: 'syncProfile',
   method: 'POST',
   path: '/api/event/user/sync',
   service: 'survey-profile',
@@ -201,6 +200,7 @@ export const userSyncEndpoint = endpoint({
 })
 
 export const phoneEndpoint = endpoint({
+  id: 'setPhone',
   method: 'POST',
   path: '/api/event/user/phone',
   service: 'survey-profile',
@@ -213,6 +213,7 @@ export const phoneEndpoint = endpoint({
 })
 
 export const privacyEndpoint = endpoint({
+  id: 'setPrivacy',
   method: 'POST',
   path: '/api/event/privacy',
   service: 'survey-profile',
@@ -225,6 +226,7 @@ export const privacyEndpoint = endpoint({
 })
 
 export const participantStatusEndpoint = endpoint({
+  id: 'setParticipantStatus',
   method: 'POST',
   path: '/api/event/participant-status',
   service: 'survey-profile',
@@ -234,15 +236,4 @@ export const participantStatusEndpoint = endpoint({
   body: ParticipantStatusRequest,
   data: ParticipantStatusAnswer,
   errors: [409, 503],
-})
-
-export const photoCountEndpoint = endpoint({
-  method: 'GET',
-  path: '/api/event/photos/count',
-  service: 'survey-profile',
-  summary: 'Number of photos that a pilgrim has sent to the bot',
-  caller: 'query',
-  query: z.object({ user_id: UserId }),
-  data: PhotoCount,
-  errors: [503],
 })

@@ -130,6 +130,7 @@ export const SetParticipantRequest = z.object({ status: ParticipantStatus })
 export type SetParticipantRequest = z.infer<typeof SetParticipantRequest>
 
 export const usersEndpoint = endpoint({
+  id: 'listUsers',
   method: 'GET',
   path: '/api/event/admin/users',
   service: 'admin',
@@ -141,6 +142,7 @@ export const usersEndpoint = endpoint({
 })
 
 export const userStatusEndpoint = endpoint({
+  id: 'setUserStatus',
   method: 'PUT',
   path: '/api/event/admin/users/:userId/status',
   service: 'admin',
@@ -153,6 +155,7 @@ export const userStatusEndpoint = endpoint({
 })
 
 export const eraseUserEndpoint = endpoint({
+  id: 'eraseUser',
   method: 'DELETE',
   path: '/api/event/admin/users/:userId',
   service: 'admin',
@@ -165,6 +168,7 @@ export const eraseUserEndpoint = endpoint({
 })
 
 export const surveysEndpoint = endpoint({
+  id: 'listSurveys',
   method: 'GET',
   path: '/api/event/admin/surveys',
   service: 'admin',
@@ -178,6 +182,7 @@ export const surveysEndpoint = endpoint({
 })
 
 export const carbonEndpoint = endpoint({
+  id: 'readCarbon',
   method: 'GET',
   path: '/api/event/admin/carbon',
   service: 'admin',
@@ -189,6 +194,7 @@ export const carbonEndpoint = endpoint({
 })
 
 export const timelineEndpoint = endpoint({
+  id: 'readTimeline',
   method: 'GET',
   path: '/api/event/admin/timeline',
   service: 'admin',
@@ -200,6 +206,7 @@ export const timelineEndpoint = endpoint({
 })
 
 export const rolesEndpoint = endpoint({
+  id: 'listRoles',
   method: 'GET',
   path: '/api/event/admin/roles',
   service: 'admin',
@@ -211,6 +218,7 @@ export const rolesEndpoint = endpoint({
 })
 
 export const assignRoleEndpoint = endpoint({
+  id: 'assignRole',
   method: 'POST',
   path: '/api/event/admin/roles',
   service: 'admin',
@@ -223,6 +231,7 @@ export const assignRoleEndpoint = endpoint({
 })
 
 export const auditEndpoint = endpoint({
+  id: 'listAudit',
   method: 'GET',
   path: '/api/event/admin/audit',
   service: 'admin',

@@ -85,6 +85,7 @@ export type StreamEventName = keyof typeof STREAM_EVENTS
 export type StreamData<N extends StreamEventName> = z.infer<(typeof STREAM_EVENTS)[N]>
 
 export const streamEndpoint = endpoint({
+  id: 'openStream',
   method: 'GET',
   path: '/api/event/admin/stream',
   service: 'admin',

@@ -141,8 +141,9 @@ export const SubmitAnswer = z.object({
 })
 export type SubmitAnswer = z.infer<typeof SubmitAnswer>
 
-const submit = (path: string) =>
+const submit = (id: string, path: string) =>
   endpoint({
+    id,
     method: 'POST',
     path,
     service: 'survey-profile',
@@ -156,6 +157,6 @@ const submit = (path: string) =>
     errors: [403, 409, 503],
   })
 
-export const submitEndpoint = submit('/api/event/submit')
+export const submitEndpoint = submit('submitSurvey', '/api/event/submit')
 /** An alias of the same route, which the operational notes use. */
-export const surveyEndpoint = submit('/api/event/survey')
+export const surveyEndpoint = submit('submitSurveyAlias', '/api/event/survey')

@@ -122,6 +122,7 @@ const shownTrack = ({
 })
 
 export const checkInEndpoint = endpoint({
+  id: 'checkIn',
   method: 'POST',
   path: '/api/event/checkin',
   service: 'tracking',
@@ -145,6 +146,7 @@ export const checkInEndpoint = endpoint({
 })
 
 export const trackSyncEndpoint = endpoint({
+  id: 'syncTrack',
   method: 'POST',
   path: '/api/event/track/sync',
   service: 'tracking',
@@ -159,6 +161,7 @@ export const trackSyncEndpoint = endpoint({
 })
 
 export const dataEndpoint = endpoint({
+  id: 'readMap',
   method: 'GET',
   path: '/api/event/data',
   service: 'tracking',

@@ -66,6 +66,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
 export type UserDetail = z.infer<typeof UserDetail>
 
 export const userEndpoint = endpoint({
+  id: 'readUser',
   method: 'GET',
   path: '/api/event/admin/users/:userId',
   service: 'admin',
@@ -92,6 +93,7 @@ export const UserExport = z
 export type UserExport = z.infer<typeof UserExport>
 
 export const exportUserEndpoint = endpoint({
+  id: 'exportUser',
   method: 'GET',
   path: '/api/event/admin/users/:userId/export',
   service: 'admin',

@@ -1,7 +1,7 @@
 /** What gets past a contract can be stored: no text, no key and no moment that Postgres would refuse. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { openApi } from '#services/admin/documentation/openapi.ts'
+import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 import { Nothing } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { HttpsUrl, Instant, isStorableText } from '#shared/contracts/fields.ts'
@@ -24,7 +24,7 @@ function faultIn(value: unknown, path = ''): string | null {
   return null
 }
 
-const { paths } = openApi('x', 'https://x.test') as {
+const { paths } = openApiDocument('x', 'https://x.test') as {
   paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>
 }
 const bodies = ENDPOINTS.filter(({ bodyKind, body }) => bodyKind === 'json' && body !== Nothing)

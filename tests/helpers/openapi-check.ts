@@ -1,6 +1,6 @@
 /** Checks every answer of the test run against the API's OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { openApi } from '#services/admin/documentation/openapi.ts'
+import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 
 interface Answer {
   readonly content?: Record<string, object>
@@ -10,7 +10,7 @@ interface Operation {
   readonly responses: Record<string, Answer>
 }
 
-const document = openApi('test', 'https://event.test')
+const document = openApiDocument('test', 'https://event.test')
 const paths = Object.entries(document.paths as Record<string, Record<string, Operation>>)
   .map(([path, operations]) => ({
     path,

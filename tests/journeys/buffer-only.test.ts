@@ -10,10 +10,10 @@ import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { submitFeedbackEndpoint, uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { pushEndpoint } from '#shared/contracts/messages.ts'
+import { photoCountEndpoint } from '#shared/contracts/photos.ts'
 import {
   participantStatusEndpoint,
   phoneEndpoint,
-  photoCountEndpoint,
   privacyEndpoint,
   profileEndpoint,
   userSyncEndpoint,

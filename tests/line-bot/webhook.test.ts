@@ -1,15 +1,11 @@
 /** The webhook and the bot's answers, embedded and on servers. */
 import { afterAll, expect, test } from 'bun:test'
-import { photoCountEndpoint, profileEndpoint } from '#shared/contracts/profile.ts'
+import { photoCountEndpoint } from '#shared/contracts/photos.ts'
+import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import {
-  lineSettings,
-  lineUser,
-  type Mishap,
-  type Sent,
-  startLineServer,
-} from '#tests/helpers/line-server.ts'
+import type { Mishap, Sent } from '#tests/helpers/line-server.ts'
+import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent, signatureOf, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn } from '#tests/helpers/test-stack.ts'
@@ -34,9 +30,10 @@ describeBothStacks(
   (stack) => {
     const tell = async (...events: Record<string, unknown>[]) =>
       dataOf(await deliver(stack, events), webhookEndpoint)
-    const photosOf = async (userId: string) =>
-      (await dataOf(await stack.fetch(`/api/event/photos/count?user_id=${userId}`), photoCountEndpoint))
-        .photo_count
+    const photosOf = async (userId: string) => {
+      const counted = await stack.fetch(`/api/event/photos/count?user_id=${userId}`)
+      return (await dataOf(counted, photoCountEndpoint)).photo_count
+    }
 
     test('only a signature over the raw body is accepted', async () => {
       await sentenceOf(await deliver(stack, [], null), 401, 'unauthorized')

@@ -1,7 +1,7 @@
 /** The API's documentation as one HTML page without scripts. */
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
-import { openApi } from './openapi.ts'
+import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 
 const STYLE = `
   body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
@@ -14,7 +14,7 @@ const STYLE = `
 
 /** @param name of the event @param url address of the API */
 export function docsPage(name: string, url: string): string {
-  const paths = openApi(name, url).paths as Record<string, Record<string, unknown>>
+  const paths = openApiDocument(name, url).paths as Record<string, Record<string, unknown>>
   const services = Map.groupBy(ENDPOINTS, ({ service }) => service)
   const sections = [...services].map(
     ([service, endpoints]) =>

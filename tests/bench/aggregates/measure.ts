@@ -213,6 +213,7 @@ async function openSide({ databaseUrl, name, redisUrl, dataDir, pilgrims }: Side
 function createBare(context: ServiceContext) {
   const router = createRouter(context)
   const one = endpoint({
+    id: 'readOne',
     method: 'GET',
     path: '/bench/select-1',
     service: 'admin',

@@ -157,7 +157,7 @@ function requestBodyOf({ bodyKind, body }: Endpoint): Json {
 }
 
 const operationOf = (endpoint: Endpoint): Json => ({
-  operationId: `${endpoint.method.toLowerCase()}${endpoint.path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`,
+  operationId: endpoint.id,
   summary: endpoint.summary,
   tags: [endpoint.service],
   parameters: parametersOf(endpoint),
@@ -172,7 +172,7 @@ const operationOf = (endpoint: Endpoint): Json => ({
 })
 
 /** The whole document. @param name of the event @param url address of the API */
-export function openApi(name: string, url: string): Json {
+export function openApiDocument(name: string, url: string): Json {
   const paths: Record<string, Json> = {}
   for (const endpoint of ENDPOINTS)
     (paths[endpoint.path.replaceAll(/:(\w+)/g, '{$1}')] ??= {})[endpoint.method.toLowerCase()] =

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { docsPage } from '#services/admin/documentation/docs-page.ts'
-import { openApi } from '#services/admin/documentation/openapi.ts'
+import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 
 const CONTRACTS = join(import.meta.dir, '../../shared/contracts')
 
@@ -14,7 +14,7 @@ interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string }[]
 }
 
-const document = openApi('The <Walk>', 'https://event.test')
+const document = openApiDocument('The <Walk>', 'https://event.test')
 const paths = document.paths as Record<string, Record<string, Operation>>
 
 test('the document has every endpoint, with its successful answer and its parameters', () => {
@@ -44,6 +44,7 @@ test('the document has only endpoints, and each operation has a unique id', () =
   const operations = Object.values(paths).flatMap((path) => Object.values(path))
   expect(operations).toHaveLength(ENDPOINTS.length)
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
+  for (const { operationId } of operations) expect(operationId).toMatch(/^[a-z]+([A-Z][a-z]*)*$/)
 })
 
 test('every reference has a target', () => {

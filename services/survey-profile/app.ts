@@ -32,7 +32,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
     admitTrack: createDirectAdmission({
       kv,
       rules: admissionRules(config),
-      tally: counters,
+      counters,
       prime: () => publishStatus(db, kv),
     }),
     rules: {

@@ -10,7 +10,7 @@ import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
-import { zeroSums } from '#shared/fold/point-totals.ts'
+import { zeroTotals } from '#shared/fold/point-totals.ts'
 
 /** Replaces every character except the last two with a dot. */
 export const maskPhone = (phone: string): string =>
@@ -42,7 +42,7 @@ export function expectProfile(userId: string, profile: Profile | null | undefine
 }
 
 function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profile {
-  const { checkins, distanceMm, carbonMg: mg } = statistics ?? zeroSums()
+  const { checkins, distanceMm, carbonMg: mg } = statistics ?? zeroTotals()
   const reported = transportSums(row?.transport ?? {})
   const level = levelOf(distanceMm, checkins)
   const surveyCompleted = row?.surveyCompleted ?? false

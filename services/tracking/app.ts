@@ -27,7 +27,7 @@ export function createTracking(context: ServiceContext): Service {
   const buffer = createBuffer({
     kv,
     journal,
-    tally: counters,
+    counters,
     rules: admissionRules(config),
     admitMs: config.buffer.admitMs,
     prime: () =>

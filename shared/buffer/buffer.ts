@@ -13,7 +13,7 @@ import {
 } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { countRefusal, countVerdict, countingAdmission } from '#shared/ledger/counted-admission.ts'
-import type { Tally } from '#shared/ledger/process-counters.ts'
+import type { ProcessCounters } from '#shared/ledger/process-counters.ts'
 import { admitOrThrow, answerWithin, createAdmitWithTimeout, storeFull } from './admit/admit-with-timeout.ts'
 import type { Journal } from './journal/journal.ts'
 import { createJournalFallback } from './journal/admit-to-journal.ts'
@@ -45,7 +45,7 @@ export interface BufferOptions {
   readonly kv: Kv
   readonly journal: Journal
   /** Counts points that are refused here. */
-  readonly tally: Pick<Tally, 'count'>
+  readonly counters: Pick<ProcessCounters, 'count'>
   readonly rules: AdmissionRules
   /** Timeout of the kv for a check-in, after which it is written to the journal. */
   readonly admitMs: number
@@ -56,10 +56,10 @@ export interface BufferOptions {
 }
 
 export function createBuffer(options: BufferOptions): Buffer {
-  const { kv, journal, tally, rules, admitMs, prime, now, log } = options
+  const { kv, journal, counters, rules, admitMs, prime, now, log } = options
   const offline = createOfflineAdmission(rules, now)
   const recovery = createJournalRecovery({ kv, journal, rules, log })
-  const toJournal = createJournalFallback(offline, recovery, tally.count, log)
+  const toJournal = createJournalFallback(offline, recovery, counters.count, log)
   const admit = createAdmitWithTimeout(kv, rules, prime, offline.learn)
   const watch = watchKv(options, offline.learn)
   const latePartitions = createLatePartitions(kv.partitions)
@@ -80,14 +80,14 @@ export function createBuffer(options: BufferOptions): Buffer {
         const firstCall = admit(submission)
         const answer = await answerWithin(firstCall, admitMs)
         if (answer === 'unavailable') return await toJournal(submission, null)
-        if (answer !== 'late') return countVerdict(tally.count, submission, answer)
+        if (answer !== 'late') return countVerdict(counters.count, submission, answer)
         latePartitions.add(partition)
         return await toJournal(submission, firstCall)
       } catch (error) {
-        throw countRefusal(tally.count, submission, error)
+        throw countRefusal(counters.count, submission, error)
       }
     },
-    admitTrack: countingAdmission(tally.count, async (submission) => {
+    admitTrack: countingAdmission(counters.count, async (submission) => {
       if (watch.isFull()) throw storeFull()
       return admitOrThrow(admit, submission)
     }),

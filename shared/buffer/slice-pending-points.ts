@@ -1,13 +1,13 @@
 /** Cuts a partition's pending points into slices for one transaction each. */
 import type { Entry, Kv, Pending } from '#shared/kv/kv.ts'
-import type { Book } from '#shared/ledger/stored-counters.ts'
+import type { BufferEpoch } from '#shared/ledger/stored-counters.ts'
 
 /** Pilgrims in the first read from the kv; each later read is sized so that its points fill a slice. */
 const FIRST_READ = 50
 const LONGEST_READ = 1_000
 
 /** Points of one transaction, and the partition and epoch from which they were read. */
-export interface Slice extends Book {
+export interface Slice extends BufferEpoch {
   readonly pending: readonly Pending[]
 }
 

@@ -33,7 +33,7 @@ export interface Driver {
 
 /** The database did not answer in time. */
 export class DatabaseTimeout extends LoggableError {
-  override name = 'DatabaseSilent'
+  override name = 'DatabaseTimeout'
   constructor() {
     super('the database did not answer in time')
   }

@@ -9,11 +9,11 @@ import type { Entry, Kv, Pending } from '#shared/kv/kv.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint, isLate, START } from '#shared/fold/fold.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
-import { addSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
+import { addTotals, zeroTotals, type Totals } from '#shared/fold/point-totals.ts'
 import { readDays, readPointsOfDays } from './stored-days.ts'
 import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-pilgrims.ts'
 
-export interface Statistics extends Sums {
+export interface Statistics extends Totals {
   /**
    * Times of the first and the last point in the area, epoch milliseconds: `first_seen` and `last_seen` of answers
    * (`shared/contracts/first-and-last-seen.ts`).
@@ -130,8 +130,8 @@ const addedPoints = (pending: readonly Point[], { known }: Stored): FoldPoint[] 
     .sort(byInstant)
 
 function withDays(stored: Stored, added: readonly FoldPoint[], days: readonly DayChange[]): Statistics {
-  const sums = { ...(stored.sums ?? zeroSums()) }
-  for (const { delta } of days) addSums(sums, delta)
+  const sums = { ...(stored.sums ?? zeroTotals()) }
+  for (const { delta } of days) addTotals(sums, delta)
   const first = added[0]?.t ?? Infinity
   const last = added.at(-1)?.t ?? -Infinity
   const firstMs = Math.min(first, stored.firstMs ?? Infinity)

@@ -4,29 +4,33 @@ import type { Calendar } from '#shared/rules/calendar.ts'
 import { fold, type FoldPoint, type FoldState } from '#shared/fold/fold.ts'
 
 /** Whole numbers: millimetres, milligrams, counts. */
-export interface Sums {
+export interface Totals {
   points: number
   checkins: number
   distanceMm: number
   carbonMg: number
 }
 
-export interface ModeSums {
+export interface ModeTotals {
   distanceMm: number
   carbonMg: number
 }
 
-export interface Tally extends Sums {
+export interface DetailedTotals extends Totals {
   /** By start of the local hour, epoch milliseconds. */
-  readonly hours: Map<number, Sums>
-  readonly modes: Map<Mode, ModeSums>
+  readonly hours: Map<number, Totals>
+  readonly modes: Map<Mode, ModeTotals>
 }
 
-export const zeroSums = (): Sums => ({ points: 0, checkins: 0, distanceMm: 0, carbonMg: 0 })
-export const emptyTotals = (): Tally => ({ ...zeroSums(), hours: new Map(), modes: new Map() })
+export const zeroTotals = (): Totals => ({ points: 0, checkins: 0, distanceMm: 0, carbonMg: 0 })
+export const emptyDetailedTotals = (): DetailedTotals => ({
+  ...zeroTotals(),
+  hours: new Map(),
+  modes: new Map(),
+})
 
 /** Adds `sign` times the figures. */
-export function addSums(into: Sums, sums: Sums, sign: 1 | -1 = 1): void {
+export function addTotals(into: Totals, sums: Totals, sign: 1 | -1 = 1): void {
   into.points += sign * sums.points
   into.checkins += sign * sums.checkins
   into.distanceMm += sign * sums.distanceMm
@@ -34,9 +38,10 @@ export function addSums(into: Sums, sums: Sums, sign: 1 | -1 = 1): void {
 }
 
 /** Adds `sign` times the totals, hour by hour and mode by mode. */
-export function addTotals(into: Tally, totals: Tally, sign: 1 | -1 = 1): void {
-  addSums(into, totals, sign)
-  for (const [hour, sums] of totals.hours) addSums(into.hours.getOrInsertComputed(hour, zeroSums), sums, sign)
+export function addDetailedTotals(into: DetailedTotals, totals: DetailedTotals, sign: 1 | -1 = 1): void {
+  addTotals(into, totals, sign)
+  for (const [hour, sums] of totals.hours)
+    addTotals(into.hours.getOrInsertComputed(hour, zeroTotals), sums, sign)
   for (const [mode, sums] of totals.modes) {
     const target = into.modes.getOrInsertComputed(mode, () => ({ distanceMm: 0, carbonMg: 0 }))
     target.distanceMm += sign * sums.distanceMm
@@ -49,23 +54,23 @@ export function totalPoints(
   state: FoldState,
   points: readonly FoldPoint[],
   calendar: Calendar,
-): { readonly tally: Tally; readonly end: FoldState } {
-  const tally = emptyTotals()
+): { readonly totals: DetailedTotals; readonly end: FoldState } {
+  const totals = emptyDetailedTotals()
   for (const { t, kind } of points) {
-    const hour = tally.hours.getOrInsertComputed(calendar.hourStart(t), zeroSums)
+    const hour = totals.hours.getOrInsertComputed(calendar.hourStart(t), zeroTotals)
     const checkin = kind === 'c' ? 1 : 0
     hour.points++
     hour.checkins += checkin
-    tally.points++
-    tally.checkins += checkin
+    totals.points++
+    totals.checkins += checkin
   }
   const end = fold(state, points, ({ t, distanceMm, carbonMg, mode }) => {
-    const hour = tally.hours.getOrInsertComputed(calendar.hourStart(t), zeroSums)
-    const byMode = tally.modes.getOrInsertComputed(mode, () => ({ distanceMm: 0, carbonMg: 0 }))
-    for (const sums of [tally, hour, byMode]) {
+    const hour = totals.hours.getOrInsertComputed(calendar.hourStart(t), zeroTotals)
+    const byMode = totals.modes.getOrInsertComputed(mode, () => ({ distanceMm: 0, carbonMg: 0 }))
+    for (const sums of [totals, hour, byMode]) {
       sums.distanceMm += distanceMm
       sums.carbonMg += carbonMg
     }
   })
-  return { tally, end }
+  return { totals, end }
 }

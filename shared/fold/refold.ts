@@ -4,7 +4,12 @@
  */
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint, type FoldState, isLate, sameState, START } from './fold.ts'
-import { addTotals, emptyTotals, type Tally, totalPoints } from '#shared/fold/point-totals.ts'
+import {
+  addDetailedTotals,
+  emptyDetailedTotals,
+  type DetailedTotals,
+  totalPoints,
+} from '#shared/fold/point-totals.ts'
 
 /** A stored local day of one pilgrim: its name and the fold's state at its end. */
 export interface StoredDay {
@@ -16,7 +21,7 @@ export interface StoredDay {
 export interface DayChange {
   readonly day: string
   /** To be added to the day's totals; figures may be negative. */
-  readonly delta: Tally
+  readonly delta: DetailedTotals
   readonly end: FoldState
 }
 
@@ -48,8 +53,8 @@ export function* refold(
     }
     const base = heldEnd ?? is
     if (heldEnd === undefined || (!moved && !isLate(base, fresh[0]!.t))) {
-      const { tally, end } = totalPoints(base, fresh, calendar)
-      changes.push({ day, delta: tally, end })
+      const { totals, end } = totalPoints(base, fresh, calendar)
+      changes.push({ day, delta: totals, end })
       was = heldEnd ?? was
       is = end
       continue
@@ -57,9 +62,9 @@ export function* refold(
     const old = yield day
     const before = totalPoints(was, [...old].sort(byInstant), calendar)
     const after = totalPoints(is, [...old, ...fresh].sort(byInstant), calendar)
-    const delta = emptyTotals()
-    addTotals(delta, after.tally)
-    addTotals(delta, before.tally, -1)
+    const delta = emptyDetailedTotals()
+    addDetailedTotals(delta, after.totals)
+    addDetailedTotals(delta, before.totals, -1)
     changes.push({ day, delta, end: after.end })
     was = heldEnd
     is = after.end

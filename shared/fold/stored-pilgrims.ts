@@ -2,7 +2,7 @@
 import type { Point } from '#shared/buffer/point.ts'
 import type { Query } from '#shared/db/db.ts'
 import type { FoldState } from '#shared/fold/fold.ts'
-import type { Sums } from '#shared/fold/point-totals.ts'
+import type { Totals } from '#shared/fold/point-totals.ts'
 
 /** A pilgrim to read, with their pending points. */
 export interface Asked {
@@ -32,7 +32,7 @@ export interface Stored {
   /** Null for a pilgrim who is unknown or known by points only. */
   readonly pilgrim: PilgrimRow | null
   /** Null for a pilgrim without a stored point. */
-  readonly sums: Sums | null
+  readonly sums: Totals | null
   readonly firstMs: number | null
   readonly lastMs: number | null
   readonly lastDay: { readonly day: string; readonly end: FoldState } | null

@@ -94,7 +94,7 @@ const entriesOf = ({ state, now }: Store, userId: string) =>
 
 function readingVerbs(
   store: Store,
-): Pick<Kv, 'peek' | 'peekEach' | 'bufferSize' | 'oldestPending' | 'books'> {
+): Pick<Kv, 'peek' | 'peekEach' | 'bufferSize' | 'oldestPending' | 'counters'> {
   const { state } = store
   return {
     peek: async (userId) => entriesOf(store, userId),
@@ -105,7 +105,7 @@ function readingVerbs(
       for (const { sinceMs } of state.buffers.values()) oldest = Math.min(oldest ?? sinceMs, sinceMs)
       return oldest
     },
-    books: async () => [countersOf(state, store.now())],
+    counters: async () => [countersOf(state, store.now())],
   }
 }
 
@@ -143,7 +143,7 @@ function liveMapVerbs({
   }
 }
 
-function flushVerbs(store: Store): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'settle' | 'renew'> {
+function flushVerbs(store: Store): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'acknowledge' | 'renew'> {
   const { state, now, change, committed } = store
   return {
     epoch: async () => state.counters.epoch,
@@ -153,7 +153,7 @@ function flushVerbs(store: Store): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' |
     },
     drain: async (_partition, userIds) =>
       userIds.map((userId) => ({ userId, entries: entriesOf(store, userId) })),
-    async settle(_partition, stored, epoch = '') {
+    async acknowledge(_partition, stored, epoch = '') {
       if (epoch !== '' && epoch !== state.counters.epoch) return
       for (const { userId, entries } of stored) {
         const held = state.buffers.get(userId)?.entries

@@ -3,7 +3,7 @@
  * and the event's status. Callers use only these methods; drivers hide how they are stored.
  *
  * Obligations of every driver: when a promise resolves, the effect is durable as far as the driver promises
- * (shared/README.md). `admit`, `settle` and `limit` are atomic; `restore` is atomic for each submission. Times of
+ * (shared/README.md). `admit`, `acknowledge` and `limit` are atomic; `restore` is atomic for each submission. Times of
  * windows, locks and caches are by the store's own clock. An unavailable store rejects with `KvUnavailable`.
  */
 import type { Window } from '#shared/config/config.ts'
@@ -145,7 +145,7 @@ export interface Kv {
    * Acknowledges that entries are stored: deletes exactly these, if their values are still the same.
    * @param epoch if the store has begun another epoch, nothing is deleted
    */
-  settle(partition: number, stored: readonly Pending[], epoch?: string): Promise<void>
+  acknowledge(partition: number, stored: readonly Pending[], epoch?: string): Promise<void>
   /** Renews the retention of pilgrims whose points could not be stored. */
   renew(partition: number, userIds: readonly string[], retentionMs: number): Promise<void>
   /** Number of pilgrims with pending points, over all partitions. */
@@ -156,7 +156,7 @@ export interface Kv {
    */
   oldestPending(): Promise<number | null>
   /** The counters of each partition, in order. */
-  books(): Promise<PartitionCounters[]>
+  counters(): Promise<PartitionCounters[]>
   /** The partition's epoch; empty before counting began. */
   epoch(partition: number): Promise<string>
   /** Registers a listener that is called with the new points of `admit` and `restore` before they resolve. */

@@ -2,7 +2,7 @@
 import type { Database } from '#shared/db/db.ts'
 import type { Kv, PartitionCounters } from '#shared/kv/kv.ts'
 import { lostPoints } from './lost-points.ts'
-import type { Book } from './stored-counters.ts'
+import type { BufferEpoch } from './stored-counters.ts'
 
 /** Numbers of points. `received` is the sum of all other figures; `inFlight` is 0 at rest. */
 export interface Ledger {
@@ -19,11 +19,11 @@ export interface Ledger {
   /** Counted twice or not yet: a slice between commit and acknowledgement, or a count that is not yet written. */
   readonly inFlight: number
   /** `lost` by partition and epoch. */
-  readonly losses: readonly (Book & { readonly points: number })[]
+  readonly losses: readonly (BufferEpoch & { readonly points: number })[]
 }
 
 /** A row of `ledger_books`. */
-type StoredCounters = Book & {
+type StoredCounters = BufferEpoch & {
   readonly stored: number
   readonly dead_letters: number
   readonly repeated: number
@@ -46,8 +46,8 @@ interface EpochFigures {
 }
 
 interface Rows {
-  readonly books: readonly StoredCounters[]
-  readonly callers: readonly (Book & { caller: string; acknowledged: number; lost: number })[]
+  readonly stored: readonly StoredCounters[]
+  readonly callers: readonly (BufferEpoch & { caller: string; acknowledged: number; lost: number })[]
   readonly counts: Readonly<Record<string, number>> | null
   readonly letters: number
 }
@@ -63,9 +63,9 @@ export async function readLedger(db: Database, kv: Kv): Promise<Ledger> {
   for (let read = 1; ; read++) {
     // The kv is read before and after Postgres: acknowledged slices were committed before the first read, and points
     // that the processes have stored as confirmed are in the kv by the second one. So neither appears as lost.
-    const before = await kv.books()
+    const before = await kv.counters()
     const rows = await readRows(db)
-    const after = await kv.books()
+    const after = await kv.counters()
     const same = after.every(({ epoch }, partition) => epoch === before[partition]!.epoch)
     if (same || read === READS) return balance(before, rows, after)
   }
@@ -75,7 +75,7 @@ async function readRows(db: Database): Promise<Rows> {
   const [row] = await db.read(
     () => db.sql<[{ rows: Rows }]>`
       SELECT json_build_object(
-        'books', (SELECT coalesce(json_agg(b), '[]') FROM ledger_books b),
+        'stored', (SELECT coalesce(json_agg(b), '[]') FROM ledger_books b),
         'callers', (SELECT coalesce(json_agg(c), '[]') FROM ledger_callers c),
         'counts', (SELECT json_object_agg(name, points) FROM (
           SELECT name, sum(points) AS points FROM ledger_counts GROUP BY name) n),
@@ -93,7 +93,7 @@ export function statesOf(ledger: Ledger): Record<string, number> {
   return states
 }
 
-const keyOf = ({ epoch, partition }: Book): string => `${epoch} ${partition}`
+const keyOf = ({ epoch, partition }: BufferEpoch): string => `${epoch} ${partition}`
 const total = <T>(list: Iterable<T>, read: (one: T) => number): number => {
   let sum = 0
   for (const one of list) sum += read(one)
@@ -119,9 +119,9 @@ export function balance(
   rows: Rows,
   after: readonly PartitionCounters[],
 ): Ledger {
-  const stored = new Map(rows.books.map((row) => [keyOf(row), row]))
+  const stored = new Map(rows.stored.map((row) => [keyOf(row), row]))
   const callers = Map.groupBy(rows.callers, keyOf)
-  const figures = new Map<string, EpochFigures & Book>()
+  const figures = new Map<string, EpochFigures & BufferEpoch>()
   for (const [partition, counters] of after.entries()) {
     const book = { epoch: counters.epoch, partition }
     const key = keyOf(book)
@@ -141,7 +141,7 @@ export function balance(
   return sumUp([...figures.values()], rows)
 }
 
-function sumUp(figures: readonly (EpochFigures & Book)[], { counts, letters }: Rows): Ledger {
+function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, letters }: Rows): Ledger {
   const counted = (name: string): number => counts?.[name] ?? 0
   const sum = (name: keyof EpochFigures) => total(figures, (one) => one[name])
   const rejected = Object.entries(counts ?? {}).filter(([name]) => name.startsWith(REJECTED))

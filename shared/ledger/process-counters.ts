@@ -11,12 +11,12 @@ import { type Acknowledged, acknowledge } from './stored-counters.ts'
 import { openCounterFile, type Pair, readCounterFile } from './counter-file.ts'
 
 const SYNC_EVERY_MS = 2_000
-const SUFFIX = '.tally'
+const SUFFIX = '.counters'
 
 /** Counts points that do not reach the buffer. */
 export type Count = (name: 'duplicate' | `rejected:${string}`, points: number) => void
 
-export interface Tally {
+export interface ProcessCounters {
   readonly count: Count
   /** Refused points by reason. */
   rejected(): Record<string, number>
@@ -37,7 +37,13 @@ export interface ProcessCountersOptions {
   readonly journaled: () => number
 }
 
-export function openProcessCounters({ kv, db, log, journalPath, journaled }: ProcessCountersOptions): Tally {
+export function openProcessCounters({
+  kv,
+  db,
+  log,
+  journalPath,
+  journaled,
+}: ProcessCountersOptions): ProcessCounters {
   const names = { caller: kv.caller, counter: crypto.randomUUID() }
   const path = journalPath?.replace(/\.journal$/, SUFFIX) ?? null
   const counters = openCounters(path, names, log)
@@ -176,7 +182,7 @@ async function adoptOrphans(db: Pick<Database, 'sql'>, dir: string, own: string)
   for (const name of readdirSync(dir)) {
     const path = join(dir, name)
     if (!name.endsWith(SUFFIX) || path === own) continue
-    if (existsSync(path.replace(/\.tally$/, '.journal'))) continue
+    if (existsSync(path.replace(/\.counters$/, '.journal'))) continue
     if (!existsSync(path)) continue
     const pairs = readCounterFile(path)
     const named = (prefix: string) =>

@@ -5,7 +5,7 @@ import type { Writer } from '#shared/bus/outbox.ts'
 import { sql } from 'drizzle-orm'
 
 /** The partition and epoch to which points belong. */
-export interface Book {
+export interface BufferEpoch {
   readonly epoch: string
   readonly partition: number
 }
@@ -13,7 +13,7 @@ export interface Book {
 /** Counts the points of a slice in the slice's transaction. A slice that is flushed again adds nothing to `stored`. */
 export async function countSlice(
   tx: Query,
-  { epoch, partition }: Book,
+  { epoch, partition }: BufferEpoch,
   left: { readonly stored: number; readonly repeated: number; readonly erased: number },
 ): Promise<void> {
   await tx`
@@ -30,13 +30,13 @@ export async function countSlice(
  */
 export async function storeCounters(
   db: { readonly sql: Query },
-  kv: Pick<Kv, 'books'>,
+  kv: Pick<Kv, 'counters'>,
   calm: ReadonlySet<number> = new Set(),
 ): Promise<void> {
-  const counters = (await kv.books()).map((one, partition) => ({ ...one, partition }))
+  const counters = (await kv.counters()).map((one, partition) => ({ ...one, partition }))
   const begun = counters.filter(({ epoch }) => epoch !== '')
   if (begun.length === 0) return
-  const column = <T>(read: (one: PartitionCounters & Book) => T): T[] => begun.map(read)
+  const column = <T>(read: (one: PartitionCounters & BufferEpoch) => T): T[] => begun.map(read)
   await db.sql`
     INSERT INTO ledger_books AS b (epoch, partition, settled, duplicate, dropped, erased_pending)
     SELECT epoch, partition, settled, duplicate, dropped, erased FROM unnest(
@@ -59,7 +59,7 @@ export async function storeCounters(
 }
 
 /** Points of one caller in one epoch of a partition. */
-export interface Acknowledged extends Book {
+export interface Acknowledged extends BufferEpoch {
   readonly caller: string
   /** Points that the store knows. */
   readonly points: number
@@ -100,7 +100,7 @@ export async function countPoints(tx: Writer, name: CounterChange, points: numbe
  * @param closed the counters of the partitions at the time of the backup
  */
 export async function closeRestoredCounters(tx: Query, closed: readonly PartitionCounters[]): Promise<void> {
-  await storeCounters({ sql: tx }, { books: async () => [...closed] })
+  await storeCounters({ sql: tx }, { counters: async () => [...closed] })
   for (const [partition, { epoch, expired }] of closed.entries())
     await tx`
       INSERT INTO ledger_callers (epoch, partition, caller, acknowledged)

@@ -162,11 +162,14 @@ describe.each(KINDS)('a dead letter that is requeued during the backup, %s', (ki
         VALUES (${POISON.userId}, ${POISON.field}, ${POISON.value}, 'test', now()) RETURNING id`
       await requeueDeadLetter(installation as ServiceContext, OPERATOR, letter!.id, 'r')
     }
-    const books = async () => {
+    const counters = async () => {
       if (times-- > 0) await replay()
-      return installation.kv.books()
+      return installation.kv.counters()
     }
-    return backUp({ ...targets[kind], installation: { ...installation, kv: { ...installation.kv, books } } })
+    return backUp({
+      ...targets[kind],
+      installation: { ...installation, kv: { ...installation.kv, counters } },
+    })
   }
 
   test('is in the backup as a pending point; while dead letters are requeued all the time, the backup is refused', async () => {
@@ -193,8 +196,8 @@ for (const [from, to] of [
       const target = targets[to]
       const { installation, harness } = target
       const before = await contents(sources[from])
-      const books = await readLedger(sources[from].installation.db, sources[from].installation.kv)
-      expect(books).toMatchObject({ lost: 0, journaled: 0, inFlight: 0, pending: 40 })
+      const counters = await readLedger(sources[from].installation.db, sources[from].installation.kv)
+      expect(counters).toMatchObject({ lost: 0, journaled: 0, inFlight: 0, pending: 40 })
       const path = await backUp(sources[from])
       expect(statSync(path).mode & 0o777).toBe(0o600)
       harness.nowMs = sources[from].harness.nowMs
@@ -217,9 +220,9 @@ for (const [from, to] of [
 
       // The ledger counts formerly journaled points as pending, and counts no loss.
       const { db, kv } = installation
-      const { received, erased, duplicate, stored } = books
+      const { received, erased, duplicate, stored } = counters
       const more = { pending: 42, received: received + 4, erased: erased + 1, duplicate: duplicate + 1 }
-      expect(await readLedger(db, kv)).toEqual({ ...books, ...more })
+      expect(await readLedger(db, kv)).toEqual({ ...counters, ...more })
 
       // The flush stores each pending point once, and no number of a sequence is used twice.
       const [row] = await installation.db.sql<{ id: number }[]>`
@@ -227,7 +230,7 @@ for (const [from, to] of [
       expect(row!.id).toBe(3)
       expect(await harness.flush()).toMatchObject({ stored: 42, duplicates: 0, failures: 0, deadLetters: 0 })
       expect(await harness.pending()).toEqual([])
-      expect(await readLedger(db, kv)).toEqual({ ...books, ...more, stored: stored + 42, pending: 0 })
+      expect(await readLedger(db, kv)).toEqual({ ...counters, ...more, stored: stored + 42, pending: 0 })
       expect(await installation.db.sql`SELECT FROM pilgrims WHERE user_id = 'gone'`).toBeEmpty()
     },
     OPEN_MS,

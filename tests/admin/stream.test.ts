@@ -24,7 +24,7 @@ let dir: string
 let ports: Ports
 let context: ServiceContext
 let stopping: AbortController
-/** Looks at the kv's books, and connections whose silence was cut short. */
+/** Looks at the kv's counters, and connections whose silence was cut short. */
 let looks = 0
 let cut = 0
 const faults: string[] = []
@@ -44,9 +44,9 @@ beforeEach(() => {
   looks = 0
   cut = 0
   const log = createLog({}, (line) => void faults.push(line))
-  const books = () => {
+  const counters = () => {
     looks++
-    return ports.kv.books()
+    return ports.kv.counters()
   }
   context = {
     ...contextOf(ports, 'admin', log, {
@@ -55,7 +55,7 @@ beforeEach(() => {
       stopping: stopping.signal,
       idleAfter: (_request, seconds) => void (cut += seconds === 0 ? 0 : 1),
     }),
-    kv: { ...ports.kv, books },
+    kv: { ...ports.kv, counters },
   }
 })
 
@@ -210,11 +210,11 @@ test.skipIf(embeddedOnly)(
 test('the stream is silent while the kv is unavailable, and then continues', async () => {
   let away = true
   const { KvUnavailable } = await import('#shared/kv/kv.ts')
-  const books = async () => {
+  const counters = async () => {
     if (away) throw new KvUnavailable('away')
-    return ports.kv.books()
+    return ports.kv.counters()
   }
-  const stream = createStream({ ...context, kv: { ...ports.kv, books } })
+  const stream = createStream({ ...context, kv: { ...ports.kv, counters } })
   const reader = listen(stream)
   expect(await reader.next('snapshot')).toMatchObject({ counts: null, status: { status: 'active' } })
   away = false

@@ -92,7 +92,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     // The late call succeeds by itself, without a retry.
     await until(() => replica.journaled() === 0, inTime('the kv to confirm'))
     expect(await fields(direct, 'U')).toEqual(submissions.map(({ entries }) => entries[0]!.field).sort())
-    expect((await direct.books())[0]!.admitted).toBe(5)
+    expect((await direct.counters())[0]!.admitted).toBe(5)
   })
 
   test('a check-in whose late answer is lost is recovered from the journal, once', async () => {
@@ -107,7 +107,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     proxy.set({ kind: 'clear' })
     await until(() => replica.journaled() === 0, inTime('the replay'))
     expect(await fields(direct, 'U')).toHaveLength(2)
-    expect((await direct.books())[0]).toMatchObject({ admitted: 2 })
+    expect((await direct.counters())[0]).toMatchObject({ admitted: 2 })
   })
 
   test('a late verdict of any kind does not undo a 202', async () => {

@@ -58,7 +58,7 @@ test('one round recovers more than a page of entries, each once', async () => {
   await until(() => journal.size() === 0, soon('the replay'))
   await replay.stop()
   expect(await stored()).toHaveLength(1_234)
-  expect((await kv.books())[0]).toMatchObject({ admitted: 1_234, duplicate: 0 })
+  expect((await kv.counters())[0]).toMatchObject({ admitted: 1_234, duplicate: 0 })
   expect(lines).toEqual([])
 })
 

@@ -36,7 +36,7 @@ export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promis
   const buffer = createBuffer({
     kv,
     journal,
-    tally: { count: () => undefined },
+    counters: { count: () => undefined },
     rules: options.rules ?? rules(),
     admitMs: ADMIT_MS,
     async prime() {

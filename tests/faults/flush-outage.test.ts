@@ -51,8 +51,8 @@ describeOnServers('flush in an outage', () => {
     let settled = 0
     return {
       ...harness.kv,
-      async settle(...args) {
-        await harness.kv.settle(...args)
+      async acknowledge(...args) {
+        await harness.kv.acknowledge(...args)
         if (++settled === slices) await server.stop(signal)
       },
     }
@@ -119,14 +119,14 @@ describeOnServers('flush in an outage', () => {
   test('the database is frozen for a while: the flush waits, and keeps its lock', async () => {
     const frozen = Promise.withResolvers<void>()
     let isFrozen = false
-    const settle: Kv['settle'] = async (...args) => {
-      await harness.kv.settle(...args)
+    const acknowledge: Kv['acknowledge'] = async (...args) => {
+      await harness.kv.acknowledge(...args)
       if (isFrozen) return
       isFrozen = true
       postgres.pause()
       frozen.resolve()
     }
-    const flushing = harness.flush({ kv: { ...harness.kv, settle }, slicePoints: 10, lockMs: 2_700 })
+    const flushing = harness.flush({ kv: { ...harness.kv, acknowledge }, slicePoints: 10, lockMs: 2_700 })
     await frozen.promise
     // More than three times as long as the lock lasts without renewal.
     await Bun.sleep(1_000)
@@ -143,11 +143,11 @@ describeOnServers('flush in an outage', () => {
   })
 
   test('the kv is killed between the commit of a slice and its acknowledgement', async () => {
-    const settle: Kv['settle'] = async (...args) => {
+    const acknowledge: Kv['acknowledge'] = async (...args) => {
       await redis.stop('SIGKILL')
-      await harness.kv.settle(...args)
+      await harness.kv.acknowledge(...args)
     }
-    const result = await harness.flush({ kv: { ...harness.kv, settle }, slicePoints: 10 })
+    const result = await harness.flush({ kv: { ...harness.kv, acknowledge }, slicePoints: 10 })
     expect(result).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
     expect(await harness.storedPoints()).toBeWithin(10, 31)
     expect(await lastFlushMs(harness.db, PARTITIONS)).toBe(NOON)

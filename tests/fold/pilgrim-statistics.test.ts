@@ -87,7 +87,7 @@ describeFlushHarness('statistics', (harness) => {
   test('no point counts twice between the commit of a flush and its acknowledgement', async () => {
     const points = walk(40)
     await harness.buffer('anna', points)
-    await harness.flush({ kv: { ...harness.kv, settle: async () => undefined } })
+    await harness.flush({ kv: { ...harness.kv, acknowledge: async () => undefined } })
     expect(await harness.pending()).toHaveLength(40)
     expect(await read()).toEqual(expected(harness, points))
     const more = [...points, ...walk(5, NOON + HOUR_MS, { lng: 120.7 })]
@@ -179,9 +179,9 @@ describeFlushHarness('statistics', (harness) => {
     await harness.buffer('both', stored.slice(0, 20))
     await harness.buffer('late', stored.slice(10))
     await harness.buffer('unsettled', stored)
-    await harness.flush({ kv: { ...harness.kv, settle: async () => undefined } })
+    await harness.flush({ kv: { ...harness.kv, acknowledge: async () => undefined } })
     for (const userId of ['stored', 'both', 'late'])
-      await harness.kv.settle(0, await harness.kv.drain(0, [userId]))
+      await harness.kv.acknowledge(0, await harness.kv.drain(0, [userId]))
     await harness.buffer('both', stored.slice(20))
     await harness.buffer('late', stored.slice(0, 10))
     await harness.buffer('pending', stored)
@@ -224,7 +224,7 @@ describeFlushHarness('statistics', (harness) => {
         expect(await read(userId)).toEqual(expected(harness, arrivals.slice(0, n + 12)))
         const settled = random() < 0.5
         if (random() < 0.6)
-          await harness.flush(settled ? {} : { kv: { ...harness.kv, settle: async () => undefined } })
+          await harness.flush(settled ? {} : { kv: { ...harness.kv, acknowledge: async () => undefined } })
         expect(await read(userId)).toEqual(expected(harness, arrivals.slice(0, n + 12)))
       }
     }

@@ -5,15 +5,15 @@
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { Fix, FoldPoint, FoldState, Segment } from '#shared/fold/fold.ts'
 import { distanceMm } from '#shared/rules/geo.ts'
-import { zeroSums, type ModeSums, type Sums } from '#shared/fold/point-totals.ts'
+import { zeroTotals, type ModeTotals, type Totals } from '#shared/fold/point-totals.ts'
 
 /** All stored figures of a pilgrim, without empty entries. */
-export interface Books {
-  readonly days: Record<string, Sums & { end: FoldState }>
+export interface TotalsByPeriod {
+  readonly days: Record<string, Totals & { end: FoldState }>
   /** By start of the local hour, epoch milliseconds. */
-  readonly hours: Record<number, Sums>
+  readonly hours: Record<number, Totals>
   /** By `day mode`. */
-  readonly modes: Record<string, ModeSums>
+  readonly modes: Record<string, ModeTotals>
 }
 
 /** kg CO2e per km. */
@@ -97,11 +97,11 @@ export function plainFold(
 }
 
 /** The totals of a set of points, in any order. */
-export function recompute(points: readonly FoldPoint[], calendar: Calendar): Books {
-  const books: Books = { days: {}, hours: {}, modes: {} }
-  const sumsOf = (t: number): Sums[] => [
-    (books.days[calendar.day(t)] ??= { ...zeroSums(), end: { anchor: null, before: null } }),
-    (books.hours[calendar.hourStart(t)] ??= zeroSums()),
+export function recompute(points: readonly FoldPoint[], calendar: Calendar): TotalsByPeriod {
+  const periods: TotalsByPeriod = { days: {}, hours: {}, modes: {} }
+  const sumsOf = (t: number): Totals[] => [
+    (periods.days[calendar.day(t)] ??= { ...zeroTotals(), end: { anchor: null, before: null } }),
+    (periods.hours[calendar.hourStart(t)] ??= zeroTotals()),
   ]
   for (const { t, kind } of points)
     for (const sums of sumsOf(t)) {
@@ -111,7 +111,7 @@ export function recompute(points: readonly FoldPoint[], calendar: Calendar): Boo
   plainFold(
     points,
     (segment) => {
-      const mode = (books.modes[`${calendar.day(segment.t)} ${segment.mode}`] ??= {
+      const mode = (periods.modes[`${calendar.day(segment.t)} ${segment.mode}`] ??= {
         distanceMm: 0,
         carbonMg: 0,
       })
@@ -121,8 +121,8 @@ export function recompute(points: readonly FoldPoint[], calendar: Calendar): Boo
       }
     },
     (p, end) => {
-      books.days[calendar.day(p.t)]!.end = end
+      periods.days[calendar.day(p.t)]!.end = end
     },
   )
-  return books
+  return periods
 }

@@ -17,7 +17,7 @@ const MINUTE = 60_000
 function flushAll(batches: readonly (readonly FoldPoint[])[], calendar = taipei) {
   const pilgrim = createStoredPilgrim(calendar)
   const reread = batches.map((batch) => pilgrim.flush(batch))
-  expect(pilgrim.books()).toEqual(recompute([...new Set(batches.flat())], calendar))
+  expect(pilgrim.periods()).toEqual(recompute([...new Set(batches.flat())], calendar))
   return { pilgrim, reread }
 }
 
@@ -30,7 +30,7 @@ describe('any order, any split into flushes, any repetition', () => {
         for (const batch of batches) {
           pilgrim.flush(batch)
           for (const p of batch) sofar.add(p)
-          expect(pilgrim.books()).toEqual(recompute([...sofar], calendar))
+          expect(pilgrim.periods()).toEqual(recompute([...sofar], calendar))
         }
       }),
       { numRuns: RUNS },
@@ -50,9 +50,9 @@ describe('any order, any split into flushes, any repetition', () => {
         atOnce.flush(points)
         const single = createStoredPilgrim(calendar)
         for (const p of order) single.flush([p])
-        expect(single.books()).toEqual(atOnce.books())
+        expect(single.periods()).toEqual(atOnce.periods())
         for (const batch of batches) expect(single.flush(batch)).toEqual([])
-        expect(single.books()).toEqual(atOnce.books())
+        expect(single.periods()).toEqual(atOnce.periods())
       }),
       { numRuns: RUNS },
     )
@@ -115,8 +115,8 @@ describe('a check-in at the instant of a track point', () => {
     const { pilgrim } = flushAll(batches)
     const { distanceMm, checkins } = pilgrim.totals()
     expect({ distanceMm, checkins }).toEqual({ distanceMm: 2_000_000, checkins: 1 })
-    expect(pilgrim.books().modes['2026-04-11 car']).toEqual({ distanceMm: 1_200_000, carbonMg: carMg })
-    expect(pilgrim.books().modes['2026-04-11 walk']).toEqual({ distanceMm: 800_000, carbonMg: 0 })
+    expect(pilgrim.periods().modes['2026-04-11 car']).toEqual({ distanceMm: 1_200_000, carbonMg: carMg })
+    expect(pilgrim.periods().modes['2026-04-11 walk']).toEqual({ distanceMm: 800_000, carbonMg: 0 })
   })
 })
 
@@ -154,7 +154,7 @@ describe('midnight', () => {
       [point(MIDNIGHT, 1_000)],
       [point(MIDNIGHT - 1, 950)],
     ])
-    const { days } = pilgrim.books()
+    const { days } = pilgrim.periods()
     // The point a millisecond before midnight takes the segment; the one at midnight is too soon after it.
     expect(days['2026-04-10']).toMatchObject({ points: 2, distanceMm: 950_000 })
     expect(days['2026-04-11']).toMatchObject({ points: 1, distanceMm: 0 })
@@ -166,7 +166,7 @@ describe('midnight', () => {
       [point(MIDNIGHT + 10, 500)],
       [point(MIDNIGHT, 300)],
     ])
-    const { days } = pilgrim.books()
+    const { days } = pilgrim.periods()
     expect(days['2026-04-11']!.end).toEqual(days['2026-04-10']!.end)
   })
 
@@ -179,7 +179,7 @@ describe('midnight', () => {
       [point(MIDNIGHT - 5 * MINUTE, 400)],
     ])
     expect(pilgrim.totals().distanceMm).toBe(1_000_000)
-    expect(pilgrim.books().days['2026-04-10']!.end.before).toMatchObject({ t: MIDNIGHT - 5 * MINUTE })
+    expect(pilgrim.periods().days['2026-04-10']!.end.before).toMatchObject({ t: MIDNIGHT - 5 * MINUTE })
   })
 })
 
@@ -190,7 +190,7 @@ test('a check-in whose clock ran ahead stands where it was received, on the day 
   const late = point(received - HOUR / 2, 300)
   const { pilgrim, reread } = flushAll([[start, checkIn], [late], [checkIn]])
   expect(reread).toEqual([[], ['2026-04-10'], []])
-  expect(pilgrim.books().days).toMatchObject({
+  expect(pilgrim.periods().days).toMatchObject({
     '2026-04-10': { points: 3, checkins: 1, distanceMm: 1_000_000 },
   })
 })

@@ -1,5 +1,5 @@
 /** Totals by a plain recomputation, of one pilgrim and of all, in the form of the answers. */
-import type { Books } from '#tests/fold/reference-fold.ts'
+import type { TotalsByPeriod } from '#tests/fold/reference-fold.ts'
 
 export interface Reports {
   readonly consumption: Readonly<Record<string, number>>
@@ -43,7 +43,7 @@ export interface Figures extends Amount {
 }
 
 /** One pilgrim's own. */
-export function figuresOf({ days }: Books): Figures {
+export function figuresOf({ days }: TotalsByPeriod): Figures {
   const all = Object.values(days)
   const sum = (figure: 'points' | 'checkins' | 'distanceMm' | 'carbonMg') =>
     all.reduce((total, day) => total + day[figure], 0)
@@ -81,16 +81,16 @@ const shown = ({ points, checkins, pilgrims, distanceMm, carbonMg }: Row) => ({
 })
 
 /** The whole event's. */
-export function eventOf(books: readonly Books[]) {
-  const days = addUp(books.flatMap((one) => Object.entries(one.days)))
+export function eventOf(periods: readonly TotalsByPeriod[]) {
+  const days = addUp(periods.flatMap((one) => Object.entries(one.days)))
   const hours = addUp(
-    books.flatMap((one) =>
+    periods.flatMap((one) =>
       Object.entries(one.hours).map(([hour, sums]) => [new Date(Number(hour)).toISOString(), sums] as const),
     ),
   )
   const modes: Record<string, Amount> = {}
   const modeDays: Record<string, Amount> = {}
-  for (const [key, { distanceMm, carbonMg }] of books.flatMap((one) => Object.entries(one.modes))) {
+  for (const [key, { distanceMm, carbonMg }] of periods.flatMap((one) => Object.entries(one.modes))) {
     const [day, mode] = key.split(' ') as [string, string]
     for (const amount of [(modes[mode] ??= { mm: 0, mg: 0 }), (modeDays[day] ??= { mm: 0, mg: 0 })]) {
       amount.mm += distanceMm

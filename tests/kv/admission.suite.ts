@@ -199,8 +199,8 @@ export function admissionSuite(driver: KvDriver): void {
       for (let i = 0; i < 2; i++) await kv.restore(partitionOf('U', kv.partitions), submissions, small)
       expect((await kv.peek('U')).map(({ field }) => field)).toEqual(['t1', 't10', 't2', 't3'])
       expect(await kv.moved(partitionOf('U', kv.partitions), 0, 10)).toMatchObject([{ userId: 'U', t: 3 }])
-      const books = (await kv.books())[partitionOf('U', kv.partitions)]
-      expect(books).toMatchObject({ admitted: 4, duplicate: 2 + 6 })
+      const counters = (await kv.counters())[partitionOf('U', kv.partitions)]
+      expect(counters).toMatchObject({ admitted: 4, duplicate: 2 + 6 })
     })
 
     test('one restore sets the positions of many pilgrims', async () => {

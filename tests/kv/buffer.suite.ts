@@ -15,8 +15,8 @@ export function bufferSuite(driver: KvDriver): void {
     const pending = async () =>
       (await Promise.all(Array.from({ length: kv.partitions }, (_, p) => kv.pendingUsers(p)))).flat()
     const drain = async (userId: string) => (await kv.drain(partition(userId), [userId]))[0]!.entries
-    const settle = (userId: string, entries: readonly Entry[]) =>
-      kv.settle(partition(userId), [{ userId, entries }])
+    const acknowledge = (userId: string, entries: readonly Entry[]) =>
+      kv.acknowledge(partition(userId), [{ userId, entries }])
 
     beforeEach(async () => {
       kv = await driver.open()
@@ -38,7 +38,7 @@ export function bufferSuite(driver: KvDriver): void {
         ...submissions.map(({ entries }) => [...entries]).toReversed(),
       ])
       expect(await kv.peekEach([])).toEqual([])
-      for (const { userId, entries } of submissions) await settle(userId, entries)
+      for (const { userId, entries } of submissions) await acknowledge(userId, entries)
       expect(await pending()).toEqual([])
       expect(await kv.bufferSize()).toBe(0)
     })
@@ -75,11 +75,11 @@ export function bufferSuite(driver: KvDriver): void {
       const drained = await drain('U')
       await admit(kv, sync('U', [4]))
       const otherValue = { field: 't3', value: 'not what is held' }
-      await settle('U', [...drained.slice(0, 2), otherValue, { field: 't99', value: '' }])
+      await acknowledge('U', [...drained.slice(0, 2), otherValue, { field: 't99', value: '' }])
       expect((await kv.peek('U')).map(({ field }) => field)).toEqual(['t3', 't4'])
       expect(await pending()).toEqual(['U'])
-      await settle('U', await drain('U'))
-      await settle('U', drained)
+      await acknowledge('U', await drain('U'))
+      await acknowledge('U', drained)
       expect(await kv.peek('U')).toEqual([])
       expect(await pending()).toEqual([])
       expect(await admit(kv, sync('U', [1]))).toMatchObject({ duplicates: 0, pending: 1 })
@@ -92,9 +92,9 @@ export function bufferSuite(driver: KvDriver): void {
       const drained = await drain('U')
       await admit(kv, sync('U', [2]))
       expect(await kv.oldestPending()).toBe(first)
-      await settle('U', drained)
+      await acknowledge('U', drained)
       expect(await kv.oldestPending()).toBeGreaterThan(first)
-      await settle('U', await drain('U'))
+      await acknowledge('U', await drain('U'))
       expect(await kv.oldestPending()).toBeNull()
     })
 
@@ -103,8 +103,8 @@ export function bufferSuite(driver: KvDriver): void {
       const users = all.filter((userId) => partition(userId) === 0).slice(0, 5)
       const times = Array.from({ length: 1_000 }, (_, i) => i)
       for (const userId of users) await admit(kv, sync(userId, times))
-      await kv.settle(0, [])
-      await kv.settle(0, await kv.drain(0, users))
+      await kv.acknowledge(0, [])
+      await kv.acknowledge(0, await kv.drain(0, users))
       expect(await kv.bufferSize()).toBe(0)
     })
 
@@ -124,7 +124,7 @@ export function bufferSuite(driver: KvDriver): void {
       await until(() => gone('written'), { timeoutMs: 10_000, what: 'the later points to expire' })
       expect(await kv.peek('renewed')).toHaveLength(1)
       expect(await admit(kv, sync('left', [2]), short)).toMatchObject({ pending: 1 })
-      for (const userId of await pending()) await settle(userId, await drain(userId))
+      for (const userId of await pending()) await acknowledge(userId, await drain(userId))
       expect(await kv.bufferSize()).toBe(0)
     })
 
@@ -135,13 +135,13 @@ export function bufferSuite(driver: KvDriver): void {
       await admit(kv, first)
       await admit(kv, { ...first, id: 'again' })
       await restore(kv, { ...first, id: 'and again' })
-      await settle('U', await drain('U'))
-      const books = await kv.books()
-      expect(books).toHaveLength(kv.partitions)
-      expect(books[partition('U')]).toMatchObject({ admitted: 5, checkins: 1, duplicate: 3 })
+      await acknowledge('U', await drain('U'))
+      const counters = await kv.counters()
+      expect(counters).toHaveLength(kv.partitions)
+      expect(counters[partition('U')]).toMatchObject({ admitted: 5, checkins: 1, duplicate: 3 })
       await activate(kv, 2)
-      expect((await kv.books()).map(({ epoch }) => epoch)).toEqual(books.map(({ epoch }) => epoch))
-      for (const { epoch } of books) expect(epoch).toMatch(/^[\da-f-]{36}$/)
+      expect((await kv.counters()).map(({ epoch }) => epoch)).toEqual(counters.map(({ epoch }) => epoch))
+      for (const { epoch } of counters) expect(epoch).toMatch(/^[\da-f-]{36}$/)
     })
 
     test('positions that moved since a time are listed oldest first, and move only forward in time', async () => {

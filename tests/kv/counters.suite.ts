@@ -7,10 +7,10 @@ import { activate, admit, checkin, type KvDriver, restore, rules, sync } from '.
 export function booksSuite(driver: KvDriver): void {
   describe('counters', () => {
     let kv: Kv
-    const countersOf = async (userId: string) => (await kv.books())[partitionOf(userId, kv.partitions)]!
-    const settle = async (userId: string, count = Infinity, epoch?: string) => {
+    const countersOf = async (userId: string) => (await kv.counters())[partitionOf(userId, kv.partitions)]!
+    const acknowledge = async (userId: string, count = Infinity, epoch?: string) => {
       const entries = (await kv.peek(userId)).slice(0, count)
-      await kv.settle(partitionOf(userId, kv.partitions), [{ userId, entries }], epoch)
+      await kv.acknowledge(partitionOf(userId, kv.partitions), [{ userId, entries }], epoch)
     }
 
     beforeEach(async () => {
@@ -22,7 +22,7 @@ export function booksSuite(driver: KvDriver): void {
     test('count accepted points by caller, and what became of them', async () => {
       await admit(kv, sync('U', [1, 2, 3, 4, 5]))
       await restore(kv, sync('U', [5, 6]))
-      await settle('U', 2)
+      await acknowledge('U', 2)
       expect(await countersOf('U')).toMatchObject({
         admitted: 6,
         callers: { [kv.caller]: 6 },
@@ -32,7 +32,7 @@ export function booksSuite(driver: KvDriver): void {
       })
       await kv.erase('U', { generation: 1, erasedMs: 10 })
       await restore(kv, sync('U', [7]))
-      await settle('U')
+      await acknowledge('U')
       expect(await countersOf('U')).toMatchObject({
         admitted: 6,
         settled: 2,
@@ -47,9 +47,9 @@ export function booksSuite(driver: KvDriver): void {
       const entries = await kv.peek('U')
       const stored = [{ userId: 'U', entries: [...entries, { field: 't9', value: '' }] }]
       const partition = partitionOf('U', kv.partitions)
-      await kv.settle(partition, [{ userId: 'U', entries: [{ field: 't1', value: 'another' }] }])
+      await kv.acknowledge(partition, [{ userId: 'U', entries: [{ field: 't1', value: 'another' }] }])
       expect(await countersOf('U')).toMatchObject({ settled: 0 })
-      await Promise.all([kv.settle(partition, stored), kv.settle(partition, stored)])
+      await Promise.all([kv.acknowledge(partition, stored), kv.acknowledge(partition, stored)])
       expect(await countersOf('U')).toMatchObject({ admitted: 2, settled: 2, expired: 0 })
     })
 
@@ -57,9 +57,9 @@ export function booksSuite(driver: KvDriver): void {
       await admit(kv, sync('U', [1]))
       const epoch = await kv.epoch(partitionOf('U', kv.partitions))
       expect(epoch).toBe((await countersOf('U')).epoch)
-      await settle('U', Infinity, 'another life')
+      await acknowledge('U', Infinity, 'another life')
       expect(await kv.peek('U')).toHaveLength(1)
-      await settle('U', Infinity, epoch)
+      await acknowledge('U', Infinity, epoch)
       expect(await countersOf('U')).toMatchObject({ admitted: 1, settled: 1 })
     })
 
@@ -88,12 +88,14 @@ export function booksSuite(driver: KvDriver): void {
       })
       // A pilgrim with new points is still on the pending list.
       await admit(kv, sync('back', [3]))
-      for (const userId of ['left', 'back', 'other']) await settle(userId, 1)
+      for (const userId of ['left', 'back', 'other']) await acknowledge(userId, 1)
       const sum =
-        (name: 'admitted' | 'settled' | 'expired') => (books: readonly Record<typeof name, number>[]) =>
-          books.reduce((total, one) => total + one[name], 0)
-      const books = await kv.books()
-      expect([sum('admitted')(books), sum('settled')(books), sum('expired')(books)]).toEqual([8, 2, 5])
+        (name: 'admitted' | 'settled' | 'expired') => (counters: readonly Record<typeof name, number>[]) =>
+          counters.reduce((total, one) => total + one[name], 0)
+      const counters = await kv.counters()
+      expect([sum('admitted')(counters), sum('settled')(counters), sum('expired')(counters)]).toEqual([
+        8, 2, 5,
+      ])
     })
   })
 }

@@ -32,8 +32,8 @@ export function erasedSuite(driver: KvDriver): void {
     const erasedIn = (userId: string) => kv.erased(partitionOf(userId, kv.partitions))
     const liveIn = async (userId: string) =>
       (await kv.moved(partitionOf(userId, kv.partitions), 0, 1_000)).map((moved) => moved.userId)
-    const books = async () => {
-      const all = await kv.books()
+    const counters = async () => {
+      const all = await kv.counters()
       return all.reduce(
         (sum, { admitted, erased, dropped }) => ({
           admitted: sum.admitted + admitted,
@@ -66,7 +66,7 @@ export function erasedSuite(driver: KvDriver): void {
         generation: 1,
         erasedMs: now,
       })
-      expect(await books()).toEqual({ admitted: 2, erased: 1, dropped: 0 })
+      expect(await counters()).toEqual({ admitted: 2, erased: 1, dropped: 0 })
     })
 
     test('begin anew: later points carry the generation', async () => {
@@ -84,7 +84,7 @@ export function erasedSuite(driver: KvDriver): void {
       expect(await liveIn('again')).not.toContain('again')
       await restore(kv, one('again', now + 1))
       expect((await kv.peek('again')).map((entry) => unpack(entry).generation)).toEqual([1])
-      expect(await books()).toEqual({ admitted: 1, erased: 0, dropped: 1 })
+      expect(await counters()).toEqual({ admitted: 1, erased: 0, dropped: 1 })
     })
 
     test('can be erased again after a lost answer, and points admitted since stay', async () => {
@@ -96,7 +96,7 @@ export function erasedSuite(driver: KvDriver): void {
       expect(await kv.cached('photos')).toBeNull()
       expect((await kv.peek('again')).map((entry) => unpack(entry).receivedMs)).toEqual([now + 1])
       expect(await liveIn('again')).toContain('again')
-      expect(await books()).toEqual({ admitted: 2, erased: 1, dropped: 0 })
+      expect(await counters()).toEqual({ admitted: 2, erased: 1, dropped: 0 })
       // An older erasure that arrives late deletes nothing, and the generation stays.
       await kv.erase('again', { generation: 2, erasedMs: now + 1 })
       await admit(kv, one('again', now + 2))
@@ -110,7 +110,7 @@ export function erasedSuite(driver: KvDriver): void {
       expect(await admit(kv, one('again', now))).toMatchObject({ outcome: 'admitted', pending: 0 })
       expect(await kv.peek('again')).toEqual([])
       expect(await liveIn('again')).not.toContain('again')
-      expect(await books()).toEqual({ admitted: 0, erased: 0, dropped: 1 })
+      expect(await counters()).toEqual({ admitted: 0, erased: 0, dropped: 1 })
     })
 
     test('are stored again in a store that has lost its data', async () => {

@@ -21,7 +21,7 @@ async function remembered(kv: Kv) {
   return {
     pending: await kv.drain(0, users),
     oldest: await kv.oldestPending(),
-    books: await kv.books(),
+    counters: await kv.counters(),
     status: await kv.status(),
     moved: await kv.moved(0, 0, 1_000),
     hidden: await kv.hidden(0),
@@ -37,7 +37,7 @@ async function fill(kv: Kv): Promise<void> {
   for (let t = 0; t < 40; t++) await admit(kv, sync(`U${t % 7}`, [t, t + 1]), rules())
   await admit(kv, checkin({ t: 5, userId: 'U1' }))
   const [stored] = await kv.drain(0, ['U3'])
-  await kv.settle(0, [stored!, { userId: 'U4', entries: (await kv.peek('U4')).slice(1) }])
+  await kv.acknowledge(0, [stored!, { userId: 'U4', entries: (await kv.peek('U4')).slice(1) }])
   await kv.renew(0, ['U5'], 60_000)
   await kv.hide('U1', true)
   await kv.hide('U2', true)
@@ -62,7 +62,7 @@ test('a restart restores everything, before and after the log is rewritten', asy
     expect(await admit(again, checkin({ t: 5, userId: 'U1', id: `${start}` }))).toMatchObject({
       duplicate: true,
     })
-    before.books = await again.books()
+    before.counters = await again.counters()
     await again.close()
   }
 })
@@ -74,7 +74,7 @@ test('compaction, in the middle of writes, keeps the state and shortens the log'
     await fill(kv)
     await Promise.all([
       admit(kv, sync('new', [round]), rules()),
-      kv.settle(0, []),
+      kv.acknowledge(0, []),
       kv.cache('key', `${round}`, 60_000),
     ])
   }

@@ -16,11 +16,11 @@ const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
   () => kv.peek('U'),
   () => kv.pendingUsers(0),
   () => kv.drain(0, ['U']),
-  () => kv.settle(0, [{ userId: 'U', entries: [] }]),
+  () => kv.acknowledge(0, [{ userId: 'U', entries: [] }]),
   () => kv.renew(0, ['U'], 1_000),
   () => kv.bufferSize(),
   () => kv.oldestPending(),
-  () => kv.books(),
+  () => kv.counters(),
   () => kv.status(),
   () => activate(kv),
   () => kv.moved(0, 0, 1),
@@ -184,7 +184,7 @@ describeOnServers('a full Redis', () => {
     const pending = await kv.drain(0, await kv.pendingUsers(0))
     expect(pending.flatMap(({ entries }) => entries)).toHaveLength(taken)
     // As a flush does it, some at a time: what a script is given takes memory, too.
-    for (const one of pending) await kv.settle(0, [one])
+    for (const one of pending) await kv.acknowledge(0, [one])
     expect(await kv.bufferSize()).toBe(0)
     expect(await admit(kv, submission(taken), generous)).toMatchObject({ outcome: 'admitted' })
     await kv.close()

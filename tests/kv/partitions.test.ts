@@ -20,7 +20,7 @@ describeOnServers('partitions', () => {
       'EVENT_PARTITIONS is 4, but points are pending in 16 partitions: ' +
       'start with 16, let a flush empty the buffer, then change it'
     expect(String(await rejection(open(url, 4)))).toContain(sentence)
-    await sixteen.settle(partitionOf(submission.userId, 16), [submission])
+    await sixteen.acknowledge(partitionOf(submission.userId, 16), [submission])
     const four = await open(url, 4)
     await activate(four)
     await admit(four, checkin())

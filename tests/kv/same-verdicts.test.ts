@@ -7,7 +7,7 @@ import { kvDrivers, rules } from './drivers.ts'
 
 type Step =
   | { readonly verb: 'admit' | 'restore'; readonly submissions: readonly Submission[] }
-  | { readonly verb: 'settle'; readonly userId: string; readonly share: number; readonly spoil: boolean }
+  | { readonly verb: 'acknowledge'; readonly userId: string; readonly share: number; readonly spoil: boolean }
   | { readonly verb: 'setStatus'; readonly status: VersionedStatus }
   | { readonly verb: 'hide'; readonly userId: string; readonly hidden: boolean }
   | {
@@ -73,7 +73,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      verb: fc.constant('settle' as const),
+      verb: fc.constant('acknowledge' as const),
       userId: userIds,
       share: fc.double({ min: 0, max: 1, noNaN: true }),
       spoil: fc.boolean(),
@@ -120,11 +120,11 @@ async function take(kv: Kv, step: Step): Promise<unknown> {
     }
     case 'restore':
       return kv.restore(0, step.submissions, RULES)
-    case 'settle': {
+    case 'acknowledge': {
       const held = (await kv.peek(step.userId)).sort(byField)
       const stored = held.slice(0, Math.ceil(held.length * step.share))
       const entries = stored.map(({ field, value }) => ({ field, value: step.spoil ? `${value}!` : value }))
-      return kv.settle(0, [{ userId: step.userId, entries }])
+      return kv.acknowledge(0, [{ userId: step.userId, entries }])
     }
     case 'hide':
       return kv.hide(step.userId, step.hidden)
@@ -142,7 +142,7 @@ async function seen(kv: Kv) {
     drained: await drained(kv),
     size: await kv.bufferSize(),
     waits: (await kv.oldestPending()) !== null,
-    books: (await kv.books()).map((counts) => ({
+    counters: (await kv.counters()).map((counts) => ({
       ...counts,
       epoch: '',
       callers: Object.values(counts.callers),

@@ -179,7 +179,7 @@ export function verbsSuite(driver: KvDriver): void {
       await admit(kv, one)
       await kv.hide(one.userId, true)
       await kv.cache('key', 'value', 60_000)
-      const [before] = await kv.books()
+      const [before] = await kv.counters()
       await kv.clear()
       expect(await kv.status()).toBeNull()
       expect(await kv.peek(one.userId)).toEqual([])
@@ -192,7 +192,7 @@ export function verbsSuite(driver: KvDriver): void {
       }
       await kv.setStatus({ status: 'paused', version: 1, message: null })
       expect(await kv.status()).toMatchObject({ status: 'paused', version: 1 })
-      const [after] = await kv.books()
+      const [after] = await kv.counters()
       expect(after!.admitted).toBe(0)
       expect(after!.epoch).not.toBe(before!.epoch)
     })

@@ -31,7 +31,7 @@ async function writer(writer: number): Promise<never> {
     say('+', field)
     if (t % 3 !== 0) continue
     say('?', field)
-    await kv.settle(0, [{ userId: submission.userId, entries: submission.entries }])
+    await kv.acknowledge(0, [{ userId: submission.userId, entries: submission.entries }])
     say('-', field)
   }
 }

@@ -9,7 +9,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { type Ledger, readLedger } from '#shared/ledger/ledger.ts'
-import { openProcessCounters, type Tally } from '#shared/ledger/process-counters.ts'
+import { openProcessCounters, type ProcessCounters } from '#shared/ledger/process-counters.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { openObjects } from '#shared/objects/open-objects.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -40,14 +40,14 @@ async function openRun(harness: FlushHarness) {
   const objects = await openObjects(`file:${await newDirectory('balance')}`, readConfig({}).s3)
   const context = { ...harness.context(), config: readConfig({}), objects } as unknown as ServiceContext
   const log = createLog({}, () => undefined)
-  const tally = openProcessCounters({
+  const counters = openProcessCounters({
     kv: harness.kv,
     db: harness.db,
     log,
     journalPath: null,
     journaled: () => 0,
   })
-  return { context, tally }
+  return { context, counters }
 }
 
 /** An operator's act; what is not there (any more) is refused. */
@@ -62,7 +62,12 @@ async function letterAt(harness: FlushHarness, which: number): Promise<number> {
   return rows[which % Math.max(rows.length, 1)]?.id ?? 0
 }
 
-async function take(harness: FlushHarness, context: ServiceContext, tally: Tally, step: Step): Promise<void> {
+async function take(
+  harness: FlushHarness,
+  context: ServiceContext,
+  counters: ProcessCounters,
+  step: Step,
+): Promise<void> {
   harness.nowMs += 1_000
   switch (step.verb) {
     case 'admit':
@@ -97,8 +102,9 @@ async function take(harness: FlushHarness, context: ServiceContext, tally: Tally
       return
     case 'flush': {
       let left = step.settles
-      const settle: Kv['settle'] = async (...args) => (left-- > 0 ? harness.kv.settle(...args) : undefined)
-      await harness.flush({ slicePoints: 4, kv: { ...harness.kv, settle } })
+      const acknowledge: Kv['acknowledge'] = async (...args) =>
+        left-- > 0 ? harness.kv.acknowledge(...args) : undefined
+      await harness.flush({ slicePoints: 4, kv: { ...harness.kv, acknowledge } })
       return
     }
     case 'replay':
@@ -108,7 +114,7 @@ async function take(harness: FlushHarness, context: ServiceContext, tally: Tally
     case 'erase':
       return unlessRefused(eraseUser(context, OPERATOR, step.user, 'test'))
     case 'reject':
-      tally.count('rejected:too-old', step.points)
+      counters.count('rejected:too-old', step.points)
   }
 }
 
@@ -134,12 +140,12 @@ describeFlushHarness('the balance', (harness) => {
     await harness.db.sql`TRUNCATE erasures`
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 16 }), async (sequence) => {
-        const { context, tally } = await openRun(harness)
+        const { context, counters } = await openRun(harness)
         await activate(harness.kv)
         const before = await readLedger(harness.db, harness.kv)
         for (const step of sequence) {
-          await take(harness, context, tally, step)
-          await tally.sync()
+          await take(harness, context, counters, step)
+          await counters.sync()
           const ledger = await readLedger(harness.db, harness.kv)
           expect(ledger.lost).toBe(0)
         }
@@ -155,7 +161,7 @@ describeFlushHarness('the balance', (harness) => {
         for (const [name, points] of Object.entries(ledger))
           if (typeof points === 'number')
             expect({ name, negative: points < 0 }).toEqual({ name, negative: false })
-        await tally.stop()
+        await counters.stop()
       }),
       {
         numRuns: RUNS,

@@ -7,7 +7,7 @@ import { storeCounters } from '#shared/ledger/stored-counters.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 
-const BOOK = {
+const STORED = {
   epoch: 'gone',
   partition: 0,
   stored: 5,
@@ -23,7 +23,7 @@ const ledgerOf = (acknowledged: number) =>
   balance(
     [],
     {
-      books: [BOOK],
+      stored: [STORED],
       callers: [{ epoch: 'gone', partition: 0, caller: 'a', acknowledged, lost: 0 }],
       counts: { 'rejected:too-old': 6, duplicate: 1, journaled: 2 },
       letters: 0,

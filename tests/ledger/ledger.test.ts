@@ -1,12 +1,12 @@
 /** The ledger at rest: each point is in exactly one figure. */
 import { expect, test } from 'bun:test'
-import { openProcessCounters, type Tally } from '#shared/ledger/process-counters.ts'
+import { openProcessCounters, type ProcessCounters } from '#shared/ledger/process-counters.ts'
 import { type Ledger, readLedger } from '#shared/ledger/ledger.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 import { walk } from '#tests/scheduler/walks.ts'
 
-const tallyOf = (harness: FlushHarness): Tally =>
+const countersOf = (harness: FlushHarness): ProcessCounters =>
   openProcessCounters({
     kv: harness.kv,
     db: harness.db,
@@ -46,7 +46,8 @@ describeFlushHarness('the ledger', (harness) => {
     await harness.buffer('anna', walk(10))
     await harness.flush()
     await harness.buffer('anna', walk(14))
-    for (let i = 0; i < 3; i++) await harness.flush({ kv: { ...harness.kv, settle: async () => undefined } })
+    for (let i = 0; i < 3; i++)
+      await harness.flush({ kv: { ...harness.kv, acknowledge: async () => undefined } })
     await harness.flush()
     expect(await columns(harness)).toEqual({ received: 24, stored: 14, duplicate: 10 })
   })
@@ -54,24 +55,24 @@ describeFlushHarness('the ledger', (harness) => {
   test('a dead letter is counted once, after any number of refusals', async () => {
     await harness.buffer('anna', walk(3))
     await harness.bufferEntries('anna', [{ field: `t${NOON - 1}`, value: 'nonsense' }])
-    await harness.flush({ kv: { ...harness.kv, settle: async () => undefined } })
+    await harness.flush({ kv: { ...harness.kv, acknowledge: async () => undefined } })
     await harness.flush()
     expect(await columns(harness)).toEqual({ received: 4, stored: 3, deadLetter: 1 })
   })
 
   test('refused points are counted by reason', async () => {
-    const tally = tallyOf(harness)
-    tally.count('rejected:too-old', 2)
-    tally.count('rejected:paused', 3)
-    tally.count('rejected:too-old', 5)
-    tally.count('duplicate', 1)
-    await tally.sync()
-    await tally.sync()
+    const counters = countersOf(harness)
+    counters.count('rejected:too-old', 2)
+    counters.count('rejected:paused', 3)
+    counters.count('rejected:too-old', 5)
+    counters.count('duplicate', 1)
+    await counters.sync()
+    await counters.sync()
     expect(await columns(harness)).toEqual({
       received: 11,
       duplicate: 1,
       rejected: { 'too-old': 7, paused: 3 },
     })
-    await tally.stop()
+    await counters.stop()
   })
 })

@@ -13,7 +13,7 @@ import type { Kv } from '#shared/kv/kv.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { createLossWatch } from '#shared/ledger/watch-for-losses.ts'
 import { type Ledger, readLedger } from '#shared/ledger/ledger.ts'
-import { openProcessCounters, type Tally } from '#shared/ledger/process-counters.ts'
+import { openProcessCounters, type ProcessCounters } from '#shared/ledger/process-counters.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
@@ -34,13 +34,13 @@ describeOnServers('points that the store has lost', () => {
   let database: TestDatabase
   let db: Database
   let dir = ''
-  const opened: { kv: Kv; tally: Tally }[] = []
+  const opened: { kv: Kv; counters: ProcessCounters }[] = []
 
   /** A replica, as far as the ledger knows one. */
   const openReplica = async (journalPath: string | null = null) => {
     const kv = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
-    const tally = openProcessCounters({ kv, db, log, journalPath, journaled: () => 0 })
-    const replica = { kv, tally }
+    const counters = openProcessCounters({ kv, db, log, journalPath, journaled: () => 0 })
+    const replica = { kv, counters }
     opened.push(replica)
     return replica
   }
@@ -58,7 +58,7 @@ describeOnServers('points that the store has lost', () => {
       ...changes,
     })
   const columns = async (kv: Kv): Promise<Partial<Ledger>> => {
-    for (const { tally } of opened) await tally.sync()
+    for (const { counters } of opened) await counters.sync()
     const { losses: _losses, rejected: _rejected, ...points } = await readLedger(db, kv)
     return Object.fromEntries(Object.entries(points).filter(([, count]) => count !== 0))
   }
@@ -76,8 +76,8 @@ describeOnServers('points that the store has lost', () => {
     db = await openDatabase({ url: database.url, dir: '' })
   })
   afterEach(async () => {
-    for (const { kv, tally } of opened.splice(0)) {
-      await tally.stop()
+    for (const { kv, counters } of opened.splice(0)) {
+      await counters.stop()
       await kv.close()
     }
     await db.close()
@@ -91,10 +91,10 @@ describeOnServers('points that the store has lost', () => {
     await admit(other.kv, sync('ben', times(0, 5)))
     // Three points of each partition are stored, and only some of them are acknowledged.
     const settled: number[] = []
-    const settle: Kv['settle'] = async (partition, slice, epoch) => {
-      if (settled.push(partition) % 2 === 1) await one.kv.settle(partition, slice, epoch)
+    const acknowledge: Kv['acknowledge'] = async (partition, slice, epoch) => {
+      if (settled.push(partition) % 2 === 1) await one.kv.acknowledge(partition, slice, epoch)
     }
-    await flushAll(one.kv, { kv: { ...one.kv, settle } })
+    await flushAll(one.kv, { kv: { ...one.kv, acknowledge } })
     await admit(one.kv, sync('cleo', times(0, 4)))
     await admit(other.kv, sync('anna', times(7, 2)))
     expect(await columns(one.kv)).toMatchObject({ received: 18, stored: 12 })
@@ -169,10 +169,10 @@ describeOnServers('points that the store has lost', () => {
   )
 
   test('a loss is recorded once, when it is found twice, and taken back when the points are found', async () => {
-    const { kv, tally } = await openReplica()
+    const { kv, counters } = await openReplica()
     await publishStatus(db, kv)
     await admit(kv, sync('anna', times(0, 6)))
-    await tally.sync()
+    await counters.sync()
     const look = createLossWatch({ db, kv, now: () => NOW })
     const noted = async () =>
       (await db.sql<{ points: number }[]>`SELECT points::int FROM ledger_losses ORDER BY id`).map(

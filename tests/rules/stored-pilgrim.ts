@@ -5,8 +5,8 @@
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { FoldPoint } from '#shared/fold/fold.ts'
 import { type DayChange, refold, type StoredDay } from '#shared/fold/refold.ts'
-import { addSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
-import type { Books } from '../fold/reference-fold.ts'
+import { addTotals, zeroTotals, type Totals } from '#shared/fold/point-totals.ts'
+import type { TotalsByPeriod } from '../fold/reference-fold.ts'
 import { identity } from './walks.ts'
 
 /** A phone's clock may run this far ahead of the place in time of its check-in. */
@@ -14,14 +14,14 @@ const CLOCK_AHEAD_MS = 86_400_000
 
 const isNothing = (sums: object): boolean => Object.values(sums).every((figure) => figure === 0)
 
-function write(books: Books, { day, delta, end }: DayChange): void {
+function write(periods: TotalsByPeriod, { day, delta, end }: DayChange): void {
   const { hours, modes, ...sums } = delta
-  const stored = (books.days[day] ??= { ...zeroSums(), end })
-  addSums(stored, sums)
+  const stored = (periods.days[day] ??= { ...zeroTotals(), end })
+  addTotals(stored, sums)
   stored.end = end
-  for (const [hour, sums] of hours) addSums((books.hours[hour] ??= zeroSums()), sums)
+  for (const [hour, sums] of hours) addTotals((periods.hours[hour] ??= zeroTotals()), sums)
   for (const [mode, { distanceMm, carbonMg }] of modes) {
-    const sums = (books.modes[`${day} ${mode}`] ??= { distanceMm: 0, carbonMg: 0 })
+    const sums = (periods.modes[`${day} ${mode}`] ??= { distanceMm: 0, carbonMg: 0 })
     sums.distanceMm += distanceMm
     sums.carbonMg += carbonMg
   }
@@ -30,13 +30,13 @@ function write(books: Books, { day, delta, end }: DayChange): void {
 /** One pilgrim without a point. */
 export function createStoredPilgrim(calendar: Calendar) {
   const points = new Map<string, FoldPoint>()
-  const books: Books = { days: {}, hours: {}, modes: {} }
+  const periods: TotalsByPeriod = { days: {}, hours: {}, modes: {} }
 
   /** The days from `from` on, ascending, and the last one before it. */
   const readDays = (from: string): StoredDay[] => {
-    const days = Object.keys(books.days).sort()
+    const days = Object.keys(periods.days).sort()
     const first = days.findLast((day) => day < from) ?? from
-    return days.filter((day) => day >= first).map((day) => ({ day, end: books.days[day]!.end }))
+    return days.filter((day) => day >= first).map((day) => ({ day, end: periods.days[day]!.end }))
   }
 
   const readPoints = (day: string): FoldPoint[] => {
@@ -63,20 +63,20 @@ export function createStoredPilgrim(calendar: Calendar) {
         reread.push(step.value)
         step = plan.next(readPoints(step.value).filter((point) => !added.has(identity(point))))
       }
-      for (const change of step.value) write(books, change)
+      for (const change of step.value) write(periods, change)
       return reread
     },
 
     /** All that is stored; hours and modes that sum to nothing are left out. */
-    books(): Books {
+    periods(): TotalsByPeriod {
       const something = <T extends object>(record: Record<string, T>) =>
         Object.fromEntries(Object.entries(record).filter(([, sums]) => !isNothing(sums)))
-      return { days: books.days, hours: something(books.hours), modes: something(books.modes) }
+      return { days: periods.days, hours: something(periods.hours), modes: something(periods.modes) }
     },
 
-    totals(): Sums {
-      const totals = zeroSums()
-      for (const day of Object.values(books.days)) addSums(totals, day)
+    totals(): Totals {
+      const totals = zeroTotals()
+      for (const day of Object.values(periods.days)) addTotals(totals, day)
       return totals
     },
   }

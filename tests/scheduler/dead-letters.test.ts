@@ -77,7 +77,7 @@ describeFlushHarness('dead letters', (harness) => {
       { field: `t${NOON}`, value: 'nonsense' },
       pack(point({ sentMs: NOON + 1 })),
     ])
-    const unsettled = { ...harness.kv, settle: async () => undefined }
+    const unsettled = { ...harness.kv, acknowledge: async () => undefined }
     expect(await harness.flush({ kv: unsettled })).toMatchObject({ stored: 1, deadLetters: 1 })
     expect(await harness.flush()).toMatchObject({ stored: 0, duplicates: 1, deadLetters: 1 })
     expect(await harness.deadLetters()).toHaveLength(1)

@@ -131,11 +131,11 @@ describeFlushHarness('flush', (harness) => {
     await harness.buffer('anna', walk(10))
     await harness.buffer('ben', walk(10))
     const { kv } = harness
-    const settle: typeof kv.settle = async (partition, slice) => {
+    const acknowledge: typeof kv.acknowledge = async (partition, slice) => {
       if (slice.some(({ userId }) => userId === 'anna')) await harness.buffer('anna', walk(5, NOON + HOUR_MS))
-      await kv.settle(partition, slice)
+      await kv.acknowledge(partition, slice)
     }
-    expect(await harness.flush({ kv: { ...kv, settle } })).toMatchObject({ stored: 20, failures: 0 })
+    expect(await harness.flush({ kv: { ...kv, acknowledge } })).toMatchObject({ stored: 20, failures: 0 })
     expect(await harness.pending()).toEqual(walk(5, NOON + HOUR_MS).map(({ sentMs }) => `anna t${sentMs}`))
     expect(await harness.flush()).toMatchObject({ stored: 5, duplicates: 0 })
     await expectProjections(harness.db, harness.calendar)
@@ -145,12 +145,12 @@ describeFlushHarness('flush', (harness) => {
     await harness.buffer('anna', [point()])
     const { kv } = harness
     const changed = { ...pack(point({ lat: 25 })) }
-    const settle: typeof kv.settle = async (partition, stored) => {
-      await kv.settle(partition, stored)
+    const acknowledge: typeof kv.acknowledge = async (partition, stored) => {
+      await kv.acknowledge(partition, stored)
       await harness.bufferEntries('anna', [changed])
-      await kv.settle(partition, stored)
+      await kv.acknowledge(partition, stored)
     }
-    await harness.flush({ kv: { ...kv, settle } })
+    await harness.flush({ kv: { ...kv, acknowledge } })
     expect(await kv.peek('anna')).toEqual([changed])
     expect(await harness.flush()).toMatchObject({ stored: 0, duplicates: 1 })
   })
@@ -161,12 +161,12 @@ describeFlushHarness('flush', (harness) => {
     for (let i = 0; i < 60; i++) await harness.buffer(`pilgrim-${i}`, wander(random, 1 + (i % 9), NOON, 1))
     const sizes: number[] = []
     const { kv } = harness
-    const settle: typeof kv.settle = (partition, slice) => {
+    const acknowledge: typeof kv.acknowledge = (partition, slice) => {
       sizes.push(slice.reduce((sum, { entries }) => sum + entries.length, 0))
-      return kv.settle(partition, slice)
+      return kv.acknowledge(partition, slice)
     }
     const before = (await harness.pending()).length
-    expect(await harness.flush({ slicePoints: 50, kv: { ...kv, settle } })).toMatchObject({
+    expect(await harness.flush({ slicePoints: 50, kv: { ...kv, acknowledge } })).toMatchObject({
       stored: before,
       failures: 0,
     })

@@ -38,11 +38,11 @@ describeFlushHarness('last flush', (harness) => {
   test('is the time at which a flush is complete', async () => {
     await fill(harness)
     const { kv } = harness
-    const settle: Kv['settle'] = async (...args) => {
-      await kv.settle(...args)
+    const acknowledge: Kv['acknowledge'] = async (...args) => {
+      await kv.acknowledge(...args)
       harness.nowMs = NOON + MINUTE_MS
     }
-    await harness.flush({ kv: { ...kv, settle } })
+    await harness.flush({ kv: { ...kv, acknowledge } })
     // With several partitions it is the earliest of their last flushes.
     expect([NOON, NOON + MINUTE_MS]).toContain((await lastFlush(harness))!)
     expect(await harness.db.sql`SELECT FROM flushes WHERE finished_at > started_at`).not.toHaveLength(0)
@@ -81,9 +81,9 @@ describeFlushHarness('last flush', (harness) => {
     await harness.buffer('anna', walk(2))
     harness.nowMs += 5 * MINUTE_MS
     const { kv } = harness
-    const settle: Kv['settle'] = () => Promise.reject(new TypeError('a fault of ours'))
+    const acknowledge: Kv['acknowledge'] = () => Promise.reject(new TypeError('a fault of ours'))
     for (let i = 0; i < 2; i++) {
-      expect(await harness.flush({ kv: { ...kv, settle } })).toMatchObject({ failures: 1 })
+      expect(await harness.flush({ kv: { ...kv, acknowledge } })).toMatchObject({ failures: 1 })
       expect(await lastFlush(harness)).toBe(NOON)
     }
     expect(await harness.flush()).toMatchObject({ duplicates: 2, failures: 0 })

@@ -23,12 +23,12 @@ const locks = ({ kv }: FlushHarness): string[] =>
 function holding(kv: Kv) {
   const reached = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
-  const settle: Kv['settle'] = async (...args) => {
+  const acknowledge: Kv['acknowledge'] = async (...args) => {
     reached.resolve()
     await held.promise
-    await kv.settle(...args)
+    await kv.acknowledge(...args)
   }
-  return { kv: { ...kv, settle }, reached: reached.promise, letGo: held.resolve }
+  return { kv: { ...kv, acknowledge }, reached: reached.promise, letGo: held.resolve }
 }
 
 describeFlushHarness('flush lock', (harness) => {
@@ -63,8 +63,8 @@ describeFlushHarness('flush lock', (harness) => {
 
   test('is released afterwards, also when the flush failed', async () => {
     await fill(harness)
-    const settle: Kv['settle'] = () => Promise.reject(new TypeError('a fault of ours'))
-    await harness.flush({ kv: { ...harness.kv, settle } })
+    const acknowledge: Kv['acknowledge'] = () => Promise.reject(new TypeError('a fault of ours'))
+    await harness.flush({ kv: { ...harness.kv, acknowledge } })
     for (const name of locks(harness)) expect(await harness.kv.lock(name, 1)).not.toBeNull()
   })
 
@@ -155,8 +155,8 @@ describeFlushHarness('flush lock', (harness) => {
     for (const userId of users) await harness.buffer(userId, walk(5))
     let stolen: string | null = null
     let settled = 0
-    const settle: Kv['settle'] = async (...args) => {
-      await harness.kv.settle(...args)
+    const acknowledge: Kv['acknowledge'] = async (...args) => {
+      await harness.kv.acknowledge(...args)
       if (settled++ > 0) return
       // Like a frozen process: the lock expires before it is renewed.
       Bun.sleepSync(400)
@@ -167,7 +167,7 @@ describeFlushHarness('flush lock', (harness) => {
       })
       await Bun.sleep(200)
     }
-    const result = await harness.flush({ kv: { ...harness.kv, settle }, lockMs: 200, slicePoints: 5 })
+    const result = await harness.flush({ kv: { ...harness.kv, acknowledge }, lockMs: 200, slicePoints: 5 })
     expect(result).toMatchObject({ failures: 1 })
     expect(harness.complaints).toMatchObject([{ level: 'error', error: 'the flush lock was lost' }])
     expect(await harness.kv.lock(name, 1)).toBeNull()
@@ -182,12 +182,12 @@ describeFlushHarness('flush lock', (harness) => {
   test('a stopping process finishes its slices, leaves the rest, and does not wait', async () => {
     await fill(harness)
     const stopping = new AbortController()
-    const settle: Kv['settle'] = async (...args) => {
-      await harness.kv.settle(...args)
+    const acknowledge: Kv['acknowledge'] = async (...args) => {
+      await harness.kv.acknowledge(...args)
       stopping.abort()
     }
     const result = await harness.flush({
-      kv: { ...harness.kv, settle },
+      kv: { ...harness.kv, acknowledge },
       slicePoints: 5,
       stopping: stopping.signal,
     })

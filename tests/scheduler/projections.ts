@@ -113,12 +113,12 @@ function addPilgrim(
   points: readonly FoldPoint[],
   calendar: Calendar,
 ): void {
-  const books = recompute(points, calendar)
+  const periods = recompute(points, calendar)
   let total: Record<string, number> = { points: 0, checkins: 0, mm: 0, mg: 0 }
-  for (const [day, { points, checkins, distanceMm: mm, carbonMg: mg, end }] of Object.entries(books.days)) {
+  for (const [day, { points, checkins, distanceMm: mm, carbonMg: mg, end }] of Object.entries(periods.days)) {
     const [startMs] = calendar.span(day)
     let hours = 0
-    for (const hour of Object.keys(books.hours).map(Number))
+    for (const hour of Object.keys(periods.hours).map(Number))
       if (calendar.day(hour) === day) hours += 2 ** ((hour - startMs) / HOUR_MS)
     const [anchor, before] = [end.anchor, end.before].map((fix) => (fix ? [fix.lat, fix.lng, fix.t] : null))
     all.days[`${userId} ${day}`] = { points, checkins, mm, mg, hours, anchor, before }
@@ -126,9 +126,9 @@ function addPilgrim(
     total = plus(total, { points, checkins, mm, mg })
   }
   all.totals[userId] = { ...total, ...seen(points) }
-  for (const [hour, { points, checkins, distanceMm: mm, carbonMg: mg }] of Object.entries(books.hours))
+  for (const [hour, { points, checkins, distanceMm: mm, carbonMg: mg }] of Object.entries(periods.hours))
     all.eventHours[hour] = plus(all.eventHours[hour], { points, checkins, pilgrims: 1, mm, mg })
-  for (const [key, { distanceMm: mm, carbonMg: mg }] of Object.entries(books.modes))
+  for (const [key, { distanceMm: mm, carbonMg: mg }] of Object.entries(periods.modes))
     all.eventModes[key] = plus(all.eventModes[key], { mm, mg })
 }
 

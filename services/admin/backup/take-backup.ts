@@ -135,7 +135,7 @@ async function writePending(installation: Installation, counts: Counts, write: W
     for await (const slice of slices(kv, partition, POINTS_A_LINE))
       await writeLine(slice.pending.map((pending) => ({ ...pending, position: null })))
   // The counters are for the ledger, because those of a restored buffer start at zero.
-  await write(JSON.stringify({ lives: await kv.books() }))
+  await write(JSON.stringify({ lives: await kv.counters() }))
 }
 
 async function writePositions(kv: Kv, write: Write): Promise<void> {

@@ -6,7 +6,7 @@ import { type BufferedPoint, fieldOf, unpack } from '#shared/buffer/point.ts'
 import { ParticipantStatus, Role, type Time, time } from '#shared/contracts/fields.ts'
 import { LISTED, type UserDetail } from '#shared/contracts/user-detail.ts'
 import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
-import { zeroSums } from '#shared/fold/point-totals.ts'
+import { zeroTotals } from '#shared/fold/point-totals.ts'
 import { notFound, unavailable } from '#shared/http/errors.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 import { isLineUserId } from '#shared/line/line-client.ts'
@@ -61,7 +61,7 @@ const unknown = (userId: string) => notFound(`There is no pilgrim with the id ${
 
 /** Figures that are computed. */
 function figuresOf({ row, statistics, storedPoints }: Pilgrim) {
-  const { checkins, distanceMm, carbonMg: mg } = statistics ?? zeroSums()
+  const { checkins, distanceMm, carbonMg: mg } = statistics ?? zeroTotals()
   const { consumption, transport } = row ?? { consumption: {}, transport: {} }
   const reported = transportSums(transport)
   const { level, zh, en, icon } = levelOf(distanceMm, checkins)

@@ -5,7 +5,7 @@ import type { Carbon } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
-import { type ModeSums } from '#shared/fold/point-totals.ts'
+import { type ModeTotals } from '#shared/fold/point-totals.ts'
 import { REPORTS } from '#shared/schema/profiles.ts'
 
 interface Sums {
@@ -14,12 +14,12 @@ interface Sums {
   pilgrims: number
 }
 
-const noAmount = (): ModeSums => ({ distanceMm: 0, carbonMg: 0 })
-const add = (into: ModeSums, distanceMm: number, carbonMg: number) => {
+const noAmount = (): ModeTotals => ({ distanceMm: 0, carbonMg: 0 })
+const add = (into: ModeTotals, distanceMm: number, carbonMg: number) => {
   into.distanceMm += distanceMm
   into.carbonMg += carbonMg
 }
-const shown = ({ distanceMm, carbonMg: mg }: ModeSums) => ({ km: roundKm(distanceMm), kg: roundKg(mg) })
+const shown = ({ distanceMm, carbonMg: mg }: ModeTotals) => ({ km: roundKm(distanceMm), kg: roundKg(mg) })
 
 /** Reads everything in one statement, so that the figures are consistent. */
 async function readSums({ db }: ServiceContext): Promise<Sums> {
@@ -42,8 +42,8 @@ async function readSums({ db }: ServiceContext): Promise<Sums> {
 /** Total = sum over modes (self-reported kilometres included) + consumption. Reports have no day. */
 export async function readCarbon(context: ServiceContext): Promise<Carbon> {
   const [sums, lastFlush] = await Promise.all([readSums(context), readLastFlush(context.db, context.kv)])
-  const byMode = new Map<string, ModeSums>()
-  const byDay = new Map<string, ModeSums>()
+  const byMode = new Map<string, ModeTotals>()
+  const byDay = new Map<string, ModeTotals>()
   const all = noAmount()
   const pieces = { water: 0, recycle: 0, hotel: 0 }
   let consumedMg = 0

@@ -5,14 +5,14 @@ import { time } from '#shared/contracts/fields.ts'
 import type { Timeline, TimelineEntry } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
-import { addSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
+import { addTotals, zeroTotals, type Totals } from '#shared/fold/point-totals.ts'
 import { auditLog } from '#shared/schema/operations.ts'
 import { eventDays, eventHours } from '#shared/schema/totals.ts'
 
 /** Most entries that are shown. An event has only a few. */
 const MAX_ENTRIES = 1_000
 
-const figures = (sums: Sums, pilgrims: number) => ({
+const figures = (sums: Totals, pilgrims: number) => ({
   points: sums.points,
   checkins: sums.checkins,
   pilgrims,
@@ -28,12 +28,12 @@ export async function readTimeline(context: ServiceContext): Promise<Timeline> {
     readEntries(context),
     readLastFlush(db, kv),
   ])
-  const byDay = new Map<string, Sums>()
+  const byDay = new Map<string, Totals>()
   for (const hour of hours)
-    addSums(byDay.getOrInsertComputed(calendar.day(hour.hour.getTime()), zeroSums), hour)
+    addTotals(byDay.getOrInsertComputed(calendar.day(hour.hour.getTime()), zeroTotals), hour)
   return {
     time_zone: config.timeZone,
-    days: days.map(({ day, pilgrims }) => ({ day, ...figures(byDay.get(day) ?? zeroSums(), pilgrims) })),
+    days: days.map(({ day, pilgrims }) => ({ day, ...figures(byDay.get(day) ?? zeroTotals(), pilgrims) })),
     hours: hours.map((hour) => ({ hour: time(hour.hour.getTime()), ...figures(hour, hour.pilgrims) })),
     entries,
     as_of: lastFlush === null ? null : time(lastFlush),

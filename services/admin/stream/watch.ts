@@ -126,7 +126,7 @@ function createKvPoll(
   let before: CountersReading | null = null
 
   const count = async (): Promise<void> => {
-    const reading = { counters: await kv.books(), atMs: performance.now() }
+    const reading = { counters: await kv.counters(), atMs: performance.now() }
     const counts = countsOf(before, reading, now())
     before = reading
     const changed = hasChanges(seen.counts, counts)

@@ -7,7 +7,7 @@ import { savedMg } from '#shared/rules/carbon.ts'
 import { type Level, LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { transportSums } from '#shared/rules/reported-carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
-import { zeroSums } from '#shared/fold/point-totals.ts'
+import { zeroTotals } from '#shared/fold/point-totals.ts'
 import type { CardFacts, Fix } from '../card-design/card-facts.ts'
 
 /** Version of the design; a new one makes every stored card outdated. */
@@ -48,7 +48,7 @@ export async function readPortrait(context: ServiceContext, userId: string): Pro
 const NOBODY = { row: null, statistics: null }
 
 function factsOf(eventName: string, { row, statistics }: Pick<Pilgrim, 'row' | 'statistics'>): CardFacts {
-  const { distanceMm, checkins, carbonMg: mg } = statistics ?? zeroSums()
+  const { distanceMm, checkins, carbonMg: mg } = statistics ?? zeroTotals()
   const reported = transportSums(row?.transport ?? {})
   const level = levelOf(distanceMm, checkins)
   const next = LEVELS[level.level] ?? null

@@ -10,7 +10,7 @@ import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
-import { zeroSums } from '#shared/fold/point-totals.ts'
+import { zeroTotals } from '#shared/fold/point-totals.ts'
 import { followers } from '#shared/schema/messages.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import type { Figures } from './replies.ts'
@@ -78,7 +78,7 @@ async function storeProfile(
 /** Reads the pilgrim's figures, pending points included. Without the buffer the figures are marked `incomplete`. */
 export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Promise<Figures> {
   const known = (await readPilgrimsDegraded(context, [pilgrim.userId])).get(pilgrim.userId)
-  const { checkins, distanceMm, carbonMg: mg } = known?.statistics ?? zeroSums()
+  const { checkins, distanceMm, carbonMg: mg } = known?.statistics ?? zeroTotals()
   const reported = transportSums(pilgrim.transport)
   return {
     level: levelOf(distanceMm, checkins),

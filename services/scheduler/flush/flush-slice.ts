@@ -3,7 +3,7 @@ import { type BufferedPoint, readStamp, unpack } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 import { ValueRefused } from '#shared/db/insert-rows.ts'
 import { type Entry, userHash } from '#shared/kv/kv.ts'
-import { type Book, countSlice } from '#shared/ledger/stored-counters.ts'
+import { type BufferEpoch, countSlice } from '#shared/ledger/stored-counters.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { Fix } from '#shared/fold/fold.ts'
 import { personLockKey } from '#shared/pilgrims/person-lock.ts'
@@ -36,7 +36,7 @@ interface Storing {
   readonly calendar: Calendar
   /** Epoch milliseconds. */
   readonly now: () => number
-  readonly counters: Book
+  readonly counters: BufferEpoch
 }
 
 const NOTHING: SliceResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }

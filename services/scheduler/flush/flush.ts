@@ -177,7 +177,7 @@ async function storeAndAcknowledge(
   try {
     // Safe to repeat: stored points are recognised as duplicates.
     const result = await db.read(() => flushSlice(db, calendar, slice, now))
-    await kv.settle(slice.partition, slice.pending, slice.epoch)
+    await kv.acknowledge(slice.partition, slice.pending, slice.epoch)
     return result
   } catch (error) {
     if (isDatabaseUnavailable(error) || isKvUnavailable(error)) throw error

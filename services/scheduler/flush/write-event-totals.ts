@@ -1,7 +1,7 @@
 /** Adds a fold's changes to the event's totals: by hour, by day and mode, by day. */
 import type { Query } from '#shared/db/db.ts'
 import type { Mode } from '#shared/rules/carbon.ts'
-import { addSums, type ModeSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
+import { addTotals, type ModeTotals, zeroTotals, type Totals } from '#shared/fold/point-totals.ts'
 import type { PilgrimChange } from './fold-points.ts'
 
 /** Whether a pilgrim is new on a day, and the starts of the hours in which they are new (epoch milliseconds). */
@@ -11,8 +11,8 @@ export interface News {
   readonly newHours: readonly number[]
 }
 
-type HourSums = Sums & { pilgrims: number }
-type DayModeSums = ModeSums & { readonly day: string; readonly mode: Mode }
+type HourTotals = Totals & { pilgrims: number }
+type DayModeSums = ModeTotals & { readonly day: string; readonly mode: Mode }
 
 /** Locks the event's rows last and in sorted order, because every flush adds to the current hour. */
 export async function writeEventTotals(
@@ -20,13 +20,13 @@ export async function writeEventTotals(
   changes: readonly PilgrimChange[],
   news: readonly News[],
 ): Promise<void> {
-  const hours = new Map<number, HourSums>()
+  const hours = new Map<number, HourTotals>()
   const modes = new Map<string, DayModeSums>()
   const days = new Map<string, number>()
-  const hourOf = (hour: number) => hours.getOrInsertComputed(hour, () => ({ ...zeroSums(), pilgrims: 0 }))
+  const hourOf = (hour: number) => hours.getOrInsertComputed(hour, () => ({ ...zeroTotals(), pilgrims: 0 }))
   for (const { days: changed } of changes)
     for (const { day, delta } of changed) {
-      for (const [hour, sums] of delta.hours) addSums(hourOf(hour), sums)
+      for (const [hour, sums] of delta.hours) addTotals(hourOf(hour), sums)
       for (const [mode, sums] of delta.modes) {
         const mine = modes.getOrInsertComputed(`${day} ${mode}`, () => ({
           day,
@@ -47,7 +47,7 @@ export async function writeEventTotals(
   await writePilgrims(tx, [...days])
 }
 
-const writeHours = (tx: Query, hours: readonly (readonly [hour: number, sums: HourSums])[]) => tx`
+const writeHours = (tx: Query, hours: readonly (readonly [hour: number, sums: HourTotals])[]) => tx`
   INSERT INTO event_hours AS h (hour, points, checkins, pilgrims, distance_mm, carbon_mg)
   SELECT to_timestamp(hour_ms / 1000), points, checkins, pilgrims, mm::bigint, mg::bigint FROM unnest(
     ${hours.map(([hour]) => hour)}::float8[], ${hours.map(([, s]) => s.points)}::int[],

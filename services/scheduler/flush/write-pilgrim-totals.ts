@@ -2,7 +2,7 @@
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { DayChange } from '#shared/fold/refold.ts'
-import { addSums, zeroSums } from '#shared/fold/point-totals.ts'
+import { addTotals, zeroTotals } from '#shared/fold/point-totals.ts'
 import type { PilgrimChange } from './fold-points.ts'
 import type { Move } from './latest-positions.ts'
 import { type News, writeEventTotals } from './write-event-totals.ts'
@@ -31,8 +31,8 @@ async function writeTotals(
   moves: readonly Move[],
 ): Promise<void> {
   const sums = changes.map(({ days }) => {
-    const total = zeroSums()
-    for (const { delta } of days) addSums(total, delta)
+    const total = zeroTotals()
+    for (const { delta } of days) addTotals(total, delta)
     return total
   })
   const latest = moves.map(({ to }) => to)

@@ -1,17 +1,17 @@
 /** The totals of the whole event, erased people's contributions included. */
 import type { Query } from '#shared/db/db.ts'
 import type { DayChange } from '#shared/fold/refold.ts'
-import { addSums, type ModeSums, zeroSums, type Sums } from '#shared/fold/point-totals.ts'
+import { addTotals, type ModeTotals, zeroTotals, type Totals } from '#shared/fold/point-totals.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
 import { EVENT_DAYS, EVENT_HOURS, EVENT_MODES } from './tables.ts'
 
-type HourSums = Sums & { pilgrims: number }
+type HourTotals = Totals & { pilgrims: number }
 
 /** Adds up the days of pilgrims. The size is bounded by the event's hours, days and modes. */
 export class EventTotals {
-  readonly #hours = new Map<number, HourSums>()
+  readonly #hours = new Map<number, HourTotals>()
   readonly #days = new Map<string, { pilgrims: number }>()
-  readonly #modes = new Map<string, ModeSums & { day: string; mode: string }>()
+  readonly #modes = new Map<string, ModeTotals & { day: string; mode: string }>()
 
   /** Adds all days of one pilgrim. */
   add(days: readonly DayChange[]): void {
@@ -48,13 +48,13 @@ export class EventTotals {
     await differences.reconcile(tx, EVENT_MODES, modes, await rowsOf(tx, EVENT_MODES))
   }
 
-  #addHour(hour: number, sums: HourSums): void {
-    const mine = this.#hours.getOrInsertComputed(hour, () => ({ ...zeroSums(), pilgrims: 0 }))
-    addSums(mine, sums)
+  #addHour(hour: number, sums: HourTotals): void {
+    const mine = this.#hours.getOrInsertComputed(hour, () => ({ ...zeroTotals(), pilgrims: 0 }))
+    addTotals(mine, sums)
     mine.pilgrims += sums.pilgrims
   }
 
-  #addMode(day: string, mode: string, { distanceMm, carbonMg }: ModeSums): void {
+  #addMode(day: string, mode: string, { distanceMm, carbonMg }: ModeTotals): void {
     const mine = this.#modes.getOrInsertComputed(`${day} ${mode}`, () => ({
       day,
       mode,
@@ -73,11 +73,11 @@ const rowsOf = async (tx: Query, table: Table): Promise<Row[]> => [
 ]
 
 /** The columns of a row for sums. */
-export const rowOf = ({ points, checkins, distanceMm, carbonMg }: Sums) => ({
+export const rowOf = ({ points, checkins, distanceMm, carbonMg }: Totals) => ({
   ...{ points, checkins, distance_mm: distanceMm, carbon_mg: carbonMg },
 })
 
-const sumsOf = (row: Row): Sums => ({
+const sumsOf = (row: Row): Totals => ({
   points: (row.points ?? 0) as number,
   checkins: (row.checkins ?? 0) as number,
   distanceMm: row.distance_mm as number,

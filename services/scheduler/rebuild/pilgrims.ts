@@ -3,7 +3,7 @@ import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint } from '#shared/fold/fold.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
-import { addSums, zeroSums } from '#shared/fold/point-totals.ts'
+import { addTotals, zeroTotals } from '#shared/fold/point-totals.ts'
 import { cursorBatches } from '#shared/db/cursor-batches.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
 import { EventTotals, rowOf } from './event-totals.ts'
@@ -81,8 +81,8 @@ function foldAll(points: readonly FoldPoint[], calendar: Calendar): DayChange[] 
 }
 
 function totalsOf(userId: string, points: readonly FoldPoint[], days: readonly DayChange[]): Row {
-  const sums = zeroSums()
-  for (const { delta } of days) addSums(sums, delta)
+  const sums = zeroTotals()
+  for (const { delta } of days) addTotals(sums, delta)
   const lastMs = points.at(-1)!.t
   const { lat, lng } = points.find(({ t }) => t === lastMs)!
   return {

@@ -13,7 +13,7 @@ import {
 import { createBatcher } from './batcher.ts'
 
 /** Resolves with the kv's verdict; rejects with `KvUnavailable` or `KvFull`. */
-export type Ask = (submission: Submission) => Promise<Verdict>
+export type Admit = (submission: Submission) => Promise<Verdict>
 
 /** Timeout of the kv for requests that are never journaled. */
 const REQUEST_TIMEOUT_MS = 2_000
@@ -34,7 +34,7 @@ export function createAdmitWithTimeout(
   rules: AdmissionRules,
   prime: () => Promise<VersionedStatus>,
   learn: (status: VersionedStatus | null) => void = () => undefined,
-): Ask {
+): Admit {
   const submit = createBatcher(kv, rules)
   let priming: Promise<VersionedStatus> | null = null
   return async (submission) => {
@@ -69,7 +69,7 @@ export async function answerWithin(
 }
 
 /** Admits a submission that the phone keeps until it is confirmed. @throws Refusal 503 when the kv is unavailable */
-export async function admitOrThrow(admit: Ask, submission: Submission): Promise<Verdict> {
+export async function admitOrThrow(admit: Admit, submission: Submission): Promise<Verdict> {
   const answer = await answerWithin(admit(submission), REQUEST_TIMEOUT_MS)
   if (answer === 'unavailable' || answer === 'late') throw storeUnavailable()
   return answer

@@ -137,5 +137,5 @@ export async function deleteJournals(dir: string): Promise<void> {
     abandoned.db.close()
     await rm(join(dir, name), { force: true })
   }
-  for (const name of readdirSync(dir).filter((name) => name.endsWith('.tally'))) await rm(join(dir, name))
+  for (const name of readdirSync(dir).filter((name) => name.endsWith('.counters'))) await rm(join(dir, name))
 }

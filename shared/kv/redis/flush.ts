@@ -9,7 +9,7 @@ const PAGE = 10_000
 export function flushVerbs(
   client: Client,
   tags: readonly string[],
-): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'settle' | 'renew'> {
+): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'acknowledge' | 'renew'> {
   return {
     epoch: async (partition) =>
       (await asked<string | null>(client.hget(`${tags[partition]}:ledger`, 'epoch'))) ?? '',
@@ -31,7 +31,7 @@ export function flushVerbs(
       const lists = await allOf<string[]>(pipeline)
       return lists.map((list, i) => ({ userId: userIds[i]!, entries: pairsOf(list) }))
     },
-    async settle(partition, stored, epoch = '') {
+    async acknowledge(partition, stored, epoch = '') {
       if (stored.length === 0) return
       const lists = stored.map(({ userId, entries }) => {
         const list = [userId]

@@ -9,7 +9,7 @@ export const entriesOf = (hash: Record<string, string>): Entry[] =>
 export function readingVerbs(
   client: Client,
   tags: readonly string[],
-): Pick<Kv, 'peek' | 'peekEach' | 'bufferSize' | 'oldestPending' | 'books'> {
+): Pick<Kv, 'peek' | 'peekEach' | 'bufferSize' | 'oldestPending' | 'counters'> {
   return {
     async peek(userId) {
       const tag = tags[partitionOf(userId, tags.length)]!
@@ -39,7 +39,7 @@ export function readingVerbs(
       const times = heads.flatMap(([, score]) => (score === undefined ? [] : [Number(score)]))
       return times.length === 0 ? null : Math.min(...times)
     },
-    async books() {
+    async counters() {
       const held = await Promise.all(
         tags.map((tag) => asked<Record<string, string>>(client.hgetall(`${tag}:ledger`))),
       )

@@ -76,7 +76,7 @@ export async function runFault(
   await mending
   await Bun.sleep(timing.calmMs)
   await Promise.all([phones.finish(RECOVERY_MS), operators.finish(RECOVERY_MS)])
-  const settledS = await settle(system, recorded, fault, mendedMs)
+  const settledS = await acknowledge(system, recorded, fault, mendedMs)
   const findings = await audit(system, recorded, fault.deadLetters ?? 0)
   await balance(system, recorded, fault, lostBefore, findings.lost.length)
   logs.complain(recorded)
@@ -125,7 +125,7 @@ async function isServing(system: TestSystem, recorded: RecordedRequests): Promis
 }
 const PROBE_MS = Date.now() - 7_200_000
 
-async function settle(
+async function acknowledge(
   system: TestSystem,
   recorded: RecordedRequests,
   fault: Fault,

@@ -54,7 +54,7 @@ for (const [name, url] of [
   ['NATS', () => server!.url],
 ] as const)
   describe.skipIf(embeddedOnly && name === 'NATS')(`bus: ${name}`, () => {
-    test('each subscriber gets each event of its subject, and of no other', async () => {
+    test('each subscriber receives each event of its subject, and of no other', async () => {
       const member = await join(url())
       const [first, second, other] = [new Member(), new Member(), new Member()]
       const [subject, otherSubject] = [newSubject(), newSubject()]
@@ -76,7 +76,7 @@ for (const [name, url] of [
       expect(other.got).toEqual([])
     })
 
-    test('a member that is closed finishes what it is about, and gets nothing more', async () => {
+    test('a closed member finishes its current event, and receives no more', async () => {
       const member = await join(url())
       const subject = newSubject()
       const started = Promise.withResolvers<void>()
@@ -93,7 +93,7 @@ for (const [name, url] of [
       expect(member.bus.connected()).toBe(false)
     })
 
-    test('a failing subscriber is reported and stops nothing', async () => {
+    test('a failing subscriber is reported and does not stop others', async () => {
       const member = await join(url())
       const subject = newSubject()
       member.rejections = 1
@@ -106,7 +106,7 @@ for (const [name, url] of [
   })
 
 describeOnServers('NATS', () => {
-  test('delivers again what was rejected, and what came before the subscriber', async () => {
+  test('redelivers rejected events, and events from before the subscriber connected', async () => {
     const member = await join(server!.url)
     const subject = newSubject()
     await member.subscribe(newSubject(), 'service.other')
@@ -130,7 +130,7 @@ describeOnServers('NATS', () => {
     expect(other.got.length).toBeGreaterThan(3)
   })
 
-  test('a slow event holds up no other', async () => {
+  test('a slow event does not delay others', async () => {
     const [one, other] = [await join(server!.url), await join(server!.url)]
     const subject = newSubject()
     const held = Promise.withResolvers<void>()
@@ -148,7 +148,7 @@ describeOnServers('NATS', () => {
     expect(got.at(-1)).toBe(0)
   })
 
-  test('restarted: publishing rejects at once meanwhile, and everything works by itself afterwards', async () => {
+  test('restarted: publishing fails immediately meanwhile, and recovers by itself afterwards', async () => {
     const member = await join(server!.url)
     const subject = newSubject()
     await member.subscribe(subject, 'service.patient')
@@ -162,7 +162,7 @@ describeOnServers('NATS', () => {
     await until(() => member.got.includes(3), soon('the subscription to come back'))
   })
 
-  test('a stream that is gone is made again', async () => {
+  test('a deleted stream is created again', async () => {
     const member = await join(server!.url)
     const subject = newSubject()
     await member.subscribe(subject, 'service.bereft')
@@ -173,7 +173,7 @@ describeOnServers('NATS', () => {
     await until(() => member.got.includes(2), soon('the second event'))
   })
 
-  test('not there at the start: it comes up later; closed before that, it ends', async () => {
+  test('down at the start: connects later; closed before that, it stops', async () => {
     await server!.stop()
     const early = await Member.open(server!.url)
     const never = await Member.open(server!.url)

@@ -47,7 +47,7 @@ describeOnServers('the sweep', () => {
   const acted = ({ id }: Event) =>
     until(() => acts.includes(id), { timeoutMs: 15_000, what: `event ${id} to be acted on` })
 
-  test('a young event is left to the bus, and swept once it is old', async () => {
+  test('a new event is left to the bus, and published by the sweep once it is old', async () => {
     const young = await commitAt(START)
     const old = await commitAt(START - GRACE_MS - 1)
     clockMs = START

@@ -103,7 +103,7 @@ for (const [name, open] of [
       return rows.length === 1
     }
 
-    test('an event is handled once in effect, however often it is rung and swept', async () => {
+    test('an event takes effect once, however often the bus and the sweep deliver it', async () => {
       const outbox = join()
       await outbox.on('scheduler.flush', act)
       const event = await commit(outbox)
@@ -115,7 +115,7 @@ for (const [name, open] of [
       expect(acts).toEqual(new Map([event, later].map(({ id }) => [id, 1])))
     })
 
-    test('the bus and the sweep that bring the same event at once wait for one act', async () => {
+    test('when the bus and the sweep deliver the same event together, it is handled once', async () => {
       const outbox = join()
       const held = Promise.withResolvers<void>()
       await outbox.on('scheduler.flush', async (event) => {
@@ -132,7 +132,7 @@ for (const [name, open] of [
       expect(acts.get(event.id)).toBe(1)
     })
 
-    test('what is rolled back was never there', async () => {
+    test('a rolled back event is never delivered', async () => {
       const outbox = join()
       await outbox.on('scheduler.flush', act)
       let undone: Event | null = null
@@ -148,7 +148,7 @@ for (const [name, open] of [
       expect([...acts.keys()]).toEqual([event.id])
     })
 
-    test('each subscriber has its own go at it, with the payload as it was written', async () => {
+    test('each subscriber handles the event separately, with the payload as written', async () => {
       const outbox = join()
       const payload = { status: 'ended', version: 3, message: 'a|b', changed_at: time(0) } as const
       const got: unknown[] = []
@@ -169,7 +169,7 @@ for (const [name, open] of [
       )
     })
 
-    test('an act that fails comes again, is told of, and keeps no other', async () => {
+    test('a failed event is retried and reported, and does not block others', async () => {
       const outbox = join()
       let failing: Event | null = null
       let failures = 0
@@ -185,7 +185,7 @@ for (const [name, open] of [
       expect(lines.join()).toContain('not yet')
     })
 
-    test('a subscriber that was down finds what happened, but no history', async () => {
+    test('a subscriber that was down receives the events it missed, but none from before its start', async () => {
       const writer = join()
       const event = await commit(writer)
       await writer.ring(event)
@@ -196,7 +196,7 @@ for (const [name, open] of [
       expect(acts.has(old.id)).toBe(false)
     })
 
-    test('stopping waits for the act of a sweep', async () => {
+    test('stopping waits for a running sweep', async () => {
       const outbox = join()
       const event = await commit(outbox)
       const started = Promise.withResolvers<void>()

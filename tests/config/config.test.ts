@@ -22,7 +22,7 @@ const faultsOf = (env: Record<string, string>): readonly string[] => {
 const TOKEN = 'token-of-16-char'
 
 describe('the configuration', () => {
-  test('names every fault at once', () => {
+  test('reports all faults together', () => {
     const faults = faultsOf({
       EVENT_PARTITIONS: '0',
       EVENT_TIMEZONE: 'Mars/Olympus',
@@ -48,7 +48,7 @@ describe('the configuration', () => {
     )
   })
 
-  test('tells names that look like settings and are none', () => {
+  test('reports misspelt names of settings', () => {
     const misspelt = ['EVENT_ADMN_TOKEN', 'EVENT_FLUSH_SECOND_FILE', 'LINE_CHANEL_SECRET', 'S3_REGIN']
     const others = [
       'EVENT_FILES',
@@ -64,7 +64,7 @@ describe('the configuration', () => {
     )
   })
 
-  test('says of each fault what the setting takes', () => {
+  test('reports for each fault what the setting accepts', () => {
     const faults = {
       EVENT_PORT: ['abc', 'must be a number'],
       EVENT_HOST: ['my host', 'must be an address to listen on, such as 127.0.0.1 or 0.0.0.0'],
@@ -83,7 +83,7 @@ describe('the configuration', () => {
     expect(faultsOf({ DATABASE_URL: 'postgresql://a,b/event', REDIS_URL: 'redis://a,redis://b' })).toEqual([])
   })
 
-  test('a route is a line; whatever else the file holds is a fault', () => {
+  test('a route is a line, and any other content of the file is a fault', () => {
     const dir = mkdtempSync(join(tmpdir(), 'event-route-'))
     try {
       const file = join(dir, 'route.json')
@@ -119,7 +119,7 @@ describe('the configuration', () => {
     expect(faultsOf({ EVENT_ENV: 'production', LINE_CHANNEL_SECRET: 'x' })).toEqual([])
   })
 
-  test('an unset or blank token admits nobody; several are told apart; one in two places is refused', () => {
+  test('an unset or blank token admits nobody; several are distinguished; the same token twice is refused', () => {
     expect(readConfig({ EVENT_ADMIN_TOKEN: '  ' }).tokens).toEqual([])
     const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(16)) as [string, string, string]
     expect(
@@ -133,7 +133,7 @@ describe('the configuration', () => {
     expect(faultsOf({ EVENT_ADMIN_TOKEN: `${a},,${b}` })).toEqual([expect.stringContaining('empty token')])
   })
 
-  test('a token that can be guessed is refused, and never told', () => {
+  test('a token that can be guessed is refused, and never shown', () => {
     for (const short of ['Q7', 'Xq9v', `lin:${'x'.repeat(15)}`, 'x'.repeat(15), ':1', 'Xq9v:1'])
       for (const variable of ['EVENT_ADMIN_TOKEN', 'EVENT_MANAGER_TOKEN', 'EVENT_VOLUNTEER_TOKEN']) {
         const [fault, ...others] = faultsOf({ [variable]: `${TOKEN},${short}` })
@@ -156,13 +156,13 @@ describe('the configuration', () => {
     expect(readConfig({ EVENT_ADMIN_TOKEN: given }).tokens).toEqual([{ name, role: 'owner', value }])
   })
 
-  test('where the name may be the token, nobody guesses', () => {
+  test('an entry whose name may be the token is refused', () => {
     expect(faultsOf({ EVENT_ADMIN_TOKEN: `${TOKEN}:${TOKEN}` })).toEqual([
       expect.stringMatching(/^EVENT_ADMIN_TOKEN: which part is the token\?/),
     ])
   })
 
-  test('origins are taken as browsers send them, and others refused with what was meant', () => {
+  test('origins are accepted as browsers send them, and others are refused with a suggestion', () => {
     for (const right of ['*', 'https://a.example', 'https://a.example, http://localhost:5173', ''])
       expect(faultsOf({ EVENT_CORS_ORIGINS: right })).toEqual([])
     expect(
@@ -189,7 +189,7 @@ describe('the configuration', () => {
     ])
   })
 
-  test('a secret may stand in a file; the variable itself wins; a file that is not there is a fault', () => {
+  test('a secret may be in a file; the variable itself takes precedence; a missing file is a fault', () => {
     const dir = mkdtempSync(join(tmpdir(), 'event-config-'))
     try {
       const file = join(dir, 'token')
@@ -219,7 +219,7 @@ describe('the configuration', () => {
     expect(JSON.stringify(readConfig(given))).toBe(JSON.stringify(readConfig({})))
   })
 
-  test('compose passes every setting on', () => {
+  test('docker-compose.yml passes every setting to the services', () => {
     // These are the container’s own, or the embedded run’s.
     for (const name of SETTING_NAMES)
       if (!['PORT', 'EVENT_PORT', 'EVENT_HOST'].includes(name))

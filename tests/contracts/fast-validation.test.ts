@@ -74,7 +74,7 @@ const trackSync = fc.record({
 
 const RUNS = 3_000
 
-describe('a quick check', () => {
+describe('the fast validation', () => {
   /** Yes here is yes there, and the same value; how often it is yes is told. */
   const agrees = (
     values: fc.Arbitrary<unknown>,
@@ -108,7 +108,7 @@ describe('a quick check', () => {
     expect(agrees(values, quick, slow)).toBeGreaterThan(0.05)
   })
 
-  test('takes what phones send', () => {
+  test('accepts what phones send', () => {
     const sent = { user_id: 'U1', lat: 24.15, lng: 120.67, timestamp: '2026-04-12T04:00:00Z', accuracy: 12 }
     expect(fastCheckIn(sent)).not.toBeNull()
     expect(fastGpsPoint(sent)).not.toBeNull()
@@ -116,7 +116,7 @@ describe('a quick check', () => {
   })
 })
 
-describe('quick data', () => {
+describe('the fast selection of fields', () => {
   test('of a check-in and a track names every field of the contract, and nothing else', () => {
     const time = '2026-04-12T04:00:00.000Z'
     const place = { recorded_at: time, in_range: true, clock_corrected: false }

@@ -29,7 +29,7 @@ const { paths } = openApiDocument('x', 'https://x.test') as {
 }
 const bodies = ENDPOINTS.filter(({ bodyKind, body }) => bodyKind === 'json' && body !== Nothing)
 
-describe('a body that a contract takes', () => {
+describe('a body that a contract accepts', () => {
   test.each(bodies.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const))(
     'of %s holds nothing that can not be stored',
     (_name, { path, method, body }) => {

@@ -29,7 +29,7 @@ describeOnServers('a Postgres that fails', () => {
   const useThePool = () =>
     Promise.all(Array.from({ length: 10 }, () => db.read(() => db.sql`SELECT pg_sleep(0.05)`)))
 
-  test('stopped: queries, transactions and probes fail soon, as unavailable', async () => {
+  test('stopped: queries, transactions and probes fail quickly as unavailable', async () => {
     await useThePool()
     const inTransaction = Promise.withResolvers<void>()
     const cut = rejection(
@@ -57,7 +57,7 @@ describeOnServers('a Postgres that fails', () => {
     await until(() => db.probe().then(() => true), soon('the database to be back'))
   })
 
-  test('a query in the moment of the loss does not spoil its connection', async () => {
+  test('a query during the loss does not break its connection', async () => {
     for (const signal of ['SIGKILL', 'SIGINT'] as const) {
       await useThePool()
       await server.stop(signal)
@@ -99,7 +99,7 @@ describeOnServers('a Postgres that fails', () => {
     await other.close()
   })
 
-  test('restarted between two requests: a read does not notice, though every connection is dead', async () => {
+  test('restarted between two requests: a read succeeds although every connection is closed', async () => {
     await useThePool()
     await server.stop()
     await server.restart()
@@ -107,7 +107,7 @@ describeOnServers('a Postgres that fails', () => {
     for (const answer of answers) expect([...answer]).toEqual([{ value: 1 }])
   })
 
-  test('frozen: the probe is bounded, and everything works when it goes on', async () => {
+  test('frozen: the probe times out, and everything works after it continues', async () => {
     await useThePool()
     server.pause()
     const startedAt = performance.now()
@@ -120,7 +120,7 @@ describeOnServers('a Postgres that fails', () => {
     await db.probe()
   })
 
-  test('a statement that takes too long is given up, as unavailable', async () => {
+  test('a statement that takes too long is cancelled and reported as unavailable', async () => {
     const slow = db.sql.begin(async (tx) => {
       await tx`SET LOCAL statement_timeout = 50`
       await tx`SELECT pg_sleep(5)`
@@ -128,7 +128,7 @@ describeOnServers('a Postgres that fails', () => {
     expect(isDatabaseUnavailable(await rejection(slow))).toBe(true)
   })
 
-  test('behind a network that swallows everything: given up soon after the server would have', async () => {
+  test('behind a network that drops every packet: times out soon after the server would have', async () => {
     await using network = await openTcpProxy(server.port)
     const url = new URL(server.url)
     url.port = `${network.port}`
@@ -148,7 +148,7 @@ describeOnServers('a Postgres that fails', () => {
     }
   })
 
-  test('is not there at the start: calls fail until it is', async () => {
+  test('is down at the start: calls fail until it is up', async () => {
     await server.stop()
     const early = await openDatabase({ url: server.url, dir: '' })
     expect(isDatabaseUnavailable(await rejection(early.probe()))).toBe(true)

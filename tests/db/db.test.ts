@@ -43,7 +43,7 @@ for (const [name, open] of [
     const written = async (subject: string) =>
       (await db.orm.select().from(outbox).where(eq(outbox.subject, subject))).length
 
-    test('is migrated from nothing, and again without effect', async () => {
+    test('migrates an empty database, and a second run changes nothing', async () => {
       const schema = () => db.sql`
         SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns
         WHERE table_schema = 'public' ORDER BY table_name, ordinal_position`
@@ -56,7 +56,7 @@ for (const [name, open] of [
       expect(await db.orm.select().from(activity)).toMatchObject([{ status: 'active', version: 1 }])
     })
 
-    test('a transaction holds whole or not at all', async () => {
+    test('a transaction is applied completely or not at all', async () => {
       await db.orm.transaction(async (tx) => {
         await write('both', tx)
         await write('both', tx)
@@ -78,7 +78,7 @@ for (const [name, open] of [
       expect(await written('none')).toBe(0)
     })
 
-    test('transactions at once all come through', async () => {
+    test('concurrent transactions all commit', async () => {
       const transactions = Array.from({ length: 20 }, (_, i) =>
         db.orm.transaction(async (tx) => {
           await write(`at-once-${i}`, tx)
@@ -93,7 +93,7 @@ for (const [name, open] of [
       expect(answers).toEqual(Array.from({ length: 20 }, (_, i) => `at-once-${i}`))
     })
 
-    test('times keep their milliseconds, JSON its shape, arrays their order', async () => {
+    test('times keep milliseconds, JSON keeps its structure, arrays keep their order', async () => {
       await write('shape')
       const [row] = await db.orm.select().from(outbox).where(eq(outbox.subject, 'shape'))
       expect(row).toMatchObject({ payload: { subject: 'shape' }, createdAt: new Date(1_700_000_000_123) })
@@ -105,7 +105,7 @@ for (const [name, open] of [
       expect(raw).toEqual({ ms: 1_700_000_000_123, names: ['b', 'a|"}', '雨'] })
     })
 
-    test('points of a day go to its partition, others to the default one; their identity is one', async () => {
+    test('points of a day are stored in its partition, others in the default one, with one identity', async () => {
       await db.sql`
         CREATE TABLE gps_points_of_a_day PARTITION OF gps_points
         FOR VALUES FROM ('2026-04-12T00:00:00Z') TO ('2026-04-13T00:00:00Z')`
@@ -120,7 +120,7 @@ for (const [name, open] of [
       expect(await store('2026-04-13T00:00:00.000Z')).toBeEmpty()
     })
 
-    test('it answers; a wrong query is no outage', async () => {
+    test('the probe succeeds; a wrong query is not reported as an outage', async () => {
       await db.probe()
       for (const wrong of [
         () => db.sql`SELECT nothing`,
@@ -166,7 +166,7 @@ describe('the embedded database', () => {
     await again.close()
   }, 30_000)
 
-  test('that cannot start says so, and leaves nothing running', async () => {
+  test('reports that it cannot start, and leaves no process running', async () => {
     const broken = join(dir, 'broken')
     await mkdir(broken)
     writeFileSync(join(broken, 'PG_VERSION'), '99')
@@ -184,7 +184,7 @@ describe('the embedded database', () => {
   }, 30_000)
 })
 
-test('an embedded database that is busy is not silent, unless it is so for long', async () => {
+test('a busy embedded database does not time out, unless it is busy for long', async () => {
   const db = await openDatabase({ url: '', dir: join(dir, 'busy') })
   const probe = queuedProbe(async () => db.sql`SELECT 1`, { waitMs: 20, busyMs: 200 })
   const beganMs = performance.now()

@@ -55,7 +55,7 @@ for (const driver of ['embedded', 'Postgres'])
     const held = () =>
       db.sql`SELECT id, said, (extract(epoch FROM at) * 1000)::float8 AS at, small, yes FROM things ORDER BY id`.values()
 
-    test('stand in the table as they were given', async () => {
+    test('are stored in the table as given', async () => {
       await insert(THINGS)
       const rows = THINGS.map(([id, said, at, small, yes]) => [id, said, at, small, yes])
       const single = (small: number | null) => (small === null ? null : Math.fround(small))
@@ -77,7 +77,7 @@ for (const driver of ['embedded', 'Postgres'])
       await db.sql`TRUNCATE things`
     })
 
-    test('many, and more text than was reckoned with', async () => {
+    test('are stored in large numbers and with long texts', async () => {
       const many = Array.from({ length: 3_000 }, (_, i): Thing => [i, `${i} `.repeat(40), i, i, true])
       await insert(many)
       const [row] = await db.sql`SELECT count(*)::int AS rows, sum(length(said))::int AS length FROM things`

@@ -45,13 +45,13 @@ describeOnServers('migrations on Postgres', () => {
   })
   afterEach(() => db.close())
 
-  test('several jobs at once apply each of them once', async () => {
+  test('concurrent jobs apply each migration once', async () => {
     await Promise.all(Array.from({ length: 5 }, () => migrate(server.url)))
     expect(await readSchema(db.sql)).toEqual(NAMES)
     await expectSchema(db.sql)
   })
 
-  test('a migration gives way to those who use its table, and comes through when they are done', async () => {
+  test('a migration waits for transactions that use its table, and completes after them', async () => {
     await migrateDatabase(db)
     const held = Promise.withResolvers<void>()
     const reading = Promise.withResolvers<void>()
@@ -80,7 +80,7 @@ describeOnServers('migrations on Postgres', () => {
     expect(slowestMs).toBeLessThan(3_000)
   }, 30_000)
 
-  test('one that fails leaves nothing of itself, and everything before it', async () => {
+  test('a failed migration is rolled back, and the earlier ones stay', async () => {
     const faulty = next('CREATE TABLE half (id integer);--> statement-breakpoint SELECT 1 / 0')
     await rejection(migrateDatabase(db, { migrations: [...MIGRATIONS, faulty] }))
     expect(await readSchema(db.sql)).toEqual(NAMES)
@@ -153,7 +153,7 @@ describe('each migration is safe while services run', () => {
 
   for (const { name, sql } of MIGRATIONS) test(name, () => expect(faultsOf(sql)).toEqual([]))
 
-  test('and unsafe ones are told', () => {
+  test('unsafe migrations are reported', () => {
     for (const unsafe of [
       'ALTER TABLE "pilgrims" DROP COLUMN "phone"',
       'ALTER TABLE "a" ALTER COLUMN "b" SET DATA TYPE bigint',

@@ -39,7 +39,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('the embedded run has it so', async () => {
+test('the embedded run behaves the same', async () => {
   const db = await openDatabase({ url: '', dir: join(dir, 'driver') })
   const [settings] = await db.sql`
     SELECT current_setting('fsync') AS fsync, current_setting('wal_sync_method') AS method,

@@ -22,7 +22,7 @@ function open(origins: readonly string[]) {
     )
 }
 
-test('any origin: nothing varies, and no credentials', async () => {
+test('any origin: no Vary header, and no credentials', async () => {
   const ask = open(['*'])
   for (const origin of [null, 'https://a.example'])
     for (const [path, method] of [
@@ -38,7 +38,7 @@ test('any origin: nothing varies, and no credentials', async () => {
     }
 })
 
-test('listed origins are echoed with credentials, no other one is', async () => {
+test('listed origins are echoed with credentials, and no others', async () => {
   const ask = open(LISTED)
   for (const path of ['/made', '/none'])
     for (const origin of LISTED) {
@@ -63,11 +63,11 @@ test('listed origins are echoed with credentials, no other one is', async () => 
   }
 })
 
-test('an answer that varies already varies by both', async () => {
+test('an existing Vary header is extended', async () => {
   expect((await open(LISTED)('/found', null)).headers.get('vary')).toBe('Accept, Origin')
 })
 
-test('a preflight is answered for every address, and may be kept for a day', async () => {
+test('a preflight is answered for every address, and may be cached for a day', async () => {
   const answer = await open(LISTED)('/none', LISTED[0]!, 'OPTIONS')
   expect(answer.status).toBe(204)
   expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -78,7 +78,7 @@ test('a preflight is answered for every address, and may be kept for a day', asy
   })
 })
 
-test('a client’s request id is kept where it is one', () => {
+test('a valid request id of a client is used', () => {
   const idOf = (id: string) => requestIdOf(new Request('http://a/', { headers: { 'X-Request-Id': id } }))
   expect(idOf('walk-7:retry.2_x')).toBe('walk-7:retry.2_x')
   expect(idOf('a b')).toMatch(/^[\da-f]{8}-/)

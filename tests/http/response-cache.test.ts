@@ -22,7 +22,7 @@ function setUp() {
   return { clock, answers, get, made: () => made }
 }
 
-test('many who ask at once get one answer, however they word it', async () => {
+test('concurrent requests that mean the same share one answer', async () => {
   const { get, made } = setUp()
   const queries = ['?limit=5', '?limit=5&x=1', '?x=2&limit=5', '?limit=5']
   expect(await Promise.all(queries.map((query) => get(query, { limit: 5 })))).toEqual(Array(4).fill('"1"'))
@@ -31,7 +31,7 @@ test('many who ask at once get one answer, however they word it', async () => {
   expect(made()).toBe(2)
 })
 
-test('an answer is given for its time, counted from where it began', async () => {
+test('an answer is cached for its lifetime, counted from the start of its computation', async () => {
   const { clock, get, answers } = setUp()
   const slow = Promise.withResolvers<string>()
   const first = answers.answer(ask('?slow'), null, 'slow', () => slow.promise)
@@ -43,7 +43,7 @@ test('an answer is given for its time, counted from where it began', async () =>
   expect(await get('?slow', 'slow')).toBe('"1"')
 })
 
-test('operators and the public never share an answer, nor do two roles', async () => {
+test('operators and the public never share an answer, and neither do two roles', async () => {
   const { get } = setUp()
   expect(await get('', 'all')).toBe('"1"')
   expect(await get('', 'all', operator('owner'))).toBe('"2"')
@@ -52,7 +52,7 @@ test('operators and the public never share an answer, nor do two roles', async (
   expect(await get('', 'all', operator('owner'))).toBe('found "2"')
 })
 
-test('a failure is everybody’s who waits, and kept for nobody', async () => {
+test('a failure is returned to all waiting requests, and is not cached', async () => {
   const { answers, get } = setUp()
   const failing = () =>
     rejection(answers.answer(ask(''), null, 'all', () => Promise.reject(new Error('away'))))
@@ -61,7 +61,7 @@ test('a failure is everybody’s who waits, and kept for nobody', async () => {
   expect(await get('', 'all')).toBe('"1"')
 })
 
-test('a flood of different questions holds no more than its bound', async () => {
+test('many different requests do not exceed the size limit of the cache', async () => {
   const { answers, get } = setUp()
   for (let i = 0; i < 1_000; i++) await get(`?bbox=${i}`, i)
   const kept = Array.from({ length: 1_000 }, (_, i) => answers.find(ask(`?bbox=${i}`), null))
@@ -69,7 +69,7 @@ test('a flood of different questions holds no more than its bound', async () => 
   expect(kept.at(-1)).not.toBeNull()
 })
 
-test('a client that has the answer is told so', async () => {
+test('a client that has the current answer gets 304', async () => {
   const { answers } = setUp()
   const get = (headers: Record<string, string>, who: Operator | null = null) =>
     answers.answer(ask('', headers), who, 'all', async () => '"same"')

@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { dataEndpoint } from '#shared/contracts/tracking.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
 
-test('a route has nothing prepared that it does not look at: that costs more than to answer', () => {
+test('a route prepares nothing that it does not read, because that costs more than the answer', () => {
   // Nobody asks it anything.
   const context = { tls: false, config: { corsOrigins: ['*'] }, now: Date.now } as unknown as ServiceContext
   const router = createRouter(context)

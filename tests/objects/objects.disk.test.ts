@@ -24,7 +24,7 @@ async function wholeNumber(objects: Objects): Promise<number> {
   return words[0]!
 }
 
-test('a put killed at any moment leaves the object before it or after it, and loses no resolved one', async () => {
+test('a put killed at any moment leaves the old object or the new one, and loses no completed put', async () => {
   const directory = fresh()
   const script = join(import.meta.dir, '../helpers/write-objects-until-killed.ts')
   let leftovers = 0
@@ -48,7 +48,7 @@ test('a put killed at any moment leaves the object before it or after it, and lo
   expect(leftovers).toBeGreaterThan(0)
 }, 60_000)
 
-test('readers see whole objects only while one is written over and over', async () => {
+test('readers see complete objects only while one is overwritten again and again', async () => {
   const objects = await openDiskObjects(fresh())
   const put = (n: number) =>
     objects.put('cards/one.png', new Uint8Array(new Uint32Array(262_144).fill(n).buffer), PNG)
@@ -66,7 +66,7 @@ test('readers see whole objects only while one is written over and over', async 
   expect(seen.size).toBeGreaterThan(1)
 })
 
-test('opening sweeps what killed puts left, and spares puts of other processes', async () => {
+test('opening removes files of killed puts, and keeps those of running processes', async () => {
   const directory = fresh()
   const objects = await openDiskObjects(directory)
   await objects.put('cards/a/kept.png', new Uint8Array(10), PNG)
@@ -83,7 +83,7 @@ test('opening sweeps what killed puts left, and spares puts of other processes',
   expect(await Array.fromAsync(objects.list(''))).toEqual(['cards/a/kept.png'])
 })
 
-test('the probe fails where nothing can be written, and recovers', async () => {
+test('the probe fails while nothing can be written, and then recovers', async () => {
   const directory = fresh()
   const objects = await openDiskObjects(directory)
   await objects.put('cards/one.png', new Uint8Array(10), PNG)
@@ -101,7 +101,7 @@ test('the probe fails where nothing can be written, and recovers', async () => {
   await objects.probe()
 })
 
-test('a file that something else has cut is unavailable, never half an object', async () => {
+test('a truncated file is reported as unavailable, and never read as an object', async () => {
   const directory = fresh()
   const objects = await openDiskObjects(directory)
   await objects.put('cards/one.png', new Uint8Array(1_000), PNG)
@@ -116,7 +116,7 @@ test('a file that something else has cut is unavailable, never half an object', 
   expect(await objects.head('cards/one.png')).toMatchObject({ size: 1_000 })
 })
 
-test('what others keep in the directory is not listed', async () => {
+test('files of others in the directory are not listed', async () => {
   const directory = fresh()
   const objects = await openDiskObjects(directory)
   await mkdir(join(directory, 'lost+found'))

@@ -89,7 +89,7 @@ for (const { name, open, breakDown, repair } of s3 === null ? [disk] : [disk, bu
       expect(Buffer.compare(found.bytes, bytes)).toBe(0)
     })
 
-    test('overwrites; the etag goes with the bytes', async () => {
+    test('overwrites, and the ETag belongs to the bytes', async () => {
       const first = await objects.put('cards/U2.png', bytesOf('first'), PNG)
       const contentType = `text/plain; charset=${'x'.repeat(80)}`
       const second = await objects.put('cards/U2.png', bytesOf('second'), { contentType })
@@ -129,7 +129,7 @@ for (const { name, open, breakDown, repair } of s3 === null ? [disk] : [disk, bu
       expect(await listed(objects, '')).toEqual(expect.arrayContaining(['many/0.png', 'many-more/1.png']))
     })
 
-    test('keeps keys apart whatever a pilgrim is called', async () => {
+    test('keeps the keys of all pilgrims distinct, whatever their ids', async () => {
       const ids = ['Uab', 'uab', 'UAB', 'u:b', 'u@b', 'u.b', '...', '.u', 'u.', '-', '_', 'CON', '0']
       const keys = [
         ...ids.map((id) => `ids/${id}.png`),
@@ -144,7 +144,7 @@ for (const { name, open, breakDown, repair } of s3 === null ? [disk] : [disk, bu
       expect(await listed(objects, 'ids/u')).toEqual(keys.filter((key) => key.startsWith('ids/u')))
     })
 
-    test('refuses whatever is no key, no prefix or no media type', async () => {
+    test('refuses an invalid key, prefix or media type', async () => {
       for (const key of BAD_KEYS) {
         await expectRejection(objects.put(key, bytesOf('x'), PNG), InvalidObjectKey)
         await expectRejection(objects.get(key), InvalidObjectKey)
@@ -160,7 +160,7 @@ for (const { name, open, breakDown, repair } of s3 === null ? [disk] : [disk, bu
       expect(await listed(objects, 'cards/U4')).toEqual([])
     })
 
-    test('of concurrent puts one wins whole', async () => {
+    test('one of several concurrent puts is stored completely', async () => {
       const versions = Array.from({ length: 16 }, (_, i) => new Uint8Array(100_000 + i).fill(i))
       const written = await Promise.all(versions.map((bytes) => objects.put('cards/U5.png', bytes, PNG)))
       const last = (await objects.get('cards/U5.png'))!
@@ -184,7 +184,7 @@ for (const { name, open, breakDown, repair } of s3 === null ? [disk] : [disk, bu
       expect((await objects.get('cards/U6.png'))!.bytes).toEqual(bytesOf('kept'))
     }, 60_000)
 
-    test('the probe leaves nothing that a list shows', async () => {
+    test('the probe leaves no object behind', async () => {
       const before = await listed(objects, '')
       for (let i = 0; i < 3; i++) await objects.probe()
       expect(await listed(objects, '')).toEqual(before)
@@ -195,7 +195,7 @@ for (const { name, open, breakDown, repair } of s3 === null ? [disk] : [disk, bu
 test('S3 needs credentials', () => expectRejection(openObjects('s3://bucket', NO_S3), TypeError))
 
 describe.skipIf(s3 === null)('a troubled S3', () => {
-  test('that hangs is given up in time, and used again when it answers', async () => {
+  test('a hanging server times out, and is used again when it answers', async () => {
     const objects = await openObjects(`s3://${s3!.bucket}`, { ...s3!.settings, timeoutMs: 700 })
     await objects.probe()
     s3!.server.pause()

@@ -24,7 +24,7 @@ const MAX = 5
 const WINDOW_MS = 1_000
 
 describe('the window of an address', () => {
-  test('never holds more than its most in any window, whenever the calls come', () => {
+  test('never counts more than the limit in any window, whenever the calls come', () => {
     const steps = fc.array(
       fc.record({ after: fc.integer({ min: 0, max: 600 }), address: fc.constantFrom('a', 'b') }),
       {
@@ -48,7 +48,7 @@ describe('the window of an address', () => {
     )
   })
 
-  test('a call that is taken back leaves its place, and an address without calls is forgotten', () => {
+  test('a call that is taken back frees its place, and an address without calls is removed', () => {
     let now = 0
     const limit = createAddressLimit({ max: 1, windowMs: WINDOW_MS }, () => now)
     limit.charge('a')
@@ -85,7 +85,7 @@ const RIGHT: Record<string, (userId: string) => object> = {
 describeBothStacks(
   'an address',
   (stack) => {
-    test('ends where it names an invented pilgrim each time; what is refused is not counted', async () => {
+    test('applies although each call names an invented pilgrim; refused calls are not counted', async () => {
       const send = (path: string, body: object) => post(stack, path, body)
       // Neither what the contract refuses nor what the verb does.
       for (let i = 0; i < LIMIT; i++) {
@@ -113,7 +113,7 @@ describeBothStacks(
       expect(last).toBe(429)
     })
 
-    test('reading, and an operator with a token, are not', async () => {
+    test('does not count reads and operators with a token', async () => {
       expect((await stack.fetch('/api/event/data')).status).toBe(200)
       const drawn = await stack.fetch('/api/event/og-image', {
         method: 'POST',

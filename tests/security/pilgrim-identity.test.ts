@@ -97,15 +97,15 @@ async function refusal(authorization: string | null, userId = USER): Promise<num
 }
 
 describe('a LIFF ID token', () => {
-  test('of the pilgrim is believed', async () => {
+  test('of the pilgrim is accepted', async () => {
     expect(await refusal(`Bearer ${await token()}`)).toBeNull()
   })
 
-  test('of somebody else is 403', async () => {
+  test('of another person gets 403', async () => {
     expect(await refusal(`Bearer ${await token({ subject: 'U-other' })}`)).toBe(403)
   })
 
-  test('missing, or another scheme, is 401', async () => {
+  test('missing, or with another scheme, gets 401', async () => {
     expect(await refusal(null)).toBe(401)
     expect(await refusal(`Basic ${await token()}`)).toBe(401)
     expect(await refusal('Bearer ')).toBe(401)
@@ -119,7 +119,7 @@ describe('a LIFF ID token', () => {
     expect(await refusal(`Bearer ${await token(claims)}`)).toBe(401)
   })
 
-  test('tampered with is 401', async () => {
+  test('changed after signing gets 401', async () => {
     const [head, , signature] = (await token()).split('.')
     const body = Buffer.from(
       JSON.stringify({ iss: 'https://access.line.me', aud: CHANNEL, sub: 'U-other', exp: 4_000_000_000 }),
@@ -129,7 +129,7 @@ describe('a LIFF ID token', () => {
     expect(await refusal(`Bearer ${unsigned}.${body}.`, 'U-other')).toBe(401)
   })
 
-  test('signed by a key of the same name that is not published is 401', async () => {
+  test('signed by an unpublished key of the same id gets 401', async () => {
     expect(await refusal(`Bearer ${await token({ signer: await newSigner('first') })}`)).toBe(401)
   })
 })
@@ -141,7 +141,7 @@ describe('the key set', () => {
     expect(fetches).toBe(1)
   })
 
-  test('is fetched again for a key id that is not known, but not for each guess', async () => {
+  test('is fetched again for an unknown key id, but not for each guess', async () => {
     expect(await refusal(`Bearer ${await token()}`)).toBeNull()
     const stranger = await newSigner('stranger')
     for (let i = 0; i < 10; i++)
@@ -149,7 +149,7 @@ describe('the key set', () => {
     expect(fetches).toBeLessThanOrEqual(2)
   })
 
-  test('that can not be had is 503, and works when it is back', async () => {
+  test('that is unreachable gives 503, and works when it is back', async () => {
     answers = false
     expect(await refusal(`Bearer ${await token()}`)).toBe(503)
     answers = true
@@ -157,7 +157,7 @@ describe('the key set', () => {
   })
 })
 
-test('with EVENT_IDENTITY=open the user id is believed', async () => {
+test('with EVENT_IDENTITY=open the user id is accepted without proof', async () => {
   const open = createIdentity({
     identity: 'open',
     line: { channelSecret: '', accessToken: '', loginChannelId: '', apiBaseUrl: '', dataApiBaseUrl: '' },

@@ -197,11 +197,11 @@ describeBothStacks(
       await tell(first)
       await reply(first)
       expect(await nameOf()).toBe('Kept')
-      line.profiles.set(userId, { displayName: 'From LINE', language: 'en' })
+      line.profiles.set(userId, { displayName: 'From LINE'.padEnd(250, '.'), language: 'en' })
       const second = textEvent(userId, 'help')
       await tell(second)
       expect(json((await reply(second)).messages)).toContain('Help')
-      expect(await nameOf()).toBe('From LINE')
+      expect(await nameOf()).toBe('From LINE'.padEnd(200, '.'))
     })
 
     test('a follow is welcomed; one with a time out of range is rejected', async () => {

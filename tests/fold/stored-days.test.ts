@@ -1,0 +1,25 @@
+/** The points of a local day, as they are read to fold the day again. */
+import { expect, test } from 'bun:test'
+import { readPointsOfDays } from '#shared/fold/stored-days.ts'
+import { describeFlushHarness, NOON } from '#tests/scheduler/flush-harness.ts'
+import { point } from '#tests/scheduler/walks.ts'
+
+describeFlushHarness('points of a day', (harness) => {
+  test('begin with the first millisecond of the day and end before that of the next', async () => {
+    const day = harness.calendar.day(NOON)
+    const [fromMs, toMs] = harness.calendar.span(day)
+    const times = [fromMs - 1, fromMs, NOON, toMs - 1, toMs]
+    harness.nowMs = toMs
+    await harness.buffer(
+      'anna',
+      times.map((t) => point({ sentMs: t, recordedMs: t })),
+    )
+    await harness.flush()
+    const points = await readPointsOfDays(harness.db.sql, [{ userId: 'anna', day }], harness.calendar)
+    expect((points.get('anna') ?? []).map(({ t }) => t).sort((a, b) => a - b)).toEqual([
+      fromMs,
+      NOON,
+      toMs - 1,
+    ])
+  })
+})

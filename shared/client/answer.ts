@@ -1,0 +1,95 @@
+/** What a call of the client resolves with. Errors are values: no call rejects. */
+import type { ErrorCode } from './api.ts'
+
+export type Answer<T> = Success<T> | Failure
+
+export interface Success<T> {
+  readonly ok: true
+  /** HTTP status: 200, or 202 where the work continues after the answer. */
+  readonly status: number
+  readonly data: T
+  /** Headers of the answer, such as `etag`. */
+  readonly headers: Headers
+}
+
+export interface Failure {
+  readonly ok: false
+  readonly error: ClientError
+}
+
+/** The service's codes, and what happens before or after it: see `code` in the README. */
+export type ClientErrorCode = ErrorCode | 'network' | 'timeout' | 'aborted' | 'not-modified' | 'unexpected'
+
+export interface ClientError {
+  /** HTTP status; 0 without an answer. */
+  readonly status: number
+  /** Branch on this. */
+  readonly code: ClientErrorCode
+  /** A sentence for people. */
+  readonly message: string
+  /** Seconds that the service asks to wait. */
+  readonly retryAfter?: number
+  /** Names the request when you ask for help. */
+  readonly requestId?: string
+  /** The JSON of the refusal, where an endpoint says more than the sentence. */
+  readonly body?: unknown
+}
+
+/** A failure without an answer of the service. */
+export const failure = (code: ClientErrorCode, message: string, status = 0): Failure => ({
+  ok: false,
+  error: { status, code, message },
+})
+
+/** Reads the refusal in an answer with an error status. */
+export async function readRefusal(response: Response): Promise<Failure> {
+  const { status, headers } = response
+  if (status === 304) return failure('not-modified', 'Nothing has changed.', status)
+  const body = parse(await response.text()) as
+    | Partial<Record<'error' | 'code' | 'request_id', string>>
+    | undefined
+  const seconds = Number(headers.get('retry-after') ?? NaN)
+  const requestId = body?.request_id ?? headers.get('x-request-id')
+  return {
+    ok: false,
+    error: {
+      status,
+      code: (body?.code ?? 'unexpected') as ClientErrorCode,
+      message: body?.error ?? `The service answered ${status}.`,
+      ...(seconds >= 0 ? { retryAfter: seconds } : {}),
+      ...(requestId ? { requestId } : {}),
+      ...(body ? { body } : {}),
+    },
+  }
+}
+
+/**
+ * Reads a success.
+ * @param form `envelope`: `data` of a JSON envelope; `json`: JSON as it is; `text`; `blob`
+ */
+export async function readSuccess<T>(
+  response: Response,
+  form: 'envelope' | 'json' | 'text' | 'blob',
+): Promise<Answer<T>> {
+  const { status, headers } = response
+  const success = (data: unknown): Answer<T> => ({ ok: true, status, data: data as T, headers })
+  if (form === 'blob') return success(await response.blob())
+  const text = await response.text()
+  if (form === 'text') return success(text)
+  const body = parse(text) as { readonly ok?: unknown; readonly data?: unknown } | undefined
+  if (body && form === 'json') return success(body)
+  if (body?.ok === true && 'data' in body) return success(body.data)
+  // The sign-in page of a hotel's network answers 200, too.
+  return failure('unexpected', 'Something else than the service answered.', status)
+}
+
+/** The object in a JSON text; undefined for anything else. */
+function parse(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    // Proxies and sign-in pages answer with HTML. The caller gets "unexpected".
+    return undefined
+  }
+}

@@ -1,0 +1,1414 @@
+/** Generated from the OpenAPI document by `bun run client:generate`. Do not edit. */
+
+/** No field. */
+export type Nothing = Record<never, never>
+
+/** A pilgrim's request: `user_id` may be left to the client's identity. */
+export type Caller<T> = T extends unknown ? Omit<T, 'user_id'> & { user_id?: string } : never
+
+/** A body that is sent as it is: a picture, for example. */
+export interface RawBody {
+  body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | FormData | string
+}
+
+export interface Error {
+  /** A sentence for people: what happened and what to do */
+  error: string
+  /** Stable, kebab-case */
+  code?: string
+  request_id?: string
+}
+
+/** Codes of the service's errors. */
+export type ErrorCode = 'invalid-request' | 'unauthorized' | 'forbidden' | 'paused' | 'ended' | 'not-found' | 'method-not-allowed' | 'conflict' | 'too-large' | 'too-slow' | 'rate-limited' | 'internal' | 'unavailable' | 'buffer-full' | 'erased'
+
+/** Every operation: what it takes, and what it answers. */
+export interface Operations {
+  /** Assigns, changes or (null) removes a role; callers cannot grant a role above their own */
+  assignRole: {
+    input: ({
+      user_id: string
+      role: 'owner' | 'manager' | 'volunteer' | null
+    })
+    data: {
+      userId: string
+      role: 'owner' | 'manager' | 'volunteer' | null
+    }
+  }
+  /** Accepts a GPS check-in; answers when it is durable; the next flush writes it to the database */
+  checkIn: {
+    input: Caller<{
+      lat: number
+      lng: number
+      timestamp?: number | string | null
+      /** metres */
+      accuracy?: number | null
+      /** metres */
+      altitude?: number | null
+      /** km/h as measured by the phone; stored only, because the mode follows from the segment’s speed */
+      speed?: number | null
+      /** walk, car, scooter, bike, bus, mrt, train or hsr; not case-sensitive */
+      mode?: string | null
+      /** Any label; truncated to 64 characters */
+      source?: string | null
+      user_id: string
+      /** A list of at most 1,000 track points, as in track/sync; invalid ones do not fail the check-in */
+      track_points?: unknown
+    }>
+    data: {
+      userId: string
+      /** Time of the check-in */
+      recorded_at: string
+      duplicate: boolean
+      /** Number of this pilgrim’s points in the buffer */
+      pending: number
+      /** false: outside the event’s area, stored but not counted */
+      in_range: boolean
+      /** true: the timestamp is ahead of the server’s clock, so the check-in has its time of receipt */
+      clock_corrected: boolean
+      /** Result of track_points; absent if none were sent */
+      track?: {
+        accepted: number
+        duplicates: number
+        rejected: {
+          index: number
+          reason: 'not-an-object' | 'no-timestamp' | 'invalid-timestamp' | 'in-the-future' | 'too-old' | 'in-seconds' | 'out-of-bounds' | 'invalid-position' | 'invalid-field' | 'not-a-list' | 'too-many' | 'no-room'
+        }[]
+        /** The phone may delete these points up to this time, and the rejected points, except those with the reasons too-many and no-room: send these with track/sync */
+        durable_through: string | null
+      }
+    }
+  }
+  /** Number of photos that a pilgrim has sent to the bot */
+  countPhotos: {
+    input: {
+      user_id?: string | number
+    }
+    data: {
+      userId: string
+      photo_count: number
+    }
+  }
+  /** Deploys the rich menu of each language; unchanged menus are skipped */
+  deployMenus: {
+    input: Nothing
+    data: {
+      /** True without LINE credentials */
+      skipped: boolean
+      menus: {
+        language: 'zh-Hant' | 'zh-Hans' | 'en' | 'ja'
+        menu_id: string
+        changed: boolean
+      }[]
+    }
+  }
+  /** Draws a pilgrim’s share card, unless the stored one is current */
+  drawCard: {
+    input: Caller<{
+      user_id: string
+    }>
+    data: {
+      url: string
+      width: number
+      height: number
+      /** The picture’s ETag as in its header, with the quotes; it changes only when the picture changes */
+      etag: string
+    }
+  }
+  /** Deletes a dead letter permanently; the ledger counts it as rejected */
+  dropDeadLetter: {
+    input: {
+      id: string
+    }
+    data: {
+      id: number
+    }
+  }
+  /** Ends the event permanently: final flush, achievement cards, summary; idempotent */
+  endActivity: {
+    input: Nothing
+    data: {
+      status: 'active' | 'paused' | 'ended'
+      /** Error message that pilgrims get while the event is paused or ended */
+      message: string | null
+      /** Time of the last status change; a new message alone does not change it */
+      changed_at: string
+      changed_by: string | null
+      ending: {
+        flush: 'running' | 'done'
+        cards: {
+          done: number
+          total: number | null
+        }
+        summary: 'waiting' | 'sending' | 'sent'
+      } | null
+    }
+  }
+  /** Erases one pilgrim; the event’s totals keep their contribution, without the person */
+  eraseUser: {
+    input: {
+      userId: string
+    }
+    data: {
+      /** Numbers of deleted rows by table, pending points and stored objects */
+      erased: Record<string, number>
+      erased_at: string
+      /** Parts that have failed so far and are retried until they succeed; empty with status 200 */
+      remaining: ('rows' | 'buffer' | 'objects')[]
+    }
+  }
+  /** All data of one pilgrim as a file: JSON, or the points as GPX */
+  exportUser: {
+    input: {
+      userId: string
+      format?: 'json' | 'gpx'
+    }
+    data: {
+      userId: string
+      exported_at: string
+      /** Stored points; kind c is a check-in, t a track point */
+      gps_points: Record<string, unknown>[]
+      /** Points that are in the buffer and not yet in the database, with the same columns; null: the buffer is unavailable, and these points are missing */
+      pending: Record<string, unknown>[] | null
+      [name: string]: unknown
+    }
+  }
+  /** Flushes the buffer now; waits up to 20 s for the result */
+  forceFlush: {
+    input: Nothing
+    data: {
+      /** Whether all points that were pending at the call are stored; false: the flush continues */
+      finished: boolean
+      stored: number
+      duplicates: number
+      dead_letters: number
+    }
+  }
+  /** Every admin write, newest first */
+  listAudit: {
+    input: {
+      limit?: string | number
+      cursor?: string | number
+    }
+    data: {
+      items: {
+        id: number
+        at: string
+        role: 'owner' | 'manager' | 'volunteer'
+        token_name: string
+        token_fingerprint: string
+        action: string
+        details: Record<string, unknown>
+        request_id: string
+      }[]
+      next_cursor: string | null
+    }
+  }
+  /** Points that the database refused, newest first */
+  listDeadLetters: {
+    input: {
+      limit?: string | number
+      cursor?: string | number
+    }
+    data: {
+      items: {
+        id: number
+        userId: string
+        /** Key in the pilgrim’s buffer: kind (c or t) and timestamp in epoch milliseconds */
+        field: string
+        /** The point as the buffer stored it */
+        value: string
+        /** The last error message of the database */
+        reason: string
+        /** Number of refusals */
+        refusals: number
+        refused_at: string
+      }[]
+      next_cursor: string | null
+    }
+  }
+  /** Feedback, newest first: all fields with a token, the public board without one */
+  listFeedback: {
+    input: {
+      limit?: string | number
+      cursor?: string | number
+      status?: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
+      category?: string | number
+    }
+    data: {
+      items: {
+        id: number
+        category: string
+        description: string
+        status: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
+        created_at: string
+        updated_at: string
+        resolved_at: string | null
+        userId: string | null
+        display_name: string | null
+        screenshot_url: string | null
+        device_info: string | null
+        user_agent: string | null
+        contact: string | null
+        admin_note: string | null
+      }[]
+      next_cursor: string | null
+    } | {
+      items: {
+        id: number
+        category: string
+        description: string
+        status: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
+        created_at: string
+        updated_at: string
+        resolved_at: string | null
+      }[]
+      next_cursor: string | null
+    }
+  }
+  /** Role assignments */
+  listRoles: {
+    input: {
+      limit?: string | number
+      cursor?: string | number
+    }
+    data: {
+      items: {
+        userId: string
+        display_name: string | null
+        role: 'owner' | 'manager' | 'volunteer'
+        assigned_by: string
+        assigned_at: string
+      }[]
+      next_cursor: string | null
+    }
+  }
+  /** All survey submissions with counts per question; CSV with Accept: text/csv */
+  listSurveys: {
+    input: {
+      limit?: string | number
+      cursor?: string | number
+    }
+    data: {
+      items: {
+        userId: string
+        display_name: string | null
+        answers: Record<string, number | boolean | string | string[]>
+        revision: number
+        submitted_at: string
+      }[]
+      next_cursor: string | null
+      /** Number of surveys */
+      total: number
+      /** Number of surveys that answer each question (q1 to q10) and each of the 50 most common names with a suffix */
+      responses: Record<string, number>
+      /** For each of these, the counts of the 100 most common answers; texts longer than 100 characters are not counted */
+      counts: Record<string, Record<string, number>>
+    }
+  }
+  /** All pilgrims with their statistics */
+  listUsers: {
+    input: {
+      limit?: string | number
+      cursor?: string | number
+      sort?: 'userId' | 'km' | 'checkins' | 'last_seen'
+      /** Default: asc for userId, desc for figures */
+      order?: 'asc' | 'desc'
+      /** Part of a user id or a display name */
+      search?: string | number
+    }
+    data: {
+      items: {
+        userId: string
+        display_name: string | null
+        km: number
+        checkins: number
+        level: number
+        carbon_kg: number
+        role: 'owner' | 'manager' | 'volunteer' | null
+        participant_status: 'active' | 'completed' | 'withdrawn'
+        survey_completed: 0 | 1
+        last_seen: string | null
+        /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
+        pending: number | null
+      }[]
+      next_cursor: string | null
+      /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
+      pending: number | null
+    }
+  }
+  /** The public board: reports and their status, newest first */
+  readBoard: {
+    input: {
+      limit?: string | number
+      cursor?: string | number
+      status?: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
+      category?: string | number
+    }
+    data: {
+      items: {
+        id: number
+        category: string
+        description: string
+        status: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
+        created_at: string
+        updated_at: string
+        resolved_at: string | null
+      }[]
+      next_cursor: string | null
+      counts: Record<string, number>
+    }
+  }
+  /** Carbon footprint of the event: total, by mode, by day, and self-reported consumption */
+  readCarbon: {
+    input: Nothing
+    data: {
+      total_kg: number
+      /** total_kg divided by pilgrims */
+      mean_kg: number
+      /** Compared with the same distance by bus */
+      saved_kg: number
+      /** Number of pilgrims in the total: those with a counted point or a self-report above zero, including erased ones */
+      pilgrims: number
+      by_mode: Record<string, {
+        km: number
+        kg: number
+      }>
+      by_day: {
+        km: number
+        kg: number
+        day: string
+      }[]
+      consumption: {
+        water: number
+        recycle: number
+        hotel: number
+        kg: number
+      }
+      /** Time of the last flush */
+      as_of: string | null
+    }
+  }
+  /** The current share card, redrawn when its content has changed. The file is <userId>.png */
+  readCard: {
+    input: {
+      file: string
+    }
+    data: Blob
+  }
+  /** GeoJSON of grid cells with their numbers of points and pilgrims; front and tail of the walk */
+  readClusters: {
+    input: {
+      /** Zoom of the cells: 0.2° wide at 6, half as wide at each further zoom up to 18 */
+      zoom?: string | number
+      /** west,south,east,north: cells inside it or on its edge */
+      bbox?: string | number
+      /** Counts points and latest positions from the start of this hour on */
+      since?: string | number
+      /** Omits cells with fewer pilgrims, for public maps */
+      k?: string | number
+    }
+    data: {
+      type: 'FeatureCollection'
+      features: {
+        type: 'Feature'
+        /** zoom/x/y of the cell */
+        id: string
+        geometry: {
+          type: 'Polygon'
+          /** The square of the cell */
+          coordinates: [number, number][][]
+        }
+        properties: {
+          /** Number of points */
+          count: number
+          /** Number of pilgrims whose latest position is here */
+          users: number
+        }
+      }[]
+      /** The requested zoom, or the next coarser one with at most 5000 cells */
+      zoom: number
+      requested_zoom: number
+      /** Start of the requested hour */
+      since: string | null
+      /** Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it */
+      front: {
+        lat: number
+        lng: number
+        /** Distance from the start of the route; null without a route */
+        route_km: number | null
+      } | null
+      /** Tail of the whole walk: 95 % of the pilgrims are ahead of it */
+      tail: {
+        lat: number
+        lng: number
+        /** Distance from the start of the route; null without a route */
+        route_km: number | null
+      } | null
+      /** Distance from tail to front, along the route if there is one */
+      spread_km: number | null
+      /** Time of the last flush */
+      as_of: string | null
+    }
+  }
+  /** One point that the database refused */
+  readDeadLetter: {
+    input: {
+      id: string
+    }
+    data: {
+      id: number
+      userId: string
+      /** Key in the pilgrim’s buffer: kind (c or t) and timestamp in epoch milliseconds */
+      field: string
+      /** The point as the buffer stored it */
+      value: string
+      /** The last error message of the database */
+      reason: string
+      /** Number of refusals */
+      refusals: number
+      refused_at: string
+    }
+  }
+  /** Health report, inside the envelope and at the top level; 503 while db or kv has an error */
+  readHealth: {
+    input: Nothing
+    data: {
+      status: 'ok' | 'error' | 'ended'
+      db: 'ok' | 'error'
+      kv: 'ok' | 'error'
+      objects: 'ok' | 'error'
+      last_flush: string | null
+      /** Pilgrims with pending points */
+      buffer_size: number
+      ok: boolean
+      data: {
+        status: 'ok' | 'error' | 'ended'
+        db: 'ok' | 'error'
+        kv: 'ok' | 'error'
+        objects: 'ok' | 'error'
+        last_flush: string | null
+        /** Pilgrims with pending points */
+        buffer_size: number
+      }
+    }
+  }
+  /** Counters of all points ever received, by what happened to them */
+  readLedger: {
+    input: Nothing
+    data: {
+      /** All points that were ever received: the sum of the other counters */
+      received: number
+      /** Rows in the table of points */
+      stored: number
+      /** Already in the buffer or in the table */
+      duplicate: number
+      /** Rejected points by reason, including dead letters dropped by an operator */
+      rejected: Record<string, number>
+      /** In the buffer; the next flush writes them to the database */
+      pending: number
+      /** In the journals; journal recovery brings them to the buffer */
+      journaled: number
+      /** Refused by the database; list, requeue or drop them at admin/dead-letters */
+      dead_letter: number
+      /** Points of erased pilgrims */
+      erased: number
+      /** Accepted, but no longer in any store */
+      lost: number
+      /** Moving between two of these stores right now; 0 when idle */
+      in_flight: number
+      /** The last 100 losses */
+      losses: {
+        noticed_at: string
+        partition: number
+        points: number
+      }[]
+      as_of: string
+    }
+  }
+  /** Use of the monthly message quota */
+  readLineUsage: {
+    input: Nothing
+    data: {
+      quota: {
+        type: 'none' | 'limited' | null
+        value: number | null
+      }
+      consumption: {
+        total_usage: number | null
+      }
+      remaining: number | null
+      usage_percent: number | null
+      /** Number of followers that LINE can reach */
+      followers: number | null
+      configured: boolean
+    }
+  }
+  /** Latest position of each pilgrim, at most five seconds old */
+  readMap: {
+    input: {
+      limit?: string | number
+      since?: string | number
+      bbox?: string | number
+    }
+    data: {
+      points: {
+        /** Changes every hour, because the pilgrim’s id is never public. Without a token it belongs to the place, so it stays when a pilgrim moves on */
+        id: string
+        /** Without a token: centre of the smallest cell (zoom 10 to 18) that enough pilgrims share */
+        lat: number
+        lng: number
+        /** Without a token: a whole minute, the same for all pilgrims of a cell; each of them was seen then or later */
+        recorded_at: string
+        /** With a token only */
+        userId?: string
+        /** With a token only */
+        display_name?: string | null
+      }[]
+      generated_at: string
+    }
+  }
+  /** Rich menu of each language */
+  readMenus: {
+    input: Nothing
+    data: {
+      configured: boolean
+      menus: {
+        language: 'zh-Hant' | 'zh-Hans' | 'en' | 'ja'
+        menu_id: string | null
+        digest: string | null
+        deployed_at: string | null
+        /** Whether the deployed menu is the one of this release */
+        current: boolean
+      }[]
+    }
+  }
+  /** Scheduled notifications */
+  readNotifications: {
+    input: Nothing
+    data: {
+      slots: {
+        id: string
+        enabled: boolean
+        /** Hour of the day in the event’s time zone */
+        hour: number
+        /** null: every day of the event */
+        dates: string[] | null
+        audience: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed'
+        text: {
+          "zh-Hant": string
+          "zh-Hans"?: string
+          en?: string
+          ja?: string
+        }
+      }[]
+      /** Whether these are the unedited defaults */
+      defaults: boolean
+      changed_at: string | null
+      changed_by: string | null
+    }
+  }
+  /** This API as an OpenAPI 3.1 document */
+  readOpenApi: {
+    input: Nothing
+    data: Record<string, unknown>
+  }
+  /** Profile and statistics of a pilgrim, including pending points */
+  readProfile: {
+    input: {
+      userId: string
+    }
+    data: {
+      userId: string
+      display_name: string | null
+      picture_url: string | null
+      level: number
+      level_name: {
+        zh: string
+        en: string
+      }
+      icon: string
+      km: number
+      checkins: number
+      /** What is still needed for the next level; null at level 9 */
+      next_level: {
+        level: number
+        km_needed: number
+        checkins_needed: number
+      } | null
+      carbon_kg: number
+      /** Compared with the same distance by bus */
+      carbon_saved_kg: number
+      /** Masked except for the last two digits */
+      phone: string | null
+      survey_completed: 0 | 1
+      privacy_agreed: boolean
+      privacy_agreed_at: string | null
+      participant_status: 'active' | 'completed' | 'withdrawn'
+      achievement_card: 'locked' | 'unlocked'
+      photo_count: number
+      /** Time of the first point inside the event’s area; null without any; only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token */
+      first_seen: string | null
+      /** Time of the latest point inside the event’s area; null without any; only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token */
+      last_seen: string | null
+      /** null: the buffer is unavailable, and its points are missing. Otherwise absent: the figures include them, and their number is not public because it shows who is walking now */
+      pending?: null
+    }
+  }
+  /** Progress of a message */
+  readPush: {
+    input: {
+      id: string
+    }
+    data: {
+      id: string
+      cause: 'push' | 'pause' | 'summary' | 'notification' | 'alert'
+      audience: Record<string, unknown>
+      /** skipped: LINE is not configured */
+      state: 'sending' | 'sent' | 'skipped'
+      recipients: number
+      sent: number
+      waiting: number
+      failed: number
+      skipped: number
+      /** Number of calls to LINE so far */
+      attempts: number
+      left_out: {
+        /** Blocked or left the LINE account */
+        unreachable: number
+        withdrawn: number
+        /** The id is not a LINE user id */
+        no_line_id: number
+      }
+      /** The most frequent errors */
+      faults: {
+        detail: string
+        recipients: number
+      }[]
+      created_at: string
+      created_by: string | null
+      completed_at: string | null
+    }
+  }
+  /** Role of the caller’s token */
+  readRole: {
+    input: Nothing
+    data: {
+      role: 'owner' | 'manager' | 'volunteer'
+      level: number
+      /** Name of the token, which identifies its holder */
+      name: string
+    }
+  }
+  /** An uploaded screenshot; the file is <name>.png */
+  readScreenshot: {
+    input: {
+      file: string
+    }
+    data: Blob
+  }
+  /** Activity status, and progress of the end of the event */
+  readStatus: {
+    input: Nothing
+    data: {
+      status: 'active' | 'paused' | 'ended'
+      /** Error message that pilgrims get while the event is paused or ended */
+      message: string | null
+      /** Time of the last status change; a new message alone does not change it */
+      changed_at: string
+      changed_by: string | null
+      ending: {
+        flush: 'running' | 'done'
+        cards: {
+          done: number
+          total: number | null
+        }
+        summary: 'waiting' | 'sending' | 'sent'
+      } | null
+    }
+  }
+  /** Figures by day and hour in the event’s time zone, by the points’ own time */
+  readTimeline: {
+    input: Nothing
+    data: {
+      time_zone: string
+      days: {
+        points: number
+        checkins: number
+        pilgrims: number
+        km: number
+        carbon_kg: number
+        day: string
+      }[]
+      hours: {
+        points: number
+        checkins: number
+        pilgrims: number
+        km: number
+        carbon_kg: number
+        hour: string
+      }[]
+      entries: {
+        at: string
+        kind: 'started' | 'paused' | 'resumed' | 'ended' | 'push'
+        by: string | null
+        message: string | null
+      }[]
+      as_of: string | null
+    }
+  }
+  /** All data of one pilgrim, with the unmasked phone number; each call is written to the audit log */
+  readUser: {
+    input: {
+      userId: string
+    }
+    data: {
+      userId: string
+      display_name: string | null
+      picture_url: string | null
+      level: number
+      level_name: {
+        zh: string
+        en: string
+      }
+      icon: string
+      km: number
+      checkins: number
+      /** What is still needed for the next level; null at level 9 */
+      next_level: {
+        level: number
+        km_needed: number
+        checkins_needed: number
+      } | null
+      carbon_kg: number
+      /** Compared with the same distance by bus */
+      carbon_saved_kg: number
+      /** Unmasked, as the pilgrim wrote it */
+      phone: string | null
+      survey_completed: 0 | 1
+      privacy_agreed: boolean
+      privacy_agreed_at: string | null
+      participant_status: 'active' | 'completed' | 'withdrawn'
+      achievement_card: 'locked' | 'unlocked'
+      photo_count: number
+      first_seen: string | null
+      last_seen: string | null
+      /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
+      pending: number | null
+      /** BCP 47, such as zh-TW */
+      language: string | null
+      /** Role in the event; determines the audiences of messages, not access */
+      role: 'owner' | 'manager' | 'volunteer' | null
+      /** Name of the token */
+      role_assigned_by: string | null
+      role_assigned_at: string | null
+      /** Whether LINE can deliver a message: the id is a LINE user id, and the pilgrim follows the account */
+      reachable: boolean
+      /** Time of the last follow, unfollow or failed delivery; null if LINE has reported none */
+      reachable_changed_at: string | null
+      privacy_version: string | null
+      /** Consent was withdrawn: the pilgrim is not on the live map until they consent again */
+      consent_withdrawn: boolean
+      /** The last 10 consents and withdrawals, newest first */
+      consents: {
+        agreed: boolean
+        version: string | null
+        at: string
+      }[]
+      /** The latest submission */
+      survey: {
+        revision: number
+        submitted_at: string
+        answers: Record<string, number | boolean | string | string[]>
+      } | null
+      /** Self-reported numbers of water bottles, recycled bottles and hotel nights */
+      consumption: Record<string, number>
+      /** Self-reported kilometres by mode */
+      transport: Record<string, number>
+      /** Number of points in the database that are inside the event’s area */
+      stored_points: number
+      /** The last 10 check-ins by their own time, newest first */
+      recent_checkins: {
+        /** Time of the check-in */
+        recorded_at: string
+        received_at: string
+        lat: number
+        lng: number
+        mode: string | null
+        /** false: outside the event’s area, stored but not counted */
+        in_range: boolean
+        /** In the buffer, not yet in the database */
+        pending: boolean
+      }[]
+      /** The last 10 feedback items, newest first */
+      recent_feedback: {
+        id: number
+        category: string
+        status: string
+        created_at: string
+      }[]
+      /** Time of the first contact; null for a pilgrim who is in the buffer only */
+      created_at: string | null
+      /** Time of the last change of the profile */
+      updated_at: string | null
+    }
+  }
+  /** Receives webhook events from the LINE platform; authenticated by the signature of the raw body */
+  receiveWebhook: {
+    input: RawBody
+    data: {
+      /** Number of new events; repeated deliveries are not counted */
+      received: number
+    }
+  }
+  /** Requeues a dead letter into the buffer; if the database refuses it again, it returns with the new reason */
+  requeueDeadLetter: {
+    input: {
+      id: string
+    }
+    data: {
+      id: number
+      /** replayed: back in the buffer; refused: already refused again; erased: dropped because the pilgrim was erased */
+      outcome: 'replayed' | 'refused' | 'erased'
+    }
+  }
+  /** Queues a message to an audience; it is sent in the background */
+  sendPush: {
+    input: ({
+      audience?: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed' | 'inactive' | null
+      /** For inactive: hours without a point; 24 unless given */
+      hours?: number | null
+      user_ids?: string[] | null
+      text?: string | null
+      /** Sends text and image as a card with this title */
+      title?: string | null
+      /** JPEG or PNG of at most 1 MB; LINE does not show other images. Only screenshots and cards of this service are checked; the URL is never fetched */
+      image_url?: string | null
+      /** Sends nothing; returns the number of recipients and the cost */
+      dry_run?: boolean | null
+      /** Sends even if it exceeds the monthly quota */
+      force?: boolean | null
+    })
+    data: {
+      /** Id of the push, for push/{id}; null for a dry run */
+      id: string | null
+      recipients: number
+      /** Number of messages that count towards the monthly quota */
+      cost: number
+      /** Before this push; null: unlimited, or LINE is not configured */
+      quota_remaining: number | null
+      left_out: {
+        /** Blocked or left the LINE account */
+        unreachable: number
+        withdrawn: number
+        /** The id is not a LINE user id */
+        no_line_id: number
+      }
+    }
+  }
+  /** Replaces the scheduled notifications */
+  setNotifications: {
+    input: ({
+      slots: {
+        id: string
+        enabled?: boolean
+        /** Hour of the day in the event’s time zone */
+        hour: number
+        /** null: every day of the event */
+        dates?: string[] | null
+        audience: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed'
+        text: {
+          "zh-Hant": string
+          "zh-Hans"?: string
+          en?: string
+          ja?: string
+        }
+      }[]
+    })
+    data: {
+      slots: {
+        id: string
+        enabled: boolean
+        /** Hour of the day in the event’s time zone */
+        hour: number
+        /** null: every day of the event */
+        dates: string[] | null
+        audience: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed'
+        text: {
+          "zh-Hant": string
+          "zh-Hans"?: string
+          en?: string
+          ja?: string
+        }
+      }[]
+      /** Whether these are the unedited defaults */
+      defaults: boolean
+      changed_at: string | null
+      changed_by: string | null
+    }
+  }
+  /** Sets the participant status to active, completed or withdrawn; a pilgrim cannot leave completed */
+  setParticipantStatus: {
+    input: Caller<{
+      user_id: string
+      status: 'active' | 'completed' | 'withdrawn'
+    }>
+    data: {
+      userId: string
+      participant_status: 'active' | 'completed' | 'withdrawn'
+    }
+  }
+  /** Sets or clears the phone number */
+  setPhone: {
+    input: Caller<{
+      user_id: string
+      phone: string | null
+    }>
+    data: {
+      userId: string
+      phone: string | null
+    }
+  }
+  /** Records privacy consent or its withdrawal */
+  setPrivacy: {
+    input: Caller<{
+      user_id: string
+      agreed?: boolean | null
+      version?: string | null
+    }>
+    data: {
+      userId: string
+      privacy_agreed: boolean
+      privacy_agreed_at: string | null
+      version: string | null
+    }
+  }
+  /** Pauses or resumes the event; applies to the next request on every replica. Repeating the current status changes only the message */
+  setStatus: {
+    input: ({
+      status: 'paused' | 'active'
+      /** Error message that pilgrims get. If absent: removed when the status changes, unchanged when it does not. Empty: removed */
+      message?: string | null
+    })
+    data: {
+      status: 'active' | 'paused' | 'ended'
+      /** Error message that pilgrims get while the event is paused or ended */
+      message: string | null
+      /** Time of the last status change; a new message alone does not change it */
+      changed_at: string
+      changed_by: string | null
+      ending: {
+        flush: 'running' | 'done'
+        cards: {
+          done: number
+          total: number | null
+        }
+        summary: 'waiting' | 'sending' | 'sent'
+      } | null
+    }
+  }
+  /** Sets any participant status of a pilgrim */
+  setUserStatus: {
+    input: {
+      userId: string
+    } & ({
+      status: 'active' | 'completed' | 'withdrawn'
+    })
+    data: {
+      userId: string
+      participant_status: 'active' | 'completed' | 'withdrawn'
+    }
+  }
+  /** This API as a readable page */
+  showDocs: {
+    input: Nothing
+    data: string
+  }
+  /** Start page of the event: its name, its status and the operators’ message */
+  showHome: {
+    input: {
+      /** zh-Hant, zh-Hans, en or ja; for any other value Accept-Language decides */
+      lang?: string | number
+    }
+    data: string
+  }
+  /** Submits feedback; a user id is optional */
+  submitFeedback: {
+    input: Caller<{
+      user_id?: string | null
+      category: string
+      description: string
+      /** URL from the answer of feedback-upload */
+      screenshot_url?: string | null
+      /** Text, or an object that is stored as JSON */
+      device_info?: string | Record<string, unknown> | null
+      user_agent?: string | null
+      contact?: string | null
+    }>
+    data: {
+      id: number
+      status: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
+    }
+  }
+  /** Stores survey answers Q1 to Q10; a new submission replaces the previous one, which stays in the history */
+  submitSurvey: {
+    input: Caller<{
+      user_id: string
+      /** Answers by question; null means unanswered */
+      survey?: Record<string, number | boolean | string | string[] | null> | null
+      /** Another name of survey; both are merged */
+      answers?: Record<string, number | boolean | string | string[] | null> | null
+      /** Track points, as in track/sync */
+      gps_points?: unknown[] | null
+      /** As in user/phone; an invalid number does not fail the request */
+      phone?: unknown
+      /** Another name of phone */
+      phone_number?: unknown
+      /** {role}: the answer to q7 if q7 is absent */
+      profile?: unknown
+      /** The display name */
+      line_display_name?: unknown
+      [name: string]: unknown
+    }>
+    data: {
+      userId: string
+      submitted_at: string
+      /** Number of stored answers */
+      answers: number
+      /** 1 for the first submission */
+      revision: number
+      /** Result of gps_points; null if none were sent */
+      track: {
+        accepted: number
+        duplicates: number
+        rejected: {
+          index: number
+          reason: 'not-an-object' | 'no-timestamp' | 'invalid-timestamp' | 'in-the-future' | 'too-old' | 'in-seconds' | 'out-of-bounds' | 'invalid-position' | 'invalid-field' | 'not-a-list' | 'too-many' | 'no-room'
+        }[]
+        /** The phone may delete this batch’s points up to this time, and the rejected points */
+        durable_through: string | null
+      } | {
+        refused: string
+      } | null
+      /** Result of phone; a survey never deletes a stored number */
+      phone: 'stored' | 'invalid' | 'absent'
+      /** Names of ignored fields: unknown names, and second answers to a question; the first 100 */
+      ignored: string[]
+    }
+  }
+  /** Stores survey answers Q1 to Q10; a new submission replaces the previous one, which stays in the history */
+  submitSurveyAlias: {
+    input: Caller<{
+      user_id: string
+      /** Answers by question; null means unanswered */
+      survey?: Record<string, number | boolean | string | string[] | null> | null
+      /** Another name of survey; both are merged */
+      answers?: Record<string, number | boolean | string | string[] | null> | null
+      /** Track points, as in track/sync */
+      gps_points?: unknown[] | null
+      /** As in user/phone; an invalid number does not fail the request */
+      phone?: unknown
+      /** Another name of phone */
+      phone_number?: unknown
+      /** {role}: the answer to q7 if q7 is absent */
+      profile?: unknown
+      /** The display name */
+      line_display_name?: unknown
+      [name: string]: unknown
+    }>
+    data: {
+      userId: string
+      submitted_at: string
+      /** Number of stored answers */
+      answers: number
+      /** 1 for the first submission */
+      revision: number
+      /** Result of gps_points; null if none were sent */
+      track: {
+        accepted: number
+        duplicates: number
+        rejected: {
+          index: number
+          reason: 'not-an-object' | 'no-timestamp' | 'invalid-timestamp' | 'in-the-future' | 'too-old' | 'in-seconds' | 'out-of-bounds' | 'invalid-position' | 'invalid-field' | 'not-a-list' | 'too-many' | 'no-room'
+        }[]
+        /** The phone may delete this batch’s points up to this time, and the rejected points */
+        durable_through: string | null
+      } | {
+        refused: string
+      } | null
+      /** Result of phone; a survey never deletes a stored number */
+      phone: 'stored' | 'invalid' | 'absent'
+      /** Names of ignored fields: unknown names, and second answers to a question; the first 100 */
+      ignored: string[]
+    }
+  }
+  /** Updates profile data and self-reported figures; returns the whole profile */
+  syncProfile: {
+    input: Caller<{
+      user_id: string
+      display_name?: string | null
+      /** An https:// address */
+      picture_url?: string | null
+      /** BCP 47, such as zh-TW */
+      language?: string | null
+      /** Numbers of water bottles, recycled bottles and hotel nights; each one replaces its stored value */
+      consumption?: {
+        water?: number | null
+        recycle?: number | null
+        hotel?: number | null
+      } | null
+      /** Self-reported kilometres by mode; an unknown mode counts as bus */
+      transport?: Record<string, number> | null
+    }>
+    data: {
+      userId: string
+      display_name: string | null
+      picture_url: string | null
+      level: number
+      level_name: {
+        zh: string
+        en: string
+      }
+      icon: string
+      km: number
+      checkins: number
+      /** What is still needed for the next level; null at level 9 */
+      next_level: {
+        level: number
+        km_needed: number
+        checkins_needed: number
+      } | null
+      carbon_kg: number
+      /** Compared with the same distance by bus */
+      carbon_saved_kg: number
+      /** Masked except for the last two digits */
+      phone: string | null
+      survey_completed: 0 | 1
+      privacy_agreed: boolean
+      privacy_agreed_at: string | null
+      participant_status: 'active' | 'completed' | 'withdrawn'
+      achievement_card: 'locked' | 'unlocked'
+      photo_count: number
+      /** Time of the first point inside the event’s area; null without any; only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token */
+      first_seen: string | null
+      /** Time of the latest point inside the event’s area; null without any; only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token */
+      last_seen: string | null
+      /** null: the buffer is unavailable, and its points are missing. Otherwise absent: the figures include them, and their number is not public because it shows who is walking now */
+      pending?: null
+    }
+  }
+  /** Accepts a batch of GPS track points; the answer says which points the phone may delete */
+  syncTrack: {
+    input: Caller<{
+      user_id: string
+      points: unknown[]
+    }>
+    data: {
+      accepted: number
+      duplicates: number
+      rejected: {
+        index: number
+        reason: 'not-an-object' | 'no-timestamp' | 'invalid-timestamp' | 'in-the-future' | 'too-old' | 'in-seconds' | 'out-of-bounds' | 'invalid-position' | 'invalid-field' | 'not-a-list' | 'too-many' | 'no-room'
+      }[]
+      /** The phone may delete this batch’s points up to this time, and the rejected points */
+      durable_through: string | null
+    }
+  }
+  /** Changes the status or note of an item; fixed sets resolved_at, any other status clears it */
+  updateFeedback: {
+    input: {
+      id: string
+    } & ({
+      status?: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix' | null
+      /** An empty note clears it */
+      admin_note?: string | null
+    })
+    data: {
+      id: number
+      category: string
+      description: string
+      status: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
+      created_at: string
+      updated_at: string
+      resolved_at: string | null
+      userId: string | null
+      display_name: string | null
+      screenshot_url: string | null
+      device_info: string | null
+      user_agent: string | null
+      contact: string | null
+      admin_note: string | null
+    }
+  }
+  /** Uploads a screenshot (PNG, JPEG or WebP) as raw image, multipart/form-data (field file), or JSON {image: base64 or data URL} */
+  uploadScreenshot: {
+    input: RawBody
+    data: {
+      filename: string
+      url: string
+    }
+  }
+}
+
+/** The data of the events of the operators' stream, by name. */
+export interface StreamEvents {
+  snapshot: {
+    at: string
+    /** Whether all events since Last-Event-ID were sent before this snapshot */
+    resumed: boolean
+    status: {
+      status: 'active' | 'paused' | 'ended'
+      message: string | null
+      changed_at: string
+      changed_by: string | null
+    } | null
+    ending: {
+      flush: 'running' | 'done'
+      cards: {
+        done: number
+        total: number | null
+      }
+      summary: 'waiting' | 'sending' | 'sent'
+    } | null
+    counts: {
+      /** Check-ins and track points */
+      points: number
+      checkins: number
+      /** Points that were already known */
+      duplicates: number
+      at: string
+      /** Length of the period of these counts, about one second; all replicas together */
+      seconds: number
+      /** Totals since Redis was last empty */
+      totals: {
+        /** Check-ins and track points */
+        points: number
+        checkins: number
+        /** Points that were already known */
+        duplicates: number
+      }
+    } | null
+    incident: {
+      id: string
+      opened_at: string
+      /** true: data are at risk; false: a warning */
+      failure: boolean
+      /** Number of alerts sent to the owner */
+      alerts: number
+    } | null
+  }
+  status: {
+    status: 'active' | 'paused' | 'ended'
+    message: string | null
+    changed_at: string
+    changed_by: string | null
+  }
+  ending: {
+    flush: 'running' | 'done'
+    cards: {
+      done: number
+      total: number | null
+    }
+    summary: 'waiting' | 'sending' | 'sent'
+  }
+  counts: {
+    /** Check-ins and track points */
+    points: number
+    checkins: number
+    /** Points that were already known */
+    duplicates: number
+    at: string
+    /** Length of the period of these counts, about one second; all replicas together */
+    seconds: number
+    /** Totals since Redis was last empty */
+    totals: {
+      /** Check-ins and track points */
+      points: number
+      checkins: number
+      /** Points that were already known */
+      duplicates: number
+    }
+  }
+  cells: {
+    at: string
+    /** The requested zoom, or the next coarser one with at most 2,000 cells */
+    zoom: number
+    cells: {
+      /** zoom/x/y */
+      cell: string
+      /** west, south, east, north */
+      bounds: [number, number, number, number]
+      /** Number of pilgrims with a new latest position in this cell */
+      pilgrims: number
+    }[]
+  }
+  alert: {
+    state: 'opened' | 'changed' | 'recovered'
+    incident: {
+      id: string
+      opened_at: string
+      /** true: data are at risk; false: a warning */
+      failure: boolean
+      /** Number of alerts sent to the owner */
+      alerts: number
+    }
+  }
+}
+
+/** How each operation is called: method, path, and flags (see shared/openapi/write-client.ts). */
+export const OPERATIONS = {
+  assignRole: 'POST /api/event/admin/roles a',
+  checkIn: 'POST /api/event/checkin ub',
+  countPhotos: 'GET /api/event/photos/count uq',
+  deployMenus: 'POST /api/event/admin/richmenu a',
+  drawCard: 'POST /api/event/og-image aub',
+  dropDeadLetter: 'DELETE /api/event/admin/dead-letters/{id} a',
+  endActivity: 'POST /api/event/admin/end-activity a',
+  eraseUser: 'DELETE /api/event/admin/users/{userId} a',
+  exportUser: 'GET /api/event/admin/users/{userId}/export aj',
+  forceFlush: 'POST /api/event/admin/flush a',
+  listAudit: 'GET /api/event/admin/audit a',
+  listDeadLetters: 'GET /api/event/admin/dead-letters a',
+  listFeedback: 'GET /api/event/feedback a',
+  listRoles: 'GET /api/event/admin/roles a',
+  listSurveys: 'GET /api/event/admin/surveys a',
+  listUsers: 'GET /api/event/admin/users a',
+  openStream: 'GET /api/event/admin/stream at',
+  readBoard: 'GET /api/event/feedback/status',
+  readCarbon: 'GET /api/event/admin/carbon a',
+  readCard: 'GET /api/event/og/{file} o',
+  readClusters: 'GET /api/event/admin/clusters a',
+  readDeadLetter: 'GET /api/event/admin/dead-letters/{id} a',
+  readHealth: 'GET /health j',
+  readLedger: 'GET /api/event/admin/ledger a',
+  readLineUsage: 'GET /api/event/line-usage a',
+  readMap: 'GET /api/event/data a',
+  readMenus: 'GET /api/event/admin/richmenu a',
+  readNotifications: 'GET /api/event/admin/notifications a',
+  readOpenApi: 'GET /api/event/openapi.json j',
+  readProfile: 'GET /api/event/user/{userId} au',
+  readPush: 'GET /api/event/push/{id} a',
+  readRole: 'GET /api/event/auth/role a',
+  readScreenshot: 'GET /api/event/feedback-image/{file} o',
+  readStatus: 'GET /api/event/admin/status a',
+  readTimeline: 'GET /api/event/admin/timeline a',
+  readUser: 'GET /api/event/admin/users/{userId} a',
+  receiveWebhook: 'POST /api/event/webhook r',
+  requeueDeadLetter: 'POST /api/event/admin/dead-letters/{id}/replay a',
+  sendPush: 'POST /api/event/push a',
+  setNotifications: 'PUT /api/event/admin/notifications a',
+  setParticipantStatus: 'POST /api/event/participant-status ub',
+  setPhone: 'POST /api/event/user/phone ub',
+  setPrivacy: 'POST /api/event/privacy ub',
+  setStatus: 'PUT /api/event/admin/status a',
+  setUserStatus: 'PUT /api/event/admin/users/{userId}/status a',
+  showDocs: 'GET /api/event/docs t',
+  showHome: 'GET / t',
+  submitFeedback: 'POST /api/event/feedback ub',
+  submitSurvey: 'POST /api/event/submit ub',
+  submitSurveyAlias: 'POST /api/event/survey ub',
+  syncProfile: 'POST /api/event/user/sync ub',
+  syncTrack: 'POST /api/event/track/sync ub',
+  updateFeedback: 'PATCH /api/event/feedback/{id} a',
+  uploadScreenshot: 'POST /api/event/feedback-upload uhr',
+} as const

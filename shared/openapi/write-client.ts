@@ -1,0 +1,229 @@
+/**
+ * Writes what `shared/client` knows of the API: the types of every operation, and a table of how each is called.
+ * `bun run client:generate`
+ */
+import { join } from 'node:path'
+import { ErrorCode } from '#shared/contracts/errors.ts'
+import { openApiDocument } from './openapi-document.ts'
+import { comment, nameOf, type Schema, typeOf } from './write-types.ts'
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
+  readonly description?: string
+  readonly schema: Schema
+}
+
+interface Answer {
+  readonly content?: Readonly<
+    Record<string, { readonly schema: Schema; readonly 'x-events'?: Schema['properties'] }>
+  >
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly required?: boolean; readonly content: NonNullable<Answer['content']> }
+  readonly security?: readonly Readonly<Record<string, unknown>>[]
+  readonly responses: Readonly<Record<string, Answer>>
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+/** An operation with its method and path. */
+interface Call {
+  readonly method: string
+  readonly path: string
+  readonly operation: Operation
+}
+
+const EVENTS = 'text/event-stream'
+const JSON_MEDIA = 'application/json'
+const USER = 'user_id'
+
+/** The generated module. */
+export function clientModule(): string {
+  const document = openApiDocument('the event', 'https://event.example') as unknown as Document
+  const calls = Object.entries(document.paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]): Call => ({
+        method: method.toUpperCase(),
+        path,
+        operation,
+      })),
+    )
+    .sort((a, b) => (a.operation.operationId < b.operation.operationId ? -1 : 1))
+  const schemas = Object.entries(document.components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))
+  return (
+    [
+      '/** Generated from the OpenAPI document by `bun run client:generate`. Do not edit. */',
+      PREAMBLE,
+      ...schemas.map(([name, schema]) => named(name, schema)),
+      `/** Codes of the service's errors. */\nexport type ErrorCode = ${typeOf({ enum: ErrorCode.options })}`,
+      `/** Every operation: what it takes, and what it answers. */\nexport interface Operations {\n${calls.flatMap((call) => typesOf(call, document)).join('\n')}\n}`,
+      `/** The data of the events of the operators' stream, by name. */\nexport interface StreamEvents ${typeOf(streamEvents(calls), '')}`,
+      `/** How each operation is called: method, path, and flags (see shared/openapi/write-client.ts). */\nexport const OPERATIONS = {\n${calls.map((call) => `  ${call.operation.operationId}: '${lineOf(call, document)}',`).join('\n')}\n} as const`,
+      '',
+    ]
+      .join('\n\n')
+      .trimEnd() + '\n'
+  )
+}
+
+function named(name: string, schema: Schema): string {
+  const type = typeOf(schema)
+  const declaration =
+    type.startsWith('{') && type.endsWith('}') && schema.type === 'object'
+      ? `interface ${name} ${type}`
+      : `type ${name} = ${type}`
+  return [...comment(schema.description, ''), `export ${declaration}`].join('\n')
+}
+
+/** The success of an operation. */
+const successOf = ({ responses }: Operation): Answer =>
+  Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] ?? {}
+
+const isStream = ({ operation }: Call): boolean => successOf(operation).content?.[EVENTS] !== undefined
+
+/** The schema of a JSON body, resolved. */
+function bodyOf({ requestBody }: Operation, document: Document): Schema | null {
+  const schema = requestBody?.content[JSON_MEDIA]?.schema
+  return schema === undefined ? null : resolved(schema, document)
+}
+
+const resolved = (schema: Schema, document: Document): Schema =>
+  schema.$ref === undefined ? schema : resolved(document.components.schemas[nameOf(schema.$ref)]!, document)
+
+/** Whether a JSON body, or one of its forms, has a property. */
+function hasProperty(schema: Schema, name: string, document: Document): boolean {
+  const { properties = {}, allOf = [], anyOf = [] } = resolved(schema, document)
+  return name in properties || [...allOf, ...anyOf].some((one) => hasProperty(one, name, document))
+}
+
+/** The members of an operation in the interface of all operations. */
+function typesOf(call: Call, document: Document): string[] {
+  if (isStream(call)) return []
+  const { operation } = call
+  return [
+    ...comment(operation.summary, '  '),
+    `  ${operation.operationId}: {`,
+    `    input: ${inputOf(call, document)}`,
+    `    data: ${dataOf(operation, document)}`,
+    '  }',
+  ]
+}
+
+/** The type of the one input object. */
+function inputOf(call: Call, document: Document): string {
+  const { parameters = [], requestBody } = call.operation
+  const flags = flagsOf(call, document)
+  const listed = parameters
+    .filter(({ in: place }) => place !== 'header')
+    .map(({ name, in: place, required, description, schema }): [string, Schema, boolean] => [
+      name,
+      {
+        ...schema,
+        ...(description === undefined ? {} : { description }),
+        ...(place === 'query' ? queryType(schema) : {}),
+      },
+      required && !(flags.includes('q') && name === USER),
+    ])
+  const own: Schema = {
+    type: 'object',
+    properties: Object.fromEntries(listed.map(([name, schema]) => [name, schema])),
+    required: listed.filter(([, , required]) => required).map(([name]) => name),
+  }
+  const parts = listed.length > 0 ? [typeOf(own, '    ')] : []
+  const body = requestBody?.content[JSON_MEDIA]?.schema
+  if (body !== undefined) {
+    const type = typeOf(body, '    ')
+    parts.push(flags.includes('b') ? `Caller<${type}>` : / \| /.test(type) ? `(${type})` : type)
+  } else if (requestBody !== undefined) parts.push('RawBody')
+  return parts.length > 0 ? parts.join(' & ') : 'Nothing'
+}
+
+/** A query is text; numbers are written as such. */
+function queryType(schema: Schema): Schema {
+  return schema.type === 'string' && schema.enum === undefined ? { type: ['string', 'number'] } : {}
+}
+
+/** Whether the success is a text that is no JSON, such as a page. */
+const isText = (operation: Operation): boolean =>
+  Object.keys(successOf(operation).content ?? {}).every((media) => media.startsWith('text/'))
+
+function dataOf(operation: Operation, document: Document): string {
+  const { content = {} } = successOf(operation)
+  const json = content[JSON_MEDIA]?.schema
+  if (json === undefined) return isText(operation) ? 'string' : 'Blob'
+  const data = enveloped(json, document)
+  return typeOf(data ?? json, '    ')
+}
+
+/** The schema of `data` in the envelope; null: the answer has no envelope. */
+function enveloped(schema: Schema, document: Document): Schema | null {
+  const { properties = {}, additionalProperties } = resolved(schema, document)
+  const { ok, data, ...others } = properties
+  return ok !== undefined &&
+    data !== undefined &&
+    Object.keys(others).length === 0 &&
+    additionalProperties !== true
+    ? data
+    : null
+}
+
+/**
+ * What a call needs beside its input: `a` the operator's token, `u` the pilgrim's ID token, `b` the pilgrim's id in
+ * the body, `q` in the query, `h` in a header, `r` a raw body. The answer is JSON in the envelope; `j` JSON without
+ * it, `t` text, `o` other bytes.
+ */
+function flagsOf({ path, operation }: Call, document: Document): string {
+  const { parameters = [], requestBody, security = [] } = operation
+  const mayBeOperator = security.some((scheme) => 'adminToken' in scheme)
+  const isOperator = mayBeOperator && security.every((scheme) => 'adminToken' in scheme)
+  const body = bodyOf(operation, document)
+  const json = successOf(operation).content?.[JSON_MEDIA]?.schema
+  const inBody = !isOperator && body !== null && hasProperty(body, USER, document)
+  const inQuery = !isOperator && parameters.some(({ in: place, name }) => place === 'query' && name === USER)
+  const inHeader =
+    !isOperator && parameters.some(({ in: place, name }) => place === 'header' && /user-id$/i.test(name))
+  return [
+    mayBeOperator ? 'a' : '',
+    inBody || inQuery || inHeader || (!isOperator && path.includes('{userId}')) ? 'u' : '',
+    inBody ? 'b' : '',
+    inQuery ? 'q' : '',
+    inHeader ? 'h' : '',
+    requestBody !== undefined && body === null ? 'r' : '',
+    json === undefined ? (isText(operation) ? 't' : 'o') : enveloped(json, document) === null ? 'j' : '',
+  ].join('')
+}
+
+/** What the interfaces below refer to. */
+const PREAMBLE = `/** No field. */
+export type Nothing = Record<never, never>
+
+/** A pilgrim's request: \`user_id\` may be left to the client's identity. */
+export type Caller<T> = T extends unknown ? Omit<T, 'user_id'> & { user_id?: string } : never
+
+/** A body that is sent as it is: a picture, for example. */
+export interface RawBody {
+  body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | FormData | string
+}`
+
+const lineOf = (call: Call, document: Document): string =>
+  `${call.method} ${call.path} ${flagsOf(call, document)}`.trimEnd()
+
+function streamEvents(calls: readonly Call[]): Schema {
+  const stream = calls.find(isStream)
+  const properties = stream && successOf(stream.operation).content?.[EVENTS]?.['x-events']
+  return { type: 'object', properties: properties ?? {}, required: Object.keys(properties ?? {}) }
+}
+
+/** Where the generated module is. */
+export const CLIENT_MODULE = join(import.meta.dir, '../client/api.ts')
+
+if (import.meta.main) await Bun.write(CLIENT_MODULE, clientModule())

@@ -45,9 +45,9 @@ export const failure = (code: ClientErrorCode, message: string, status = 0): Fai
 export async function readRefusal(response: Response): Promise<Failure> {
   const { status, headers } = response
   if (status === 304) return failure('not-modified', 'Nothing has changed.', status)
-  const body = parse(await response.text()) as
-    | Partial<Record<'error' | 'code' | 'request_id', string>>
-    | undefined
+  const body: Partial<Record<'error' | 'code' | 'request_id', string>> | undefined = parse(
+    await response.text(),
+  )
   const seconds = Number(headers.get('retry-after') ?? NaN)
   const requestId = body?.request_id ?? headers.get('x-request-id')
   return {
@@ -76,7 +76,7 @@ export async function readSuccess<T>(
   if (form === 'blob') return success(await response.blob())
   const text = await response.text()
   if (form === 'text') return success(text)
-  const body = parse(text) as { readonly ok?: unknown; readonly data?: unknown } | undefined
+  const body: { readonly ok?: unknown; readonly data?: unknown } | undefined = parse(text)
   if (body && form === 'json') return success(body)
   if (body?.ok === true && 'data' in body) return success(body.data)
   // The sign-in page of a hotel's network answers 200, too.

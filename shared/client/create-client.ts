@@ -1,26 +1,13 @@
 /** The typed client: one method for each operation of the OpenAPI document. */
 import { type Answer, failure, readRefusal, readSuccess } from './answer.ts'
 import { OPERATIONS, type Operations } from './api.ts'
+import { buildRequest, type Callers, type Identity, valueOf } from './build-request.ts'
 import { exchange, type Fetch } from './exchange.ts'
 import { openStream, type StreamEvent, type StreamOptions } from './stream.ts'
 
-/** The pilgrim who calls. */
-export interface Identity {
-  readonly userId: string
-  /** LIFF ID token, where the service verifies who calls (EVENT_IDENTITY=line). */
-  readonly idToken?: string
-}
-
-/** A value, or a function that is asked for it before each call. */
-export type Source<T> = T | undefined | (() => T | undefined | Promise<T | undefined>)
-
-export interface ClientOptions {
+export interface ClientOptions extends Callers {
   /** Where the service answers, such as `https://walk.example`. Empty on the service's own pages. */
   readonly baseUrl: string | URL
-  /** Fills `user_id`, and the `Authorization` header of a pilgrim's call. */
-  readonly identity?: Source<Identity>
-  /** An operator's token, for the calls that take one. */
-  readonly token?: Source<string>
   /** In place of the global `fetch`. */
   readonly fetch?: Fetch
   /** Time to a complete answer, in milliseconds; 30 s unless given. */
@@ -78,39 +65,6 @@ export function createClient(options: ClientOptions): Client {
   const { baseUrl, fetch: send = (url, init) => fetch(url, init), timeoutMs = 30_000 } = options
   const base = String(baseUrl).replace(/\/+$/, '')
 
-  /** The request of a call: fields go to the path, then to the body or the query. */
-  async function requestOf(name: keyof typeof OPERATIONS, input: Fields, more: CallOptions) {
-    const [method, path, flags = ''] = OPERATIONS[name].split(' ') as [string, string, string?]
-    const has = (flag: string): boolean => flags.includes(flag)
-    const fields: Fields = { ...input }
-    const headers = new Headers(more.headers)
-    const token = has('a') && (await valueOf(options.token))
-    if (token) headers.set('x-admin-token', token)
-    if (more.ifNoneMatch) headers.set('if-none-match', more.ifNoneMatch)
-    const who = has('u') ? await valueOf(options.identity) : undefined
-    if (who?.idToken) headers.set('authorization', `Bearer ${who.idToken}`)
-    if (who && has('h')) headers.set('x-line-user-id', who.userId)
-    if (who && (has('b') || has('q'))) fields['user_id'] ??= who.userId
-    let url =
-      base +
-      path.replaceAll(/\{(\w+)\}/g, (_, key: string) => {
-        const value = String(fields[key])
-        delete fields[key]
-        return encodeURIComponent(value)
-      })
-    let body: BodyInit | null = null
-    if (has('r')) body = fields['body'] as BodyInit
-    else if (method === 'GET' || method === 'DELETE') {
-      const given = Object.entries(fields).filter(([, value]) => (value ?? null) !== null)
-      if (given.length > 0)
-        url += `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}`
-    } else {
-      body = JSON.stringify(fields)
-      headers.set('content-type', 'application/json')
-    }
-    return { url, flags, init: { method, headers, ...(body === null ? {} : { body }) } }
-  }
-
   async function call(
     name: keyof Operations,
     input: Fields,
@@ -118,7 +72,14 @@ export function createClient(options: ClientOptions): Client {
     form?: Form,
   ): Promise<Answer<unknown>> {
     try {
-      const { url, init, flags } = await requestOf(name, input, more)
+      const etag = more.ifNoneMatch && { 'if-none-match': more.ifNoneMatch }
+      const { url, init, flags } = await buildRequest(
+        base,
+        name,
+        input,
+        { ...more.headers, ...etag },
+        options,
+      )
       const read = (response: Response) =>
         response.ok
           ? readSuccess(response, form ?? FORMS[flags.at(-1) ?? ''] ?? 'envelope')
@@ -138,7 +99,11 @@ export function createClient(options: ClientOptions): Client {
     ...(Object.fromEntries(methods) as { [K in keyof Operations]: Method<Operations[K]> }),
     identity: () => valueOf(options.identity),
     stream: ({ signal, lastEventId, ...query } = {}) =>
-      openStream(send, async () => requestOf('openStream', query, {}), { signal, lastEventId, timeoutMs }),
+      openStream(send, () => buildRequest(base, 'openStream', query, undefined, options), {
+        signal,
+        lastEventId,
+        timeoutMs,
+      }),
     async download(name, input, { accept, ...more } = {}) {
       const headers = { ...more.headers, ...(accept ? { accept } : {}) }
       const answer = await call(name, input as Fields, { ...more, headers }, 'blob')
@@ -147,8 +112,4 @@ export function createClient(options: ClientOptions): Client {
       return { ...answer, data: { blob: answer.data as Blob, filename } }
     },
   }
-}
-
-async function valueOf<T extends string | Identity>(source: Source<T>): Promise<T | undefined> {
-  return typeof source === 'function' ? source() : source
 }

@@ -8,8 +8,8 @@ export {
   createClient,
   type Data,
   type Download,
-  type Identity,
   type Input,
 } from './create-client.ts'
+export type { Identity } from './build-request.ts'
 export type { Fetch } from './exchange.ts'
 export type { Interruption, StreamEvent, StreamOptions } from './stream.ts'

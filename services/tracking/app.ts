@@ -1,10 +1,11 @@
-/** The tracking service: check-ins, tracks, and the live map. Its hot path uses the kv only. */
+/** The tracking service: check-ins, tracks, the live map, and the map of followers. Its hot path uses the kv only. */
 import { join } from 'node:path'
 import { publishStatus, readStatus } from '#shared/lifecycle/activity-status.ts'
 import { type Buffer, createBuffer } from '#shared/buffer/buffer.ts'
 import { openJournal } from '#shared/buffer/journal/journal.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
+import { mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
 import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
 import { syncTrack } from '#shared/buffer/sync-track.ts'
 import { type Count, openProcessCounters } from '#shared/ledger/process-counters.ts'
@@ -12,6 +13,9 @@ import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { checkIn } from './check-in.ts'
 import { LivePositions } from './live-map.ts'
+import { FollowersMap } from './follow/followers-map.ts'
+import { createRouteAnswer } from './follow/show-route.ts'
+import { PublicMap } from './public-map.ts'
 import { createMap } from './show-map.ts'
 
 export function createTracking(context: ServiceContext): Service {
@@ -44,16 +48,17 @@ export function createTracking(context: ServiceContext): Service {
 
   const router = createRouter(context)
   servePoints(router, context, buffer, counters.count)
-  const showMap = createMap(context, live)
-  serve(router, context, dataEndpoint, ({ query, operator }) => showMap(query, operator !== null))
+  const followers = serveMaps(router, context, live)
   return {
     name: 'tracking',
     fetch: router.fetch,
     async start() {
       await Promise.all([buffer.start(), live.start()])
+      await followers.start()
       counters.start()
     },
     async stop() {
+      await followers.stop()
       await live.stop()
       await buffer.stop()
       await counters.stop()
@@ -72,6 +77,19 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   serve(router, context, trackSyncEndpoint, ({ body }) =>
     syncTrack(buffer.admitTrack, body, now(), syncRules),
   )
+}
+
+/** The live map, the map of followers and the route. @returns the map of followers, to be started */
+function serveMaps(router: Router, context: ServiceContext, live: LivePositions): FollowersMap {
+  const { config, now } = context
+  const publicMap = new PublicMap(live, config.mapCrowd, now)
+  const showMap = createMap(context, live, publicMap)
+  serve(router, context, dataEndpoint, ({ query, operator }) => showMap(query, operator !== null))
+  const followers = new FollowersMap(context, publicMap)
+  serve(router, context, mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
+  const showRoute = createRouteAnswer(config)
+  serve(router, context, routeEndpoint, ({ request, query }) => showRoute(request, query.v))
+  return followers
 }
 
 /** Registers this process's metrics. */

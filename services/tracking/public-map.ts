@@ -6,7 +6,7 @@
  */
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
+import { type Cell, cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
 import { groupIntoCrowds } from '#shared/map/crowds.ts'
 import type { Moved } from '#shared/kv/kv.ts'
 import { inside, type LivePositions } from './live-map.ts'
@@ -16,11 +16,14 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
 /** A group of points that differ only in their ids. */
-interface Group {
+export interface Group {
   readonly lat: number
   readonly lng: number
   readonly minuteMs: number
   readonly count: number
+  readonly cell: Cell
+  /** 0: seen in this hour or the one before; 1: in the last day; 2: earlier. */
+  readonly span: number
   /** The text that an id is derived from. It contains no user id unless `crowd` is 1. */
   readonly name: (index: number) => string
 }
@@ -57,6 +60,11 @@ export class PublicMap {
     return points
   }
 
+  /** The groups, the latest minute first, and when their spans begin. @throws Refusal 503 when the positions are out of date */
+  snapshot(): { readonly groups: readonly Group[]; readonly beginsMs: readonly number[] } {
+    return { groups: this.#current(), beginsMs: this.#spanBegins() }
+  }
+
   /** Ids in an order that carries no information and changes each hour. */
   #idsOf({ count, name }: Group): string[] {
     return Array.from({ length: count }, (_, i) => this.live.publicId(name(i))).sort()
@@ -76,25 +84,34 @@ export class PublicMap {
     const people = this.live.shown()
     const computedFrom = `${this.live.version} ${this.#hour()}`
     if (computedFrom !== this.#computedFrom) {
-      const groups = this.crowd === 1 ? people.map(groupOfOne) : this.#groupByCrowd(people)
+      const begins = this.#spanBegins()
+      const spanOf = (t: number) => begins.findIndex((ms) => t >= ms)
+      const groups =
+        this.crowd === 1
+          ? people.map((one) => groupOfOne(one, spanOf(one.t)))
+          : this.#groupByCrowd(Map.groupBy(people, ({ t }) => spanOf(t)))
       this.#groups = groups.sort((a, b) => b.minuteMs - a.minuteMs)
       this.#computedFrom = computedFrom
     }
     return this.#groups
   }
 
+  #spanBegins(): number[] {
+    return [this.#hour() - HOUR_MS, this.#hour() - DAY_MS, -Infinity]
+  }
+
   /**
    * Groups people by when they were last seen: the last hours, the last day, earlier. Otherwise one phone that was
    * switched off would make everybody around it appear as old. The time spans change at full hours only.
    */
-  #groupByCrowd(people: readonly Moved[]): Group[] {
-    const begins = [this.#hour() - HOUR_MS, this.#hour() - DAY_MS, -Infinity]
-    const spans = Map.groupBy(people, ({ t }) => begins.findIndex((ms) => t >= ms))
+  #groupByCrowd(spans: ReadonlyMap<number, readonly Moved[]>): Group[] {
     return Array.from(spans).flatMap(([span, within]) =>
       groupIntoCrowds(within, this.crowd).map(({ cell, count, sinceMs }) => ({
         ...cellCentre(cell),
         minuteMs: minute(sinceMs),
         count,
+        cell,
+        span,
         // Ids are numbered per place, so a person who leaves the place also leaves the id.
         name: (index) => `${span}/${cellName(cell)}/${index}`,
       })),
@@ -102,9 +119,7 @@ export class PublicMap {
   }
 }
 
-const groupOfOne = ({ userId, lat, lng, t }: Moved): Group => ({
-  ...cellCentre(cellAt(lat, lng, MAX_ZOOM)),
-  minuteMs: minute(t),
-  count: 1,
-  name: () => userId,
-})
+const groupOfOne = ({ userId, lat, lng, t }: Moved, span: number): Group => {
+  const cell = cellAt(lat, lng, MAX_ZOOM)
+  return { ...cellCentre(cell), minuteMs: minute(t), count: 1, cell, span, name: () => userId }
+}

@@ -4,14 +4,14 @@ import { time } from '#shared/contracts/fields.ts'
 import type { DataQuery, LiveMap } from '#shared/contracts/tracking.ts'
 import { displayNames } from './display-names.ts'
 import type { LivePositions } from './live-map.ts'
-import { PublicMap } from './public-map.ts'
+import type { PublicMap } from './public-map.ts'
 
 /** Creates the reader of the map. @throws Refusal 503 when the positions are out of date */
 export function createMap(
-  { config, db, now }: Pick<ServiceContext, 'config' | 'db' | 'now'>,
+  { db, now }: Pick<ServiceContext, 'db' | 'now'>,
   live: LivePositions,
+  publicMap: PublicMap,
 ): (query: DataQuery, byOperator: boolean) => Promise<LiveMap> {
-  const publicMap = new PublicMap(live, config.mapCrowd, now)
   return async (query, byOperator) => ({
     points: byOperator ? await namedPositions(query) : publicMap.read(query),
     generated_at: time(now()),

@@ -203,7 +203,7 @@ export function readConfig(env: Environment) {
   const tokens = parseTokens(s, faults)
   const corsOrigins = parseOrigins(s.EVENT_CORS_ORIGINS, faults)
   const area = readArea(s.EVENT_AREA, faults)
-  const route = readRoute(s.EVENT_ROUTE, faults)
+  const { route, stations } = readRoute(s.EVENT_ROUTE, faults)
   if (s.EVENT_ENV === 'production' && !s.LINE_CHANNEL_SECRET)
     faults.push('LINE_CHANNEL_SECRET: is required in production; without it anyone could send webhook events')
   if (s.EVENT_IDENTITY === 'line' && !s.LINE_LOGIN_CHANNEL_ID)
@@ -233,6 +233,7 @@ export function readConfig(env: Environment) {
     bodyBytes: s.EVENT_BODY_BYTES,
     area,
     route,
+    stations,
     tokens,
     buffer: bufferOf(s),
     limits: limitsOf(s),

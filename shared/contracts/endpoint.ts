@@ -72,6 +72,8 @@ export interface Endpoint<
    * path, query and the caller's role. It carries an ETag, and a matching request gets 304.
    */
   readonly cacheMs: number
+  /** Whether an answer has an ETag of its own, and a matching request gets 304. Pictures and cached answers always have one. */
+  readonly tagged: boolean
   /** Status codes of errors beyond those that follow from the fields above. */
   readonly errors: readonly number[]
   /** Schemas of error bodies that differ from `ErrorBody`, by status. */
@@ -118,6 +120,7 @@ export function endpoint<
     otherMedia: [],
     downloads: [],
     cacheMs: 0,
+    tagged: false,
     errors: [],
     refusals: {},
     ...given,

@@ -7,6 +7,7 @@ import * as documentation from './documentation.ts'
 import * as feedback from './feedback.ts'
 import * as home from './home.ts'
 import * as ledger from './ledger.ts'
+import * as map from './map.ts'
 import * as messages from './messages.ts'
 import * as operations from './operations.ts'
 import * as photos from './photos.ts'
@@ -32,6 +33,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   reports,
   userDetail,
   clusters,
+  map,
   stream,
   ledger,
   bot,

@@ -27,13 +27,16 @@ const OFF_ROUTE_M = 5_000
 
 const RADIANS = Math.PI / 180
 
-/** Front and tail along a route; null when nobody is near it. */
-export function alongRoute({ lats, lngs, weights }: Places, route: Route): Ends | null {
-  const near = weights
+/** Everybody near the route, from its beginning on. */
+const nearRoute = ({ lats, lngs, weights }: Places, route: Route) =>
+  weights
     .map((weight, i) => ({ weight, ...projected({ lat: lats[i]!, lng: lngs[i]! }, route) }))
     .filter(({ offM }) => offM <= OFF_ROUTE_M)
     .sort((a, b) => a.alongM - b.alongM)
-  const ends = withoutStrays(near)
+
+/** Front and tail along a route; null when nobody is near it. */
+export function alongRoute(pilgrims: Places, route: Route): Ends | null {
+  const ends = withoutStrays(nearRoute(pilgrims, route))
   if (ends === null) return null
   const [tail, front] = ends.map(({ alongM }) => ({ ...route.at(alongM), alongM })) as [End, End]
   return { front, tail, spreadMm: (front.alongM! - tail.alongM!) * 1_000 }
@@ -79,6 +82,18 @@ export function alongAxis(pilgrims: Places, points: Places): Ends | null {
     End,
   ]
   return { front, tail, spreadMm: distanceMm(tail, front) }
+}
+
+/**
+ * The middle of the walk: half of the pilgrims near the route are behind it. Without a route it is at the median
+ * latitude and longitude. Null when nobody is there.
+ */
+export function middleOfWalk(pilgrims: Places, route: Route | null): End | null {
+  if (route === null) return pilgrims.weights.length === 0 ? null : { ...middleOf(pilgrims), alongM: null }
+  const near = nearRoute(pilgrims, route)
+  if (near.length === 0) return null
+  const { alongM } = nth(near, Math.floor((sumOf(near.map(({ weight }) => weight)) - 1) / 2))
+  return { ...route.at(alongM), alongM }
 }
 
 /** Median latitude and median longitude of the pilgrims. */

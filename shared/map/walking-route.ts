@@ -6,7 +6,20 @@ export interface Place {
   readonly lng: number
 }
 
+/** A named place on the route. */
+export interface Station extends Place {
+  readonly name: string
+  /** Names in other languages, by language. */
+  readonly names: Readonly<Record<string, string>>
+  /** Distance along the route from its beginning, metres. */
+  readonly alongM: number
+}
+
 export interface Route {
+  /** The lines in the order in which they are walked. */
+  readonly lines: readonly (readonly Place[])[]
+  /** Metres. */
+  readonly lengthM: number
   /** Projects a place onto the route: distance along it from its beginning, and distance from it; metres. */
   project(place: Place): { readonly alongM: number; readonly offM: number }
   /** The place at a distance from the beginning, metres. */
@@ -39,6 +52,8 @@ export function createRoute(lines: readonly (readonly Place[])[]): Route {
     }
   if (legs.length === 0) throw new RangeError('a route needs two different places')
   return {
+    lines,
+    lengthM,
     project(place) {
       let [nearest, least] = [{ leg: legs[0]!, share: 0 }, Infinity]
       for (const leg of legs) {

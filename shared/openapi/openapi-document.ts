@@ -61,7 +61,8 @@ function errorAnswer(status: number, { refusals }: Endpoint): Json {
 }
 
 /** Whether an answer has an ETag, so that 304 is possible. */
-const isTagged = ({ cacheMs, media }: Endpoint): boolean => cacheMs > 0 || media === 'image/png'
+const isTagged = ({ cacheMs, media, tagged }: Endpoint): boolean =>
+  tagged || cacheMs > 0 || media === 'image/png'
 
 function contentOf({ data, media, otherMedia }: Endpoint): Json {
   const others = Object.fromEntries(otherMedia.map((other) => [other, BINARY]))

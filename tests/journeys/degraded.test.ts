@@ -27,6 +27,9 @@ type Outcome = 'whole' | 'marked' | 'away'
 const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: Outcome]>> = {
   // Cached for at most five seconds.
   '/api/event/data': ['away', 'whole'],
+  // The last one that was made; it names its stale parts (tests/tracking/followers-map.test.ts).
+  '/api/event/map': ['whole', 'whole'],
+  '/api/event/route': ['whole', 'whole'],
   // From its cache or from the table.
   '/api/event/photos/count': ['whole', 'whole'],
   '/api/event/user/:userId': ['marked', 'away'],
@@ -77,6 +80,7 @@ const CHANGING = new Set([
   // Each call is made by another operator.
   '/api/event/auth/role',
   '/api/event/data',
+  '/api/event/map',
   '/health',
   '/',
 ])

@@ -36,6 +36,7 @@ const ASKED = [
   '/api/event/user/:userId',
   '/api/event/photos/count',
   '/api/event/data',
+  '/api/event/map',
   '/api/event/feedback',
   '/api/event/feedback/status',
   '/health',
@@ -47,6 +48,8 @@ const LEFT_OUT = [
   '/api/event/feedback-image/:file',
   '/api/event/openapi.json',
   '/api/event/docs',
+  // The operators' file.
+  '/api/event/route',
 ]
 
 interface Round extends Poll {
@@ -88,7 +91,7 @@ async function ask(): Promise<Round> {
   const { points } = await dataOf<LiveMap>(MAP)
   const { points: exact } = await dataOf<LiveMap>(MAP, OPERATOR)
   const everybody = await people('user/')
-  for (const path of ['/health', '/api/event/feedback', '/api/event/feedback/status']) {
+  for (const path of ['/health', '/api/event/map', '/api/event/feedback', '/api/event/feedback/status']) {
     const answer = (await (await scene.fetch(path)).json()) as object
     everybody.set(path, told(answer))
   }

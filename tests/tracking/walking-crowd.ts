@@ -4,9 +4,12 @@ import { createFeedbackMedia } from '#services/feedback-media/app.ts'
 import { createSurveyProfile } from '#services/survey-profile/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
 import { LivePositions } from '#services/tracking/live-map.ts'
+import { FollowersMap } from '#services/tracking/follow/followers-map.ts'
+import { PublicMap } from '#services/tracking/public-map.ts'
 import { createMap } from '#services/tracking/show-map.ts'
 import { type Environment, readConfig } from '#shared/config/config.ts'
 import type { Service } from '#shared/runtime/context.ts'
+import { mapEndpoint } from '#shared/contracts/map.ts'
 import { dataEndpoint } from '#shared/contracts/tracking.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
@@ -28,7 +31,7 @@ export interface Scene {
   nowMs: number
   /** Sends a request as the proxy would. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Refreshes the live map. */
+  /** Refreshes the live map and the map of followers. */
   refresh(): Promise<void>
   close(): Promise<void>
 }
@@ -60,16 +63,22 @@ export async function openScene(startMs: number, settings: Environment): Promise
   // The service refreshes its map on the real clock; this one is refreshed by the test.
   const live = new LivePositions(ports.kv, now, log)
   const map = createRouter(context)
-  const showMap = createMap(context, live)
+  const publicMap = new PublicMap(live, config.mapCrowd, now)
+  const showMap = createMap(context, live, publicMap)
   serve(map, context, dataEndpoint, ({ query, operator }) => showMap(query, operator !== null))
+  const followers = new FollowersMap(context, publicMap)
+  serve(map, context, mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
   return Object.assign(clock, {
     async fetch(path: string, init?: RequestInit) {
       const request = new Request(`http://event.test${path}`, init)
       const { pathname } = new URL(request.url)
-      if (pathname === dataEndpoint.path) return map.fetch(request)
+      if (pathname === dataEndpoint.path || pathname === mapEndpoint.path) return map.fetch(request)
       return services.get(serviceOf(pathname, request.method))!.fetch(request)
     },
-    refresh: () => live.refresh(),
+    async refresh() {
+      await live.refresh()
+      await followers.refresh()
+    },
     async close() {
       for (const service of services.values()) await service.stop()
       await ports.close()

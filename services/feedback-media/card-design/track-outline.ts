@@ -1,4 +1,5 @@
 /** Fits the walked track into a square. */
+import { simplifyLine } from '#shared/map/simplify-line.ts'
 import type { Fix } from './card-facts.ts'
 
 interface Point {
@@ -21,34 +22,6 @@ const TOLERANCE_PX = 0.5
 /** A shorter track is only GPS noise. */
 const MIN_SPAN_M = 60
 const METRES_PER_DEGREE = 111_195
-
-/** Distance of a point from the line through two others. */
-function distance(p: Point, a: Point, b: Point): number {
-  const dx = b.x - a.x
-  const dy = b.y - a.y
-  const length = Math.hypot(dx, dy)
-  if (length === 0) return Math.hypot(p.x - a.x, p.y - a.y)
-  return Math.abs(dy * p.x - dx * p.y + b.x * a.y - b.y * a.x) / length
-}
-
-/** Simplifies the line within the tolerance (Douglas and Peucker). */
-function simplify(points: readonly Point[]): Point[] {
-  const keep = new Set([0, points.length - 1])
-  const spans: [number, number][] = [[0, points.length - 1]]
-  for (let span = spans.pop(); span !== undefined; span = spans.pop()) {
-    const [from, to] = span
-    let farthest = 0
-    let at = -1
-    for (let i = from + 1; i < to; i++) {
-      const d = distance(points[i]!, points[from]!, points[to]!)
-      if (d > farthest) [farthest, at] = [d, i]
-    }
-    if (farthest <= TOLERANCE_PX) continue
-    keep.add(at)
-    spans.push([from, at], [at, to])
-  }
-  return points.filter((_, i) => keep.has(i))
-}
 
 /** Metres east and south of the first point; a card's track is small enough for a flat map. */
 function projected(track: readonly Fix[]): Point[] {
@@ -87,7 +60,7 @@ export function outlineOf(track: readonly Fix[], side: number): Outline | null {
     x: tenths(side / 2 + (x - centreX) * scale),
     y: tenths(side / 2 + (y - centreY) * scale),
   }))
-  const line = simplify(placed)
+  const line = simplifyLine(placed, TOLERANCE_PX)
   const path = line.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join('')
   return { path, start: line[0]!, end: line.at(-1)!, pxPerM: scale, waymarks: waymarksOf(line, scale) }
 }

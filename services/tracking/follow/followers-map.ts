@@ -1,0 +1,136 @@
+/**
+ * `GET map`. An edition is made every ten seconds, once for all replicas: the first one makes it, and all others read it
+ * from the kv. So every replica knows the same versions, and any of them can tell what has changed since one.
+ * While the kv is unavailable, each replica answers with its last edition, marked as stale.
+ */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { EventMap } from '#shared/contracts/map.ts'
+import { Refusal, unavailable } from '#shared/http/errors.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import type { PublicMap } from '../public-map.ts'
+import { deltaOf } from './delta.ts'
+import { type Edition, makeEdition, staleEdition } from './make-edition.ts'
+import { Prepared } from './prepared.ts'
+
+const EDITION_MS = 10_000
+/** Editions that a delta may start from: five minutes. */
+const KEPT = 30
+/** The number is that of the form: a release with another one reads none of these editions. */
+const KEY = 'event-map-1'
+const EDITION_TTL_MS = 60_000
+/** After a restart of all replicas, the speed of the last hour goes on from the last edition. */
+const LAST_TTL_MS = 3_600_000
+const LOCK_MS = 6_000
+const WAIT_MS = 300
+const WAITS = 20
+
+const CACHE = 'public, max-age=10, stale-while-revalidate=60'
+
+type Context = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'now' | 'log'>
+
+export class FollowersMap {
+  #last: Edition | null = null
+  /** Versions of the last minutes, oldest first. */
+  readonly #kept = new Map<number, EventMap>()
+  /** The bodies of the current edition by the version that they start from; null: the whole. */
+  readonly #bodies = new Map<number | null, Prepared>()
+  #timer: Timer | undefined
+  #refreshing: Promise<void> | null = null
+
+  constructor(
+    private readonly context: Context,
+    private readonly publicMap: PublicMap,
+  ) {}
+
+  async start(): Promise<void> {
+    await this.refresh()
+    // More often than an edition is made, so that one follows soon after its time.
+    this.#timer = setInterval(() => void this.refresh(), EDITION_MS / 5)
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#refreshing
+  }
+
+  /** The map, or what has changed since a version. @throws Refusal 503 before the first edition */
+  answer(request: Request, since: number | undefined): Response {
+    const body = this.#bodies.get(since ?? null) ?? this.#prepare(since ?? null)
+    return body.respond(request, CACHE)
+  }
+
+  /** Takes over the edition of now. Concurrent calls share one refresh. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = null
+    })
+    return this.#refreshing
+  }
+
+  #prepare(since: number | null): Prepared {
+    const map = this.#last?.map
+    if (map === undefined) throw unavailable('The map is not known yet. Please try again in a moment.', 2)
+    const whole = this.#bodies.getOrInsertComputed(null, () => prepared(map))
+    const from = since === null ? undefined : this.#kept.get(since)
+    if (from === undefined) return whole
+    const delta = prepared(deltaOf(from, map))
+    // A crowd that has moved as a whole is told shorter as a whole.
+    const shorter = delta.size < whole.size ? delta : whole
+    this.#bodies.set(since, shorter)
+    return shorter
+  }
+
+  async #refresh(): Promise<void> {
+    const version = Math.floor(this.context.now() / EDITION_MS)
+    if (this.#last !== null && version <= this.#last.map.version) return
+    try {
+      this.#last ??= parsed(await this.context.kv.cached(KEY))
+      this.#publish(await this.#shared(version))
+    } catch (error) {
+      const known = error instanceof Refusal || isKvUnavailable(error) || isDatabaseUnavailable(error)
+      if (!known) this.context.log.error('making the map failed', errorFields(error))
+      if (this.#last !== null) this.#publish(staleEdition(this.#last, version))
+    }
+  }
+
+  #publish(edition: Edition): void {
+    const { map } = edition
+    this.#last = edition
+    this.#kept.set(map.version, map)
+    for (const version of this.#kept.keys()) {
+      if (this.#kept.size <= KEPT) break
+      this.#kept.delete(version)
+    }
+    this.#bodies.clear()
+  }
+
+  /** The edition that all replicas share; the one that gets the lock makes it. */
+  async #shared(version: number): Promise<Edition> {
+    const { kv } = this.context
+    const key = `${KEY}/${version}`
+    for (let waits = 0; waits < WAITS; waits++) {
+      const held = parsed(await kv.cached(key))
+      if (held !== null) return held
+      const token = await kv.lock(KEY, LOCK_MS)
+      if (token === null) {
+        await Bun.sleep(WAIT_MS)
+        continue
+      }
+      try {
+        const made = await makeEdition(this.context, this.publicMap, version, this.#last)
+        const shared = await kv.cacheOnce(key, JSON.stringify(made), EDITION_TTL_MS)
+        await kv.cache(KEY, shared, LAST_TTL_MS)
+        return parsed(shared)!
+      } finally {
+        await kv.unlock(KEY, token)
+      }
+    }
+    throw unavailable('The map is being made.')
+  }
+}
+
+const prepared = (data: unknown): Prepared => new Prepared(JSON.stringify({ ok: true, data }))
+
+const parsed = (json: string | null): Edition | null => (json === null ? null : (JSON.parse(json) as Edition))

@@ -1,0 +1,166 @@
+/** The map for everybody who follows the event: one public answer that any cache may keep, and the route. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { ActivityStatus, Latitude, Longitude, Time } from './fields.ts'
+
+/** Maximum number of cells in one answer. With more, places are coarser. */
+export const MAX_MAP_CELLS = 5_000
+
+/** Degrees as a whole number of 1e-5 degrees, about a metre. */
+const E5 = 1e5
+const LatitudeE5 = z
+  .int()
+  .min(-90 * E5)
+  .max(90 * E5)
+const LongitudeE5 = z
+  .int()
+  .min(-180 * E5)
+  .max(180 * E5)
+
+export const MapCellEntry = z
+  .tuple([LatitudeE5, LongitudeE5, z.int().min(6).max(18), z.int().min(0)])
+  .describe(
+    '[latitude, longitude, zoom, pilgrims]: centre of the cell in 1e-5 degrees; zoom gives its width (0.2° at 6, half as wide at each further zoom); ' +
+      'pilgrims: rounded to one of about ten steps per factor of ten. In a delta 0 means that the cell is not on the map any more',
+  )
+export type MapCellEntry = z.infer<typeof MapCellEntry>
+
+export const MapPlace = z.object({
+  lat: Latitude,
+  lng: Longitude,
+  route_km: z.number().nullable().describe('Distance from the start of the route; null without a route'),
+  station: z
+    .int()
+    .nullable()
+    .describe('Index in the route’s stations of the nearest station along the route; null without stations'),
+})
+export type MapPlace = z.infer<typeof MapPlace>
+
+export const StationEstimate = z.object({
+  station: z.int().describe('Index in the route’s stations'),
+  front_at: Time.nullable().describe('null: the front has passed it'),
+  middle_at: Time,
+})
+export type StationEstimate = z.infer<typeof StationEstimate>
+
+export const MapTotals = z.object({
+  as_of: Time.nullable().describe('Time of the last flush'),
+  pilgrims: z.int().describe('Pilgrims with a point'),
+  km: z.int().describe('Kilometres of all pilgrims together, rounded down'),
+  carbon_saved_kg: z.int().describe('Compared with the same distance by bus, rounded'),
+  levels: z.array(z.int()).length(9).describe('Number of pilgrims of each level, level 1 first'),
+})
+export type MapTotals = z.infer<typeof MapTotals>
+
+/** Fields that a delta leaves out while they are unchanged. */
+const State = z.object({
+  event: z.object({
+    name: z.string(),
+    starts_at: Time.nullable(),
+    ends_at: Time.nullable(),
+    time_zone: z.string().describe('IANA zone of the event'),
+    crowd: z.int().describe('Fewest pilgrims in a cell'),
+    route: z
+      .string()
+      .nullable()
+      .describe('Version of the route: GET /api/event/route?v=<version>. null: the event has no route'),
+  }),
+  status: ActivityStatus,
+  message: z.string().nullable().describe('The operators’ message'),
+  stale: z
+    .array(z.enum(['crowd', 'totals']))
+    .describe(
+      'Parts that are not current, because a store is unavailable: the crowd is that of `as_of`, the totals are those of `totals.as_of`',
+    ),
+  seen_since: Time.describe('All pilgrims of the cells were seen then or later'),
+  on_map: z.int().describe('Number of pilgrims in all cells together'),
+  cells: z.array(MapCellEntry),
+  front: MapPlace.nullable().describe('95 % of the pilgrims on the map are behind it; null: nobody is there'),
+  middle: MapPlace.nullable().describe('Half of the pilgrims on the map are behind it'),
+  tail: MapPlace.nullable().describe('95 % of the pilgrims on the map are ahead of it'),
+  speed_kmh: z
+    .number()
+    .nullable()
+    .describe(
+      'Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known',
+    ),
+  estimates: z
+    .array(StationEstimate)
+    .describe('Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead'),
+  totals: MapTotals.nullable().describe('null: not known, or fewer pilgrims than the crowd'),
+})
+
+const Version = z.int().min(0)
+
+export const EventMap = z.object({
+  since: z.null().describe('This is the whole map'),
+  version: Version.describe('Ask for what changes after it with ?since='),
+  as_of: Time.describe('Time of the crowd'),
+  ...State.shape,
+})
+export type EventMap = z.infer<typeof EventMap>
+
+export const EventMapDelta = z.object({
+  since: Version.describe(
+    'This is what has changed since this version. Fields that are absent have not changed',
+  ),
+  version: Version,
+  as_of: Time,
+  ...State.partial().shape,
+  cells: z.array(MapCellEntry).optional().describe('Cells that are new or have changed; 0 pilgrims: gone'),
+})
+export type EventMapDelta = z.infer<typeof EventMapDelta>
+
+export const mapEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/map',
+  service: 'tracking',
+  summary:
+    'All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, never a single pilgrim',
+  query: z.object({
+    since: z
+      .string()
+      .regex(/^\d{1,15}$/, { error: 'must be the version of an earlier answer' })
+      .transform(Number)
+      .optional()
+      .describe(
+        'Version of an earlier answer: returns what has changed, or the whole map if the version is too old',
+      ),
+  }),
+  data: z.union([EventMap, EventMapDelta]),
+  tagged: true,
+  errors: [503],
+})
+
+export const MapStation = z.object({
+  name: z.string(),
+  names: z
+    .record(z.string(), z.string())
+    .describe('Names in other languages, by language: zh-Hant, zh-Hans, en, ja'),
+  lat: Latitude,
+  lng: Longitude,
+  route_km: z.number().describe('Distance from the start of the route'),
+})
+export type MapStation = z.infer<typeof MapStation>
+
+export const EventRoute = z.object({
+  version: z.string().nullable().describe('null: the event has no route'),
+  km: z.number().describe('Length of the route'),
+  lines: z
+    .array(z.array(z.int()))
+    .describe(
+      'Lines in the order in which they are walked, simplified to about 10 m. Each is a flat list: latitude and longitude of its first place in 1e-5 degrees, then the differences to each next place',
+    ),
+  stations: z.array(MapStation).describe('In the order of the route'),
+})
+export type EventRoute = z.infer<typeof EventRoute>
+
+export const routeEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/route',
+  service: 'tracking',
+  summary: 'The route and its stations. With the version of the map as v, caches may keep it for ever',
+  query: z.object({ v: z.string().optional().describe('Version of the route') }),
+  data: EventRoute,
+  tagged: true,
+})

@@ -113,6 +113,7 @@ export type EventMapDelta = z.infer<typeof EventMapDelta>
 
 export const mapEndpoint = endpoint({
   method: 'GET',
+  id: 'readEventMap',
   path: '/api/event/map',
   service: 'tracking',
   summary:
@@ -157,6 +158,7 @@ export type EventRoute = z.infer<typeof EventRoute>
 
 export const routeEndpoint = endpoint({
   method: 'GET',
+  id: 'readRoute',
   path: '/api/event/route',
   service: 'tracking',
   summary: 'The route and its stations. With the version of the map as v, caches may keep it for ever',

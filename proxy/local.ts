@@ -11,6 +11,7 @@ import { withBrowserHeaders } from '#shared/http/browser-headers.ts'
 import { answerUnexpected } from '#shared/http/answer-errors.ts'
 import { serviceOf } from '#shared/http/routes.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
+import { startHeartbeat } from '#shared/runtime/heartbeat.ts'
 import { createLog, type Log } from '#shared/runtime/log.ts'
 import { contextOf, drain, openPorts, readSettings, stopSignal } from '#shared/runtime/service.ts'
 import { watchUncaughtErrors } from '#shared/runtime/uncaught-errors.ts'
@@ -102,6 +103,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
     services.set(name, create(context))
   }
   for (const service of services.values()) await service.start()
+  const stopHeartbeat = startHeartbeat(ports, [...services.keys()])
 
   const server = listen({
     address: { host, port },
@@ -120,6 +122,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
     tokens: tokens.shown,
     async stop() {
       stopping.abort()
+      stopHeartbeat()
       await drain(server)
       await closeBackupSocket()
       for (const service of services.values()) await service.stop()

@@ -6,6 +6,7 @@ import { docsEndpoint, openApiEndpoint } from '#shared/contracts/documentation.t
 import { homeEndpoint } from '#shared/contracts/home.ts'
 import {
   endActivityEndpoint,
+  endPreviewEndpoint,
   healthEndpoint,
   readStatusEndpoint,
   roleEndpoint,
@@ -22,7 +23,9 @@ import {
   usersEndpoint,
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
+import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
 import { exportUserEndpoint, userEndpoint } from '#shared/contracts/user-detail.ts'
+import { userMessagesEndpoint, userPointsEndpoint } from '#shared/contracts/user-history.ts'
 import { streamEndpoint } from '#shared/contracts/stream.ts'
 import {
   deadLetterEndpoint,
@@ -45,6 +48,7 @@ import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'
 import { createErasureSweep } from './erasure/retry-erasures.ts'
 import { exportUser } from './pilgrims/export-user.ts'
+import { previewEnd } from './lifecycle/preview-end.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
 import { listAudit } from './reports/list-audit.ts'
 import { listDeadLetters, readDeadLetter } from './ledger/list-dead-letters.ts'
@@ -52,9 +56,13 @@ import { dropDeadLetter, requeueDeadLetter } from './ledger/requeue-dead-letter.
 import { showLedger } from './ledger/show-ledger.ts'
 import { listSurveys, surveysCsv } from './reports/list-surveys.ts'
 import { listUsers } from './pilgrims/list-users.ts'
+import { listMessagesOfUser } from './pilgrims/list-messages-of-user.ts'
+import { listPoints } from './pilgrims/list-points.ts'
 import { setUserStatus } from './pilgrims/set-user-status.ts'
 import { showUser } from './pilgrims/show-user.ts'
 import { createStream } from './stream/stream.ts'
+import { listTokens } from './supervision/list-tokens.ts'
+import { createCondition } from './supervision/read-condition.ts'
 import { readTimeline } from './reports/timeline.ts'
 import { readActivity, setStatus } from './lifecycle/set-activity-status.ts'
 
@@ -71,6 +79,7 @@ function serveEvent(router: Router, context: ServiceContext): void {
   serve(router, context, endActivityEndpoint, ({ operator, requestId }) =>
     endActivity(context, operator!, requestId),
   )
+  serve(router, context, endPreviewEndpoint, () => previewEnd(context))
   serve(router, context, surveysEndpoint, ({ query, request }) =>
     request.headers.get('accept')?.includes('text/csv') ? surveysCsv(context) : listSurveys(context, query),
   )
@@ -88,6 +97,12 @@ function servePeople(router: Router, context: ServiceContext): void {
   serve(router, context, usersEndpoint, ({ query }) => listUsers(context, query))
   serve(router, context, userEndpoint, ({ operator, params, requestId }) =>
     showUser(context, operator!, params.userId, requestId),
+  )
+  serve(router, context, userPointsEndpoint, ({ operator, params, query, requestId }) =>
+    listPoints(context, { operator: operator!, userId: params.userId, requestId }, query),
+  )
+  serve(router, context, userMessagesEndpoint, ({ operator, params, requestId }) =>
+    listMessagesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
   )
   serve(router, context, userStatusEndpoint, ({ operator, params, body, requestId }) =>
     setUserStatus(context, operator!, params.userId, body, requestId),
@@ -123,10 +138,20 @@ function serveLedger(router: Router, context: ServiceContext): void {
   )
 }
 
+/** How the installation is, and who operates it. */
+function serveSupervision(
+  router: Router,
+  context: ServiceContext,
+  health: ReturnType<typeof createHealth>,
+): void {
+  const condition = createCondition(context, health)
+  serve(router, context, conditionEndpoint, () => condition())
+  serve(router, context, tokensEndpoint, () => listTokens(context))
+}
+
 /** Public endpoints: health, the API documentation, the event's page. */
-function servePublic(router: Router, context: ServiceContext): void {
+function servePublic(router: Router, context: ServiceContext, health: ReturnType<typeof createHealth>): void {
   const { config } = context
-  const health = createHealth(context)
   // Generated at the first request, and then cached until the process ends.
   let description: string | undefined
   let docs: string | undefined
@@ -160,7 +185,9 @@ export function createAdmin(context: ServiceContext): Service {
   serveEvent(router, context)
   servePeople(router, context)
   serveLedger(router, context)
-  servePublic(router, context)
+  const health = createHealth(context)
+  serveSupervision(router, context, health)
+  servePublic(router, context, health)
   return {
     name: 'admin',
     fetch: router.fetch,

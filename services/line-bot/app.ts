@@ -6,6 +6,7 @@ import { deployMenuEndpoint, menuStatusEndpoint, webhookEndpoint } from '#shared
 import type { Payload } from '#shared/contracts/events.ts'
 import {
   lineUsageEndpoint,
+  messagesEndpoint,
   notificationsEndpoint,
   pushEndpoint,
   pushProgressEndpoint,
@@ -18,6 +19,7 @@ import { readNotifications } from '#shared/line/scheduled-notifications.ts'
 import { notifyVolunteers, sendNotification, sendSummary } from './sending/announcements.ts'
 import { handleWebhookEvent } from './webhook/handle-webhook-event.ts'
 import { readUsage } from './sending/line-usage.ts'
+import { listMessages } from './sending/list-messages.ts'
 import { push } from './sending/push.ts'
 import { readProgress } from './sending/push-progress.ts'
 import { deployMenus, readMenus } from './rich-menu/deploy-menus.ts'
@@ -47,6 +49,7 @@ export function createLineBot(context: ServiceContext): Service {
     sender?.wake()
     return answer
   })
+  serve(router, context, messagesEndpoint, ({ query }) => listMessages(context, query))
   serve(router, context, pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
   serve(router, context, menuStatusEndpoint, () => readMenus(context, line))
   serve(router, context, deployMenuEndpoint, ({ operator, requestId }) =>

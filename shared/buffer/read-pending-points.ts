@@ -5,7 +5,8 @@ import { within } from '#shared/runtime/deadline.ts'
 /** The timeout of every other request to the kv; only calls that move thousands of entries have longer ones. */
 const TIMEOUT_MS = 800
 
-async function withTimeout<T>(read: Promise<T>): Promise<T | null> {
+/** Any read of the kv for such an answer; null: the kv is unavailable or slow. */
+export async function peekWithin<T>(read: Promise<T>): Promise<T | null> {
   try {
     return await within(read, TIMEOUT_MS, () => null)
   } catch (error) {
@@ -16,10 +17,10 @@ async function withTimeout<T>(read: Promise<T>): Promise<T | null> {
 
 /** Pending points of several pilgrims, in the order of `userIds`; null: the buffer is unavailable. */
 export const peekWithTimeout = (kv: Kv, userIds: readonly string[]): Promise<Entry[][] | null> =>
-  withTimeout(kv.peekEach(userIds))
+  peekWithin(kv.peekEach(userIds))
 
 /** All pilgrims with pending points; null: the buffer is unavailable. */
 export async function pendingUsersWithTimeout(kv: Kv): Promise<string[] | null> {
   const partitions = Array.from({ length: kv.partitions }, (_, partition) => kv.pendingUsers(partition))
-  return (await withTimeout(Promise.all(partitions)))?.flat() ?? null
+  return (await peekWithin(Promise.all(partitions)))?.flat() ?? null
 }

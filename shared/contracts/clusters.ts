@@ -13,6 +13,9 @@ export const ClustersQuery = z.object({
   ),
   bbox: BoundingBox.optional().describe('west,south,east,north: cells inside it or on its edge'),
   since: Instant.optional().describe('Counts points and latest positions from the start of this hour on'),
+  until: Instant.optional().describe(
+    'Counts only up to the start of this hour: users are those whose latest position of all is in this time',
+  ),
   k: z
     .string()
     .regex(/^\d{1,6}$/, { error: 'must be a whole number from 0 to 999999' })

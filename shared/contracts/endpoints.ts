@@ -1,5 +1,6 @@
 /** The table of all endpoints. Proxy, router, access rules, documentation and tests read it. */
 import type { Endpoint } from './endpoint.ts'
+import * as audit from './audit.ts'
 import * as bot from './bot.ts'
 import * as cards from './cards.ts'
 import * as clusters from './clusters.ts'
@@ -14,9 +15,11 @@ import * as photos from './photos.ts'
 import * as profile from './profile.ts'
 import * as reports from './reports.ts'
 import * as stream from './stream.ts'
+import * as supervision from './supervision.ts'
 import * as survey from './survey.ts'
 import * as tracking from './tracking.ts'
 import * as userDetail from './user-detail.ts'
+import * as userHistory from './user-history.ts'
 
 const isEndpoint = (value: unknown): value is Endpoint =>
   typeof value === 'object' && value !== null && 'service' in value && 'path' in value
@@ -31,7 +34,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   cards,
   operations,
   reports,
+  audit,
   userDetail,
+  userHistory,
+  supervision,
   clusters,
   map,
   stream,

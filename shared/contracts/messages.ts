@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpoint } from './endpoint.ts'
-import { HttpsUrl, text, Time, UserId } from './fields.ts'
+import { HttpsUrl, page, PageQuery, text, Time, UserId } from './fields.ts'
 
 /**
  * Recipients of a message. `participants` are pilgrims who walk, including volunteers with a check-in of their own.
@@ -105,6 +105,12 @@ export const PushProgress = z.object({
 })
 export type PushProgress = z.infer<typeof PushProgress>
 
+/** A message of the ledger, without its errors: `GET push/{id}` lists them. */
+export const SentMessage = PushProgress.omit({ faults: true }).extend({
+  text: z.string().nullable().describe('The beginning of the message; null if it has no text'),
+})
+export type SentMessage = z.infer<typeof SentMessage>
+
 export const LineUsage = z.object({
   quota: z.object({ type: z.enum(['none', 'limited']).nullable(), value: z.int().nullable() }),
   consumption: z.object({ total_usage: z.int().nullable() }),
@@ -164,6 +170,18 @@ export const pushEndpoint = endpoint({
   body: PushRequest,
   data: PushAnswer,
   errors: [409, 503],
+})
+
+export const messagesEndpoint = endpoint({
+  id: 'listMessages',
+  method: 'GET',
+  path: '/api/event/push',
+  service: 'line-bot',
+  summary: 'Every message that was sent or is being sent, newest first',
+  access: 'manager',
+  query: PageQuery.extend({ cause: Cause.optional() }),
+  data: page(SentMessage),
+  errors: [503],
 })
 
 export const pushProgressEndpoint = endpoint({

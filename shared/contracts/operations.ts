@@ -40,6 +40,21 @@ export const SetStatusRequest = z.object({
 })
 export type SetStatusRequest = z.infer<typeof SetStatusRequest>
 
+/** What `end-activity` would do now. */
+export const EndPreview = z.object({
+  status: ActivityStatus,
+  points_waiting: z.int().describe('Points in the buffer, which the final flush stores'),
+  pilgrims_waiting: z.int().describe('Pilgrims with points in the buffer'),
+  points_journaled: z.int().describe('Points in the journals; they reach the buffer by themselves'),
+  cards: z
+    .object({ done: z.int(), total: z.int() })
+    .describe(
+      'Cards that the end draws, and how many of them are up to date; points that wait may unlock more',
+    ),
+  as_of: Time,
+})
+export type EndPreview = z.infer<typeof EndPreview>
+
 const ProbeResult = z.enum(['ok', 'error'])
 
 export const Health = z.object({
@@ -98,6 +113,18 @@ export const endActivityEndpoint = endpoint({
   summary: 'Ends the event permanently: final flush, achievement cards, summary; idempotent',
   access: 'manager',
   data: Activity,
+  errors: [503],
+})
+
+export const endPreviewEndpoint = endpoint({
+  id: 'previewEnd',
+  method: 'GET',
+  path: '/api/event/admin/end-activity',
+  service: 'admin',
+  summary:
+    'What ending the event would do now; changes nothing. A dry run of push to all returns the recipients of the summary',
+  access: 'manager',
+  data: EndPreview,
   errors: [503],
 })
 

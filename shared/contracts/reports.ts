@@ -114,18 +114,6 @@ export type AssignRoleRequest = z.infer<typeof AssignRoleRequest>
 export const AssignRoleAnswer = z.object({ userId: UserId, role: Role.nullable() })
 export type AssignRoleAnswer = z.infer<typeof AssignRoleAnswer>
 
-export const AuditEntry = z.object({
-  id: z.int(),
-  at: Time,
-  role: Role,
-  token_name: z.string(),
-  token_fingerprint: z.string(),
-  action: z.string(),
-  details: z.record(z.string(), z.unknown()),
-  request_id: z.string(),
-})
-export type AuditEntry = z.infer<typeof AuditEntry>
-
 export const SetParticipantRequest = z.object({ status: ParticipantStatus })
 export type SetParticipantRequest = z.infer<typeof SetParticipantRequest>
 
@@ -228,16 +216,4 @@ export const assignRoleEndpoint = endpoint({
   body: AssignRoleRequest,
   data: AssignRoleAnswer,
   errors: [409, 503],
-})
-
-export const auditEndpoint = endpoint({
-  id: 'listAudit',
-  method: 'GET',
-  path: '/api/event/admin/audit',
-  service: 'admin',
-  summary: 'Every admin write, newest first',
-  access: 'owner',
-  query: PageQuery,
-  data: page(AuditEntry),
-  errors: [503],
 })

@@ -9,6 +9,8 @@ import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { expectSchema } from '#shared/db/migrate.ts'
 import { createAddressLimit } from '#shared/security/address-limit.ts'
+import { withTokenUse } from '#shared/security/token-use.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import { createIdentity } from '#shared/security/pilgrim-identity.ts'
 import { answerUnexpected } from '#shared/http/answer-errors.ts'
 import { clientNetwork } from '#shared/http/client-address.ts'
@@ -89,8 +91,12 @@ export async function openPorts(
     ...stores,
     config,
     bus,
-    auth: createAuth(config.tokens, now, (address, guesses) =>
-      log.warn('repeated wrong admin tokens from one address', { address, guesses }),
+    auth: withTokenUse(
+      createAuth(config.tokens, now, (address, guesses) =>
+        log.warn('repeated wrong admin tokens from one address', { address, guesses }),
+      ),
+      stores.kv,
+      now,
     ),
     calendar: createCalendar(config.timeZone),
     checkIdentity: createIdentity(config),
@@ -204,6 +210,7 @@ export async function runService(
   const service = create(context)
   // Listen only after the start: the proxy sends requests to every process that accepts connections.
   await service.start()
+  const stopHeartbeat = startHeartbeat(context, [service.name])
   let ready = true
   const server = Bun.serve({
     port: config.servicePort,
@@ -217,6 +224,7 @@ export async function runService(
   ready = false
   log.info('stopping', { service: service.name })
   stopping.abort()
+  stopHeartbeat()
   await drain(server)
   // Stop the service before the ports: handling an event may wait for an operation that the stop aborts.
   await service.stop()

@@ -30,6 +30,7 @@ const VOLUNTEER = [
 ]
 const OWNER = [
   'GET /api/event/admin/audit',
+  'GET /api/event/admin/tokens',
   'PUT /api/event/admin/notifications',
   'GET /api/event/admin/users/:userId/export',
   'DELETE /api/event/admin/users/:userId',
@@ -41,7 +42,12 @@ const OPTIONAL = [
   'GET /api/event/feedback',
   'POST /api/event/og-image',
 ]
-const MANAGER_ELSEWHERE = ['PATCH /api/event/feedback/:id', 'POST /api/event/push', 'GET /api/event/push/:id']
+const MANAGER_ELSEWHERE = [
+  'PATCH /api/event/feedback/:id',
+  'POST /api/event/push',
+  'GET /api/event/push',
+  'GET /api/event/push/:id',
+]
 
 test('every endpoint has the documented access', () => {
   for (const endpoint of ENDPOINTS) {

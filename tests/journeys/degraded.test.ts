@@ -61,6 +61,13 @@ const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: Outcome
   '/api/event/line-usage': ['whole', 'whole'],
   '/api/event/admin/notifications': ['whole', 'away'],
   '/api/event/push/:id': ['whole', 'away'],
+  '/api/event/push': ['whole', 'away'],
+  // They show the outage.
+  '/api/event/admin/condition': ['whole', 'whole'],
+  '/api/event/admin/tokens': ['whole', 'whole'],
+  '/api/event/admin/end-activity': ['away', 'away'],
+  '/api/event/admin/users/:userId/points': ['marked', 'away'],
+  '/api/event/admin/users/:userId/messages': ['whole', 'away'],
   // Without the stores the page shows the event's name, but no status.
   '/': ['whole', 'whole'],
   '/api/event/docs': ['whole', 'whole'],
@@ -82,6 +89,8 @@ const CHANGING = new Set([
   '/api/event/data',
   '/api/event/map',
   '/health',
+  '/api/event/admin/condition',
+  '/api/event/admin/tokens',
   '/',
 ])
 

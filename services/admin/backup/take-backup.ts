@@ -8,6 +8,7 @@ import { PgTable } from 'drizzle-orm/pg-core'
 import { join } from 'node:path'
 import { collectJournals } from '#shared/buffer/journal/journal-export.ts'
 import { slices } from '#shared/buffer/slice-pending-points.ts'
+import { recordBackup } from '#shared/runtime/last-backup.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { dayOfPartition } from '#shared/db/day-partition.ts'
@@ -95,6 +96,7 @@ export async function takeBackup(installation: Installation, write: Write): Prom
   await writePoints(installation, had, counts, write)
   await writeObjects(installation, isPicture, counts, write)
   await write(JSON.stringify({ end: counts }))
+  await recordBackup(installation.kv, now())
 }
 
 /** Writes pending points, then the database. Every point is in one of them or in both. */

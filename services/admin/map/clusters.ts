@@ -25,6 +25,8 @@ interface Selection {
   readonly zoom: number
   readonly box: Box
   readonly sinceMs: number | null
+  /** End of the time, the start of an hour; null: until now. */
+  readonly untilMs: number | null
   readonly k: number
 }
 
@@ -40,7 +42,8 @@ async function readClusters(
   query: ClustersQuery,
 ): Promise<Written> {
   const sinceMs = query.since === undefined ? null : calendar.hourStart(query.since)
-  const selection = { zoom: query.zoom, box: query.bbox ?? EVERYWHERE, sinceMs, k: query.k }
+  const untilMs = query.until === undefined ? null : calendar.hourStart(query.until)
+  const selection = { zoom: query.zoom, box: query.bbox ?? EVERYWHERE, sinceMs, untilMs, k: query.k }
   const [map, lastFlush] = await Promise.all([
     db.read(() =>
       db.sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {

@@ -20,6 +20,8 @@ interface Selection {
   readonly box: Box
   /** Start of an hour, in epoch milliseconds; null: of all time. */
   readonly sinceMs: number | null
+  /** End of the time, the start of an hour; absent or null: until now. */
+  readonly untilMs?: number | null
   /** Whether only people are needed. Counts of points may then be missing. */
   readonly peopleOnly?: boolean
 }
@@ -51,7 +53,7 @@ export async function readMapVersion(
 export async function* readMap(
   tx: Query,
   calendar: Calendar,
-  { zoom, box, sinceMs, peopleOnly = false }: Selection,
+  { zoom, box, sinceMs, untilMs = null, peopleOnly = false }: Selection,
 ): AsyncGenerator<Counts> {
   const [low, high] = cornersOf(box, MAX_ZOOM).map(({ x, y }) => {
     const up = MAX_ZOOM - zoom + TILE_ZOOMS
@@ -63,7 +65,7 @@ export async function* readMap(
   const what = peopleOnly ? tx`coalesce(people, counts)` : tx`counts`
   const pages = tx<{ x: number; y: number; packed: string }[]>`
     SELECT x, y, encode(${what}, 'base64') AS packed
-    FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar)}
+    FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar, untilMs)}
       AND y BETWEEN ${low.y} AND ${high.y} AND x BETWEEN ${low.x} AND ${high.x}
     ORDER BY y, x, span, start`.cursor(PAGE)
   for await (const rows of pages)
@@ -78,12 +80,33 @@ export async function* readMap(
   if (sum.length > 0) yield sum
 }
 
-/** The fewest tiles that cover a time: all of it, or hours up to the next full day and then days. */
-function inTime(tx: Query, zoom: number, sinceMs: number | null, calendar: Calendar) {
-  if (sinceMs === null) return tx`span = 'all'`
-  const from = tx`to_timestamp(${sinceMs}::float8 / 1000)`
-  if (!isTileStored(zoom, 'day')) return tx`span = 'hour' AND start >= ${from}`
-  const [dayMs, nextMs] = calendar.span(calendar.day(sinceMs))
-  const days = tx`to_timestamp(${dayMs === sinceMs ? dayMs : nextMs}::float8 / 1000)`
-  return tx`((span = 'hour' AND start >= ${from} AND start < ${days}) OR (span = 'day' AND start >= ${days}))`
+/** The fewest tiles that cover a time: all of it, or hours up to the next full day, then days, then hours. */
+function inTime(
+  tx: Query,
+  zoom: number,
+  sinceMs: number | null,
+  calendar: Calendar,
+  untilMs: number | null = null,
+) {
+  if (sinceMs === null && untilMs === null) return tx`span = 'all'`
+  const at = (ms: number) => tx`to_timestamp(${ms}::float8 / 1000)`
+  const [fromMs, toMs] = [sinceMs ?? FIRST_MS, untilMs ?? LAST_MS]
+  const hours = (from: number, to: number) =>
+    tx`(span = 'hour' AND start >= ${at(from)} AND start < ${at(to)})`
+  if (!isTileStored(zoom, 'day')) return hours(fromMs, toMs)
+  const firstDayMs = sinceMs === null ? FIRST_MS : fullDayFrom(calendar, sinceMs)
+  const lastDayMs = untilMs === null ? LAST_MS : calendar.dayStart(untilMs)
+  if (firstDayMs >= lastDayMs) return hours(fromMs, toMs)
+  return tx`(${hours(fromMs, firstDayMs)} OR ${hours(lastDayMs, toMs)}
+    OR (span = 'day' AND start >= ${at(firstDayMs)} AND start < ${at(lastDayMs)}))`
+}
+
+/** Before and after every tile. */
+const FIRST_MS = Date.parse('0001-01-01T00:00:00Z')
+const LAST_MS = Date.parse('9999-12-31T00:00:00Z')
+
+/** Start of the first whole day from an instant on. */
+function fullDayFrom(calendar: Calendar, ms: number): number {
+  const [dayMs, nextMs] = calendar.span(calendar.day(ms))
+  return dayMs === ms ? dayMs : nextMs
 }

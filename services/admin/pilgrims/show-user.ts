@@ -1,13 +1,12 @@
 /** One pilgrim in full for a manager, with the phone number. Each call is audited. */
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
-import { eq } from 'drizzle-orm'
 import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { type BufferedPoint, fieldOf, unpack } from '#shared/buffer/point.ts'
+import { fieldOf } from '#shared/buffer/point.ts'
 import { ParticipantStatus, Role, type Time, time } from '#shared/contracts/fields.ts'
 import { LISTED, type UserDetail } from '#shared/contracts/user-detail.ts'
 import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
 import { zeroTotals } from '#shared/fold/point-totals.ts'
-import { notFound, unavailable } from '#shared/http/errors.ts'
+import { unavailable } from '#shared/http/errors.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 import { isLineUserId } from '#shared/line/line-client.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
@@ -15,10 +14,10 @@ import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
-import { audit } from '#shared/security/audit-log.ts'
+import { auditLook, unknownPilgrim } from './audit-look.ts'
+import { readable } from './readable-entries.ts'
 import { type CheckIn, readUserRows, type UserRows } from './read-user-rows.ts'
 
 const timeOrNull = (ms: number | null | undefined): Time | null => (ms == null ? null : time(ms))
@@ -34,20 +33,14 @@ export async function showUser(
   userId: string,
   requestId: string,
 ): Promise<UserDetail> {
-  const { db, kv, now } = context
+  const { db, kv } = context
   const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
   const pilgrim = (await foldPending(context, [{ userId, entries: entries ?? [] }])).get(userId)
   if (pilgrim === undefined && entries === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
-  if (pilgrim === undefined) throw unknown(userId)
+  if (pilgrim === undefined) throw unknownPilgrim(userId)
   const rows = await db.read(() => readUserRows(db.sql, userId))
-  await db.orm.transaction(async (tx) => {
-    // With this lock an erasure either waits for the entry, or has deleted the row already. So the id of an erased
-    // pilgrim is not written to the log again.
-    const mine = tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
-    if ((await mine.for('key share')).length === 0 && pilgrim.row !== null) throw unknown(userId)
-    await audit(tx, operator, 'show-user', { user_id: userId }, requestId, now())
-  })
+  await auditLook(context, { operator, userId, requestId }, 'show-user', pilgrim.row !== null)
   return {
     ...figuresOf(pilgrim),
     ...fieldsOf(userId, pilgrim, rows),
@@ -56,8 +49,6 @@ export async function showUser(
     recent_checkins: checkInsOf(rows.checkIns, entries ?? []),
   }
 }
-
-const unknown = (userId: string) => notFound(`There is no pilgrim with the id ${userId}.`)
 
 /** Figures that are computed. */
 function figuresOf({ row, statistics, storedPoints }: Pilgrim) {
@@ -112,7 +103,7 @@ function fieldsOf(userId: string, { row }: Pilgrim, { single }: UserRows) {
 /** Check-ins of the table and the buffer. One that a flush has stored since the buffer was read is in both. */
 function checkInsOf(stored: readonly CheckIn[], entries: readonly Entry[]): UserDetail['recent_checkins'] {
   const known = new Set(stored.map(({ sentMs }) => fieldOf({ kind: 'c', sentMs })))
-  const pending = entries.filter(({ field }) => field.startsWith('c') && !known.has(field)).flatMap(readable)
+  const pending = readable(entries.filter(({ field }) => field.startsWith('c') && !known.has(field)))
   return [
     ...stored.map((point) => ({ ...point, pending: false })),
     ...pending.map((point) => ({ ...point, pending: true })),
@@ -126,13 +117,4 @@ function checkInsOf(stored: readonly CheckIn[], entries: readonly Entry[]): User
       in_range: inRange,
       pending: isPending,
     }))
-}
-
-/** Skips entries that can not be parsed. The flush makes dead letters of them. */
-function readable(entry: Entry): BufferedPoint[] {
-  try {
-    return [unpack(entry)]
-  } catch {
-    return []
-  }
 }

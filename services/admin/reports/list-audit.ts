@@ -1,20 +1,34 @@
 /** The audit log, latest first. */
-import { desc, lt } from 'drizzle-orm'
+import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { type PageQuery, Role, time } from '#shared/contracts/fields.ts'
+import { Role, time } from '#shared/contracts/fields.ts'
+import type { AuditQuery } from '#shared/contracts/reports.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { auditLog } from '#shared/schema/operations.ts'
 
 const LIST = 'audit'
 
-export async function listAudit({ db }: ServiceContext, { limit, cursor }: PageQuery) {
+/** The filters of a query, as SQL conditions. */
+const conditionsOf = ({ action, token_name, since, until, search }: AuditQuery) => [
+  action === undefined ? undefined : eq(auditLog.action, action),
+  token_name === undefined ? undefined : eq(auditLog.tokenName, token_name),
+  since === undefined ? undefined : gte(auditLog.at, new Date(since)),
+  until === undefined ? undefined : lt(auditLog.at, new Date(until)),
+  search === undefined
+    ? undefined
+    : sql`strpos(lower(${auditLog.details}::text), lower(${JSON.stringify(search).slice(1, -1)})) > 0`,
+]
+
+/** Entries that match every given filter. A cursor continues the list with the same filters. */
+export async function listAudit({ db }: ServiceContext, query: AuditQuery) {
+  const { limit, cursor } = query
   const before = cursor === undefined ? null : decodeCursor(LIST, cursor, z.tuple([z.int()]))[0]
   const rows = await db.read(() =>
     db.orm
       .select()
       .from(auditLog)
-      .where(before === null ? undefined : lt(auditLog.id, before))
+      .where(and(...conditionsOf(query), before === null ? undefined : lt(auditLog.id, before)))
       .orderBy(desc(auditLog.id))
       .limit(limit + 1),
   )

@@ -157,7 +157,8 @@ function createKvPoll(
   }
 }
 
-const incidentSeen = (incident: Incident | null): StreamIncident | null =>
+/** An incident as clients see it. */
+export const incidentSeen = (incident: Incident | null): StreamIncident | null =>
   incident && {
     id: incident.id,
     opened_at: time(incident.openedMs),

@@ -10,7 +10,8 @@ import { recordCards, waitForFinalFlush } from '#shared/lifecycle/end-progress.t
 import { Refusal } from '#shared/http/errors.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from './draw-card.ts'
-import { countCards, dueCards } from './due-cards.ts'
+import { countCards } from '#shared/pilgrims/cards-at-end.ts'
+import { dueCards } from './due-cards.ts'
 import { recordCardFailure } from './store-card.ts'
 
 const LOCK = 'draw-cards'

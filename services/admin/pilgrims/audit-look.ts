@@ -1,0 +1,35 @@
+/** Records in the audit log that an operator looks at one pilgrim's data. */
+import { eq } from 'drizzle-orm'
+import { notFound } from '#shared/http/errors.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import { audit } from '#shared/security/audit-log.ts'
+
+export const unknownPilgrim = (userId: string) => notFound(`There is no pilgrim with the id ${userId}.`)
+
+/** Who looks at whose data. */
+export interface Look {
+  readonly operator: Operator
+  readonly userId: string
+  readonly requestId: string
+}
+
+/**
+ * @param isStored whether the pilgrim has a row, as it was read before
+ * @throws Refusal 404 when the pilgrim was erased since then
+ */
+export async function auditLook(
+  { db, now }: ServiceContext,
+  { operator, userId, requestId }: Look,
+  action: string,
+  isStored: boolean,
+): Promise<void> {
+  await db.orm.transaction(async (tx) => {
+    // With this lock an erasure either waits for the entry, or has deleted the row already. So the id of an erased
+    // pilgrim is not written to the log again.
+    const mine = tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
+    if ((await mine.for('key share')).length === 0 && isStored) throw unknownPilgrim(userId)
+    await audit(tx, operator, action, { user_id: userId }, requestId, now())
+  })
+}

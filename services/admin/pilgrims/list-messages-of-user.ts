@@ -1,0 +1,60 @@
+/** The latest messages that were sent to one pilgrim, or failed. */
+import { time } from '#shared/contracts/fields.ts'
+import { Cause } from '#shared/contracts/messages.ts'
+import { SEARCHED_MESSAGES, type UserMessage } from '#shared/contracts/user-history.ts'
+import { textOfMessage } from '#shared/line/text-of-message.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
+
+interface Row {
+  readonly id: string
+  readonly cause: string
+  readonly created_ms: number
+  readonly created_by: string | null
+  readonly state: UserMessage['state']
+  readonly detail: string | null
+  readonly body: string
+  readonly settled_ms: number | null
+}
+
+/**
+ * Searches a bounded number of messages, because chunks list their recipients without an index.
+ * @throws Refusal 404 for an unknown pilgrim
+ */
+export async function listMessagesOfUser(
+  context: ServiceContext,
+  look: Look,
+): Promise<{ items: UserMessage[] }> {
+  const { db } = context
+  const { userId } = look
+  const rows = await db.read(
+    () => db.sql<Row[]>`
+      SELECT m.id, m.cause, (extract(epoch FROM m.created_at) * 1000)::float8 AS created_ms, m.created_by,
+             c.state, c.detail, c.body::text AS body, (extract(epoch FROM c.settled_at) * 1000)::float8 AS settled_ms
+      FROM (SELECT * FROM messages ORDER BY created_at DESC, id DESC LIMIT ${SEARCHED_MESSAGES}) m
+      CROSS JOIN LATERAL (
+        SELECT * FROM message_chunks k
+        WHERE k.message_id = m.id AND k.state <> 'split' AND k.recipients ? ${userId}
+        ORDER BY k.id DESC LIMIT 1
+      ) c
+      ORDER BY m.created_at DESC, m.id DESC`,
+  )
+  const [known] = await db.read(
+    () =>
+      db.sql<{ known: boolean }[]>`SELECT EXISTS (SELECT FROM pilgrims WHERE user_id = ${userId}) AS known`,
+  )
+  if (rows.length === 0 && !known!.known) throw unknownPilgrim(userId)
+  await auditLook(context, look, 'show-messages', known!.known)
+  return { items: rows.map(shown) }
+}
+
+const shown = (row: Row): UserMessage => ({
+  id: row.id,
+  cause: Cause.parse(row.cause),
+  state: row.state,
+  text: textOfMessage(JSON.parse(row.body) as unknown[]),
+  detail: row.detail,
+  created_at: time(row.created_ms),
+  created_by: row.created_by,
+  settled_at: row.settled_ms === null ? null : time(row.settled_ms),
+})

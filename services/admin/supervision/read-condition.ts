@@ -1,0 +1,74 @@
+/** The condition of the installation. It never fails: a part that cannot be read is reported as such. */
+import { createAlertState } from '#shared/alerts/alert-state.ts'
+import { createChecks } from '#shared/alerts/health-checks.ts'
+import { bilingual, WHAT_TO_DO } from '#shared/alerts/what-to-do.ts'
+import { ServiceName } from '#shared/contracts/endpoint.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { Health } from '#shared/contracts/operations.ts'
+import type { Condition, Part } from '#shared/contracts/supervision.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { within } from '#shared/runtime/deadline.ts'
+import { readHeartbeats, SILENT_MS } from '#shared/runtime/heartbeat.ts'
+import { lastBackupMs } from '#shared/runtime/last-backup.ts'
+import { incidentSeen } from '../stream/watch.ts'
+
+/** The longest wait for a figure from the kv. */
+const READ_MS = 1_000
+
+const timeOrNull = (ms: number | null): string | null => (ms === null ? null : time(ms))
+
+/** A figure, or null when it cannot be read in time. The state of the store itself is among the parts. */
+const orNull = <T>(read: Promise<T>): Promise<T | null> => within(read, READ_MS, () => null).catch(() => null)
+
+/** Creates the reader. @param health the health report, whose probes are cached */
+export function createCondition(
+  context: ServiceContext,
+  health: () => Promise<Health>,
+): () => Promise<Condition> {
+  const { kv, now } = context
+  const checks = createChecks(context)
+  const alertState = createAlertState(context)
+  return async () => {
+    const [report, causes, incident, beats, oldest, memory, backupMs] = await Promise.all([
+      health(),
+      checks(),
+      orNull(alertState.recall()),
+      orNull(readHeartbeats(kv, ServiceName.options)),
+      orNull(kv.oldestPending()),
+      orNull(kv.memoryUse()),
+      orNull(lastBackupMs(kv)),
+    ])
+    const nowMs = now()
+    return {
+      parts: [...storesOf(report, nowMs), ...servicesOf(beats, nowMs)],
+      last_flush: report.last_flush,
+      oldest_pending: timeOrNull(oldest),
+      kv_memory: memory,
+      incident: incidentSeen(incident),
+      causes: causes.map(({ key, failure, text }) => ({
+        key,
+        failure,
+        text: bilingual(text),
+        what_to_do: WHAT_TO_DO[key],
+      })),
+      backup_at: timeOrNull(backupMs),
+      as_of: time(nowMs),
+    }
+  }
+}
+
+const storesOf = (report: Health, nowMs: number): Part[] =>
+  (['db', 'kv', 'objects'] as const).map((name) => ({
+    name,
+    kind: 'store',
+    state: report[name],
+    seen_at: report[name] === 'ok' ? time(nowMs) : null,
+  }))
+
+const servicesOf = (beats: ReadonlyMap<string, number | null> | null, nowMs: number): Part[] =>
+  ServiceName.options.map((name) => {
+    const seenMs = beats?.get(name) ?? null
+    const state =
+      beats === null ? 'unknown' : seenMs !== null && nowMs - seenMs <= SILENT_MS ? 'ok' : 'silent'
+    return { name, kind: 'service', state, seen_at: timeOrNull(seenMs) }
+  })

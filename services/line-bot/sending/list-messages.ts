@@ -1,0 +1,102 @@
+/** The ledger of messages, latest first. */
+import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import {
+  type Cause,
+  Cause as AnyCause,
+  ExcludedRecipients,
+  type SentMessage,
+} from '#shared/contracts/messages.ts'
+import { type PageQuery, time } from '#shared/contracts/fields.ts'
+import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
+import { textOfMessage } from '#shared/line/text-of-message.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { messageChunks, messages } from '#shared/schema/messages.ts'
+
+type Row = typeof messages.$inferSelect
+
+const LIST = 'messages'
+const Position = z.tuple([z.iso.datetime(), z.uuid()])
+
+export async function listMessages(
+  context: ServiceContext,
+  query: PageQuery & { readonly cause?: Cause | undefined },
+) {
+  const { limit, cursor, cause } = query
+  const list = `${LIST}:${cause ?? ''}`
+  const after = cursor === undefined ? null : decodeCursor(list, cursor, Position)
+  const conditions: (SQL | undefined)[] = [
+    cause === undefined ? undefined : eq(messages.cause, cause),
+    after === null
+      ? undefined
+      : sql`(${messages.createdAt}, ${messages.id}) < (${after[0]}::timestamptz, ${after[1]}::uuid)`,
+  ]
+  const { db } = context
+  const rows = await db.read(() =>
+    db.orm
+      .select()
+      .from(messages)
+      .where(and(...conditions))
+      .orderBy(desc(messages.createdAt), desc(messages.id))
+      .limit(limit + 1),
+  )
+  const counts = await countStates(
+    context,
+    rows.map(({ id }) => id),
+  )
+  return pageOf(
+    rows,
+    limit,
+    (row) => shown(row, counts.get(row.id)),
+    (row) => encodeCursor(list, [time(row.createdAt.getTime()), row.id]),
+  )
+}
+
+interface Counts {
+  readonly sent: number
+  readonly waiting: number
+  readonly failed: number
+  readonly skipped: number
+  readonly attempts: number
+  readonly body: unknown[] | null
+}
+const NONE: Counts = { sent: 0, waiting: 0, failed: 0, skipped: 0, attempts: 0, body: null }
+
+/** Counts of each message by state, and the body of its first chunk. */
+async function countStates({ db }: ServiceContext, ids: readonly string[]): Promise<Map<string, Counts>> {
+  if (ids.length === 0) return new Map()
+  const sizeIf = (state: string) =>
+    sql<number>`coalesce(sum(${messageChunks.size}) FILTER (WHERE ${messageChunks.state} = ${state}), 0)::int`
+  const rows = await db.read(() =>
+    db.orm
+      .select({
+        id: messageChunks.messageId,
+        sent: sizeIf('sent'),
+        waiting: sizeIf('waiting'),
+        failed: sizeIf('failed'),
+        skipped: sizeIf('skipped'),
+        attempts: sql<number>`sum(${messageChunks.attempts})::int`,
+        body: sql<unknown[]>`(array_agg(${messageChunks.body} ORDER BY ${messageChunks.id}))[1]`,
+      })
+      .from(messageChunks)
+      .where(inArray(messageChunks.messageId, [...ids]))
+      .groupBy(messageChunks.messageId),
+  )
+  return new Map(rows.map(({ id, ...counts }) => [id, counts]))
+}
+
+function shown(row: Row, { body, ...counts }: Counts = NONE): SentMessage {
+  return {
+    id: row.id,
+    cause: AnyCause.parse(row.cause),
+    audience: row.audience,
+    state: row.state as SentMessage['state'],
+    recipients: row.recipients,
+    ...counts,
+    left_out: ExcludedRecipients.parse(row.leftOut),
+    created_at: time(row.createdAt.getTime()),
+    created_by: row.createdBy,
+    completed_at: row.completedAt === null ? null : time(row.completedAt.getTime()),
+    text: textOfMessage(body),
+  }
+}

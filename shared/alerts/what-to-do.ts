@@ -1,0 +1,37 @@
+/** What an operator does about each cause of an incident: one sentence each, here and nowhere else. */
+import type { Cause } from './incident.ts'
+
+/** A sentence in the two languages of the operators. */
+export interface Bilingual {
+  readonly 'zh-Hant': string
+  readonly en: string
+}
+
+export const WHAT_TO_DO: Readonly<Record<Cause['key'], Bilingual>> = {
+  database: {
+    'zh-Hant': '檢查 Postgres 是否在執行、磁碟是否已滿；打卡仍會被接收並緩存三天。',
+    en: 'Check that Postgres runs and that its disk is not full; check-ins are still accepted and kept for three days.',
+  },
+  flush: {
+    'zh-Hant': '檢查 scheduler 服務是否在執行，然後按「立即寫入」；等待中的定位不會遺失。',
+    en: 'Check that the scheduler service runs, then press “Flush now”; points that wait are not lost.',
+  },
+  disk: {
+    'zh-Hant': '在伺服器上刪除舊備份或擴大磁碟；磁碟滿了之後打卡會被拒絕。',
+    en: 'Delete old backups on the server or enlarge the disk; with a full disk check-ins are refused.',
+  },
+  'dead-letters': {
+    'zh-Hant': '在「系統」頁查看每筆的原因，修正後重送；沒有原因消失前不要刪除。',
+    en: 'Read the reasons under “House”, correct the cause, and requeue; do not drop them before that.',
+  },
+  lost: {
+    'zh-Hant': '檢查 Redis 是否曾重新啟動或遺失磁碟，並保留日誌；遺失的定位只能由手機重送。',
+    en: 'Check whether Redis restarted or lost its disk, and keep the logs; only phones can send lost points again.',
+  },
+}
+
+/** Splits the text of a cause, which alerts send in both languages at once. */
+export function bilingual(text: string): Bilingual {
+  const [zh = text, en = zh] = text.split(' · ')
+  return { 'zh-Hant': zh, en }
+}

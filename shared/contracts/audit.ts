@@ -1,0 +1,37 @@
+/** The audit log: every write of an operator. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Instant, page, PageQuery, Role, text, Time } from './fields.ts'
+
+export const AuditEntry = z.object({
+  id: z.int(),
+  at: Time,
+  role: Role,
+  token_name: z.string(),
+  token_fingerprint: z.string(),
+  action: z.string(),
+  details: z.record(z.string(), z.unknown()),
+  request_id: z.string(),
+})
+export type AuditEntry = z.infer<typeof AuditEntry>
+
+export const AuditQuery = PageQuery.extend({
+  action: text(64).optional().describe('Exactly this action, such as set-status'),
+  token_name: text(64).optional(),
+  since: Instant.optional(),
+  until: Instant.optional().describe('Entries before this time'),
+  search: text(128).optional().describe('Part of the details, such as a user id'),
+})
+export type AuditQuery = z.infer<typeof AuditQuery>
+
+export const auditEndpoint = endpoint({
+  id: 'listAudit',
+  method: 'GET',
+  path: '/api/event/admin/audit',
+  service: 'admin',
+  summary: 'Every admin write, newest first',
+  access: 'owner',
+  query: AuditQuery,
+  data: page(AuditEntry),
+  errors: [503],
+})

@@ -1,0 +1,76 @@
+/** How the installation is: its parts, the causes of an incident with what to do, the latest backup, the tokens. */
+import { z } from 'zod'
+import { endpoint, ServiceName } from './endpoint.ts'
+import { Role, Time } from './fields.ts'
+import { StreamIncident } from './stream.ts'
+
+const Sentence = z.object({ 'zh-Hant': z.string(), en: z.string() })
+
+export const PartState = z.enum(['ok', 'error', 'silent', 'unknown'])
+export type PartState = z.infer<typeof PartState>
+
+/** A part of the installation: a store, or a service. */
+export const Part = z.object({
+  name: z.union([ServiceName, z.enum(['db', 'kv', 'objects'])]),
+  kind: z.enum(['service', 'store']),
+  state: PartState.describe(
+    'ok; error: a store does not answer; silent: no process of the service has reported for 20 s; unknown: reports cannot be read',
+  ),
+  seen_at: Time.nullable().describe(
+    'Latest report of any process of the service; for a store, when it answered',
+  ),
+})
+export type Part = z.infer<typeof Part>
+
+export const IncidentCause = z.object({
+  key: z.enum(['database', 'flush', 'disk', 'dead-letters', 'lost']),
+  failure: z.boolean().describe('true: data are at risk; false: a warning'),
+  text: Sentence.describe('What is wrong, as the owner’s alert says it'),
+  what_to_do: Sentence,
+})
+export type IncidentCause = z.infer<typeof IncidentCause>
+
+export const Condition = z.object({
+  parts: z.array(Part),
+  last_flush: Time.nullable(),
+  oldest_pending: Time.nullable().describe(
+    'Since when points have been waiting; null: none wait, or unknown',
+  ),
+  kv_memory: z.number().nullable().describe('Used memory of Redis as a fraction of its limit; null: unknown'),
+  incident: StreamIncident.nullable().describe('The incident that the owner was alerted about'),
+  causes: z.array(IncidentCause).describe('What is wrong now, whether or not the owner was alerted yet'),
+  backup_at: Time.nullable().describe('Time of the latest backup; null: none is known'),
+  as_of: Time,
+})
+export type Condition = z.infer<typeof Condition>
+
+export const TokenInUse = z.object({
+  name: z.string(),
+  role: Role,
+  fingerprint: z
+    .string()
+    .describe('Identifies the token in the audit log; the token cannot be derived from it'),
+  last_used: Time.nullable().describe('To the minute; null: not used, or not known'),
+})
+export type TokenInUse = z.infer<typeof TokenInUse>
+
+export const conditionEndpoint = endpoint({
+  id: 'readCondition',
+  method: 'GET',
+  path: '/api/event/admin/condition',
+  service: 'admin',
+  summary: 'Health of each part, what is wrong and what to do about it, and the latest backup',
+  access: 'manager',
+  data: Condition,
+  cacheMs: 1_000,
+})
+
+export const tokensEndpoint = endpoint({
+  id: 'listTokens',
+  method: 'GET',
+  path: '/api/event/admin/tokens',
+  service: 'admin',
+  summary: 'Names of the configured admin tokens and when each was last used; never the tokens',
+  access: 'owner',
+  data: z.object({ items: z.array(TokenInUse), as_of: Time }),
+})

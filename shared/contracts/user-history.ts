@@ -1,0 +1,102 @@
+/** What is stored about one pilgrim over time: points with their place in the sum, and messages. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Day, Latitude, Longitude, page, PageQuery, Time, UserId } from './fields.ts'
+import { Cause } from './messages.ts'
+import { PendingPoints } from './profile.ts'
+
+/** Maximum number of positions in `way`. */
+export const MAX_WAY = 500
+
+/** Maximum number of points of a day that are read. Phones record at most one a second. */
+export const MAX_POINTS_A_DAY = 100_000
+
+export const PointOutcome = z.enum([
+  'first',
+  'counted',
+  'too-soon',
+  'too-near',
+  'too-fast',
+  'same-instant',
+  'outside',
+])
+export type PointOutcome = z.infer<typeof PointOutcome>
+
+export const UserPoint = z.object({
+  kind: z.enum(['checkin', 'track']),
+  recorded_at: Time.describe('Time at which the point counts'),
+  received_at: Time,
+  lat: Latitude,
+  lng: Longitude,
+  accuracy: z.number().nullable(),
+  mode: z.string().nullable(),
+  source: z.string().nullable(),
+  clock_corrected: z.boolean(),
+  pending: z.boolean().describe('In the buffer, not yet in the database'),
+  outcome: PointOutcome.describe(
+    'counted: ends a segment of the sum; first: the way begins here. Left out: too-soon (less than 30 s after the anchor), too-near (less than 10 m from it), too-fast (more than 300 km/h from it), same-instant (another point of this instant counts), outside (of the event’s area)',
+  ),
+  km: z.number().describe('Length of the segment that ends here; 0 if the point is left out'),
+})
+export type UserPoint = z.infer<typeof UserPoint>
+
+export const UserPoints = page(UserPoint).extend({
+  day: Day.nullable().describe('The day of these points, in the event’s time zone; null: there are none'),
+  days: z
+    .array(z.object({ day: Day, points: z.int(), km: z.number() }))
+    .describe('Stored days with points inside the area, latest first'),
+  way: z
+    .array(z.tuple([Longitude, Latitude]))
+    .describe(`The day’s way through its counted points, at most ${MAX_WAY} positions`),
+  truncated: z
+    .boolean()
+    .describe(`Whether the day has more than ${MAX_POINTS_A_DAY} points, of which the first were read`),
+  pending: PendingPoints,
+})
+export type UserPoints = z.infer<typeof UserPoints>
+
+export const UserPointsQuery = PageQuery.extend({
+  day: Day.optional().describe('Default: the latest day with a point'),
+})
+export type UserPointsQuery = z.infer<typeof UserPointsQuery>
+
+export const UserMessage = z.object({
+  id: z.uuid(),
+  cause: Cause,
+  state: z.enum(['waiting', 'sent', 'failed', 'skipped']),
+  text: z.string().nullable().describe('The beginning of the message; null if it has no text'),
+  detail: z.string().nullable().describe('Why it failed or waits'),
+  created_at: Time,
+  created_by: z.string().nullable(),
+  settled_at: Time.nullable(),
+})
+export type UserMessage = z.infer<typeof UserMessage>
+
+/** Number of latest messages of the event that are searched for a pilgrim. */
+export const SEARCHED_MESSAGES = 100
+
+export const userPointsEndpoint = endpoint({
+  id: 'listUserPoints',
+  method: 'GET',
+  path: '/api/event/admin/users/:userId/points',
+  service: 'admin',
+  summary:
+    'One day of a pilgrim’s points, earliest first, with what each adds to the sum or why it is left out; the first page is written to the audit log',
+  access: 'manager',
+  params: z.object({ userId: UserId }),
+  query: UserPointsQuery,
+  data: UserPoints,
+  errors: [404, 503],
+})
+
+export const userMessagesEndpoint = endpoint({
+  id: 'listUserMessages',
+  method: 'GET',
+  path: '/api/event/admin/users/:userId/messages',
+  service: 'admin',
+  summary: `Messages to one pilgrim among the latest ${SEARCHED_MESSAGES} of the event, newest first`,
+  access: 'manager',
+  params: z.object({ userId: UserId }),
+  data: z.object({ items: z.array(UserMessage) }),
+  errors: [404, 503],
+})

@@ -1,0 +1,28 @@
+/** Which cards the end of the event draws, and how many of them are up to date. */
+import type { Database, Query } from '#shared/db/db.ts'
+
+/** The rule of the achievement card (`shared/rules/achievement.ts`) in SQL. */
+export const unlocked = (sql: Query) =>
+  sql`(t.checkins >= 3 AND p.survey_completed_at IS NOT NULL AND p.phone IS NOT NULL)`
+
+/** Pilgrims with a card or an unlocked achievement. Pilgrims without a point share a card that never changes. */
+export const wanted = (sql: Query) => sql`(t.points > 0 AND (${unlocked(sql)} OR c.fingerprint IS NOT NULL))`
+
+/** Counts the cards that the end draws, and how many of them are up to date. */
+export async function countCards({
+  db,
+}: {
+  readonly db: Database
+}): Promise<{ done: number; total: number }> {
+  const [row] = await db.read(
+    () => db.sql<{ done: number; total: number }[]>`
+      SELECT count(*)::int AS total, (count(*) FILTER (
+        WHERE c.fingerprint IS NOT NULL AND c.unlocked = ${unlocked(db.sql)} AND c.points = t.points
+      ))::int AS done
+      FROM pilgrims p
+      JOIN pilgrim_totals t ON t.user_id = p.user_id
+      LEFT JOIN share_cards c ON c.user_id = p.user_id
+      WHERE ${wanted(db.sql)}`,
+  )
+  return row!
+}

@@ -1,0 +1,57 @@
+/** The explanation of a day's points: each outcome, and the same sum as the fold's. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { explainPoints } from '#shared/fold/explain-points.ts'
+import { byInstant, fold, type FoldPoint, START } from '#shared/fold/fold.ts'
+
+const NOON = Date.parse('2026-04-12T04:00:00Z')
+const at = (seconds: number, north: number, kind: 'c' | 't' = 't'): FoldPoint => ({
+  kind,
+  t: NOON + seconds * 1_000,
+  sentMs: NOON + seconds * 1_000,
+  lat: 24 + north / 111_195,
+  lng: 120.6,
+  mode: null,
+})
+
+test('says of each point why it is left out', () => {
+  const points = [
+    at(0, 0),
+    at(0, 0, 't'),
+    at(10, 30),
+    at(60, 4),
+    at(120, 100),
+    at(180, 90_000),
+    at(240, 90_060),
+  ]
+  expect(explainPoints(START, points).map(({ outcome }) => outcome)).toEqual([
+    'first',
+    'same-instant',
+    'too-soon',
+    'too-near',
+    'counted',
+    'too-fast',
+    'counted',
+  ])
+})
+
+test('a jump that is a single wrong position: the next point counts from the place before it', () => {
+  const explained = explainPoints(START, [at(0, 0), at(60, 50_000), at(120, 100)])
+  expect(explained.map(({ outcome }) => outcome)).toEqual(['first', 'too-fast', 'counted'])
+  expect(explained[2]!.distanceMm / 1_000).toBeCloseTo(100, 0)
+})
+
+test('the explained lengths add up to what the fold counts', () => {
+  const point = fc
+    .record({ seconds: fc.integer({ min: 0, max: 7_200 }), north: fc.integer({ min: 0, max: 60_000 }) })
+    .map(({ seconds, north }) => at(seconds, north))
+  fc.assert(
+    fc.property(fc.array(point, { maxLength: 60 }), (given) => {
+      const points = [...given].sort(byInstant)
+      let sum = 0
+      fold(START, points, ({ distanceMm }) => (sum += distanceMm))
+      expect(explainPoints(START, points).reduce((total, { distanceMm }) => total + distanceMm, 0)).toBe(sum)
+    }),
+    { numRuns: 200 },
+  )
+})

@@ -1,0 +1,147 @@
+/** What operators need beside the reports: the condition, tokens, a dry run of the end, messages, a pilgrim's points. */
+import { expect, test } from 'bun:test'
+import { clustersEndpoint } from '#shared/contracts/clusters.ts'
+import { ServiceName } from '#shared/contracts/endpoint.ts'
+import { messagesEndpoint, pushEndpoint } from '#shared/contracts/messages.ts'
+import { endPreviewEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
+import { auditEndpoint } from '#shared/contracts/reports.ts'
+import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
+import { userMessagesEndpoint, userPointsEndpoint } from '#shared/contracts/user-history.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { lineUser } from '#tests/helpers/line-server.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { MINUTE, profileOf } from '#tests/helpers/pilgrim.ts'
+import { admin, checkIn, flushed, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+describeBothStacks('supervision', (stack) => {
+  const read = (path: string, headers: Record<string, string> = admin('owner')) =>
+    stack.fetch(`/api/event/${path}`, { headers })
+  const condition = async () => dataOf(await read('admin/condition', admin('manager')), conditionEndpoint)
+
+  test('the condition names every part; all are well', async () => {
+    await flushed(stack)
+    await until(async () => (await condition()).parts.every(({ state }) => state === 'ok'), {
+      timeoutMs: 10_000,
+      what: 'a report of every service',
+    })
+    const seen = await condition()
+    expect(seen.parts.map(({ name }) => name).sort()).toEqual(
+      [...ServiceName.options, 'db', 'kv', 'objects'].sort(),
+    )
+    expect(seen).toMatchObject({ causes: [], incident: null, backup_at: null })
+    expect(Date.parse(seen.last_flush!)).toBeGreaterThan(Date.now() - 60_000)
+  })
+
+  test('tokens are listed by name with their last use, and never shown', async () => {
+    const token = 'token-of-volunteer-59'
+    await stack.fetch('/api/event/auth/role', { headers: { 'X-Admin-Token': token } })
+    const used = async () => {
+      const answer = await read('admin/tokens')
+      const { items } = await dataOf(answer.clone(), tokensEndpoint)
+      expect(await answer.text()).not.toContain('token-of-')
+      return items
+    }
+    await until(
+      async () => (await used()).some(({ name, last_used }) => name === 'volunteer59' && last_used !== null),
+      { timeoutMs: 5_000, what: 'the use to be recorded' },
+    )
+    const items = await used()
+    expect(items).toHaveLength(180)
+    expect(items[0]!.role).toBe('owner')
+    await sentenceOf(await read('admin/tokens', admin('manager')), 403, 'forbidden')
+  })
+
+  test('a dry run of the end tells what waits, and changes nothing', async () => {
+    const seen = await dataOf(await read('admin/end-activity', admin('manager')), endPreviewEndpoint)
+    expect(seen).toMatchObject({ status: 'active', points_journaled: 0 })
+    expect(seen.cards.total).toBeGreaterThanOrEqual(seen.cards.done)
+    expect((await dataOf(await read('admin/status'), readStatusEndpoint)).status).toBe('active')
+  })
+
+  test('points of a day: what was received when, and why a point is left out of the sum', async () => {
+    const userId = newPilgrimId()
+    const start = Date.now() - 60 * MINUTE
+    const at = (minutes: number, north: number) => ({
+      lat: PLACE.lat + north / 111_195,
+      lng: PLACE.lng,
+      timestamp: start + minutes * MINUTE,
+    })
+    const track = [at(0, 0), at(0.2, 20), at(2, 100), at(3, 104), at(5, 300)]
+    expect((await syncTrack(stack, userId, track)).status).toBe(200)
+    await flushed(stack)
+    const path = `admin/users/${userId}/points`
+    const first = await dataOf(await read(`${path}?limit=3`), userPointsEndpoint)
+    expect(first.items.map(({ outcome }) => outcome)).toEqual(['first', 'too-soon', 'counted'])
+    const rest = await dataOf(await read(`${path}?limit=3&cursor=${first.next_cursor}`), userPointsEndpoint)
+    expect(rest.items.map(({ outcome }) => outcome)).toEqual(['too-near', 'counted'])
+    expect(rest.next_cursor).toBeNull()
+    const km = [...first.items, ...rest.items].reduce((sum, point) => sum + point.km, 0)
+    expect(Math.floor(km * 100) / 100).toBe((await profileOf(stack, userId)).km)
+    expect(first).toMatchObject({ truncated: false, pending: 0, days: [{ day: first.day, points: 5 }] })
+    expect(first.way).toHaveLength(3)
+    await sentenceOf(await read(`admin/users/${newPilgrimId()}/points`), 404, 'not-found')
+    const audit = await dataOf(await read(`admin/audit?action=show-points&search=${userId}`), auditEndpoint)
+    expect(audit.items).toHaveLength(1)
+  })
+
+  test('every message is in the ledger, and at the pilgrim whom it was sent to', async () => {
+    const userId = lineUser(0x8_100_001)
+    await checkIn(stack, userId)
+    const pushed = await stack.fetch('/api/event/push', {
+      method: 'POST',
+      headers: admin('manager'),
+      body: JSON.stringify({ user_ids: [userId], text: 'Water at the temple 水' }),
+    })
+    const { id } = await dataOf(pushed, pushEndpoint)
+    const { items } = await dataOf(await read('push?cause=push&limit=5'), messagesEndpoint)
+    expect(items.find((one) => one.id === id)).toMatchObject({
+      text: 'Water at the temple 水',
+      recipients: 1,
+      skipped: 1,
+      state: 'skipped',
+    })
+    const theirs = await dataOf(await read(`admin/users/${userId}/messages`), userMessagesEndpoint)
+    expect(theirs.items).toMatchObject([{ id, state: 'skipped', text: 'Water at the temple 水' }])
+    const one = await dataOf(await read('push?limit=1'), messagesEndpoint)
+    expect(one.items).toHaveLength(1)
+  })
+
+  test('the audit log is filtered', async () => {
+    const token = { 'X-Admin-Token': 'token-of-manager-58' }
+    const since = new Date().toISOString()
+    for (const category of ['audit-a', 'audit-b'])
+      await stack.fetch('/api/event/admin/roles', {
+        method: 'POST',
+        headers: token,
+        body: JSON.stringify({ user_id: category, role: 'volunteer' }),
+      })
+    const found = async (query: string) =>
+      (await dataOf(await read(`admin/audit?${query}`), auditEndpoint)).items.length
+    const mine = `token_name=manager58&since=${since}`
+    expect(await found(mine)).toBe(2)
+    expect(await found(`${mine}&search=AUDIT-B`)).toBe(1)
+    expect(await found(`${mine}&search=%25`)).toBe(0)
+    expect(await found(`${mine}&until=${since}`)).toBe(0)
+    expect(await found(`${mine}&action=show-user`)).toBe(0)
+  })
+
+  test('cells of past hours', async () => {
+    const userId = newPilgrimId()
+    const hour = 3_600_000
+    const now = Date.now()
+    const track = [3, 2, 1].map((ago) => ({ lat: 23.1, lng: 120.2, timestamp: now - ago * hour }))
+    await syncTrack(stack, userId, track)
+    await flushed(stack)
+    const points = async (query: string) => {
+      const answer = await read(`admin/clusters?zoom=18&bbox=120.19,23.09,120.21,23.11&${query}`)
+      const { features } = await dataOf(answer, clustersEndpoint)
+      return features.reduce((sum, { properties }) => sum + properties.count, 0)
+    }
+    const at = (ago: number) => new Date(now - ago * hour).toISOString()
+    expect(await points('')).toBe(3)
+    expect(await points(`since=${at(3)}&until=${at(1)}`)).toBe(2)
+    expect(await points(`until=${at(2)}`)).toBe(1)
+    expect(await points(`since=${at(48)}&until=${at(24)}`)).toBe(0)
+  })
+})

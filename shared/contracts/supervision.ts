@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { endpoint, ServiceName } from './endpoint.ts'
 import { Role, Time } from './fields.ts'
+import { Ledger } from './ledger.ts'
 import { StreamIncident } from './stream.ts'
 
 const Sentence = z.object({ 'zh-Hant': z.string(), en: z.string() })
@@ -36,6 +37,7 @@ export const Condition = z.object({
   oldest_pending: Time.nullable().describe(
     'Since when points have been waiting; null: none wait, or unknown',
   ),
+  ledger: Ledger.nullable().describe('As admin/ledger; null: it cannot be read now'),
   kv_memory: z.number().nullable().describe('Used memory of Redis as a fraction of its limit; null: unknown'),
   incident: StreamIncident.nullable().describe('The incident that the owner was alerted about'),
   causes: z.array(IncidentCause).describe('What is wrong now, whether or not the owner was alerted yet'),

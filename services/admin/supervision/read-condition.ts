@@ -10,6 +10,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { readHeartbeats, SILENT_MS } from '#shared/runtime/heartbeat.ts'
 import { lastBackupMs } from '#shared/runtime/last-backup.ts'
+import { showLedger } from '../ledger/show-ledger.ts'
 import { incidentSeen } from '../stream/watch.ts'
 
 /** The longest wait for a figure from the kv. */
@@ -29,12 +30,13 @@ export function createCondition(
   const checks = createChecks(context)
   const alertState = createAlertState(context)
   return async () => {
-    const [report, causes, incident, beats, oldest, memory, backupMs] = await Promise.all([
+    const [report, causes, incident, beats, oldest, ledger, memory, backupMs] = await Promise.all([
       health(),
       checks(),
       orNull(alertState.recall()),
       orNull(readHeartbeats(kv, ServiceName.options)),
       orNull(kv.oldestPending()),
+      orNull(showLedger(context)),
       orNull(kv.memoryUse()),
       orNull(lastBackupMs(kv)),
     ])
@@ -43,6 +45,7 @@ export function createCondition(
       parts: [...storesOf(report, nowMs), ...servicesOf(beats, nowMs)],
       last_flush: report.last_flush,
       oldest_pending: timeOrNull(oldest),
+      ledger,
       kv_memory: memory,
       incident: incidentSeen(incident),
       causes: causes.map(({ key, failure, text }) => ({

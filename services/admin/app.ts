@@ -1,6 +1,7 @@
 /** The admin service: operators' endpoints, the health report, the API documentation and the event's page. */
 import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
+import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { docsEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
 import { homeEndpoint } from '#shared/contracts/home.ts'
@@ -14,7 +15,6 @@ import {
 } from '#shared/contracts/operations.ts'
 import {
   assignRoleEndpoint,
-  auditEndpoint,
   carbonEndpoint,
   eraseUserEndpoint,
   rolesEndpoint,

@@ -11,7 +11,7 @@ import {
   readStatusEndpoint,
   setStatusEndpoint,
 } from '#shared/contracts/operations.ts'
-import { auditEndpoint } from '#shared/contracts/reports.ts'
+import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'

@@ -8,7 +8,8 @@ import {
 } from '#shared/contracts/operations.ts'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
-import { auditEndpoint, timelineEndpoint } from '#shared/contracts/reports.ts'
+import { auditEndpoint } from '#shared/contracts/audit.ts'
+import { timelineEndpoint } from '#shared/contracts/reports.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import {

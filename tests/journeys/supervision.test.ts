@@ -4,7 +4,7 @@ import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { messagesEndpoint, pushEndpoint } from '#shared/contracts/messages.ts'
 import { endPreviewEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
-import { auditEndpoint } from '#shared/contracts/reports.ts'
+import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
 import { userMessagesEndpoint, userPointsEndpoint } from '#shared/contracts/user-history.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
@@ -26,7 +26,7 @@ describeBothStacks('supervision', (stack) => {
       what: 'a report of every service',
     })
     const seen = await condition()
-    expect(seen.parts.map(({ name }) => name).sort()).toEqual(
+    expect(seen.parts.map(({ name }): string => name).sort()).toEqual(
       [...ServiceName.options, 'db', 'kv', 'objects'].sort(),
     )
     expect(seen).toMatchObject({ causes: [], incident: null, backup_at: null })

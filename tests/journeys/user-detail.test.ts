@@ -1,6 +1,6 @@
 /** One pilgrim as a manager sees them; each call is in the audit log. */
 import { expect, test } from 'bun:test'
-import { auditEndpoint } from '#shared/contracts/reports.ts'
+import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { userEndpoint, type UserDetail } from '#shared/contracts/user-detail.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'

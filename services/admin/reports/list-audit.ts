@@ -3,7 +3,7 @@ import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { Role, time } from '#shared/contracts/fields.ts'
-import type { AuditQuery } from '#shared/contracts/reports.ts'
+import type { AuditQuery } from '#shared/contracts/audit.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { auditLog } from '#shared/schema/operations.ts'
 

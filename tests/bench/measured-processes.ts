@@ -1,5 +1,5 @@
 /** The measured processes, of the service and of its peers, and their CPU and memory by the kernel. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import type { Environment } from '#shared/config/config.ts'
@@ -79,10 +79,28 @@ export async function closeAll(servers: readonly AsyncDisposable[]): Promise<voi
 
 const CLOCK_TICKS = 100
 
-/** CPU seconds that a process has used (Linux). */
+const isGone = (error: unknown): boolean =>
+  ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+/** CPU seconds of the running threads of a process, in nanoseconds' precision; 0 where the kernel does not count them. */
+function threadSeconds(pid: number): number {
+  let nanoseconds = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`))
+    try {
+      nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
+    } catch (error) {
+      if (!isGone(error)) throw error
+    }
+  return nanoseconds / 1e9
+}
+
+/**
+ * CPU seconds that a process has used (Linux). The kernel counts a process in ticks of 10 ms, and its running threads
+ * precisely. A tick alone would measure nothing in a short load.
+ */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS
+  return Math.max((Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS, threadSeconds(pid))
 }
 
 /**
@@ -96,7 +114,7 @@ export function treeCpuSeconds(pid: number): number {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
     return children.reduce((sum, child) => sum + treeCpuSeconds(Number(child)), cpuSeconds(pid) + ended)
   } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return 0
+    if (isGone(error)) return 0
     throw error
   }
 }

@@ -3,9 +3,9 @@ import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import { type Measured, median } from '../measure.ts'
 import { cpuText, shown } from './table.ts'
 
-const WIDTH = 1_120
+const WIDTH = 1_280
 const LABELS = 330
-const BARS = 380
+const BARS = 340
 const LINE = 18
 const COLOURS = { ours: '#1f6f5c', limit: '#9aa5a1', peer: '#d9a441' }
 

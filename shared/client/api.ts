@@ -189,6 +189,14 @@ export interface Operations {
     input: {
       limit?: string | number
       cursor?: string | number
+      /** Exactly this action, such as set-status */
+      action?: string | number
+      token_name?: string | number
+      since?: string | number
+      /** Entries before this time */
+      until?: string | number
+      /** Part of the details, such as a user id */
+      search?: string | number
     }
     data: {
       items: {
@@ -266,6 +274,43 @@ export interface Operations {
       next_cursor: string | null
     }
   }
+  /** Every message that was sent or is being sent, newest first */
+  listMessages: {
+    input: {
+      limit?: string | number
+      cursor?: string | number
+      cause?: 'push' | 'pause' | 'summary' | 'notification' | 'alert'
+    }
+    data: {
+      items: {
+        id: string
+        cause: 'push' | 'pause' | 'summary' | 'notification' | 'alert'
+        audience: Record<string, unknown>
+        /** skipped: LINE is not configured */
+        state: 'sending' | 'sent' | 'skipped'
+        recipients: number
+        sent: number
+        waiting: number
+        failed: number
+        skipped: number
+        /** Number of calls to LINE so far */
+        attempts: number
+        left_out: {
+          /** Blocked or left the LINE account */
+          unreachable: number
+          withdrawn: number
+          /** The id is not a LINE user id */
+          no_line_id: number
+        }
+        created_at: string
+        created_by: string | null
+        completed_at: string | null
+        /** The beginning of the message; null if it has no text */
+        text: string | null
+      }[]
+      next_cursor: string | null
+    }
+  }
   /** Role assignments */
   listRoles: {
     input: {
@@ -306,6 +351,86 @@ export interface Operations {
       counts: Record<string, Record<string, number>>
     }
   }
+  /** Names of the configured admin tokens and when each was last used; never the tokens */
+  listTokens: {
+    input: Nothing
+    data: {
+      items: {
+        name: string
+        role: 'owner' | 'manager' | 'volunteer'
+        /** Identifies the token in the audit log; the token cannot be derived from it */
+        fingerprint: string
+        /** To the minute; null: not used, or not known */
+        last_used: string | null
+      }[]
+      as_of: string
+    }
+  }
+  /** Messages to one pilgrim among the latest 100 of the event, newest first */
+  listUserMessages: {
+    input: {
+      userId: string
+    }
+    data: {
+      items: {
+        id: string
+        cause: 'push' | 'pause' | 'summary' | 'notification' | 'alert'
+        state: 'waiting' | 'sent' | 'failed' | 'skipped'
+        /** The beginning of the message; null if it has no text */
+        text: string | null
+        /** Why it failed or waits */
+        detail: string | null
+        created_at: string
+        created_by: string | null
+        settled_at: string | null
+      }[]
+    }
+  }
+  /** One day of a pilgrim’s points, earliest first, with what each adds to the sum or why it is left out; the first page is written to the audit log */
+  listUserPoints: {
+    input: {
+      userId: string
+      limit?: string | number
+      cursor?: string | number
+      /** Default: the latest day with a point */
+      day?: string | number
+    }
+    data: {
+      items: {
+        kind: 'checkin' | 'track'
+        /** Time at which the point counts */
+        recorded_at: string
+        received_at: string
+        lat: number
+        lng: number
+        accuracy: number | null
+        mode: string | null
+        source: string | null
+        clock_corrected: boolean
+        /** In the buffer, not yet in the database */
+        pending: boolean
+        /** counted: ends a segment of the sum; first: the way begins here. Left out: too-soon (less than 30 s after the anchor), too-near (less than 10 m from it), too-fast (more than 300 km/h from it), same-instant (another point of this instant counts), outside (of the event’s area) */
+        outcome: 'first' | 'counted' | 'too-soon' | 'too-near' | 'too-fast' | 'same-instant' | 'outside'
+        /** Length of the segment that ends here; 0 if the point is left out */
+        km: number
+      }[]
+      next_cursor: string | null
+      /** The day of these points, in the event’s time zone; null: there are none */
+      day: string | null
+      /** Stored days with points inside the area, latest first */
+      days: {
+        day: string
+        points: number
+        km: number
+      }[]
+      /** The day’s way through its counted points, at most 500 positions */
+      way: [number, number][]
+      /** Whether the day has more than 100000 points, of which the first were read */
+      truncated: boolean
+      /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
+      pending: number | null
+    }
+  }
   /** All pilgrims with their statistics */
   listUsers: {
     input: {
@@ -335,6 +460,25 @@ export interface Operations {
       next_cursor: string | null
       /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
       pending: number | null
+    }
+  }
+  /** What ending the event would do now; changes nothing. A dry run of push to all returns the recipients of the summary */
+  previewEnd: {
+    input: Nothing
+    data: {
+      status: 'active' | 'paused' | 'ended'
+      /** Points in the buffer, which the final flush stores */
+      points_waiting: number
+      /** Pilgrims with points in the buffer */
+      pilgrims_waiting: number
+      /** Points in the journals; they reach the buffer by themselves */
+      points_journaled: number
+      /** Cards that the end draws, and how many of them are up to date; points that wait may unlock more */
+      cards: {
+        done: number
+        total: number
+      }
+      as_of: string
     }
   }
   /** The public board: reports and their status, newest first */
@@ -405,6 +549,8 @@ export interface Operations {
       bbox?: string | number
       /** Counts points and latest positions from the start of this hour on */
       since?: string | number
+      /** Counts only up to the start of this hour: users are those whose latest position of all is in this time */
+      until?: string | number
       /** Omits cells with fewer pilgrims, for public maps */
       k?: string | number
     }
@@ -451,6 +597,82 @@ export interface Operations {
       as_of: string | null
     }
   }
+  /** Health of each part, what is wrong and what to do about it, and the latest backup */
+  readCondition: {
+    input: Nothing
+    data: {
+      parts: {
+        name: 'tracking' | 'survey-profile' | 'feedback-media' | 'admin' | 'line-bot' | 'scheduler' | 'db' | 'kv' | 'objects'
+        kind: 'service' | 'store'
+        /** ok; error: a store does not answer; silent: no process of the service has reported for 20 s; unknown: reports cannot be read */
+        state: 'ok' | 'error' | 'silent' | 'unknown'
+        /** Latest report of any process of the service; for a store, when it answered */
+        seen_at: string | null
+      }[]
+      last_flush: string | null
+      /** Since when points have been waiting; null: none wait, or unknown */
+      oldest_pending: string | null
+      /** As admin/ledger; null: it cannot be read now */
+      ledger: {
+        /** All points that were ever received: the sum of the other counters */
+        received: number
+        /** Rows in the table of points */
+        stored: number
+        /** Already in the buffer or in the table */
+        duplicate: number
+        /** Rejected points by reason, including dead letters dropped by an operator */
+        rejected: Record<string, number>
+        /** In the buffer; the next flush writes them to the database */
+        pending: number
+        /** In the journals; journal recovery brings them to the buffer */
+        journaled: number
+        /** Refused by the database; list, requeue or drop them at admin/dead-letters */
+        dead_letter: number
+        /** Points of erased pilgrims */
+        erased: number
+        /** Accepted, but no longer in any store */
+        lost: number
+        /** Moving between two of these stores right now; 0 when idle */
+        in_flight: number
+        /** The last 100 losses */
+        losses: {
+          noticed_at: string
+          partition: number
+          points: number
+        }[]
+        as_of: string
+      } | null
+      /** Used memory of Redis as a fraction of its limit; null: unknown */
+      kv_memory: number | null
+      /** The incident that the owner was alerted about */
+      incident: {
+        id: string
+        opened_at: string
+        /** true: data are at risk; false: a warning */
+        failure: boolean
+        /** Number of alerts sent to the owner */
+        alerts: number
+      } | null
+      /** What is wrong now, whether or not the owner was alerted yet */
+      causes: {
+        key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost'
+        /** true: data are at risk; false: a warning */
+        failure: boolean
+        /** What is wrong, as the owner’s alert says it */
+        text: {
+          "zh-Hant": string
+          en: string
+        }
+        what_to_do: {
+          "zh-Hant": string
+          en: string
+        }
+      }[]
+      /** Time of the latest backup; null: none is known */
+      backup_at: string | null
+      as_of: string
+    }
+  }
   /** One point that the database refused */
   readDeadLetter: {
     input: {
@@ -468,6 +690,169 @@ export interface Operations {
       /** Number of refusals */
       refusals: number
       refused_at: string
+    }
+  }
+  /** All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, never a single pilgrim */
+  readEventMap: {
+    input: {
+      /** Version of an earlier answer: returns what has changed, or the whole map if the version is too old */
+      since?: string | number
+    }
+    data: {
+      /** This is the whole map */
+      since: null
+      /** Ask for what changes after it with ?since= */
+      version: number
+      /** Time of the crowd */
+      as_of: string
+      event: {
+        name: string
+        starts_at: string | null
+        ends_at: string | null
+        /** IANA zone of the event */
+        time_zone: string
+        /** Fewest pilgrims in a cell */
+        crowd: number
+        /** Version of the route: GET /api/event/route?v=<version>. null: the event has no route */
+        route: string | null
+      }
+      status: 'active' | 'paused' | 'ended'
+      /** The operators’ message */
+      message: string | null
+      /** Parts that are not current, because a store is unavailable: the crowd is that of `as_of`, the totals are those of `totals.as_of` */
+      stale: ('crowd' | 'totals')[]
+      /** All pilgrims of the cells were seen then or later */
+      seen_since: string
+      /** Number of pilgrims in all cells together */
+      on_map: number
+      cells: [number, number, number, number][]
+      /** 95 % of the pilgrims on the map are behind it; null: nobody is there */
+      front: {
+        lat: number
+        lng: number
+        /** Distance from the start of the route; null without a route */
+        route_km: number | null
+        /** Index in the route’s stations of the nearest station along the route; null without stations */
+        station: number | null
+      } | null
+      /** Half of the pilgrims on the map are behind it */
+      middle: {
+        lat: number
+        lng: number
+        /** Distance from the start of the route; null without a route */
+        route_km: number | null
+        /** Index in the route’s stations of the nearest station along the route; null without stations */
+        station: number | null
+      } | null
+      /** 95 % of the pilgrims on the map are ahead of it */
+      tail: {
+        lat: number
+        lng: number
+        /** Distance from the start of the route; null without a route */
+        route_km: number | null
+        /** Index in the route’s stations of the nearest station along the route; null without stations */
+        station: number | null
+      } | null
+      /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known */
+      speed_kmh: number | null
+      /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
+      estimates: {
+        /** Index in the route’s stations */
+        station: number
+        /** null: the front has passed it */
+        front_at: string | null
+        middle_at: string
+      }[]
+      /** null: not known, or fewer pilgrims than the crowd */
+      totals: {
+        /** Time of the last flush */
+        as_of: string | null
+        /** Pilgrims with a point */
+        pilgrims: number
+        /** Kilometres of all pilgrims together, rounded down */
+        km: number
+        /** Compared with the same distance by bus, rounded */
+        carbon_saved_kg: number
+        /** Number of pilgrims of each level, level 1 first */
+        levels: number[]
+      } | null
+    } | {
+      /** This is what has changed since this version. Fields that are absent have not changed */
+      since: number
+      version: number
+      as_of: string
+      event?: {
+        name: string
+        starts_at: string | null
+        ends_at: string | null
+        /** IANA zone of the event */
+        time_zone: string
+        /** Fewest pilgrims in a cell */
+        crowd: number
+        /** Version of the route: GET /api/event/route?v=<version>. null: the event has no route */
+        route: string | null
+      }
+      status?: 'active' | 'paused' | 'ended'
+      /** The operators’ message */
+      message?: string | null
+      /** Parts that are not current, because a store is unavailable: the crowd is that of `as_of`, the totals are those of `totals.as_of` */
+      stale?: ('crowd' | 'totals')[]
+      /** All pilgrims of the cells were seen then or later */
+      seen_since?: string
+      /** Number of pilgrims in all cells together */
+      on_map?: number
+      /** Cells that are new or have changed; 0 pilgrims: gone */
+      cells?: [number, number, number, number][]
+      /** 95 % of the pilgrims on the map are behind it; null: nobody is there */
+      front?: {
+        lat: number
+        lng: number
+        /** Distance from the start of the route; null without a route */
+        route_km: number | null
+        /** Index in the route’s stations of the nearest station along the route; null without stations */
+        station: number | null
+      } | null
+      /** Half of the pilgrims on the map are behind it */
+      middle?: {
+        lat: number
+        lng: number
+        /** Distance from the start of the route; null without a route */
+        route_km: number | null
+        /** Index in the route’s stations of the nearest station along the route; null without stations */
+        station: number | null
+      } | null
+      /** 95 % of the pilgrims on the map are ahead of it */
+      tail?: {
+        lat: number
+        lng: number
+        /** Distance from the start of the route; null without a route */
+        route_km: number | null
+        /** Index in the route’s stations of the nearest station along the route; null without stations */
+        station: number | null
+      } | null
+      /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known */
+      speed_kmh?: number | null
+      /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
+      estimates?: {
+        /** Index in the route’s stations */
+        station: number
+        /** null: the front has passed it */
+        front_at: string | null
+        middle_at: string
+      }[]
+      /** null: not known, or fewer pilgrims than the crowd */
+      totals?: {
+        /** Time of the last flush */
+        as_of: string | null
+        /** Pilgrims with a point */
+        pilgrims: number
+        /** Kilometres of all pilgrims together, rounded down */
+        km: number
+        /** Compared with the same distance by bus, rounded */
+        carbon_saved_kg: number
+        /** Number of pilgrims of each level, level 1 first */
+        levels: number[]
+      } | null
     }
   }
   /** Health report, inside the envelope and at the top level; 503 while db or kv has an error */
@@ -698,6 +1083,31 @@ export interface Operations {
       level: number
       /** Name of the token, which identifies its holder */
       name: string
+    }
+  }
+  /** The route and its stations. With the version of the map as v, caches may keep it for ever */
+  readRoute: {
+    input: {
+      /** Version of the route */
+      v?: string | number
+    }
+    data: {
+      /** null: the event has no route */
+      version: string | null
+      /** Length of the route */
+      km: number
+      /** Lines in the order in which they are walked, simplified to about 10 m. Each is a flat list: latitude and longitude of its first place in 1e-5 degrees, then the differences to each next place */
+      lines: number[][]
+      /** In the order of the route */
+      stations: {
+        name: string
+        /** Names in other languages, by language: zh-Hant, zh-Hans, en, ja */
+        names: Record<string, string>
+        lat: number
+        lng: number
+        /** Distance from the start of the route */
+        route_km: number
+      }[]
     }
   }
   /** An uploaded screenshot; the file is <name>.png */
@@ -1370,15 +1780,22 @@ export const OPERATIONS = {
   listAudit: 'GET /api/event/admin/audit a',
   listDeadLetters: 'GET /api/event/admin/dead-letters a',
   listFeedback: 'GET /api/event/feedback a',
+  listMessages: 'GET /api/event/push a',
   listRoles: 'GET /api/event/admin/roles a',
   listSurveys: 'GET /api/event/admin/surveys a',
+  listTokens: 'GET /api/event/admin/tokens a',
+  listUserMessages: 'GET /api/event/admin/users/{userId}/messages a',
+  listUserPoints: 'GET /api/event/admin/users/{userId}/points a',
   listUsers: 'GET /api/event/admin/users a',
   openStream: 'GET /api/event/admin/stream at',
+  previewEnd: 'GET /api/event/admin/end-activity a',
   readBoard: 'GET /api/event/feedback/status',
   readCarbon: 'GET /api/event/admin/carbon a',
   readCard: 'GET /api/event/og/{file} o',
   readClusters: 'GET /api/event/admin/clusters a',
+  readCondition: 'GET /api/event/admin/condition a',
   readDeadLetter: 'GET /api/event/admin/dead-letters/{id} a',
+  readEventMap: 'GET /api/event/map',
   readHealth: 'GET /health j',
   readLedger: 'GET /api/event/admin/ledger a',
   readLineUsage: 'GET /api/event/line-usage a',
@@ -1389,6 +1806,7 @@ export const OPERATIONS = {
   readProfile: 'GET /api/event/user/{userId} au',
   readPush: 'GET /api/event/push/{id} a',
   readRole: 'GET /api/event/auth/role a',
+  readRoute: 'GET /api/event/route',
   readScreenshot: 'GET /api/event/feedback-image/{file} o',
   readStatus: 'GET /api/event/admin/status a',
   readTimeline: 'GET /api/event/admin/timeline a',

@@ -56,6 +56,36 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     replacement: '((known.size) < (MEMORY))',
     why: 'a forgotten value is computed again; only time is lost',
   },
+  {
+    file: SENT_TIME,
+    original: 'written !== null',
+    replacement: 'false',
+    why: GENERAL_PATH,
+  },
+  {
+    file: 'shared/map/cell-counts.ts',
+    original: 'bit < 8',
+    replacement: '((bit) <= (8))',
+    why: 'a byte has no ninth bit',
+  },
+  {
+    file: 'shared/map/crowds.ts',
+    original: '(y >> up) * 2 ** 16',
+    replacement: '(((y >> up)) / (2 ** 16))',
+    why: 'a row at zoom 10 is below 2 ** 10, so as a fraction it tells cells apart as well',
+  },
+  {
+    file: 'shared/map/front-and-tail.ts',
+    original: 'mine.size >= KNOWN_MAX',
+    replacement: '((mine.size) > (KNOWN_MAX))',
+    why: 'the cache holds one entry more',
+  },
+  {
+    file: 'shared/map/front-and-tail.ts',
+    original: 'i < crowd.length',
+    replacement: '((i) <= (crowd.length))',
+    why: 'writing behind the end of a typed array has no effect',
+  },
 ]
 
 const matches = (one: Equivalent, { file, original, replacement, code }: Mutant): boolean =>

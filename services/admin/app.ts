@@ -4,6 +4,8 @@ import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { docsEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
+import type { Erasure } from '#shared/contracts/erasure.ts'
+import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
 import { homeEndpoint } from '#shared/contracts/home.ts'
 import {
   endActivityEndpoint,
@@ -24,6 +26,7 @@ import {
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
 import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
+import { ownErasureEndpoint, ownExportEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { exportUserEndpoint, userEndpoint } from '#shared/contracts/user-detail.ts'
 import { userMessagesEndpoint, userPointsEndpoint } from '#shared/contracts/user-history.ts'
 import { streamEndpoint } from '#shared/contracts/stream.ts'
@@ -35,6 +38,7 @@ import {
   ledgerEndpoint,
   requeueDeadLetterEndpoint,
 } from '#shared/contracts/ledger.ts'
+import type { Actor } from '#shared/security/audit-log.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { assignRole, listRoles } from './pilgrims/assign-role.ts'
@@ -47,6 +51,9 @@ import { showHome } from './home/show-home.ts'
 import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'
 import { createErasureSweep } from './erasure/retry-erasures.ts'
+import { expectOwnId } from './own-data/expect-own-id.ts'
+import { readOwnWalk } from './own-data/read-own-walk.ts'
+import { showConfig } from './own-data/show-config.ts'
 import { exportUser } from './pilgrims/export-user.ts'
 import { previewEnd } from './lifecycle/preview-end.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
@@ -110,12 +117,9 @@ function servePeople(router: Router, context: ServiceContext): void {
   serve(router, context, exportUserEndpoint, ({ params, query }) =>
     exportUser(context, params.userId, query.format),
   )
-  serve(router, context, eraseUserEndpoint, async ({ operator, params, requestId }) => {
-    const erasure = await eraseUser(context, operator!, params.userId, requestId)
-    return erasure.remaining.length === 0
-      ? erasure
-      : Response.json({ ok: true, data: erasure }, { status: 202 })
-  })
+  serve(router, context, eraseUserEndpoint, async ({ operator, params, requestId }) =>
+    erasureAnswer(await eraseUser(context, operator!, params.userId, requestId)),
+  )
   serve(router, context, rolesEndpoint, ({ query }) => listRoles(context, query))
   serve(router, context, assignRoleEndpoint, ({ operator, body, requestId }) =>
     assignRole(context, operator!, body, requestId),
@@ -148,6 +152,26 @@ function serveSupervision(
   serve(router, context, conditionEndpoint, () => condition())
   serve(router, context, tokensEndpoint, () => listTokens(context))
 }
+
+/** Pilgrims' own data. */
+function serveOwnData(router: Router, context: ServiceContext): void {
+  serve(router, context, eventConfigEndpoint, () => showConfig(context))
+  serve(router, context, ownWalkEndpoint, ({ body }) => readOwnWalk(context, body))
+  serve(router, context, ownExportEndpoint, ({ body }) => {
+    expectOwnId(context.config, body.user_id)
+    return exportUser(context, body.user_id, body.format)
+  })
+  serve(router, context, ownErasureEndpoint, async ({ body, requestId }) => {
+    expectOwnId(context.config, body.user_id)
+    return erasureAnswer(await eraseUser(context, PILGRIM, body.user_id, requestId))
+  })
+}
+
+/** A pilgrim in the audit log, which never names them. */
+const PILGRIM: Actor = { role: 'pilgrim', name: 'pilgrim', fingerprint: '' }
+
+const erasureAnswer = (erasure: Erasure): Erasure | Response =>
+  erasure.remaining.length === 0 ? erasure : Response.json({ ok: true, data: erasure }, { status: 202 })
 
 /** Public endpoints: health, the API documentation, the event's page. */
 function servePublic(router: Router, context: ServiceContext, health: ReturnType<typeof createHealth>): void {
@@ -188,6 +212,8 @@ export function createAdmin(context: ServiceContext): Service {
   const health = createHealth(context)
   serveSupervision(router, context, health)
   servePublic(router, context, health)
+  serveOwnData(router, context)
+  servePublic(router, context)
   return {
     name: 'admin',
     fetch: router.fetch,

@@ -93,6 +93,7 @@ const Settings = z.object({
   LINE_CHANNEL_SECRET: secret,
   LINE_CHANNEL_ACCESS_TOKEN: secret,
   LINE_LOGIN_CHANNEL_ID: z.string().default(''),
+  LINE_LIFF_ID: z.string().default(''),
   LINE_API_BASE_URL: z.string().default(''),
   LINE_DATA_API_BASE_URL: z.string().default(''),
   PORT: count(3_000, 0, 65_535),
@@ -192,6 +193,7 @@ const lineOf = (s: Parsed) => ({
   channelSecret: s.LINE_CHANNEL_SECRET,
   accessToken: s.LINE_CHANNEL_ACCESS_TOKEN,
   loginChannelId: s.LINE_LOGIN_CHANNEL_ID,
+  liffId: s.LINE_LIFF_ID,
   apiBaseUrl: s.LINE_API_BASE_URL,
   dataApiBaseUrl: s.LINE_DATA_API_BASE_URL,
 })

@@ -1,12 +1,16 @@
-/** The audit log: every write of an operator. */
+/** The audit log: every write of an operator, and pilgrims' own erasures. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Instant, page, PageQuery, Role, text, Time } from './fields.ts'
 
+/** Who made an entry: an operator's tier, or a pilgrim who erased their own data. */
+export const AuditRole = z.enum([...Role.options, 'pilgrim'])
+export type AuditRole = z.infer<typeof AuditRole>
+
 export const AuditEntry = z.object({
   id: z.int(),
   at: Time,
-  role: Role,
+  role: AuditRole,
   token_name: z.string(),
   token_fingerprint: z.string(),
   action: z.string(),

@@ -5,12 +5,14 @@ import * as bot from './bot.ts'
 import * as cards from './cards.ts'
 import * as clusters from './clusters.ts'
 import * as documentation from './documentation.ts'
+import * as eventConfig from './event-config.ts'
 import * as feedback from './feedback.ts'
 import * as home from './home.ts'
 import * as ledger from './ledger.ts'
 import * as map from './map.ts'
 import * as messages from './messages.ts'
 import * as operations from './operations.ts'
+import * as ownData from './own-data.ts'
 import * as photos from './photos.ts'
 import * as profile from './profile.ts'
 import * as reports from './reports.ts'
@@ -38,6 +40,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   userDetail,
   userHistory,
   supervision,
+  ownData,
+  eventConfig,
   clusters,
   map,
   stream,

@@ -112,7 +112,7 @@ function foldedOn(stored: Stored, added: readonly FoldPoint[], calendar: Calenda
 }
 
 /** Unpacks entries. Invalid ones are left out: the flush makes them dead letters. */
-function pendingPoints(entries: readonly Entry[]): Point[] {
+export function pendingPoints(entries: readonly Entry[]): Point[] {
   return entries.flatMap((entry) => {
     try {
       return [unpack(entry)]
@@ -123,7 +123,7 @@ function pendingPoints(entries: readonly Entry[]): Point[] {
 }
 
 /** Pending points that count and are not stored yet, in the order of the fold. */
-const addedPoints = (pending: readonly Point[], { known }: Stored): FoldPoint[] =>
+export const addedPoints = (pending: readonly Point[], { known }: Stored): FoldPoint[] =>
   pending
     .filter((point) => point.inRange && !known.has(fieldOf(point)))
     .map(({ kind, sentMs, recordedMs, lat, lng, mode }) => ({ kind, sentMs, t: recordedMs, lat, lng, mode }))

@@ -1,11 +1,15 @@
 /** The audit log records every admin write in the transaction of the write. */
 import type { Operator } from '#shared/security/admin-auth.ts'
+import type { AuditRole } from '#shared/contracts/audit.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { auditLog } from '#shared/schema/operations.ts'
 
+/** Who writes: an operator, or a pilgrim for an erasure of their own data. */
+export type Actor = Pick<Operator, 'name' | 'fingerprint'> & { readonly role: AuditRole }
+
 export async function audit(
   tx: Writer,
-  operator: Operator,
+  operator: Actor,
   action: string,
   details: Record<string, unknown>,
   requestId: string,

@@ -65,10 +65,15 @@ describe('the window of an address', () => {
   })
 })
 
+/** Others would be refused, and a refusal is not counted. */
+const APP_ID = `w-${'0'.repeat(26)}`
 const LIMIT = 12
 const MOST_REPLICAS = 4
 /** A right body of each public write, by the path below `/api/event/`. */
 const RIGHT: Record<string, (userId: string) => object> = {
+  'me/walk': () => ({ user_id: APP_ID }),
+  'me/export': () => ({ user_id: APP_ID }),
+  'me/erase': () => ({ user_id: APP_ID, confirm: true }),
   feedback: (user_id) => ({ user_id, category: 'x', description: 'y' }),
   'feedback-upload': () => ({ image: 'none' }),
   'og-image': (user_id) => ({ user_id }),

@@ -49,6 +49,7 @@ beforeEach(() => {
     line: {
       channelSecret: '',
       accessToken: '',
+      liffId: '',
       loginChannelId: CHANNEL,
       apiBaseUrl: `http://127.0.0.1:${server.port}`,
       dataApiBaseUrl: '',
@@ -160,7 +161,14 @@ describe('the key set', () => {
 test('with EVENT_IDENTITY=open the user id is accepted without proof', async () => {
   const open = createIdentity({
     identity: 'open',
-    line: { channelSecret: '', accessToken: '', loginChannelId: '', apiBaseUrl: '', dataApiBaseUrl: '' },
+    line: {
+      channelSecret: '',
+      accessToken: '',
+      liffId: '',
+      loginChannelId: '',
+      apiBaseUrl: '',
+      dataApiBaseUrl: '',
+    },
   })
   await open(call(null), USER)
   expect(fetches).toBe(0)

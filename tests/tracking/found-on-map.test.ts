@@ -50,6 +50,7 @@ const LEFT_OUT = [
   '/api/event/docs',
   // The operators' file.
   '/api/event/route',
+  '/api/event/config',
 ]
 
 interface Round extends Poll {

@@ -1,5 +1,5 @@
 /** Erases a pilgrim from rows, buffer, live map, caches and pictures. Their share of the event's totals stays. */
-import type { Operator } from '#shared/security/admin-auth.ts'
+import type { Actor } from '#shared/security/audit-log.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
@@ -19,12 +19,12 @@ const TIMEOUT_MS = 8_000
  */
 export async function eraseUser(
   context: ServiceContext,
-  operator: Operator,
+  actor: Actor,
   userId: string,
   requestId: string,
 ): Promise<Erasure> {
   const elsewhere = await countElsewhere(context, userId)
-  let state = await recordErasure(context, operator, userId, requestId, elsewhere)
+  let state = await recordErasure(context, actor, userId, requestId, elsewhere)
   const finished = finishErasure(context, state, (noted) => (state = noted))
   await within(finished, TIMEOUT_MS, () => undefined)
   const { erased, erasedAt, remaining } = state

@@ -1,7 +1,6 @@
 /** Records an erasure: deletes the rows, raises the generation, and stores the remaining parts in a row of `erasing`. */
 import { eq, sql } from 'drizzle-orm'
-import { audit } from '#shared/security/audit-log.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
+import { type Actor, audit } from '#shared/security/audit-log.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { notFound, type Refusal, unavailable } from '#shared/http/errors.ts'
@@ -24,7 +23,7 @@ const NOTHING_OUTSIDE = { pending: 0, pictures: 0 }
  */
 export async function recordErasure(
   { db, now, calendar }: Pick<ServiceContext, 'db' | 'now' | 'calendar'>,
-  operator: Operator,
+  actor: Actor,
   userId: string,
   requestId: string,
   elsewhere: number | null,
@@ -44,7 +43,7 @@ export async function recordErasure(
       if (elsewhere === 0) throw await unknown(tx, userId)
     }
     const generation = await raise(tx, userId, erasedAt, gone)
-    await audit(tx, operator, 'erase-user', { user_hash: userHash(userId) }, requestId, erasedAt.getTime())
+    await audit(tx, actor, 'erase-user', { user_hash: userHash(userId) }, requestId, erasedAt.getTime())
     const row: Erasing = {
       subject: userId,
       generation,

@@ -2,25 +2,10 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { Language } from '#shared/contracts/bot.ts'
 import type { VersionedStatus } from '#shared/kv/kv.ts'
-import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { acceptedLanguage } from '#shared/rules/languages.ts'
-import { within } from '#shared/runtime/deadline.ts'
 import { HOME_POLICY, homePage } from './home-page.ts'
 import type { CheckInPosition } from './home-locales.ts'
-
-/** The longest time to wait for each store. After that, the page is shown without the status. */
-const TIMEOUT_MS = 2_000
-
-/** Reads the status from the kv, or else from the database. Null when neither answers in time. */
-async function statusNow({ kv, db }: ServiceContext): Promise<VersionedStatus | null> {
-  const orNull = (read: Promise<VersionedStatus | null>) =>
-    within(
-      read.catch(() => null),
-      TIMEOUT_MS,
-      () => null,
-    )
-  return (await orNull(kv.status())) ?? (await orNull(readStatus(db)))
-}
+import { statusWithin } from './status-within.ts'
 
 function checkInPositionOf(
   status: VersionedStatus | null,
@@ -38,7 +23,7 @@ export async function showHome(
   requested: string | undefined,
 ): Promise<Response> {
   const { config, now } = context
-  const status = await statusNow(context)
+  const status = await statusWithin(context)
   const named = Language.safeParse(requested)
   const language = named.data ?? acceptedLanguage(request.headers.get('accept-language')) ?? 'zh-Hant'
   const standing = checkInPositionOf(status, config.startsMs, now())

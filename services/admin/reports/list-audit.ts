@@ -2,8 +2,8 @@
 import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { Role, time } from '#shared/contracts/fields.ts'
-import type { AuditQuery } from '#shared/contracts/audit.ts'
+import { time } from '#shared/contracts/fields.ts'
+import { type AuditQuery, AuditRole } from '#shared/contracts/audit.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { auditLog } from '#shared/schema/operations.ts'
 
@@ -38,7 +38,7 @@ export async function listAudit({ db }: ServiceContext, query: AuditQuery) {
     (row) => ({
       id: row.id,
       at: time(row.at.getTime()),
-      role: Role.parse(row.role),
+      role: AuditRole.parse(row.role),
       token_name: row.tokenName,
       token_fingerprint: row.tokenFingerprint,
       action: row.action,

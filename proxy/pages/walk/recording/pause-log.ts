@@ -1,0 +1,68 @@
+/** The pause log: when nothing was recorded although the pilgrim wanted it, for how long, and why. */
+
+/** `closed`: the app was not open; `hidden`: the screen was off or another app was in front. */
+export type PauseCause = 'closed' | 'hidden' | 'permission' | 'no-signal'
+
+export interface Pause {
+  /** Epoch milliseconds. */
+  readonly from: number
+  readonly to: number
+  readonly cause: PauseCause
+}
+
+export interface PauseState {
+  /** Time of the last position; null while nothing is to be recorded. */
+  readonly lastMs: number | null
+  /** The gravest cause since then; null: none is known, so there is no signal. */
+  readonly cause: PauseCause | null
+  readonly pauses: readonly Pause[]
+}
+
+export const NO_PAUSES: PauseState = { lastMs: null, cause: null, pauses: [] }
+
+/** Three positions at rest are missing: no longer a coincidence. */
+export const PAUSE_AFTER_MS = 90_000
+/** Pauses that are kept, newest last. */
+const KEPT = 100
+
+/** A cause explains a pause better than those after it. */
+const GRAVITY: readonly PauseCause[] = ['closed', 'permission', 'hidden', 'no-signal']
+
+const graver = (a: PauseCause | null, b: PauseCause): PauseCause =>
+  a === null || GRAVITY.indexOf(b) < GRAVITY.indexOf(a) ? b : a
+
+/** Recording was switched on. */
+export const started = (state: PauseState, nowMs: number): PauseState => ({
+  ...state,
+  lastMs: nowMs,
+  cause: null,
+})
+
+/** The app was opened while recording was still switched on: it was closed since the last position. */
+export const reopened = (state: PauseState): PauseState =>
+  state.lastMs === null ? state : { ...state, cause: graver(state.cause, 'closed') }
+
+/** Something happened that stops positions. */
+export const hindered = (state: PauseState, cause: PauseCause): PauseState =>
+  state.lastMs === null ? state : { ...state, cause: graver(state.cause, cause) }
+
+/** A position arrived. A longer time without one becomes an entry. */
+export function received(state: PauseState, nowMs: number): PauseState {
+  const pause = openPause(state, nowMs)
+  return {
+    lastMs: nowMs,
+    cause: null,
+    pauses: pause === null ? state.pauses : [...state.pauses, pause].slice(-KEPT),
+  }
+}
+
+/** Recording was switched off. */
+export function stopped(state: PauseState, nowMs: number): PauseState {
+  return { ...received(state, nowMs), lastMs: null }
+}
+
+/** The pause that lasts now; null while positions arrive. */
+export function openPause({ lastMs, cause }: PauseState, nowMs: number): Pause | null {
+  if (lastMs === null || nowMs - lastMs < PAUSE_AFTER_MS) return null
+  return { from: lastMs, to: nowMs, cause: cause ?? 'no-signal' }
+}

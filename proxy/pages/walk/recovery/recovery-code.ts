@@ -1,0 +1,68 @@
+/**
+ * The recovery code: the id's 128 bits as twelve words of BIP 39, with a checksum. In Chinese a word is one character.
+ * A code may be typed in any of the languages, whatever the app speaks.
+ */
+import { entropyToMnemonic, mnemonicToEntropy } from '@scure/bip39'
+import { appIdOf, bytesOfAppId } from './app-id.ts'
+
+export const WORDS = 12
+
+/** Letters that identify a word of BIP 39 in a Latin script. */
+const PREFIX = 4
+
+/**
+ * What is wrong with a typed code: too few or too many words, a word that no list has, or words that do not belong
+ * together.
+ */
+export type CodeFault =
+  | { readonly fault: 'count'; readonly words: number }
+  | { readonly fault: 'word'; readonly word: string }
+  | { readonly fault: 'checksum' }
+
+/** The words of an id; null for an id that the app did not make. */
+export function wordsOf(id: string, wordlist: readonly string[]): readonly string[] | null {
+  const bytes = bytesOfAppId(id)
+  // The Japanese list is separated by an ideographic space.
+  return bytes && entropyToMnemonic(bytes, [...wordlist]).split(/\s+/u)
+}
+
+/** The id of a typed code. Words may be shortened to four letters; blanks, numbers and punctuation do not matter. */
+export function idOfCode(
+  typed: string,
+  wordlists: readonly (readonly string[])[],
+): { id: string } | CodeFault {
+  const words = splitCode(typed)
+  if (words.length !== WORDS) return { fault: 'count', words: words.length }
+  const lists = wordlists.map((list) => ({ list, found: words.map((word) => indexIn(list, word)) }))
+  const complete = lists.filter(({ found }) => found.every((index) => index >= 0))
+  if (complete.length === 0) {
+    // The list of the language that the pilgrim typed most words of.
+    const known = ({ found }: (typeof lists)[number]) => found.filter((index) => index >= 0).length
+    const best = lists.reduce((a, b) => (known(b) > known(a) ? b : a))
+    return { fault: 'word', word: words[best.found.findIndex((index) => index < 0)]! }
+  }
+  for (const { list, found } of complete) {
+    try {
+      return { id: appIdOf(mnemonicToEntropy(found.map((index) => list[index]!).join(' '), [...list])) }
+    } catch {
+      // The checksum is wrong in this language. Another one may fit.
+    }
+  }
+  return { fault: 'checksum' }
+}
+
+/** Splits at blanks, digits and punctuation, and between Chinese characters. */
+const splitCode = (typed: string): readonly string[] =>
+  typed
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/\p{Script=Han}/gu, ' $& ')
+    .split(/[^\p{L}\p{M}]+/u)
+    .filter((word) => word !== '')
+
+function indexIn(list: readonly string[], word: string): number {
+  const exact = list.findIndex((known) => known.normalize('NFKD') === word)
+  if (exact >= 0 || word.length < PREFIX || !/^[a-z]+$/.test(word)) return exact
+  const longer = list.flatMap((known, index) => (known.startsWith(word) ? [index] : []))
+  return longer.length === 1 ? longer[0]! : -1
+}

@@ -1,0 +1,128 @@
+/** A pilgrim's own way: the sums of all days, and one day as the fold counted it. Pending points are included. */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { OwnWalk, OwnWalkRequest } from '#shared/contracts/own-data.ts'
+import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
+import type { Query } from '#shared/db/db.ts'
+import { byInstant, type FoldPoint, type FoldState, START } from '#shared/fold/fold.ts'
+import { addedPoints, pendingPoints } from '#shared/fold/pilgrim-statistics.ts'
+import { addSums, type Sums, zeroSums } from '#shared/fold/point-totals.ts'
+import { type DayChange, refold } from '#shared/fold/refold.ts'
+import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
+import { readStored } from '#shared/fold/stored-pilgrims.ts'
+import type { Point } from '#shared/buffer/point.ts'
+import type { Calendar } from '#shared/rules/calendar.ts'
+import { roundKg, roundKm } from '#shared/rules/rounding.ts'
+import { expectOwnId } from './expect-own-id.ts'
+import { type Day, describeDay } from './describe-day.ts'
+
+/** Before every day of the calendar. */
+const FIRST_DAY = '0001-01-01'
+
+/** One pilgrim's stored and pending points in one snapshot. */
+interface Snapshot {
+  readonly tx: Query
+  readonly calendar: Calendar
+  readonly userId: string
+  readonly pending: readonly Point[]
+}
+
+/**
+ * Reads the way. Without the buffer it has stored points only, and says so.
+ * @throws Refusal 403 for an id that others may know
+ */
+export async function readOwnWalk(
+  { config, db, kv, calendar, now }: ServiceContext,
+  { user_id: userId, day: wanted }: OwnWalkRequest,
+): Promise<OwnWalk> {
+  expectOwnId(config, userId)
+  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
+  const pending = pendingPoints(entries ?? [])
+  return db.read(() =>
+    db.sql.begin('isolation level repeatable read read only', async (tx) => {
+      const snapshot = { tx, calendar, userId, pending }
+      const stored = (await readStored(tx, [{ userId, pending }])).get(userId)!
+      const added = addedPoints(pending, stored)
+      const changes = await refoldPending(snapshot, added)
+      const days = await sumDays(snapshot, changes)
+      const day = wanted ?? [...days.keys()].at(-1) ?? null
+      const shown = day === null ? null : describeDay(await readDay(snapshot, added, changes, day))
+      return {
+        userId,
+        as_of: time(now()),
+        pending: entries === null ? null : pending.length,
+        days: Array.from(days, ([name, sums]) => ({
+          day: name,
+          km: roundKm(sums.distanceMm),
+          checkins: sums.checkins,
+          carbon_kg: roundKg(sums.carbonMg),
+        })),
+        day,
+        line: shown?.line ?? [],
+        stretches: shown?.stretches ?? [],
+        checkins: shown?.checkins ?? [],
+      }
+    }),
+  )
+}
+
+/** The changes of days by pending points. */
+async function refoldPending(
+  { tx, calendar, userId }: Snapshot,
+  added: readonly FoldPoint[],
+): Promise<readonly DayChange[]> {
+  if (added.length === 0) return []
+  const days = await readDays(tx, [{ userId, from: calendar.day(added[0]!.t) }])
+  const plan = refold(days.get(userId) ?? [], added, calendar)
+  let step = plan.next()
+  while (!step.done) {
+    const points = await readPointsOfDays(tx, [{ userId, day: step.value }], calendar)
+    step = plan.next(points.get(userId) ?? [])
+  }
+  return step.value
+}
+
+async function sumDays(
+  { tx, userId }: Snapshot,
+  changes: readonly DayChange[],
+): Promise<ReadonlyMap<string, Sums>> {
+  const rows = await tx<(Sums & { readonly day: string })[]>`
+    SELECT day::text AS day, points, checkins, distance_mm::float8 AS "distanceMm", carbon_mg::float8 AS "carbonMg"
+    FROM pilgrim_days WHERE user_id = ${userId} ORDER BY day`
+  const days = new Map<string, Sums>(rows.map(({ day, ...sums }) => [day, sums]))
+  for (const { day, delta } of changes) addSums(days.getOrInsertComputed(day, zeroSums), delta)
+  return new Map([...days].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** One day's points in the fold's order, and the state in which the day begins. */
+async function readDay(
+  { tx, calendar, userId, pending }: Snapshot,
+  added: readonly FoldPoint[],
+  changes: readonly DayChange[],
+  day: string,
+): Promise<Day> {
+  const stored = (await readPointsOfDays(tx, [{ userId, day }], calendar)).get(userId) ?? []
+  const points = [...stored, ...added.filter(({ t }) => calendar.day(t) === day)].sort(byInstant)
+  const ends = new Map<string, FoldState>()
+  for (const { day: name, end } of (await readDays(tx, [{ userId, from: FIRST_DAY }])).get(userId) ?? [])
+    ends.set(name, end)
+  for (const { day: name, end } of changes) ends.set(name, end)
+  const before = [...ends.keys()]
+    .filter((name) => name < day)
+    .sort()
+    .at(-1)
+  const outside = pending.filter(
+    ({ kind, inRange, recordedMs }) => kind === 'c' && !inRange && calendar.day(recordedMs) === day,
+  )
+  const [fromMs, toMs] = calendar.span(day)
+  const storedOutside = await tx<{ t: number; lat: number; lng: number }[]>`
+    SELECT (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng FROM gps_points
+    WHERE user_id = ${userId} AND kind = 'c' AND NOT in_range
+      AND recorded_at >= to_timestamp(${fromMs}::float8 / 1000) AND recorded_at < to_timestamp(${toMs}::float8 / 1000)
+      AND sent_at >= to_timestamp(${fromMs}::float8 / 1000)`
+  return {
+    points,
+    start: (before === undefined ? undefined : ends.get(before)) ?? START,
+    outside: [...storedOutside, ...outside.map(({ recordedMs: t, lat, lng }) => ({ t, lat, lng }))],
+  }
+}

@@ -1,0 +1,31 @@
+/** What an app must know about the event before anybody has a name in it. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { ActivityStatus, Time } from './fields.ts'
+
+export const EventConfig = z.object({
+  name: z.string(),
+  time_zone: z.string().describe('IANA name; days of the API are days of this zone'),
+  identity: z
+    .enum(['open', 'line'])
+    .describe('line: a pilgrim’s requests need the ID token of LINE Login; open: an id that the app keeps'),
+  liff_id: z.string().nullable().describe('LIFF app of the event; null where none is set'),
+  privacy_version: z.string().describe('Version of the privacy notice that a pilgrim agrees to now'),
+  push_key: z.string().nullable().describe('Public VAPID key for Web Push, base64url; null: Web Push is off'),
+  status: ActivityStatus.nullable().describe('null: not known at the moment'),
+  message: z.string().nullable().describe('The organisers’ message about the status'),
+  starts_at: Time.nullable(),
+  ends_at: Time.nullable(),
+  now: Time.describe('Time of this answer; an app compares its own clock with it'),
+})
+export type EventConfig = z.infer<typeof EventConfig>
+
+export const eventConfigEndpoint = endpoint({
+  method: 'GET',
+  path: '/api/event/config',
+  operation: 'readEventConfig',
+  service: 'admin',
+  summary:
+    'What an app needs at its start: the event’s name, status and message, and how pilgrims are identified',
+  data: EventConfig,
+})

@@ -1,0 +1,165 @@
+/** What of a phone's positions is recorded, and what the pause log says. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { fold, type FoldPoint, START } from '#shared/fold/fold.ts'
+import {
+  hindered,
+  NO_PAUSES,
+  openPause,
+  PAUSE_AFTER_MS,
+  type PauseState,
+  received,
+  reopened,
+  started,
+  stopped,
+} from '#proxy/pages/walk/recording/pause-log.ts'
+import {
+  afterCheckIn,
+  EMPTY,
+  filterFix,
+  type FilterState,
+  type Fix,
+  isResting,
+} from '#proxy/pages/walk/recording/position-filter.ts'
+
+const fix = (t: number, lat = 24, fields: Partial<Fix> = {}): Fix => ({
+  t,
+  lat,
+  lng: 120.6,
+  accuracy: 8,
+  altitude: null,
+  speed: null,
+  ...fields,
+})
+
+const record = (fixes: readonly Fix[], from: FilterState = EMPTY) => {
+  let state = from
+  const recorded = fixes.flatMap((one) => {
+    const next = filterFix(state, one)
+    state = next.state
+    return next.record
+  })
+  return { state, recorded }
+}
+
+const kmOf = (points: readonly FoldPoint[]): number => {
+  let sum = 0
+  fold(START, points, ({ distanceMm }) => (sum += distanceMm))
+  return sum
+}
+const trackPoint = ({ t, lat, lng }: Fix): FoldPoint => ({ kind: 't', t, sentMs: t, lat, lng, mode: null })
+
+describe('the filter', () => {
+  /** A walk: steps of up to 40 s and 80 m, with rests. */
+  const walks = fc
+    .array(fc.record({ s: fc.integer({ min: 1, max: 40 }), m: fc.integer({ min: 0, max: 80 }) }), {
+      minLength: 1,
+      maxLength: 200,
+    })
+    .map((steps) => {
+      let [t, lat] = [0, 24]
+      return steps.map(({ s, m }) => fix((t += s * 1_000), (lat += m / 111_195)))
+    })
+
+  test('leaves out points without changing the distance', () => {
+    fc.assert(
+      fc.property(walks, fc.nat(200), (fixes, reloadAt) => {
+        const before = record(fixes.slice(0, reloadAt))
+        // A reload takes the state from storage.
+        const after = record(fixes.slice(reloadAt), JSON.parse(JSON.stringify(before.state)) as FilterState)
+        const recorded = [...before.recorded, ...after.recorded]
+        expect(kmOf(recorded.map(trackPoint))).toBe(kmOf(fixes.map(trackPoint)))
+        for (const [i, { t }] of recorded.entries())
+          if (i > 0) expect(t - recorded[i - 1]!.t).toBeGreaterThanOrEqual(30_000)
+      }),
+    )
+  })
+
+  test('leaves out points without changing the distance also between check-ins', () => {
+    fc.assert(
+      fc.property(walks, fc.array(fc.nat(8_000_000), { maxLength: 20 }), (fixes, times) => {
+        const points: FoldPoint[] = []
+        let state = EMPTY
+        const everything: FoldPoint[] = []
+        for (const one of fixes) {
+          for (const t of times
+            .filter((time) => time < one.t && time > (everything.at(-1)?.t ?? 0))
+            .sort((a, b) => a - b)) {
+            const checkIn: FoldPoint = { ...trackPoint(fix(t, one.lat)), kind: 'c' }
+            state = afterCheckIn(state, checkIn)
+            points.push(checkIn)
+            everything.push(checkIn)
+          }
+          const next = filterFix(state, one)
+          state = next.state
+          points.push(...next.record.map(trackPoint))
+          everything.push(trackPoint(one))
+        }
+        expect(kmOf(points)).toBe(kmOf(everything))
+      }),
+    )
+  })
+
+  test('leaves out inaccurate positions', () => {
+    const { state, record: kept, skipped } = filterFix(EMPTY, fix(0, 24, { accuracy: 800 }))
+    expect([kept, skipped, state]).toEqual([[], 'inaccurate', EMPTY])
+    expect(filterFix(EMPTY, fix(0, 24, { accuracy: Number.NaN })).skipped).toBe('inaccurate')
+  })
+
+  test('records a jump only when the next position confirms it', () => {
+    const wrong = record([fix(0), fix(60_000, 25), fix(120_000, 24.001)])
+    expect(wrong.recorded.map(({ t }) => t)).toEqual([0, 120_000])
+    const flown = record([fix(0), fix(60_000, 25), fix(120_000, 25.001)])
+    expect(flown.recorded.map(({ t }) => t)).toEqual([0, 60_000, 120_000])
+  })
+
+  test('goes on after a clock was set back', () => {
+    expect(record([fix(7_200_000), fix(0)]).recorded).toHaveLength(2)
+  })
+
+  test('sees a rest after two minutes, and its end', () => {
+    const resting = record([fix(0), fix(60_000, 24.0001), fix(121_000, 24.00005)]).state
+    expect(isResting(resting, 100_000)).toBe(false)
+    expect(isResting(resting, 121_000)).toBe(true)
+    expect(isResting(record([fix(150_000, 24.001)], resting).state, 150_000)).toBe(false)
+  })
+})
+
+describe('the pause log', () => {
+  const from = started(NO_PAUSES, 0)
+
+  test('a short silence is no pause, a long one without a cause is a missing signal', () => {
+    expect(received(from, PAUSE_AFTER_MS - 1).pauses).toEqual([])
+    expect(received(from, PAUSE_AFTER_MS).pauses).toEqual([
+      { from: 0, to: PAUSE_AFTER_MS, cause: 'no-signal' },
+    ])
+  })
+
+  test.each([
+    ['hidden', (state: PauseState) => hindered(state, 'hidden')],
+    ['permission', (state: PauseState) => hindered(hindered(state, 'permission'), 'hidden')],
+    ['closed', (state: PauseState) => reopened(hindered(state, 'hidden'))],
+  ] as const)('names %s as the cause', (cause, happen) => {
+    const state = happen(received(from, 60_000))
+    expect(openPause(state, 660_000)).toEqual({ from: 60_000, to: 660_000, cause })
+    const after = received(state, 660_000)
+    expect(after.pauses).toEqual([{ from: 60_000, to: 660_000, cause }])
+    expect(openPause(after, 700_000)).toBeNull()
+    // The cause is over.
+    expect(received(after, 1_660_000).pauses[1]!.cause).toBe('no-signal')
+  })
+
+  test('nothing is missing while recording is switched off', () => {
+    const off = stopped(from, 1_000)
+    expect(openPause(off, 9e9)).toBeNull()
+    expect(reopened(hindered(off, 'hidden'))).toEqual(off)
+    expect(received(started(off, 9e9), 9e9 + 1_000).pauses).toEqual([])
+  })
+
+  test('keeps the last hundred', () => {
+    let state = from
+    for (let i = 1; i <= 150; i++) state = received(state, i * 100_000)
+    expect(state.pauses).toHaveLength(100)
+    expect(state.pauses.at(-1)!.to).toBe(15_000_000)
+  })
+})

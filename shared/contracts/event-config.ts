@@ -23,7 +23,7 @@ export type EventConfig = z.infer<typeof EventConfig>
 export const eventConfigEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/config',
-  operation: 'readEventConfig',
+  id: 'readEventConfig',
   service: 'admin',
   summary:
     'What an app needs at its start: the event’s name, status and message, and how pilgrims are identified',

@@ -71,7 +71,7 @@ export type OwnWalkRequest = z.infer<typeof OwnWalkRequest>
 export const ownWalkEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/me/walk',
-  operation: 'readOwnWalk',
+  id: 'readOwnWalk',
   service: 'admin',
   summary: `The pilgrim’s own way: all days, and one day’s line, check-ins and carbon with its reasons. ${OWN}`,
   limit: 'user-write',
@@ -89,7 +89,7 @@ export const OwnExportRequest = z.object({
 export const ownExportEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/me/export',
-  operation: 'exportOwnData',
+  id: 'exportOwnData',
   service: 'admin',
   summary: `All data of the calling pilgrim as a file: JSON, or the points as GPX. ${OWN}`,
   limit: 'user-write',
@@ -112,7 +112,7 @@ export const OwnErasureRequest = z.object({
 export const ownErasureEndpoint = endpoint({
   method: 'POST',
   path: '/api/event/me/erase',
-  operation: 'eraseOwnData',
+  id: 'eraseOwnData',
   service: 'admin',
   summary: `Erases the calling pilgrim; the event’s totals keep their contribution, without the person. ${OWN}`,
   mayContinue: true,

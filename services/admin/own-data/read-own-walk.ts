@@ -6,7 +6,7 @@ import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import type { Query } from '#shared/db/db.ts'
 import { byInstant, type FoldPoint, type FoldState, START } from '#shared/fold/fold.ts'
 import { addedPoints, pendingPoints } from '#shared/fold/pilgrim-statistics.ts'
-import { addSums, type Sums, zeroSums } from '#shared/fold/point-totals.ts'
+import { addTotals, type Totals, zeroTotals } from '#shared/fold/point-totals.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
 import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
 import { readStored } from '#shared/fold/stored-pilgrims.ts'
@@ -85,12 +85,12 @@ async function refoldPending(
 async function sumDays(
   { tx, userId }: Snapshot,
   changes: readonly DayChange[],
-): Promise<ReadonlyMap<string, Sums>> {
-  const rows = await tx<(Sums & { readonly day: string })[]>`
+): Promise<ReadonlyMap<string, Totals>> {
+  const rows = await tx<(Totals & { readonly day: string })[]>`
     SELECT day::text AS day, points, checkins, distance_mm::float8 AS "distanceMm", carbon_mg::float8 AS "carbonMg"
     FROM pilgrim_days WHERE user_id = ${userId} ORDER BY day`
-  const days = new Map<string, Sums>(rows.map(({ day, ...sums }) => [day, sums]))
-  for (const { day, delta } of changes) addSums(days.getOrInsertComputed(day, zeroSums), delta)
+  const days = new Map<string, Totals>(rows.map(({ day, ...sums }) => [day, sums]))
+  for (const { day, delta } of changes) addTotals(days.getOrInsertComputed(day, zeroTotals), delta)
   return new Map([...days].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 

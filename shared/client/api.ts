@@ -144,6 +144,21 @@ export interface Operations {
       } | null
     }
   }
+  /** Erases the calling pilgrim; the event’s totals keep their contribution, without the person. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
+  eraseOwnData: {
+    input: Caller<{
+      user_id: string
+      /** true: the pilgrim was asked and wants it; nothing can be restored afterwards */
+      confirm: true
+    }>
+    data: {
+      /** Numbers of deleted rows by table, pending points and stored objects */
+      erased: Record<string, number>
+      erased_at: string
+      /** Parts that have failed so far and are retried until they succeed; empty with status 200 */
+      remaining: ('rows' | 'buffer' | 'objects')[]
+    }
+  }
   /** Erases one pilgrim; the event’s totals keep their contribution, without the person */
   eraseUser: {
     input: {
@@ -155,6 +170,22 @@ export interface Operations {
       erased_at: string
       /** Parts that have failed so far and are retried until they succeed; empty with status 200 */
       remaining: ('rows' | 'buffer' | 'objects')[]
+    }
+  }
+  /** All data of the calling pilgrim as a file: JSON, or the points as GPX. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
+  exportOwnData: {
+    input: Caller<{
+      user_id: string
+      format?: 'json' | 'gpx'
+    }>
+    data: {
+      userId: string
+      exported_at: string
+      /** Stored points; kind c is a check-in, t a track point */
+      gps_points: Record<string, unknown>[]
+      /** Points that are in the buffer and not yet in the database, with the same columns; null: the buffer is unavailable, and these points are missing */
+      pending: Record<string, unknown>[] | null
+      [name: string]: unknown
     }
   }
   /** All data of one pilgrim as a file: JSON, or the points as GPX */
@@ -692,6 +723,31 @@ export interface Operations {
       refused_at: string
     }
   }
+  /** What an app needs at its start: the event’s name, status and message, and how pilgrims are identified */
+  readEventConfig: {
+    input: Nothing
+    data: {
+      name: string
+      /** IANA name; days of the API are days of this zone */
+      time_zone: string
+      /** line: a pilgrim’s requests need the ID token of LINE Login; open: an id that the app keeps */
+      identity: 'open' | 'line'
+      /** LIFF app of the event; null where none is set */
+      liff_id: string | null
+      /** Version of the privacy notice that a pilgrim agrees to now */
+      privacy_version: string
+      /** Public VAPID key for Web Push, base64url; null: Web Push is off */
+      push_key: string | null
+      /** null: not known at the moment */
+      status: 'active' | 'paused' | 'ended' | null
+      /** The organisers’ message about the status */
+      message: string | null
+      starts_at: string | null
+      ends_at: string | null
+      /** Time of this answer; an app compares its own clock with it */
+      now: string
+    }
+  }
   /** All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, never a single pilgrim */
   readEventMap: {
     input: {
@@ -997,6 +1053,56 @@ export interface Operations {
   readOpenApi: {
     input: Nothing
     data: Record<string, unknown>
+  }
+  /** The pilgrim’s own way: all days, and one day’s line, check-ins and carbon with its reasons. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
+  readOwnWalk: {
+    input: Caller<{
+      user_id: string
+      /** A day of the event’s time zone; by default the last one with a point */
+      day?: string | null
+    }>
+    data: {
+      userId: string
+      as_of: string
+      /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
+      pending: number | null
+      /** Days with a point in the event’s area, ascending, in the event’s time zone */
+      days: {
+        day: string
+        km: number
+        checkins: number
+        /** Of the recorded way, without self-reported kilometres */
+        carbon_kg: number
+      }[]
+      /** The day that the fields below describe; null without any day */
+      day: string | null
+      /** The places between which the distance is counted, in order of time */
+      line: {
+        t: string
+        lat: number
+        lng: number
+      }[]
+      /** The day’s counted segments in order of time, joined while the mode is the same */
+      stretches: {
+        from: string
+        to: string
+        /** Mode that the carbon was computed with */
+        mode: string
+        /** The phone named no mode, so the speed decided: above 15 km/h counts as a bus */
+        inferred: boolean
+        km: number
+        /** Mean speed of the counted segments */
+        speed_kmh: number
+        carbon_kg: number
+      }[]
+      /** The day’s check-ins; with in_range false they are outside of the event’s area and do not count */
+      checkins: {
+        t: string
+        lat: number
+        lng: number
+        in_range: boolean
+      }[]
+    }
   }
   /** Profile and statistics of a pilgrim, including pending points */
   readProfile: {
@@ -1658,112 +1764,6 @@ export interface Operations {
       url: string
     }
   }
-  /** Erases the calling pilgrim; the event’s totals keep their contribution, without the person. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
-  undefined: {
-    input: Caller<{
-      user_id: string
-      /** true: the pilgrim was asked and wants it; nothing can be restored afterwards */
-      confirm: true
-    }>
-    data: {
-      /** Numbers of deleted rows by table, pending points and stored objects */
-      erased: Record<string, number>
-      erased_at: string
-      /** Parts that have failed so far and are retried until they succeed; empty with status 200 */
-      remaining: ('rows' | 'buffer' | 'objects')[]
-    }
-  }
-  /** All data of the calling pilgrim as a file: JSON, or the points as GPX. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
-  undefined: {
-    input: Caller<{
-      user_id: string
-      format?: 'json' | 'gpx'
-    }>
-    data: {
-      userId: string
-      exported_at: string
-      /** Stored points; kind c is a check-in, t a track point */
-      gps_points: Record<string, unknown>[]
-      /** Points that are in the buffer and not yet in the database, with the same columns; null: the buffer is unavailable, and these points are missing */
-      pending: Record<string, unknown>[] | null
-      [name: string]: unknown
-    }
-  }
-  /** The pilgrim’s own way: all days, and one day’s line, check-ins and carbon with its reasons. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
-  undefined: {
-    input: Caller<{
-      user_id: string
-      /** A day of the event’s time zone; by default the last one with a point */
-      day?: string | null
-    }>
-    data: {
-      userId: string
-      as_of: string
-      /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
-      pending: number | null
-      /** Days with a point in the event’s area, ascending, in the event’s time zone */
-      days: {
-        day: string
-        km: number
-        checkins: number
-        /** Of the recorded way, without self-reported kilometres */
-        carbon_kg: number
-      }[]
-      /** The day that the fields below describe; null without any day */
-      day: string | null
-      /** The places between which the distance is counted, in order of time */
-      line: {
-        t: string
-        lat: number
-        lng: number
-      }[]
-      /** The day’s counted segments in order of time, joined while the mode is the same */
-      stretches: {
-        from: string
-        to: string
-        /** Mode that the carbon was computed with */
-        mode: string
-        /** The phone named no mode, so the speed decided: above 15 km/h counts as a bus */
-        inferred: boolean
-        km: number
-        /** Mean speed of the counted segments */
-        speed_kmh: number
-        carbon_kg: number
-      }[]
-      /** The day’s check-ins; with in_range false they are outside of the event’s area and do not count */
-      checkins: {
-        t: string
-        lat: number
-        lng: number
-        in_range: boolean
-      }[]
-    }
-  }
-  /** What an app needs at its start: the event’s name, status and message, and how pilgrims are identified */
-  undefined: {
-    input: Nothing
-    data: {
-      name: string
-      /** IANA name; days of the API are days of this zone */
-      time_zone: string
-      /** line: a pilgrim’s requests need the ID token of LINE Login; open: an id that the app keeps */
-      identity: 'open' | 'line'
-      /** LIFF app of the event; null where none is set */
-      liff_id: string | null
-      /** Version of the privacy notice that a pilgrim agrees to now */
-      privacy_version: string
-      /** Public VAPID key for Web Push, base64url; null: Web Push is off */
-      push_key: string | null
-      /** null: not known at the moment */
-      status: 'active' | 'paused' | 'ended' | null
-      /** The organisers’ message about the status */
-      message: string | null
-      starts_at: string | null
-      ends_at: string | null
-      /** Time of this answer; an app compares its own clock with it */
-      now: string
-    }
-  }
 }
 
 /** The data of the events of the operators' stream, by name. */
@@ -1880,7 +1880,9 @@ export const OPERATIONS = {
   drawCard: 'POST /api/event/og-image aub',
   dropDeadLetter: 'DELETE /api/event/admin/dead-letters/{id} a',
   endActivity: 'POST /api/event/admin/end-activity a',
+  eraseOwnData: 'POST /api/event/me/erase ub',
   eraseUser: 'DELETE /api/event/admin/users/{userId} a',
+  exportOwnData: 'POST /api/event/me/export ubj',
   exportUser: 'GET /api/event/admin/users/{userId}/export aj',
   forceFlush: 'POST /api/event/admin/flush a',
   listAudit: 'GET /api/event/admin/audit a',
@@ -1901,6 +1903,7 @@ export const OPERATIONS = {
   readClusters: 'GET /api/event/admin/clusters a',
   readCondition: 'GET /api/event/admin/condition a',
   readDeadLetter: 'GET /api/event/admin/dead-letters/{id} a',
+  readEventConfig: 'GET /api/event/config',
   readEventMap: 'GET /api/event/map',
   readHealth: 'GET /health j',
   readLedger: 'GET /api/event/admin/ledger a',
@@ -1909,6 +1912,7 @@ export const OPERATIONS = {
   readMenus: 'GET /api/event/admin/richmenu a',
   readNotifications: 'GET /api/event/admin/notifications a',
   readOpenApi: 'GET /api/event/openapi.json j',
+  readOwnWalk: 'POST /api/event/me/walk ub',
   readProfile: 'GET /api/event/user/{userId} au',
   readPush: 'GET /api/event/push/{id} a',
   readRole: 'GET /api/event/auth/role a',
@@ -1935,8 +1939,4 @@ export const OPERATIONS = {
   syncTrack: 'POST /api/event/track/sync ub',
   updateFeedback: 'PATCH /api/event/feedback/{id} a',
   uploadScreenshot: 'POST /api/event/feedback-upload uhr',
-  undefined: 'POST /api/event/me/erase ub',
-  undefined: 'POST /api/event/me/export ubj',
-  undefined: 'POST /api/event/me/walk ub',
-  undefined: 'GET /api/event/config',
 } as const

@@ -745,7 +745,7 @@ export interface Operations {
       starts_at: string | null
       ends_at: string | null
       /** Time of this answer; an app compares its own clock with it */
-      now: string
+      as_of: string
     }
   }
   /** All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, never a single pilgrim */

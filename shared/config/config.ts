@@ -1,13 +1,15 @@
 /**
  * The configuration: read once from the environment, validated as a whole, and passed on as a value.
  */
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { validationMessage } from '#shared/http/validation-message.ts'
 import { parseTokens } from './admin-tokens.ts'
 import { readArea } from './read-area.ts'
 import { parseOrigins } from './origins.ts'
 import { readRoute } from './read-route.ts'
+import { type Environment, resolveFiles } from './resolve-files.ts'
+
+export type { Environment }
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const flag = z.enum(['development', 'production']).default('development')
@@ -102,8 +104,6 @@ const Settings = z.object({
 /** Names of all settings. */
 export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape)
 
-export type Environment = Record<string, string | undefined>
-
 /** The process's environment. No other module reads it. */
 export const environment = (): Environment => process.env
 
@@ -121,24 +121,6 @@ export class ConfigError extends LoggableError {
       `The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     )
   }
-}
-
-/** `<NAME>_FILE` is the path of a file with the value; the variable itself has precedence. Blank means unset. */
-function resolveFiles(env: Environment, faults: string[]): Environment {
-  const resolved: Environment = {}
-  for (const name of Object.keys(Settings.shape)) {
-    const value = env[name]?.trim()
-    const file = env[`${name}_FILE`]?.trim()
-    if (value) resolved[name] = value
-    else if (file) {
-      try {
-        resolved[name] = readFileSync(file, 'utf8').trim() || undefined
-      } catch (error) {
-        faults.push(`${name}_FILE: ${error instanceof Error ? error.message : 'is not readable'}`)
-      }
-    }
-  }
-  return resolved
 }
 
 /** Parses the settings. A faulty one is reported and then treated as unset, so that all others are validated too. */
@@ -201,7 +183,7 @@ const lineOf = (s: Parsed) => ({
 /** Parses an environment into the configuration. @throws ConfigError naming every fault */
 export function readConfig(env: Environment) {
   const faults: string[] = []
-  const s = parseSettings(resolveFiles(env, faults), faults)
+  const s = parseSettings(resolveFiles(SETTING_NAMES, env, faults), faults)
   const tokens = parseTokens(s, faults)
   const corsOrigins = parseOrigins(s.EVENT_CORS_ORIGINS, faults)
   const area = readArea(s.EVENT_AREA, faults)

@@ -16,7 +16,7 @@ export const EventConfig = z.object({
   message: z.string().nullable().describe('The organisers’ message about the status'),
   starts_at: Time.nullable(),
   ends_at: Time.nullable(),
-  now: Time.describe('Time of this answer; an app compares its own clock with it'),
+  as_of: Time.describe('Time of this answer; an app compares its own clock with it'),
 })
 export type EventConfig = z.infer<typeof EventConfig>
 

@@ -132,6 +132,6 @@ describeBothStacks('own data', (stack) => {
     await setStatus(stack, { status: 'paused', message: 'Wait at the temple.' })
     expect(await config()).toMatchObject({ status: 'paused', message: 'Wait at the temple.' })
     await setStatus(stack, { status: 'active' })
-    expect(Math.abs(Date.parse((await config()).now) - Date.now())).toBeLessThan(60_000)
+    expect(Math.abs(Date.parse((await config()).as_of) - Date.now())).toBeLessThan(60_000)
   })
 })

@@ -23,6 +23,6 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     message: status?.message ?? null,
     starts_at: instant(config.startsMs),
     ends_at: instant(config.endsMs),
-    now: time(now()),
+    as_of: time(now()),
   }
 }

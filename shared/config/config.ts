@@ -9,8 +9,9 @@ import { parseOrigins } from './origins.ts'
 import { readRoute } from './read-route.ts'
 import { type Environment, resolveFiles } from './resolve-files.ts'
 
-export type { Environment }
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
+
+export type { Environment }
 
 const flag = z.enum(['development', 'production']).default('development')
 const count = (fallback: number, min = 1, max = 2_147_483_647) =>

@@ -213,7 +213,6 @@ export function createAdmin(context: ServiceContext): Service {
   serveSupervision(router, context, health)
   servePublic(router, context, health)
   serveOwnData(router, context)
-  servePublic(router, context)
   return {
     name: 'admin',
     fetch: router.fetch,

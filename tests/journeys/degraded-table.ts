@@ -49,6 +49,7 @@ export const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: 
   '/api/event/admin/users/:userId/messages': ['whole', 'away'],
   // Without the stores the page shows the event's name, but no status.
   '/': ['whole', 'whole'],
+  '/api/event/config': ['whole', 'whole'],
   '/api/event/docs': ['whole', 'whole'],
   '/api/event/openapi.json': ['whole', 'whole'],
 }

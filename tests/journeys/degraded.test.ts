@@ -22,53 +22,6 @@ import { TABLE } from './degraded-table.ts'
 const IN_TIME_MS = 4_000
 const OUTAGE_MS = 90_000
 
-/** `whole`: as before; `marked`: without pending points, and marked as such; `away`: 503. */
-type Outcome = 'whole' | 'marked' | 'away'
-
-const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: Outcome]>> = {
-  // Cached for at most five seconds.
-  '/api/event/data': ['away', 'whole'],
-  // The last one that was made; it names its stale parts (tests/tracking/followers-map.test.ts).
-  '/api/event/map': ['whole', 'whole'],
-  '/api/event/route': ['whole', 'whole'],
-  // From its cache or from the table.
-  '/api/event/photos/count': ['whole', 'whole'],
-  '/api/event/user/:userId': ['marked', 'away'],
-  '/api/event/feedback/status': ['whole', 'away'],
-  '/api/event/feedback': ['whole', 'away'],
-  '/api/event/feedback-image/:file': ['whole', 'whole'],
-  // The stored card.
-  '/api/event/og/:file': ['whole', 'whole'],
-  // The health report shows the outage.
-  '/health': ['away', 'away'],
-  '/api/event/admin/status': ['whole', 'away'],
-  '/api/event/auth/role': ['whole', 'whole'],
-  '/api/event/admin/audit': ['whole', 'away'],
-  '/api/event/admin/carbon': ['whole', 'away'],
-  '/api/event/admin/roles': ['whole', 'away'],
-  '/api/event/admin/surveys': ['whole', 'away'],
-  '/api/event/admin/timeline': ['whole', 'away'],
-  '/api/event/admin/users': ['marked', 'away'],
-  '/api/event/admin/users/:userId': ['marked', 'away'],
-  '/api/event/admin/users/:userId/export': ['marked', 'away'],
-  '/api/event/admin/clusters': ['whole', 'away'],
-  // A stream always opens, sends what is available, and recovers by itself.
-  '/api/event/admin/stream': ['whole', 'whole'],
-  '/api/event/admin/dead-letters': ['whole', 'away'],
-  '/api/event/admin/dead-letters/:id': ['whole', 'away'],
-  // A ledger without one of its two halves would report losses that did not happen.
-  '/api/event/admin/ledger': ['away', 'away'],
-  '/api/event/admin/richmenu': ['whole', 'away'],
-  '/api/event/line-usage': ['whole', 'whole'],
-  '/api/event/admin/notifications': ['whole', 'away'],
-  '/api/event/push/:id': ['whole', 'away'],
-  // Without the stores the page shows the event's name, but no status.
-  '/': ['whole', 'whole'],
-  '/api/event/config': ['whole', 'whole'],
-  '/api/event/docs': ['whole', 'whole'],
-  '/api/event/openapi.json': ['whole', 'whole'],
-}
-
 const READING = ENDPOINTS.filter(({ method }) => method === 'GET')
 
 test('the table has a row for every read endpoint and for no other', () => {

@@ -2,10 +2,8 @@
 import { acceptTrack, type AcceptRules } from '#shared/buffer/validate/validate-points.ts'
 import { durableThrough } from '#shared/buffer/sync-track.ts'
 import type { Point } from '#shared/buffer/point.ts'
+import { MAX_ATTACHED } from '#shared/contracts/gps-points.ts'
 import type { AttachedAnswer } from '#shared/contracts/tracking.ts'
-
-/** Most entries that are accepted with a check-in. The phone sends the rest of a longer list by track/sync. */
-const MAX_ATTACHED = 1_000
 
 type Rejected = Readonly<AttachedAnswer['rejected']>
 

@@ -74,8 +74,12 @@ export const webhookEndpoint = endpoint({
   service: 'line-bot',
   summary: 'Receives webhook events from the LINE platform; authenticated by the signature of the raw body',
   bodyKind: 'raw',
+  sent: { 'application/json': LineDelivery },
+  headers: {
+    'X-Line-Signature': 'LINE’s signature of the raw body: HMAC-SHA256 with the channel secret, base64',
+  },
   data: z.object({ received: z.int().describe('Number of new events; repeated deliveries are not counted') }),
-  errors: [400, 401, 413, 503],
+  errors: ['unauthorized', 'too-large'],
 })
 
 export const menuStatusEndpoint = endpoint({
@@ -86,7 +90,6 @@ export const menuStatusEndpoint = endpoint({
   summary: 'Rich menu of each language',
   access: 'manager',
   data: MenuStatus,
-  errors: [503],
 })
 
 export const deployMenuEndpoint = endpoint({
@@ -97,5 +100,5 @@ export const deployMenuEndpoint = endpoint({
   summary: 'Deploys the rich menu of each language; unchanged menus are skipped',
   access: 'manager',
   data: MenuDeployment,
-  errors: [409, 503],
+  errors: ['conflict'],
 })

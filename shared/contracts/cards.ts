@@ -29,7 +29,7 @@ export const drawCardEndpoint = endpoint({
   caller: 'body',
   body: z.object({ user_id: UserId }),
   data: CardAnswer,
-  errors: [404, 503],
+  errors: ['not-found'],
 })
 
 export const cardEndpoint = endpoint({
@@ -41,5 +41,5 @@ export const cardEndpoint = endpoint({
   params: z.object({ file: z.string() }),
   data: z.string().describe('The picture'),
   media: 'image/png',
-  errors: [404, 429, 503],
+  errors: ['not-found', 'rate-limited'],
 })

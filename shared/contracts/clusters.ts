@@ -20,6 +20,7 @@ export const ClustersQuery = z.object({
     .string()
     .regex(/^\d{1,6}$/, { error: 'must be a whole number from 0 to 999999' })
     .transform(Number)
+    .pipe(z.int().min(0).max(999_999))
     .default(0)
     .describe('Omits cells with fewer pilgrims, for public maps'),
 })
@@ -107,5 +108,4 @@ export const clustersEndpoint = endpoint({
   query: ClustersQuery,
   data: Clusters,
   cacheMs: 1_000,
-  errors: [503],
 })

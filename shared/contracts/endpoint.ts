@@ -3,6 +3,7 @@
  * documentation and the tests need to know about a route.
  */
 import { z } from 'zod'
+import type { ErrorCode, STATUS_OF_CODE } from './errors.ts'
 
 export const ServiceName = z.enum([
   'tracking',
@@ -48,6 +49,8 @@ export interface Endpoint<
   readonly mayContinue: boolean
   /** Where a pilgrim's call carries the user id; `header`: optionally in X-Line-User-Id. */
   readonly caller: 'body' | 'query' | 'header' | 'none'
+  /** Whether a public answer shows more to the pilgrim's own ID token. */
+  readonly readsIdentity: boolean
   /** Whether it answers 403 once the event has ended. */
   readonly closedAtEnd: boolean
   readonly params: Params
@@ -55,6 +58,11 @@ export interface Endpoint<
   /** JSON body. The handler reads a `raw` body itself, within the same size limit. */
   readonly body: Body
   readonly bodyKind: 'none' | 'json' | 'raw'
+  /**
+   * The body by media type as the documentation shows it, where validation accepts more (each point by itself) or
+   * where the handler reads it; null: bytes. Empty: `body` as JSON.
+   */
+  readonly sent: Readonly<Record<string, z.ZodType | null>>
   /** Fast validation of the common form of a body, where speed matters; null: validate with the schema. */
   fastBody?(given: unknown): z.infer<Body> | null
   /** Fast selection of the declared fields of an answer, where speed matters. */
@@ -74,8 +82,10 @@ export interface Endpoint<
   readonly cacheMs: number
   /** Whether an answer has an ETag of its own, and a matching request gets 304. Pictures and cached answers always have one. */
   readonly tagged: boolean
-  /** Status codes of errors beyond those that follow from the fields above. */
-  readonly errors: readonly number[]
+  /** Codes of errors beyond those that follow from the fields above; a status means its first code. */
+  readonly errors: readonly (ErrorCode | (typeof STATUS_OF_CODE)[ErrorCode])[]
+  /** Request headers that matter to this endpoint alone, with their descriptions. */
+  readonly headers: Readonly<Record<string, string>>
   /** Schemas of error bodies that differ from `ErrorBody`, by status. */
   readonly refusals: Readonly<Record<number, z.ZodType>>
 }
@@ -111,6 +121,7 @@ export function endpoint<
     success: 200,
     mayContinue: false,
     caller: 'none',
+    readsIdentity: false,
     closedAtEnd: false,
     params: Nothing as unknown as P,
     query: Nothing as unknown as Q,
@@ -122,6 +133,8 @@ export function endpoint<
     cacheMs: 0,
     tagged: false,
     errors: [],
+    headers: {},
+    sent: {},
     refusals: {},
     ...given,
   }

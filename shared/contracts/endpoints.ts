@@ -1,4 +1,5 @@
 /** The table of all endpoints. Proxy, router, access rules, documentation and tests read it. */
+import { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
 import * as audit from './audit.ts'
 import * as bot from './bot.ts'
@@ -6,11 +7,16 @@ import * as cards from './cards.ts'
 import * as clusters from './clusters.ts'
 import * as documentation from './documentation.ts'
 import * as eventConfig from './event-config.ts'
+import * as erasure from './erasure.ts'
+import * as errors from './errors.ts'
 import * as feedback from './feedback.ts'
+import * as fields from './fields.ts'
+import * as gpsPoints from './gps-points.ts'
 import * as home from './home.ts'
 import * as ledger from './ledger.ts'
 import * as map from './map.ts'
 import * as messages from './messages.ts'
+import * as firstAndLastSeen from './first-and-last-seen.ts'
 import * as operations from './operations.ts'
 import * as ownData from './own-data.ts'
 import * as photos from './photos.ts'
@@ -23,11 +29,8 @@ import * as tracking from './tracking.ts'
 import * as userDetail from './user-detail.ts'
 import * as userHistory from './user-history.ts'
 
-const isEndpoint = (value: unknown): value is Endpoint =>
-  typeof value === 'object' && value !== null && 'service' in value && 'path' in value
-
-/** Every endpoint that a module of contracts exports. */
-export const ENDPOINTS: readonly Endpoint[] = [
+/** Modules that declare endpoints or the schemas of their bodies and answers. */
+const MODULES = [
   tracking,
   survey,
   profile,
@@ -50,4 +53,24 @@ export const ENDPOINTS: readonly Endpoint[] = [
   messages,
   documentation,
   home,
-].flatMap((contracts): Endpoint[] => Object.values<unknown>(contracts).filter(isEndpoint))
+  fields,
+  gpsPoints,
+  erasure,
+  errors,
+  firstAndLastSeen,
+]
+
+const isEndpoint = (value: unknown): value is Endpoint =>
+  typeof value === 'object' && value !== null && 'service' in value && 'path' in value
+
+/** Every endpoint that a module of contracts exports. */
+export const ENDPOINTS: readonly Endpoint[] = MODULES.flatMap((contracts): Endpoint[] =>
+  Object.values<unknown>(contracts).filter(isEndpoint),
+)
+
+/** Schemas by the name under which a module of contracts exports them. */
+export const SCHEMA_NAMES: ReadonlyMap<unknown, string> = new Map(
+  MODULES.flatMap((contracts) => Object.entries<unknown>(contracts))
+    .filter(([, value]) => value instanceof z.ZodType)
+    .map(([name, schema]) => [schema, name]),
+)

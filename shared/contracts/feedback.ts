@@ -11,7 +11,7 @@ const FeedbackId = z
   .string()
   .regex(/^\d{1,10}$/, { error: 'must be the whole number of a feedback item' })
   .transform(Number)
-  .pipe(z.int().max(2_147_483_647))
+  .pipe(z.int().min(0).max(2_147_483_647))
 
 /** Optional text; null and blank mean absent. */
 const optionalText = (max: number) =>
@@ -78,6 +78,9 @@ export const FeedbackUpdate = z
   })
 export type FeedbackUpdate = z.infer<typeof FeedbackUpdate>
 
+/** A screenshot in JSON, for clients that cannot send bytes. */
+export const ScreenshotUpload = z.object({ image: z.string().describe('Base64, or a data URL') })
+
 export const Screenshot = z.object({ filename: z.string(), url: z.string() })
 export type Screenshot = z.infer<typeof Screenshot>
 
@@ -92,7 +95,7 @@ export const submitFeedbackEndpoint = endpoint({
   closedAtEnd: true,
   body: FeedbackRequest,
   data: z.object({ id: z.int(), status: FeedbackStatus }),
-  errors: [409, 503],
+  errors: ['erased'],
 })
 
 export const listFeedbackEndpoint = endpoint({
@@ -104,7 +107,6 @@ export const listFeedbackEndpoint = endpoint({
   access: 'optional',
   query: FeedbackQuery,
   data: z.union([page(FeedbackItem), page(BoardItem)]),
-  errors: [503],
 })
 
 export const feedbackStatusEndpoint = endpoint({
@@ -115,7 +117,6 @@ export const feedbackStatusEndpoint = endpoint({
   summary: 'The public board: reports and their status, newest first',
   query: FeedbackQuery,
   data: page(BoardItem).extend({ counts: z.record(FeedbackStatus, z.int()) }),
-  errors: [503],
 })
 
 export const updateFeedbackEndpoint = endpoint({
@@ -128,7 +129,7 @@ export const updateFeedbackEndpoint = endpoint({
   params: z.object({ id: FeedbackId }),
   body: FeedbackUpdate,
   data: FeedbackItem,
-  errors: [404, 503],
+  errors: ['not-found'],
 })
 
 export const uploadScreenshotEndpoint = endpoint({
@@ -142,8 +143,14 @@ export const uploadScreenshotEndpoint = endpoint({
   caller: 'header',
   closedAtEnd: true,
   bodyKind: 'raw',
+  sent: {
+    'image/png': null,
+    'image/jpeg': null,
+    'image/webp': null,
+    'multipart/form-data': z.object({ file: z.string().describe('The picture') }),
+    'application/json': ScreenshotUpload,
+  },
   data: Screenshot,
-  errors: [503],
 })
 
 export const screenshotEndpoint = endpoint({
@@ -155,5 +162,5 @@ export const screenshotEndpoint = endpoint({
   params: z.object({ file: z.string() }),
   data: z.string().describe('The image'),
   media: 'image/png',
-  errors: [404, 503],
+  errors: ['not-found'],
 })

@@ -99,6 +99,7 @@ export const Zoom = z
   .string()
   .regex(/^([6-9]|1[0-8])$/, { error: 'must be a whole number from 6 to 18' })
   .transform(Number)
+  .pipe(z.int().min(6).max(18))
 
 /** A measurement beside the position: any number that a float4 column can hold. */
 export const Measure = z.number().min(-1e9).max(1e9)
@@ -121,7 +122,7 @@ export const PageQuery = z.object({
     .string()
     .regex(/^\d+$/, { error: 'must be a whole number from 1 to 200' })
     .transform(Number)
-    .pipe(z.number().min(1).max(200))
+    .pipe(z.int().min(1).max(200))
     .default(50),
   cursor: z.string().max(512).optional(),
 })

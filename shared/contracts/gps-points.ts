@@ -26,6 +26,10 @@ export const GpsPoint = z.object({
 })
 export type GpsPoint = z.infer<typeof GpsPoint>
 
+/** A track point: only its own time identifies it. */
+export const TrackPoint = z.intersection(GpsPoint, z.object({ timestamp: SentTime }))
+export type TrackPoint = z.infer<typeof TrackPoint>
+
 const POINT_ALIASES: Record<string, 'lat' | 'lng' | 'timestamp'> = {
   latitude: 'lat',
   lon: 'lng',
@@ -65,3 +69,22 @@ export type CheckInRequest = z.infer<typeof CheckInRequest>
 
 export const TrackSyncRequest = z.object({ user_id: UserId, points: Points.min(1) })
 export type TrackSyncRequest = z.infer<typeof TrackSyncRequest>
+
+/** Most track points that are accepted with a check-in. The phone sends the rest of a longer list by track/sync. */
+export const MAX_ATTACHED = 1_000
+
+/** A check-in as clients should send it. `CheckInRequest` accepts more: aliases, and invalid track points. */
+export const CheckIn = GpsPoint.extend({
+  user_id: UserId,
+  track_points: z
+    .array(TrackPoint)
+    .max(MAX_ATTACHED)
+    .nullish()
+    .describe('Track points, as in track/sync; invalid ones do not fail the check-in'),
+})
+
+/** A batch of track points as clients should send it. An invalid point is rejected by its index. */
+export const TrackBatch = z.object({
+  user_id: UserId,
+  points: z.array(TrackPoint).min(1).max(MAX_POINTS).describe('In order of time, oldest first'),
+})

@@ -33,7 +33,6 @@ export const ledgerEndpoint = endpoint({
   summary: 'Counters of all points ever received, by what happened to them',
   access: 'manager',
   data: Ledger,
-  errors: [503],
 })
 
 export const DeadLetter = z.object({
@@ -53,7 +52,8 @@ const DeadLetterId = z.object({
   id: z
     .string()
     .regex(/^\d{1,9}$/, { error: 'must be the number of a dead letter' })
-    .transform(Number),
+    .transform(Number)
+    .pipe(z.int().min(0).max(999_999_999)),
 })
 
 export const deadLettersEndpoint = endpoint({
@@ -65,7 +65,6 @@ export const deadLettersEndpoint = endpoint({
   access: 'manager',
   query: PageQuery,
   data: page(DeadLetter),
-  errors: [503],
 })
 
 export const deadLetterEndpoint = endpoint({
@@ -77,7 +76,7 @@ export const deadLetterEndpoint = endpoint({
   access: 'manager',
   params: DeadLetterId,
   data: DeadLetter,
-  errors: [404, 503],
+  errors: ['not-found'],
 })
 
 export const Replayed = z.object({
@@ -100,7 +99,7 @@ export const requeueDeadLetterEndpoint = endpoint({
   access: 'manager',
   params: DeadLetterId,
   data: Replayed,
-  errors: [404, 409, 503],
+  errors: ['not-found', 'conflict'],
 })
 
 export const dropDeadLetterEndpoint = endpoint({
@@ -112,7 +111,7 @@ export const dropDeadLetterEndpoint = endpoint({
   access: 'owner',
   params: DeadLetterId,
   data: z.object({ id: z.int() }),
-  errors: [404, 503],
+  errors: ['not-found'],
 })
 
 export const Flushed = z.object({
@@ -133,5 +132,4 @@ export const forceFlushEndpoint = endpoint({
   summary: 'Flushes the buffer now; waits up to 20 s for the result',
   access: 'manager',
   data: Flushed,
-  errors: [503],
 })

@@ -169,7 +169,7 @@ export const pushEndpoint = endpoint({
   access: 'manager',
   body: PushRequest,
   data: PushAnswer,
-  errors: [409, 503],
+  errors: ['conflict'],
 })
 
 export const messagesEndpoint = endpoint({
@@ -193,7 +193,7 @@ export const pushProgressEndpoint = endpoint({
   access: 'manager',
   params: z.object({ id: z.uuid() }),
   data: PushProgress,
-  errors: [404, 503],
+  errors: ['not-found'],
 })
 
 export const lineUsageEndpoint = endpoint({
@@ -204,7 +204,6 @@ export const lineUsageEndpoint = endpoint({
   summary: 'Use of the monthly message quota',
   access: 'volunteer',
   data: LineUsage,
-  errors: [503],
 })
 
 export const notificationsEndpoint = endpoint({
@@ -215,7 +214,6 @@ export const notificationsEndpoint = endpoint({
   summary: 'Scheduled notifications',
   access: 'manager',
   data: Notifications,
-  errors: [503],
 })
 
 export const setNotificationsEndpoint = endpoint({
@@ -227,5 +225,4 @@ export const setNotificationsEndpoint = endpoint({
   access: 'owner',
   body: SetNotificationsRequest,
   data: Notifications,
-  errors: [503],
 })

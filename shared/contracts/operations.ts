@@ -89,7 +89,6 @@ export const readStatusEndpoint = endpoint({
   summary: 'Activity status, and progress of the end of the event',
   access: 'volunteer',
   data: Activity,
-  errors: [503],
 })
 
 export const setStatusEndpoint = endpoint({
@@ -102,7 +101,7 @@ export const setStatusEndpoint = endpoint({
   access: 'manager',
   body: SetStatusRequest,
   data: Activity,
-  errors: [409, 503],
+  errors: ['conflict'],
 })
 
 export const endActivityEndpoint = endpoint({
@@ -113,7 +112,6 @@ export const endActivityEndpoint = endpoint({
   summary: 'Ends the event permanently: final flush, achievement cards, summary; idempotent',
   access: 'manager',
   data: Activity,
-  errors: [503],
 })
 
 export const endPreviewEndpoint = endpoint({

@@ -15,5 +15,4 @@ export const photoCountEndpoint = endpoint({
   caller: 'query',
   query: z.object({ user_id: UserId }),
   data: PhotoCount,
-  errors: [503],
 })

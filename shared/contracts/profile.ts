@@ -152,6 +152,7 @@ export const profileEndpoint = endpoint({
   service: 'survey-profile',
   summary: 'Profile and statistics of a pilgrim, including pending points',
   access: 'optional',
+  readsIdentity: true,
   limit: null,
   params: z.object({ userId: UserId }),
   data: Profile,
@@ -182,7 +183,7 @@ export const profileEndpoint = endpoint({
     last_seen: profile.last_seen,
     pending: profile.pending,
   }),
-  errors: [404, 503],
+  errors: ['not-found'],
 })
 
 export const userSyncEndpoint = endpoint({
@@ -196,7 +197,7 @@ export const userSyncEndpoint = endpoint({
   body: UserSyncRequest,
   data: Profile,
   // 404: the pilgrim is erased before the write; 409: between the write and the answer.
-  errors: [404, 409, 503],
+  errors: ['not-found', 'erased'],
 })
 
 export const phoneEndpoint = endpoint({
@@ -209,7 +210,7 @@ export const phoneEndpoint = endpoint({
   caller: 'body',
   body: PhoneRequest,
   data: z.object({ userId: UserId, phone: z.string().nullable() }),
-  errors: [409, 503],
+  errors: ['erased'],
 })
 
 export const privacyEndpoint = endpoint({
@@ -222,7 +223,7 @@ export const privacyEndpoint = endpoint({
   caller: 'body',
   body: PrivacyRequest,
   data: PrivacyAnswer,
-  errors: [409, 503],
+  errors: ['erased'],
 })
 
 export const participantStatusEndpoint = endpoint({
@@ -235,5 +236,5 @@ export const participantStatusEndpoint = endpoint({
   caller: 'body',
   body: ParticipantStatusRequest,
   data: ParticipantStatusAnswer,
-  errors: [409, 503],
+  errors: ['conflict', 'erased'],
 })

@@ -126,7 +126,6 @@ export const usersEndpoint = endpoint({
   access: 'manager',
   query: UsersQuery,
   data: page(UserRow).extend({ pending: PendingPoints }),
-  errors: [503],
 })
 
 export const userStatusEndpoint = endpoint({
@@ -139,7 +138,7 @@ export const userStatusEndpoint = endpoint({
   params: z.object({ userId: UserId }),
   body: SetParticipantRequest,
   data: ParticipantStatusAnswer,
-  errors: [404, 503],
+  errors: ['not-found', 'erased'],
 })
 
 export const eraseUserEndpoint = endpoint({
@@ -152,7 +151,7 @@ export const eraseUserEndpoint = endpoint({
   access: 'owner',
   params: z.object({ userId: UserId }),
   data: Erasure,
-  errors: [404, 503],
+  errors: ['not-found'],
 })
 
 export const surveysEndpoint = endpoint({
@@ -166,7 +165,6 @@ export const surveysEndpoint = endpoint({
   data: Surveys,
   otherMedia: ['text/csv'],
   downloads: ['text/csv'],
-  errors: [503],
 })
 
 export const carbonEndpoint = endpoint({
@@ -178,7 +176,6 @@ export const carbonEndpoint = endpoint({
   access: 'manager',
   data: Carbon,
   cacheMs: 1_000,
-  errors: [503],
 })
 
 export const timelineEndpoint = endpoint({
@@ -190,7 +187,6 @@ export const timelineEndpoint = endpoint({
   access: 'volunteer',
   data: Timeline,
   cacheMs: 1_000,
-  errors: [503],
 })
 
 export const rolesEndpoint = endpoint({
@@ -202,7 +198,6 @@ export const rolesEndpoint = endpoint({
   access: 'manager',
   query: PageQuery,
   data: page(RoleAssignment),
-  errors: [503],
 })
 
 export const assignRoleEndpoint = endpoint({
@@ -215,5 +210,5 @@ export const assignRoleEndpoint = endpoint({
   caller: 'body',
   body: AssignRoleRequest,
   data: AssignRoleAnswer,
-  errors: [409, 503],
+  errors: ['forbidden', 'erased'],
 })

@@ -93,7 +93,7 @@ export const streamEndpoint = endpoint({
     'Live stream of server-sent events: snapshot (first), status, ending, counts, cells, alert; resumes from Last-Event-ID',
   access: 'manager',
   query: StreamQuery,
+  headers: { 'Last-Event-ID': 'Id of the last event that the client has: the stream continues after it' },
   media: 'text/event-stream',
   data: z.object(STREAM_EVENTS).partial().describe('Name of a stream event → its data'),
-  errors: [503],
 })

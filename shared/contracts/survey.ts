@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { isStorableText, Key, MAX_POINTS, text, Time, UserId } from './fields.ts'
+import { TrackPoint } from './gps-points.ts'
 import { Phone } from './profile.ts'
 import { TrackSyncAnswer } from './tracking.ts'
 
@@ -125,6 +126,15 @@ export const SubmitRequest = Submitted.transform((given): unknown => normalizeSu
 )
 export type SubmitRequest = z.infer<typeof SubmitRequest>
 
+/** A survey as clients should send it. `SubmitRequest` accepts more: other names of its fields, and invalid points. */
+export const Survey = z.object({
+  user_id: UserId,
+  survey: Answers.describe('Answers by question'),
+  gps_points: z.array(TrackPoint).max(MAX_POINTS).nullish().describe('Track points, as in track/sync'),
+  phone: z.string().nullish().describe('As in user/phone; an invalid number does not fail the request'),
+  line_display_name: z.string().nullish().describe('The display name'),
+})
+
 export const SubmitAnswer = z.object({
   userId: UserId,
   submitted_at: Time,
@@ -153,8 +163,9 @@ const submit = (id: string, path: string) =>
     caller: 'body',
     closedAtEnd: true,
     body: SubmitRequest,
+    sent: { 'application/json': Survey },
     data: SubmitAnswer,
-    errors: [403, 409, 503],
+    errors: ['erased'],
   })
 
 export const submitEndpoint = submit('submitSurvey', '/api/event/submit')

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { fastCheckIn, fastTrackSync } from './fast-validation.ts'
 import { Instant, Latitude, Longitude, Time, UserId } from './fields.ts'
-import { CheckInRequest, TrackSyncRequest } from './gps-points.ts'
+import { CheckIn, CheckInRequest, TrackBatch, TrackSyncRequest } from './gps-points.ts'
 
 /** Why a track point was rejected. The last three apply only to the track points of a check-in. */
 export const PointRejection = z.enum([
@@ -81,7 +81,7 @@ export const DataQuery = z.object({
     .string()
     .regex(/^\d+$/, { error: 'must be a whole number from 1 to 5000' })
     .transform(Number)
-    .pipe(z.number().min(1).max(5_000))
+    .pipe(z.int().min(1).max(5_000))
     .default(1_000),
   since: Instant.optional(),
   bbox: BoundingBox.optional(),
@@ -131,6 +131,7 @@ export const checkInEndpoint = endpoint({
   success: 202,
   caller: 'body',
   body: CheckInRequest,
+  sent: { 'application/json': CheckIn },
   data: CheckInAnswer,
   fastBody: fastCheckIn,
   fastData: ({ userId, recorded_at, duplicate, pending, in_range, clock_corrected, track }) => ({
@@ -142,7 +143,7 @@ export const checkInEndpoint = endpoint({
     clock_corrected,
     ...(track === undefined ? {} : { track: shownTrack(track) }),
   }),
-  errors: [403, 503],
+  errors: ['paused', 'ended', 'buffer-full'],
 })
 
 export const trackSyncEndpoint = endpoint({
@@ -154,10 +155,11 @@ export const trackSyncEndpoint = endpoint({
   limit: 'sync',
   caller: 'body',
   body: TrackSyncRequest,
+  sent: { 'application/json': TrackBatch },
   data: TrackSyncAnswer,
   fastBody: fastTrackSync,
   fastData: shownTrack,
-  errors: [403, 503],
+  errors: ['paused', 'ended', 'buffer-full'],
 })
 
 export const dataEndpoint = endpoint({
@@ -171,5 +173,4 @@ export const dataEndpoint = endpoint({
   query: DataQuery,
   data: LiveMap,
   cacheMs: 1_000,
-  errors: [503],
 })

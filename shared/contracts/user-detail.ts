@@ -74,7 +74,7 @@ export const userEndpoint = endpoint({
   access: 'manager',
   params: z.object({ userId: UserId }),
   data: UserDetail,
-  errors: [404, 503],
+  errors: ['not-found'],
 })
 
 const Rows = z.array(z.record(z.string(), z.unknown()))
@@ -105,5 +105,5 @@ export const exportUserEndpoint = endpoint({
   otherMedia: ['application/gpx+xml'],
   downloads: ['application/json', 'application/gpx+xml'],
   data: UserExport,
-  errors: [404, 503],
+  errors: ['not-found'],
 })

@@ -7,6 +7,7 @@ import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { HttpsUrl, Instant, isStorableText } from '#shared/contracts/fields.ts'
 import { TIMES, URLS } from '#tests/fuzz/edges.ts'
 import { mutate, mutation, writeJson } from '#tests/fuzz/json.ts'
+import { withoutReferences } from '#tests/fuzz/references.ts'
 import { fromSchema, type Schema } from '#tests/fuzz/schema.ts'
 
 /** Points and their times are looked at one by one, and what is not taken is only named again in the answer. */
@@ -24,7 +25,7 @@ function faultIn(value: unknown, path = ''): string | null {
   return null
 }
 
-const { paths } = openApiDocument('x', 'https://x.test') as {
+const { paths } = withoutReferences(openApiDocument('x', 'https://x.test')) as {
   paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>
 }
 const bodies = ENDPOINTS.filter(({ bodyKind, body }) => bodyKind === 'json' && body !== Nothing)

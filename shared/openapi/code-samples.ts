@@ -1,0 +1,74 @@
+/** Samples of each request: in curl, and in TypeScript. */
+import type { Endpoint } from '#shared/contracts/endpoint.ts'
+import type { Example } from './examples.ts'
+
+interface Sample {
+  readonly lang: string
+  readonly label: string
+  readonly source: string
+}
+
+/** A text in single quotes, for a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+function addressOf({ path }: Endpoint, url: string, { params = {}, query = {} }: Example): string {
+  const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? name))
+  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
+  return `${url}${filled}${search.size > 0 ? `?${search}` : ''}`
+}
+
+function headersOf({ access, bodyKind, sent }: Endpoint, { headers = {} }: Example): Record<string, string> {
+  const media = bodyKind === 'none' ? null : (Object.keys(sent)[0] ?? 'application/json')
+  return {
+    ...(media === null ? {} : { 'Content-Type': media }),
+    ...(access === 'public' || access === 'optional' ? {} : { 'X-Admin-Token': '<token>' }),
+    ...headers,
+  }
+}
+
+/** Whether the sample sends bytes of a file. */
+const sendsFile = ({ bodyKind }: Endpoint, { body }: Example): boolean =>
+  bodyKind === 'raw' && body === undefined
+
+function curl(endpoint: Endpoint, url: string, example: Example): string {
+  const { method } = endpoint
+  const lines = [
+    `curl ${quoted(addressOf(endpoint, url, example))}`,
+    ...(method === 'GET' || (method === 'POST' && example.body !== undefined) ? [] : [`-X ${method}`]),
+    ...Object.entries(headersOf(endpoint, example)).map(
+      ([name, value]) => `-H ${quoted(`${name}: ${value}`)}`,
+    ),
+    ...(example.body === undefined ? [] : [`-d ${quoted(JSON.stringify(example.body))}`]),
+    ...(sendsFile(endpoint, example) ? ['--data-binary @picture.png'] : []),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+const indented = (value: unknown): string => JSON.stringify(value, null, 2).replaceAll('\n', '\n  ')
+
+function typescript(endpoint: Endpoint, url: string, example: Example): string {
+  const { method, media } = endpoint
+  const headers = headersOf(endpoint, example)
+  const options = [
+    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`  headers: ${indented(headers)},`]),
+    ...(example.body === undefined ? [] : [`  body: JSON.stringify(${indented(example.body)}),`]),
+    ...(sendsFile(endpoint, example) ? ["  body: await Bun.file('picture.png').bytes(),"] : []),
+  ]
+  const given = options.length === 0 ? '' : `, {\n${options.join('\n')}\n}`
+  const read =
+    media === null
+      ? 'const { ok, data, error, code } = await response.json()'
+      : media === 'application/json'
+        ? 'const answer = await response.json()'
+        : 'const answer = await response.blob()'
+  return `const response = await fetch('${addressOf(endpoint, url, example)}'${given})\n${read}\n`
+}
+
+/** @param url address of the API */
+export function codeSamples(endpoint: Endpoint, url: string, example: Example = {}): Sample[] {
+  return [
+    { lang: 'Shell', label: 'curl', source: curl(endpoint, url, example) },
+    { lang: 'TypeScript', label: 'TypeScript', source: typescript(endpoint, url, example) },
+  ]
+}

@@ -1,0 +1,33 @@
+/**
+ * An example of each request and each answer. The documentation shows them, and a test sends each request to a
+ * running service (tests/openapi/examples.test.ts).
+ */
+import { FEEDBACK } from './examples/feedback.ts'
+import { MESSAGES } from './examples/messages.ts'
+import { OPERATION } from './examples/operation.ts'
+import { PEOPLE } from './examples/people.ts'
+import { PILGRIMS } from './examples/pilgrims.ts'
+import { REPORTS } from './examples/reports.ts'
+
+export interface Example {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string | number>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** JSON body. */
+  readonly body?: unknown
+  /** `data` of the envelope; for other media types the whole answer. Absent for pictures and pages. */
+  readonly answer?: unknown
+}
+
+/** The day of all examples. The document of a running service has the day before, so that the requests can be tried. */
+export const EXAMPLE_DAY = '2026-04-12'
+
+/** By the operation's id. */
+export const EXAMPLES: Readonly<Record<string, Example>> = {
+  ...PILGRIMS,
+  ...FEEDBACK,
+  ...MESSAGES,
+  ...OPERATION,
+  ...PEOPLE,
+  ...REPORTS,
+}

@@ -1,0 +1,108 @@
+/** Examples of operators' work with pilgrims. */
+import { PROFILE } from './pilgrims.ts'
+
+const POINT = {
+  user_id: 'pilgrim-7',
+  sent_at: '2026-04-12T01:30:00.000Z',
+  kind: 'c',
+  lat: 24.1477,
+  lng: 120.6736,
+}
+
+const ASSIGNMENT = {
+  userId: 'pilgrim-7',
+  display_name: '阿明',
+  role: 'volunteer',
+  assigned_by: 'lin',
+  assigned_at: '2026-04-12T00:30:00.000Z',
+}
+
+export const PEOPLE = {
+  listUsers: {
+    query: { limit: 50, sort: 'km', order: 'desc', search: 'pilgrim' },
+    answer: {
+      items: [
+        {
+          userId: 'pilgrim-7',
+          display_name: '阿明',
+          km: 12.34,
+          checkins: 3,
+          level: 2,
+          carbon_kg: 0,
+          role: null,
+          participant_status: 'active',
+          survey_completed: 1,
+          last_seen: '2026-04-12T01:31:00.000Z',
+          pending: 1,
+        },
+      ],
+      next_cursor: null,
+      pending: 1,
+    },
+  },
+  readUser: {
+    params: { userId: 'pilgrim-7' },
+    answer: {
+      ...PROFILE,
+      phone: '0912 345 678',
+      first_seen: '2026-04-12T01:30:00.000Z',
+      last_seen: '2026-04-12T01:31:00.000Z',
+      pending: 1,
+      language: 'zh-TW',
+      role: null,
+      role_assigned_by: null,
+      role_assigned_at: null,
+      reachable: true,
+      reachable_changed_at: null,
+      privacy_version: '2026-1',
+      consent_withdrawn: false,
+      consents: [{ agreed: true, version: '2026-1', at: '2026-04-12T01:00:00.000Z' }],
+      survey: { revision: 1, submitted_at: '2026-04-12T01:40:00.000Z', answers: { q1: 'yes', q2: 4 } },
+      consumption: { water: 2, hotel: 1 },
+      transport: { train: 42.5 },
+      stored_points: 2,
+      recent_checkins: [
+        {
+          recorded_at: '2026-04-12T01:30:00.000Z',
+          received_at: '2026-04-12T01:30:02.000Z',
+          lat: 24.1477,
+          lng: 120.6736,
+          mode: 'walk',
+          in_range: true,
+          pending: false,
+        },
+      ],
+      recent_feedback: [{ id: 1, category: 'route', status: 'new', created_at: '2026-04-12T02:00:00.000Z' }],
+      created_at: '2026-04-12T01:00:00.000Z',
+      updated_at: '2026-04-12T01:40:00.000Z',
+    },
+  },
+  exportUser: {
+    params: { userId: 'pilgrim-7' },
+    query: { format: 'json' },
+    answer: {
+      userId: 'pilgrim-7',
+      exported_at: '2026-04-12T08:00:00.000Z',
+      gps_points: [POINT],
+      pending: [],
+    },
+  },
+  eraseUser: {
+    params: { userId: 'pilgrim-7' },
+    answer: {
+      erased: { gps_points: 3, pilgrims: 1 },
+      erased_at: '2026-04-12T08:30:00.000Z',
+      remaining: [],
+    },
+  },
+  setUserStatus: {
+    params: { userId: 'pilgrim-7' },
+    body: { status: 'active' },
+    answer: { userId: 'pilgrim-7', participant_status: 'active' },
+  },
+  listRoles: { query: { limit: 50 }, answer: { items: [ASSIGNMENT], next_cursor: null } },
+  assignRole: {
+    body: { user_id: 'pilgrim-7', role: 'volunteer' },
+    answer: { userId: 'pilgrim-7', role: 'volunteer' },
+  },
+}

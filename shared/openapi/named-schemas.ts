@@ -1,0 +1,117 @@
+/** JSON schemas of contracts. Each schema that a contract exports is a component of the document under its name. */
+import { z } from 'zod'
+import { SCHEMA_NAMES } from '#shared/contracts/endpoints.ts'
+
+export type Json = Record<string, unknown>
+/** Requests are described as they are sent, answers as they are read. */
+type Direction = 'input' | 'output'
+
+const COMPONENTS = '#/components/schemas/'
+const INPUTS = '#/inputs/'
+const DEFINITIONS = '#/$defs/'
+
+/** Replaces each target of a reference. */
+const mapReferences = (value: unknown, map: (to: string) => string): unknown =>
+  JSON.parse(JSON.stringify(value), (key, one: unknown) =>
+    key === '$ref' && typeof one === 'string' ? map(one) : one,
+  ) as unknown
+
+/** The name of a contract that no module exports: after its operation. */
+export const nameAfter = (id: string, what: 'Request' | 'Answer' | 'Form'): string =>
+  `${id[0]!.toUpperCase()}${id.slice(1)}${what}`
+
+interface Properties {
+  readonly properties: Readonly<Record<string, Json>>
+  readonly required: readonly string[]
+}
+
+const propertiesIn = (schema: Json): Properties => ({ properties: {}, required: [], ...schema })
+
+/** The properties of a contract after it has parsed a request, without references. */
+export const parsedProperties = (contract: z.ZodType): Properties =>
+  propertiesIn(z.toJSONSchema(contract, { unrepresentable: 'any' }))
+
+/** The components of one document. */
+export class NamedSchemas {
+  readonly #definitions = { input: new Map<string, Json>(), output: new Map<string, Json>() }
+
+  /** A reference to a contract. @param name for a contract that no module exports */
+  reference(contract: z.ZodType, direction: Direction, name: string): Json {
+    return this.#generate(contract, direction, SCHEMA_NAMES.get(contract) ?? name)
+  }
+
+  /** The properties of a contract of an object, and the names of the required ones. */
+  properties(contract: z.ZodType, direction: Direction): Properties {
+    return propertiesIn(this.#generate(contract, direction, null))
+  }
+
+  /** @param name of the contract; null: its schema itself, in place */
+  #generate(contract: z.ZodType, direction: Direction, name: string | null): Json {
+    const names = new Map([...SCHEMA_NAMES, [contract, name]])
+    const metadata = {
+      get(schema: z.ZodType) {
+        const id = names.get(schema)
+        return { ...z.globalRegistry.get(schema), ...(typeof id === 'string' ? { id } : {}) }
+      },
+    }
+    const root = z.toJSONSchema(z.object({ it: contract }), {
+      io: direction,
+      unrepresentable: 'any',
+      target: 'draft-2020-12',
+      metadata: metadata as unknown as typeof z.globalRegistry,
+    })
+    const to = direction === 'input' ? INPUTS : COMPONENTS
+    // The root is written in place when it has no name.
+    const { it, definitions } = mapReferences(
+      { it: root.properties!.it, definitions: root.$defs ?? {} },
+      (target) => target.replace(DEFINITIONS, to),
+    ) as { it: Json; definitions: Record<string, Json> }
+    for (const [one, { id: _, ...schema }] of Object.entries(definitions))
+      this.#define(direction, one, schema)
+    return it
+  }
+
+  #define(direction: Direction, name: string, schema: Json): void {
+    const known = this.#definitions[direction].get(name)
+    if (known !== undefined && !Bun.deepEquals(known, schema))
+      throw new Error(`two schemas of the API have the name ${name}`)
+    this.#definitions[direction].set(name, schema)
+  }
+
+  /** Names whose schema is not the same in requests and answers; in requests they end in Input. */
+  #twofold(): Set<string> {
+    const { input, output } = this.#definitions
+    const asOutput = (schema: Json) => mapReferences(schema, (to) => to.replace(INPUTS, COMPONENTS))
+    const found = new Set(
+      [...input.keys()].filter(
+        (name) => output.has(name) && !Bun.deepEquals(asOutput(input.get(name)!), output.get(name)),
+      ),
+    )
+    for (let before = -1; before < found.size;) {
+      before = found.size
+      for (const [name, schema] of input)
+        if (output.has(name))
+          mapReferences(schema, (to) => {
+            if (found.has(to.slice(INPUTS.length))) found.add(name)
+            return to
+          })
+    }
+    return found
+  }
+
+  /** The finished document, with its components. */
+  finish(document: Json): Json {
+    const twofold = this.#twofold()
+    const named = (name: string) => (twofold.has(name) ? `${name}Input` : name)
+    const schemas = Object.fromEntries(
+      [
+        ...this.#definitions.output,
+        ...[...this.#definitions.input].map(([name, schema]) => [named(name), schema] as const),
+      ].sort(([a], [b]) => (a < b ? -1 : 1)),
+    )
+    const components = { ...(document.components as Json), schemas }
+    return mapReferences({ ...document, components }, (to) =>
+      to.startsWith(INPUTS) ? COMPONENTS + named(to.slice(INPUTS.length)) : to,
+    ) as Json
+  }
+}

@@ -1,0 +1,103 @@
+/** The errors of an endpoint: those that follow from its declaration, and those that it declares itself. */
+import type { Endpoint } from '#shared/contracts/endpoint.ts'
+import { type ErrorCode, STATUS_OF_CODE } from '#shared/contracts/errors.ts'
+import { BODY_PACE } from '#shared/http/body.ts'
+import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
+import type { Json, NamedSchemas } from './named-schemas.ts'
+
+/** A sentence of each code, for examples. */
+const SENTENCES: Record<ErrorCode, string> = {
+  'invalid-request': 'lat: must be at most 90',
+  unauthorized: 'The token is not valid.',
+  forbidden: 'This needs the token of a manager or above.',
+  paused: 'The event is paused: keep your points, they are taken when it goes on.',
+  ended: 'The event has ended: nothing more is taken.',
+  'not-found': 'There is no pilgrim with the id pilgrim-7.',
+  'method-not-allowed': 'This address takes GET, HEAD, OPTIONS.',
+  'too-slow': `The body arrives too slowly (${BODY_PACE}): please send it again.`,
+  conflict: 'The event has ended. An ended event can not be reopened.',
+  erased:
+    'This pilgrim was erased while the request was being processed, so nothing was stored. Send it again to start anew.',
+  'too-large': 'The body is larger than 102400 bytes: send less in one request.',
+  'rate-limited': 'Too many requests: at most 5 in 60 s. Try again in 12 s.',
+  internal: 'Internal server error',
+  unavailable: 'A part of the service is unavailable: please try again in a moment.',
+  'buffer-full': 'Too many of your points are not stored yet. Keep the rest and send it in five minutes.',
+}
+
+const MEANINGS: Record<number, string> = {
+  400: 'The request is not valid; the error names each invalid field',
+  401: 'The token is missing or not valid',
+  403: 'Not allowed in the present state, or not with this token; see code',
+  404: 'The resource does not exist',
+  408: `The body did not arrive: ${BODY_PACE}`,
+  409: 'Not possible in the present state',
+  429: 'Too many requests; Retry-After says when to try again',
+  500: 'Internal server error',
+  503: 'A dependency is unavailable; Retry-After says when to try again',
+}
+
+/** Whether calls act in a pilgrim's name, so that with EVENT_IDENTITY=line they need the pilgrim's ID token. */
+export const isNamed = ({ access, caller }: Endpoint): boolean =>
+  access === 'public' && (caller === 'body' || caller === 'header')
+
+/** Codes of an endpoint by status, in ascending order. */
+export function codesOf(endpoint: Endpoint): Map<number, ErrorCode[]> {
+  const { access, limit, method, closedAtEnd, errors } = endpoint
+  const codes = new Set<ErrorCode>(['invalid-request', 'internal', 'unavailable'])
+  if (access !== 'public' || isNamed(endpoint)) codes.add('unauthorized')
+  if (ACCESS_LEVEL[access] > 0 || isNamed(endpoint)) codes.add('forbidden')
+  if (closedAtEnd) codes.add('ended')
+  if (limit !== null) codes.add('rate-limited')
+  if (method !== 'GET') for (const code of ['too-slow', 'too-large'] as const) codes.add(code)
+  const all = Object.entries(STATUS_OF_CODE) as [ErrorCode, number][]
+  for (const error of errors)
+    codes.add(typeof error === 'number' ? all.find(([, status]) => status === error)![0] : error)
+  // In the order of the table, which is ascending.
+  return Map.groupBy(codesIn(all, codes), (code) => STATUS_OF_CODE[code])
+}
+
+const codesIn = (all: readonly [ErrorCode, number][], codes: ReadonlySet<ErrorCode>): ErrorCode[] =>
+  all.map(([code]) => code).filter((code) => codes.has(code))
+
+const header = (name: string): Json => ({ [name]: { $ref: `#/components/headers/${name}` } })
+
+const HEADERS: Record<number, Json> = {
+  429: { ...header('Retry-After'), ...header('RateLimit'), ...header('RateLimit-Policy') },
+  503: header('Retry-After'),
+}
+
+const example = (code: ErrorCode): Json => ({
+  error: SENTENCES[code],
+  code,
+  request_id: '0f6f9c1e-6d0b-4c5e-9a55-5a3a2c1f7a10',
+})
+
+/** The refusals of an endpoint as responses of the document. @param bodyBytes the limit of a body */
+export function refusalsOf(endpoint: Endpoint, schemas: NamedSchemas, bodyBytes: number): Json {
+  const responses = [...codesOf(endpoint)].map(([status, codes]) => {
+    const error: Json = {
+      allOf: [
+        { $ref: '#/components/schemas/ErrorBody' },
+        { type: 'object', properties: { code: { type: 'string', enum: codes } } },
+      ],
+    }
+    const more = endpoint.refusals[status]
+    const other = more && schemas.reference(more, 'output', `${endpoint.id}Refusal`)
+    const large = `The body is larger than the configured limit (EVENT_BODY_BYTES, ${bodyBytes} bytes)`
+    return [
+      status,
+      {
+        description: status === 413 ? large : MEANINGS[status],
+        headers: { ...header('X-Request-Id'), ...HEADERS[status] },
+        content: {
+          'application/json': {
+            schema: other === undefined ? error : { anyOf: [other, error] },
+            examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
+          },
+        },
+      },
+    ]
+  })
+  return Object.fromEntries(responses) as Json
+}

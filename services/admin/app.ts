@@ -180,7 +180,9 @@ function servePublic(router: Router, context: ServiceContext, health: ReturnType
   let description: string | undefined
   let docs: string | undefined
   serve(router, context, openApiEndpoint, () => {
-    description ??= JSON.stringify(openApiDocument(config.eventName, config.publicUrl))
+    description ??= JSON.stringify(
+      openApiDocument(config.eventName, config.publicUrl, { bodyBytes: config.bodyBytes }),
+    )
     return new Response(description, { headers: { 'Content-Type': 'application/json' } })
   })
   serve(router, context, docsEndpoint, () => {

@@ -50,6 +50,15 @@ export const BoardItem = z.object({
 })
 export type BoardItem = z.infer<typeof BoardItem>
 
+/** Number of items by status. */
+export const BoardCounts = z.object({
+  new: z.int(),
+  triaging: z.int(),
+  fixing: z.int(),
+  fixed: z.int(),
+  wontfix: z.int(),
+} satisfies Record<FeedbackStatus, z.ZodType>)
+
 /** The operators' form of an item. */
 export const FeedbackItem = BoardItem.extend({
   userId: UserId.nullable(),
@@ -116,7 +125,7 @@ export const feedbackStatusEndpoint = endpoint({
   service: 'feedback-media',
   summary: 'The public board: reports and their status, newest first',
   query: FeedbackQuery,
-  data: page(BoardItem).extend({ counts: z.record(FeedbackStatus, z.int()) }),
+  data: page(BoardItem).extend({ counts: BoardCounts }),
 })
 
 export const updateFeedbackEndpoint = endpoint({

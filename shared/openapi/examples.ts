@@ -10,7 +10,7 @@ import { PILGRIMS } from './examples/pilgrims.ts'
 import { REPORTS } from './examples/reports.ts'
 
 export interface Example {
-  readonly params?: Readonly<Record<string, string>>
+  readonly params?: Readonly<Record<string, string | number>>
   readonly query?: Readonly<Record<string, string | number>>
   readonly headers?: Readonly<Record<string, string>>
   /** JSON body. */

@@ -31,6 +31,22 @@ const propertiesIn = (schema: Json): Properties => ({ properties: {}, required: 
 export const parsedProperties = (contract: z.ZodType): Properties =>
   propertiesIn(z.toJSONSchema(contract, { unrepresentable: 'any' }))
 
+/** The schemas that a document refers to, directly or through others, in their order. */
+function usedBy(document: Json, schemas: Readonly<Record<string, Json>>): Record<string, Json> {
+  const used = new Set<string>()
+  const visit = (part: unknown): unknown =>
+    mapReferences(part, (to) => {
+      const name = to.startsWith(COMPONENTS) ? to.slice(COMPONENTS.length) : ''
+      if (name in schemas && !used.has(name)) {
+        used.add(name)
+        visit(schemas[name])
+      }
+      return to
+    })
+  visit(document)
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)))
+}
+
 /** The components of one document. */
 export class NamedSchemas {
   readonly #definitions = { input: new Map<string, Json>(), output: new Map<string, Json>() }
@@ -109,9 +125,13 @@ export class NamedSchemas {
         ...[...this.#definitions.input].map(([name, schema]) => [named(name), schema] as const),
       ].sort(([a], [b]) => (a < b ? -1 : 1)),
     )
-    const components = { ...(document.components as Json), schemas }
-    return mapReferences({ ...document, components }, (to) =>
+    const resolved = mapReferences({ document, schemas }, (to) =>
       to.startsWith(INPUTS) ? COMPONENTS + named(to.slice(INPUTS.length)) : to,
-    ) as Json
+    ) as { document: Json; schemas: Record<string, Json> }
+    const components = resolved.document.components as Json
+    return {
+      ...resolved.document,
+      components: { ...components, schemas: usedBy(resolved.document, resolved.schemas) },
+    }
   }
 }

@@ -124,7 +124,8 @@ export function openApiDocument(
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url }],
+    // Relative, so that the page tries requests on the host name where it is open: two names lead here.
+    servers: [{ url: '/', description: 'The server that sent this document' }],
     tags: Object.values(TAGS),
     paths,
     components: COMPONENTS,

@@ -18,7 +18,7 @@ const SENTENCES: Record<ErrorCode, string> = {
   conflict: 'The event has ended. An ended event can not be reopened.',
   erased:
     'This pilgrim was erased while the request was being processed, so nothing was stored. Send it again to start anew.',
-  'too-large': 'The body is larger than 102400 bytes: send less in one request.',
+  'too-large': 'The body is too large: send less in one request.',
   'rate-limited': 'Too many requests: at most 5 in 60 s. Try again in 12 s.',
   internal: 'Internal server error',
   unavailable: 'A part of the service is unavailable: please try again in a moment.',

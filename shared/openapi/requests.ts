@@ -76,7 +76,11 @@ function requestBodyOf({ id, bodyKind, body, sent }: Endpoint, schemas: NamedSch
       schema:
         contract === null
           ? BYTES
-          : schemas.reference(contract, 'input', nameAfter(id, type === 'application/json' ? 'Request' : 'Form')),
+          : schemas.reference(
+              contract,
+              'input',
+              nameAfter(id, type === 'application/json' ? 'Request' : 'Form'),
+            ),
       ...(type === 'application/json' && example !== undefined ? { example } : {}),
     },
   ])

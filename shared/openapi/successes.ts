@@ -57,9 +57,12 @@ function contentOf({ id, data, media, otherMedia }: Endpoint, schemas: NamedSche
     case 'text/event-stream':
       return {
         [media]: {
-          ...plain(media),
+          schema: {
+            type: 'string',
+            contentMediaType: media,
+            contentSchema: { type: 'object', properties: schemas.properties(data, 'output').properties },
+          },
           ...(answer === undefined ? {} : { example: answer }),
-          'x-events': schemas.properties(data, 'output').properties,
         },
       }
     default:
@@ -87,7 +90,7 @@ export function successesOf(endpoint: Endpoint, schemas: NamedSchemas): Json {
   const content = contentOf(endpoint, schemas)
   const description =
     endpoint.media === 'text/event-stream'
-      ? 'Server-sent events, until the client or the service closes the stream; x-events has the data of each event by name'
+      ? 'Server-sent events, until the client or the service closes the stream; contentSchema has the data of each event by name'
       : 'Success'
   return {
     [endpoint.success]: { description, headers: own, content },

@@ -37,7 +37,7 @@ export const FEEDBACK = {
     },
   },
   updateFeedback: {
-    params: { id: '1' },
+    params: { id: 1 },
     body: { status: 'fixed', admin_note: 'The station is open again.' },
     answer: {
       ...BOARD_ITEM,

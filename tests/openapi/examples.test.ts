@@ -1,0 +1,138 @@
+/**
+ * Every operation has an example of its request and of each JSON answer. Each answer is as its schema says, and each
+ * request, sent to a running service, gets the documented success.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { openDatabase } from '#shared/db/open-database.ts'
+import { migrateDatabase } from '#shared/db/migrate.ts'
+import { openApiDocument } from '#shared/openapi/openapi-document.ts'
+import { deadLetters } from '#shared/schema/flushing.ts'
+import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { admin, type TestStack } from '#tests/helpers/test-stack.ts'
+
+interface Media {
+  readonly schema: object
+  readonly example?: unknown
+  readonly examples?: Record<string, { readonly value: unknown }>
+}
+interface Operation {
+  readonly operationId: string
+  readonly security: readonly Record<string, unknown>[]
+  readonly parameters: readonly {
+    readonly $ref?: string
+    readonly name: string
+    readonly in: string
+    readonly required: boolean
+    readonly example?: unknown
+  }[]
+  readonly requestBody?: { readonly content: Record<string, Media> }
+  readonly responses: Record<string, { readonly content?: Record<string, Media> }>
+}
+interface Document {
+  readonly paths: Record<string, Record<string, Operation>>
+}
+
+const operationsOf = ({ paths }: Document) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+
+const document = openApiDocument('x', 'https://event.test') as unknown as Document
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+ajv.addSchema(document, 'api')
+const pointer = (...keys: string[]) =>
+  `api#/${keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
+
+/** Faults of the examples of a body or answer. */
+function faultsOf({ example, examples }: Media, ...at: string[]): string[] {
+  const values = examples === undefined ? [example] : Object.values(examples).map(({ value }) => value)
+  const validate = ajv.compile({ $ref: pointer(...at, 'schema') })
+  return values.flatMap((value) => {
+    if (value === undefined) return ['has no example']
+    return validate(value) ? [] : [ajv.errorsText(validate.errors)]
+  })
+}
+
+test.each(operationsOf(document).map((one) => [one.operation.operationId, one] as const))(
+  'the examples of %s are complete, and as their schemas say',
+  (_id, { path, method, operation: { parameters, requestBody, responses } }) => {
+    const missing = parameters.filter((one) => one.required && one.example === undefined)
+    expect(missing.map(({ name }) => name)).toEqual([])
+    const at = ['paths', path, method]
+    const body = requestBody?.content['application/json']
+    if (body !== undefined)
+      expect(faultsOf(body, ...at, 'requestBody', 'content', 'application/json')).toEqual([])
+    for (const [status, { content }] of Object.entries(responses)) {
+      const media = content?.['application/json']
+      if (media === undefined) continue
+      const faults = faultsOf(media, ...at, 'responses', status, 'content', 'application/json')
+      expect({ status, faults }).toEqual({ status, faults: [] })
+    }
+  },
+)
+
+let stack: TestStack
+
+beforeAll(async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'event-examples-'))
+  const db = await openDatabase({ url: '', dir: join(dataDir, 'db') })
+  await migrateDatabase(db)
+  // Two letters to read, requeue and drop: no request makes one.
+  const at = Date.now() - 3_600_000
+  const letter = (minutes: number) => ({
+    ...{ userId: 'pilgrim-7', field: `t${at + minutes}`, value: `[0,${at},24.1481,120.6731,1]` },
+    ...{ reason: 'refused', createdAt: new Date(at) },
+  })
+  await db.orm.insert(deadLetters).values([letter(0), letter(1)])
+  await db.close()
+  stack = await openEmbeddedTestStack({ EVENT_DATA_DIR: dataDir })
+}, STACK_TIMEOUT_MS)
+afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
+
+/** These need others, or change what others need, so they come last. */
+const LAST = ['readScreenshot', 'setStatus', 'eraseUser', 'endActivity']
+/** Values that only an answer tells: operation and parameter → operation and field of the answer. */
+const TOLD: Readonly<Record<string, readonly [id: string, field: string]>> = {
+  'readPush.id': ['sendPush', 'id'],
+  'readScreenshot.file': ['uploadScreenshot', 'filename'],
+}
+
+test('every request, sent to a running service, gets its documented success', async () => {
+  const served = (await (await stack.fetch('/api/event/openapi.json')).json()) as Document
+  const operations = operationsOf(served).sort(
+    (a, b) => LAST.indexOf(a.operation.operationId) - LAST.indexOf(b.operation.operationId),
+  )
+  const answers = new Map<string, Record<string, unknown>>()
+  const refused: string[] = []
+  for (const { path, method, operation } of operations) {
+    const { operationId: id, security, requestBody, responses } = operation
+    const given = operation.parameters.filter(({ example }) => example !== undefined)
+    const valueOf = (name: string, example: unknown): string => {
+      const told = TOLD[`${id}.${name}`]
+      return String(told === undefined ? example : answers.get(told[0])?.[told[1]])
+    }
+    const query = new URLSearchParams(
+      given.filter((one) => one.in === 'query').map(({ name, example }) => [name, String(example)]),
+    )
+    const filled = given
+      .filter((one) => one.in === 'path')
+      .reduce((to, { name, example }) => to.replace(`{${name}}`, valueOf(name, example)), path)
+    const body = requestBody?.content['application/json']?.example
+    const answer = await stack.fetch(`${filled}${query.size > 0 ? `?${query}` : ''}`, {
+      method: method.toUpperCase(),
+      headers: security.length === 1 ? admin('owner') : {},
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
+    const text = isStream ? '' : await answer.text()
+    if (isStream) await answer.body!.cancel()
+    if (!answer.ok || responses[answer.status] === undefined) refused.push(`${id}: ${answer.status} ${text}`)
+    else if (text.startsWith('{"ok":true'))
+      answers.set(id, (JSON.parse(text) as { data: Record<string, unknown> }).data)
+  }
+  expect(refused).toEqual([])
+}, 60_000)

@@ -1,0 +1,41 @@
+/** The document passes the linter of Redocly, with all of its recommended rules. */
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openApiDocument } from '#shared/openapi/openapi-document.ts'
+
+const ROOT = join(import.meta.dir, '../..')
+/** Telemetry and the search for a newer version would ask other servers. */
+const QUIET = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+
+test('redocly finds no error and nothing to warn of', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'event-openapi-'))
+  try {
+    const file = join(directory, 'openapi.json')
+    await Bun.write(file, JSON.stringify(openApiDocument('The <Walk>', 'https://event.test')))
+    const lint = Bun.spawn(
+      [
+        process.execPath,
+        join(ROOT, 'node_modules/@redocly/cli/bin/cli.js'),
+        ...['lint', file, '--extends=recommended', '--format=json', '--max-problems=1000'],
+      ],
+      { cwd: directory, env: { ...process.env, ...QUIET }, stdout: 'pipe', stderr: 'pipe' },
+    )
+    const [report, said] = await Promise.all([
+      new Response(lint.stdout).text(),
+      new Response(lint.stderr).text(),
+      lint.exited,
+    ])
+    const { totals, problems } = JSON.parse(report.slice(report.indexOf('{'))) as {
+      totals: Record<'errors' | 'warnings', number>
+      problems: readonly { readonly message: string; readonly ruleId: string }[]
+    }
+    expect({ said, problems: problems.map(({ ruleId, message }) => `${ruleId}: ${message}`) }).toMatchObject({
+      problems: [],
+    })
+    expect(totals).toMatchObject({ errors: 0, warnings: 0 })
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}, 60_000)

@@ -3,6 +3,7 @@
  * running service (tests/openapi/examples.test.ts).
  */
 import { FEEDBACK } from './examples/feedback.ts'
+import { MAP } from './examples/map.ts'
 import { MESSAGES } from './examples/messages.ts'
 import { OPERATION } from './examples/operation.ts'
 import { PEOPLE } from './examples/people.ts'
@@ -26,6 +27,7 @@ export const EXAMPLE_DAY = '2026-04-12'
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...PILGRIMS,
   ...FEEDBACK,
+  ...MAP,
   ...MESSAGES,
   ...OPERATION,
   ...PEOPLE,

@@ -23,8 +23,11 @@ const headers = (...names: (keyof typeof HEADERS)[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 /** Whether an answer has an ETag, so that 304 is possible. */
-export const answersTagged = ({ cacheMs, media }: Pick<Endpoint, 'cacheMs' | 'media'>): boolean =>
-  cacheMs > 0 || media === 'image/png'
+export const answersTagged = ({
+  cacheMs,
+  media,
+  tagged,
+}: Pick<Endpoint, 'cacheMs' | 'media' | 'tagged'>): boolean => tagged || cacheMs > 0 || media === 'image/png'
 
 /** Text, or bytes. */
 const plain = (media: string): Json =>

@@ -17,7 +17,7 @@ interface Parameter {
 
 interface Answer {
   readonly content?: Readonly<
-    Record<string, { readonly schema: Schema; readonly 'x-events'?: Schema['properties'] }>
+    Record<string, { readonly schema: Schema & { readonly contentSchema?: Schema } }>
   >
 }
 
@@ -90,9 +90,15 @@ const successOf = ({ responses }: Operation): Answer =>
 
 const isStream = ({ operation }: Call): boolean => successOf(operation).content?.[EVENTS] !== undefined
 
+/** The schema of a JSON body; undefined: another form of body comes first. */
+const jsonBodyOf = ({ requestBody }: Operation): Schema | undefined =>
+  Object.keys(requestBody?.content ?? {})[0] === JSON_MEDIA
+    ? requestBody!.content[JSON_MEDIA]!.schema
+    : undefined
+
 /** The schema of a JSON body, resolved. */
-function bodyOf({ requestBody }: Operation, document: Document): Schema | null {
-  const schema = requestBody?.content[JSON_MEDIA]?.schema
+function bodyOf(operation: Operation, document: Document): Schema | null {
+  const schema = jsonBodyOf(operation)
   return schema === undefined ? null : resolved(schema, document)
 }
 
@@ -139,7 +145,7 @@ function inputOf(call: Call, document: Document): string {
     required: listed.filter(([, , required]) => required).map(([name]) => name),
   }
   const parts = listed.length > 0 ? [typeOf(own, '    ')] : []
-  const body = requestBody?.content[JSON_MEDIA]?.schema
+  const body = jsonBodyOf(call.operation)
   if (body !== undefined) {
     const type = typeOf(body, '    ')
     parts.push(flags.includes('b') ? `Caller<${type}>` : / \| /.test(type) ? `(${type})` : type)
@@ -190,7 +196,8 @@ function flagsOf({ path, operation }: Call, document: Document): string {
   const inBody = !isOperator && body !== null && hasProperty(body, USER, document)
   const inQuery = !isOperator && parameters.some(({ in: place, name }) => place === 'query' && name === USER)
   const inHeader =
-    !isOperator && parameters.some(({ in: place, name }) => place === 'header' && /user-id$/i.test(name))
+    !(isOperator || inBody || inQuery) &&
+    parameters.some(({ in: place, name }) => place === 'header' && /user-id$/i.test(name))
   return [
     mayBeOperator ? 'a' : '',
     inBody || inQuery || inHeader || (!isOperator && path.includes('{userId}')) ? 'u' : '',
@@ -219,7 +226,7 @@ const lineOf = (call: Call, document: Document): string =>
 
 function streamEvents(calls: readonly Call[]): Schema {
   const stream = calls.find(isStream)
-  const properties = stream && successOf(stream.operation).content?.[EVENTS]?.['x-events']
+  const properties = stream && successOf(stream.operation).content?.[EVENTS]?.schema.contentSchema?.properties
   return { type: 'object', properties: properties ?? {}, required: Object.keys(properties ?? {}) }
 }
 

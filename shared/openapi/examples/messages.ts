@@ -15,6 +15,23 @@ const SLOTS = [
   },
 ]
 
+const SENT = {
+  id: PUSH,
+  cause: 'push',
+  audience: { audience: 'all' },
+  state: 'sent',
+  recipients: 812,
+  sent: 810,
+  waiting: 0,
+  failed: 2,
+  skipped: 0,
+  attempts: 2,
+  left_out: LEFT_OUT,
+  created_at: '2026-04-12T06:30:00.000Z',
+  created_by: 'lin',
+  completed_at: '2026-04-12T06:30:04.000Z',
+}
+
 export const MESSAGES = {
   receiveWebhook: {
     headers: { 'X-Line-Signature': '<signature>' },
@@ -55,25 +72,13 @@ export const MESSAGES = {
     body: { audience: 'all', text: '下午三點後有雷雨，請就近休息。', dry_run: false },
     answer: { id: PUSH, recipients: 812, cost: 812, quota_remaining: 4188, left_out: LEFT_OUT },
   },
+  listMessages: {
+    query: { limit: 50 },
+    answer: { items: [{ ...SENT, text: '下午三點後有雷雨，請就近休息。' }], next_cursor: null },
+  },
   readPush: {
     params: { id: PUSH },
-    answer: {
-      id: PUSH,
-      cause: 'push',
-      audience: { audience: 'all' },
-      state: 'sent',
-      recipients: 812,
-      sent: 810,
-      waiting: 0,
-      failed: 2,
-      skipped: 0,
-      attempts: 2,
-      left_out: LEFT_OUT,
-      faults: [{ detail: 'The user has blocked the account', recipients: 2 }],
-      created_at: '2026-04-12T06:30:00.000Z',
-      created_by: 'lin',
-      completed_at: '2026-04-12T06:30:04.000Z',
-    },
+    answer: { ...SENT, faults: [{ detail: 'The user has blocked the account', recipients: 2 }] },
   },
   readLineUsage: {
     answer: {

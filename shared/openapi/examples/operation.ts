@@ -27,6 +27,21 @@ const HEALTH = {
   buffer_size: 1,
 }
 
+const LEDGER = {
+  received: 3,
+  stored: 2,
+  duplicate: 0,
+  rejected: {},
+  pending: 1,
+  journaled: 0,
+  dead_letter: 0,
+  erased: 0,
+  lost: 0,
+  in_flight: 0,
+  losses: [],
+  as_of: '2026-04-12T01:36:00.000Z',
+}
+
 const STREAM = `id: 7-0
 event: snapshot
 data: {"at":"2026-04-12T01:31:05.000Z","resumed":false,"status":{"status":"active","message":null,"changed_at":"2026-04-12T00:00:00.000Z","changed_by":null},"ending":null,"counts":null,"incident":null}
@@ -46,6 +61,16 @@ export const OPERATION = {
       changed_by: 'lin',
     },
   },
+  previewEnd: {
+    answer: {
+      status: 'active',
+      points_waiting: 3,
+      pilgrims_waiting: 1,
+      points_journaled: 0,
+      cards: { done: 0, total: 1 },
+      as_of: '2026-04-12T09:59:00.000Z',
+    },
+  },
   endActivity: {
     answer: {
       ...ACTIVITY,
@@ -56,19 +81,28 @@ export const OPERATION = {
     },
   },
   readHealth: { answer: { ok: true, data: HEALTH, ...HEALTH } },
-  readLedger: {
+  readLedger: { answer: LEDGER },
+  readCondition: {
     answer: {
-      received: 3,
-      stored: 2,
-      duplicate: 0,
-      rejected: {},
-      pending: 1,
-      journaled: 0,
-      dead_letter: 0,
-      erased: 0,
-      lost: 0,
-      in_flight: 0,
-      losses: [],
+      parts: [
+        { name: 'tracking', kind: 'service', state: 'ok', seen_at: '2026-04-12T01:35:58.000Z' },
+        { name: 'db', kind: 'store', state: 'ok', seen_at: '2026-04-12T01:36:00.000Z' },
+      ],
+      last_flush: '2026-04-12T01:35:00.000Z',
+      oldest_pending: '2026-04-12T01:35:10.000Z',
+      ledger: LEDGER,
+      kv_memory: 0.12,
+      incident: null,
+      causes: [],
+      backup_at: '2026-04-12T00:00:00.000Z',
+      as_of: '2026-04-12T01:36:00.000Z',
+    },
+  },
+  listTokens: {
+    answer: {
+      items: [
+        { name: 'lin', role: 'manager', fingerprint: '5e884898', last_used: '2026-04-12T01:36:00.000Z' },
+      ],
       as_of: '2026-04-12T01:36:00.000Z',
     },
   },

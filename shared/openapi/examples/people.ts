@@ -77,6 +77,51 @@ export const PEOPLE = {
       updated_at: '2026-04-12T01:40:00.000Z',
     },
   },
+  listUserPoints: {
+    params: { userId: 'pilgrim-7' },
+    query: { limit: 50, day: '2026-04-12' },
+    answer: {
+      items: [
+        {
+          kind: 'checkin',
+          recorded_at: '2026-04-12T01:30:00.000Z',
+          received_at: '2026-04-12T01:30:02.000Z',
+          lat: 24.1477,
+          lng: 120.6736,
+          accuracy: 8,
+          mode: 'walk',
+          source: null,
+          clock_corrected: false,
+          pending: false,
+          outcome: 'first',
+          km: 0,
+        },
+      ],
+      next_cursor: null,
+      day: '2026-04-12',
+      days: [{ day: '2026-04-12', points: 3, km: 0.17 }],
+      way: [[120.6736, 24.1477]],
+      truncated: false,
+      pending: 0,
+    },
+  },
+  listUserMessages: {
+    params: { userId: 'pilgrim-7' },
+    answer: {
+      items: [
+        {
+          id: '6f1c2b9a-4d3e-4f5a-8b7c-9d0e1f2a3b4c',
+          cause: 'push',
+          state: 'sent',
+          text: '下午三點後有雷雨，請就近休息。',
+          detail: null,
+          created_at: '2026-04-12T06:30:00.000Z',
+          created_by: 'lin',
+          settled_at: '2026-04-12T06:30:04.000Z',
+        },
+      ],
+    },
+  },
   exportUser: {
     params: { userId: 'pilgrim-7' },
     query: { format: 'json' },

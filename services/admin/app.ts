@@ -3,7 +3,7 @@ import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
-import { docsEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
+import { docsEndpoint } from '#shared/contracts/documentation.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
 import { homeEndpoint } from '#shared/contracts/home.ts'
@@ -46,7 +46,7 @@ import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
 import { endActivity } from './lifecycle/end-activity.ts'
 import { docsPage } from './documentation/docs-page.ts'
-import { openApiDocument } from '#shared/openapi/openapi-document.ts'
+import { serveDocumentation } from './documentation/serve-documentation.ts'
 import { showHome } from './home/show-home.ts'
 import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'
@@ -177,14 +177,8 @@ const erasureAnswer = (erasure: Erasure): Erasure | Response =>
 function servePublic(router: Router, context: ServiceContext, health: ReturnType<typeof createHealth>): void {
   const { config } = context
   // Generated at the first request, and then cached until the process ends.
-  let description: string | undefined
   let docs: string | undefined
-  serve(router, context, openApiEndpoint, () => {
-    description ??= JSON.stringify(
-      openApiDocument(config.eventName, config.publicUrl, { bodyBytes: config.bodyBytes }),
-    )
-    return new Response(description, { headers: { 'Content-Type': 'application/json' } })
-  })
+  serveDocumentation(router, context)
   serve(router, context, docsEndpoint, () => {
     docs ??= docsPage(config.eventName, config.publicUrl)
     return new Response(docs, { headers: DOCS_HEADERS })

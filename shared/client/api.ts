@@ -11,563 +11,1639 @@ export interface RawBody {
   body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | FormData | string
 }
 
-export interface Error {
+export interface Activity {
+  status: ActivityStatus
+  /** Error message that pilgrims get while the event is paused or ended */
+  message: string | null
+  /** Time of the last status change; a new message alone does not change it */
+  changed_at: Time
+  changed_by: string | null
+  ending: Ending | null
+}
+
+export type ActivityStatus = 'active' | 'paused' | 'ended'
+
+export type Answer = number | boolean | string | string[]
+
+export type Answers = Record<string, Answer>
+
+export interface AssignRoleAnswer {
+  userId: UserId
+  role: Role | null
+}
+
+export interface AssignRoleRequest {
+  user_id: UserId
+  role: Role | null
+}
+
+export interface AttachedAnswer {
+  accepted: number
+  duplicates: number
+  rejected: {
+    index: number
+    reason: PointRejection
+  }[]
+  /** The phone may delete these points up to this time, and the rejected points, except those with the reasons too-many and no-room: send these with track/sync */
+  durable_through: Time | null
+}
+
+export type Audience = 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed' | 'inactive'
+
+export interface AuditEntry {
+  id: number
+  at: Time
+  role: AuditRole
+  token_name: string
+  token_fingerprint: string
+  action: string
+  details: Record<string, unknown>
+  request_id: string
+}
+
+export type AuditRole = 'owner' | 'manager' | 'volunteer' | 'pilgrim'
+
+export interface BoardCounts {
+  new: number
+  triaging: number
+  fixing: number
+  fixed: number
+  wontfix: number
+}
+
+export interface BoardItem {
+  id: number
+  category: string
+  description: string
+  status: FeedbackStatus
+  created_at: Time
+  updated_at: Time
+  resolved_at: Time | null
+}
+
+export type BoundingBox = string
+
+export interface CallerRole {
+  role: Role
+  level: number
+  /** Name of the token, which identifies its holder */
+  name: string
+}
+
+export interface Carbon {
+  total_kg: number
+  /** total_kg divided by pilgrims */
+  mean_kg: number
+  /** Compared with the same distance by bus */
+  saved_kg: number
+  /** Number of pilgrims in the total: those with a counted point or a self-report above zero, including erased ones */
+  pilgrims: number
+  by_mode: Record<string, {
+    km: number
+    kg: number
+  }>
+  by_day: {
+    km: number
+    kg: number
+    day: string
+  }[]
+  consumption: {
+    water: number
+    recycle: number
+    hotel: number
+    kg: number
+  }
+  /** Time of the last flush */
+  as_of: Time | null
+}
+
+export interface CardAnswer {
+  url: string
+  width: number
+  height: number
+  /** The picture’s ETag as in its header, with the quotes; it changes only when the picture changes */
+  etag: string
+}
+
+export type Cause = 'push' | 'pause' | 'summary' | 'notification' | 'alert'
+
+export interface CellFeature {
+  type: 'Feature'
+  /** zoom/x/y of the cell */
+  id: string
+  geometry: {
+    type: 'Polygon'
+    /** The square of the cell */
+    coordinates: [Longitude, Latitude][][]
+  }
+  properties: {
+    /** Number of points */
+    count: number
+    /** Number of pilgrims whose latest position is here */
+    users: number
+  }
+}
+
+export interface CheckIn {
+  lat: Latitude
+  lng: Longitude
+  timestamp?: SentTime | null
+  /** metres */
+  accuracy?: Measure | null
+  /** metres */
+  altitude?: Measure | null
+  /** km/h as measured by the phone; stored only, because the mode follows from the segment’s speed */
+  speed?: Measure | null
+  /** walk, car, scooter, bike, bus, mrt, train or hsr; not case-sensitive */
+  mode?: Mode | null
+  /** Any label; truncated to 64 characters */
+  source?: Source | null
+  user_id: UserId
+  /** Track points, as in track/sync; invalid ones do not fail the check-in */
+  track_points?: TrackPoint[] | null
+}
+
+export interface CheckInAnswer {
+  userId: UserId
+  /** Time of the check-in */
+  recorded_at: Time
+  duplicate: boolean
+  /** Number of this pilgrim’s points in the buffer */
+  pending: number
+  /** false: outside the event’s area, stored but not counted */
+  in_range: boolean
+  /** true: the timestamp is ahead of the server’s clock, so the check-in has its time of receipt */
+  clock_corrected: boolean
+  /** Result of track_points; absent if none were sent */
+  track?: AttachedAnswer
+}
+
+export interface Clusters {
+  type: 'FeatureCollection'
+  features: CellFeature[]
+  /** The requested zoom, or the next coarser one with at most 5000 cells */
+  zoom: number
+  requested_zoom: number
+  /** Start of the requested hour */
+  since: Time | null
+  /** Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it */
+  front: {
+    lat: Latitude
+    lng: Longitude
+    /** Distance from the start of the route; null without a route */
+    route_km: number | null
+  } | null
+  /** Tail of the whole walk: 95 % of the pilgrims are ahead of it */
+  tail: {
+    lat: Latitude
+    lng: Longitude
+    /** Distance from the start of the route; null without a route */
+    route_km: number | null
+  } | null
+  /** Distance from tail to front, along the route if there is one */
+  spread_km: number | null
+  /** Time of the last flush */
+  as_of: Time | null
+}
+
+export interface Condition {
+  parts: Part[]
+  last_flush: Time | null
+  /** Since when points have been waiting; null: none wait, or unknown */
+  oldest_pending: Time | null
+  /** As admin/ledger; null: it cannot be read now */
+  ledger: Ledger | null
+  /** Used memory of Redis as a fraction of its limit; null: unknown */
+  kv_memory: number | null
+  /** The incident that the owner was alerted about */
+  incident: StreamIncident | null
+  /** What is wrong now, whether or not the owner was alerted yet */
+  causes: IncidentCause[]
+  /** Time of the latest backup; null: none is known */
+  backup_at: Time | null
+  as_of: Time
+}
+
+export type Day = string
+
+export interface DeadLetter {
+  id: number
+  userId: string
+  /** Key in the pilgrim’s buffer: kind (c or t) and timestamp in epoch milliseconds */
+  field: string
+  /** The point as the buffer stored it */
+  value: string
+  /** The last error message of the database */
+  reason: string
+  /** Number of refusals */
+  refusals: number
+  refused_at: Time
+}
+
+export interface DrawCardRequest {
+  user_id: UserId
+}
+
+export interface DropDeadLetterAnswer {
+  id: number
+}
+
+export interface EndPreview {
+  status: ActivityStatus
+  /** Points in the buffer, which the final flush stores */
+  points_waiting: number
+  /** Pilgrims with points in the buffer */
+  pilgrims_waiting: number
+  /** Points in the journals; they reach the buffer by themselves */
+  points_journaled: number
+  /** Cards that the end draws, and how many of them are up to date; points that wait may unlock more */
+  cards: {
+    done: number
+    total: number
+  }
+  as_of: Time
+}
+
+export interface Ending {
+  flush: 'running' | 'done'
+  cards: {
+    done: number
+    total: number | null
+  }
+  summary: 'waiting' | 'sending' | 'sent'
+}
+
+export interface Erasure {
+  /** Numbers of deleted rows by table, pending points and stored objects */
+  erased: Record<string, number>
+  erased_at: Time
+  /** Parts that have failed so far and are retried until they succeed; empty with status 200 */
+  remaining: ErasurePart[]
+}
+
+export type ErasurePart = 'rows' | 'buffer' | 'objects'
+
+export interface ErrorBody {
   /** A sentence for people: what happened and what to do */
   error: string
-  /** Stable, kebab-case */
-  code?: string
+  code: ErrorCode
+  /** The X-Request-Id of the answer */
   request_id?: string
 }
 
+/** Stable; clients branch on it */
+export type ErrorCode = 'invalid-request' | 'unauthorized' | 'forbidden' | 'paused' | 'ended' | 'not-found' | 'method-not-allowed' | 'too-slow' | 'conflict' | 'erased' | 'too-large' | 'rate-limited' | 'internal' | 'unavailable' | 'buffer-full'
+
+export interface EventConfig {
+  name: string
+  /** IANA name; days of the API are days of this zone */
+  time_zone: string
+  /** line: a pilgrim’s requests need the ID token of LINE Login; open: an id that the app keeps */
+  identity: 'open' | 'line'
+  /** LIFF app of the event; null where none is set */
+  liff_id: string | null
+  /** Version of the privacy notice that a pilgrim agrees to now */
+  privacy_version: string
+  /** Public VAPID key for Web Push, base64url; null: Web Push is off */
+  push_key: string | null
+  /** null: not known at the moment */
+  status: ActivityStatus | null
+  /** The organisers’ message about the status */
+  message: string | null
+  starts_at: Time | null
+  ends_at: Time | null
+  /** Time of this answer; an app compares its own clock with it */
+  as_of: Time
+}
+
+export interface EventMap {
+  /** This is the whole map */
+  since: null
+  /** Ask for what changes after it with ?since= */
+  version: number
+  /** Time of the crowd */
+  as_of: Time
+  event: {
+    name: string
+    starts_at: Time | null
+    ends_at: Time | null
+    /** IANA zone of the event */
+    time_zone: string
+    /** Fewest pilgrims in a cell */
+    crowd: number
+    /** Version of the route: GET /api/event/route?v=<version>. null: the event has no route */
+    route: string | null
+  }
+  status: ActivityStatus
+  /** The operators’ message */
+  message: string | null
+  /** Parts that are not current, because a store is unavailable: the crowd is that of `as_of`, the totals are those of `totals.as_of` */
+  stale: ('crowd' | 'totals')[]
+  /** All pilgrims of the cells were seen then or later */
+  seen_since: Time
+  /** Number of pilgrims in all cells together */
+  on_map: number
+  cells: MapCellEntry[]
+  /** 95 % of the pilgrims on the map are behind it; null: nobody is there */
+  front: MapPlace | null
+  /** Half of the pilgrims on the map are behind it */
+  middle: MapPlace | null
+  /** 95 % of the pilgrims on the map are ahead of it */
+  tail: MapPlace | null
+  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known */
+  speed_kmh: number | null
+  /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
+  estimates: StationEstimate[]
+  /** null: not known, or fewer pilgrims than the crowd */
+  totals: MapTotals | null
+}
+
+export interface EventMapDelta {
+  /** This is what has changed since this version. Fields that are absent have not changed */
+  since: number
+  version: number
+  as_of: Time
+  event?: {
+    name: string
+    starts_at: Time | null
+    ends_at: Time | null
+    /** IANA zone of the event */
+    time_zone: string
+    /** Fewest pilgrims in a cell */
+    crowd: number
+    /** Version of the route: GET /api/event/route?v=<version>. null: the event has no route */
+    route: string | null
+  }
+  status?: ActivityStatus
+  /** The operators’ message */
+  message?: string | null
+  /** Parts that are not current, because a store is unavailable: the crowd is that of `as_of`, the totals are those of `totals.as_of` */
+  stale?: ('crowd' | 'totals')[]
+  /** All pilgrims of the cells were seen then or later */
+  seen_since?: Time
+  /** Number of pilgrims in all cells together */
+  on_map?: number
+  /** Cells that are new or have changed; 0 pilgrims: gone */
+  cells?: MapCellEntry[]
+  /** 95 % of the pilgrims on the map are behind it; null: nobody is there */
+  front?: MapPlace | null
+  /** Half of the pilgrims on the map are behind it */
+  middle?: MapPlace | null
+  /** 95 % of the pilgrims on the map are ahead of it */
+  tail?: MapPlace | null
+  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known */
+  speed_kmh?: number | null
+  /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
+  estimates?: StationEstimate[]
+  /** null: not known, or fewer pilgrims than the crowd */
+  totals?: MapTotals | null
+}
+
+export interface EventRoute {
+  /** null: the event has no route */
+  version: string | null
+  /** Length of the route */
+  km: number
+  /** Lines in the order in which they are walked, simplified to about 10 m. Each is a flat list: latitude and longitude of its first place in 1e-5 degrees, then the differences to each next place */
+  lines: number[][]
+  /** In the order of the route */
+  stations: MapStation[]
+}
+
+export interface ExcludedRecipients {
+  /** Blocked or left the LINE account */
+  unreachable: number
+  withdrawn: number
+  /** The id is not a LINE user id */
+  no_line_id: number
+}
+
+export interface FeedbackItem {
+  id: number
+  category: string
+  description: string
+  status: FeedbackStatus
+  created_at: Time
+  updated_at: Time
+  resolved_at: Time | null
+  userId: UserId | null
+  display_name: string | null
+  screenshot_url: string | null
+  device_info: string | null
+  user_agent: string | null
+  contact: string | null
+  admin_note: string | null
+}
+
+export interface FeedbackRequest {
+  user_id?: UserId | null
+  category: string
+  description: string
+  /** URL from the answer of feedback-upload */
+  screenshot_url?: string | null
+  /** Text, or an object that is stored as JSON */
+  device_info?: string | Record<string, unknown> | null
+  user_agent?: string | null
+  contact?: string | null
+}
+
+export type FeedbackStatus = 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
+
+export interface FeedbackUpdate {
+  status?: FeedbackStatus | null
+  /** An empty note clears it */
+  admin_note?: string | null
+}
+
+/** Time of the first point inside the event’s area; null without any */
+export type FirstSeen = Time
+
+export interface Flushed {
+  /** Whether all points that were pending at the call are stored; false: the flush continues */
+  finished: boolean
+  stored: number
+  duplicates: number
+  dead_letters: number
+}
+
+export interface GpsPoint {
+  lat: Latitude
+  lng: Longitude
+  timestamp?: SentTime | null
+  /** metres */
+  accuracy?: Measure | null
+  /** metres */
+  altitude?: Measure | null
+  /** km/h as measured by the phone; stored only, because the mode follows from the segment’s speed */
+  speed?: Measure | null
+  /** walk, car, scooter, bike, bus, mrt, train or hsr; not case-sensitive */
+  mode?: Mode | null
+  /** Any label; truncated to 64 characters */
+  source?: Source | null
+}
+
+export interface Health {
+  status: 'ok' | 'error' | 'ended'
+  db: 'ok' | 'error'
+  kv: 'ok' | 'error'
+  objects: 'ok' | 'error'
+  last_flush: Time | null
+  /** Pilgrims with pending points */
+  buffer_size: number
+}
+
+export interface HealthAnswer {
+  status: 'ok' | 'error' | 'ended'
+  db: 'ok' | 'error'
+  kv: 'ok' | 'error'
+  objects: 'ok' | 'error'
+  last_flush: Time | null
+  /** Pilgrims with pending points */
+  buffer_size: number
+  ok: boolean
+  data: Health
+}
+
+export type HttpsUrl = string
+
+export interface IncidentCause {
+  key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost'
+  /** true: data are at risk; false: a warning */
+  failure: boolean
+  /** What is wrong, as the owner’s alert says it */
+  text: {
+    "zh-Hant": string
+    en: string
+  }
+  what_to_do: {
+    "zh-Hant": string
+    en: string
+  }
+}
+
+export type Instant = string
+
+export type Key = string
+
+export type Language = 'zh-Hant' | 'zh-Hans' | 'en' | 'ja'
+
+/** Time of the latest point inside the event’s area; null without any */
+export type LastSeen = Time
+
+export type Latitude = number
+
+export interface Ledger {
+  /** All points that were ever received: the sum of the other counters */
+  received: number
+  /** Rows in the table of points */
+  stored: number
+  /** Already in the buffer or in the table */
+  duplicate: number
+  /** Rejected points by reason, including dead letters dropped by an operator */
+  rejected: Record<string, number>
+  /** In the buffer; the next flush writes them to the database */
+  pending: number
+  /** In the journals; journal recovery brings them to the buffer */
+  journaled: number
+  /** Refused by the database; list, requeue or drop them at admin/dead-letters */
+  dead_letter: number
+  /** Points of erased pilgrims */
+  erased: number
+  /** Accepted, but no longer in any store */
+  lost: number
+  /** Moving between two of these stores right now; 0 when idle */
+  in_flight: number
+  /** The last 100 losses */
+  losses: {
+    noticed_at: Time
+    partition: number
+    points: number
+  }[]
+  as_of: Time
+}
+
+export interface LineDelivery {
+  events: unknown[]
+  [name: string]: unknown
+}
+
+export interface LineUsage {
+  quota: {
+    type: 'none' | 'limited' | null
+    value: number | null
+  }
+  consumption: {
+    total_usage: number | null
+  }
+  remaining: number | null
+  usage_percent: number | null
+  /** Number of followers that LINE can reach */
+  followers: number | null
+  configured: boolean
+}
+
+export interface ListAuditAnswer {
+  items: AuditEntry[]
+  next_cursor: string | null
+}
+
+export interface ListDeadLettersAnswer {
+  items: DeadLetter[]
+  next_cursor: string | null
+}
+
+export type ListFeedbackAnswer = {
+  items: FeedbackItem[]
+  next_cursor: string | null
+} | {
+  items: BoardItem[]
+  next_cursor: string | null
+}
+
+export interface ListMessagesAnswer {
+  items: SentMessage[]
+  next_cursor: string | null
+}
+
+export interface ListRolesAnswer {
+  items: RoleAssignment[]
+  next_cursor: string | null
+}
+
+export interface ListTokensAnswer {
+  items: TokenInUse[]
+  as_of: Time
+}
+
+export interface ListUserMessagesAnswer {
+  items: UserMessage[]
+}
+
+export interface ListUsersAnswer {
+  items: UserRow[]
+  next_cursor: string | null
+  pending: PendingPoints
+}
+
+export interface LiveMap {
+  points: LivePosition[]
+  generated_at: Time
+}
+
+export interface LivePosition {
+  /** Changes every hour, because the pilgrim’s id is never public. Without a token it belongs to the place, so it stays when a pilgrim moves on */
+  id: string
+  /** Without a token: centre of the smallest cell (zoom 10 to 18) that enough pilgrims share */
+  lat: Latitude
+  lng: Longitude
+  /** Without a token: a whole minute, the same for all pilgrims of a cell; each of them was seen then or later */
+  recorded_at: Time
+  /** With a token only */
+  userId?: UserId
+  /** With a token only */
+  display_name?: string | null
+}
+
+export type Longitude = number
+
+/** [latitude, longitude, zoom, pilgrims]: centre of the cell in 1e-5 degrees; zoom gives its width (0.2° at 6, half as wide at each further zoom); pilgrims: rounded to one of about ten steps per factor of ten. In a delta 0 means that the cell is not on the map any more */
+export type MapCellEntry = [number, number, number, number]
+
+export interface MapPlace {
+  lat: Latitude
+  lng: Longitude
+  /** Distance from the start of the route; null without a route */
+  route_km: number | null
+  /** Index in the route’s stations of the nearest station along the route; null without stations */
+  station: number | null
+}
+
+export interface MapStation {
+  name: string
+  /** Names in other languages, by language: zh-Hant, zh-Hans, en, ja */
+  names: Record<string, string>
+  lat: Latitude
+  lng: Longitude
+  /** Distance from the start of the route */
+  route_km: number
+}
+
+export interface MapTotals {
+  /** Time of the last flush */
+  as_of: Time | null
+  /** Pilgrims with a point */
+  pilgrims: number
+  /** Kilometres of all pilgrims together, rounded down */
+  km: number
+  /** Compared with the same distance by bus, rounded */
+  carbon_saved_kg: number
+  /** Number of pilgrims of each level, level 1 first */
+  levels: number[]
+}
+
+export type Measure = number
+
+export interface MenuDeployment {
+  /** True without LINE credentials */
+  skipped: boolean
+  menus: {
+    language: Language
+    menu_id: string
+    changed: boolean
+  }[]
+}
+
+export interface MenuStatus {
+  configured: boolean
+  menus: {
+    language: Language
+    menu_id: string | null
+    digest: string | null
+    deployed_at: Time | null
+    /** Whether the deployed menu is the one of this release */
+    current: boolean
+  }[]
+}
+
+export type Mode = string
+
+export interface NotificationSlot {
+  id: string
+  enabled: boolean
+  /** Hour of the day in the event’s time zone */
+  hour: number
+  /** null: every day of the event */
+  dates: string[] | null
+  audience: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed'
+  text: Texts
+}
+
+export interface NotificationSlotInput {
+  id: string
+  enabled?: boolean
+  /** Hour of the day in the event’s time zone */
+  hour: number
+  /** null: every day of the event */
+  dates?: string[] | null
+  audience: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed'
+  text: TextsInput
+}
+
+export interface Notifications {
+  slots: NotificationSlot[]
+  /** Whether these are the unedited defaults */
+  defaults: boolean
+  changed_at: Time | null
+  changed_by: string | null
+}
+
+export interface OwnErasureRequest {
+  user_id: UserId
+  /** true: the pilgrim was asked and wants it; nothing can be restored afterwards */
+  confirm: true
+}
+
+export interface OwnExportRequest {
+  user_id: UserId
+  format?: 'json' | 'gpx'
+}
+
+export interface OwnWalk {
+  userId: UserId
+  as_of: Time
+  pending: PendingPoints
+  /** Days with a point in the event’s area, ascending, in the event’s time zone */
+  days: {
+    day: Day
+    km: number
+    checkins: number
+    /** Of the recorded way, without self-reported kilometres */
+    carbon_kg: number
+  }[]
+  /** The day that the fields below describe; null without any day */
+  day: Day | null
+  /** The places between which the distance is counted, in order of time */
+  line: {
+    t: Time
+    lat: number
+    lng: number
+  }[]
+  /** The day’s counted segments in order of time, joined while the mode is the same */
+  stretches: {
+    from: Time
+    to: Time
+    /** Mode that the carbon was computed with */
+    mode: string
+    /** The phone named no mode, so the speed decided: above 15 km/h counts as a bus */
+    inferred: boolean
+    km: number
+    /** Mean speed of the counted segments */
+    speed_kmh: number
+    carbon_kg: number
+  }[]
+  /** The day’s check-ins; with in_range false they are outside of the event’s area and do not count */
+  checkins: {
+    t: Time
+    lat: number
+    lng: number
+    in_range: boolean
+  }[]
+}
+
+export interface OwnWalkRequest {
+  user_id: UserId
+  /** A day of the event’s time zone; by default the last one with a point */
+  day?: Day | null
+}
+
+export interface Part {
+  name: 'tracking' | 'survey-profile' | 'feedback-media' | 'admin' | 'line-bot' | 'scheduler' | 'db' | 'kv' | 'objects'
+  kind: 'service' | 'store'
+  /** ok; error: a store does not answer; silent: no process of the service has reported for 20 s; unknown: reports cannot be read */
+  state: PartState
+  /** Latest report of any process of the service; for a store, when it answered */
+  seen_at: Time | null
+}
+
+export type PartState = 'ok' | 'error' | 'silent' | 'unknown'
+
+export type ParticipantStatus = 'active' | 'completed' | 'withdrawn'
+
+export interface ParticipantStatusAnswer {
+  userId: UserId
+  participant_status: ParticipantStatus
+}
+
+export interface ParticipantStatusRequest {
+  user_id: UserId
+  status: ParticipantStatus
+}
+
+/** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
+export type PendingPoints = number | null
+
+export type Phone = string | null
+
+export interface PhoneRequest {
+  user_id: UserId
+  phone: Phone
+}
+
+export interface PhotoCount {
+  userId: UserId
+  photo_count: number
+}
+
+export type PointOutcome = 'first' | 'counted' | 'too-soon' | 'too-near' | 'too-fast' | 'same-instant' | 'outside'
+
+export type PointRejection = 'not-an-object' | 'no-timestamp' | 'invalid-timestamp' | 'in-the-future' | 'too-old' | 'in-seconds' | 'out-of-bounds' | 'invalid-position' | 'invalid-field' | 'not-a-list' | 'too-many' | 'no-room'
+
+export interface PrivacyAnswer {
+  userId: UserId
+  privacy_agreed: boolean
+  privacy_agreed_at: Time | null
+  version: string | null
+}
+
+export interface PrivacyRequest {
+  user_id: UserId
+  agreed?: boolean | null
+  version?: string | null
+}
+
+export interface Profile {
+  userId: UserId
+  display_name: string | null
+  picture_url: string | null
+  level: number
+  level_name: {
+    zh: string
+    en: string
+  }
+  icon: string
+  km: number
+  checkins: number
+  /** What is still needed for the next level; null at level 9 */
+  next_level: {
+    level: number
+    km_needed: number
+    checkins_needed: number
+  } | null
+  carbon_kg: number
+  /** Compared with the same distance by bus */
+  carbon_saved_kg: number
+  /** Masked except for the last two digits */
+  phone: string | null
+  survey_completed: 0 | 1
+  privacy_agreed: boolean
+  privacy_agreed_at: Time | null
+  participant_status: ParticipantStatus
+  achievement_card: 'locked' | 'unlocked'
+  photo_count: number
+  /** Time of the first point inside the event’s area; null without any; only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token */
+  first_seen: FirstSeen | Day | null
+  /** Time of the latest point inside the event’s area; null without any; only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token */
+  last_seen: LastSeen | Day | null
+  /** null: the buffer is unavailable, and its points are missing. Otherwise absent: the figures include them, and their number is not public because it shows who is walking now */
+  pending?: null
+}
+
+export interface PushAnswer {
+  /** Id of the push, for push/{id}; null for a dry run */
+  id: string | null
+  recipients: number
+  /** Number of messages that count towards the monthly quota */
+  cost: number
+  /** Before this push; null: unlimited, or LINE is not configured */
+  quota_remaining: number | null
+  left_out: ExcludedRecipients
+}
+
+export interface PushProgress {
+  id: string
+  cause: Cause
+  audience: Record<string, unknown>
+  /** skipped: LINE is not configured */
+  state: 'sending' | 'sent' | 'skipped'
+  recipients: number
+  sent: number
+  waiting: number
+  failed: number
+  skipped: number
+  /** Number of calls to LINE so far */
+  attempts: number
+  left_out: ExcludedRecipients
+  /** The most frequent errors */
+  faults: {
+    detail: string
+    recipients: number
+  }[]
+  created_at: Time
+  created_by: string | null
+  completed_at: Time | null
+}
+
+export interface PushRequest {
+  audience?: Audience | null
+  /** For inactive: hours without a point; 24 unless given */
+  hours?: number | null
+  user_ids?: UserId[] | null
+  text?: string | null
+  /** Sends text and image as a card with this title */
+  title?: string | null
+  /** JPEG or PNG of at most 1 MB; LINE does not show other images. Only screenshots and cards of this service are checked; the URL is never fetched */
+  image_url?: HttpsUrl | null
+  /** Sends nothing; returns the number of recipients and the cost */
+  dry_run?: boolean | null
+  /** Sends even if it exceeds the monthly quota */
+  force?: boolean | null
+}
+
+export interface ReadBoardAnswer {
+  items: BoardItem[]
+  next_cursor: string | null
+  counts: BoardCounts
+}
+
+export type ReadEventMapAnswer = EventMap | EventMapDelta
+
+export type ReadOpenApiAnswer = Record<string, unknown>
+
+export interface ReceiveWebhookAnswer {
+  /** Number of new events; repeated deliveries are not counted */
+  received: number
+}
+
+export interface Replayed {
+  id: number
+  /** replayed: back in the buffer; refused: already refused again; erased: dropped because the pilgrim was erased */
+  outcome: 'replayed' | 'refused' | 'erased'
+}
+
+export type Role = 'owner' | 'manager' | 'volunteer'
+
+export interface RoleAssignment {
+  userId: UserId
+  display_name: string | null
+  role: Role
+  assigned_by: string
+  assigned_at: Time
+}
+
+export interface Screenshot {
+  filename: string
+  url: string
+}
+
+export interface ScreenshotUpload {
+  /** Base64, or a data URL */
+  image: string
+}
+
+export interface SentMessage {
+  id: string
+  cause: Cause
+  audience: Record<string, unknown>
+  /** skipped: LINE is not configured */
+  state: 'sending' | 'sent' | 'skipped'
+  recipients: number
+  sent: number
+  waiting: number
+  failed: number
+  skipped: number
+  /** Number of calls to LINE so far */
+  attempts: number
+  left_out: ExcludedRecipients
+  created_at: Time
+  created_by: string | null
+  completed_at: Time | null
+  /** The beginning of the message; null if it has no text */
+  text: string | null
+}
+
+export type SentTime = number | string
+
+export interface SetNotificationsRequest {
+  slots: NotificationSlotInput[]
+}
+
+export interface SetParticipantRequest {
+  status: ParticipantStatus
+}
+
+export interface SetPhoneAnswer {
+  userId: UserId
+  phone: string | null
+}
+
+export interface SetStatusRequest {
+  status: 'paused' | 'active'
+  /** Error message that pilgrims get. If absent: removed when the status changes, unchanged when it does not. Empty: removed */
+  message?: string | null
+}
+
+export interface Snapshot {
+  at: Time
+  /** Whether all events since Last-Event-ID were sent before this snapshot */
+  resumed: boolean
+  status: StreamStatus | null
+  ending: Ending | null
+  counts: StreamCounts | null
+  incident: StreamIncident | null
+}
+
+export type Source = string
+
+export interface StationEstimate {
+  /** Index in the route’s stations */
+  station: number
+  /** null: the front has passed it */
+  front_at: Time | null
+  middle_at: Time
+}
+
+export interface StreamAlert {
+  state: 'opened' | 'changed' | 'recovered'
+  incident: StreamIncident
+}
+
+export interface StreamCells {
+  at: Time
+  /** The requested zoom, or the next coarser one with at most 2,000 cells */
+  zoom: number
+  cells: {
+    /** zoom/x/y */
+    cell: string
+    /** west, south, east, north */
+    bounds: [number, number, number, number]
+    /** Number of pilgrims with a new latest position in this cell */
+    pilgrims: number
+  }[]
+}
+
+export interface StreamCounts {
+  /** Check-ins and track points */
+  points: number
+  checkins: number
+  /** Points that were already known */
+  duplicates: number
+  at: Time
+  /** Length of the period of these counts, about one second; all replicas together */
+  seconds: number
+  /** Totals since Redis was last empty */
+  totals: {
+    /** Check-ins and track points */
+    points: number
+    checkins: number
+    /** Points that were already known */
+    duplicates: number
+  }
+}
+
+export interface StreamIncident {
+  id: string
+  opened_at: Time
+  /** true: data are at risk; false: a warning */
+  failure: boolean
+  /** Number of alerts sent to the owner */
+  alerts: number
+}
+
+export interface StreamStatus {
+  status: ActivityStatus
+  message: string | null
+  changed_at: Time
+  changed_by: string | null
+}
+
+export interface SubmitAnswer {
+  userId: UserId
+  submitted_at: Time
+  /** Number of stored answers */
+  answers: number
+  /** 1 for the first submission */
+  revision: number
+  /** Result of gps_points; null if none were sent */
+  track: TrackSyncAnswer | {
+    refused: string
+  } | null
+  /** Result of phone; a survey never deletes a stored number */
+  phone: 'stored' | 'invalid' | 'absent'
+  /** Names of ignored fields: unknown names, and second answers to a question; the first 100 */
+  ignored: string[]
+}
+
+export interface SubmitFeedbackAnswer {
+  id: number
+  status: FeedbackStatus
+}
+
+export interface Survey {
+  user_id: UserId
+  /** Answers by question */
+  survey: Answers
+  /** Track points, as in track/sync */
+  gps_points?: TrackPoint[] | null
+  /** As in user/phone; an invalid number does not fail the request */
+  phone?: string | null
+  /** The display name */
+  line_display_name?: string | null
+}
+
+export interface SurveyRow {
+  userId: UserId
+  display_name: string | null
+  answers: Record<string, Answer>
+  revision: number
+  submitted_at: Time
+}
+
+export interface Surveys {
+  items: SurveyRow[]
+  next_cursor: string | null
+  /** Number of surveys */
+  total: number
+  /** Number of surveys that answer each question (q1 to q10) and each of the 50 most common names with a suffix */
+  responses: Record<string, number>
+  /** For each of these, the counts of the 100 most common answers; texts longer than 100 characters are not counted */
+  counts: Record<string, Record<string, number>>
+}
+
+export interface Texts {
+  "zh-Hant": string
+  "zh-Hans"?: string
+  en?: string
+  ja?: string
+}
+
+export interface TextsInput {
+  "zh-Hant": string
+  "zh-Hans"?: string
+  en?: string
+  ja?: string
+}
+
+export type Time = string
+
+export interface Timeline {
+  time_zone: string
+  days: {
+    points: number
+    checkins: number
+    pilgrims: number
+    km: number
+    carbon_kg: number
+    day: string
+  }[]
+  hours: {
+    points: number
+    checkins: number
+    pilgrims: number
+    km: number
+    carbon_kg: number
+    hour: Time
+  }[]
+  entries: TimelineEntry[]
+  as_of: Time | null
+}
+
+export interface TimelineEntry {
+  at: Time
+  kind: 'started' | 'paused' | 'resumed' | 'ended' | 'push'
+  by: string | null
+  message: string | null
+}
+
+export interface TokenInUse {
+  name: string
+  role: Role
+  /** Identifies the token in the audit log; the token cannot be derived from it */
+  fingerprint: string
+  /** To the minute; null: not used, or not known */
+  last_used: Time | null
+}
+
+export interface TrackBatch {
+  user_id: UserId
+  /** In order of time, oldest first */
+  points: TrackPoint[]
+}
+
+export type TrackPoint = GpsPoint & {
+  timestamp: SentTime
+}
+
+export interface TrackSyncAnswer {
+  accepted: number
+  duplicates: number
+  rejected: {
+    index: number
+    reason: PointRejection
+  }[]
+  /** The phone may delete this batch’s points up to this time, and the rejected points */
+  durable_through: Time | null
+}
+
+export interface UploadScreenshotForm {
+  /** The picture */
+  file: string
+}
+
+export interface UserDetail {
+  userId: UserId
+  display_name: string | null
+  picture_url: string | null
+  level: number
+  level_name: {
+    zh: string
+    en: string
+  }
+  icon: string
+  km: number
+  checkins: number
+  /** What is still needed for the next level; null at level 9 */
+  next_level: {
+    level: number
+    km_needed: number
+    checkins_needed: number
+  } | null
+  carbon_kg: number
+  /** Compared with the same distance by bus */
+  carbon_saved_kg: number
+  /** Unmasked, as the pilgrim wrote it */
+  phone: string | null
+  survey_completed: 0 | 1
+  privacy_agreed: boolean
+  privacy_agreed_at: Time | null
+  participant_status: ParticipantStatus
+  achievement_card: 'locked' | 'unlocked'
+  photo_count: number
+  first_seen: FirstSeen | null
+  last_seen: LastSeen | null
+  pending: PendingPoints
+  /** BCP 47, such as zh-TW */
+  language: string | null
+  /** Role in the event; determines the audiences of messages, not access */
+  role: Role | null
+  /** Name of the token */
+  role_assigned_by: string | null
+  role_assigned_at: Time | null
+  /** Whether LINE can deliver a message: the id is a LINE user id, and the pilgrim follows the account */
+  reachable: boolean
+  /** Time of the last follow, unfollow or failed delivery; null if LINE has reported none */
+  reachable_changed_at: Time | null
+  privacy_version: string | null
+  /** Consent was withdrawn: the pilgrim is not on the live map until they consent again */
+  consent_withdrawn: boolean
+  /** The last 10 consents and withdrawals, newest first */
+  consents: {
+    agreed: boolean
+    version: string | null
+    at: Time
+  }[]
+  /** The latest submission */
+  survey: {
+    revision: number
+    submitted_at: Time
+    answers: Record<string, Answer>
+  } | null
+  /** Self-reported numbers of water bottles, recycled bottles and hotel nights */
+  consumption: Record<string, number>
+  /** Self-reported kilometres by mode */
+  transport: Record<string, number>
+  /** Number of points in the database that are inside the event’s area */
+  stored_points: number
+  /** The last 10 check-ins by their own time, newest first */
+  recent_checkins: {
+    /** Time of the check-in */
+    recorded_at: Time
+    received_at: Time
+    lat: Latitude
+    lng: Longitude
+    mode: string | null
+    /** false: outside the event’s area, stored but not counted */
+    in_range: boolean
+    /** In the buffer, not yet in the database */
+    pending: boolean
+  }[]
+  /** The last 10 feedback items, newest first */
+  recent_feedback: {
+    id: number
+    category: string
+    status: string
+    created_at: Time
+  }[]
+  /** Time of the first contact; null for a pilgrim who is in the buffer only */
+  created_at: Time | null
+  /** Time of the last change of the profile */
+  updated_at: Time | null
+}
+
+export interface UserExport {
+  userId: UserId
+  exported_at: Time
+  /** Stored points; kind c is a check-in, t a track point */
+  gps_points: Record<string, unknown>[]
+  /** Points that are in the buffer and not yet in the database, with the same columns; null: the buffer is unavailable, and these points are missing */
+  pending: Record<string, unknown>[] | null
+  [name: string]: unknown
+}
+
+export type UserId = string
+
+export interface UserMessage {
+  id: string
+  cause: Cause
+  state: 'waiting' | 'sent' | 'failed' | 'skipped'
+  /** The beginning of the message; null if it has no text */
+  text: string | null
+  /** Why it failed or waits */
+  detail: string | null
+  created_at: Time
+  created_by: string | null
+  settled_at: Time | null
+}
+
+export interface UserPoint {
+  kind: 'checkin' | 'track'
+  /** Time at which the point counts */
+  recorded_at: Time
+  received_at: Time
+  lat: Latitude
+  lng: Longitude
+  accuracy: number | null
+  mode: string | null
+  source: string | null
+  clock_corrected: boolean
+  /** In the buffer, not yet in the database */
+  pending: boolean
+  /** counted: ends a segment of the sum; first: the way begins here. Left out: too-soon (less than 30 s after the anchor), too-near (less than 10 m from it), too-fast (more than 300 km/h from it), same-instant (another point of this instant counts), outside (of the event’s area) */
+  outcome: PointOutcome
+  /** Length of the segment that ends here; 0 if the point is left out */
+  km: number
+}
+
+export interface UserPoints {
+  items: UserPoint[]
+  next_cursor: string | null
+  /** The day of these points, in the event’s time zone; null: there are none */
+  day: Day | null
+  /** Stored days with points inside the area, latest first */
+  days: {
+    day: Day
+    points: number
+    km: number
+  }[]
+  /** The day’s way through its counted points, at most 500 positions */
+  way: [Longitude, Latitude][]
+  /** Whether the day has more than 100000 points, of which the first were read */
+  truncated: boolean
+  pending: PendingPoints
+}
+
+export interface UserRow {
+  userId: UserId
+  display_name: string | null
+  km: number
+  checkins: number
+  level: number
+  carbon_kg: number
+  role: Role | null
+  participant_status: ParticipantStatus
+  survey_completed: 0 | 1
+  last_seen: LastSeen | null
+  pending: PendingPoints
+}
+
+export type UserSort = 'userId' | 'km' | 'checkins' | 'last_seen'
+
+export interface UserSyncRequest {
+  user_id: UserId
+  display_name?: string | null
+  /** An https:// address */
+  picture_url?: string | null
+  /** BCP 47, such as zh-TW */
+  language?: string | null
+  /** Numbers of water bottles, recycled bottles and hotel nights; each one replaces its stored value */
+  consumption?: {
+    water?: number | null
+    recycle?: number | null
+    hotel?: number | null
+  } | null
+  /** Self-reported kilometres by mode; an unknown mode counts as bus */
+  transport?: Record<string, number> | null
+}
+
 /** Codes of the service's errors. */
-export type ErrorCode = 'invalid-request' | 'unauthorized' | 'forbidden' | 'paused' | 'ended' | 'not-found' | 'method-not-allowed' | 'conflict' | 'too-large' | 'too-slow' | 'rate-limited' | 'internal' | 'unavailable' | 'buffer-full' | 'erased'
+export type ErrorCode = 'invalid-request' | 'unauthorized' | 'forbidden' | 'paused' | 'ended' | 'not-found' | 'method-not-allowed' | 'too-slow' | 'conflict' | 'erased' | 'too-large' | 'rate-limited' | 'internal' | 'unavailable' | 'buffer-full'
 
 /** Every operation: what it takes, and what it answers. */
 export interface Operations {
   /** Assigns, changes or (null) removes a role; callers cannot grant a role above their own */
   assignRole: {
-    input: ({
-      user_id: string
-      role: 'owner' | 'manager' | 'volunteer' | null
-    })
-    data: {
-      userId: string
-      role: 'owner' | 'manager' | 'volunteer' | null
-    }
+    input: {
+      undefined?: unknown
+    } & AssignRoleRequest
+    data: AssignRoleAnswer
   }
   /** Accepts a GPS check-in; answers when it is durable; the next flush writes it to the database */
   checkIn: {
-    input: Caller<{
-      lat: number
-      lng: number
-      timestamp?: number | string | null
-      /** metres */
-      accuracy?: number | null
-      /** metres */
-      altitude?: number | null
-      /** km/h as measured by the phone; stored only, because the mode follows from the segment’s speed */
-      speed?: number | null
-      /** walk, car, scooter, bike, bus, mrt, train or hsr; not case-sensitive */
-      mode?: string | null
-      /** Any label; truncated to 64 characters */
-      source?: string | null
-      user_id: string
-      /** A list of at most 1,000 track points, as in track/sync; invalid ones do not fail the check-in */
-      track_points?: unknown
-    }>
-    data: {
-      userId: string
-      /** Time of the check-in */
-      recorded_at: string
-      duplicate: boolean
-      /** Number of this pilgrim’s points in the buffer */
-      pending: number
-      /** false: outside the event’s area, stored but not counted */
-      in_range: boolean
-      /** true: the timestamp is ahead of the server’s clock, so the check-in has its time of receipt */
-      clock_corrected: boolean
-      /** Result of track_points; absent if none were sent */
-      track?: {
-        accepted: number
-        duplicates: number
-        rejected: {
-          index: number
-          reason: 'not-an-object' | 'no-timestamp' | 'invalid-timestamp' | 'in-the-future' | 'too-old' | 'in-seconds' | 'out-of-bounds' | 'invalid-position' | 'invalid-field' | 'not-a-list' | 'too-many' | 'no-room'
-        }[]
-        /** The phone may delete these points up to this time, and the rejected points, except those with the reasons too-many and no-room: send these with track/sync */
-        durable_through: string | null
-      }
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<CheckIn>
+    data: CheckInAnswer
   }
   /** Number of photos that a pilgrim has sent to the bot */
   countPhotos: {
     input: {
-      user_id?: string | number
+      user_id?: UserId
+      undefined?: unknown
     }
-    data: {
-      userId: string
-      photo_count: number
-    }
+    data: PhotoCount
   }
   /** Deploys the rich menu of each language; unchanged menus are skipped */
   deployMenus: {
-    input: Nothing
-    data: {
-      /** True without LINE credentials */
-      skipped: boolean
-      menus: {
-        language: 'zh-Hant' | 'zh-Hans' | 'en' | 'ja'
-        menu_id: string
-        changed: boolean
-      }[]
+    input: {
+      undefined?: unknown
     }
+    data: MenuDeployment
   }
   /** Draws a pilgrim’s share card, unless the stored one is current */
   drawCard: {
-    input: Caller<{
-      user_id: string
-    }>
-    data: {
-      url: string
-      width: number
-      height: number
-      /** The picture’s ETag as in its header, with the quotes; it changes only when the picture changes */
-      etag: string
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<DrawCardRequest>
+    data: CardAnswer
   }
   /** Deletes a dead letter permanently; the ledger counts it as rejected */
   dropDeadLetter: {
     input: {
-      id: string
-    }
-    data: {
       id: number
+      undefined?: unknown
     }
+    data: DropDeadLetterAnswer
   }
   /** Ends the event permanently: final flush, achievement cards, summary; idempotent */
   endActivity: {
-    input: Nothing
-    data: {
-      status: 'active' | 'paused' | 'ended'
-      /** Error message that pilgrims get while the event is paused or ended */
-      message: string | null
-      /** Time of the last status change; a new message alone does not change it */
-      changed_at: string
-      changed_by: string | null
-      ending: {
-        flush: 'running' | 'done'
-        cards: {
-          done: number
-          total: number | null
-        }
-        summary: 'waiting' | 'sending' | 'sent'
-      } | null
+    input: {
+      undefined?: unknown
     }
+    data: Activity
   }
   /** Erases the calling pilgrim; the event’s totals keep their contribution, without the person. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
   eraseOwnData: {
-    input: Caller<{
-      user_id: string
-      /** true: the pilgrim was asked and wants it; nothing can be restored afterwards */
-      confirm: true
-    }>
-    data: {
-      /** Numbers of deleted rows by table, pending points and stored objects */
-      erased: Record<string, number>
-      erased_at: string
-      /** Parts that have failed so far and are retried until they succeed; empty with status 200 */
-      remaining: ('rows' | 'buffer' | 'objects')[]
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<OwnErasureRequest>
+    data: Erasure
   }
   /** Erases one pilgrim; the event’s totals keep their contribution, without the person */
   eraseUser: {
     input: {
-      userId: string
+      userId: UserId
+      undefined?: unknown
     }
-    data: {
-      /** Numbers of deleted rows by table, pending points and stored objects */
-      erased: Record<string, number>
-      erased_at: string
-      /** Parts that have failed so far and are retried until they succeed; empty with status 200 */
-      remaining: ('rows' | 'buffer' | 'objects')[]
-    }
+    data: Erasure
   }
   /** All data of the calling pilgrim as a file: JSON, or the points as GPX. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
   exportOwnData: {
-    input: Caller<{
-      user_id: string
-      format?: 'json' | 'gpx'
-    }>
-    data: {
-      userId: string
-      exported_at: string
-      /** Stored points; kind c is a check-in, t a track point */
-      gps_points: Record<string, unknown>[]
-      /** Points that are in the buffer and not yet in the database, with the same columns; null: the buffer is unavailable, and these points are missing */
-      pending: Record<string, unknown>[] | null
-      [name: string]: unknown
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<OwnExportRequest>
+    data: UserExport
   }
   /** All data of one pilgrim as a file: JSON, or the points as GPX */
   exportUser: {
     input: {
-      userId: string
+      userId: UserId
       format?: 'json' | 'gpx'
+      undefined?: unknown
     }
-    data: {
-      userId: string
-      exported_at: string
-      /** Stored points; kind c is a check-in, t a track point */
-      gps_points: Record<string, unknown>[]
-      /** Points that are in the buffer and not yet in the database, with the same columns; null: the buffer is unavailable, and these points are missing */
-      pending: Record<string, unknown>[] | null
-      [name: string]: unknown
-    }
+    data: UserExport
   }
   /** Flushes the buffer now; waits up to 20 s for the result */
   forceFlush: {
-    input: Nothing
-    data: {
-      /** Whether all points that were pending at the call are stored; false: the flush continues */
-      finished: boolean
-      stored: number
-      duplicates: number
-      dead_letters: number
+    input: {
+      undefined?: unknown
     }
+    data: Flushed
   }
   /** Every admin write, newest first */
   listAudit: {
     input: {
-      limit?: string | number
+      limit?: number
       cursor?: string | number
       /** Exactly this action, such as set-status */
       action?: string | number
       token_name?: string | number
-      since?: string | number
+      since?: Instant
       /** Entries before this time */
-      until?: string | number
+      until?: Instant
       /** Part of the details, such as a user id */
       search?: string | number
+      undefined?: unknown
     }
-    data: {
-      items: {
-        id: number
-        at: string
-        role: 'owner' | 'manager' | 'volunteer' | 'pilgrim'
-        token_name: string
-        token_fingerprint: string
-        action: string
-        details: Record<string, unknown>
-        request_id: string
-      }[]
-      next_cursor: string | null
-    }
+    data: ListAuditAnswer
   }
   /** Points that the database refused, newest first */
   listDeadLetters: {
     input: {
-      limit?: string | number
+      limit?: number
       cursor?: string | number
+      undefined?: unknown
     }
-    data: {
-      items: {
-        id: number
-        userId: string
-        /** Key in the pilgrim’s buffer: kind (c or t) and timestamp in epoch milliseconds */
-        field: string
-        /** The point as the buffer stored it */
-        value: string
-        /** The last error message of the database */
-        reason: string
-        /** Number of refusals */
-        refusals: number
-        refused_at: string
-      }[]
-      next_cursor: string | null
-    }
+    data: ListDeadLettersAnswer
   }
   /** Feedback, newest first: all fields with a token, the public board without one */
   listFeedback: {
     input: {
-      limit?: string | number
+      limit?: number
       cursor?: string | number
-      status?: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
+      status?: FeedbackStatus
       category?: string | number
+      undefined?: unknown
     }
-    data: {
-      items: {
-        id: number
-        category: string
-        description: string
-        status: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
-        created_at: string
-        updated_at: string
-        resolved_at: string | null
-        userId: string | null
-        display_name: string | null
-        screenshot_url: string | null
-        device_info: string | null
-        user_agent: string | null
-        contact: string | null
-        admin_note: string | null
-      }[]
-      next_cursor: string | null
-    } | {
-      items: {
-        id: number
-        category: string
-        description: string
-        status: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
-        created_at: string
-        updated_at: string
-        resolved_at: string | null
-      }[]
-      next_cursor: string | null
-    }
+    data: ListFeedbackAnswer
   }
   /** Every message that was sent or is being sent, newest first */
   listMessages: {
     input: {
-      limit?: string | number
+      limit?: number
       cursor?: string | number
-      cause?: 'push' | 'pause' | 'summary' | 'notification' | 'alert'
+      cause?: Cause
+      undefined?: unknown
     }
-    data: {
-      items: {
-        id: string
-        cause: 'push' | 'pause' | 'summary' | 'notification' | 'alert'
-        audience: Record<string, unknown>
-        /** skipped: LINE is not configured */
-        state: 'sending' | 'sent' | 'skipped'
-        recipients: number
-        sent: number
-        waiting: number
-        failed: number
-        skipped: number
-        /** Number of calls to LINE so far */
-        attempts: number
-        left_out: {
-          /** Blocked or left the LINE account */
-          unreachable: number
-          withdrawn: number
-          /** The id is not a LINE user id */
-          no_line_id: number
-        }
-        created_at: string
-        created_by: string | null
-        completed_at: string | null
-        /** The beginning of the message; null if it has no text */
-        text: string | null
-      }[]
-      next_cursor: string | null
-    }
+    data: ListMessagesAnswer
   }
   /** Role assignments */
   listRoles: {
     input: {
-      limit?: string | number
+      limit?: number
       cursor?: string | number
+      undefined?: unknown
     }
-    data: {
-      items: {
-        userId: string
-        display_name: string | null
-        role: 'owner' | 'manager' | 'volunteer'
-        assigned_by: string
-        assigned_at: string
-      }[]
-      next_cursor: string | null
-    }
+    data: ListRolesAnswer
   }
   /** All survey submissions with counts per question; CSV with Accept: text/csv */
   listSurveys: {
     input: {
-      limit?: string | number
+      limit?: number
       cursor?: string | number
+      undefined?: unknown
     }
-    data: {
-      items: {
-        userId: string
-        display_name: string | null
-        answers: Record<string, number | boolean | string | string[]>
-        revision: number
-        submitted_at: string
-      }[]
-      next_cursor: string | null
-      /** Number of surveys */
-      total: number
-      /** Number of surveys that answer each question (q1 to q10) and each of the 50 most common names with a suffix */
-      responses: Record<string, number>
-      /** For each of these, the counts of the 100 most common answers; texts longer than 100 characters are not counted */
-      counts: Record<string, Record<string, number>>
-    }
+    data: Surveys
   }
   /** Names of the configured admin tokens and when each was last used; never the tokens */
   listTokens: {
-    input: Nothing
-    data: {
-      items: {
-        name: string
-        role: 'owner' | 'manager' | 'volunteer'
-        /** Identifies the token in the audit log; the token cannot be derived from it */
-        fingerprint: string
-        /** To the minute; null: not used, or not known */
-        last_used: string | null
-      }[]
-      as_of: string
+    input: {
+      undefined?: unknown
     }
+    data: ListTokensAnswer
   }
   /** Messages to one pilgrim among the latest 100 of the event, newest first */
   listUserMessages: {
     input: {
-      userId: string
+      userId: UserId
+      undefined?: unknown
     }
-    data: {
-      items: {
-        id: string
-        cause: 'push' | 'pause' | 'summary' | 'notification' | 'alert'
-        state: 'waiting' | 'sent' | 'failed' | 'skipped'
-        /** The beginning of the message; null if it has no text */
-        text: string | null
-        /** Why it failed or waits */
-        detail: string | null
-        created_at: string
-        created_by: string | null
-        settled_at: string | null
-      }[]
-    }
+    data: ListUserMessagesAnswer
   }
   /** One day of a pilgrim’s points, earliest first, with what each adds to the sum or why it is left out; the first page is written to the audit log */
   listUserPoints: {
     input: {
-      userId: string
-      limit?: string | number
+      userId: UserId
+      limit?: number
       cursor?: string | number
       /** Default: the latest day with a point */
-      day?: string | number
+      day?: Day
+      undefined?: unknown
     }
-    data: {
-      items: {
-        kind: 'checkin' | 'track'
-        /** Time at which the point counts */
-        recorded_at: string
-        received_at: string
-        lat: number
-        lng: number
-        accuracy: number | null
-        mode: string | null
-        source: string | null
-        clock_corrected: boolean
-        /** In the buffer, not yet in the database */
-        pending: boolean
-        /** counted: ends a segment of the sum; first: the way begins here. Left out: too-soon (less than 30 s after the anchor), too-near (less than 10 m from it), too-fast (more than 300 km/h from it), same-instant (another point of this instant counts), outside (of the event’s area) */
-        outcome: 'first' | 'counted' | 'too-soon' | 'too-near' | 'too-fast' | 'same-instant' | 'outside'
-        /** Length of the segment that ends here; 0 if the point is left out */
-        km: number
-      }[]
-      next_cursor: string | null
-      /** The day of these points, in the event’s time zone; null: there are none */
-      day: string | null
-      /** Stored days with points inside the area, latest first */
-      days: {
-        day: string
-        points: number
-        km: number
-      }[]
-      /** The day’s way through its counted points, at most 500 positions */
-      way: [number, number][]
-      /** Whether the day has more than 100000 points, of which the first were read */
-      truncated: boolean
-      /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
-      pending: number | null
-    }
+    data: UserPoints
   }
   /** All pilgrims with their statistics */
   listUsers: {
     input: {
-      limit?: string | number
+      limit?: number
       cursor?: string | number
-      sort?: 'userId' | 'km' | 'checkins' | 'last_seen'
+      sort?: UserSort
       /** Default: asc for userId, desc for figures */
       order?: 'asc' | 'desc'
       /** Part of a user id or a display name */
       search?: string | number
+      undefined?: unknown
     }
-    data: {
-      items: {
-        userId: string
-        display_name: string | null
-        km: number
-        checkins: number
-        level: number
-        carbon_kg: number
-        role: 'owner' | 'manager' | 'volunteer' | null
-        participant_status: 'active' | 'completed' | 'withdrawn'
-        survey_completed: 0 | 1
-        last_seen: string | null
-        /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
-        pending: number | null
-      }[]
-      next_cursor: string | null
-      /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
-      pending: number | null
-    }
+    data: ListUsersAnswer
   }
   /** What ending the event would do now; changes nothing. A dry run of push to all returns the recipients of the summary */
   previewEnd: {
-    input: Nothing
-    data: {
-      status: 'active' | 'paused' | 'ended'
-      /** Points in the buffer, which the final flush stores */
-      points_waiting: number
-      /** Pilgrims with points in the buffer */
-      pilgrims_waiting: number
-      /** Points in the journals; they reach the buffer by themselves */
-      points_journaled: number
-      /** Cards that the end draws, and how many of them are up to date; points that wait may unlock more */
-      cards: {
-        done: number
-        total: number
-      }
-      as_of: string
+    input: {
+      undefined?: unknown
     }
+    data: EndPreview
   }
   /** The public board: reports and their status, newest first */
   readBoard: {
     input: {
-      limit?: string | number
+      limit?: number
       cursor?: string | number
-      status?: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
+      status?: FeedbackStatus
       category?: string | number
+      undefined?: unknown
     }
-    data: {
-      items: {
-        id: number
-        category: string
-        description: string
-        status: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
-        created_at: string
-        updated_at: string
-        resolved_at: string | null
-      }[]
-      next_cursor: string | null
-      counts: Record<string, number>
-    }
+    data: ReadBoardAnswer
   }
   /** Carbon footprint of the event: total, by mode, by day, and self-reported consumption */
   readCarbon: {
-    input: Nothing
-    data: {
-      total_kg: number
-      /** total_kg divided by pilgrims */
-      mean_kg: number
-      /** Compared with the same distance by bus */
-      saved_kg: number
-      /** Number of pilgrims in the total: those with a counted point or a self-report above zero, including erased ones */
-      pilgrims: number
-      by_mode: Record<string, {
-        km: number
-        kg: number
-      }>
-      by_day: {
-        km: number
-        kg: number
-        day: string
-      }[]
-      consumption: {
-        water: number
-        recycle: number
-        hotel: number
-        kg: number
-      }
-      /** Time of the last flush */
-      as_of: string | null
+    input: {
+      undefined?: unknown
     }
+    data: Carbon
   }
   /** The current share card, redrawn when its content has changed. The file is <userId>.png */
   readCard: {
     input: {
       file: string
+      undefined?: unknown
     }
     data: Blob
   }
@@ -575,969 +1651,241 @@ export interface Operations {
   readClusters: {
     input: {
       /** Zoom of the cells: 0.2° wide at 6, half as wide at each further zoom up to 18 */
-      zoom?: string | number
+      zoom?: number
       /** west,south,east,north: cells inside it or on its edge */
-      bbox?: string | number
+      bbox?: BoundingBox
       /** Counts points and latest positions from the start of this hour on */
-      since?: string | number
+      since?: Instant
       /** Counts only up to the start of this hour: users are those whose latest position of all is in this time */
-      until?: string | number
+      until?: Instant
       /** Omits cells with fewer pilgrims, for public maps */
-      k?: string | number
+      k?: number
+      undefined?: unknown
     }
-    data: {
-      type: 'FeatureCollection'
-      features: {
-        type: 'Feature'
-        /** zoom/x/y of the cell */
-        id: string
-        geometry: {
-          type: 'Polygon'
-          /** The square of the cell */
-          coordinates: [number, number][][]
-        }
-        properties: {
-          /** Number of points */
-          count: number
-          /** Number of pilgrims whose latest position is here */
-          users: number
-        }
-      }[]
-      /** The requested zoom, or the next coarser one with at most 5000 cells */
-      zoom: number
-      requested_zoom: number
-      /** Start of the requested hour */
-      since: string | null
-      /** Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it */
-      front: {
-        lat: number
-        lng: number
-        /** Distance from the start of the route; null without a route */
-        route_km: number | null
-      } | null
-      /** Tail of the whole walk: 95 % of the pilgrims are ahead of it */
-      tail: {
-        lat: number
-        lng: number
-        /** Distance from the start of the route; null without a route */
-        route_km: number | null
-      } | null
-      /** Distance from tail to front, along the route if there is one */
-      spread_km: number | null
-      /** Time of the last flush */
-      as_of: string | null
-    }
+    data: Clusters
   }
   /** Health of each part, what is wrong and what to do about it, and the latest backup */
   readCondition: {
-    input: Nothing
-    data: {
-      parts: {
-        name: 'tracking' | 'survey-profile' | 'feedback-media' | 'admin' | 'line-bot' | 'scheduler' | 'db' | 'kv' | 'objects'
-        kind: 'service' | 'store'
-        /** ok; error: a store does not answer; silent: no process of the service has reported for 20 s; unknown: reports cannot be read */
-        state: 'ok' | 'error' | 'silent' | 'unknown'
-        /** Latest report of any process of the service; for a store, when it answered */
-        seen_at: string | null
-      }[]
-      last_flush: string | null
-      /** Since when points have been waiting; null: none wait, or unknown */
-      oldest_pending: string | null
-      /** As admin/ledger; null: it cannot be read now */
-      ledger: {
-        /** All points that were ever received: the sum of the other counters */
-        received: number
-        /** Rows in the table of points */
-        stored: number
-        /** Already in the buffer or in the table */
-        duplicate: number
-        /** Rejected points by reason, including dead letters dropped by an operator */
-        rejected: Record<string, number>
-        /** In the buffer; the next flush writes them to the database */
-        pending: number
-        /** In the journals; journal recovery brings them to the buffer */
-        journaled: number
-        /** Refused by the database; list, requeue or drop them at admin/dead-letters */
-        dead_letter: number
-        /** Points of erased pilgrims */
-        erased: number
-        /** Accepted, but no longer in any store */
-        lost: number
-        /** Moving between two of these stores right now; 0 when idle */
-        in_flight: number
-        /** The last 100 losses */
-        losses: {
-          noticed_at: string
-          partition: number
-          points: number
-        }[]
-        as_of: string
-      } | null
-      /** Used memory of Redis as a fraction of its limit; null: unknown */
-      kv_memory: number | null
-      /** The incident that the owner was alerted about */
-      incident: {
-        id: string
-        opened_at: string
-        /** true: data are at risk; false: a warning */
-        failure: boolean
-        /** Number of alerts sent to the owner */
-        alerts: number
-      } | null
-      /** What is wrong now, whether or not the owner was alerted yet */
-      causes: {
-        key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost'
-        /** true: data are at risk; false: a warning */
-        failure: boolean
-        /** What is wrong, as the owner’s alert says it */
-        text: {
-          "zh-Hant": string
-          en: string
-        }
-        what_to_do: {
-          "zh-Hant": string
-          en: string
-        }
-      }[]
-      /** Time of the latest backup; null: none is known */
-      backup_at: string | null
-      as_of: string
+    input: {
+      undefined?: unknown
     }
+    data: Condition
   }
   /** One point that the database refused */
   readDeadLetter: {
     input: {
-      id: string
-    }
-    data: {
       id: number
-      userId: string
-      /** Key in the pilgrim’s buffer: kind (c or t) and timestamp in epoch milliseconds */
-      field: string
-      /** The point as the buffer stored it */
-      value: string
-      /** The last error message of the database */
-      reason: string
-      /** Number of refusals */
-      refusals: number
-      refused_at: string
+      undefined?: unknown
     }
+    data: DeadLetter
   }
   /** What an app needs at its start: the event’s name, status and message, and how pilgrims are identified */
   readEventConfig: {
-    input: Nothing
-    data: {
-      name: string
-      /** IANA name; days of the API are days of this zone */
-      time_zone: string
-      /** line: a pilgrim’s requests need the ID token of LINE Login; open: an id that the app keeps */
-      identity: 'open' | 'line'
-      /** LIFF app of the event; null where none is set */
-      liff_id: string | null
-      /** Version of the privacy notice that a pilgrim agrees to now */
-      privacy_version: string
-      /** Public VAPID key for Web Push, base64url; null: Web Push is off */
-      push_key: string | null
-      /** null: not known at the moment */
-      status: 'active' | 'paused' | 'ended' | null
-      /** The organisers’ message about the status */
-      message: string | null
-      starts_at: string | null
-      ends_at: string | null
-      /** Time of this answer; an app compares its own clock with it */
-      as_of: string
+    input: {
+      undefined?: unknown
     }
+    data: EventConfig
   }
   /** All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, never a single pilgrim */
   readEventMap: {
     input: {
       /** Version of an earlier answer: returns what has changed, or the whole map if the version is too old */
       since?: string | number
+      undefined?: unknown
     }
-    data: {
-      /** This is the whole map */
-      since: null
-      /** Ask for what changes after it with ?since= */
-      version: number
-      /** Time of the crowd */
-      as_of: string
-      event: {
-        name: string
-        starts_at: string | null
-        ends_at: string | null
-        /** IANA zone of the event */
-        time_zone: string
-        /** Fewest pilgrims in a cell */
-        crowd: number
-        /** Version of the route: GET /api/event/route?v=<version>. null: the event has no route */
-        route: string | null
-      }
-      status: 'active' | 'paused' | 'ended'
-      /** The operators’ message */
-      message: string | null
-      /** Parts that are not current, because a store is unavailable: the crowd is that of `as_of`, the totals are those of `totals.as_of` */
-      stale: ('crowd' | 'totals')[]
-      /** All pilgrims of the cells were seen then or later */
-      seen_since: string
-      /** Number of pilgrims in all cells together */
-      on_map: number
-      cells: [number, number, number, number][]
-      /** 95 % of the pilgrims on the map are behind it; null: nobody is there */
-      front: {
-        lat: number
-        lng: number
-        /** Distance from the start of the route; null without a route */
-        route_km: number | null
-        /** Index in the route’s stations of the nearest station along the route; null without stations */
-        station: number | null
-      } | null
-      /** Half of the pilgrims on the map are behind it */
-      middle: {
-        lat: number
-        lng: number
-        /** Distance from the start of the route; null without a route */
-        route_km: number | null
-        /** Index in the route’s stations of the nearest station along the route; null without stations */
-        station: number | null
-      } | null
-      /** 95 % of the pilgrims on the map are ahead of it */
-      tail: {
-        lat: number
-        lng: number
-        /** Distance from the start of the route; null without a route */
-        route_km: number | null
-        /** Index in the route’s stations of the nearest station along the route; null without stations */
-        station: number | null
-      } | null
-      /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known */
-      speed_kmh: number | null
-      /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
-      estimates: {
-        /** Index in the route’s stations */
-        station: number
-        /** null: the front has passed it */
-        front_at: string | null
-        middle_at: string
-      }[]
-      /** null: not known, or fewer pilgrims than the crowd */
-      totals: {
-        /** Time of the last flush */
-        as_of: string | null
-        /** Pilgrims with a point */
-        pilgrims: number
-        /** Kilometres of all pilgrims together, rounded down */
-        km: number
-        /** Compared with the same distance by bus, rounded */
-        carbon_saved_kg: number
-        /** Number of pilgrims of each level, level 1 first */
-        levels: number[]
-      } | null
-    } | {
-      /** This is what has changed since this version. Fields that are absent have not changed */
-      since: number
-      version: number
-      as_of: string
-      event?: {
-        name: string
-        starts_at: string | null
-        ends_at: string | null
-        /** IANA zone of the event */
-        time_zone: string
-        /** Fewest pilgrims in a cell */
-        crowd: number
-        /** Version of the route: GET /api/event/route?v=<version>. null: the event has no route */
-        route: string | null
-      }
-      status?: 'active' | 'paused' | 'ended'
-      /** The operators’ message */
-      message?: string | null
-      /** Parts that are not current, because a store is unavailable: the crowd is that of `as_of`, the totals are those of `totals.as_of` */
-      stale?: ('crowd' | 'totals')[]
-      /** All pilgrims of the cells were seen then or later */
-      seen_since?: string
-      /** Number of pilgrims in all cells together */
-      on_map?: number
-      /** Cells that are new or have changed; 0 pilgrims: gone */
-      cells?: [number, number, number, number][]
-      /** 95 % of the pilgrims on the map are behind it; null: nobody is there */
-      front?: {
-        lat: number
-        lng: number
-        /** Distance from the start of the route; null without a route */
-        route_km: number | null
-        /** Index in the route’s stations of the nearest station along the route; null without stations */
-        station: number | null
-      } | null
-      /** Half of the pilgrims on the map are behind it */
-      middle?: {
-        lat: number
-        lng: number
-        /** Distance from the start of the route; null without a route */
-        route_km: number | null
-        /** Index in the route’s stations of the nearest station along the route; null without stations */
-        station: number | null
-      } | null
-      /** 95 % of the pilgrims on the map are ahead of it */
-      tail?: {
-        lat: number
-        lng: number
-        /** Distance from the start of the route; null without a route */
-        route_km: number | null
-        /** Index in the route’s stations of the nearest station along the route; null without stations */
-        station: number | null
-      } | null
-      /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known */
-      speed_kmh?: number | null
-      /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
-      estimates?: {
-        /** Index in the route’s stations */
-        station: number
-        /** null: the front has passed it */
-        front_at: string | null
-        middle_at: string
-      }[]
-      /** null: not known, or fewer pilgrims than the crowd */
-      totals?: {
-        /** Time of the last flush */
-        as_of: string | null
-        /** Pilgrims with a point */
-        pilgrims: number
-        /** Kilometres of all pilgrims together, rounded down */
-        km: number
-        /** Compared with the same distance by bus, rounded */
-        carbon_saved_kg: number
-        /** Number of pilgrims of each level, level 1 first */
-        levels: number[]
-      } | null
-    }
+    data: ReadEventMapAnswer
   }
   /** Health report, inside the envelope and at the top level; 503 while db or kv has an error */
   readHealth: {
-    input: Nothing
-    data: {
-      status: 'ok' | 'error' | 'ended'
-      db: 'ok' | 'error'
-      kv: 'ok' | 'error'
-      objects: 'ok' | 'error'
-      last_flush: string | null
-      /** Pilgrims with pending points */
-      buffer_size: number
-      ok: boolean
-      data: {
-        status: 'ok' | 'error' | 'ended'
-        db: 'ok' | 'error'
-        kv: 'ok' | 'error'
-        objects: 'ok' | 'error'
-        last_flush: string | null
-        /** Pilgrims with pending points */
-        buffer_size: number
-      }
+    input: {
+      undefined?: unknown
     }
+    data: HealthAnswer
   }
   /** Counters of all points ever received, by what happened to them */
   readLedger: {
-    input: Nothing
-    data: {
-      /** All points that were ever received: the sum of the other counters */
-      received: number
-      /** Rows in the table of points */
-      stored: number
-      /** Already in the buffer or in the table */
-      duplicate: number
-      /** Rejected points by reason, including dead letters dropped by an operator */
-      rejected: Record<string, number>
-      /** In the buffer; the next flush writes them to the database */
-      pending: number
-      /** In the journals; journal recovery brings them to the buffer */
-      journaled: number
-      /** Refused by the database; list, requeue or drop them at admin/dead-letters */
-      dead_letter: number
-      /** Points of erased pilgrims */
-      erased: number
-      /** Accepted, but no longer in any store */
-      lost: number
-      /** Moving between two of these stores right now; 0 when idle */
-      in_flight: number
-      /** The last 100 losses */
-      losses: {
-        noticed_at: string
-        partition: number
-        points: number
-      }[]
-      as_of: string
+    input: {
+      undefined?: unknown
     }
+    data: Ledger
   }
   /** Use of the monthly message quota */
   readLineUsage: {
-    input: Nothing
-    data: {
-      quota: {
-        type: 'none' | 'limited' | null
-        value: number | null
-      }
-      consumption: {
-        total_usage: number | null
-      }
-      remaining: number | null
-      usage_percent: number | null
-      /** Number of followers that LINE can reach */
-      followers: number | null
-      configured: boolean
+    input: {
+      undefined?: unknown
     }
+    data: LineUsage
   }
   /** Latest position of each pilgrim, at most five seconds old */
   readMap: {
     input: {
-      limit?: string | number
-      since?: string | number
-      bbox?: string | number
+      limit?: number
+      since?: Instant
+      bbox?: BoundingBox
+      undefined?: unknown
     }
-    data: {
-      points: {
-        /** Changes every hour, because the pilgrim’s id is never public. Without a token it belongs to the place, so it stays when a pilgrim moves on */
-        id: string
-        /** Without a token: centre of the smallest cell (zoom 10 to 18) that enough pilgrims share */
-        lat: number
-        lng: number
-        /** Without a token: a whole minute, the same for all pilgrims of a cell; each of them was seen then or later */
-        recorded_at: string
-        /** With a token only */
-        userId?: string
-        /** With a token only */
-        display_name?: string | null
-      }[]
-      generated_at: string
-    }
+    data: LiveMap
   }
   /** Rich menu of each language */
   readMenus: {
-    input: Nothing
-    data: {
-      configured: boolean
-      menus: {
-        language: 'zh-Hant' | 'zh-Hans' | 'en' | 'ja'
-        menu_id: string | null
-        digest: string | null
-        deployed_at: string | null
-        /** Whether the deployed menu is the one of this release */
-        current: boolean
-      }[]
+    input: {
+      undefined?: unknown
     }
+    data: MenuStatus
   }
   /** Scheduled notifications */
   readNotifications: {
-    input: Nothing
-    data: {
-      slots: {
-        id: string
-        enabled: boolean
-        /** Hour of the day in the event’s time zone */
-        hour: number
-        /** null: every day of the event */
-        dates: string[] | null
-        audience: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed'
-        text: {
-          "zh-Hant": string
-          "zh-Hans"?: string
-          en?: string
-          ja?: string
-        }
-      }[]
-      /** Whether these are the unedited defaults */
-      defaults: boolean
-      changed_at: string | null
-      changed_by: string | null
+    input: {
+      undefined?: unknown
     }
+    data: Notifications
   }
   /** This API as an OpenAPI 3.1 document */
   readOpenApi: {
-    input: Nothing
-    data: Record<string, unknown>
+    input: {
+      undefined?: unknown
+    }
+    data: ReadOpenApiAnswer
   }
   /** The pilgrim’s own way: all days, and one day’s line, check-ins and carbon with its reasons. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
   readOwnWalk: {
-    input: Caller<{
-      user_id: string
-      /** A day of the event’s time zone; by default the last one with a point */
-      day?: string | null
-    }>
-    data: {
-      userId: string
-      as_of: string
-      /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
-      pending: number | null
-      /** Days with a point in the event’s area, ascending, in the event’s time zone */
-      days: {
-        day: string
-        km: number
-        checkins: number
-        /** Of the recorded way, without self-reported kilometres */
-        carbon_kg: number
-      }[]
-      /** The day that the fields below describe; null without any day */
-      day: string | null
-      /** The places between which the distance is counted, in order of time */
-      line: {
-        t: string
-        lat: number
-        lng: number
-      }[]
-      /** The day’s counted segments in order of time, joined while the mode is the same */
-      stretches: {
-        from: string
-        to: string
-        /** Mode that the carbon was computed with */
-        mode: string
-        /** The phone named no mode, so the speed decided: above 15 km/h counts as a bus */
-        inferred: boolean
-        km: number
-        /** Mean speed of the counted segments */
-        speed_kmh: number
-        carbon_kg: number
-      }[]
-      /** The day’s check-ins; with in_range false they are outside of the event’s area and do not count */
-      checkins: {
-        t: string
-        lat: number
-        lng: number
-        in_range: boolean
-      }[]
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<OwnWalkRequest>
+    data: OwnWalk
   }
   /** Profile and statistics of a pilgrim, including pending points */
   readProfile: {
     input: {
-      userId: string
+      userId: UserId
+      undefined?: unknown
     }
-    data: {
-      userId: string
-      display_name: string | null
-      picture_url: string | null
-      level: number
-      level_name: {
-        zh: string
-        en: string
-      }
-      icon: string
-      km: number
-      checkins: number
-      /** What is still needed for the next level; null at level 9 */
-      next_level: {
-        level: number
-        km_needed: number
-        checkins_needed: number
-      } | null
-      carbon_kg: number
-      /** Compared with the same distance by bus */
-      carbon_saved_kg: number
-      /** Masked except for the last two digits */
-      phone: string | null
-      survey_completed: 0 | 1
-      privacy_agreed: boolean
-      privacy_agreed_at: string | null
-      participant_status: 'active' | 'completed' | 'withdrawn'
-      achievement_card: 'locked' | 'unlocked'
-      photo_count: number
-      /** Time of the first point inside the event’s area; null without any; only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token */
-      first_seen: string | null
-      /** Time of the latest point inside the event’s area; null without any; only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token */
-      last_seen: string | null
-      /** null: the buffer is unavailable, and its points are missing. Otherwise absent: the figures include them, and their number is not public because it shows who is walking now */
-      pending?: null
-    }
+    data: Profile
   }
   /** Progress of a message */
   readPush: {
     input: {
       id: string
+      undefined?: unknown
     }
-    data: {
-      id: string
-      cause: 'push' | 'pause' | 'summary' | 'notification' | 'alert'
-      audience: Record<string, unknown>
-      /** skipped: LINE is not configured */
-      state: 'sending' | 'sent' | 'skipped'
-      recipients: number
-      sent: number
-      waiting: number
-      failed: number
-      skipped: number
-      /** Number of calls to LINE so far */
-      attempts: number
-      left_out: {
-        /** Blocked or left the LINE account */
-        unreachable: number
-        withdrawn: number
-        /** The id is not a LINE user id */
-        no_line_id: number
-      }
-      /** The most frequent errors */
-      faults: {
-        detail: string
-        recipients: number
-      }[]
-      created_at: string
-      created_by: string | null
-      completed_at: string | null
-    }
+    data: PushProgress
   }
   /** Role of the caller’s token */
   readRole: {
-    input: Nothing
-    data: {
-      role: 'owner' | 'manager' | 'volunteer'
-      level: number
-      /** Name of the token, which identifies its holder */
-      name: string
+    input: {
+      undefined?: unknown
     }
+    data: CallerRole
   }
   /** The route and its stations. With the version of the map as v, caches may keep it for ever */
   readRoute: {
     input: {
       /** Version of the route */
       v?: string | number
+      undefined?: unknown
     }
-    data: {
-      /** null: the event has no route */
-      version: string | null
-      /** Length of the route */
-      km: number
-      /** Lines in the order in which they are walked, simplified to about 10 m. Each is a flat list: latitude and longitude of its first place in 1e-5 degrees, then the differences to each next place */
-      lines: number[][]
-      /** In the order of the route */
-      stations: {
-        name: string
-        /** Names in other languages, by language: zh-Hant, zh-Hans, en, ja */
-        names: Record<string, string>
-        lat: number
-        lng: number
-        /** Distance from the start of the route */
-        route_km: number
-      }[]
-    }
+    data: EventRoute
   }
   /** An uploaded screenshot; the file is <name>.png */
   readScreenshot: {
     input: {
       file: string
+      undefined?: unknown
     }
     data: Blob
   }
   /** Activity status, and progress of the end of the event */
   readStatus: {
-    input: Nothing
-    data: {
-      status: 'active' | 'paused' | 'ended'
-      /** Error message that pilgrims get while the event is paused or ended */
-      message: string | null
-      /** Time of the last status change; a new message alone does not change it */
-      changed_at: string
-      changed_by: string | null
-      ending: {
-        flush: 'running' | 'done'
-        cards: {
-          done: number
-          total: number | null
-        }
-        summary: 'waiting' | 'sending' | 'sent'
-      } | null
+    input: {
+      undefined?: unknown
     }
+    data: Activity
   }
   /** Figures by day and hour in the event’s time zone, by the points’ own time */
   readTimeline: {
-    input: Nothing
-    data: {
-      time_zone: string
-      days: {
-        points: number
-        checkins: number
-        pilgrims: number
-        km: number
-        carbon_kg: number
-        day: string
-      }[]
-      hours: {
-        points: number
-        checkins: number
-        pilgrims: number
-        km: number
-        carbon_kg: number
-        hour: string
-      }[]
-      entries: {
-        at: string
-        kind: 'started' | 'paused' | 'resumed' | 'ended' | 'push'
-        by: string | null
-        message: string | null
-      }[]
-      as_of: string | null
+    input: {
+      undefined?: unknown
     }
+    data: Timeline
   }
   /** All data of one pilgrim, with the unmasked phone number; each call is written to the audit log */
   readUser: {
     input: {
-      userId: string
+      userId: UserId
+      undefined?: unknown
     }
-    data: {
-      userId: string
-      display_name: string | null
-      picture_url: string | null
-      level: number
-      level_name: {
-        zh: string
-        en: string
-      }
-      icon: string
-      km: number
-      checkins: number
-      /** What is still needed for the next level; null at level 9 */
-      next_level: {
-        level: number
-        km_needed: number
-        checkins_needed: number
-      } | null
-      carbon_kg: number
-      /** Compared with the same distance by bus */
-      carbon_saved_kg: number
-      /** Unmasked, as the pilgrim wrote it */
-      phone: string | null
-      survey_completed: 0 | 1
-      privacy_agreed: boolean
-      privacy_agreed_at: string | null
-      participant_status: 'active' | 'completed' | 'withdrawn'
-      achievement_card: 'locked' | 'unlocked'
-      photo_count: number
-      first_seen: string | null
-      last_seen: string | null
-      /** Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing */
-      pending: number | null
-      /** BCP 47, such as zh-TW */
-      language: string | null
-      /** Role in the event; determines the audiences of messages, not access */
-      role: 'owner' | 'manager' | 'volunteer' | null
-      /** Name of the token */
-      role_assigned_by: string | null
-      role_assigned_at: string | null
-      /** Whether LINE can deliver a message: the id is a LINE user id, and the pilgrim follows the account */
-      reachable: boolean
-      /** Time of the last follow, unfollow or failed delivery; null if LINE has reported none */
-      reachable_changed_at: string | null
-      privacy_version: string | null
-      /** Consent was withdrawn: the pilgrim is not on the live map until they consent again */
-      consent_withdrawn: boolean
-      /** The last 10 consents and withdrawals, newest first */
-      consents: {
-        agreed: boolean
-        version: string | null
-        at: string
-      }[]
-      /** The latest submission */
-      survey: {
-        revision: number
-        submitted_at: string
-        answers: Record<string, number | boolean | string | string[]>
-      } | null
-      /** Self-reported numbers of water bottles, recycled bottles and hotel nights */
-      consumption: Record<string, number>
-      /** Self-reported kilometres by mode */
-      transport: Record<string, number>
-      /** Number of points in the database that are inside the event’s area */
-      stored_points: number
-      /** The last 10 check-ins by their own time, newest first */
-      recent_checkins: {
-        /** Time of the check-in */
-        recorded_at: string
-        received_at: string
-        lat: number
-        lng: number
-        mode: string | null
-        /** false: outside the event’s area, stored but not counted */
-        in_range: boolean
-        /** In the buffer, not yet in the database */
-        pending: boolean
-      }[]
-      /** The last 10 feedback items, newest first */
-      recent_feedback: {
-        id: number
-        category: string
-        status: string
-        created_at: string
-      }[]
-      /** Time of the first contact; null for a pilgrim who is in the buffer only */
-      created_at: string | null
-      /** Time of the last change of the profile */
-      updated_at: string | null
-    }
+    data: UserDetail
   }
   /** Receives webhook events from the LINE platform; authenticated by the signature of the raw body */
   receiveWebhook: {
-    input: RawBody
-    data: {
-      /** Number of new events; repeated deliveries are not counted */
-      received: number
-    }
+    input: {
+      undefined?: unknown
+    } & LineDelivery
+    data: ReceiveWebhookAnswer
   }
   /** Requeues a dead letter into the buffer; if the database refuses it again, it returns with the new reason */
   requeueDeadLetter: {
     input: {
-      id: string
-    }
-    data: {
       id: number
-      /** replayed: back in the buffer; refused: already refused again; erased: dropped because the pilgrim was erased */
-      outcome: 'replayed' | 'refused' | 'erased'
+      undefined?: unknown
     }
+    data: Replayed
   }
   /** Queues a message to an audience; it is sent in the background */
   sendPush: {
-    input: ({
-      audience?: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed' | 'inactive' | null
-      /** For inactive: hours without a point; 24 unless given */
-      hours?: number | null
-      user_ids?: string[] | null
-      text?: string | null
-      /** Sends text and image as a card with this title */
-      title?: string | null
-      /** JPEG or PNG of at most 1 MB; LINE does not show other images. Only screenshots and cards of this service are checked; the URL is never fetched */
-      image_url?: string | null
-      /** Sends nothing; returns the number of recipients and the cost */
-      dry_run?: boolean | null
-      /** Sends even if it exceeds the monthly quota */
-      force?: boolean | null
-    })
-    data: {
-      /** Id of the push, for push/{id}; null for a dry run */
-      id: string | null
-      recipients: number
-      /** Number of messages that count towards the monthly quota */
-      cost: number
-      /** Before this push; null: unlimited, or LINE is not configured */
-      quota_remaining: number | null
-      left_out: {
-        /** Blocked or left the LINE account */
-        unreachable: number
-        withdrawn: number
-        /** The id is not a LINE user id */
-        no_line_id: number
-      }
-    }
+    input: {
+      undefined?: unknown
+    } & PushRequest
+    data: PushAnswer
   }
   /** Replaces the scheduled notifications */
   setNotifications: {
-    input: ({
-      slots: {
-        id: string
-        enabled?: boolean
-        /** Hour of the day in the event’s time zone */
-        hour: number
-        /** null: every day of the event */
-        dates?: string[] | null
-        audience: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed'
-        text: {
-          "zh-Hant": string
-          "zh-Hans"?: string
-          en?: string
-          ja?: string
-        }
-      }[]
-    })
-    data: {
-      slots: {
-        id: string
-        enabled: boolean
-        /** Hour of the day in the event’s time zone */
-        hour: number
-        /** null: every day of the event */
-        dates: string[] | null
-        audience: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed'
-        text: {
-          "zh-Hant": string
-          "zh-Hans"?: string
-          en?: string
-          ja?: string
-        }
-      }[]
-      /** Whether these are the unedited defaults */
-      defaults: boolean
-      changed_at: string | null
-      changed_by: string | null
-    }
+    input: {
+      undefined?: unknown
+    } & SetNotificationsRequest
+    data: Notifications
   }
   /** Sets the participant status to active, completed or withdrawn; a pilgrim cannot leave completed */
   setParticipantStatus: {
-    input: Caller<{
-      user_id: string
-      status: 'active' | 'completed' | 'withdrawn'
-    }>
-    data: {
-      userId: string
-      participant_status: 'active' | 'completed' | 'withdrawn'
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<ParticipantStatusRequest>
+    data: ParticipantStatusAnswer
   }
   /** Sets or clears the phone number */
   setPhone: {
-    input: Caller<{
-      user_id: string
-      phone: string | null
-    }>
-    data: {
-      userId: string
-      phone: string | null
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<PhoneRequest>
+    data: SetPhoneAnswer
   }
   /** Records privacy consent or its withdrawal */
   setPrivacy: {
-    input: Caller<{
-      user_id: string
-      agreed?: boolean | null
-      version?: string | null
-    }>
-    data: {
-      userId: string
-      privacy_agreed: boolean
-      privacy_agreed_at: string | null
-      version: string | null
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<PrivacyRequest>
+    data: PrivacyAnswer
   }
   /** Pauses or resumes the event; applies to the next request on every replica. Repeating the current status changes only the message */
   setStatus: {
-    input: ({
-      status: 'paused' | 'active'
-      /** Error message that pilgrims get. If absent: removed when the status changes, unchanged when it does not. Empty: removed */
-      message?: string | null
-    })
-    data: {
-      status: 'active' | 'paused' | 'ended'
-      /** Error message that pilgrims get while the event is paused or ended */
-      message: string | null
-      /** Time of the last status change; a new message alone does not change it */
-      changed_at: string
-      changed_by: string | null
-      ending: {
-        flush: 'running' | 'done'
-        cards: {
-          done: number
-          total: number | null
-        }
-        summary: 'waiting' | 'sending' | 'sent'
-      } | null
-    }
+    input: {
+      undefined?: unknown
+    } & SetStatusRequest
+    data: Activity
   }
   /** Sets any participant status of a pilgrim */
   setUserStatus: {
     input: {
-      userId: string
-    } & ({
-      status: 'active' | 'completed' | 'withdrawn'
-    })
-    data: {
-      userId: string
-      participant_status: 'active' | 'completed' | 'withdrawn'
-    }
+      userId: UserId
+      undefined?: unknown
+    } & SetParticipantRequest
+    data: ParticipantStatusAnswer
   }
   /** This API as a readable page */
   showDocs: {
-    input: Nothing
+    input: {
+      undefined?: unknown
+    }
     data: string
   }
   /** Start page of the event: its name, its status and the operators’ message */
@@ -1545,330 +1893,70 @@ export interface Operations {
     input: {
       /** zh-Hant, zh-Hans, en or ja; for any other value Accept-Language decides */
       lang?: string | number
+      undefined?: unknown
     }
     data: string
   }
   /** Submits feedback; a user id is optional */
   submitFeedback: {
-    input: Caller<{
-      user_id?: string | null
-      category: string
-      description: string
-      /** URL from the answer of feedback-upload */
-      screenshot_url?: string | null
-      /** Text, or an object that is stored as JSON */
-      device_info?: string | Record<string, unknown> | null
-      user_agent?: string | null
-      contact?: string | null
-    }>
-    data: {
-      id: number
-      status: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<FeedbackRequest>
+    data: SubmitFeedbackAnswer
   }
   /** Stores survey answers Q1 to Q10; a new submission replaces the previous one, which stays in the history */
   submitSurvey: {
-    input: Caller<{
-      user_id: string
-      /** Answers by question; null means unanswered */
-      survey?: Record<string, number | boolean | string | string[] | null> | null
-      /** Another name of survey; both are merged */
-      answers?: Record<string, number | boolean | string | string[] | null> | null
-      /** Track points, as in track/sync */
-      gps_points?: unknown[] | null
-      /** As in user/phone; an invalid number does not fail the request */
-      phone?: unknown
-      /** Another name of phone */
-      phone_number?: unknown
-      /** {role}: the answer to q7 if q7 is absent */
-      profile?: unknown
-      /** The display name */
-      line_display_name?: unknown
-      [name: string]: unknown
-    }>
-    data: {
-      userId: string
-      submitted_at: string
-      /** Number of stored answers */
-      answers: number
-      /** 1 for the first submission */
-      revision: number
-      /** Result of gps_points; null if none were sent */
-      track: {
-        accepted: number
-        duplicates: number
-        rejected: {
-          index: number
-          reason: 'not-an-object' | 'no-timestamp' | 'invalid-timestamp' | 'in-the-future' | 'too-old' | 'in-seconds' | 'out-of-bounds' | 'invalid-position' | 'invalid-field' | 'not-a-list' | 'too-many' | 'no-room'
-        }[]
-        /** The phone may delete this batch’s points up to this time, and the rejected points */
-        durable_through: string | null
-      } | {
-        refused: string
-      } | null
-      /** Result of phone; a survey never deletes a stored number */
-      phone: 'stored' | 'invalid' | 'absent'
-      /** Names of ignored fields: unknown names, and second answers to a question; the first 100 */
-      ignored: string[]
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<Survey>
+    data: SubmitAnswer
   }
   /** Stores survey answers Q1 to Q10; a new submission replaces the previous one, which stays in the history */
   submitSurveyAlias: {
-    input: Caller<{
-      user_id: string
-      /** Answers by question; null means unanswered */
-      survey?: Record<string, number | boolean | string | string[] | null> | null
-      /** Another name of survey; both are merged */
-      answers?: Record<string, number | boolean | string | string[] | null> | null
-      /** Track points, as in track/sync */
-      gps_points?: unknown[] | null
-      /** As in user/phone; an invalid number does not fail the request */
-      phone?: unknown
-      /** Another name of phone */
-      phone_number?: unknown
-      /** {role}: the answer to q7 if q7 is absent */
-      profile?: unknown
-      /** The display name */
-      line_display_name?: unknown
-      [name: string]: unknown
-    }>
-    data: {
-      userId: string
-      submitted_at: string
-      /** Number of stored answers */
-      answers: number
-      /** 1 for the first submission */
-      revision: number
-      /** Result of gps_points; null if none were sent */
-      track: {
-        accepted: number
-        duplicates: number
-        rejected: {
-          index: number
-          reason: 'not-an-object' | 'no-timestamp' | 'invalid-timestamp' | 'in-the-future' | 'too-old' | 'in-seconds' | 'out-of-bounds' | 'invalid-position' | 'invalid-field' | 'not-a-list' | 'too-many' | 'no-room'
-        }[]
-        /** The phone may delete this batch’s points up to this time, and the rejected points */
-        durable_through: string | null
-      } | {
-        refused: string
-      } | null
-      /** Result of phone; a survey never deletes a stored number */
-      phone: 'stored' | 'invalid' | 'absent'
-      /** Names of ignored fields: unknown names, and second answers to a question; the first 100 */
-      ignored: string[]
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<Survey>
+    data: SubmitAnswer
   }
   /** Updates profile data and self-reported figures; returns the whole profile */
   syncProfile: {
-    input: Caller<{
-      user_id: string
-      display_name?: string | null
-      /** An https:// address */
-      picture_url?: string | null
-      /** BCP 47, such as zh-TW */
-      language?: string | null
-      /** Numbers of water bottles, recycled bottles and hotel nights; each one replaces its stored value */
-      consumption?: {
-        water?: number | null
-        recycle?: number | null
-        hotel?: number | null
-      } | null
-      /** Self-reported kilometres by mode; an unknown mode counts as bus */
-      transport?: Record<string, number> | null
-    }>
-    data: {
-      userId: string
-      display_name: string | null
-      picture_url: string | null
-      level: number
-      level_name: {
-        zh: string
-        en: string
-      }
-      icon: string
-      km: number
-      checkins: number
-      /** What is still needed for the next level; null at level 9 */
-      next_level: {
-        level: number
-        km_needed: number
-        checkins_needed: number
-      } | null
-      carbon_kg: number
-      /** Compared with the same distance by bus */
-      carbon_saved_kg: number
-      /** Masked except for the last two digits */
-      phone: string | null
-      survey_completed: 0 | 1
-      privacy_agreed: boolean
-      privacy_agreed_at: string | null
-      participant_status: 'active' | 'completed' | 'withdrawn'
-      achievement_card: 'locked' | 'unlocked'
-      photo_count: number
-      /** Time of the first point inside the event’s area; null without any; only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token */
-      first_seen: string | null
-      /** Time of the latest point inside the event’s area; null without any; only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token */
-      last_seen: string | null
-      /** null: the buffer is unavailable, and its points are missing. Otherwise absent: the figures include them, and their number is not public because it shows who is walking now */
-      pending?: null
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<UserSyncRequest>
+    data: Profile
   }
   /** Accepts a batch of GPS track points; the answer says which points the phone may delete */
   syncTrack: {
-    input: Caller<{
-      user_id: string
-      points: unknown[]
-    }>
-    data: {
-      accepted: number
-      duplicates: number
-      rejected: {
-        index: number
-        reason: 'not-an-object' | 'no-timestamp' | 'invalid-timestamp' | 'in-the-future' | 'too-old' | 'in-seconds' | 'out-of-bounds' | 'invalid-position' | 'invalid-field' | 'not-a-list' | 'too-many' | 'no-room'
-      }[]
-      /** The phone may delete this batch’s points up to this time, and the rejected points */
-      durable_through: string | null
-    }
+    input: {
+      undefined?: unknown
+    } & Caller<TrackBatch>
+    data: TrackSyncAnswer
   }
   /** Changes the status or note of an item; fixed sets resolved_at, any other status clears it */
   updateFeedback: {
     input: {
-      id: string
-    } & ({
-      status?: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix' | null
-      /** An empty note clears it */
-      admin_note?: string | null
-    })
-    data: {
       id: number
-      category: string
-      description: string
-      status: 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
-      created_at: string
-      updated_at: string
-      resolved_at: string | null
-      userId: string | null
-      display_name: string | null
-      screenshot_url: string | null
-      device_info: string | null
-      user_agent: string | null
-      contact: string | null
-      admin_note: string | null
-    }
+      undefined?: unknown
+    } & FeedbackUpdate
+    data: FeedbackItem
   }
   /** Uploads a screenshot (PNG, JPEG or WebP) as raw image, multipart/form-data (field file), or JSON {image: base64 or data URL} */
   uploadScreenshot: {
-    input: RawBody
-    data: {
-      filename: string
-      url: string
-    }
+    input: {
+      undefined?: unknown
+    } & RawBody
+    data: Screenshot
   }
 }
 
 /** The data of the events of the operators' stream, by name. */
 export interface StreamEvents {
-  snapshot: {
-    at: string
-    /** Whether all events since Last-Event-ID were sent before this snapshot */
-    resumed: boolean
-    status: {
-      status: 'active' | 'paused' | 'ended'
-      message: string | null
-      changed_at: string
-      changed_by: string | null
-    } | null
-    ending: {
-      flush: 'running' | 'done'
-      cards: {
-        done: number
-        total: number | null
-      }
-      summary: 'waiting' | 'sending' | 'sent'
-    } | null
-    counts: {
-      /** Check-ins and track points */
-      points: number
-      checkins: number
-      /** Points that were already known */
-      duplicates: number
-      at: string
-      /** Length of the period of these counts, about one second; all replicas together */
-      seconds: number
-      /** Totals since Redis was last empty */
-      totals: {
-        /** Check-ins and track points */
-        points: number
-        checkins: number
-        /** Points that were already known */
-        duplicates: number
-      }
-    } | null
-    incident: {
-      id: string
-      opened_at: string
-      /** true: data are at risk; false: a warning */
-      failure: boolean
-      /** Number of alerts sent to the owner */
-      alerts: number
-    } | null
-  }
-  status: {
-    status: 'active' | 'paused' | 'ended'
-    message: string | null
-    changed_at: string
-    changed_by: string | null
-  }
-  ending: {
-    flush: 'running' | 'done'
-    cards: {
-      done: number
-      total: number | null
-    }
-    summary: 'waiting' | 'sending' | 'sent'
-  }
-  counts: {
-    /** Check-ins and track points */
-    points: number
-    checkins: number
-    /** Points that were already known */
-    duplicates: number
-    at: string
-    /** Length of the period of these counts, about one second; all replicas together */
-    seconds: number
-    /** Totals since Redis was last empty */
-    totals: {
-      /** Check-ins and track points */
-      points: number
-      checkins: number
-      /** Points that were already known */
-      duplicates: number
-    }
-  }
-  cells: {
-    at: string
-    /** The requested zoom, or the next coarser one with at most 2,000 cells */
-    zoom: number
-    cells: {
-      /** zoom/x/y */
-      cell: string
-      /** west, south, east, north */
-      bounds: [number, number, number, number]
-      /** Number of pilgrims with a new latest position in this cell */
-      pilgrims: number
-    }[]
-  }
-  alert: {
-    state: 'opened' | 'changed' | 'recovered'
-    incident: {
-      id: string
-      opened_at: string
-      /** true: data are at risk; false: a warning */
-      failure: boolean
-      /** Number of alerts sent to the owner */
-      alerts: number
-    }
-  }
+  snapshot: Snapshot
+  status: StreamStatus
+  ending: Ending
+  counts: StreamCounts
+  cells: StreamCells
+  alert: StreamAlert
 }
 
 /** How each operation is called: method, path, and flags (see shared/openapi/write-client.ts). */
@@ -1921,7 +2009,7 @@ export const OPERATIONS = {
   readStatus: 'GET /api/event/admin/status a',
   readTimeline: 'GET /api/event/admin/timeline a',
   readUser: 'GET /api/event/admin/users/{userId} a',
-  receiveWebhook: 'POST /api/event/webhook r',
+  receiveWebhook: 'POST /api/event/webhook',
   requeueDeadLetter: 'POST /api/event/admin/dead-letters/{id}/replay a',
   sendPush: 'POST /api/event/push a',
   setNotifications: 'PUT /api/event/admin/notifications a',

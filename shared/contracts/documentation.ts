@@ -9,6 +9,7 @@ export const openApiEndpoint = endpoint({
   service: 'admin',
   summary: 'This API as an OpenAPI 3.1 document',
   media: 'application/json',
+  tagged: true,
   data: z.record(z.string(), z.unknown()),
 })
 

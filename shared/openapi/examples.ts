@@ -6,6 +6,7 @@ import { FEEDBACK } from './examples/feedback.ts'
 import { MAP } from './examples/map.ts'
 import { MESSAGES } from './examples/messages.ts'
 import { OPERATION } from './examples/operation.ts'
+import { OWN_DATA } from './examples/own-data.ts'
 import { PEOPLE } from './examples/people.ts'
 import { PILGRIMS } from './examples/pilgrims.ts'
 import { REPORTS } from './examples/reports.ts'
@@ -30,6 +31,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...MAP,
   ...MESSAGES,
   ...OPERATION,
+  ...OWN_DATA,
   ...PEOPLE,
   ...REPORTS,
 }

@@ -12,7 +12,7 @@ const SENTENCES: Record<ErrorCode, string> = {
   forbidden: 'This needs the token of a manager or above.',
   paused: 'The event is paused: keep your points, they are taken when it goes on.',
   ended: 'The event has ended: nothing more is taken.',
-  'not-found': 'There is no pilgrim with the id pilgrim-7.',
+  'not-found': 'There is no pilgrim with the id w-5hk3q7d2m9x0c4v8b1n6r2t7ye.',
   'method-not-allowed': 'This address takes GET, HEAD, OPTIONS.',
   'too-slow': `The body arrives too slowly (${BODY_PACE}): please send it again.`,
   conflict: 'The event has ended. An ended event can not be reopened.',

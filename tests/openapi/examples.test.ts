@@ -84,7 +84,11 @@ beforeAll(async () => {
   // Two letters to read, requeue and drop: no request makes one.
   const at = Date.now() - 3_600_000
   const letter = (minutes: number) => ({
-    ...{ userId: 'pilgrim-7', field: `t${at + minutes}`, value: `[0,${at},24.1481,120.6731,1]` },
+    ...{
+      userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
+      field: `t${at + minutes}`,
+      value: `[0,${at},24.1481,120.6731,1]`,
+    },
     ...{ reason: 'refused', createdAt: new Date(at) },
   })
   await db.orm.insert(deadLetters).values([letter(0), letter(1)])
@@ -94,7 +98,7 @@ beforeAll(async () => {
 afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
 
 /** These need others, or change what others need, so they come last. */
-const LAST = ['readScreenshot', 'setStatus', 'eraseUser', 'endActivity']
+const LAST = ['readScreenshot', 'setStatus', 'eraseOwnData', 'eraseUser', 'endActivity']
 /** Values that only an answer tells: operation and parameter → operation and field of the answer. */
 const TOLD: Readonly<Record<string, readonly [id: string, field: string]>> = {
   'readPush.id': ['sendPush', 'id'],

@@ -17,7 +17,7 @@ const PIXEL =
 export const FEEDBACK = {
   submitFeedback: {
     body: {
-      user_id: 'pilgrim-7',
+      user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
       category: 'route',
       description: 'The water station after the bridge is closed.',
       contact: 'ming@example.org',
@@ -44,7 +44,7 @@ export const FEEDBACK = {
       status: 'fixed',
       updated_at: '2026-04-12T03:00:00.000Z',
       resolved_at: '2026-04-12T03:00:00.000Z',
-      userId: 'pilgrim-7',
+      userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
       display_name: '阿明',
       screenshot_url: null,
       device_info: null,
@@ -62,13 +62,13 @@ export const FEEDBACK = {
   },
   readScreenshot: { params: { file: '3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png' } },
   drawCard: {
-    body: { user_id: 'pilgrim-7' },
+    body: { user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye' },
     answer: {
-      url: 'https://event.example/api/event/og/pilgrim-7.png',
+      url: 'https://event.example/api/event/og/w-5hk3q7d2m9x0c4v8b1n6r2t7ye.png',
       width: 1200,
       height: 630,
       etag: '"1k2m3n4p"',
     },
   },
-  readCard: { params: { file: 'pilgrim-7.png' } },
+  readCard: { params: { file: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye.png' } },
 }

@@ -26,7 +26,9 @@ export const MAP = {
       middle: PLACE,
       tail: { ...PLACE, route_km: 29.9 },
       speed_kmh: 3.8,
-      estimates: [{ station: 1, front_at: '2026-04-12T03:00:00.000Z', middle_at: '2026-04-12T03:20:00.000Z' }],
+      estimates: [
+        { station: 1, front_at: '2026-04-12T03:00:00.000Z', middle_at: '2026-04-12T03:20:00.000Z' },
+      ],
       totals: {
         as_of: '2026-04-12T01:30:00.000Z',
         pilgrims: 140,

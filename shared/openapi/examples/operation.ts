@@ -10,7 +10,7 @@ const ACTIVITY = {
 
 const LETTER = {
   id: 1,
-  userId: 'pilgrim-7',
+  userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
   field: 't1775957430000',
   value: '[0,1775957430000,24.1481,120.6731,1]',
   reason: 'new row violates check constraint',

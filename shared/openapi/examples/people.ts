@@ -2,15 +2,17 @@
 import { PROFILE } from './pilgrims.ts'
 
 const POINT = {
-  user_id: 'pilgrim-7',
+  user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
   sent_at: '2026-04-12T01:30:00.000Z',
   kind: 'c',
   lat: 24.1477,
   lng: 120.6736,
 }
 
+const VOLUNTEER = 'U11111111111111111111111111111111'
+
 const ASSIGNMENT = {
-  userId: 'pilgrim-7',
+  userId: VOLUNTEER,
   display_name: '阿明',
   role: 'volunteer',
   assigned_by: 'lin',
@@ -23,7 +25,7 @@ export const PEOPLE = {
     answer: {
       items: [
         {
-          userId: 'pilgrim-7',
+          userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
           display_name: '阿明',
           km: 12.34,
           checkins: 3,
@@ -41,7 +43,7 @@ export const PEOPLE = {
     },
   },
   readUser: {
-    params: { userId: 'pilgrim-7' },
+    params: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye' },
     answer: {
       ...PROFILE,
       phone: '0912 345 678',
@@ -78,7 +80,7 @@ export const PEOPLE = {
     },
   },
   listUserPoints: {
-    params: { userId: 'pilgrim-7' },
+    params: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye' },
     query: { limit: 50, day: '2026-04-12' },
     answer: {
       items: [
@@ -106,7 +108,7 @@ export const PEOPLE = {
     },
   },
   listUserMessages: {
-    params: { userId: 'pilgrim-7' },
+    params: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye' },
     answer: {
       items: [
         {
@@ -123,17 +125,17 @@ export const PEOPLE = {
     },
   },
   exportUser: {
-    params: { userId: 'pilgrim-7' },
+    params: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye' },
     query: { format: 'json' },
     answer: {
-      userId: 'pilgrim-7',
+      userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
       exported_at: '2026-04-12T08:00:00.000Z',
       gps_points: [POINT],
       pending: [],
     },
   },
   eraseUser: {
-    params: { userId: 'pilgrim-7' },
+    params: { userId: VOLUNTEER },
     answer: {
       erased: { gps_points: 3, pilgrims: 1 },
       erased_at: '2026-04-12T08:30:00.000Z',
@@ -141,13 +143,13 @@ export const PEOPLE = {
     },
   },
   setUserStatus: {
-    params: { userId: 'pilgrim-7' },
+    params: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye' },
     body: { status: 'active' },
-    answer: { userId: 'pilgrim-7', participant_status: 'active' },
+    answer: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye', participant_status: 'active' },
   },
   listRoles: { query: { limit: 50 }, answer: { items: [ASSIGNMENT], next_cursor: null } },
   assignRole: {
-    body: { user_id: 'pilgrim-7', role: 'volunteer' },
-    answer: { userId: 'pilgrim-7', role: 'volunteer' },
+    body: { user_id: VOLUNTEER, role: 'volunteer' },
+    answer: { userId: VOLUNTEER, role: 'volunteer' },
   },
 }

@@ -8,7 +8,7 @@ const TRACK = {
 }
 
 export const PROFILE = {
-  userId: 'pilgrim-7',
+  userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
   display_name: '阿明',
   picture_url: null,
   level: 2,
@@ -32,13 +32,13 @@ export const PROFILE = {
 
 const SURVEY = {
   body: {
-    user_id: 'pilgrim-7',
+    user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
     survey: { q1: 'yes', q2: 4, q3: ['walk', 'train'], q3_reason: '想走完全程' },
     phone: '0912 345 678',
     line_display_name: '阿明',
   },
   answer: {
-    userId: 'pilgrim-7',
+    userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
     submitted_at: '2026-04-12T01:40:00.000Z',
     answers: 4,
     revision: 1,
@@ -51,7 +51,7 @@ const SURVEY = {
 export const PILGRIMS = {
   checkIn: {
     body: {
-      user_id: 'pilgrim-7',
+      user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
       lat: 24.1477,
       lng: 120.6736,
       timestamp: '2026-04-12T01:30:00.000Z',
@@ -59,7 +59,7 @@ export const PILGRIMS = {
       mode: 'walk',
     },
     answer: {
-      userId: 'pilgrim-7',
+      userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
       recorded_at: '2026-04-12T01:30:00.000Z',
       duplicate: false,
       pending: 1,
@@ -69,7 +69,7 @@ export const PILGRIMS = {
   },
   syncTrack: {
     body: {
-      user_id: 'pilgrim-7',
+      user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
       points: [
         { lat: 24.1481, lng: 120.6731, timestamp: '2026-04-12T01:30:30.000Z', accuracy: 8, speed: 4.5 },
         { lat: 24.1486, lng: 120.6726, timestamp: '2026-04-12T01:31:00.000Z', accuracy: 12, speed: 4.8 },
@@ -86,10 +86,10 @@ export const PILGRIMS = {
   },
   submitSurvey: SURVEY,
   submitSurveyAlias: SURVEY,
-  readProfile: { params: { userId: 'pilgrim-7' }, answer: PROFILE },
+  readProfile: { params: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye' }, answer: PROFILE },
   syncProfile: {
     body: {
-      user_id: 'pilgrim-7',
+      user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
       display_name: '阿明',
       language: 'zh-TW',
       consumption: { water: 2, hotel: 1 },
@@ -98,24 +98,24 @@ export const PILGRIMS = {
     answer: PROFILE,
   },
   setPhone: {
-    body: { user_id: 'pilgrim-7', phone: '0912 345 678' },
-    answer: { userId: 'pilgrim-7', phone: '••••••••78' },
+    body: { user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye', phone: '0912 345 678' },
+    answer: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye', phone: '••••••••78' },
   },
   setPrivacy: {
-    body: { user_id: 'pilgrim-7', agreed: true, version: '2026-1' },
+    body: { user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye', agreed: true, version: '2026-1' },
     answer: {
-      userId: 'pilgrim-7',
+      userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
       privacy_agreed: true,
       privacy_agreed_at: '2026-04-12T01:00:00.000Z',
       version: '2026-1',
     },
   },
   setParticipantStatus: {
-    body: { user_id: 'pilgrim-7', status: 'completed' },
-    answer: { userId: 'pilgrim-7', participant_status: 'completed' },
+    body: { user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye', status: 'completed' },
+    answer: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye', participant_status: 'completed' },
   },
   countPhotos: {
-    query: { user_id: 'pilgrim-7' },
-    answer: { userId: 'pilgrim-7', photo_count: 0 },
+    query: { user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye' },
+    answer: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye', photo_count: 0 },
   },
 }

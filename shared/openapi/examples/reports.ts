@@ -8,7 +8,7 @@ export const REPORTS = {
     answer: {
       items: [
         {
-          userId: 'pilgrim-7',
+          userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
           display_name: '阿明',
           answers: { q1: 'yes', q2: 4 },
           revision: 1,

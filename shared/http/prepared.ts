@@ -1,4 +1,4 @@
-/** A JSON answer that is prepared once: each encoding is compressed at the first request for it, and then kept. */
+/** An answer that is prepared once: each encoding is compressed at the first request for it, and then kept. */
 import { brotliCompressSync, constants } from 'node:zlib'
 import { matchesEtag } from '#shared/http/etag.ts'
 
@@ -40,10 +40,13 @@ export class Prepared {
   readonly #bytes: Uint8Array<ArrayBuffer>
   readonly #hash: string
 
-  /** @param json the whole body */
-  constructor(json: string) {
-    this.#bytes = new TextEncoder().encode(json)
-    this.#hash = Bun.hash(json).toString(36)
+  /** @param text the whole body @param contentType of the body, JSON by default */
+  constructor(
+    text: string,
+    private readonly contentType = 'application/json;charset=utf-8',
+  ) {
+    this.#bytes = new TextEncoder().encode(text)
+    this.#hash = Bun.hash(text).toString(36)
   }
 
   /** Size of the plain body, bytes. */
@@ -61,7 +64,7 @@ export class Prepared {
       vary: 'Accept-Encoding',
     }
     if (matchesEtag(request, tag)) return new Response(null, { status: 304, headers })
-    headers['content-type'] = 'application/json;charset=utf-8'
+    headers['content-type'] = this.contentType
     if (encoding !== 'identity') headers['content-encoding'] = encoding
     return new Response(blob, { headers })
   }

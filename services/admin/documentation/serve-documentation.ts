@@ -1,0 +1,30 @@
+/** Serves the API's document. */
+import { docsEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
+import { time } from '#shared/contracts/fields.ts'
+import { Prepared } from '#shared/http/prepared.ts'
+import { type Router, serve } from '#shared/http/router.ts'
+import { openApiDocument } from '#shared/openapi/openapi-document.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+
+const DAY_MS = 86_400_000
+/** Clients keep it, and ask each time whether it has changed. */
+const REVALIDATED = 'public, no-cache'
+
+/** The document, generated once a day: its examples are of the day before, so that they can be tried. */
+function createDocument({ config, now }: ServiceContext): () => Prepared {
+  let made: { readonly day: string; readonly answer: Prepared } | undefined
+  return () => {
+    const day = time(now() - DAY_MS).slice(0, 10)
+    if (made?.day !== day) {
+      const { eventName, publicUrl, bodyBytes } = config
+      const document = openApiDocument(eventName, publicUrl, { bodyBytes, day })
+      made = { day, answer: new Prepared(JSON.stringify(document)) }
+    }
+    return made.answer
+  }
+}
+
+export function serveDocumentation(router: Router, context: ServiceContext): void {
+  const document = createDocument(context)
+  serve(router, context, openApiEndpoint, ({ request }) => document().respond(request, REVALIDATED))
+}

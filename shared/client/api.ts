@@ -1414,9 +1414,6 @@ export interface UserSyncRequest {
   transport?: Record<string, number> | null
 }
 
-/** Codes of the service's errors. */
-export type ErrorCode = 'invalid-request' | 'unauthorized' | 'forbidden' | 'paused' | 'ended' | 'not-found' | 'method-not-allowed' | 'too-slow' | 'conflict' | 'erased' | 'too-large' | 'rate-limited' | 'internal' | 'unavailable' | 'buffer-full'
-
 /** Every operation: what it takes, and what it answers. */
 export interface Operations {
   /** Assigns, changes or (null) removes a role; callers cannot grant a role above their own */

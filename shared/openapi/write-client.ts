@@ -3,7 +3,6 @@
  * `bun run client:generate`
  */
 import { join } from 'node:path'
-import { ErrorCode } from '#shared/contracts/errors.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { comment, nameOf, type Schema, typeOf } from './write-types.ts'
 
@@ -64,7 +63,6 @@ export function clientModule(): string {
       '/** Generated from the OpenAPI document by `bun run client:generate`. Do not edit. */',
       PREAMBLE,
       ...schemas.map(([name, schema]) => named(name, schema)),
-      `/** Codes of the service's errors. */\nexport type ErrorCode = ${typeOf({ enum: ErrorCode.options })}`,
       `/** Every operation: what it takes, and what it answers. */\nexport interface Operations {\n${calls.flatMap((call) => typesOf(call, document)).join('\n')}\n}`,
       `/** The data of the events of the operators' stream, by name. */\nexport interface StreamEvents ${typeOf(streamEvents(calls), '')}`,
       `/** How each operation is called: method, path, and flags (see shared/openapi/write-client.ts). */\nexport const OPERATIONS = {\n${calls.map((call) => `  ${call.operation.operationId}: '${lineOf(call, document)}',`).join('\n')}\n} as const`,

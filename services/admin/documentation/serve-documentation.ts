@@ -1,5 +1,5 @@
 /** Serves the API's document. */
-import { docsEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
+import { openApiEndpoint } from '#shared/contracts/documentation.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Prepared } from '#shared/http/prepared.ts'
 import { type Router, serve } from '#shared/http/router.ts'

@@ -108,7 +108,7 @@ const ADVICE: Record<string, string> = {
 
 /** Classifies a refusal: 429 and 5xx are temporary, all others permanent. */
 export function refusalOf(response: Response, text: string): Refusal {
-  const body = ErrorBody.safeParse(parseJson(text))
+  const body = ErrorBody.partial({ code: true }).safeParse(parseJson(text))
   const said = body.success ? body.data.error : 'no reason given'
   const advice = body.success ? ADVICE[body.data.code ?? ''] : 'Check --url.'
   const id = response.headers.get('x-request-id')

@@ -8,7 +8,7 @@ import { roundKm } from '#shared/rules/rounding.ts'
 import type { CardFacts } from '#services/feedback-media/card-design/card-facts.ts'
 import { shareCard } from '#services/feedback-media/card-design/share-card.ts'
 import { replyTo } from '#services/line-bot/bot/replies.ts'
-import { LOCALES } from '#services/line-bot/locales/locales.ts'
+import { LOCALES } from '#shared/locales/bot-locales.ts'
 
 const MM_PER_KM = 1_000_000
 /** Any distance, and most of all those just below a level. */

@@ -8,7 +8,7 @@ import {
   words,
 } from '#shared/picture-renderer/element.ts'
 import { type CardFacts, pilgrimWord } from './card-facts.ts'
-import { emblem } from './emblems.ts'
+import { emblem } from '#shared/rules/emblems.ts'
 import { GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf } from './palette.ts'
 
 const ONE_LINE: Style = { whiteSpace: 'nowrap', overflow: 'hidden', textOverflow: 'ellipsis' }

@@ -3,7 +3,7 @@ import type { messagingApi } from '@line/bot-sdk'
 import { BotAction } from '#shared/contracts/bot.ts'
 import type { Message } from '#shared/line/line-client.ts'
 import { postbackData } from './keywords.ts'
-import type { Locale } from '../locales/locale.ts'
+import type { Locale } from '#shared/locales/bot-locale.ts'
 
 type Component = messagingApi.FlexComponent
 type Action = messagingApi.Action

@@ -2,7 +2,7 @@
 import type { BotAction } from '#shared/contracts/bot.ts'
 import type { Message } from '#shared/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
-import type { Locale } from '../locales/locale.ts'
+import type { Locale } from '#shared/locales/bot-locale.ts'
 
 /** A pilgrim's figures, the same as in their profile. */
 export interface Figures {

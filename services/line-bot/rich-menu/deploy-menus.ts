@@ -11,7 +11,7 @@ import { isLineUserId, type Line } from '#shared/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { richMenus } from '#shared/schema/messages.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
-import { languageOf } from '../locales/choose-language.ts'
+import { languageOf } from '#shared/locales/choose-language.ts'
 import { designMenu, NAME_PREFIX, SIZE } from './design.ts'
 
 const LOCK = 'rich-menus'

@@ -4,7 +4,7 @@ import type { messagingApi } from '@line/bot-sdk'
 import { box, type Element, words as text } from '#shared/picture-renderer/element.ts'
 import type { BotAction, Language } from '#shared/contracts/bot.ts'
 import { cut, postback } from '../bot/flex.ts'
-import { LOCALES } from '../locales/locales.ts'
+import { LOCALES } from '#shared/locales/bot-locales.ts'
 
 /** The larger of LINE's two recommended sizes, in pixels. */
 export const SIZE = { width: 2_500, height: 1_686 }

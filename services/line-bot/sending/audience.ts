@@ -7,7 +7,7 @@ import { isLineUserId } from '#shared/line/line-client.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { withoutErased } from '#shared/pilgrims/person-lock.ts'
 import type { RecipientBuffer } from './read-pending-of-recipients.ts'
-import { languageOf } from '../locales/choose-language.ts'
+import { languageOf } from '#shared/locales/choose-language.ts'
 
 const HOUR_MS = 3_600_000
 

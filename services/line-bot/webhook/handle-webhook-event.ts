@@ -8,9 +8,9 @@ import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import { lineEvents } from '#shared/schema/messages.ts'
 import { applyWebhookEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-webhook-event.ts'
 import { actionOfPostback, actionOfText } from '../bot/keywords.ts'
-import { languageOf } from '../locales/choose-language.ts'
+import { languageOf } from '#shared/locales/choose-language.ts'
 import { type Figures, menu, personOnly, photoReply, type Places, replyTo, welcome } from '../bot/replies.ts'
-import { LOCALES } from '../locales/locales.ts'
+import { LOCALES } from '#shared/locales/bot-locales.ts'
 import { type Pilgrim, readFigures, readPilgrim } from '../bot/load-pilgrim-context.ts'
 
 /** LINE, "Send reply message": a reply token is valid for about a minute. Older events get no answer. */

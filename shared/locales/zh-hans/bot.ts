@@ -1,4 +1,4 @@
-import type { Locale } from './locale.ts'
+import type { Locale } from '../bot-locale.ts'
 
 export const ZH_HANS: Locale = {
   labels: {

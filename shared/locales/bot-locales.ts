@@ -1,10 +1,10 @@
 /** The bot's texts, by language. */
 import type { Language } from '#shared/contracts/bot.ts'
-import { EN } from './en.ts'
-import { JA } from './ja.ts'
-import type { Locale } from './locale.ts'
-import { ZH_HANS } from './zh-hans.ts'
-import { ZH_HANT } from './zh-hant.ts'
+import { EN } from './en/bot.ts'
+import { JA } from './ja/bot.ts'
+import type { Locale } from './bot-locale.ts'
+import { ZH_HANS } from './zh-hans/bot.ts'
+import { ZH_HANT } from './zh-hant/bot.ts'
 
 export const LOCALES: Readonly<Record<Language, Locale>> = {
   'zh-Hant': ZH_HANT,

@@ -24,6 +24,7 @@ import { createSurveyProfile } from '#services/survey-profile/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
 import { openCertificate } from './local/certificate.ts'
 import { listen } from './local/listen.ts'
+import { mayBePage, pageServer } from './local/serve-pages.ts'
 import { reserveDirectoryAndPort } from './local/reserve-directory-and-port.ts'
 import { openTokens } from './local/tokens.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
@@ -62,13 +63,15 @@ export interface Local {
   stop(): Promise<void>
 }
 
-/** Dispatches each request to the service of its path. */
+/** Dispatches each request to the page or the service of its path. */
 const dispatchTo =
-  (services: ReadonlyMap<ServiceName, Service>) =>
+  (services: ReadonlyMap<ServiceName, Service>, servePage: ReturnType<typeof pageServer>) =>
   async (given: Request): Promise<Response> => {
     const plainPath = PLAIN_URL.exec(given.url)?.[1]
     const request = plainPath === undefined ? withHost(given) : given
     const path = plainPath ?? new URL(request.url).pathname
+    const page = mayBePage(path) ? await servePage(request, path) : null
+    if (page !== null) return withBrowserHeaders(page)
     const service = services.get(serviceOf(path, request.method))!
     return withBrowserHeaders(await service.fetch(request))
   }
@@ -108,7 +111,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   const server = listen({
     address: { host, port },
     tls: await openCertificate(dataDir),
-    fetch: dispatchTo(services),
+    fetch: dispatchTo(services, pageServer(config)),
     error: (error) => withBrowserHeaders(answerUnexpected(log, error)),
   })
   const closeBackupSocket = openBackupSocket(ports, log)

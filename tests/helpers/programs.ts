@@ -7,6 +7,8 @@ export interface Program {
   readonly debian: string
   /** Their formula in Homebrew. */
   readonly brew: string
+  /** Files below `/` of which one must be there, for a package without commands. */
+  readonly files?: readonly string[]
 }
 
 export const PROGRAMS: readonly Program[] = [
@@ -14,6 +16,14 @@ export const PROGRAMS: readonly Program[] = [
   { commands: ['redis-server', 'redis-cli'], debian: 'redis-server', brew: 'redis' },
   { commands: ['nats-server'], debian: 'nats-server', brew: 'nats-server' },
   { commands: ['caddy'], debian: 'caddy', brew: 'caddy' },
+  { commands: ['chromium'], debian: 'chromium', brew: '--cask chromium' },
+  // Pages are photographed in Chinese and Japanese. macOS has such fonts.
+  {
+    commands: [],
+    debian: 'fonts-wqy-zenhei',
+    brew: '',
+    files: ['usr/share/fonts/**/{*CJK*,wqy*}', 'System/Library/Fonts/PingFang*'],
+  },
 ]
 
 /** Directories that are not in an ordinary user's PATH: of Debian, and of Homebrew's versioned formulas. */
@@ -43,8 +53,11 @@ export function commandPath(command: string): string {
   return path
 }
 
-const missingOf = (programs: readonly Program[]): Program[] =>
-  programs.filter((program) => program.commands.some((command) => find(command) === null))
+const isMissing = ({ commands, files }: Program): boolean =>
+  commands.some((command) => find(command) === null) ||
+  (files?.every((glob) => new Bun.Glob(glob).scanSync({ cwd: '/', onlyFiles: false }).next().done) ?? false)
+
+const missingOf = (programs: readonly Program[]): Program[] => programs.filter(isMissing)
 
 /**
  * Installs missing programs: with apt on Debian and Ubuntu, as root or through sudo.
@@ -89,11 +102,11 @@ function hasApt(): boolean {
 const aptLine = (packages: string[], sudo = ''): string =>
   `${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends ${packages.join(' ')}`
 
-/** The missing commands of these programs. */
+/** The missing commands of these programs; of a program without commands its package. */
 const missingCommands = (programs: readonly Program[]): string =>
   programs
-    .flatMap((program) => program.commands)
-    .filter((command) => find(command) === null)
+    .flatMap(({ commands, debian }) => (commands.length > 0 ? commands : [debian]))
+    .filter((name) => find(name) === null)
     .join(', ')
 
 const instructions = (missing: readonly Program[]): string =>

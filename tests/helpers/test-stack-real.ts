@@ -1,7 +1,9 @@
 /** The real test stack: each service as a process behind Caddy, on Postgres, Redis and NATS. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Environment } from '#shared/config/config.ts'
+import { buildPages } from '#proxy/pages/build/build-pages.ts'
+import { writeSite } from '#proxy/pages/build/write-site.ts'
+import { type Environment, readConfig } from '#shared/config/config.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { openTestDatabase, testRedisUrl } from './database.ts'
 import { described } from './openapi-check.ts'
@@ -111,6 +113,7 @@ export async function openTestStackOn(
   const caddy = await startCaddy({
     caddyfile: join(ROOT, 'Caddyfile'),
     env: {
+      PAGES_DIR: await builtPages(env),
       PRIMARY_HOST: 'localhost',
       ALIAS_HOST: '127.0.0.1',
       TRACKING_DISCOVERY: 'list',
@@ -144,6 +147,16 @@ export async function openTestStackOn(
       await stores.close()
     },
   }
+}
+
+/** The pages, built once for each name of an event. Outside `bun run test` the directory is the stack's own. */
+async function builtPages(env: Environment): Promise<string> {
+  const settings = readConfig(env)
+  const name = Bun.hash([settings.eventName, settings.publicUrl, settings.startsMs].join()).toString(36)
+  const directory = join(process.env.TEST_DIRECTORY ?? (await newDirectory('pages')), `pages-${name}`)
+  // Test files run in parallel; each writes the same bytes, and every file appears whole.
+  if (!existsSync(join(directory, '.files.json'))) writeSite(await buildPages(settings), directory)
+  return directory
 }
 
 /** Starts `bun services/<name>/main.ts` on a free port and waits until it is ready. */

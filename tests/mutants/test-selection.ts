@@ -41,7 +41,6 @@ export const ROOMS: readonly Room[] = [
   { source: 'shared/fold', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
   { source: 'shared/ledger', importing: ['ledger/*', 'buffer/*'], through: ['journeys/ledger'] },
   { source: 'services/scheduler', importing: ['scheduler/*'], through: ['line-bot/notifications'] },
-  { source: 'shared/locales', importing: ['line-bot/parts', 'rules/shown-level'] },
   {
     source: 'services/line-bot',
     importing: ['line-bot/parts', 'line-bot/sender', 'line-bot/figures'],

@@ -59,7 +59,7 @@ describe.each(services)('%s', (name, service) => {
 
   test('is in the networks that it needs', () => {
     const nets =
-      name === 'caddy'
+      name === 'caddy' || name === 'pages'
         ? ['proxied']
         : STORES.includes(name) || name === 'migrate'
           ? ['stores']

@@ -1,0 +1,96 @@
+/** Serves the pages in the embedded run, as Caddy does: the same files, the same headers. They are built at the first request. */
+import { matchesEtag } from '#shared/http/etag.ts'
+import { buildPages, type PageSettings, type Site } from '../pages/build/build-pages.ts'
+import { compress, type Encoding, ENCODINGS } from '../pages/build/compress.ts'
+import { cacheControlOf, PAGES, policyOf } from '../pages/pages.ts'
+
+interface Stored {
+  readonly bytes: Uint8Array
+  readonly etag: string
+  readonly type: string
+  readonly forms: Partial<Record<Encoding, Uint8Array>>
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  webmanifest: 'application/manifest+json',
+}
+
+/** Paths below these are files of pages. All others go to the services, without a build. */
+const PREFIXES = ['/assets/', ...PAGES.map(({ path }) => path).filter((path) => path !== '/')]
+const AT_ROOT = PAGES.some(({ path }) => path === '/')
+  ? ['/', '/index.html', '/sw.js', '/manifest.webmanifest']
+  : []
+
+/** Whether a path may be a page's. Where it is not, a request costs nothing more. */
+export const mayBePage = (path: string): boolean =>
+  AT_ROOT.includes(path) || PREFIXES.some((prefix) => path.startsWith(prefix) || `${path}/` === prefix)
+
+/** @returns the answer for a path that {@link mayBePage}; null when no page has it */
+export function pageServer(
+  settings: PageSettings,
+): (request: Request, path: string) => Promise<Response | null> {
+  let site: Promise<Site> | undefined
+  const stored = new Map<string, Stored>()
+
+  const find = async (path: string): Promise<Stored | null> => {
+    site ??= buildPages(settings)
+    const file = path.endsWith('/') ? `${path}index.html` : path
+    const bytes = (await site).get(file)
+    if (bytes === undefined) return null
+    const known = stored.get(file)
+    if (known !== undefined) return known
+    const made = {
+      bytes,
+      etag: `"${Bun.hash(bytes).toString(36)}"`,
+      type: TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+      forms: compress(file, bytes),
+    }
+    stored.set(file, made)
+    return made
+  }
+
+  return async (request, path) => {
+    const found = await find(path)
+    if (found !== null) return answer(request, path, found)
+    const isFolder = (await find(`${path}/`)) !== null
+    return isFolder ? new Response(null, { status: 308, headers: { Location: `${path}/` } }) : null
+  }
+}
+
+function answer(request: Request, path: string, { bytes, etag, type, forms }: Stored): Response {
+  const requestId = request.headers.get('x-request-id') ?? ''
+  const headers = new Headers({
+    'X-Request-Id': /^[\w.:-]{1,64}$/.test(requestId) ? requestId : crypto.randomUUID(),
+  })
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    headers.set('Allow', 'GET, HEAD')
+    const body = { error: NOT_ALLOWED, code: 'method-not-allowed', request_id: headers.get('X-Request-Id') }
+    return Response.json(body, { status: 405, headers })
+  }
+  headers.set('Content-Security-Policy', policyOf(path))
+  headers.set('Cache-Control', cacheControlOf(path))
+  headers.set('ETag', etag)
+  headers.set('Vary', 'Accept-Encoding')
+  if (matchesEtag(request, etag)) return new Response(null, { status: 304, headers })
+  headers.set('Content-Type', type)
+  const encoding = ENCODINGS.find((one) => forms[one] !== undefined && accepts(request, one))
+  if (encoding !== undefined) headers.set('Content-Encoding', encoding)
+  const body = encoding === undefined ? bytes : forms[encoding]!
+  headers.set('Content-Length', `${body.length}`)
+  return new Response(request.method === 'HEAD' ? null : (body as Uint8Array<ArrayBuffer>), { headers })
+}
+
+const NOT_ALLOWED = 'This address supports the methods GET and HEAD.'
+
+/** Whether `Accept-Encoding` names the encoding, other than with `q=0`. */
+const accepts = (request: Request, encoding: Encoding): boolean =>
+  (request.headers.get('accept-encoding') ?? '')
+    .split(',')
+    .map((part) => part.trim().toLowerCase())
+    .some((part) => part.split(';')[0]!.trim() === encoding && !/;\s*q=0(\.0*)?$/.test(part))

@@ -1,0 +1,106 @@
+/** Builds all pages into files: deterministic, so that the same sources and settings give the same bytes. */
+import type { Config } from '#shared/config/config.ts'
+import { PAGES, type PageEntry } from '../pages.ts'
+import type { PageData } from '../frame/page-data.ts'
+import { type Bundle, bundlePage, bundleWorker } from './bundle.ts'
+import { DATA_FILES } from './data-files.ts'
+import { pageHtml } from './html.ts'
+import { iconPng, iconSvg } from './icons.ts'
+
+/** Every file, by its path on the server. A page is `…/index.html`. */
+export type Site = ReadonlyMap<string, Uint8Array>
+
+export type PageSettings = Pick<
+  Config,
+  'env' | 'eventName' | 'publicUrl' | 'checkinUrl' | 'surveyUrl' | 'timeZone' | 'startsMs'
+>
+
+interface Shared {
+  readonly icon: string
+  readonly touchIcon: string
+  readonly picture: string
+}
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** Adds a file under a name that holds a hash of its content. @returns its path */
+function addHashed(site: Map<string, Uint8Array>, name: string, ending: string, bytes: Uint8Array): string {
+  const path = `/assets/${name}-${Bun.hash(bytes).toString(36)}.${ending}`
+  site.set(path, bytes)
+  return path
+}
+
+export async function buildPages(settings: PageSettings): Promise<Site> {
+  const site = new Map<string, Uint8Array>()
+  const shared: Shared = {
+    icon: addHashed(site, 'icon', 'svg', iconSvg()),
+    touchIcon: addHashed(site, 'icon', 'png', iconPng(192)),
+    picture: addHashed(site, 'icon-large', 'png', iconPng(512)),
+  }
+  const shown = PAGES.filter(({ development }) => !development || settings.env === 'development')
+  for (const page of shown) await addPage(site, page, settings, shared)
+  return site
+}
+
+async function addPage(
+  site: Map<string, Uint8Array>,
+  page: PageEntry,
+  settings: PageSettings,
+  shared: Shared,
+): Promise<void> {
+  const bundle = await bundlePage(page)
+  for (const [path, bytes] of bundle.files) site.set(path, bytes)
+  const files = Object.fromEntries(
+    (page.data ?? []).map((name) => [name, addHashed(site, name, 'json', utf8(DATA_FILES[name]!()))]),
+  )
+  const html = pageHtml({
+    page,
+    data: pageDataOf(settings, files),
+    publicUrl: settings.publicUrl,
+    script: bundle.script,
+    imports: bundle.imports,
+    style: bundle.style,
+    ...shared,
+  })
+  site.set(`${page.path}index.html`, utf8(html))
+  if (page.app !== undefined)
+    site.set(`${page.path}manifest.webmanifest`, utf8(manifest(page, settings.eventName, shared)))
+  if (page.offline)
+    site.set(`${page.path}sw.js`, await bundleWorker(page, precached(bundle, Object.values(files), shared)))
+}
+
+const precached = (bundle: Bundle, data: readonly string[], { icon }: Shared): string[] => [
+  ...[bundle.script, bundle.style, ...bundle.imports, ...bundle.later],
+  ...data,
+  icon,
+]
+
+function pageDataOf(settings: PageSettings, files: Readonly<Record<string, string>>): PageData {
+  /** Null when the page has no address of its own, because its setting then defaults to the public URL. */
+  const elsewhere = (url: string) => (url.replace(/\/$/, '') === settings.publicUrl ? null : url)
+  return {
+    name: settings.eventName,
+    timeZone: settings.timeZone,
+    startsAt: settings.startsMs === null ? null : new Date(settings.startsMs).toISOString(),
+    checkinUrl: elsewhere(settings.checkinUrl),
+    surveyUrl: elsewhere(settings.surveyUrl),
+    files,
+  }
+}
+
+const manifest = (page: PageEntry, name: string, { icon, touchIcon, picture }: Shared): string =>
+  JSON.stringify({
+    name: page.title.replace('%s', () => name),
+    short_name: page.app!.shortName.replace('%s', () => name),
+    id: page.path,
+    start_url: page.path,
+    scope: page.path,
+    display: page.app!.display,
+    background_color: '#061816',
+    theme_color: '#0d2724',
+    icons: [
+      { src: icon, type: 'image/svg+xml', sizes: 'any' },
+      { src: touchIcon, type: 'image/png', sizes: '192x192', purpose: 'any' },
+      { src: picture, type: 'image/png', sizes: '512x512', purpose: 'maskable' },
+    ],
+  })

@@ -1,0 +1,2 @@
+/** Data files that pages load, by name. Each function makes the file's text. */
+export const DATA_FILES: Readonly<Record<string, () => string>> = {}

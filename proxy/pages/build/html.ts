@@ -1,0 +1,61 @@
+/** The HTML of a page. */
+import { escapeMarkup } from '#shared/http/escape-markup.ts'
+import type { PageEntry } from '../pages.ts'
+import type { PageData } from '../frame/page-data.ts'
+
+export interface Head {
+  readonly page: PageEntry
+  readonly data: PageData
+  readonly publicUrl: string
+  readonly script: string
+  /** Scripts that the first one imports. */
+  readonly imports: readonly string[]
+  readonly style: string
+  readonly icon: string
+  readonly touchIcon: string
+  readonly picture: string
+}
+
+/** JSON inside a `script` element: no `</script>` and no `<!--` can be in it. */
+const embedded = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c')
+
+const meta = (name: string, content: string): string =>
+  `<meta ${name.startsWith('og:') ? 'property' : 'name'}="${name}" content="${escapeMarkup(content)}">`
+
+/** The whole document. Its text is for readers without scripts and for the previews of messengers. */
+export function pageHtml(head: Head): string {
+  const { page, data, publicUrl } = head
+  const title = page.title.replace('%s', () => data.name)
+  const lines = [
+    '<!doctype html>',
+    '<html lang="zh-Hant">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">',
+    `<title>${escapeMarkup(title)}</title>`,
+    meta('description', page.description),
+    '<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f6efe0">',
+    '<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#061816">',
+    meta('og:type', 'website'),
+    meta('og:title', title),
+    meta('og:description', page.description),
+    meta('og:url', `${publicUrl}${page.path}`),
+    meta('og:image', `${publicUrl}${head.picture}`),
+    `<link rel="icon" type="image/svg+xml" href="${head.icon}">`,
+    `<link rel="apple-touch-icon" href="${head.touchIcon}">`,
+    ...(page.app === undefined ? [] : [`<link rel="manifest" href="${page.path}manifest.webmanifest">`]),
+    `<link rel="stylesheet" href="${head.style}">`,
+    `<script type="module" src="${head.script}"></script>`,
+    ...head.imports.map((path) => `<link rel="modulepreload" href="${path}">`),
+    ...(page.preload ?? []).map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">`),
+    '</head>',
+    '<body>',
+    `<div id="page"><h1>${escapeMarkup(title)}</h1></div>`,
+    '<noscript><p>這個頁面需要 JavaScript。 このページには JavaScript が必要です。 This page needs JavaScript.</p></noscript>',
+    `<script type="application/json" id="page-data">${embedded(data)}</script>`,
+    '</body>',
+    '</html>',
+    '',
+  ]
+  return lines.join('\n')
+}

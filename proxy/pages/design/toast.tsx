@@ -1,0 +1,46 @@
+/** Short notices. They stay until the reader closes them or, if nothing depends on them, for some seconds. */
+import { signal } from '@preact/signals'
+import { Button } from './button.tsx'
+
+export interface Toast {
+  readonly id: number
+  readonly text: string
+  readonly warning: boolean
+}
+
+const toasts = signal<readonly Toast[]>([])
+let last = 0
+
+const close = (id: number): void => {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id)
+}
+
+/**
+ * Shows a notice; screen readers read it out.
+ * @param options.forMs how long; without it, until the reader closes it
+ */
+export function showToast(
+  text: string,
+  options: { readonly forMs?: number; readonly warning?: boolean } = {},
+): void {
+  const id = ++last
+  toasts.value = [
+    ...toasts.value.filter((toast) => toast.text !== text),
+    { id, text, warning: options.warning ?? false },
+  ]
+  if (options.forMs !== undefined) setTimeout(() => close(id), options.forMs)
+}
+
+/** Once on each page. It is there before the first notice, so that screen readers watch it. */
+export const Toasts = ({ closeWord }: { readonly closeWord: string }) => (
+  <output class="toasts" aria-live="polite">
+    {toasts.value.map(({ id, text, warning }) => (
+      <div key={id} class={warning ? 'toast warning' : 'toast'}>
+        <span>{text}</span>
+        <Button kind="plain" icon label={closeWord} onClick={() => close(id)}>
+          ✕
+        </Button>
+      </div>
+    ))}
+  </output>
+)

@@ -1,0 +1,61 @@
+/**
+ * Keeps a page's files, so that it opens without a network. One worker for each page that works offline, in its
+ * folder. The build defines the names in capitals.
+ */
+declare const CACHE: string
+declare const FILES: readonly string[]
+declare const PAGE: string
+
+interface Extendable extends Event {
+  waitUntil(promise: Promise<unknown>): void
+}
+interface Fetching extends Extendable {
+  readonly request: Request
+  respondWith(response: Promise<Response>): void
+}
+interface Worker extends EventTarget {
+  skipWaiting(): Promise<void>
+  readonly clients: { claim(): Promise<void> }
+}
+
+const worker = self as unknown as Worker
+/** A network that does not answer the page by then counts as none. */
+const PAGE_TIMEOUT_MS = 4_000
+
+worker.addEventListener('install', (event) =>
+  (event as Extendable).waitUntil(
+    caches
+      .open(CACHE)
+      .then((cache) => cache.addAll(FILES))
+      .then(() => worker.skipWaiting()),
+  ),
+)
+
+worker.addEventListener('activate', (event) =>
+  (event as Extendable).waitUntil(
+    caches
+      .keys()
+      .then((names) =>
+        Promise.all(
+          names
+            .filter((name) => name.startsWith(`${PAGE} `) && name !== CACHE)
+            .map((name) => caches.delete(name)),
+        ),
+      )
+      .then(() => worker.clients.claim()),
+  ),
+)
+
+const kept = async (request: Request | string): Promise<Response> =>
+  (await caches.match(request, { cacheName: CACHE })) ?? Response.error()
+
+worker.addEventListener('fetch', (event) => {
+  const { request, respondWith } = event as Fetching
+  const answer = respondWith.bind(event)
+  const { origin, pathname } = new URL(request.url)
+  if (request.method !== 'GET' || origin !== location.origin) return
+  if (request.mode === 'navigate' && pathname === PAGE)
+    answer(fetch(request, { signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) }).catch(() => kept(PAGE)))
+  else if (FILES.includes(pathname))
+    answer(kept(request).then((found) => (found.ok ? found : fetch(request))))
+})

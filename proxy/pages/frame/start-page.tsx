@@ -1,0 +1,38 @@
+/** Starts a page: its words, its content, and the service worker of a page that works offline. */
+import { type ComponentChild, render } from 'preact'
+import type { ReadonlySignal } from '@preact/signals'
+import type { Language } from '#shared/contracts/bot.ts'
+import type { PageWords } from '#shared/locales/page-words.ts'
+import { Toasts } from '../design/toast.tsx'
+import { loadWords, type WordFiles } from './language.ts'
+
+export interface Started<W> {
+  readonly words: ReadonlySignal<W>
+  readonly choose: (language: Language) => void
+}
+
+/**
+ * @param files the page's words, by language
+ * @param content draws the page; it is called again whenever a signal that it reads changes
+ */
+export async function startPage<W extends { readonly page: PageWords }>(
+  files: WordFiles<W>,
+  content: (started: Started<W>) => ComponentChild,
+): Promise<void> {
+  const started = await loadWords(files)
+  const Page = () => (
+    <>
+      {content(started)}
+      <Toasts closeWord={started.words.value.page.close} />
+    </>
+  )
+  const place = document.getElementById('page')!
+  place.textContent = ''
+  render(<Page />, place)
+}
+
+/** Registers `sw.js` of the page's own folder when the page has nothing else to do. */
+export function worksOffline(): void {
+  if (!('serviceWorker' in navigator)) return
+  addEventListener('load', () => void navigator.serviceWorker.register('sw.js').catch(() => undefined))
+}

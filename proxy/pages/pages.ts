@@ -1,0 +1,63 @@
+/** The pages: where each one is served, and what it may load. A new page is a new row. */
+
+export interface PageEntry {
+  /** Folder of its sources: `page.tsx` and `page.css`. */
+  readonly folder: string
+  /** Where it is served, with a slash at the end. */
+  readonly path: string
+  /** Title before the page has chosen its language; `%s` stands for the name of the event. */
+  readonly title: string
+  readonly description: string
+  /** Built for development only. */
+  readonly development?: boolean
+  /** It has a service worker and opens without a network. */
+  readonly offline?: boolean
+  /** It can be installed. `display` as in a web app manifest. */
+  readonly app?: { readonly display: 'standalone' | 'fullscreen'; readonly shortName: string }
+  /** Answers that the page asks for at once; the browser begins before the script runs. */
+  readonly preload?: readonly string[]
+  /** Data files that the page loads, by the names of build/data-files.ts. */
+  readonly data?: readonly string[]
+  /** Directives that differ from {@link POLICY}. proxy/pages.caddy must have the same; a test compares them. */
+  readonly policy?: Readonly<Record<string, string>>
+}
+
+export const PAGES: readonly PageEntry[] = [
+  {
+    folder: 'showcase',
+    path: '/design/',
+    title: 'Design of the pages',
+    description: 'All components in every state',
+    development: true,
+  },
+]
+
+/** Content security policy of every page. Scripts, styles and data come from the service itself. */
+export const POLICY: Readonly<Record<string, string>> = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data: blob:",
+  'font-src': "'self'",
+  'connect-src': "'self'",
+  'manifest-src': "'self'",
+  'worker-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+}
+
+export const policyText = (own: PageEntry['policy'] = {}): string =>
+  Object.entries({ ...POLICY, ...own })
+    .map(([directive, sources]) => `${directive} ${sources}`)
+    .join('; ')
+
+/** Policy of the page at a path of this server, or of a file of that page. */
+export function policyOf(path: string): string {
+  const page = PAGES.find((one) => one.path !== '/' && path.startsWith(one.path))
+  return policyText((page ?? PAGES.find((one) => one.path === '/'))?.policy)
+}
+
+/** A file whose name holds a hash of its content never changes. */
+export const cacheControlOf = (path: string): string =>
+  path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'

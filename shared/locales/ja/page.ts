@@ -1,0 +1,23 @@
+import type { PageWords } from '../page-words.ts'
+
+export const page: PageWords = {
+  language: '言語',
+  theme: '表示',
+  themes: { auto: '自動', light: '明るい', dark: '夜間', sun: '日なた' },
+  close: '閉じる',
+  cancel: 'キャンセル',
+  more: '開く',
+  less: 'たたむ',
+  settings: '設定',
+  levels: [
+    '煉気香客',
+    '築基香客',
+    '金丹香客',
+    '元嬰香客',
+    '化神香客',
+    '煉虚香客',
+    '合体香客',
+    '大乗香客',
+    '飛昇香客',
+  ],
+}

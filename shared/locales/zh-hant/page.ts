@@ -1,0 +1,23 @@
+import type { PageWords } from '../page-words.ts'
+
+export const page: PageWords = {
+  language: '語言',
+  theme: '顯示',
+  themes: { auto: '自動', light: '明亮', dark: '夜間', sun: '烈日' },
+  close: '關閉',
+  cancel: '取消',
+  more: '展開',
+  less: '收合',
+  settings: '設定',
+  levels: [
+    '煉氣香客',
+    '築基香客',
+    '金丹香客',
+    '元嬰香客',
+    '化神香客',
+    '煉虛香客',
+    '合體香客',
+    '大乘香客',
+    '飛升香客',
+  ],
+}

@@ -1,0 +1,143 @@
+/** One Chromium for a test file, and pages that fail their test on any error in the console or of the content policy. */
+import { afterAll, beforeAll, expect } from 'bun:test'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { X509Certificate } from 'node:crypto'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { commandPath } from '#tests/helpers/programs.ts'
+import type { TestStack } from '#tests/helpers/test-stack.ts'
+
+export type { Page }
+
+/** Chromium starts in a second; on a busy machine in several. */
+export const BROWSER_TIMEOUT_MS = 60_000
+
+/** Screenshots of all views: a directory that outlives the run, to look at. */
+export const SCREENSHOTS = process.env.SCREENSHOTS ?? join(tmpdir(), 'event-screenshots')
+
+export interface OpenOptions extends BrowserContextOptions {
+  /** Path and query of the page. */
+  readonly path: string
+  /** Errors of the console that the test causes on purpose, such as a network that is gone. */
+  readonly expected?: RegExp
+  /** Called before the page loads, for example to slow its processor. */
+  readonly before?: (page: Page) => Promise<void>
+}
+
+export interface OpenPage extends AsyncDisposable {
+  readonly page: Page
+  /** Errors of the page until now. */
+  readonly errors: readonly string[]
+  /** What the browser has fetched until now, with the bytes that went over the network for its body. */
+  fetched(): Promise<readonly { readonly path: string; readonly bytes: number }[]>
+}
+
+/** Starts Chromium for the tests of a file. */
+export function testBrowser() {
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: commandPath('chromium'),
+      args: ['--no-sandbox', '--force-color-profile=srgb'],
+    })
+  }, BROWSER_TIMEOUT_MS)
+  afterAll(async () => browser?.close(), BROWSER_TIMEOUT_MS)
+
+  return {
+    /** Opens a page of a test stack in a new context. Disposing closes it and fails the test on errors of the page. */
+    async open(
+      stack: Pick<TestStack, 'port'>,
+      { path, expected, before, ...options }: OpenOptions,
+    ): Promise<OpenPage> {
+      const context = await browser!.newContext({
+        ignoreHTTPSErrors: true,
+        locale: 'zh-TW',
+        timezoneId: 'Asia/Taipei',
+        viewport: { width: 390, height: 844 },
+        ...options,
+      })
+      const page = await context.newPage()
+      const errors = watchErrors(page, expected)
+      const fetched = watchFetches(page)
+      await before?.(page)
+      await page.goto(`https://localhost:${stack.port}${path}`, { waitUntil: 'load' })
+      return {
+        page,
+        errors,
+        fetched: () => Promise.all(fetched),
+        async [Symbol.asyncDispose]() {
+          await context.close()
+          expect(errors).toEqual([])
+        },
+      }
+    },
+  }
+}
+
+function watchErrors(page: Page, expected: RegExp | undefined): string[] {
+  const errors: string[] = []
+  const note = (text: string): void => {
+    if (expected === undefined || !expected.test(text)) errors.push(text)
+  }
+  // Chromium reports violations of the content policy as errors of the console.
+  page.on(
+    'console',
+    (message) => message.type() === 'error' && note(`${message.text()} ${message.location().url}`),
+  )
+  page.on('pageerror', (error) => note(String(error)))
+  return errors
+}
+
+function watchFetches(page: Page): Promise<{ path: string; bytes: number }>[] {
+  const fetched: Promise<{ path: string; bytes: number }>[] = []
+  page.on('requestfinished', (request) =>
+    fetched.push(
+      (async () => {
+        const { pathname } = new URL(request.url())
+        const { responseBodySize } = await request.sizes()
+        return { path: pathname, bytes: responseBodySize }
+      })(),
+    ),
+  )
+  return fetched
+}
+
+/**
+ * Chromium trusts this certificate although no authority is installed: service workers need a trusted connection.
+ * @param ca PEM of the stack's certificate
+ */
+export const trusting = (ca: string): string => {
+  const key = new X509Certificate(ca).publicKey.export({ type: 'spki', format: 'der' })
+  return `--ignore-certificate-errors-spki-list=${new Bun.CryptoHasher('sha256').update(key).digest('base64')}`
+}
+
+/** Takes a picture of what is in sight, or of the whole page. */
+export async function photograph(page: Page, name: string, fullPage = false): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage, animations: 'disabled' })
+}
+
+const AXE = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8')
+
+/** Rules of axe-core that the page breaks, serious and critical ones: each with the elements. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  // An evaluated script is not subject to the page's content policy, as an added one would be.
+  await page.evaluate(AXE)
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run: () => Promise<AxeResult> } }
+    const { violations } = await axe.run()
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary}`),
+      )
+  })
+}
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string
+    readonly impact: string | null
+    readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[]
+  }[]
+}

@@ -1,0 +1,103 @@
+/** How pages are served: the same files with the same headers by Caddy and by the embedded run, at both host names. */
+import { expect, test } from 'bun:test'
+import { PAGES, policyOf } from '#proxy/pages/pages.ts'
+import { buildPages } from '#proxy/pages/build/build-pages.ts'
+import { readConfig } from '#shared/config/config.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+
+const SETTINGS = { EVENT_NAME: '白沙屯媽祖進香', EVENT_PUBLIC_URL: 'https://walk.test' }
+const site = await buildPages(readConfig(SETTINGS))
+const hashed = [...site.keys()].filter((path) => path.startsWith('/assets/'))
+const named = [...site.keys()].filter((path) => !path.startsWith('/assets/'))
+
+test('a build of the same sources gives the same bytes', async () => {
+  const again = await buildPages(readConfig(SETTINGS))
+  expect([...again.keys()]).toEqual([...site.keys()])
+  for (const [path, bytes] of site) expect(Bun.hash(again.get(path)!)).toBe(Bun.hash(bytes))
+})
+
+test('production leaves the design page out', async () => {
+  const settings = { ...readConfig({}), env: 'production' as const }
+  expect([...(await buildPages(settings)).keys()]).not.toContain('/design/index.html')
+})
+
+test('the event’s name can not break out of the HTML', async () => {
+  const name = '</script><script>alert("1")</script>&amp;'
+  const built = await buildPages({ ...readConfig({}), eventName: name })
+  for (const { path } of PAGES) {
+    const html = new TextDecoder().decode(built.get(`${path}index.html`))
+    expect(html.match(/<script/g)).toHaveLength(2)
+    expect(html).not.toContain('alert("1")</script>')
+  }
+})
+
+describeBothStacks(
+  'pages',
+  (stack) => {
+    const bare = { 'Accept-Encoding': 'identity' }
+
+    test('each file is served whole, at both host names, with its type and its policy', async () => {
+      for (const host of ['localhost', '127.0.0.1'] as const)
+        for (const [file, bytes] of site) {
+          const path = file.replace(/\/index\.html$/, '/')
+          const answer = await stack.fetch(path, { headers: bare }, host)
+          expect({ path, status: answer.status }).toEqual({ path, status: 200 })
+          expect(Bun.hash(new Uint8Array(await answer.arrayBuffer()))).toBe(Bun.hash(bytes))
+          const { headers } = answer
+          expect(headers.get('content-security-policy')).toBe(policyOf(path))
+          expect(headers.get('x-content-type-options')).toBe('nosniff')
+          expect(headers.get('x-frame-options')).toBe('DENY')
+          expect(headers.get('referrer-policy')).toBe('no-referrer')
+          expect(headers.get('x-request-id')).toMatch(/^[\w-]{8,}$/)
+          expect(headers.get('content-type')).toMatch(TYPES[file.slice(file.lastIndexOf('.'))]!)
+        }
+    })
+
+    test('a hashed file is kept for ever, a named one is asked for again and is not sent twice', async () => {
+      for (const path of hashed)
+        expect((await stack.fetch(path)).headers.get('cache-control')).toBe(
+          'public, max-age=31536000, immutable',
+        )
+      for (const file of named) {
+        const path = file.replace(/\/index\.html$/, '/')
+        const first = await stack.fetch(path)
+        expect(first.headers.get('cache-control')).toBe('no-cache')
+        const again = await stack.fetch(path, { headers: { 'If-None-Match': first.headers.get('etag')! } })
+        expect([again.status, await again.text()]).toEqual([304, ''])
+      }
+    })
+
+    test.each(['br', 'zstd', 'gzip'])('%s: compressed ahead of time', async (encoding) => {
+      const path = hashed.find((one) => one.endsWith('.css'))!
+      const headers = { 'Accept-Encoding': encoding }
+      const answer = await stack.fetch(path, { headers, decompress: false } as RequestInit)
+      expect(answer.headers.get('content-encoding')).toBe(encoding)
+      expect(answer.headers.get('vary')).toContain('Accept-Encoding')
+      expect((await answer.arrayBuffer()).byteLength).toBeLessThan(site.get(path)!.length / 2)
+    })
+
+    test('HEAD answers without a body, other methods get 405, a folder gets its slash, what is missing 404', async () => {
+      const { path } = PAGES[0]!
+      const head = await stack.fetch(path, { method: 'HEAD' })
+      expect([head.status, await head.text()]).toEqual([200, ''])
+      const post = await stack.fetch(path, { method: 'POST', body: 'x' })
+      expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+      expect(await post.json()).toMatchObject({ code: 'method-not-allowed', error: expect.any(String) })
+      const folder = await stack.fetch('/design', { redirect: 'manual' })
+      expect([folder.status, folder.headers.get('location')]).toEqual([308, '/design/'])
+      for (const missing of ['/design/none', '/assets/none.js', '/assets/', '/assets/../../etc/passwd'])
+        expect((await stack.fetch(missing)).status).toBe(404)
+    })
+  },
+  SETTINGS,
+)
+
+const TYPES: Readonly<Record<string, RegExp>> = {
+  '.html': /^text\/html/,
+  '.js': /^text\/javascript/,
+  '.css': /^text\/css/,
+  '.json': /^application\/json/,
+  '.svg': /^image\/svg\+xml/,
+  '.png': /^image\/png/,
+  '.webmanifest': /^application\/manifest\+json/,
+}

@@ -18,7 +18,14 @@ export interface Failure {
 }
 
 /** The service's codes, and what happens before or after it: see `code` in the README. */
-export type ClientErrorCode = ErrorCode | 'network' | 'timeout' | 'aborted' | 'not-modified' | 'unexpected'
+export type ClientErrorCode =
+  | ErrorCode
+  | 'network'
+  | 'timeout'
+  | 'aborted'
+  | 'not-modified'
+  | 'storage'
+  | 'unexpected'
 
 export interface ClientError {
   /** HTTP status; 0 without an answer. */

@@ -1,0 +1,69 @@
+/** Sends the oldest points of a kind in one request, and settles what the answer covers. */
+import { type Answer, type ClientError, failure } from '../answer.ts'
+import type { CallOptions, Client, Data } from '../create-client.ts'
+import { asSent, fittingBatch } from './queued-point.ts'
+import type { Kind, QueuedPoint, RejectedPoint } from './store.ts'
+
+/** What one request did. */
+export interface Sent {
+  readonly kind: Kind
+  /** Points that the service stores durably; they are deleted. */
+  readonly durable: readonly QueuedPoint[]
+  /** Points that the service will never take; they are kept apart until the app dismisses them. */
+  readonly rejected: readonly RejectedPoint[]
+  /** Null for a point that was refused by itself. */
+  readonly answer: Data<'checkIn'> | Data<'syncTrack'> | null
+}
+
+export interface Unsent {
+  readonly error: ClientError
+  /** The points of the request. */
+  readonly points: readonly QueuedPoint[]
+}
+
+type Sender = Pick<Client, 'checkIn' | 'syncTrack'>
+
+/** Reasons that let the phone keep the point. The service gives them to points beside a check-in alone. */
+const KEPT = new Set(['too-many', 'no-room'])
+
+/** Sends one check-in. Answered with success, it may be deleted, also as a duplicate. */
+export async function sendCheckIn(
+  client: Sender,
+  point: QueuedPoint,
+  options: CallOptions,
+): Promise<Sent | Unsent> {
+  const answer = await client.checkIn({ ...asSent(point), user_id: point.userId }, options)
+  if (!answer.ok) return { error: answer.error, points: [point] }
+  return { kind: 'checkin', durable: [point], rejected: [], answer: answer.data }
+}
+
+/** Sends the first of these points that fit into one body. */
+export async function sendTrack(
+  client: Sender,
+  points: readonly QueuedPoint[],
+  maxBytes: number,
+  options: CallOptions,
+): Promise<Sent | Unsent> {
+  const batch = fittingBatch(points, maxBytes)
+  const answer = covering(
+    batch,
+    await client.syncTrack({ user_id: batch[0]!.userId, points: batch.map(asSent) }, options),
+  )
+  return answer.ok ? answer.data : { error: answer.error, points: batch }
+}
+
+/** What of a batch its answer covers: up to `durable_through`, and the rejected indexes; nothing else. */
+function covering(batch: readonly QueuedPoint[], answer: Answer<Data<'syncTrack'>>): Answer<Sent> {
+  if (!answer.ok) return answer
+  const { rejected: refused, durable_through: through } = answer.data
+  const throughMs = through === null ? -Infinity : Date.parse(through)
+  const reasons = new Map(refused.map(({ index, reason }) => [index, reason]))
+  const rejected = batch.flatMap((point, index): RejectedPoint[] => {
+    const reason = reasons.get(index)
+    return reason === undefined || KEPT.has(reason) ? [] : [{ ...point, reason, message: null }]
+  })
+  const durable = batch.filter((point, index) => !reasons.has(index) && point.t <= throughMs)
+  if (durable.length + rejected.length === 0)
+    return failure('unexpected', 'The service took none of the points and refused none.', answer.status)
+  return { ...answer, data: { kind: 'track', durable, rejected, answer: answer.data } }
+}

@@ -1,0 +1,98 @@
+/** A store in a SQLite file, for programs on Bun. */
+import { Database } from 'bun:sqlite'
+import type { Counts, Kind, PointFields, QueuedPoint, QueueStore, RejectedPoint, Waits } from './store.ts'
+
+const TABLES = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA busy_timeout = 5000;
+  CREATE TABLE IF NOT EXISTS points (
+    user_id TEXT, kind TEXT, t INTEGER, fields TEXT NOT NULL, PRIMARY KEY (user_id, kind, t)
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS rejected (
+    user_id TEXT, kind TEXT, t INTEGER, fields TEXT NOT NULL, reason TEXT NOT NULL, message TEXT,
+    PRIMARY KEY (user_id, kind, t)
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS waits (user_id TEXT PRIMARY KEY, waits TEXT NOT NULL);
+`
+
+interface Row {
+  readonly user_id: string
+  readonly kind: Kind
+  readonly t: number
+  readonly fields: string
+}
+
+type RejectedRow = Row & { readonly reason: string; readonly message: string | null }
+
+const pointOf = ({ user_id, kind, t, fields }: Row): QueuedPoint => ({
+  userId: user_id,
+  kind,
+  t,
+  fields: JSON.parse(fields) as PointFields,
+})
+
+function statementsOf(db: Database) {
+  const named = 'user_id = ? AND kind = ? AND t = ?'
+  return {
+    insert: db.query('INSERT OR IGNORE INTO points VALUES (?, ?, ?, ?)'),
+    remove: db.query(`DELETE FROM points WHERE ${named}`),
+    reject: db.query(
+      `INSERT OR REPLACE INTO rejected SELECT user_id, kind, t, fields, ?, ? FROM points WHERE ${named}`,
+    ),
+    dismiss: db.query(`DELETE FROM rejected WHERE ${named}`),
+    oldest: db.query<Row, [string, string, number]>(
+      'SELECT * FROM points WHERE user_id = ? AND kind = ? ORDER BY t LIMIT ?',
+    ),
+    rejected: db.query<RejectedRow, [string]>('SELECT * FROM rejected WHERE user_id = ? ORDER BY t'),
+    counts: db.query<Counts, [string]>(
+      `SELECT count(*) FILTER (WHERE kind = 'checkin') AS checkin, count(*) FILTER (WHERE kind = 'track') AS track,
+            (SELECT count(*) FROM rejected WHERE user_id = ?1) AS rejected FROM points WHERE user_id = ?1`,
+    ),
+    waits: db.query<{ waits: string }, [string]>('SELECT waits FROM waits WHERE user_id = ?'),
+    setWaits: db.query('INSERT OR REPLACE INTO waits VALUES (?, ?)'),
+  }
+}
+
+/** Opens the store, and creates the file if it is new. */
+export function openSqliteStore(path: string): QueueStore {
+  const db = new Database(path)
+  db.run(TABLES)
+  const { insert, remove, reject, dismiss, oldest, rejected, counts, waits, setWaits } = statementsOf(db)
+  const whole = async (write: () => void): Promise<void> => db.transaction(write).immediate()
+
+  return {
+    name: `sqlite-${path}`,
+    add: (points) =>
+      whole(() => {
+        for (const { userId, kind, t, fields } of points) insert.run(userId, kind, t, JSON.stringify(fields))
+      }),
+    oldest: async (userId, kind, limit) => oldest.all(userId, kind, limit).map(pointOf),
+    settle: (durable, refused) =>
+      whole(() => {
+        for (const { userId, kind, t } of durable) remove.run(userId, kind, t)
+        for (const { userId, kind, t, reason, message } of refused) {
+          reject.run(reason, message, userId, kind, t)
+          remove.run(userId, kind, t)
+        }
+      }),
+    counts: async (userId) => counts.get(userId)!,
+    rejected: async (userId) =>
+      rejected.all(userId).map((row): RejectedPoint => {
+        const { reason, message } = row
+        return { ...pointOf(row), reason, message }
+      }),
+    dismiss: (points) =>
+      whole(() => {
+        for (const { userId, kind, t } of points) dismiss.run(userId, kind, t)
+      }),
+    waits: async (userId) => JSON.parse(waits.get(userId)?.waits ?? '{}') as Waits,
+    setWaits: async (userId, given) => void setWaits.run(userId, JSON.stringify(given)),
+    clear: (userId) =>
+      whole(() => {
+        for (const table of ['points', 'rejected', 'waits'])
+          db.query(`DELETE FROM ${table} WHERE user_id = ?`).run(userId)
+      }),
+    close: async () => db.close(),
+  }
+}

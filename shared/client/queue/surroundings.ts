@@ -1,0 +1,64 @@
+/** The clock and the network of the device, as the queue sees them. */
+
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number
+  /** Resolves after this time, or when the signal aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+  /** In [0, 1). */
+  random(): number
+}
+
+/** The part of `navigator.locks` that is used. */
+export interface Locks {
+  request<T>(name: string, options: { signal: AbortSignal }, run: () => Promise<T>): Promise<T>
+}
+
+export interface Network {
+  /** False: an attempt is not worth the battery. */
+  online(): boolean
+  /** Calls the listener when an attempt may succeed that did not before. Returns a function that ends it. */
+  subscribe(listener: () => void): () => void
+  /** One sender over all tabs; without it each tab sends by itself, which costs requests and loses nothing. */
+  readonly locks?: Locks | undefined
+}
+
+/** Timers take no longer time. */
+const LONGEST_SLEEP_MS = 3_600_000
+
+export const systemClock: Clock = {
+  now: Date.now,
+  random: Math.random,
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, Math.min(ms, LONGEST_SLEEP_MS))
+      if (signal.aborted) done()
+      else signal.addEventListener('abort', done)
+    }),
+}
+
+/** The network of a browser. In Bun and Node it is always online, and there are no tabs. */
+export const systemNetwork: Network = {
+  // Bun and Node know no such property.
+  online: () => (globalThis.navigator as Partial<Navigator> | undefined)?.onLine ?? true,
+  subscribe(listener) {
+    if (typeof globalThis.window === 'undefined') return () => undefined
+    const seen = () => {
+      if (document.visibilityState === 'visible') listener()
+    }
+    window.addEventListener('online', listener)
+    document.addEventListener('visibilitychange', seen)
+    return () => {
+      window.removeEventListener('online', listener)
+      document.removeEventListener('visibilitychange', seen)
+    }
+  },
+  get locks() {
+    return globalThis.navigator?.locks
+  },
+}

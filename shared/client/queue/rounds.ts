@@ -207,7 +207,7 @@ export class Rounds {
 
   /** The network may be back: what waited for it alone is due. */
   async reconnect(): Promise<void> {
-    this.#lastTriedAt = -Infinity
+    this.#lastTriedAt = this.#lastTrackAt = -Infinity
     await this.#changeWaits(afterReconnection)
   }
 

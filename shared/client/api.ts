@@ -1418,75 +1418,58 @@ export interface UserSyncRequest {
 export interface Operations {
   /** Assigns, changes or (null) removes a role; callers cannot grant a role above their own */
   assignRole: {
-    input: {
-      undefined?: unknown
-    } & AssignRoleRequest
+    input: AssignRoleRequest
     data: AssignRoleAnswer
   }
   /** Accepts a GPS check-in; answers when it is durable; the next flush writes it to the database */
   checkIn: {
-    input: {
-      undefined?: unknown
-    } & Caller<CheckIn>
+    input: Caller<CheckIn>
     data: CheckInAnswer
   }
   /** Number of photos that a pilgrim has sent to the bot */
   countPhotos: {
     input: {
       user_id?: UserId
-      undefined?: unknown
     }
     data: PhotoCount
   }
   /** Deploys the rich menu of each language; unchanged menus are skipped */
   deployMenus: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: MenuDeployment
   }
   /** Draws a pilgrim’s share card, unless the stored one is current */
   drawCard: {
-    input: {
-      undefined?: unknown
-    } & Caller<DrawCardRequest>
+    input: Caller<DrawCardRequest>
     data: CardAnswer
   }
   /** Deletes a dead letter permanently; the ledger counts it as rejected */
   dropDeadLetter: {
     input: {
       id: number
-      undefined?: unknown
     }
     data: DropDeadLetterAnswer
   }
   /** Ends the event permanently: final flush, achievement cards, summary; idempotent */
   endActivity: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: Activity
   }
   /** Erases the calling pilgrim; the event’s totals keep their contribution, without the person. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
   eraseOwnData: {
-    input: {
-      undefined?: unknown
-    } & Caller<OwnErasureRequest>
+    input: Caller<OwnErasureRequest>
     data: Erasure
   }
   /** Erases one pilgrim; the event’s totals keep their contribution, without the person */
   eraseUser: {
     input: {
       userId: UserId
-      undefined?: unknown
     }
     data: Erasure
   }
   /** All data of the calling pilgrim as a file: JSON, or the points as GPX. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
   exportOwnData: {
-    input: {
-      undefined?: unknown
-    } & Caller<OwnExportRequest>
+    input: Caller<OwnExportRequest>
     data: UserExport
   }
   /** All data of one pilgrim as a file: JSON, or the points as GPX */
@@ -1494,15 +1477,12 @@ export interface Operations {
     input: {
       userId: UserId
       format?: 'json' | 'gpx'
-      undefined?: unknown
     }
     data: UserExport
   }
   /** Flushes the buffer now; waits up to 20 s for the result */
   forceFlush: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: Flushed
   }
   /** Every admin write, newest first */
@@ -1518,7 +1498,6 @@ export interface Operations {
       until?: Instant
       /** Part of the details, such as a user id */
       search?: string | number
-      undefined?: unknown
     }
     data: ListAuditAnswer
   }
@@ -1527,7 +1506,6 @@ export interface Operations {
     input: {
       limit?: number
       cursor?: string | number
-      undefined?: unknown
     }
     data: ListDeadLettersAnswer
   }
@@ -1538,7 +1516,6 @@ export interface Operations {
       cursor?: string | number
       status?: FeedbackStatus
       category?: string | number
-      undefined?: unknown
     }
     data: ListFeedbackAnswer
   }
@@ -1548,7 +1525,6 @@ export interface Operations {
       limit?: number
       cursor?: string | number
       cause?: Cause
-      undefined?: unknown
     }
     data: ListMessagesAnswer
   }
@@ -1557,7 +1533,6 @@ export interface Operations {
     input: {
       limit?: number
       cursor?: string | number
-      undefined?: unknown
     }
     data: ListRolesAnswer
   }
@@ -1566,22 +1541,18 @@ export interface Operations {
     input: {
       limit?: number
       cursor?: string | number
-      undefined?: unknown
     }
     data: Surveys
   }
   /** Names of the configured admin tokens and when each was last used; never the tokens */
   listTokens: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: ListTokensAnswer
   }
   /** Messages to one pilgrim among the latest 100 of the event, newest first */
   listUserMessages: {
     input: {
       userId: UserId
-      undefined?: unknown
     }
     data: ListUserMessagesAnswer
   }
@@ -1593,7 +1564,6 @@ export interface Operations {
       cursor?: string | number
       /** Default: the latest day with a point */
       day?: Day
-      undefined?: unknown
     }
     data: UserPoints
   }
@@ -1607,15 +1577,12 @@ export interface Operations {
       order?: 'asc' | 'desc'
       /** Part of a user id or a display name */
       search?: string | number
-      undefined?: unknown
     }
     data: ListUsersAnswer
   }
   /** What ending the event would do now; changes nothing. A dry run of push to all returns the recipients of the summary */
   previewEnd: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: EndPreview
   }
   /** The public board: reports and their status, newest first */
@@ -1625,22 +1592,18 @@ export interface Operations {
       cursor?: string | number
       status?: FeedbackStatus
       category?: string | number
-      undefined?: unknown
     }
     data: ReadBoardAnswer
   }
   /** Carbon footprint of the event: total, by mode, by day, and self-reported consumption */
   readCarbon: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: Carbon
   }
   /** The current share card, redrawn when its content has changed. The file is <userId>.png */
   readCard: {
     input: {
       file: string
-      undefined?: unknown
     }
     data: Blob
   }
@@ -1657,30 +1620,24 @@ export interface Operations {
       until?: Instant
       /** Omits cells with fewer pilgrims, for public maps */
       k?: number
-      undefined?: unknown
     }
     data: Clusters
   }
   /** Health of each part, what is wrong and what to do about it, and the latest backup */
   readCondition: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: Condition
   }
   /** One point that the database refused */
   readDeadLetter: {
     input: {
       id: number
-      undefined?: unknown
     }
     data: DeadLetter
   }
   /** What an app needs at its start: the event’s name, status and message, and how pilgrims are identified */
   readEventConfig: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: EventConfig
   }
   /** All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, never a single pilgrim */
@@ -1688,29 +1645,22 @@ export interface Operations {
     input: {
       /** Version of an earlier answer: returns what has changed, or the whole map if the version is too old */
       since?: string | number
-      undefined?: unknown
     }
     data: ReadEventMapAnswer
   }
   /** Health report, inside the envelope and at the top level; 503 while db or kv has an error */
   readHealth: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: HealthAnswer
   }
   /** Counters of all points ever received, by what happened to them */
   readLedger: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: Ledger
   }
   /** Use of the monthly message quota */
   readLineUsage: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: LineUsage
   }
   /** Latest position of each pilgrim, at most five seconds old */
@@ -1719,43 +1669,33 @@ export interface Operations {
       limit?: number
       since?: Instant
       bbox?: BoundingBox
-      undefined?: unknown
     }
     data: LiveMap
   }
   /** Rich menu of each language */
   readMenus: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: MenuStatus
   }
   /** Scheduled notifications */
   readNotifications: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: Notifications
   }
   /** This API as an OpenAPI 3.1 document */
   readOpenApi: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: ReadOpenApiAnswer
   }
   /** The pilgrim’s own way: all days, and one day’s line, check-ins and carbon with its reasons. With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others */
   readOwnWalk: {
-    input: {
-      undefined?: unknown
-    } & Caller<OwnWalkRequest>
+    input: Caller<OwnWalkRequest>
     data: OwnWalk
   }
   /** Profile and statistics of a pilgrim, including pending points */
   readProfile: {
     input: {
       userId: UserId
-      undefined?: unknown
     }
     data: Profile
   }
@@ -1763,15 +1703,12 @@ export interface Operations {
   readPush: {
     input: {
       id: string
-      undefined?: unknown
     }
     data: PushProgress
   }
   /** Role of the caller’s token */
   readRole: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: CallerRole
   }
   /** The route and its stations. With the version of the map as v, caches may keep it for ever */
@@ -1779,7 +1716,6 @@ export interface Operations {
     input: {
       /** Version of the route */
       v?: string | number
-      undefined?: unknown
     }
     data: EventRoute
   }
@@ -1787,102 +1723,78 @@ export interface Operations {
   readScreenshot: {
     input: {
       file: string
-      undefined?: unknown
     }
     data: Blob
   }
   /** Activity status, and progress of the end of the event */
   readStatus: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: Activity
   }
   /** Figures by day and hour in the event’s time zone, by the points’ own time */
   readTimeline: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: Timeline
   }
   /** All data of one pilgrim, with the unmasked phone number; each call is written to the audit log */
   readUser: {
     input: {
       userId: UserId
-      undefined?: unknown
     }
     data: UserDetail
   }
   /** Receives webhook events from the LINE platform; authenticated by the signature of the raw body */
   receiveWebhook: {
-    input: {
-      undefined?: unknown
-    } & LineDelivery
+    input: LineDelivery
     data: ReceiveWebhookAnswer
   }
   /** Requeues a dead letter into the buffer; if the database refuses it again, it returns with the new reason */
   requeueDeadLetter: {
     input: {
       id: number
-      undefined?: unknown
     }
     data: Replayed
   }
   /** Queues a message to an audience; it is sent in the background */
   sendPush: {
-    input: {
-      undefined?: unknown
-    } & PushRequest
+    input: PushRequest
     data: PushAnswer
   }
   /** Replaces the scheduled notifications */
   setNotifications: {
-    input: {
-      undefined?: unknown
-    } & SetNotificationsRequest
+    input: SetNotificationsRequest
     data: Notifications
   }
   /** Sets the participant status to active, completed or withdrawn; a pilgrim cannot leave completed */
   setParticipantStatus: {
-    input: {
-      undefined?: unknown
-    } & Caller<ParticipantStatusRequest>
+    input: Caller<ParticipantStatusRequest>
     data: ParticipantStatusAnswer
   }
   /** Sets or clears the phone number */
   setPhone: {
-    input: {
-      undefined?: unknown
-    } & Caller<PhoneRequest>
+    input: Caller<PhoneRequest>
     data: SetPhoneAnswer
   }
   /** Records privacy consent or its withdrawal */
   setPrivacy: {
-    input: {
-      undefined?: unknown
-    } & Caller<PrivacyRequest>
+    input: Caller<PrivacyRequest>
     data: PrivacyAnswer
   }
   /** Pauses or resumes the event; applies to the next request on every replica. Repeating the current status changes only the message */
   setStatus: {
-    input: {
-      undefined?: unknown
-    } & SetStatusRequest
+    input: SetStatusRequest
     data: Activity
   }
   /** Sets any participant status of a pilgrim */
   setUserStatus: {
     input: {
       userId: UserId
-      undefined?: unknown
     } & SetParticipantRequest
     data: ParticipantStatusAnswer
   }
   /** This API as a readable page */
   showDocs: {
-    input: {
-      undefined?: unknown
-    }
+    input: Nothing
     data: string
   }
   /** Start page of the event: its name, its status and the operators’ message */
@@ -1890,58 +1802,44 @@ export interface Operations {
     input: {
       /** zh-Hant, zh-Hans, en or ja; for any other value Accept-Language decides */
       lang?: string | number
-      undefined?: unknown
     }
     data: string
   }
   /** Submits feedback; a user id is optional */
   submitFeedback: {
-    input: {
-      undefined?: unknown
-    } & Caller<FeedbackRequest>
+    input: Caller<FeedbackRequest>
     data: SubmitFeedbackAnswer
   }
   /** Stores survey answers Q1 to Q10; a new submission replaces the previous one, which stays in the history */
   submitSurvey: {
-    input: {
-      undefined?: unknown
-    } & Caller<Survey>
+    input: Caller<Survey>
     data: SubmitAnswer
   }
   /** Stores survey answers Q1 to Q10; a new submission replaces the previous one, which stays in the history */
   submitSurveyAlias: {
-    input: {
-      undefined?: unknown
-    } & Caller<Survey>
+    input: Caller<Survey>
     data: SubmitAnswer
   }
   /** Updates profile data and self-reported figures; returns the whole profile */
   syncProfile: {
-    input: {
-      undefined?: unknown
-    } & Caller<UserSyncRequest>
+    input: Caller<UserSyncRequest>
     data: Profile
   }
   /** Accepts a batch of GPS track points; the answer says which points the phone may delete */
   syncTrack: {
-    input: {
-      undefined?: unknown
-    } & Caller<TrackBatch>
+    input: Caller<TrackBatch>
     data: TrackSyncAnswer
   }
   /** Changes the status or note of an item; fixed sets resolved_at, any other status clears it */
   updateFeedback: {
     input: {
       id: number
-      undefined?: unknown
     } & FeedbackUpdate
     data: FeedbackItem
   }
   /** Uploads a screenshot (PNG, JPEG or WebP) as raw image, multipart/form-data (field file), or JSON {image: base64 or data URL} */
   uploadScreenshot: {
-    input: {
-      undefined?: unknown
-    } & RawBody
+    input: RawBody
     data: Screenshot
   }
 }

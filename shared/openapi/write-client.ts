@@ -14,6 +14,10 @@ interface Parameter {
   readonly schema: Schema
 }
 
+interface Reference {
+  readonly $ref: string
+}
+
 interface Answer {
   readonly content?: Readonly<
     Record<string, { readonly schema: Schema & { readonly contentSchema?: Schema } }>
@@ -23,7 +27,7 @@ interface Answer {
 interface Operation {
   readonly operationId: string
   readonly summary: string
-  readonly parameters?: readonly Parameter[]
+  readonly parameters?: readonly (Parameter | Reference)[]
   readonly requestBody?: { readonly required?: boolean; readonly content: NonNullable<Answer['content']> }
   readonly security?: readonly Readonly<Record<string, unknown>>[]
   readonly responses: Readonly<Record<string, Answer>>
@@ -31,7 +35,10 @@ interface Operation {
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly parameters?: Readonly<Record<string, Parameter>>
+  }
 }
 
 /** An operation with its method and path. */
@@ -103,6 +110,12 @@ function bodyOf(operation: Operation, document: Document): Schema | null {
 const resolved = (schema: Schema, document: Document): Schema =>
   schema.$ref === undefined ? schema : resolved(document.components.schemas[nameOf(schema.$ref)]!, document)
 
+/** The parameters of an operation, with those that are declared once for all. */
+const parametersOf = ({ parameters = [] }: Operation, { components }: Document): Parameter[] =>
+  parameters.map((one) =>
+    '$ref' in one ? components.parameters![one.$ref.slice(one.$ref.lastIndexOf('/') + 1)]! : one,
+  )
+
 /** Whether a JSON body, or one of its forms, has a property. */
 function hasProperty(schema: Schema, name: string, document: Document): boolean {
   const { properties = {}, allOf = [], anyOf = [] } = resolved(schema, document)
@@ -124,7 +137,8 @@ function typesOf(call: Call, document: Document): string[] {
 
 /** The type of the one input object. */
 function inputOf(call: Call, document: Document): string {
-  const { parameters = [], requestBody } = call.operation
+  const { requestBody } = call.operation
+  const parameters = parametersOf(call.operation, document)
   const flags = flagsOf(call, document)
   const listed = parameters
     .filter(({ in: place }) => place !== 'header')
@@ -185,8 +199,9 @@ function enveloped(schema: Schema, document: Document): Schema | null {
  * the body, `q` in the query, `h` in a header, `r` a raw body. The answer is JSON in the envelope; `j` JSON without
  * it, `t` text, `o` other bytes.
  */
-function flagsOf({ path, operation }: Call, document: Document): string {
-  const { parameters = [], requestBody, security = [] } = operation
+function flagsOf({ operation }: Call, document: Document): string {
+  const { requestBody, security = [] } = operation
+  const parameters = parametersOf(operation, document)
   const mayBeOperator = security.some((scheme) => 'adminToken' in scheme)
   const isOperator = mayBeOperator && security.every((scheme) => 'adminToken' in scheme)
   const body = bodyOf(operation, document)
@@ -198,7 +213,7 @@ function flagsOf({ path, operation }: Call, document: Document): string {
     parameters.some(({ in: place, name }) => place === 'header' && /user-id$/i.test(name))
   return [
     mayBeOperator ? 'a' : '',
-    inBody || inQuery || inHeader || (!isOperator && path.includes('{userId}')) ? 'u' : '',
+    inBody || inQuery || inHeader || security.some((scheme) => 'idToken' in scheme) ? 'u' : '',
     inBody ? 'b' : '',
     inQuery ? 'q' : '',
     inHeader ? 'h' : '',

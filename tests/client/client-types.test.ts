@@ -1,0 +1,31 @@
+/** What the compiler refuses in calls of the client. Nothing is sent: `tsc` is the test, and `bun run check` runs it. */
+import { expect, test } from 'bun:test'
+import { type Answer, type CheckInAnswer, createClient, type Data, type Input } from '#shared/client/index.ts'
+
+const client = createClient({ baseUrl: 'https://walk.example' })
+
+/** Calls that must not compile. An error that is missing fails the check: its directive is unused. */
+export const refused = {
+  // @ts-expect-error: a misspelt field
+  misspelt: () => client.syncTrack({ points: [{ latt: 'typo' }] }),
+  // @ts-expect-error: no point
+  noPoint: () => client.syncTrack({ points: [42] }),
+  // @ts-expect-error: no place
+  noPlace: () => client.checkIn({ timestamp: 1 }),
+  // @ts-expect-error: a field that nobody knows
+  unknown: () => client.checkIn({ lat: 24, lng: 120, colour: 'red' }),
+  // @ts-expect-error: no such status
+  status: () => client.setStatus({ status: 'stopped' }),
+  // @ts-expect-error: whose profile
+  whose: () => client.readProfile(),
+  // @ts-expect-error: data without a look at `ok`
+  unchecked: async () => (await client.readHealth()).data,
+}
+
+test('names the types of calls', () => {
+  const input: Input<'checkIn'> = { lat: 24, lng: 120 }
+  const take = (answer: Answer<Data<'checkIn'>>): CheckInAnswer | string =>
+    answer.ok ? answer.data : answer.error.code
+  expect(take({ ok: false, error: { status: 0, code: 'network', message: '' } })).toBe('network')
+  expect(input.user_id).toBeUndefined()
+})

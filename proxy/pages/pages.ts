@@ -24,6 +24,12 @@ export interface PageEntry {
 
 export const PAGES: readonly PageEntry[] = [
   {
+    folder: 'console',
+    path: '/admin/',
+    title: '營運控制台 · %s',
+    description: 'The console of the event’s operators',
+  },
+  {
     folder: 'showcase',
     path: '/design/',
     title: 'Design of the pages',

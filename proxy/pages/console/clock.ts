@@ -1,0 +1,60 @@
+/** The time of the page, and how times and numbers are written. */
+import { computed, signal } from '@preact/signals'
+import { consoleLanguage } from './words.ts'
+
+/** Epoch milliseconds, each second. Figures compare their own time with it. */
+export const now = signal(Date.now())
+setInterval(() => (now.value = Date.now()), 1_000)
+
+/** IANA zone of the event; until it is known, the zone of this device. */
+export const timeZone = signal<string | undefined>(undefined)
+
+const formats = computed(() => {
+  const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value }
+  const make = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(consoleLanguage.value, { ...zone, hourCycle: 'h23', ...options })
+  return {
+    second: make({ hour: '2-digit', minute: '2-digit', second: '2-digit' }),
+    minute: make({ hour: '2-digit', minute: '2-digit' }),
+    date: make({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }),
+    full: make({ dateStyle: 'medium', timeStyle: 'medium' }),
+    day: new Intl.DateTimeFormat('sv-SE', zone),
+    number: new Intl.NumberFormat(consoleLanguage.value),
+    short: new Intl.NumberFormat(consoleLanguage.value, { notation: 'compact', maximumFractionDigits: 1 }),
+    one: new Intl.NumberFormat(consoleLanguage.value, { maximumFractionDigits: 1 }),
+    ago: new Intl.RelativeTimeFormat(consoleLanguage.value, { numeric: 'always', style: 'short' }),
+  }
+})
+
+type Instant = string | number
+
+const dateOf = (at: Instant): Date => new Date(at)
+
+/** `06:03:11` in the event's zone. */
+export const clock = (at: Instant): string => formats.value.second.format(dateOf(at))
+/** `06:03` */
+export const minute = (at: Instant): string => formats.value.minute.format(dateOf(at))
+/** `12 Apr, 06:03` */
+export const date = (at: Instant): string => formats.value.date.format(dateOf(at))
+export const fullDate = (at: Instant): string => formats.value.full.format(dateOf(at))
+/** `2026-04-12` in the event's zone. */
+export const dayOf = (at: Instant): string => formats.value.day.format(dateOf(at))
+export const number = (value: number): string => formats.value.number.format(value)
+/** `12.3K` from ten thousand on. */
+export const short = (value: number): string =>
+  Math.abs(value) < 10_000 ? number(value) : formats.value.short.format(value)
+export const oneDigit = (value: number): string => formats.value.one.format(value)
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const
+
+/** `4 min ago`, from the page's clock. */
+export function ago(at: Instant): string {
+  const elapsed = Math.max(0, now.value - dateOf(at).getTime())
+  const [unit, ms] = UNITS.find(([, size]) => elapsed >= size) ?? UNITS.at(-1)!
+  return formats.value.ago.format(-Math.floor(elapsed / ms), unit)
+}

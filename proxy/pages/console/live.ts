@@ -1,0 +1,103 @@
+/**
+ * What happens now, from the operators' stream, which resumes by itself. Where no stream gets through, and for
+ * volunteers, who may not open one, the status is read at intervals.
+ */
+import { signal } from '@preact/signals'
+import type { Data, StreamEvent, StreamEvents } from '#shared/client/index.ts'
+import { client, endSession, level, MANAGER } from './session.ts'
+import { addCounts, clearRates } from './rates.ts'
+
+/** `live`: by the stream; `polling`: at intervals; `lost`: the service cannot be reached. */
+export type Connection = 'opening' | 'live' | 'polling' | 'lost'
+
+export const connection = signal<Connection>('opening')
+/** When the service was last heard, epoch milliseconds. */
+export const heardAt = signal<number | null>(null)
+export const status = signal<StreamEvents['status'] | null>(null)
+export const ending = signal<Data<'readStatus'>['ending']>(null)
+export const incident = signal<StreamEvents['snapshot']['incident']>(null)
+/** Rises with each change of positions, so that the map reads its cells again. */
+export const moved = signal(0)
+
+const POLL_MS = 10_000
+/** Interruptions in a row after which the status is polled as well. */
+const PATIENCE = 2
+
+function heard(): void {
+  heardAt.value = Date.now()
+}
+
+function take(event: Exclude<StreamEvent, { event: 'interrupted' }>): void {
+  heard()
+  connection.value = 'live'
+  if (event.event === 'snapshot') {
+    status.value = event.data.status ?? status.value
+    ending.value = event.data.ending
+    incident.value = event.data.incident
+    moved.value++
+  } else if (event.event === 'status') status.value = event.data
+  else if (event.event === 'ending') ending.value = event.data
+  else if (event.event === 'cells') moved.value++
+  else if (event.event === 'alert')
+    incident.value = event.data.state === 'recovered' ? null : event.data.incident
+  const counts = event.event === 'snapshot' ? event.data.counts : event.event === 'counts' ? event.data : null
+  if (counts !== null) addCounts(counts)
+}
+
+/** Reads the status once. */
+async function poll(): Promise<void> {
+  const answer = await client.readStatus()
+  if (answer.ok) {
+    const { ending: progress, ...rest } = answer.data
+    heard()
+    status.value = rest
+    ending.value = progress
+    moved.value++
+    if (connection.value !== 'live') connection.value = 'polling'
+  } else if (answer.error.status === 0 || answer.error.status >= 500) connection.value = 'lost'
+}
+
+async function follow(abort: AbortController): Promise<void> {
+  let failures = 0
+  let timer: number | undefined
+  for await (const event of client.stream({ zoom: 12, signal: abort.signal })) {
+    if (event.event !== 'interrupted') {
+      failures = 0
+      clearInterval(timer)
+      timer = undefined
+      take(event)
+      continue
+    }
+    if (event.data.error.status === 401) endSession('refused')
+    if (connection.value === 'live') connection.value = 'lost'
+    if (++failures === PATIENCE) {
+      void poll()
+      timer = window.setInterval(() => void poll(), POLL_MS)
+    }
+  }
+  clearInterval(timer)
+}
+
+/** Starts to follow the event for this session. @returns a function that stops it */
+export function startLive(): () => void {
+  const abort = new AbortController()
+  connection.value = 'opening'
+  clearRates()
+  let timer: number | undefined
+  if (level.value >= MANAGER) void follow(abort)
+  else {
+    void poll()
+    timer = window.setInterval(() => void poll(), POLL_MS)
+  }
+  const offline = () => (connection.value = 'lost')
+  const online = () => void poll()
+  addEventListener('offline', offline)
+  addEventListener('online', online)
+  return () => {
+    abort.abort()
+    clearInterval(timer)
+    removeEventListener('offline', offline)
+    removeEventListener('online', online)
+    for (const held of [status, ending, incident, heardAt]) held.value = null
+  }
+}

@@ -1,0 +1,83 @@
+/** A part of a view: its title, the time of what it shows, and whether that is old. */
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import type { ClientError } from '#shared/client/index.ts'
+import { Button } from '../../design/button.tsx'
+import { clock, now } from '../clock.ts'
+import type { Resource } from '../resource.ts'
+import { fill, words } from '../words.ts'
+
+export const isStale = <T,>({ at, error, staleMs }: Resource<T>): boolean =>
+  at.value !== null && (now.value - at.value > staleMs || error.value !== null)
+
+/** The time of a figure; marked when it is old. */
+export const Stamp = ({ at, stale }: { readonly at: number | string | null; readonly stale: boolean }) => (
+  <span class={stale ? 'stamp old' : 'stamp'}>
+    {at === null
+      ? words.value.common.never
+      : fill(stale ? words.value.common.stale : words.value.common.asOf, { time: clock(at) })}
+  </span>
+)
+
+/** What a refusal means to the operator: the service's own sentence. */
+export const sentenceOf = (error: ClientError): string =>
+  error.status === 429
+    ? fill(words.value.common.rateLimited, { seconds: error.retryAfter ?? 60 })
+    : fill(words.value.common.failed, { why: error.message })
+
+export interface PanelProps {
+  readonly title: string
+  readonly children: ComponentChildren
+  /** Beside the title. */
+  readonly actions?: ComponentChildren
+  /** For the place of the panel in its view. */
+  readonly kind?: string
+  readonly stamp?: ComponentChildren
+  readonly stale?: boolean
+}
+
+export function Panel({ title, children, actions, kind, stamp, stale = false }: PanelProps) {
+  const heading = useId()
+  const classes = ['panel', 'card', kind, stale && 'stale'].filter(Boolean).join(' ')
+  return (
+    <section class={classes} aria-labelledby={heading}>
+      <header>
+        <h2 id={heading}>{title}</h2>
+        {stamp}
+        <span class="spring" />
+        {actions}
+      </header>
+      {children}
+    </section>
+  )
+}
+
+export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 'stale'> {
+  readonly from: Resource<T>
+  readonly children: (value: T) => ComponentChildren
+}
+
+/** A panel of one resource: while it loads, when it fails, and its value with its time. */
+export function PanelFrom<T>({ from, children, ...panel }: FromProps<T>) {
+  const value = from.value.value
+  const error = from.error.value
+  const stale = isStale(from)
+  return (
+    <Panel {...panel} stale={stale} stamp={<Stamp at={from.at.value} stale={stale} />}>
+      {error === null ? null : <Refusal error={error} onAgain={() => void from.reload()} />}
+      {value === null ? error === null && <p class="quiet">{words.value.common.loading}</p> : children(value)}
+    </Panel>
+  )
+}
+
+interface RefusalProps {
+  readonly error: ClientError
+  readonly onAgain?: () => void
+}
+
+export const Refusal = ({ error, onAgain }: RefusalProps) => (
+  <output class="notice warning">
+    <span>{sentenceOf(error)}</span>
+    {onAgain === undefined ? null : <Button onClick={onAgain}>{words.value.common.again}</Button>}
+  </output>
+)

@@ -1,0 +1,67 @@
+/**
+ * The operator's session: the token is kept for this tab alone (sessionStorage), and never stands in a URL. What the
+ * token may do is asked from the service; the service also refuses everything else.
+ */
+import { computed, signal } from '@preact/signals'
+import { type Answer, type Client, createClient, type Data } from '#shared/client/index.ts'
+
+const KEY = 'console-token'
+
+export type Role = Data<'readRole'>
+
+/** Why there is no session: nothing was typed yet, the token was refused, or the operator signed out. */
+export type SignedOut = 'new' | 'refused' | 'left'
+
+const token = signal<string | null>(sessionStorage.getItem(KEY))
+export const role = signal<Role | null>(null)
+export const signedOut = signal<SignedOut>('new')
+
+export const level = computed(() => role.value?.level ?? 0)
+
+/** Levels of the three tiers. */
+export const VOLUNTEER = 1
+export const MANAGER = 2
+export const OWNER = 3
+
+export const hasToken = (): boolean => token.value !== null
+
+const plain: Client = createClient({ baseUrl: '', token: () => token.value ?? undefined, timeoutMs: 25_000 })
+
+/** Ends the session. Nothing of it stays in the tab. */
+export function endSession(why: SignedOut): void {
+  sessionStorage.removeItem(KEY)
+  token.value = null
+  role.value = null
+  signedOut.value = why
+}
+
+/** Ends the session when an answer says that the token is not valid any more. */
+export function noticed<T>(answer: Answer<T>): Answer<T> {
+  if (!answer.ok && answer.error.status === 401 && role.value !== null) endSession('refused')
+  return answer
+}
+
+type Call = (...args: readonly unknown[]) => unknown
+
+/** The client. A call that gets 401 ends the session. */
+export const client: Client = new Proxy(plain, {
+  get(target, name) {
+    const method = Reflect.get(target, name) as Call
+    if (name === 'stream' || name === 'identity') return method
+    return async (...args: readonly unknown[]) => noticed((await method(...args)) as Answer<unknown>)
+  },
+})
+
+/** Tries a token, or the one of this tab. @returns a sentence when it is not accepted */
+export async function signIn(given: string | null = null): Promise<string | null> {
+  if (given !== null) token.value = given.trim()
+  const answer = await plain.readRole()
+  if (answer.ok) {
+    sessionStorage.setItem(KEY, token.value ?? '')
+    role.value = answer.data
+    return null
+  }
+  // A token of this tab stays while the service cannot be reached.
+  if (given !== null || answer.error.status === 401) endSession(given === null ? 'refused' : 'new')
+  return answer.error.message
+}

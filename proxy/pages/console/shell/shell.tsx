@@ -1,0 +1,43 @@
+import { useSignalEffect } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { pageData } from '../../frame/page-data.ts'
+import { timeZone } from '../clock.ts'
+import { view } from '../router.ts'
+import { words } from '../words.ts'
+import { ConnectionBar } from './connection-bar.tsx'
+import type { LanguageProps } from './language-choice.tsx'
+import { Navigation } from './navigation.tsx'
+import { Palette } from './palette.tsx'
+import { TopBar } from './top-bar.tsx'
+import { ShownView } from './shown-view.tsx'
+
+/** The signed-in console: bars, navigation, and one view. */
+export function Shell({ onLanguage }: LanguageProps) {
+  useEffect(() => {
+    timeZone.value = pageData().timeZone
+  }, [])
+  const shown = view.value
+  useSignalEffect(() => {
+    document.title = `${words.value.nav[view.value]} · ${pageData().name}`
+  })
+  useEffect(() => document.getElementById('view')?.scrollTo(0, 0), [shown])
+  return (
+    <div class="console">
+      <a class="skip" href="#view" onClick={focusView}>
+        {words.value.bar.skip}
+      </a>
+      <TopBar onLanguage={onLanguage} />
+      <ConnectionBar />
+      <Navigation />
+      <main id="view" tabIndex={-1} aria-label={words.value.nav[shown]}>
+        <ShownView view={shown} />
+      </main>
+      <Palette onLanguage={onLanguage} />
+    </div>
+  )
+}
+
+function focusView(event: Event): void {
+  event.preventDefault()
+  document.getElementById('view')?.focus()
+}

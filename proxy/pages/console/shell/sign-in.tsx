@@ -1,0 +1,70 @@
+import { useSignal } from '@preact/signals'
+import type { TargetedSubmitEvent } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Button } from '../../design/button.tsx'
+import { pageData } from '../../frame/page-data.ts'
+import { ThemeSwitch } from '../../frame/switches.tsx'
+import { signedOut, signIn } from '../session.ts'
+import { words } from '../words.ts'
+import { LanguageChoice, type LanguageProps } from './language-choice.tsx'
+
+export const SignIn = ({ onLanguage }: LanguageProps) => (
+  <main class="sign-in">
+    <div class="card stack">
+      <header>
+        <p class="quiet small">{pageData().name}</p>
+        <h1>{words.value.signIn.title}</h1>
+      </header>
+      <TokenForm />
+      <footer class="row">
+        <LanguageChoice onLanguage={onLanguage} />
+        <ThemeSwitch words={words.value.page} />
+      </footer>
+    </div>
+  </main>
+)
+
+function TokenForm() {
+  const said = words.value.signIn
+  const problem = useSignal<string | null>(
+    { refused: said.refused, left: said.left, new: null }[signedOut.value],
+  )
+  const busy = useSignal(false)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const token = field.current?.value.trim() ?? ''
+    if (token === '') {
+      problem.value = said.empty
+      return
+    }
+    busy.value = true
+    problem.value = await signIn(token)
+    busy.value = false
+  }
+  return (
+    <form class="stack" onSubmit={(event) => void submit(event)}>
+      <div class="field">
+        <label for="token">{said.token}</label>
+        <input
+          ref={field}
+          id="token"
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby="token-hint"
+        />
+      </div>
+      <p id="token-hint" class="quiet small">
+        {said.hint}
+      </p>
+      <p role="alert" class="problem">
+        {problem.value}
+      </p>
+      <Button kind="primary" type="submit" busy={busy.value}>
+        {busy.value ? said.trying : said.enter}
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,1 @@
+export const Feedback = () => <p>feedback</p>

@@ -1,0 +1,1 @@
+export const House = () => <p>house</p>

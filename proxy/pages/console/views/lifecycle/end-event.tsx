@@ -1,0 +1,99 @@
+import { useSignal } from '@preact/signals'
+import type { Data } from '#shared/client/index.ts'
+import { Button } from '../../../design/button.tsx'
+import { pageData } from '../../../frame/page-data.ts'
+import { number } from '../../clock.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Panel, Refusal, sentenceOf } from '../../parts/panel.tsx'
+import { type Resource, useResource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+
+/** The end waits up to 20 s for the final flush before it answers. */
+const END_TIMEOUT_MS = 60_000
+
+export function EndEvent() {
+  const said = words.value.lifecycle
+  const asking = useSignal(false)
+  return (
+    <Panel title={said.endTitle} kind="end-event">
+      <p>{said.endText}</p>
+      <p>
+        <Button kind="danger" onClick={() => (asking.value = true)}>
+          {said.endButton}
+        </Button>
+      </p>
+      <Confirm
+        title={said.endTitle}
+        open={asking.value}
+        onClose={() => (asking.value = false)}
+        button={said.endConfirm}
+        danger
+        typed={pageData().name}
+        run={() => client.endActivity({}, { timeoutMs: END_TIMEOUT_MS })}
+      >
+        <p>{said.endText}</p>
+        {asking.value ? <Preview /> : null}
+      </Confirm>
+    </Panel>
+  )
+}
+
+/** What the end will do: dry runs of the end, and of its summary. */
+function Preview() {
+  const preview = useResource((signal) => client.previewEnd({}, { signal }), 0, 'preview-end')
+  const summary = useResource(
+    (signal) => client.sendPush({ audience: 'all', text: '·', dry_run: true }, { signal }),
+    0,
+    'preview-summary',
+  )
+  const value = preview.value.value
+  const error = preview.error.value
+  return (
+    <>
+      <h3>{words.value.lifecycle.endSteps}</h3>
+      {error === null ? null : <Refusal error={error} onAgain={() => void preview.reload()} />}
+      {value === null ? (
+        <p class="quiet">{words.value.common.loading}</p>
+      ) : (
+        <Steps value={value} summary={summary} />
+      )}
+    </>
+  )
+}
+
+interface StepsProps {
+  readonly value: Data<'previewEnd'>
+  readonly summary: Resource<Data<'sendPush'>>
+}
+
+const Steps = ({ value, summary }: StepsProps) => {
+  const said = words.value.lifecycle
+  return (
+    <ul class="steps">
+      <li>
+        {fill(said.endFlush, {
+          points: number(value.points_waiting),
+          pilgrims: number(value.pilgrims_waiting),
+        })}
+      </li>
+      {value.points_journaled === 0 ? null : (
+        <li>{fill(said.endJournals, { points: number(value.points_journaled) })}</li>
+      )}
+      <li>{fill(said.endCards, { total: number(value.cards.total), done: number(value.cards.done) })}</li>
+      <li>{summaryText(summary)}</li>
+    </ul>
+  )
+}
+
+function summaryText({ value, error }: StepsProps['summary']): string {
+  const said = words.value.lifecycle
+  if (error.value !== null) return fill(said.endSummaryUnknown, { why: sentenceOf(error.value) })
+  if (value.value === null) return words.value.common.loading
+  const { recipients, cost, quota_remaining } = value.value
+  return fill(said.endSummary, {
+    recipients: number(recipients),
+    cost: number(cost),
+    left: quota_remaining === null ? said.endUnlimited : number(quota_remaining),
+  })
+}

@@ -1,0 +1,99 @@
+/** The end in progress: the final flush, the cards, the summary. */
+import type { Data } from '#shared/client/index.ts'
+import { number } from '../../clock.ts'
+import { ending } from '../../live.ts'
+import { PanelFrom } from '../../parts/panel.tsx'
+import { Progress } from '../../parts/progress.tsx'
+import { type Resource, useResource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+
+type Ending = NonNullable<Data<'readStatus'>['ending']>
+
+const PREVIEW_MS = 5_000
+const SUMMARY_MS = 10_000
+
+export const EndProgress = ({ activity }: { readonly activity: Resource<Data<'readStatus'>> }) => (
+  <PanelFrom title={words.value.lifecycle.progress} kind="end-progress" from={activity}>
+    {(read) => {
+      const progress = ending.value ?? read.ending
+      return progress === null ? (
+        <p class="quiet">{words.value.common.unknown}</p>
+      ) : (
+        <Bars progress={progress} />
+      )
+    }}
+  </PanelFrom>
+)
+
+const Bars = ({ progress }: { readonly progress: Ending }) => {
+  const { flush, cards, summary } = progress
+  const finished = flush === 'done' && cards.total !== null && cards.done >= cards.total && summary === 'sent'
+  return (
+    <>
+      {flush === 'done' ? (
+        <Progress
+          label={words.value.lifecycle.progressFlush}
+          done={1}
+          text={words.value.lifecycle.flushDone}
+        />
+      ) : (
+        <Flushing />
+      )}
+      <Cards cards={cards} />
+      {summary === 'sending' ? (
+        <Sending />
+      ) : (
+        <Progress
+          label={words.value.lifecycle.progressSummary}
+          done={summary === 'sent' ? 1 : 0}
+          text={words.value.lifecycle.summaryStates[summary]}
+        />
+      )}
+      <output class="finished">{finished ? words.value.lifecycle.finished : ''}</output>
+    </>
+  )
+}
+
+function Flushing() {
+  const waiting = useResource((signal) => client.previewEnd({}, { signal }), PREVIEW_MS, 'end-waiting').value
+    .value
+  const text =
+    waiting === null
+      ? words.value.common.loading
+      : fill(words.value.lifecycle.flushRunning, {
+          points: number(waiting.points_waiting + waiting.points_journaled),
+        })
+  return <Progress label={words.value.lifecycle.progressFlush} done={null} text={text} />
+}
+
+const Cards = ({ cards: { done, total } }: Pick<Ending, 'cards'>) => {
+  const said = words.value.lifecycle
+  const text =
+    total === null ? said.cardsWaiting : fill(said.cardsOf, { done: number(done), total: number(total) })
+  return (
+    <Progress
+      label={said.progressCards}
+      done={total === null ? 0 : total === 0 ? 1 : Math.min(1, done / total)}
+      text={text}
+    />
+  )
+}
+
+function Sending() {
+  const said = words.value.lifecycle
+  const list = useResource(
+    (signal) => client.listMessages({ cause: 'summary', limit: 1 }, { signal }),
+    SUMMARY_MS,
+    'end-summary',
+  )
+  const [message] = list.value.value?.items ?? []
+  const [sent, total] = [message?.sent ?? 0, message?.recipients ?? 0]
+  return (
+    <Progress
+      label={said.progressSummary}
+      done={total === 0 ? null : sent / total}
+      text={fill(said.summaryStates.sending, { sent: number(sent), total: number(total) })}
+    />
+  )
+}

@@ -1,0 +1,141 @@
+import { useSignal } from '@preact/signals'
+import type { Data } from '#shared/client/index.ts'
+import { Button } from '../../../design/button.tsx'
+import { showToast } from '../../../design/toast.tsx'
+import { clock, date } from '../../clock.ts'
+import { status } from '../../live.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { PanelFrom } from '../../parts/panel.tsx'
+import type { Resource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+
+type Activity = Data<'readStatus'>
+const MAX_MESSAGE = 500
+const TOAST_MS = 10_000
+
+/** Says what the service answers after the change, and not what was asked for. */
+async function readBack(): Promise<void> {
+  const answer = await client.readStatus()
+  if (!answer.ok) return
+  const { status: state, changed_at, changed_by } = answer.data
+  const text = fill(words.value.lifecycle.readBack, {
+    status: words.value.bar.status[state],
+    time: clock(changed_at),
+    name: changed_by ?? '–',
+  })
+  showToast(text, { forMs: TOAST_MS })
+}
+
+export const PauseAndResume = ({ activity }: { readonly activity: Resource<Activity> }) => (
+  <PanelFrom title={words.value.lifecycle.message} kind="pause" from={activity}>
+    {(read) => <Controls current={status.value ?? read} />}
+  </PanelFrom>
+)
+
+type Current = Pick<Activity, 'status' | 'message' | 'changed_at' | 'changed_by'>
+
+function Controls({ current }: { readonly current: Current }) {
+  const said = words.value.lifecycle
+  const typed = useSignal<string | null>(null)
+  const asking = useSignal(false)
+  const paused = current.status === 'paused'
+  const message = typed.value ?? current.message ?? ''
+  const changed = typed.value !== null && typed.value.trim() !== (current.message ?? '')
+  const send = (next: 'paused' | 'active') =>
+    client.setStatus(next === 'paused' ? { status: next, message } : { status: next })
+  const done = () => {
+    typed.value = null
+    void readBack()
+  }
+  const next = paused ? 'active' : 'paused'
+  return (
+    <div class="pause-controls">
+      <div class="stack">
+        <State current={current} />
+        <MessageField value={message} onInput={(value) => (typed.value = value)} />
+        <div class="row">
+          <Button kind="primary" onClick={() => (asking.value = true)}>
+            {paused ? said.resume : said.pause}
+          </Button>
+          {paused && changed ? <Update run={() => send('paused')} onDone={done} /> : null}
+        </div>
+      </div>
+      <Phone message={message} />
+      <Confirm
+        title={paused ? said.resumeTitle : said.pauseTitle}
+        open={asking.value}
+        onClose={() => (asking.value = false)}
+        button={paused ? said.resume : said.pause}
+        run={() => send(next)}
+        onDone={done}
+      >
+        <p>{paused ? said.resumeText : said.pauseText}</p>
+        {paused ? null : <blockquote>{message === '' ? said.noMessage : message}</blockquote>}
+      </Confirm>
+    </div>
+  )
+}
+
+const State = ({ current }: { readonly current: Current }) => (
+  <p class="state-line">
+    <strong>
+      {fill(words.value.lifecycle.state, { status: words.value.bar.status[current.status].toLowerCase() })}
+    </strong>{' '}
+    <span class="quiet">
+      {fill(words.value.lifecycle.since, { time: date(current.changed_at) })}
+      {current.changed_by === null ? null : `, ${fill(words.value.common.by, { name: current.changed_by })}`}
+    </span>
+  </p>
+)
+
+interface MessageProps {
+  readonly value: string
+  readonly onInput: (value: string) => void
+}
+
+const MessageField = ({ value, onInput }: MessageProps) => (
+  <label class="field">
+    <span class="quiet small">{words.value.lifecycle.messageHint}</span>
+    <textarea
+      name="message"
+      maxLength={MAX_MESSAGE}
+      placeholder={words.value.lifecycle.messagePlaceholder}
+      value={value}
+      aria-label={words.value.lifecycle.message}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  </label>
+)
+
+interface UpdateProps {
+  readonly run: () => ReturnType<typeof client.setStatus>
+  readonly onDone: () => void
+}
+
+function Update({ run, onDone }: UpdateProps) {
+  const busy = useSignal(false)
+  const update = async () => {
+    busy.value = true
+    const answer = await run()
+    busy.value = false
+    if (answer.ok) onDone()
+    else showToast(answer.error.message, { warning: true })
+  }
+  return (
+    <Button busy={busy.value} onClick={() => void update()}>
+      {words.value.lifecycle.update}
+    </Button>
+  )
+}
+
+/** What a pilgrim sees. */
+const Phone = ({ message }: { readonly message: string }) => (
+  <figure class="phone">
+    <figcaption class="small quiet">{words.value.lifecycle.preview}</figcaption>
+    <div class="phone-screen">
+      <span class="badge warning">{words.value.bar.status.paused}</span>
+      <p>{message === '' ? words.value.lifecycle.noMessage : message}</p>
+    </div>
+  </figure>
+)

@@ -1,0 +1,1 @@
+export const Messages = () => <p>messages</p>

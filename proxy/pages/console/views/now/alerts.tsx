@@ -1,0 +1,60 @@
+import { clock, date } from '../../clock.ts'
+import { incident } from '../../live.ts'
+import { isStale, Panel, PanelFrom, Stamp } from '../../parts/panel.tsx'
+import type { Resource } from '../../resource.ts'
+import { consoleLanguage, fill, words } from '../../words.ts'
+import type { Condition } from './figure-tiles.tsx'
+
+/** What is wrong, and what to do about it. */
+export function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
+  const said = words.value.now
+  const value = condition.value.value
+  const bad = value !== null && value.causes.length > 0
+  if (!bad && condition.error.value === null)
+    return (
+      <Panel
+        title={said.alerts}
+        kind="alerts calm"
+        stale={isStale(condition)}
+        stamp={<Stamp at={condition.at.value} stale={isStale(condition)} />}
+      >
+        <p class="calm-line">{value === null ? words.value.common.loading : said.noAlerts}</p>
+      </Panel>
+    )
+  return (
+    <PanelFrom title={said.alerts} kind="alerts" from={condition}>
+      {({ causes, incident: stored }) => (
+        <>
+          <Since incident={incident.value ?? stored} />
+          <ul class="rows">
+            {causes.map((cause) => (
+              <Cause key={cause.key} cause={cause} />
+            ))}
+          </ul>
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (
+  <li class={cause.failure ? 'cause danger' : 'cause warning'}>
+    <span class={`badge ${cause.failure ? 'danger' : 'warning'}`}>
+      {cause.failure ? words.value.now.failure : words.value.now.warning}
+    </span>
+    <div class="grow">
+      <strong>{cause.text[consoleLanguage.value]}</strong>
+      <p class="small">
+        <span class="quiet">{words.value.now.todo}: </span>
+        {cause.what_to_do[consoleLanguage.value]}
+      </p>
+    </div>
+  </li>
+)
+
+const Since = ({ incident: opened }: { readonly incident: Condition['incident'] }) =>
+  opened === null ? null : (
+    <p class="small quiet" title={date(opened.opened_at)}>
+      {fill(words.value.now.incident, { time: clock(opened.opened_at), count: opened.alerts })}
+    </p>
+  )

@@ -1,0 +1,45 @@
+/** What happens now: the crowd, the rates, and whether everything is well. */
+import { useResource } from '../../resource.ts'
+import { client, level, MANAGER } from '../../session.ts'
+import { words } from '../../words.ts'
+import { Alerts } from './alerts.tsx'
+import { FigureTiles } from './figure-tiles.tsx'
+import { Parts } from './parts.tsx'
+import { Procession } from './procession.tsx'
+import { Rates } from './rates.tsx'
+
+const CONDITION_MS = 10_000
+const MAP_MS = 10_000
+/** LINE counts slowly, and each call of an operator counts in the token's limit. */
+const USAGE_MS = 300_000
+
+export function Now() {
+  const map = useResource((signal) => client.readEventMap({}, { signal }), MAP_MS, 'event-map')
+  const usage = useResource((signal) => client.readLineUsage({}, { signal }), USAGE_MS, 'usage')
+  return (
+    <div class="view now">
+      <h1 class="visually-hidden">{words.value.now.title}</h1>
+      {level.value >= MANAGER ? (
+        <Operating map={map} usage={usage} />
+      ) : (
+        <FigureTiles condition={null} map={map} usage={usage} />
+      )}
+      <Procession map={map} />
+    </div>
+  )
+}
+
+type Shared = Pick<Parameters<typeof FigureTiles>[0], 'map' | 'usage'>
+
+/** What managers and owners see beside it. */
+function Operating(shared: Shared) {
+  const condition = useResource((signal) => client.readCondition({}, { signal }), CONDITION_MS, 'condition')
+  return (
+    <>
+      <Alerts condition={condition} />
+      <FigureTiles condition={condition} {...shared} />
+      <Rates />
+      <Parts condition={condition} />
+    </>
+  )
+}

@@ -1,0 +1,113 @@
+/** Where the procession is, in words: front, middle and tail, and when they come to the next stations. */
+import type { Data } from '#shared/client/index.ts'
+import { MarkSymbol } from '../../../design/marks.tsx'
+import { minute, oneDigit } from '../../clock.ts'
+import { PanelFrom } from '../../parts/panel.tsx'
+import { type Resource, useResource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { consoleLanguage, fill, words } from '../../words.ts'
+
+type EventMap = Data<'readEventMap'>
+type Route = Data<'readRoute'>
+type Place = NonNullable<EventMap['front']>
+
+/** Shown at most; the nearest are first. */
+const STATIONS = 5
+
+export function Procession({ map }: { readonly map: Resource<EventMap> }) {
+  const version = map.value.value?.event?.route ?? null
+  const route = useResource<Route | null>(
+    async (signal) =>
+      version === null
+        ? { ok: true, status: 200, data: null, headers: new Headers() }
+        : client.readRoute({ v: version }, { signal }),
+    0,
+    `route ${version}`,
+  ).value.value
+  return (
+    <PanelFrom title={words.value.now.map} kind="procession" from={map}>
+      {(value) =>
+        value.front == null ? (
+          <p class="quiet">{words.value.now.nobody}</p>
+        ) : (
+          <Places map={value} route={route} />
+        )
+      }
+    </PanelFrom>
+  )
+}
+
+function Places({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
+  const said = words.value.now
+  const spread =
+    map.front?.route_km != null && map.tail?.route_km != null ? map.front.route_km - map.tail.route_km : null
+  return (
+    <>
+      <ul class="rows">
+        {(['front', 'middle', 'tail'] as const).map((name) => (
+          <li key={name}>
+            <MarkSymbol mark={name} />
+            <strong>{said[name]}</strong>
+            <span class="grow">{placeText(map[name] ?? null, route)}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="row small">
+        {map.speed_kmh == null ? null : (
+          <span>
+            {said.speed}: {oneDigit(map.speed_kmh)} km/h
+          </span>
+        )}
+        {spread === null ? null : (
+          <span>
+            {said.spread}: {oneDigit(spread)} km
+          </span>
+        )}
+      </p>
+      <Estimates map={map} route={route} />
+    </>
+  )
+}
+
+const stationName = (route: Route | null, index: number | null): string | null => {
+  const station = index === null ? undefined : route?.stations[index]
+  return station === undefined ? null : nameIn(station.name)
+}
+
+/** A name that may have a form for each language. */
+const nameIn = (name: string | Partial<Record<string, string>>): string =>
+  typeof name === 'string'
+    ? name
+    : (name[consoleLanguage.value] ?? name['zh-Hant'] ?? Object.values(name)[0] ?? '')
+
+function placeText(place: Place | null, route: Route | null): string {
+  if (place === null) return words.value.common.unknown
+  const name = stationName(route, place.station)
+  const parts = [
+    name === null ? null : fill(words.value.now.station, { name }),
+    place.route_km === null ? null : fill(words.value.now.routeKm, { km: oneDigit(place.route_km) }),
+  ].filter((part) => part !== null)
+  return parts.length > 0 ? parts.join(' · ') : `${place.lat.toFixed(4)}, ${place.lng.toFixed(4)}`
+}
+
+const Estimates = ({ map, route }: { readonly map: EventMap; readonly route: Route | null }) =>
+  (map.estimates ?? []).length === 0 ? null : (
+    <>
+      <h3>{words.value.now.estimates}</h3>
+      <ul class="rows small">
+        {map.estimates!.slice(0, STATIONS).map(({ station, front_at, middle_at }) => (
+          <li key={station}>
+            <span class="grow">{stationName(route, station) ?? station}</span>
+            {front_at === null ? null : (
+              <span>
+                {words.value.now.front} {minute(front_at)}
+              </span>
+            )}
+            <span>
+              {words.value.now.middle} {minute(middle_at)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )

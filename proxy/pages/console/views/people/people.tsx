@@ -1,0 +1,1 @@
+export const People = () => <p>people</p>

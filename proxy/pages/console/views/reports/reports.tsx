@@ -1,0 +1,1 @@
+export const Reports = () => <p>reports</p>

@@ -11,12 +11,20 @@ import { syncTrack } from '#shared/buffer/sync-track.ts'
 import { type Count, openProcessCounters } from '#shared/ledger/process-counters.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
+import {
+  createTrackerEndpoint,
+  listTrackersEndpoint,
+  revokeTrackerEndpoint,
+} from '#shared/contracts/trackers.ts'
 import { checkIn } from './check-in.ts'
+import { serveIngest } from './ingest/serve-ingest.ts'
 import { LivePositions } from './live-map.ts'
 import { FollowersMap } from './follow/followers-map.ts'
 import { createRouteAnswer } from './follow/show-route.ts'
 import { PublicMap } from './public-map.ts'
 import { createMap } from './show-map.ts'
+import { createKeyFinder } from './trackers/find-key.ts'
+import { createTracker, listTrackers, revokeTracker } from './trackers/manage-trackers.ts'
 
 export function createTracking(context: ServiceContext): Service {
   const { config, kv, db, now, log } = context
@@ -48,6 +56,7 @@ export function createTracking(context: ServiceContext): Service {
 
   const router = createRouter(context)
   servePoints(router, context, buffer, counters.count)
+  serveTrackers(router, context)
   const followers = serveMaps(router, context, live)
   return {
     name: 'tracking',
@@ -73,9 +82,20 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   const accept = { calendar, area: config.area, maxAgeMs: config.maxAgeMs, count }
   const checkInRules = { ...accept, limit: config.limits.checkin }
   const syncRules = { ...accept, limit: config.limits.sync }
+  const ingestRules = { ...accept, limit: config.limits.ingest }
   serve(router, context, checkInEndpoint, ({ body }) => checkIn(buffer, body, now(), checkInRules))
   serve(router, context, trackSyncEndpoint, ({ body }) =>
     syncTrack(buffer.admitTrack, body, now(), syncRules),
+  )
+  serveIngest(router, context, { buffer, findKey: createKeyFinder(context), rules: ingestRules, now })
+}
+
+/** The endpoints by which pilgrims manage the keys of their tracker apps. */
+function serveTrackers(router: Router, context: ServiceContext): void {
+  serve(router, context, createTrackerEndpoint, ({ body }) => createTracker(context, body))
+  serve(router, context, listTrackersEndpoint, ({ query }) => listTrackers(context, query.user_id))
+  serve(router, context, revokeTrackerEndpoint, ({ params, query }) =>
+    revokeTracker(context, query.user_id, params.id),
   )
 }
 

@@ -14,7 +14,13 @@ import {
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { countRefusal, countVerdict, countingAdmission } from '#shared/ledger/counted-admission.ts'
 import type { ProcessCounters } from '#shared/ledger/process-counters.ts'
-import { admitOrThrow, answerWithin, createAdmitWithTimeout, storeFull } from './admit/admit-with-timeout.ts'
+import {
+  admitOrThrow,
+  answerWithin,
+  type Admit,
+  createAdmitWithTimeout,
+  storeFull,
+} from './admit/admit-with-timeout.ts'
 import type { Journal } from './journal/journal.ts'
 import { createJournalFallback } from './journal/admit-to-journal.ts'
 import { createOfflineAdmission, type OfflineAdmission } from './journal/decide-without-kv.ts'
@@ -32,6 +38,12 @@ export interface Buffer {
    * @throws Refusal 503 when neither can store it, or no status was ever known
    */
   admitCheckIn(submission: Submission): Promise<Verdict>
+  /**
+   * Admits points of a tracker app, like a check-in: durable also while the kv is late or down. Some of these apps drop
+   * a point after a few attempts.
+   * @throws Refusal 503 when neither can store it, or no status was ever known
+   */
+  admitIngest(submission: Submission): Promise<Verdict>
   /** Admits a track. @throws Refusal 503 when the kv does not accept it; phones keep their points */
   admitTrack(submission: Submission): Promise<Verdict>
   /** Number of entries in this replica's journal. */
@@ -56,13 +68,12 @@ export interface BufferOptions {
 }
 
 export function createBuffer(options: BufferOptions): Buffer {
-  const { kv, journal, counters, rules, admitMs, prime, now, log } = options
+  const { kv, journal, counters, rules, prime, now, log } = options
   const offline = createOfflineAdmission(rules, now)
   const recovery = createJournalRecovery({ kv, journal, rules, log })
   const toJournal = createJournalFallback(offline, recovery, counters.count, log)
   const admit = createAdmitWithTimeout(kv, rules, prime, offline.learn)
   const watch = watchKv(options, offline.learn)
-  const latePartitions = createLatePartitions(kv.partitions)
   let isOpen = true
 
   const learn = (): Promise<void> =>
@@ -70,23 +81,11 @@ export function createBuffer(options: BufferOptions): Buffer {
       log.warn('the status is not known yet; the first request reads it again', errorFields(error)),
     )
 
+  const admitOrJournal = createJournaledAdmission(options, admit, toJournal, watch.isFull)
+
   return {
-    async admitCheckIn(submission) {
-      // Counted here and not by a wrapper: an additional promise is measurable at thousands of requests per second.
-      try {
-        if (watch.isFull()) throw storeFull()
-        const partition = partitionOf(submission.userId, kv.partitions)
-        if (latePartitions.isLate(partition)) return await toJournal(submission, null)
-        const firstCall = admit(submission)
-        const answer = await answerWithin(firstCall, admitMs)
-        if (answer === 'unavailable') return await toJournal(submission, null)
-        if (answer !== 'late') return countVerdict(counters.count, submission, answer)
-        latePartitions.add(partition)
-        return await toJournal(submission, firstCall)
-      } catch (error) {
-        throw countRefusal(counters.count, submission, error)
-      }
-    },
+    admitCheckIn: admitOrJournal,
+    admitIngest: admitOrJournal,
     admitTrack: countingAdmission(counters.count, async (submission) => {
       if (watch.isFull()) throw storeFull()
       return admitOrThrow(admit, submission)
@@ -105,6 +104,32 @@ export function createBuffer(options: BufferOptions): Buffer {
       await watch.stop()
       await recovery.stop()
     },
+  }
+}
+
+/** Admission by the kv, or by the journal when the kv is late or down. */
+function createJournaledAdmission(
+  { kv, counters, admitMs }: BufferOptions,
+  admit: Admit,
+  toJournal: ReturnType<typeof createJournalFallback>,
+  isFull: () => boolean,
+): (submission: Submission) => Promise<Verdict> {
+  const latePartitions = createLatePartitions(kv.partitions)
+  return async (submission) => {
+    // Counted here and not by a wrapper: an additional promise is measurable at thousands of requests per second.
+    try {
+      if (isFull()) throw storeFull()
+      const partition = partitionOf(submission.userId, kv.partitions)
+      if (latePartitions.isLate(partition)) return await toJournal(submission, null)
+      const firstCall = admit(submission)
+      const answer = await answerWithin(firstCall, admitMs)
+      if (answer === 'unavailable') return await toJournal(submission, null)
+      if (answer !== 'late') return countVerdict(counters.count, submission, answer)
+      latePartitions.add(partition)
+      return await toJournal(submission, firstCall)
+    } catch (error) {
+      throw countRefusal(counters.count, submission, error)
+    }
   }
 }
 

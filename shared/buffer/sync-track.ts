@@ -18,6 +18,8 @@ export interface SyncRules extends AcceptRules {
 
 /**
  * Admits a batch.
+ * @param kind whose rate limit applies
+ * @param id requests with the same id are charged once
  * @throws Refusal 403 paused or ended, 429, 503
  */
 export async function syncTrack(
@@ -25,6 +27,8 @@ export async function syncTrack(
   request: TrackSyncRequest,
   receivedMs: number,
   rules: SyncRules,
+  kind: 'sync' | 'ingest' = 'sync',
+  id: string = submissionId(),
 ): Promise<TrackSyncAnswer> {
   const { points, rejected } = acceptTrack(request.points, receivedMs, rules)
   // If several points of a batch have the same identity, the first one counts.
@@ -34,9 +38,9 @@ export async function syncTrack(
     if (!distinct.has(entry.field)) distinct.set(entry.field, entry)
   }
   const verdict = await admitTrack({
-    id: submissionId(),
+    id,
     userId: request.user_id,
-    kind: 'sync',
+    kind,
     entries: [...distinct.values()],
     duplicateKey: '',
     recordedMs: receivedMs,
@@ -46,7 +50,7 @@ export async function syncTrack(
   // Also counted when the batch is refused, because it was received. The other points are counted by the admission.
   rules.count('duplicate', repeated)
   countRejected(rules.count, rejected)
-  if (verdict.outcome !== 'admitted') throw refusalOfVerdict(verdict, 'sync', rules.limit)
+  if (verdict.outcome !== 'admitted') throw refusalOfVerdict(verdict, kind, rules.limit)
   return {
     accepted: distinct.size - verdict.duplicates,
     duplicates: verdict.duplicates + repeated,

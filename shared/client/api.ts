@@ -27,6 +27,15 @@ export type Answer = number | boolean | string | string[]
 
 export type Answers = Record<string, Answer>
 
+export interface AppSetUp {
+  /** The address that the app sends to; it contains the key */
+  url: string
+  /** Opens the app on the phone and sets it up; null: the app has no such link, so type the url */
+  link: string | null
+  /** A QR code of the link, or of the url where there is no link, as an SVG document */
+  qr: string
+}
+
 export interface AssignRoleAnswer {
   userId: UserId
   role: Role | null
@@ -521,6 +530,10 @@ export interface IncidentCause {
   }
 }
 
+export interface IngestAnswer {
+  result: 'ok'
+}
+
 export type Instant = string
 
 export type Key = string
@@ -707,6 +720,21 @@ export interface MenuStatus {
 
 export type Mode = string
 
+export interface NewTracker {
+  id: string
+  label: string | null
+  created_at: Time
+  /** Secret, and shown only in this answer */
+  key: string
+  apps: {
+    owntracks: AppSetUp
+    overland: AppSetUp
+    traccar: AppSetUp
+    osmand: AppSetUp
+    gpslogger: AppSetUp
+  }
+}
+
 export interface NotificationSlot {
   id: string
   enabled: boolean
@@ -737,6 +765,29 @@ export interface Notifications {
   changed_by: string | null
 }
 
+export interface OverlandBatch {
+  locations: {
+    geometry: {
+      /** longitude, latitude */
+      coordinates: number[]
+      [name: string]: unknown
+    }
+    properties: {
+      /** ISO 8601 */
+      timestamp?: string
+      /** metres */
+      altitude?: number
+      /** m/s; negative is unknown */
+      speed?: number
+      /** metres; negative is unknown */
+      horizontal_accuracy?: number
+      [name: string]: unknown
+    }
+    [name: string]: unknown
+  }[]
+  [name: string]: unknown
+}
+
 export interface OwnErasureRequest {
   user_id: UserId
   /** true: the pilgrim was asked and wants it; nothing can be restored afterwards */
@@ -746,6 +797,26 @@ export interface OwnErasureRequest {
 export interface OwnExportRequest {
   user_id: UserId
   format?: 'json' | 'gpx'
+}
+
+export type OwnTracksAnswer = unknown[]
+
+export interface OwnTracksMessage {
+  /** location; other messages are not stored */
+  _type?: string
+  lat?: number
+  lon?: number
+  /** Time of the fix, epoch seconds */
+  tst?: number
+  /** metres */
+  acc?: number
+  /** metres */
+  alt?: number
+  /** km/h; 0 is unknown */
+  vel?: number
+  /** p: a ping with an old place, which is not stored */
+  t?: string
+  [name: string]: unknown
 }
 
 export interface OwnWalk {
@@ -958,6 +1029,10 @@ export interface Replayed {
   id: number
   /** replayed: back in the buffer; refused: already refused again; erased: dropped because the pilgrim was erased */
   outcome: 'replayed' | 'refused' | 'erased'
+}
+
+export interface RevokeTrackerAnswer {
+  id: string
 }
 
 export type Role = 'owner' | 'manager' | 'volunteer'
@@ -1203,6 +1278,44 @@ export interface TokenInUse {
   last_used: Time | null
 }
 
+export interface TraccarLocation {
+  location: {
+    /** ISO 8601 */
+    timestamp: string
+    coords: {
+      latitude?: number
+      longitude?: number
+      /** metres */
+      accuracy?: number
+      /** metres */
+      altitude?: number
+      /** m/s; −1 is unknown */
+      speed?: number
+      [name: string]: unknown
+    }
+    [name: string]: unknown
+  }
+  [name: string]: unknown
+}
+
+export interface TraccarParameters {
+  /** degrees */
+  lat?: string
+  /** degrees */
+  lon?: string
+  /** Epoch seconds or milliseconds, or ISO 8601 */
+  timestamp?: string
+  /** metres; 0 and below is unknown */
+  accuracy?: string
+  /** metres */
+  altitude?: string
+  /** knots; below 0 is unknown */
+  speed?: string
+  /** The same in m/s */
+  speed_ms?: string
+  [name: string]: unknown
+}
+
 export interface TrackBatch {
   user_id: UserId
   /** In order of time, oldest first */
@@ -1222,6 +1335,41 @@ export interface TrackSyncAnswer {
   }[]
   /** The phone may delete this batch’s points up to this time, and the rejected points */
   durable_through: Time | null
+}
+
+export interface Tracker {
+  id: string
+  label: string | null
+  created_at: Time
+}
+
+export interface TrackerList {
+  /** Oldest first */
+  items: Tracker[]
+}
+
+export interface TrackerParameters {
+  /** degrees */
+  lat?: string
+  /** degrees */
+  lon?: string
+  /** Epoch seconds or milliseconds, or ISO 8601 */
+  timestamp?: string
+  /** metres; 0 and below is unknown */
+  accuracy?: string
+  /** metres */
+  altitude?: string
+  /** m/s; below 0 is unknown */
+  speed?: string
+  /** The same in m/s */
+  speed_ms?: string
+  [name: string]: unknown
+}
+
+export interface TrackerRequest {
+  user_id: UserId
+  /** A name for the pilgrim’s own list, such as “old phone”; at most 64 characters */
+  label?: string | null
 }
 
 export interface UploadScreenshotForm {
@@ -1313,6 +1461,8 @@ export interface UserDetail {
     status: string
     created_at: Time
   }[]
+  /** The pilgrim’s tracker apps, oldest first, without their keys */
+  trackers: Tracker[]
   /** Time of the first contact; null for a pilgrim who is in the buffer only */
   created_at: Time | null
   /** Time of the last change of the profile */
@@ -1433,6 +1583,11 @@ export interface Operations {
     }
     data: PhotoCount
   }
+  /** Makes a key for a tracker app, with set-up links; a pilgrim has at most 10 at a time */
+  createTracker: {
+    input: Caller<TrackerRequest>
+    data: NewTracker
+  }
   /** Deploys the rich menu of each language; unchanged menus are skipped */
   deployMenus: {
     input: Nothing
@@ -1484,6 +1639,132 @@ export interface Operations {
   forceFlush: {
     input: Nothing
     data: Flushed
+  }
+  /** Takes a position of GPSLogger’s custom URL, in the query or as a form */
+  ingestGpslogger: {
+    input: {
+      /** The tracker’s key */
+      key: string
+      /** degrees */
+      lat?: string | number
+      /** degrees */
+      lon?: string | number
+      /** Epoch seconds or milliseconds, or ISO 8601 */
+      timestamp?: string | number
+      /** metres; 0 and below is unknown */
+      accuracy?: string | number
+      /** metres */
+      altitude?: string | number
+      /** m/s; below 0 is unknown */
+      speed?: string | number
+      /** The same in m/s */
+      speed_ms?: string | number
+    } & RawBody
+    data: IngestAnswer
+  }
+  /** The same by GET, which is GPSLogger’s default */
+  ingestGpsloggerQuery: {
+    input: {
+      /** The tracker’s key */
+      key: string
+      /** degrees */
+      lat?: string | number
+      /** degrees */
+      lon?: string | number
+      /** Epoch seconds or milliseconds, or ISO 8601 */
+      timestamp?: string | number
+      /** metres; 0 and below is unknown */
+      accuracy?: string | number
+      /** metres */
+      altitude?: string | number
+      /** m/s; below 0 is unknown */
+      speed?: string | number
+      /** The same in m/s */
+      speed_ms?: string | number
+    }
+    data: IngestAnswer
+  }
+  /** Takes a position of OsmAnd’s online tracking */
+  ingestOsmand: {
+    input: {
+      /** The tracker’s key */
+      key: string
+      /** degrees */
+      lat?: string | number
+      /** degrees */
+      lon?: string | number
+      /** Epoch seconds or milliseconds, or ISO 8601 */
+      timestamp?: string | number
+      /** metres; 0 and below is unknown */
+      accuracy?: string | number
+      /** metres */
+      altitude?: string | number
+      /** m/s; below 0 is unknown */
+      speed?: string | number
+      /** The same in m/s */
+      speed_ms?: string | number
+    }
+    data: IngestAnswer
+  }
+  /** Takes a batch of Overland; success means durable, or never to be sent again */
+  ingestOverland: {
+    input: {
+      /** The tracker’s key */
+      key: string
+    } & OverlandBatch
+    data: IngestAnswer
+  }
+  /** Takes a message of OwnTracks (HTTP mode); success means durable, or never to be sent again */
+  ingestOwntracks: {
+    input: {
+      /** The tracker’s key */
+      key: string
+    } & OwnTracksMessage
+    data: OwnTracksAnswer
+  }
+  /** Takes a position of Traccar Client: in the query (8), as JSON (9) or as a form (10) */
+  ingestTraccar: {
+    input: {
+      /** The tracker’s key */
+      key: string
+      /** degrees */
+      lat?: string | number
+      /** degrees */
+      lon?: string | number
+      /** Epoch seconds or milliseconds, or ISO 8601 */
+      timestamp?: string | number
+      /** metres; 0 and below is unknown */
+      accuracy?: string | number
+      /** metres */
+      altitude?: string | number
+      /** knots; below 0 is unknown */
+      speed?: string | number
+      /** The same in m/s */
+      speed_ms?: string | number
+    } & TraccarLocation
+    data: IngestAnswer
+  }
+  /** The same by GET, as old versions of Traccar Client send it */
+  ingestTraccarQuery: {
+    input: {
+      /** The tracker’s key */
+      key: string
+      /** degrees */
+      lat?: string | number
+      /** degrees */
+      lon?: string | number
+      /** Epoch seconds or milliseconds, or ISO 8601 */
+      timestamp?: string | number
+      /** metres; 0 and below is unknown */
+      accuracy?: string | number
+      /** metres */
+      altitude?: string | number
+      /** knots; below 0 is unknown */
+      speed?: string | number
+      /** The same in m/s */
+      speed_ms?: string | number
+    }
+    data: IngestAnswer
   }
   /** Every admin write, newest first */
   listAudit: {
@@ -1549,6 +1830,13 @@ export interface Operations {
     input: Nothing
     data: ListTokensAnswer
   }
+  /** The trackers of a pilgrim, without their keys */
+  listTrackers: {
+    input: {
+      user_id?: UserId
+    }
+    data: TrackerList
+  }
   /** Messages to one pilgrim among the latest 100 of the event, newest first */
   listUserMessages: {
     input: {
@@ -1579,6 +1867,14 @@ export interface Operations {
       search?: string | number
     }
     data: ListUsersAnswer
+  }
+  /** The profile that GPSLogger’s set-up link loads: custom URL, 30 s, 20 m */
+  loadGpsloggerProfile: {
+    input: {
+      /** The tracker’s key */
+      key: string
+    }
+    data: string
   }
   /** What ending the event would do now; changes nothing. A dry run of push to all returns the recipients of the summary */
   previewEnd: {
@@ -1755,6 +2051,14 @@ export interface Operations {
     }
     data: Replayed
   }
+  /** Revokes a tracker: its key is refused from the answer on, by every replica */
+  revokeTracker: {
+    input: {
+      id: string
+      user_id?: UserId
+    }
+    data: RevokeTrackerAnswer
+  }
   /** Queues a message to an audience; it is sent in the background */
   sendPush: {
     input: PushRequest
@@ -1859,6 +2163,7 @@ export const OPERATIONS = {
   assignRole: 'POST /api/event/admin/roles a',
   checkIn: 'POST /api/event/checkin ub',
   countPhotos: 'GET /api/event/photos/count uq',
+  createTracker: 'POST /api/event/trackers ub',
   deployMenus: 'POST /api/event/admin/richmenu a',
   drawCard: 'POST /api/event/og-image aub',
   dropDeadLetter: 'DELETE /api/event/admin/dead-letters/{id} a',
@@ -1868,6 +2173,13 @@ export const OPERATIONS = {
   exportOwnData: 'POST /api/event/me/export ubj',
   exportUser: 'GET /api/event/admin/users/{userId}/export aj',
   forceFlush: 'POST /api/event/admin/flush a',
+  ingestGpslogger: 'POST /api/event/ingest/{key}/gpslogger rj',
+  ingestGpsloggerQuery: 'GET /api/event/ingest/{key}/gpslogger j',
+  ingestOsmand: 'GET /api/event/ingest/{key}/osmand j',
+  ingestOverland: 'POST /api/event/ingest/{key}/overland j',
+  ingestOwntracks: 'POST /api/event/ingest/{key}/owntracks j',
+  ingestTraccar: 'POST /api/event/ingest/{key}/traccar j',
+  ingestTraccarQuery: 'GET /api/event/ingest/{key}/traccar j',
   listAudit: 'GET /api/event/admin/audit a',
   listDeadLetters: 'GET /api/event/admin/dead-letters a',
   listFeedback: 'GET /api/event/feedback a',
@@ -1875,9 +2187,11 @@ export const OPERATIONS = {
   listRoles: 'GET /api/event/admin/roles a',
   listSurveys: 'GET /api/event/admin/surveys a',
   listTokens: 'GET /api/event/admin/tokens a',
+  listTrackers: 'GET /api/event/trackers uq',
   listUserMessages: 'GET /api/event/admin/users/{userId}/messages a',
   listUserPoints: 'GET /api/event/admin/users/{userId}/points a',
   listUsers: 'GET /api/event/admin/users a',
+  loadGpsloggerProfile: 'GET /api/event/ingest/{key}/gpslogger.properties t',
   openStream: 'GET /api/event/admin/stream at',
   previewEnd: 'GET /api/event/admin/end-activity a',
   readBoard: 'GET /api/event/feedback/status',
@@ -1906,6 +2220,7 @@ export const OPERATIONS = {
   readUser: 'GET /api/event/admin/users/{userId} a',
   receiveWebhook: 'POST /api/event/webhook',
   requeueDeadLetter: 'POST /api/event/admin/dead-letters/{id}/replay a',
+  revokeTracker: 'DELETE /api/event/trackers/{id} uq',
   sendPush: 'POST /api/event/push a',
   setNotifications: 'PUT /api/event/admin/notifications a',
   setParticipantStatus: 'POST /api/event/participant-status ub',

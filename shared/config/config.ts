@@ -8,7 +8,7 @@ import { readArea } from './read-area.ts'
 import { parseOrigins } from './origins.ts'
 import { readRoute } from './read-route.ts'
 import { type Environment, resolveFiles } from './resolve-files.ts'
-
+import { timeZone } from './time-zone.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 export type { Environment }
@@ -22,17 +22,6 @@ const server = (scheme: RegExp, example: string) =>
     .string()
     .regex(scheme, { error: `must begin with ${example}` })
     .default('')
-const timeZone = z.string().refine(
-  (zone) => {
-    try {
-      new Intl.DateTimeFormat('en-US', { timeZone: zone })
-      return true
-    } catch {
-      return false
-    }
-  },
-  { error: 'is not an IANA time zone such as Asia/Taipei' },
-)
 
 /** Every setting and its default; services/README.md, "Settings", describes them. */
 const Settings = z.object({
@@ -68,6 +57,8 @@ const Settings = z.object({
   EVENT_LIMIT_CHECKIN_SECONDS: count(60),
   EVENT_LIMIT_SYNC: count(10),
   EVENT_LIMIT_SYNC_SECONDS: count(60),
+  EVENT_LIMIT_INGEST: count(60),
+  EVENT_LIMIT_INGEST_SECONDS: count(60),
   EVENT_LIMIT_SURVEY: count(2),
   EVENT_LIMIT_SURVEY_SECONDS: count(600),
   EVENT_LIMIT_USER_WRITE: count(30),
@@ -157,6 +148,7 @@ const bufferOf = (s: Parsed) => ({
 const limitsOf = (s: Parsed) => ({
   checkin: window(s.EVENT_LIMIT_CHECKIN, s.EVENT_LIMIT_CHECKIN_SECONDS),
   sync: window(s.EVENT_LIMIT_SYNC, s.EVENT_LIMIT_SYNC_SECONDS),
+  ingest: window(s.EVENT_LIMIT_INGEST, s.EVENT_LIMIT_INGEST_SECONDS),
   survey: window(s.EVENT_LIMIT_SURVEY, s.EVENT_LIMIT_SURVEY_SECONDS),
   'user-write': window(s.EVENT_LIMIT_USER_WRITE, s.EVENT_LIMIT_USER_WRITE_SECONDS),
   'address-write': window(s.EVENT_LIMIT_ADDRESS_WRITE, s.EVENT_LIMIT_ADDRESS_WRITE_SECONDS),

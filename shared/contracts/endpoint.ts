@@ -22,7 +22,7 @@ export type ServiceName = z.infer<typeof ServiceName>
 export type Access = 'public' | 'optional' | 'volunteer' | 'manager' | 'owner'
 
 /** Names of rate limits. Admission applies those of tracking in the atomic call that buffers the points. */
-export type LimitName = 'checkin' | 'sync' | 'survey' | 'user-write' | 'address-write' | 'admin'
+export type LimitName = 'checkin' | 'sync' | 'ingest' | 'survey' | 'user-write' | 'address-write' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -63,6 +63,13 @@ export interface Endpoint<
    * where the handler reads it; null: bytes. Empty: `body` as JSON.
    */
   readonly sent: Readonly<Record<string, z.ZodType | null>>
+  /** Maximum size of the body; null: that of the configuration. The proxy has the same limits. */
+  readonly bodyBytes: number | null
+  /**
+   * Whether what a client may repeat later (`TEMPORARY_CODES`) is answered with 503 and `Retry-After`: tracker apps
+   * delete a point when the answer is 4xx.
+   */
+  readonly temporaryIs503: boolean
   /** Fast validation of the common form of a body, where speed matters; null: validate with the schema. */
   fastBody?(given: unknown): z.infer<Body> | null
   /** Fast selection of the declared fields of an answer, where speed matters. */
@@ -89,6 +96,13 @@ export interface Endpoint<
   /** Schemas of error bodies that differ from `ErrorBody`, by status. */
   readonly refusals: Readonly<Record<number, z.ZodType>>
 }
+
+/**
+ * Whether a call acts in a pilgrim's name, so that their identity is verified. What everybody may read about a pilgrim
+ * (named in the query, and without a limit) needs none.
+ */
+export const actsForPilgrim = ({ access, caller, limit }: Endpoint): boolean =>
+  access === 'public' && caller !== 'none' && (caller !== 'query' || limit !== null)
 
 /** Answer data that is already serialized as JSON. Only contracts create it, and they declare its fields. */
 export class Written {
@@ -127,6 +141,8 @@ export function endpoint<
     query: Nothing as unknown as Q,
     body: Nothing as unknown as B,
     bodyKind: given.body === undefined ? 'none' : 'json',
+    bodyBytes: null,
+    temporaryIs503: false,
     media: null,
     otherMedia: [],
     downloads: [],

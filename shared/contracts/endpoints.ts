@@ -13,6 +13,7 @@ import * as feedback from './feedback.ts'
 import * as fields from './fields.ts'
 import * as gpsPoints from './gps-points.ts'
 import * as home from './home.ts'
+import * as ingest from './ingest.ts'
 import * as ledger from './ledger.ts'
 import * as map from './map.ts'
 import * as messages from './messages.ts'
@@ -25,6 +26,7 @@ import * as reports from './reports.ts'
 import * as stream from './stream.ts'
 import * as supervision from './supervision.ts'
 import * as survey from './survey.ts'
+import * as trackers from './trackers.ts'
 import * as tracking from './tracking.ts'
 import * as userDetail from './user-detail.ts'
 import * as userHistory from './user-history.ts'
@@ -32,6 +34,8 @@ import * as userHistory from './user-history.ts'
 /** Modules that declare endpoints or the schemas of their bodies and answers. */
 const MODULES = [
   tracking,
+  trackers,
+  ingest,
   survey,
   profile,
   photos,

@@ -5,6 +5,7 @@ import { endpoint } from './endpoint.ts'
 import { Latitude, Longitude, Role, Time, UserId } from './fields.ts'
 import { PendingPoints, Profile } from './profile.ts'
 import { Answer } from './survey.ts'
+import { Tracker } from './trackers.ts'
 
 /** Maximum length of each list, newest first. An export contains all items. */
 export const LISTED = 10
@@ -58,6 +59,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
   recent_feedback: z
     .array(z.object({ id: z.int(), category: z.string(), status: z.string(), created_at: Time }))
     .describe(`The last ${LISTED} feedback items, newest first`),
+  trackers: z.array(Tracker).describe('The pilgrim’s tracker apps, oldest first, without their keys'),
   created_at: Time.nullable().describe(
     'Time of the first contact; null for a pilgrim who is in the buffer only',
   ),

@@ -6,8 +6,9 @@ import { z } from 'zod'
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { ACCESS_LEVEL, type Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { type Endpoint, Nothing } from '#shared/contracts/endpoint.ts'
+import { actsForPilgrim, type Endpoint, type LimitName, Nothing } from '#shared/contracts/endpoint.ts'
 import { UserId } from '#shared/contracts/fields.ts'
+import { SUBMISSION_KINDS } from '#shared/kv/kv.ts'
 import { forbidden, notActive, Refusal, unauthorized } from '#shared/http/errors.ts'
 import { charge } from '#shared/security/rate-limits.ts'
 import { validationMessage } from '#shared/http/validation-message.ts'
@@ -68,10 +69,13 @@ async function refuseAfterEnd({ db, kv }: ServiceContext): Promise<void> {
   if (status === 'ended') throw notActive('ended', message)
 }
 
+/** Limits that admission applies in the atomic call that buffers the points. */
+const ADMISSION_LIMITS: readonly LimitName[] = SUBMISSION_KINDS
+
 /** Counts a call in its rate limit, except for limits that admission applies. */
 async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId: unknown, request: Request) {
   const { limit } = endpoint
-  if (limit === null || limit === 'admin' || limit === 'checkin' || limit === 'sync') return
+  if (limit === null || limit === 'admin' || ADMISSION_LIMITS.includes(limit)) return
   const byUser = limit !== 'address-write' && typeof userId === 'string'
   const name = byUser ? limit : 'address-write'
   // The survey has two paths, which share one limit.
@@ -102,7 +106,9 @@ export function forgiveAddress(
 export async function admit(context: ServiceContext, endpoint: Endpoint, request: Request) {
   // Every endpoint refuses a body that is too large, even an endpoint without a body.
   const bytes =
-    endpoint.method === 'GET' ? new Uint8Array() : await readBytes(request, context.config.bodyBytes)
+    endpoint.method === 'GET'
+      ? new Uint8Array()
+      : await readBytes(request, endpoint.bodyBytes ?? context.config.bodyBytes)
   const operator = endpoint.access === 'public' ? null : await authorize(context, endpoint, request)
   const json = endpoint.bodyKind === 'json' ? parseJson(bytes) : {}
   return { json, bytes, operator }
@@ -130,8 +136,7 @@ export async function callOf(
   const queried = endpoint.query === Nothing ? {} : Object.fromEntries(new URL(request.url).searchParams)
   const query = parse(endpoint.query, endpoint.caller === 'query' ? foldUserId(queried, header) : queried)
   const userId = callerOf(endpoint, body, query, header)
-  if (endpoint.access === 'public' && endpoint.caller !== 'query' && typeof userId === 'string')
-    await context.checkIdentity(request, userId)
+  if (actsForPilgrim(endpoint) && typeof userId === 'string') await context.checkIdentity(request, userId)
   if (endpoint.closedAtEnd) await refuseAfterEnd(context)
   if (isPublicWrite(endpoint, operator)) context.addresses.charge(context.addressOf(request))
   await chargePublic(context, endpoint, userId, request)

@@ -1,5 +1,5 @@
 /** The class of all errors that a client may see. Any other error is answered with 500 and no details. */
-import type { ErrorCode } from '#shared/contracts/errors.ts'
+import { type ErrorCode, TEMPORARY_CODES } from '#shared/contracts/errors.ts'
 
 export class Refusal extends Error {
   override name = 'Refusal'
@@ -23,6 +23,15 @@ export const conflict = (message: string) => new Refusal(409, 'conflict', messag
 /** 503: a dependency is unavailable. @param retryAfterS whole seconds */
 export const unavailable = (message: string, retryAfterS = 5) =>
   new Refusal(503, 'unavailable', message, { 'Retry-After': String(retryAfterS) })
+
+/** For so long a client waits that is told nothing better. */
+const RETRY_S = 30
+
+/** 503 for what a client may repeat later (`TEMPORARY_CODES`), with the code and the headers of the refusal. */
+export const temporaryAs503 = (error: unknown): unknown =>
+  error instanceof Refusal && TEMPORARY_CODES.includes(error.reason)
+    ? new Refusal(503, error.reason, error.message, { 'Retry-After': String(RETRY_S), ...error.headers })
+    : error
 
 /** 403 while the event is paused or after its end; `message` is the operators' message for pilgrims. */
 export const notActive = (status: 'paused' | 'ended', message: string | null) =>

@@ -6,6 +6,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
 import { admit, type Call, callOf, forgiveAddress } from './check-request.ts'
 import { answerError, withRequestTimeout } from './answer-errors.ts'
+import { temporaryAs503 } from './errors.ts'
 import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
 import { ResponseCache } from './response-cache.ts'
 
@@ -69,6 +70,10 @@ function counted(
   return response
 }
 
+/** The error in the endpoint's terms. */
+const termsOf = ({ temporaryIs503 }: Endpoint, error: unknown): unknown =>
+  temporaryIs503 ? temporaryAs503(error) : error
+
 /** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
 export function serve<E extends Endpoint>(
   router: Router,
@@ -103,7 +108,7 @@ export function serve<E extends Endpoint>(
     try {
       return await withRequestTimeout(request, answer(routed, requestId))
     } catch (error) {
-      return stamp(answerError(context, error, request, requestId), set, requestId)
+      return stamp(answerError(context, termsOf(endpoint, error), request, requestId), set, requestId)
     }
   }
   // Elysia parses this parameter list and prepares only what it names: no headers, query or cookies.

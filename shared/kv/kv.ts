@@ -40,15 +40,19 @@ export interface Position {
   readonly lng: number
 }
 
+/** Each kind has a rate limit of its own. `ingest`: track points of a tracker app. */
+export const SUBMISSION_KINDS = ['checkin', 'sync', 'ingest'] as const
+export type SubmissionKind = (typeof SUBMISSION_KINDS)[number]
+
 /** Points that one request adds to the buffer of one pilgrim. */
 export interface Submission {
   /** Unique per request; a repeated call with the same id is charged once to the rate limit. */
   readonly id: string
   readonly userId: string
-  readonly kind: 'checkin' | 'sync'
+  readonly kind: SubmissionKind
   /** The first entry of a check-in is the check-in itself; track points follow. */
   readonly entries: readonly Entry[]
-  /** Check-ins with the same key within the duplicate window are duplicates; empty for a sync. */
+  /** Check-ins with the same key within the duplicate window are duplicates; empty for other kinds. */
   readonly duplicateKey: string
   /** Time at which the check-in counts; its duplicates are answered with it. */
   readonly recordedMs: number
@@ -60,6 +64,7 @@ export interface Submission {
 export interface AdmissionRules {
   readonly checkin: Window
   readonly sync: Window
+  readonly ingest: Window
   readonly duplicateMs: number
   readonly retentionMs: number
   readonly pendingMax: number

@@ -26,19 +26,24 @@ function headersOf({ access, bodyKind, sent }: Endpoint, { headers = {} }: Examp
   }
 }
 
+/** A body as it is sent, JSON or a form; null without one. */
+const written = ({ body, form }: Example): string | null =>
+  form !== undefined ? String(new URLSearchParams(form)) : body === undefined ? null : JSON.stringify(body)
+
 /** Whether the sample sends bytes of a file. */
-const sendsFile = ({ bodyKind }: Endpoint, { body }: Example): boolean =>
-  bodyKind === 'raw' && body === undefined
+const sendsFile = ({ bodyKind }: Endpoint, example: Example): boolean =>
+  bodyKind === 'raw' && written(example) === null
 
 function curl(endpoint: Endpoint, url: string, example: Example): string {
   const { method } = endpoint
+  const body = written(example)
   const lines = [
     `curl ${quoted(addressOf(endpoint, url, example))}`,
-    ...(method === 'GET' || (method === 'POST' && example.body !== undefined) ? [] : [`-X ${method}`]),
+    ...(method === 'GET' || (method === 'POST' && body !== null) ? [] : [`-X ${method}`]),
     ...Object.entries(headersOf(endpoint, example)).map(
       ([name, value]) => `-H ${quoted(`${name}: ${value}`)}`,
     ),
-    ...(example.body === undefined ? [] : [`-d ${quoted(JSON.stringify(example.body))}`]),
+    ...(body === null ? [] : [`-d ${quoted(body)}`]),
     ...(sendsFile(endpoint, example) ? ['--data-binary @picture.png'] : []),
   ]
   return lines.join(' \\\n  ')
@@ -46,13 +51,19 @@ function curl(endpoint: Endpoint, url: string, example: Example): string {
 
 const indented = (value: unknown): string => JSON.stringify(value, null, 2).replaceAll('\n', '\n  ')
 
+/** The body as an expression, if there is one. */
+function literal({ body, form }: Example): string[] {
+  if (form !== undefined) return [`new URLSearchParams(${indented(form)})`]
+  return body === undefined ? [] : [`JSON.stringify(${indented(body)})`]
+}
+
 function typescript(endpoint: Endpoint, url: string, example: Example): string {
   const { method, media } = endpoint
   const headers = headersOf(endpoint, example)
   const options = [
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
     ...(Object.keys(headers).length === 0 ? [] : [`  headers: ${indented(headers)},`]),
-    ...(example.body === undefined ? [] : [`  body: JSON.stringify(${indented(example.body)}),`]),
+    ...literal(example).map((source) => `  body: ${source},`),
     ...(sendsFile(endpoint, example) ? ["  body: await Bun.file('picture.png').bytes(),"] : []),
   ]
   const given = options.length === 0 ? '' : `, {\n${options.join('\n')}\n}`

@@ -10,6 +10,7 @@ import { OWN_DATA } from './examples/own-data.ts'
 import { PEOPLE } from './examples/people.ts'
 import { PILGRIMS } from './examples/pilgrims.ts'
 import { REPORTS } from './examples/reports.ts'
+import { TRACKERS } from './examples/trackers.ts'
 
 export interface Example {
   readonly params?: Readonly<Record<string, string | number>>
@@ -17,6 +18,8 @@ export interface Example {
   readonly headers?: Readonly<Record<string, string>>
   /** JSON body. */
   readonly body?: unknown
+  /** Fields of a form, where there is no JSON body. */
+  readonly form?: Readonly<Record<string, string>>
   /** `data` of the envelope; for other media types the whole answer. Absent for pictures and pages. */
   readonly answer?: unknown
 }
@@ -34,4 +37,5 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...OWN_DATA,
   ...PEOPLE,
   ...REPORTS,
+  ...TRACKERS,
 }

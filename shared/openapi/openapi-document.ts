@@ -1,12 +1,12 @@
 /** The API's OpenAPI 3.1 document, generated from the table of endpoints. */
-import type { Endpoint } from '#shared/contracts/endpoint.ts'
+import { actsForPilgrim, type Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ErrorBody } from '#shared/contracts/errors.ts'
 import { USER_ID_ALIASES, UserId } from '#shared/contracts/fields.ts'
 import { codeSamples } from './code-samples.ts'
 import { EXAMPLE_DAY, EXAMPLES } from './examples.ts'
 import { type Json, NamedSchemas } from './named-schemas.ts'
-import { isNamed, refusalsOf } from './refusals.ts'
+import { refusalsOf } from './refusals.ts'
 import { requestOf } from './requests.ts'
 import { HEADERS, successesOf } from './successes.ts'
 import { TAGS } from './tags.ts'
@@ -62,7 +62,7 @@ Sending a write again is always safe. After 408, 429, 500, 503 and without an an
 /** Which tokens a call needs or may have. */
 function securityOf(endpoint: Endpoint): Json[] {
   const { access, readsIdentity } = endpoint
-  const pilgrim = isNamed(endpoint) || readsIdentity ? [{ idToken: [] }] : []
+  const pilgrim = actsForPilgrim(endpoint) || readsIdentity ? [{ idToken: [] }] : []
   if (access === 'public') return pilgrim.length > 0 ? [{}, ...pilgrim] : []
   return access === 'optional' ? [{}, { adminToken: [] }, ...pilgrim] : [{ adminToken: [] }]
 }

@@ -1,6 +1,6 @@
 /** The errors of an endpoint: those that follow from its declaration, and those that it declares itself. */
-import type { Endpoint } from '#shared/contracts/endpoint.ts'
-import { type ErrorCode, STATUS_OF_CODE } from '#shared/contracts/errors.ts'
+import { actsForPilgrim, type Endpoint } from '#shared/contracts/endpoint.ts'
+import { type ErrorCode, STATUS_OF_CODE, TEMPORARY_CODES } from '#shared/contracts/errors.ts'
 import { BODY_PACE } from '#shared/http/body.ts'
 import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
 import type { Json, NamedSchemas } from './named-schemas.ts'
@@ -37,24 +37,24 @@ const MEANINGS: Record<number, string> = {
   503: 'A dependency is unavailable; Retry-After says when to try again',
 }
 
-/** Whether calls act in a pilgrim's name, so that with EVENT_IDENTITY=line they need the pilgrim's ID token. */
-export const isNamed = ({ access, caller }: Endpoint): boolean =>
-  access === 'public' && (caller === 'body' || caller === 'header')
+/** The status of a code at an endpoint. */
+const statusOf = ({ temporaryIs503 }: Endpoint, code: ErrorCode): number =>
+  temporaryIs503 && TEMPORARY_CODES.includes(code) ? 503 : STATUS_OF_CODE[code]
 
 /** Codes of an endpoint by status, in ascending order. */
 export function codesOf(endpoint: Endpoint): Map<number, ErrorCode[]> {
   const { access, limit, method, closedAtEnd, errors } = endpoint
   const codes = new Set<ErrorCode>(['invalid-request', 'internal', 'unavailable'])
-  if (access !== 'public' || isNamed(endpoint)) codes.add('unauthorized')
-  if (ACCESS_LEVEL[access] > 0 || isNamed(endpoint)) codes.add('forbidden')
+  if (access !== 'public' || actsForPilgrim(endpoint)) codes.add('unauthorized')
+  if (ACCESS_LEVEL[access] > 0 || actsForPilgrim(endpoint)) codes.add('forbidden')
   if (closedAtEnd) codes.add('ended')
   if (limit !== null) codes.add('rate-limited')
   if (method !== 'GET') for (const code of ['too-slow', 'too-large'] as const) codes.add(code)
   const all = Object.entries(STATUS_OF_CODE) as [ErrorCode, number][]
   for (const error of errors)
     codes.add(typeof error === 'number' ? all.find(([, status]) => status === error)![0] : error)
-  // In the order of the table, which is ascending.
-  return Map.groupBy(codesIn(all, codes), (code) => STATUS_OF_CODE[code])
+  const ascending = codesIn(all, codes).sort((a, b) => statusOf(endpoint, a) - statusOf(endpoint, b))
+  return Map.groupBy(ascending, (code) => statusOf(endpoint, code))
 }
 
 const codesIn = (all: readonly [ErrorCode, number][], codes: ReadonlySet<ErrorCode>): ErrorCode[] =>
@@ -84,7 +84,10 @@ export function refusalsOf(endpoint: Endpoint, schemas: NamedSchemas, bodyBytes:
     }
     const more = endpoint.refusals[status]
     const other = more && schemas.reference(more, 'output', `${endpoint.id}Refusal`)
-    const large = `The body is larger than the configured limit (EVENT_BODY_BYTES, ${bodyBytes} bytes)`
+    const large =
+      endpoint.bodyBytes === null
+        ? `The body is larger than the configured limit (EVENT_BODY_BYTES, ${bodyBytes} bytes)`
+        : `The body is larger than ${endpoint.bodyBytes} bytes`
     return [
       status,
       {

@@ -59,7 +59,14 @@ function parametersOf(
   ]
 }
 
+const JSON_MEDIA = 'application/json'
 const BYTES: Json = { type: 'string', format: 'binary' }
+
+/** The example of a body of this media type, if there is one. */
+function exampleOf(id: string, type: string): Json {
+  const example = type === JSON_MEDIA ? EXAMPLES[id]?.body : EXAMPLES[id]?.form
+  return example === undefined ? {} : { example }
+}
 
 function requestBodyOf({ id, bodyKind, body, sent }: Endpoint, schemas: NamedSchemas): Json {
   if (bodyKind === 'none') return {}
@@ -69,19 +76,14 @@ function requestBodyOf({ id, bodyKind, body, sent }: Endpoint, schemas: NamedSch
       : bodyKind === 'json'
         ? { 'application/json': body }
         : { 'application/octet-stream': null }
-  const example = EXAMPLES[id]?.body
   const content = Object.entries(media).map(([type, contract]) => [
     type,
     {
       schema:
         contract === null
           ? BYTES
-          : schemas.reference(
-              contract,
-              'input',
-              nameAfter(id, type === 'application/json' ? 'Request' : 'Form'),
-            ),
-      ...(type === 'application/json' && example !== undefined ? { example } : {}),
+          : schemas.reference(contract, 'input', nameAfter(id, type === JSON_MEDIA ? 'Request' : 'Form')),
+      ...exampleOf(id, type),
     },
   ])
   return { requestBody: { required: true, content: Object.fromEntries(content) as Json } }

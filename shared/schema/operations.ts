@@ -59,6 +59,8 @@ export const erasing = pgTable('erasing', {
   erased: jsonb('erased').$type<Record<string, number>>().notNull(),
   /** Keys of objects that only the deleted rows referred to. */
   objects: jsonb('objects').$type<string[]>().notNull(),
+  /** Hashes of the keys of their trackers, which must be refused. */
+  trackers: jsonb('trackers').$type<string[]>().notNull().default([]),
   /** Remaining `ErasurePart`s. */
   remaining: jsonb('remaining').$type<ErasurePart[]>().notNull(),
 })

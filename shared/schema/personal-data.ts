@@ -12,6 +12,7 @@ export const PERSONAL_TABLES = [
   'refused_line_events',
   'feedback',
   'share_cards',
+  'trackers',
   'pilgrim_totals',
   'pilgrim_days',
   'dead_letters',

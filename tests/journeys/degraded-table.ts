@@ -11,6 +11,12 @@ export const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: 
   '/api/event/route': ['whole', 'whole'],
   // From its cache or from the table.
   '/api/event/photos/count': ['whole', 'whole'],
+  '/api/event/trackers': ['whole', 'away'],
+  // Points go to the journal; a key that was used before is known to the kv.
+  '/api/event/ingest/:key/traccar': ['whole', 'whole'],
+  '/api/event/ingest/:key/osmand': ['whole', 'whole'],
+  '/api/event/ingest/:key/gpslogger': ['whole', 'whole'],
+  '/api/event/ingest/:key/gpslogger.properties': ['whole', 'whole'],
   '/api/event/user/:userId': ['marked', 'away'],
   '/api/event/feedback/status': ['whole', 'away'],
   '/api/event/feedback': ['whole', 'away'],

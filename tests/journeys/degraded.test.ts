@@ -79,7 +79,7 @@ describeOnServers('reading', () => {
     const filled = path
       .replace('dead-letters/:id', 'dead-letters/1')
       .replaceAll(/:(\w+)/g, (_, name: string) => values[name]!)
-    const query = path.endsWith('/count') ? `?user_id=${userId}` : ''
+    const query = path.endsWith('/count') || path.endsWith('/trackers') ? `?user_id=${userId}` : ''
     const startedMs = performance.now()
     const headers = access === 'public' ? {} : admin('owner')
     const answer = await stack.fetch(filled + query, { headers })

@@ -86,6 +86,7 @@ export const quickKvDrivers = (): KvDriver[] => [
 export const rules = (changes: Partial<AdmissionRules> = {}): AdmissionRules => ({
   checkin: { max: 5, windowMs: 60_000 },
   sync: { max: 10, windowMs: 60_000 },
+  ingest: { max: 60, windowMs: 60_000 },
   duplicateMs: 60_000,
   retentionMs: 259_200_000,
   pendingMax: 50_000,

@@ -1,7 +1,14 @@
 /** The embedded kv is a model of Redis: both return the same for any sequence of calls. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { AdmissionRules, Kv, Pending, Submission, VersionedStatus } from '#shared/kv/kv.ts'
+import {
+  type AdmissionRules,
+  type Kv,
+  type Pending,
+  type Submission,
+  SUBMISSION_KINDS,
+  type VersionedStatus,
+} from '#shared/kv/kv.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { kvDrivers, rules } from './drivers.ts'
 
@@ -20,6 +27,7 @@ type Step =
 const RULES: AdmissionRules = rules({
   checkin: { max: 3, windowMs: 60_000 },
   sync: { max: 4, windowMs: 60_000 },
+  ingest: { max: 5, windowMs: 60_000 },
   pendingMax: 8,
 })
 
@@ -38,7 +46,7 @@ const entriesOf = (kind: string) =>
 
 const submissions: fc.Arbitrary<Submission> = fc
   .record({
-    kind: fc.constantFrom('checkin', 'sync'),
+    kind: fc.constantFrom(...SUBMISSION_KINDS),
     // A repeated id is a repeated call.
     id: fc.integer({ min: 0, max: 60 }).map(String),
     userId: userIds,
@@ -52,7 +60,7 @@ const submissions: fc.Arbitrary<Submission> = fc
     ...rest,
     ...(kind === 'checkin'
       ? { kind: 'checkin' as const, entries: [checkin, ...track], duplicateKey: key }
-      : { kind: 'sync' as const, entries: track, duplicateKey: '' }),
+      : { kind, entries: track, duplicateKey: '' }),
   }))
 
 const steps: fc.Arbitrary<Step> = fc.oneof(

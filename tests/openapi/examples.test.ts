@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
+import { EXAMPLES } from '#shared/openapi/examples.ts'
 import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
@@ -98,11 +99,14 @@ beforeAll(async () => {
 afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
 
 /** These need others, or change what others need, so they come last. */
-const LAST = ['readScreenshot', 'setStatus', 'eraseOwnData', 'eraseUser', 'endActivity']
+const LAST = ['revokeTracker', 'readScreenshot', 'setStatus', 'eraseOwnData', 'eraseUser', 'endActivity']
+const INGESTS = Object.keys(EXAMPLES).filter((id) => id.startsWith('ingest') || id === 'loadGpsloggerProfile')
 /** Values that only an answer tells: operation and parameter → operation and field of the answer. */
 const TOLD: Readonly<Record<string, readonly [id: string, field: string]>> = {
   'readPush.id': ['sendPush', 'id'],
   'readScreenshot.file': ['uploadScreenshot', 'filename'],
+  'revokeTracker.id': ['createTracker', 'id'],
+  ...Object.fromEntries(INGESTS.map((id) => [`${id}.key`, ['createTracker', 'key'] as const])),
 }
 
 test('every request, sent to a running service, gets its documented success', async () => {
@@ -125,11 +129,15 @@ test('every request, sent to a running service, gets its documented success', as
     const filled = given
       .filter((one) => one.in === 'path')
       .reduce((to, { name, example }) => to.replace(`{${name}}`, valueOf(name, example)), path)
-    const body = requestBody?.content['application/json']?.example
+    const form = requestBody?.content['application/x-www-form-urlencoded']?.example as
+      | Record<string, string>
+      | undefined
+    const json = requestBody?.content['application/json']?.example
+    const body = json === undefined ? form && new URLSearchParams(form) : JSON.stringify(json)
     const answer = await stack.fetch(`${filled}${query.size > 0 ? `?${query}` : ''}`, {
       method: method.toUpperCase(),
       headers: security.length === 1 ? admin('owner') : {},
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body }),
     })
     const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
     const text = isStream ? '' : await answer.text()

@@ -48,6 +48,13 @@ const LEFT_OUT = [
   '/api/event/feedback-image/:file',
   '/api/event/openapi.json',
   '/api/event/docs',
+  // When a tracker app was set up, and nothing of a place.
+  '/api/event/trackers',
+  // Only with a key that the pilgrim alone has.
+  '/api/event/ingest/:key/traccar',
+  '/api/event/ingest/:key/osmand',
+  '/api/event/ingest/:key/gpslogger',
+  '/api/event/ingest/:key/gpslogger.properties',
   // The operators' file.
   '/api/event/route',
   '/api/event/config',

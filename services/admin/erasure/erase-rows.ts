@@ -12,6 +12,7 @@ import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { PERSONAL_TABLES, type PersonalTable } from '#shared/schema/personal-data.ts'
 import { pilgrims, REPORTS, surveys } from '#shared/schema/profiles.ts'
+import { trackers } from '#shared/schema/trackers.ts'
 import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
 import { storeAnonymousTotals } from './anonymous-totals.ts'
 
@@ -26,6 +27,8 @@ export interface ErasedRows {
   readonly walked: boolean
   /** Keys of screenshots to delete with their feedback. */
   readonly screenshots: string[]
+  /** Hashes of the keys of their trackers. */
+  readonly trackers: string[]
 }
 
 /** Locks out every writer of the person's data: other erasures, the planning of messages, the flush. */
@@ -40,8 +43,15 @@ export async function lockOutWriters(tx: Writer, userId: string): Promise<void> 
 export async function eraseRows(tx: Writer, userId: string, calendar: Calendar): Promise<ErasedRows> {
   const walked = (await storeAnonymousTotals(tx, userId, calendar)) || (await hasReported(tx, userId))
   const screenshots = await ownScreenshots(tx, userId)
+  const keys = await readTrackerKeys(tx, userId)
   const rows = await emptyTables(tx, userId)
-  return { rows, walked, screenshots, mentions: await forgetMentions(tx, userId) }
+  return { rows, walked, screenshots, trackers: keys, mentions: await forgetMentions(tx, userId) }
+}
+
+/** Hashes of the keys of a person's trackers. */
+export async function readTrackerKeys(tx: Writer, userId: string): Promise<string[]> {
+  const rows = await tx.select({ hash: trackers.keyHash }).from(trackers).where(eq(trackers.userId, userId))
+  return rows.map(({ hash }) => hash)
 }
 
 /** Whether the pilgrim's reports are part of the event's totals. */

@@ -9,6 +9,7 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { cardKey } from '#shared/objects/pictures.ts'
 import { deleteSpooled } from '#shared/objects/spooled-webhook-events.ts'
+import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
 import { countErased, addCounts, type Erasing } from './record-erasure.ts'
@@ -90,6 +91,7 @@ async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing 
       ...held,
       erased: addCounts(held.erased, gone.rows),
       objects: [...held.objects, ...gone.screenshots],
+      trackers: [...held.trackers, ...gone.trackers],
       remaining: held.remaining.filter((part) => part !== 'rows'),
     }
     await tx.update(erasing).set(after).where(eq(erasing.subject, subject))
@@ -101,6 +103,7 @@ async function forgetInBuffer(context: Finishing, row: Erasing): Promise<Erasing
   const { db, kv } = context
   const { subject, generation, erasedAt } = row
   const erased = { generation, erasedMs: erasedAt.getTime() }
+  await revokeKeys(kv, row.trackers)
   const pending = await kv.erase(subject, erased, [photoCountKey(subject)])
   await storeCounters(db, kv)
   return noteDone(context, row, 'buffer', { pending })

@@ -4,11 +4,12 @@ import { type Actor, audit } from '#shared/security/audit-log.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { notFound, type Refusal, unavailable } from '#shared/http/errors.ts'
-import { userHash } from '#shared/kv/kv.ts'
+import { isKvUnavailable, type Kv, userHash } from '#shared/kv/kv.ts'
 import { countPoints } from '#shared/ledger/stored-counters.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
+import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
-import { eraseRows, type ErasedRows, lockOutWriters, OUTSIDE } from './erase-rows.ts'
+import { eraseRows, type ErasedRows, lockOutWriters, OUTSIDE, readTrackerKeys } from './erase-rows.ts'
 
 /** An erasure that is in progress. */
 export type Erasing = typeof erasing.$inferSelect
@@ -22,7 +23,7 @@ const NOTHING_OUTSIDE = { pending: 0, pictures: 0 }
  * @throws Refusal 404 when the person is unknown to all stores; 503 when a store is unavailable
  */
 export async function recordErasure(
-  { db, now, calendar }: Pick<ServiceContext, 'db' | 'now' | 'calendar'>,
+  { db, kv, now, calendar }: Pick<ServiceContext, 'db' | 'kv' | 'now' | 'calendar'>,
   actor: Actor,
   userId: string,
   requestId: string,
@@ -30,6 +31,7 @@ export async function recordErasure(
 ): Promise<Erasing> {
   return db.orm.transaction(async (tx) => {
     await lockOutWriters(tx, userId)
+    await refuseTrackers(kv, await readTrackerKeys(tx, userId))
     // The time is read under the lock, so that a writer that started earlier and has not written yet finds the erasure.
     const erasedAt = new Date(now())
     const gone = await eraseRows(tx, userId, calendar)
@@ -50,11 +52,24 @@ export async function recordErasure(
       erasedAt,
       erased: addCounts(inProgress?.erased ?? NOTHING_OUTSIDE, gone.rows),
       objects: [...new Set([...(inProgress?.objects ?? []), ...gone.screenshots])],
+      trackers: [...new Set([...(inProgress?.trackers ?? []), ...gone.trackers])],
       remaining: [...OUTSIDE],
     }
     await tx.insert(erasing).values(row).onConflictDoUpdate({ target: erasing.subject, set: row })
     return row
   })
+}
+
+/**
+ * Has the person's trackers refused before the time of the erasure, so that a request which still found the key is
+ * older than the erasure. While the kv is unavailable this is done later, with the buffer.
+ */
+async function refuseTrackers(kv: Kv, hashes: readonly string[]): Promise<void> {
+  try {
+    await revokeKeys(kv, hashes)
+  } catch (error) {
+    if (!isKvUnavailable(error)) throw error
+  }
 }
 
 export function addCounts(

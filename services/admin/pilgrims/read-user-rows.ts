@@ -29,7 +29,7 @@ export interface UserRows {
   readonly single: Single
   /** The latest stored check-ins. */
   readonly checkIns: readonly CheckIn[]
-  readonly lists: Pick<UserDetail, 'consents' | 'survey' | 'recent_feedback'>
+  readonly lists: Pick<UserDetail, 'consents' | 'survey' | 'recent_feedback' | 'trackers'>
 }
 
 interface Row extends Single {
@@ -37,6 +37,7 @@ interface Row extends Single {
   readonly consents: string
   readonly survey: string | null
   readonly feedback: string
+  readonly trackers: string
 }
 
 /** SQL for a time in epoch milliseconds, or null. */
@@ -59,7 +60,10 @@ const STATEMENT = `
     (SELECT coalesce(json_agg(c), '[]') FROM (
       SELECT id, category, status, ${ms('created_at')} AS created_at FROM feedback
       WHERE user_id = u.user_id ORDER BY id DESC LIMIT ${LISTED}) c
-    )::text AS feedback
+    )::text AS feedback,
+    (SELECT coalesce(json_agg(t ORDER BY t.created_at, t.id), '[]') FROM (
+      SELECT id, label, ${ms('created_at')} AS created_at FROM trackers WHERE user_id = u.user_id) t
+    )::text AS trackers
   FROM (SELECT $1::text AS user_id) u
   LEFT JOIN pilgrims p ON p.user_id = u.user_id
   LEFT JOIN role_assignments r ON r.user_id = u.user_id
@@ -68,11 +72,12 @@ const STATEMENT = `
 /** Reads the rows. Everything is null or empty for a pilgrim without any. */
 export async function readUserRows(query: Query, userId: string): Promise<UserRows> {
   const [row] = await query.unsafe<Row[]>(STATEMENT, [userId])
-  const { check_ins, consents, survey, feedback, ...single } = row!
+  const { check_ins, consents, survey, feedback, trackers, ...single } = row!
   type Timed<T, K extends keyof T> = Omit<T, K> & Record<K, number>
   type Lists = UserRows['lists']
   const consentRows = JSON.parse(consents) as Timed<Lists['consents'][number], 'at'>[]
   const feedbackRows = JSON.parse(feedback) as Timed<Lists['recent_feedback'][number], 'created_at'>[]
+  const trackerRows = JSON.parse(trackers) as Timed<Lists['trackers'][number], 'created_at'>[]
   const surveyRow =
     survey === null ? null : (JSON.parse(survey) as Timed<NonNullable<Lists['survey']>, 'submitted_at'>)
   return {
@@ -81,6 +86,7 @@ export async function readUserRows(query: Query, userId: string): Promise<UserRo
     lists: {
       consents: consentRows.map((one) => ({ ...one, at: time(one.at) })),
       survey: surveyRow && { ...surveyRow, submitted_at: time(surveyRow.submitted_at) },
+      trackers: trackerRows.map((one) => ({ ...one, created_at: time(one.created_at) })),
       recent_feedback: feedbackRows.map((one) => ({ ...one, created_at: time(one.created_at) })),
     },
   }

@@ -5,6 +5,7 @@ import type { AdmissionRules } from '#shared/kv/kv.ts'
 export const admissionRules = ({ limits, buffer }: Pick<Config, 'limits' | 'buffer'>): AdmissionRules => ({
   checkin: limits.checkin,
   sync: limits.sync,
+  ingest: limits.ingest,
   duplicateMs: buffer.duplicateMs,
   retentionMs: buffer.retentionMs,
   pendingMax: buffer.pendingMax,

@@ -1,5 +1,11 @@
 /** The embedded kv's state in memory, and the changes that the log stores and replays. */
-import type { Erased, PartitionCounters, Position, VersionedStatus } from '../kv.ts'
+import {
+  type Erased,
+  type PartitionCounters,
+  type Position,
+  SUBMISSION_KINDS,
+  type VersionedStatus,
+} from '../kv.ts'
 
 /** A charged call in a pilgrim's window. */
 export interface Call {
@@ -163,7 +169,7 @@ function forget(state: State, userId: string, generation: number): void {
   // Points that were admitted after the erasure belong to a new pilgrim, who keeps windows and position.
   if (buffer !== undefined && buffer.entries.size > 0) return
   state.buffers.delete(userId)
-  for (const kind of ['checkin', 'sync']) state.windows.delete(`${kind}:${userId}`)
+  for (const kind of SUBMISSION_KINDS) state.windows.delete(`${kind}:${userId}`)
   state.live.delete(userId)
   state.hidden.delete(userId)
 }

@@ -2,8 +2,8 @@
 -- once after all decisions, because the call of a command costs more than its work.
 -- KEYS[1]  the partition's hash tag, such as {gps:0}; all keys begin with it, so all share its slot
 -- ARGV     caller, epoch for a store without one (empty: admit, otherwise: restore), checkin max, checkin
---          window ms, sync max, sync window ms, duplicate window ms, retention s, max pending points, then one text
---          with lines for each submission (some hundreds at most): kind;user;call;position (t,lat,lng or empty);n, and
+--          window ms, sync max, sync window ms, ingest max, ingest window ms, duplicate window ms, retention s, max
+--          pending points, then one text with lines for each submission (some hundreds at most): kind;user;call;position (t,lat,lng or empty);n, and
 --          n × (field, value). A call is stored in the window: request id|duplicate key|time at which it counts (ms)
 -- Returns  {the pilgrim's pending points after each submission, as one text; each submission that was not admitted
 --          completely: its index (from 1), followed by {outcome, …}; new points; the caller's points so far; epoch}
@@ -12,8 +12,9 @@ local restoring = ARGV[2] ~= ''
 local limits = {
   checkin = { tonumber(ARGV[3]), tonumber(ARGV[4]) },
   sync = { tonumber(ARGV[5]), tonumber(ARGV[6]) },
+  ingest = { tonumber(ARGV[7]), tonumber(ARGV[8]) },
 }
-local duplicateMs, retentionS, pendingMax = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local duplicateMs, retentionS, pendingMax = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local nowText = string.format('%.0f', now)
@@ -33,7 +34,7 @@ local refused, epoch = refusal()
 
 -- Alternating fields and values of all submissions.
 local entries = {}
-local text = ARGV[10] or ''
+local text = ARGV[12] or ''
 
 -- Reads n entries from the text; returns the position after them.
 local function readEntries(from, n)
@@ -46,7 +47,7 @@ local function readEntries(from, n)
 end
 
 local users, submissions = {}, {}
-local callers = { checkin = {}, sync = {} }
+local callers = { checkin = {}, sync = {}, ingest = {} }
 local at = 1
 while at <= #text do
   local kind, user, call, position, n, from =

@@ -21,7 +21,7 @@ if (known and tonumber(string.match(known, '^%d+')) or 0) <= generation then
   redis.call('HSET', tag .. ':erased', hash, ARGV[2] .. '|' .. ARGV[3])
 end
 if newer > 0 then return deleted end
-for _, kind in ipairs({ 'checkin', 'sync' }) do
+for _, kind in ipairs({ 'checkin', 'sync', 'ingest' }) do
   for half = 0, 1 do redis.call('HDEL', tag .. ':win:' .. kind .. ':' .. half, user) end
 end
 redis.call('ZREM', tag .. ':pending', user)

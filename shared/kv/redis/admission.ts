@@ -52,6 +52,8 @@ function admitArguments(submissions: readonly Submission[], rules: AdmissionRule
     rules.checkin.windowMs,
     rules.sync.max,
     rules.sync.windowMs,
+    rules.ingest.max,
+    rules.ingest.windowMs,
     rules.duplicateMs,
     Math.ceil(rules.retentionMs / 1_000),
     rules.pendingMax,

@@ -75,6 +75,7 @@ export const PEOPLE = {
         },
       ],
       recent_feedback: [{ id: 1, category: 'route', status: 'new', created_at: '2026-04-12T02:00:00.000Z' }],
+      trackers: [],
       created_at: '2026-04-12T01:00:00.000Z',
       updated_at: '2026-04-12T01:40:00.000Z',
     },

@@ -1,0 +1,81 @@
+/**
+ * Takes what a tracker app sends. The answer tells the app in its own way whether to keep the points: success when they
+ * are durable or will never be taken, 503 when they are to be sent again.
+ */
+import type { Buffer } from '#shared/buffer/buffer.ts'
+import { submissionId } from '#shared/buffer/admit/submission-id.ts'
+import { type SyncRules, syncTrack } from '#shared/buffer/sync-track.ts'
+import type { TrackerApp } from '#shared/contracts/trackers.ts'
+import { notFound, Refusal } from '#shared/http/errors.ts'
+import { type Received, UNREADABLE } from './sent-point.ts'
+
+/** Number of points that one admission takes. */
+const POINTS_AT_ONCE = 1_000
+
+/** OwnTracks reads a list of messages for the phone; Overland keeps its batch without this result. */
+const TAKEN = '{"result":"ok"}'
+const TAKEN_BY: Partial<Record<TrackerApp, string>> = { owntracks: '[]' }
+
+const unknownKey = () =>
+  notFound(
+    'The key in this address is not valid, or was revoked. Make a new tracker, and set the app up with its link.',
+  )
+
+export interface Ingest {
+  readonly buffer: Pick<Buffer, 'admitIngest'>
+  /** The user id of a key. */
+  readonly findKey: (key: string) => Promise<string | null>
+  readonly rules: SyncRules
+  readonly now: () => number
+}
+
+/** The user id of a key. @throws Refusal 404 for a key that is not valid, 503 when that is not known */
+export async function expectKey({ findKey }: Pick<Ingest, 'findKey'>, key: string): Promise<string> {
+  const userId = await findKey(key)
+  if (userId === null) throw unknownKey()
+  return userId
+}
+
+/**
+ * Takes a request.
+ * @param read reads the app's format. @throws Refusal 400 when it can not
+ * @throws Refusal 404 for a key that is not valid, 413 for too many points; 403 paused, 429 and 503, all of which the
+ * router answers with 503
+ */
+export async function ingest(
+  { buffer, findKey, rules, now }: Ingest,
+  app: TrackerApp,
+  key: string,
+  read: () => Received,
+): Promise<Response> {
+  // Before the key is looked up: an erasure that refuses the key later drops the points of this request.
+  const receivedMs = now()
+  const userId = await expectKey({ findKey }, key)
+  const { points, refused } = readOrCount(read)
+  for (const reason of refused) rules.count(`rejected:${reason}`, 1)
+  const id = submissionId()
+  for (let from = 0; from < points.length; from += POINTS_AT_ONCE) {
+    const batch = { user_id: userId, points: points.slice(from, from + POINTS_AT_ONCE) }
+    try {
+      await syncTrack(buffer.admitIngest, batch, receivedMs, rules, 'ingest', id)
+    } catch (error) {
+      if (!isEnded(error)) throw error
+    }
+  }
+  return new Response(TAKEN_BY[app] ?? TAKEN, {
+    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+  })
+}
+
+/** A body that is not in the app's format will not be so the next time either. */
+function readOrCount(read: () => Received): Received {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Refusal && error.httpStatus === 400) return UNREADABLE
+    throw error
+  }
+}
+
+/** After the end nothing is taken any more, so the app may forget its points. They are counted as `ended`. */
+const isEnded = (error: unknown): boolean => error instanceof Refusal && error.reason === 'ended'

@@ -1,0 +1,74 @@
+/** Finds the pilgrim of a tracker's key: in the kv, and now and then in Postgres. */
+import { eq } from 'drizzle-orm'
+import { TRACKER_KEY } from '#shared/contracts/trackers.ts'
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { unavailable } from '#shared/http/errors.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
+import { type KnownKey, readKnownKey, storeKnownKey, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { trackers } from '#shared/schema/trackers.ts'
+
+/** For so long a key is not looked up in Postgres again. */
+const FRESH_MS = 60_000
+const DATABASE_TIMEOUT_MS = 1_000
+/** For so long after a failure, known keys do not wait for Postgres. */
+const AVOID_MS = 5_000
+
+const unknownNow = () => unavailable('The tracker’s key can not be checked at the moment. Send it again.', 30)
+
+/**
+ * @returns a function that returns the user id of a key, or null for a key that is unknown or revoked. It throws a
+ * Refusal 503 when neither store can tell
+ */
+export function createKeyFinder({
+  db,
+  kv,
+  now,
+}: Pick<ServiceContext, 'db' | 'kv' | 'now'>): (key: string) => Promise<string | null> {
+  /** What the kv held before an outage may have been revoked during it. */
+  let trustedFromMs = 0
+  let avoidedUntilMs = 0
+  kv.onReconnect(() => (trustedFromMs = now()))
+
+  const read = async (hash: string): Promise<string | null> => {
+    const query = db.read(() =>
+      db.orm.select({ userId: trackers.userId }).from(trackers).where(eq(trackers.keyHash, hash)),
+    )
+    const rows = await within(query, DATABASE_TIMEOUT_MS, rejectWith(unknownNow))
+    return rows[0]?.userId ?? null
+  }
+  const isFresh = ({ checkedMs }: KnownKey): boolean => checkedMs > Math.max(now() - FRESH_MS, trustedFromMs)
+
+  return async (key) => {
+    if (!TRACKER_KEY.test(key)) return null
+    const hash = trackerKeyHash(key)
+    const held = await orUnavailable(readKnownKey(kv, hash))
+    if (held === 'revoked') return null
+    const stale = typeof held === 'object' ? held : null
+    if (stale !== null && (isFresh(stale) || performance.now() < avoidedUntilMs)) return stale.userId
+    const checkedMs = now()
+    let userId: string | null
+    try {
+      userId = await read(hash)
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) && !(error instanceof Error && error.name === 'Refusal')) throw error
+      if (stale === null) throw unknownNow()
+      avoidedUntilMs = performance.now() + AVOID_MS
+      return stale.userId
+    }
+    if (userId === null || held === 'unavailable') return userId
+    const stored = await orUnavailable(storeKnownKey(kv, hash, { userId, checkedMs }))
+    return stored === false ? null : userId
+  }
+}
+
+/** The result of a call of the kv; `unavailable` when it is. */
+async function orUnavailable<T>(call: Promise<T>): Promise<T | 'unavailable'> {
+  try {
+    return await call
+  } catch (error) {
+    if (!isKvUnavailable(error)) throw error
+    return 'unavailable'
+  }
+}

@@ -1,0 +1,88 @@
+/** A pilgrim's trackers: made, listed, revoked. */
+import { randomBytes } from 'node:crypto'
+import { and, asc, eq } from 'drizzle-orm'
+import { time } from '#shared/contracts/fields.ts'
+import {
+  MAX_TRACKERS,
+  type NewTracker,
+  type TrackerList,
+  type TrackerRequest,
+} from '#shared/contracts/trackers.ts'
+import { conflict, notFound } from '#shared/http/errors.ts'
+import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { trackers } from '#shared/schema/trackers.ts'
+import { appsOf } from './set-up-links.ts'
+
+const KEY_BYTES = 24
+
+/**
+ * Makes a tracker. The answer is the only place where its key appears.
+ * @throws Refusal 409 when the pilgrim has too many, or was erased since the request came
+ */
+export async function createTracker(
+  { db, config, now }: ServiceContext,
+  { user_id: userId, label }: TrackerRequest,
+): Promise<NewTracker> {
+  const nowMs = now()
+  const id = crypto.randomUUID()
+  const key = randomBytes(KEY_BYTES).toString('base64url')
+  await db.orm.transaction(async (tx) => {
+    await ensurePilgrim(tx, userId, nowMs)
+    // Two requests at the same time count one after the other.
+    await tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+    if ((await tx.$count(trackers, eq(trackers.userId, userId))) >= MAX_TRACKERS)
+      throw conflict(`You have ${MAX_TRACKERS} trackers already: revoke one that you do not use any more.`)
+    await tx.insert(trackers).values({
+      id,
+      userId,
+      keyHash: trackerKeyHash(key),
+      label: label || null,
+      createdAt: new Date(nowMs),
+    })
+  })
+  return {
+    id,
+    label: label || null,
+    created_at: time(nowMs),
+    key,
+    apps: appsOf(config.publicUrl, id, key),
+  }
+}
+
+/** Lists the trackers of a pilgrim, oldest first. */
+export async function listTrackers({ db }: ServiceContext, userId: string): Promise<TrackerList> {
+  const rows = await db.read(() =>
+    db.orm
+      .select()
+      .from(trackers)
+      .where(eq(trackers.userId, userId))
+      .orderBy(asc(trackers.createdAt), asc(trackers.id)),
+  )
+  return {
+    items: rows.map(({ id, label, createdAt }) => ({ id, label, created_at: time(createdAt.getTime()) })),
+  }
+}
+
+/**
+ * Revokes a tracker. When it resolves, no replica accepts the key.
+ * @throws Refusal 404 when the pilgrim has no such tracker; KvUnavailable, and then nothing is revoked
+ */
+export async function revokeTracker(
+  { db, kv }: ServiceContext,
+  userId: string,
+  id: string,
+): Promise<{ id: string }> {
+  await db.orm.transaction(async (tx) => {
+    const [gone] = await tx
+      .delete(trackers)
+      .where(and(eq(trackers.id, id), eq(trackers.userId, userId)))
+      .returning({ keyHash: trackers.keyHash })
+    if (gone === undefined) throw notFound('There is no such tracker; it may have been revoked already.')
+    // Before the commit: without the kv, other replicas would go on to accept the key.
+    await revokeKeys(kv, [gone.keyHash])
+  })
+  return { id }
+}

@@ -1,0 +1,186 @@
+/**
+ * What tracker apps send, as their sources write it. Field names and units are the apps’ own; a field that is missing
+ * or has no sense never fails a request, because the app would send it again for ever, or delete it.
+ */
+import { z } from 'zod'
+import { endpoint, type Endpoint } from './endpoint.ts'
+
+/** Maximum size of a body: a batch of Overland is 200 points of about 600 bytes, and the app allows 1,000 points. */
+export const INGEST_BYTES = 1_048_576
+
+/** Why a point of a tracker app is not taken, beyond the reasons of `PointRejection`. */
+export type IngestRejection =
+  /** The body is not in the app’s format, or is encrypted. */
+  | 'unreadable'
+  /** A ping: the time is now, but the place is an old one. */
+  | 'old-place'
+
+const Params = z.object({ key: z.string().describe('The tracker’s key') })
+
+/** A message of OwnTracks; any `_type` but `location` is answered and not stored. */
+export const OwnTracksMessage = z
+  .looseObject({
+    _type: z.string().describe('location; other messages are not stored'),
+    lat: z.number(),
+    lon: z.number(),
+    tst: z.number().describe('Time of the fix, epoch seconds'),
+    acc: z.number().describe('metres'),
+    alt: z.number().describe('metres'),
+    vel: z.number().describe('km/h; 0 is unknown'),
+    t: z.string().describe('p: a ping with an old place, which is not stored'),
+  })
+  .partial()
+
+/** A batch of Overland: GeoJSON features. Visits, trips and `current` are not stored. */
+export const OverlandBatch = z.looseObject({
+  locations: z.array(
+    z.looseObject({
+      geometry: z.looseObject({ coordinates: z.array(z.number()).describe('longitude, latitude') }),
+      properties: z
+        .looseObject({
+          timestamp: z.string().describe('ISO 8601'),
+          altitude: z.number().describe('metres'),
+          speed: z.number().describe('m/s; negative is unknown'),
+          horizontal_accuracy: z.number().describe('metres; negative is unknown'),
+        })
+        .partial(),
+    }),
+  ),
+})
+
+/** The parameters of Traccar Client, OsmAnd and GPSLogger, in the query or in a form; others may be read as well. */
+const parameters = (speed: string) =>
+  z
+    .looseObject({
+      lat: z.string().describe('degrees'),
+      lon: z.string().describe('degrees'),
+      timestamp: z.string().describe('Epoch seconds or milliseconds, or ISO 8601'),
+      accuracy: z.string().describe('metres; 0 and below is unknown'),
+      altitude: z.string().describe('metres'),
+      speed: z.string().describe(`${speed}; below 0 is unknown`),
+      speed_ms: z.string().describe('The same in m/s'),
+    })
+    .partial()
+
+/** What Traccar Client 10 sends as a form, and 8 in the query. Without a place it is a heartbeat. */
+export const TraccarParameters = parameters('knots')
+/** What OsmAnd and GPSLogger fill in. */
+export const TrackerParameters = parameters('m/s')
+
+/** A position of Traccar Client 9. */
+export const TraccarLocation = z.looseObject({
+  location: z.looseObject({
+    timestamp: z.string().describe('ISO 8601'),
+    coords: z
+      .looseObject({
+        latitude: z.number(),
+        longitude: z.number(),
+        accuracy: z.number().describe('metres'),
+        altitude: z.number().describe('metres'),
+        speed: z.number().describe('m/s; −1 is unknown'),
+      })
+      .partial(),
+  }),
+})
+
+/** Success: the points are durable, or will never be taken. */
+export const IngestAnswer = z.object({ result: z.literal('ok') })
+export const OwnTracksAnswer = z.array(z.never()).max(0)
+
+const common = {
+  service: 'tracking',
+  limit: 'ingest',
+  params: Params,
+  media: 'application/json',
+  bodyBytes: INGEST_BYTES,
+  temporaryIs503: true,
+  errors: ['not-found', 'paused', 'buffer-full'],
+} as const satisfies Partial<Endpoint>
+
+export const owntracksEndpoint = endpoint({
+  id: 'ingestOwntracks',
+  ...common,
+  method: 'POST',
+  path: '/api/event/ingest/:key/owntracks',
+  summary: 'Takes a message of OwnTracks (HTTP mode); success means durable, or never to be sent again',
+  bodyKind: 'raw',
+  sent: { 'application/json': OwnTracksMessage },
+  data: OwnTracksAnswer,
+})
+
+export const overlandEndpoint = endpoint({
+  id: 'ingestOverland',
+  ...common,
+  method: 'POST',
+  path: '/api/event/ingest/:key/overland',
+  summary: 'Takes a batch of Overland; success means durable, or never to be sent again',
+  bodyKind: 'raw',
+  sent: { 'application/json': OverlandBatch },
+  data: IngestAnswer,
+})
+
+export const traccarEndpoint = endpoint({
+  id: 'ingestTraccar',
+  ...common,
+  method: 'POST',
+  path: '/api/event/ingest/:key/traccar',
+  summary: 'Takes a position of Traccar Client: in the query (8), as JSON (9) or as a form (10)',
+  query: TraccarParameters,
+  bodyKind: 'raw',
+  sent: { 'application/json': TraccarLocation, 'application/x-www-form-urlencoded': TraccarParameters },
+  data: IngestAnswer,
+})
+
+export const traccarQueryEndpoint = endpoint({
+  id: 'ingestTraccarQuery',
+  ...common,
+  method: 'GET',
+  path: '/api/event/ingest/:key/traccar',
+  summary: 'The same by GET, as old versions of Traccar Client send it',
+  query: TraccarParameters,
+  data: IngestAnswer,
+})
+
+export const osmandEndpoint = endpoint({
+  id: 'ingestOsmand',
+  ...common,
+  method: 'GET',
+  path: '/api/event/ingest/:key/osmand',
+  summary: 'Takes a position of OsmAnd’s online tracking',
+  query: TrackerParameters,
+  data: IngestAnswer,
+})
+
+export const gpsloggerEndpoint = endpoint({
+  id: 'ingestGpslogger',
+  ...common,
+  method: 'POST',
+  path: '/api/event/ingest/:key/gpslogger',
+  summary: 'Takes a position of GPSLogger’s custom URL, in the query or as a form',
+  query: TrackerParameters,
+  bodyKind: 'raw',
+  sent: { 'application/x-www-form-urlencoded': TrackerParameters },
+  data: IngestAnswer,
+})
+
+export const gpsloggerQueryEndpoint = endpoint({
+  id: 'ingestGpsloggerQuery',
+  ...common,
+  method: 'GET',
+  path: '/api/event/ingest/:key/gpslogger',
+  summary: 'The same by GET, which is GPSLogger’s default',
+  query: TrackerParameters,
+  data: IngestAnswer,
+})
+
+export const gpsloggerProfileEndpoint = endpoint({
+  id: 'loadGpsloggerProfile',
+  method: 'GET',
+  path: '/api/event/ingest/:key/gpslogger.properties',
+  service: 'tracking',
+  summary: 'The profile that GPSLogger’s set-up link loads: custom URL, 30 s, 20 m',
+  params: Params,
+  media: 'text/plain',
+  data: z.string(),
+  errors: ['not-found'],
+})

@@ -1,0 +1,101 @@
+/** Keys for tracker apps: a pilgrim makes one for each app, sees it once, and revokes it. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { text, Time, UserId } from './fields.ts'
+
+/** Maximum number of trackers of one pilgrim at the same time. */
+export const MAX_TRACKERS = 10
+
+const MAX_LABEL = 64
+
+/** The tracker apps whose formats `/api/event/ingest` reads. */
+export const TrackerApp = z.enum(['owntracks', 'overland', 'traccar', 'osmand', 'gpslogger'])
+export type TrackerApp = z.infer<typeof TrackerApp>
+
+/** Form of a key: 192 random bits in base64url. */
+export const TRACKER_KEY = /^[A-Za-z0-9_-]{32}$/
+
+const Id = z.uuid({ error: 'must be the id of a tracker, as GET /api/event/trackers lists it' })
+
+/** A tracker, without its key: the service stores only the key’s hash. */
+export const Tracker = z.object({
+  id: Id,
+  label: z.string().nullable(),
+  created_at: Time,
+})
+export type Tracker = z.infer<typeof Tracker>
+
+export const AppSetUp = z.object({
+  url: z.string().describe('The address that the app sends to; it contains the key'),
+  link: z
+    .string()
+    .nullable()
+    .describe('Opens the app on the phone and sets it up; null: the app has no such link, so type the url'),
+  qr: z.string().describe('A QR code of the link, or of the url where there is no link, as an SVG document'),
+})
+export type AppSetUp = z.infer<typeof AppSetUp>
+
+export const NewTracker = Tracker.extend({
+  key: z.string().regex(TRACKER_KEY).describe('Secret, and shown only in this answer'),
+  apps: z.object({
+    owntracks: AppSetUp,
+    overland: AppSetUp,
+    traccar: AppSetUp,
+    osmand: AppSetUp,
+    gpslogger: AppSetUp,
+  } satisfies Record<TrackerApp, typeof AppSetUp>),
+})
+export type NewTracker = z.infer<typeof NewTracker>
+
+export const TrackerRequest = z.object({
+  user_id: UserId,
+  label: text(MAX_LABEL)
+    .overwrite((label) => label.trim())
+    .nullish()
+    .describe(`A name for the pilgrim’s own list, such as “old phone”; at most ${MAX_LABEL} characters`),
+})
+export type TrackerRequest = z.infer<typeof TrackerRequest>
+
+export const TrackerList = z.object({ items: z.array(Tracker).describe('Oldest first') })
+export type TrackerList = z.infer<typeof TrackerList>
+
+const Owner = z.object({ user_id: UserId })
+
+export const createTrackerEndpoint = endpoint({
+  id: 'createTracker',
+  method: 'POST',
+  path: '/api/event/trackers',
+  service: 'tracking',
+  summary: `Makes a key for a tracker app, with set-up links; a pilgrim has at most ${MAX_TRACKERS} at a time`,
+  limit: 'user-write',
+  caller: 'body',
+  body: TrackerRequest,
+  data: NewTracker,
+  errors: ['conflict', 'erased'],
+})
+
+export const listTrackersEndpoint = endpoint({
+  id: 'listTrackers',
+  method: 'GET',
+  path: '/api/event/trackers',
+  service: 'tracking',
+  summary: 'The trackers of a pilgrim, without their keys',
+  limit: 'user-write',
+  caller: 'query',
+  query: Owner,
+  data: TrackerList,
+})
+
+export const revokeTrackerEndpoint = endpoint({
+  id: 'revokeTracker',
+  method: 'DELETE',
+  path: '/api/event/trackers/:id',
+  service: 'tracking',
+  summary: 'Revokes a tracker: its key is refused from the answer on, by every replica',
+  limit: 'user-write',
+  caller: 'query',
+  params: z.object({ id: Id }),
+  query: Owner,
+  data: z.object({ id: Id }),
+  errors: ['not-found'],
+})

@@ -1,0 +1,53 @@
+/**
+ * Keys of tracker apps in the kv: known ones, so that a request needs no query, and revoked ones, which every replica
+ * refuses from then on. Entries are named by the key's hash.
+ */
+import type { Kv } from '#shared/kv/kv.ts'
+
+/** While Postgres is down, a key that was used within this time is accepted. */
+const KNOWN_TTL_MS = 3 * 86_400_000
+/** Longer than any entry of a known key may live, so that none outlives the entry that revokes it. */
+const REVOKED_TTL_MS = 2 * KNOWN_TTL_MS
+
+/** A key that Postgres has confirmed. */
+export interface KnownKey {
+  readonly userId: string
+  /** When Postgres confirmed it, epoch milliseconds. */
+  readonly checkedMs: number
+}
+
+/** SHA-256 of a key, in hex. */
+export const trackerKeyHash = (key: string): string =>
+  new Bun.CryptoHasher('sha256').update(key).digest('hex')
+
+const known = (hash: string): string => `tracker:${hash}`
+const revoked = (hash: string): string => `tracker-revoked:${hash}`
+
+type Cache = Pick<Kv, 'cached' | 'cache' | 'forget'>
+
+/** @returns `revoked`, the known key, or null. @throws KvUnavailable */
+export async function readKnownKey(kv: Cache, hash: string): Promise<KnownKey | 'revoked' | null> {
+  const [held, gone] = await Promise.all([kv.cached(known(hash)), kv.cached(revoked(hash))])
+  if (gone !== null) return 'revoked'
+  return held === null ? null : (JSON.parse(held) as KnownKey)
+}
+
+/**
+ * Stores a key that Postgres has confirmed.
+ * @returns false if it was revoked meanwhile. @throws KvUnavailable
+ */
+export async function storeKnownKey(kv: Cache, hash: string, key: KnownKey): Promise<boolean> {
+  await kv.cache(known(hash), JSON.stringify(key), KNOWN_TTL_MS)
+  // Either this read finds the revocation, or the revocation deletes the entry.
+  if ((await kv.cached(revoked(hash))) === null) return true
+  await kv.forget(known(hash))
+  return false
+}
+
+/** Has every replica refuse keys from now on. Safe to repeat. @throws KvUnavailable */
+export async function revokeKeys(kv: Cache, hashes: readonly string[]): Promise<void> {
+  for (const hash of hashes) {
+    await kv.cache(revoked(hash), '1', REVOKED_TTL_MS)
+    await kv.forget(known(hash))
+  }
+}

@@ -1,0 +1,63 @@
+/** What a tracker app is told when it sends too much, too often, or while the event is paused. */
+import { expect, test } from 'bun:test'
+import { sentenceOf } from '#tests/helpers/answers.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { newPilgrimId, setStatus, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
+import { expectTaken, newTracker, send, walk } from '#tests/helpers/trackers.ts'
+import { type Fix, FORMS, overland, type Sent, traccar10 } from '#tests/tracking/tracker-bodies.ts'
+
+const BYTES = 1_048_576
+const LIMIT = 20
+
+function limits(stack: TestStack): void {
+  const padded = (bytes: number): Sent => {
+    const [fix] = walk(1) as [Fix]
+    const { body } = overland(fix)
+    return { app: 'overland', method: 'POST', body: body! + ' '.repeat(bytes - body!.length) }
+  }
+  test('a body has at most 1 MiB, and on other paths as much as ever', async () => {
+    const { key } = await newTracker(stack, newPilgrimId())
+    await expectTaken(await send(stack, key, padded(BYTES)), { app: 'overland' })
+    const sentence = await sentenceOf(await send(stack, key, padded(BYTES + 1)), 413, 'too-large')
+    expect(sentence).toContain('1048576')
+    const body = `{"user_id":"x","points":[]}${' '.repeat(BYTES / 2)}`
+    await sentenceOf(await stack.fetch('/api/event/track/sync', { method: 'POST', body }), 413, 'too-large')
+  })
+
+  test('beyond the rate limit an app is told to come back, never 429; a phone’s own limit is another', async () => {
+    const userId = newPilgrimId()
+    const { key } = await newTracker(stack, userId)
+    const fixes = walk(25)
+    const answers = []
+    for (const fix of fixes) answers.push(await send(stack, key, traccar10(fix)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMIT)
+    const late = answers.filter(({ status }) => status !== 200)
+    expect(late).toHaveLength(25 - LIMIT)
+    for (const answer of late) await sentenceOf(answer, 503, 'rate-limited')
+    const points = fixes.map(({ lat, lng, ms }) => ({ lat, lng, timestamp: ms }))
+    expect((await syncTrack(stack, userId, points)).status).toBe(200)
+  })
+
+  test('while the event is paused every app keeps its points, and sends them afterwards', async () => {
+    const userId = newPilgrimId()
+    const { key } = await newTracker(stack, userId)
+    const [fix] = walk(1) as [Fix]
+    await send(stack, key, traccar10(fix))
+    await setStatus(stack, { status: 'paused', message: 'A typhoon comes: please stay.' })
+    try {
+      for (const form of Object.values(FORMS)) {
+        const sentence = await sentenceOf(
+          await send(stack, key, form({ ...fix, ms: fix.ms - 1_000 })),
+          503,
+          'paused',
+        )
+        expect(sentence).toContain('typhoon')
+      }
+    } finally {
+      await setStatus(stack, { status: 'active' })
+    }
+    await expectTaken(await send(stack, key, traccar10({ ...fix, ms: fix.ms - 1_000 })), { app: 'traccar' })
+  })
+}
+
+describeBothStacks('tracker apps at their limits', limits, { EVENT_LIMIT_INGEST: `${LIMIT}` })

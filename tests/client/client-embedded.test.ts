@@ -1,0 +1,212 @@
+/** The client against the running service: typed answers, the operators' stream, and the queue in a real browser. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { createClient, type Fetch, type StreamEvent } from '#shared/client/index.ts'
+import { commandPath } from '#tests/helpers/programs.ts'
+import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { admin, newPilgrimId, PLACE, type TestStack } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+let stack: TestStack
+beforeAll(async () => {
+  stack = await openEmbeddedTestStack()
+}, STACK_TIMEOUT_MS)
+afterAll(() => stack.close(), STACK_TIMEOUT_MS)
+
+const deliver: Fetch = (path, init) => stack.fetch(path, init)
+const token = (role: 'owner' | 'manager') => admin(role)['X-Admin-Token']
+const owner = createClient({ baseUrl: '', fetch: deliver, token: () => token('owner') })
+
+/** Times of the stored points of a pilgrim, by kind. */
+async function storedOf(userId: string): Promise<{ c: number[]; t: number[] }> {
+  const answer = await owner.exportUser({ userId })
+  if (!answer.ok) return { c: [], t: [] }
+  const { gps_points, pending } = answer.data
+  const rows = [...gps_points, ...(pending ?? [])] as { kind: 'c' | 't'; sent_at: string }[]
+  const timesOf = (kind: string) =>
+    rows.flatMap((row) => (row.kind === kind ? [Date.parse(row.sent_at)] : [])).sort((a, b) => a - b)
+  return { c: timesOf('c'), t: timesOf('t') }
+}
+
+test('a pilgrim checks in, sends a track and reads the profile; an operator exports', async () => {
+  const userId = newPilgrimId()
+  const client = createClient({ baseUrl: '', fetch: deliver, identity: { userId } })
+  const now = Date.now()
+  const checkIn = await client.checkIn({ ...PLACE, timestamp: now })
+  if (!checkIn.ok) throw new Error(checkIn.error.message)
+  expect(checkIn).toMatchObject({ status: 202, data: { userId, duplicate: false, in_range: true } })
+  const track = await client.syncTrack({
+    points: [
+      { ...PLACE, timestamp: now - 60_000 },
+      { lat: 95, lng: 0, timestamp: now - 30_000 },
+    ],
+  })
+  expect(track).toMatchObject({ ok: true, data: { accepted: 1, rejected: [{ index: 1 }] } })
+  expect(await client.readProfile({ userId })).toMatchObject({ ok: true, data: { userId, checkins: 1 } })
+  expect(await client.checkIn({ lat: 95, lng: 0 })).toMatchObject({
+    ok: false,
+    error: { status: 400, code: 'invalid-request', requestId: expect.any(String) },
+  })
+  expect(await client.readLedger()).toMatchObject({ ok: false, error: { status: 401, code: 'unauthorized' } })
+
+  const map = await client.readMap()
+  if (!map.ok) throw new Error(map.error.message)
+  const etag = map.headers.get('etag')!
+  expect(await client.readMap({}, { ifNoneMatch: etag })).toMatchObject({
+    ok: false,
+    error: { code: 'not-modified' },
+  })
+  const gpx = await owner.download('exportUser', { userId, format: 'gpx' })
+  if (!gpx.ok) throw new Error(gpx.error.message)
+  expect(await gpx.data.blob.text()).toContain('<gpx')
+  expect(gpx.data.filename).toEndWith('.gpx')
+  expect(await owner.readHealth()).toMatchObject({ ok: true, data: { status: 'ok', db: 'ok' } })
+  expect((await client.showHome({ lang: 'en' })).ok).toBe(true)
+})
+
+test('the stream resumes after an interruption, and ends when the token is refused', async () => {
+  const asked: (string | null)[] = []
+  let cut: () => void = () => undefined
+  /** Breaks the connection off when the test says so. */
+  const breaking: Fetch = async (path, init) => {
+    asked.push(new Headers(init.headers).get('last-event-id'))
+    const response = await stack.fetch(path, init)
+    const broken = new TransformStream<Uint8Array, Uint8Array>({
+      start: (controller) => void (cut = () => controller.error(new Error('cut'))),
+    })
+    return new Response(response.body?.pipeThrough(broken), response)
+  }
+  const leaving = new AbortController()
+  const seen: StreamEvent[] = []
+  const client = createClient({ baseUrl: '', fetch: breaking, token: token('manager') })
+  const reading = (async () => {
+    for await (const event of client.stream({ zoom: 12, signal: leaving.signal })) seen.push(event)
+  })()
+  const next = (what: string, from: number) =>
+    until(() => seen.slice(from).find(({ event }) => event === what), { timeoutMs: 15_000, what })
+  expect(await next('snapshot', 0)).toMatchObject({ data: { resumed: false, status: { status: 'active' } } })
+  await createClient({ baseUrl: '', fetch: deliver }).checkIn({ ...PLACE, user_id: newPilgrimId() })
+  expect(await next('counts', 0)).toMatchObject({ id: expect.stringMatching(/./) })
+  const before = seen.length
+  cut()
+  expect(await next('interrupted', before)).toMatchObject({
+    data: { error: { code: 'network' }, retryInMs: expect.any(Number) },
+  })
+  expect(await next('snapshot', before)).toMatchObject({ data: { resumed: true } })
+  expect(asked).toEqual([null, expect.stringMatching(/./)])
+  leaving.abort()
+  await reading
+
+  const refused: StreamEvent[] = []
+  const stranger = createClient({ baseUrl: '', fetch: deliver, token: 'a-token-that-nobody-has' })
+  for await (const event of stranger.stream()) refused.push(event)
+  expect(refused).toMatchObject([
+    { event: 'interrupted', data: { error: { status: 401, code: 'unauthorized' }, retryInMs: null } },
+  ])
+}, 30_000)
+
+/** The page of a recorder, as an app has it. */
+const PAGE = `
+  import { createClient, createTrackQueue } from '${import.meta.dir}/../../shared/client/index.ts'
+  import { openIndexedDbStore } from '${import.meta.dir}/../../shared/client/queue/indexed-db-store.ts'
+  const [userId, baseUrl] = location.hash.slice(1).split(',')
+  const client = createClient({ baseUrl, identity: { userId } })
+  const queue = createTrackQueue({ client, store: await openIndexedDbStore(), limits: { collectMs: 200, points: 3 } })
+  queue.start()
+  globalThis.queue = queue
+`
+
+interface PageQueue {
+  readonly state: {
+    readonly waiting: { readonly checkIns: number; readonly points: number }
+    readonly why: string
+  }
+  record(points: object): Promise<{ readonly ok: boolean }>
+  checkIn(point: object): Promise<{ readonly ok: boolean }>
+}
+declare global {
+  /** The queue of the page, as the functions see it that run there. */
+  var queue: PageQueue
+}
+
+test('in Chromium: two tabs, no network, a reload and a closed tab; everything is stored once', async () => {
+  const { outputs } = await Bun.build({
+    entrypoints: ['/page.ts'],
+    files: { '/page.ts': PAGE },
+    target: 'browser',
+  })
+  const script = await outputs[0]!.text()
+  using site = Bun.serve({
+    port: 0,
+    routes: {
+      '/': () =>
+        new Response('<script type="module" src="/page.js"></script>', {
+          headers: { 'content-type': 'text/html' },
+        }),
+      '/page.js': () => new Response(script, { headers: { 'content-type': 'text/javascript' } }),
+    },
+  })
+  const userId = newPilgrimId()
+  const url = `http://localhost:${site.port}/#${userId},https://localhost:${stack.port}`
+  const browser = await chromium.launch({ executablePath: commandPath('chromium'), args: ['--no-sandbox'] })
+  try {
+    const context = await browser.newContext({ ignoreHTTPSErrors: true })
+    await walkInTwoTabs(context, url, userId)
+  } finally {
+    await browser.close()
+  }
+}, 60_000)
+
+async function walkInTwoTabs(context: BrowserContext, url: string, userId: string): Promise<void> {
+  const start = Date.now() - 3_600_000
+  const point = (i: number) => ({ ...PLACE, timestamp: start + i * 1_000 })
+  const times = (...seconds: number[]) => seconds.map((i) => start + i * 1_000)
+  const open = async (): Promise<Page> => {
+    const page = await context.newPage()
+    await page.goto(url)
+    await page.waitForFunction(() => 'queue' in globalThis)
+    return page
+  }
+  const record = async (page: Page, ...seconds: number[]) =>
+    expect(await page.evaluate((points) => queue.record(points), seconds.map(point))).toEqual({
+      ok: true,
+    })
+
+  // Without a network everything is kept, through a reload, and in both tabs.
+  await context.route('**/api/**', (route) => route.abort())
+  const first = await open()
+  await record(first, 1, 2, 3)
+  expect(await first.evaluate((given) => queue.checkIn(given), point(4))).toEqual({ ok: true })
+  await first.waitForFunction(() => queue.state.why === 'network')
+  await first.reload()
+  await first.waitForFunction(() => 'queue' in globalThis && queue.state.waiting.points === 3)
+  const second = await open()
+  await record(second, 5, 6)
+
+  // A request hangs in the tab that sends. The tab is closed; the other one takes over.
+  await context.unroute('**/api/**')
+  let inFlight = 0
+  let mostAtOnce = 0
+  let hangs = true
+  await context.route('**/api/**', async (route) => {
+    mostAtOnce = Math.max(mostAtOnce, ++inFlight)
+    if (hangs) return
+    await route.continue()
+  })
+  context.on('requestfinished', () => inFlight--)
+  context.on('requestfailed', () => inFlight--)
+  const sends = context.waitForEvent('request', (request) => request.url().includes('/api/'))
+  await first.evaluate(() => globalThis.dispatchEvent(new Event('online')))
+  const sender = (await sends).frame().page()
+  hangs = false
+  const other = sender === first ? second : first
+  await sender.close()
+  await record(other, 7)
+  await other.evaluate(() => globalThis.dispatchEvent(new Event('online')))
+  await other.waitForFunction(() => {
+    const { checkIns, points } = queue.state.waiting
+    return checkIns + points === 0
+  })
+  expect(mostAtOnce).toBe(1)
+  expect(await storedOf(userId)).toEqual({ c: times(4), t: times(1, 2, 3, 5, 6, 7) })
+}

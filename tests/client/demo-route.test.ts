@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { readRoute } from '#shared/config/read-route.ts'
 import { createRoute, type Place } from '#shared/map/walking-route.ts'
 
 const Position = z.tuple([z.number().min(120.2).max(120.75), z.number().min(23.5).max(24.6)])
@@ -20,9 +21,8 @@ const Station = z.object({
   geometry: z.object({ type: z.literal('Point'), coordinates: Position }),
 })
 const File = z.object({ type: z.literal('FeatureCollection'), features: z.array(z.unknown()) })
-const route = File.parse(
-  await Bun.file(join(import.meta.dir, '../../shared/client/demo/route.geojson')).json(),
-)
+const FILE = join(import.meta.dir, '../../shared/client/demo/route.geojson')
+const route = File.parse(await Bun.file(FILE).json())
 const lines = route.features.slice(0, 2).map((feature) => Line.parse(feature))
 const stations = route.features.slice(2).map((feature) => Station.parse(feature))
 
@@ -73,4 +73,15 @@ test('each station lies on the way, at the kilometre that it names', () => {
   expect(stations.length).toBeGreaterThan(30)
   expect(stations[0]!.properties.name).toBe('白沙屯')
   expect(stations.at(-1)!.properties.name).toBe('白沙屯')
+})
+
+test('an operator can give it to the service as its route', () => {
+  const faults: string[] = []
+  const read = readRoute(FILE, faults)
+  expect(faults).toEqual([])
+  expect(read.stations.length).toBe(stations.length)
+  expect(read.route!.project(places[1]!.at(-1)!).alongM / 1_000).toBeCloseTo(
+    lengthKm(places[0]!) + lengthKm(places[1]!),
+    0,
+  )
 })

@@ -1,0 +1,183 @@
+/** `bun run demo`: a pilgrimage with an invented crowd, against a service of its own or one that runs. */
+import { environment, type Environment } from '#shared/config/config.ts'
+import { createCrowd } from './demo/crowd.ts'
+import { type LinePlatform, startLinePlatform } from './demo/line-platform.ts'
+import { type Options, parseOptions, USAGE } from './demo/options.ts'
+import { type OwnService, startOwnService } from './demo/own-service.ts'
+import { pause } from './demo/phone.ts'
+import { runCrowd } from './demo/run-crowd.ts'
+import { type Figures, statusLine, summaryLines } from './demo/status-line.ts'
+import { createTally } from './demo/tally.ts'
+import { chooseTimetable } from './demo/timetable.ts'
+import { readWay } from './demo/way.ts'
+import { createClient, type Fetch } from './index.ts'
+import { ReplayFault } from './replay/replay-error.ts'
+import { createLiveLine, type LiveLine, type Output } from './demo/live-line.ts'
+import { trustFor } from './replay/trusted-certificates.ts'
+
+const SHOW_EVERY_MS = 1_000
+const ASK_EVERY_MS = 3_000
+
+/** Where the crowd sends to. */
+interface Target {
+  readonly url: string
+  readonly fetch: Fetch
+  readonly token: string | null
+  readonly lineSecret: string | null
+  readonly line: LinePlatform | null
+  readonly own: OwnService | null
+}
+
+/**
+ * Runs the command.
+ * @param stopping ends it early: everything that it has started is stopped
+ * @returns the exit code: 0 ended or stopped, 1 failed, 2 wrong command line
+ */
+export async function demo(
+  argv: readonly string[],
+  env: Environment,
+  output: { readonly out: Output; readonly err: Output },
+  stopping: AbortController,
+): Promise<0 | 1 | 2> {
+  const line = createLiveLine(output.err)
+  try {
+    const options = parseOptions(argv)
+    if (options === null) {
+      output.out.write(`${USAGE}\n`)
+      return 0
+    }
+    const target = await openTarget(options, env, line, stopping.signal)
+    try {
+      return await walk(options, target, line, output.out, stopping)
+    } finally {
+      await target.own?.stop()
+      await target.line?.stop()
+    }
+  } catch (error) {
+    if (stopping.signal.aborted && error instanceof ReplayFault) return 0
+    if (!(error instanceof ReplayFault)) throw error
+    line.note(error.exitCode === 2 ? `${error.message} (--help lists all options)` : error.message)
+    return error.exitCode
+  }
+}
+
+async function openTarget(
+  options: Options,
+  env: Environment,
+  line: LiveLine,
+  signal: AbortSignal,
+): Promise<Target> {
+  if (options.url !== null) {
+    const tls = await trustFor({ ...options, url: options.url }, env.EVENT_DATA_DIR || './data')
+    return {
+      url: options.url,
+      fetch: (url, init) => fetch(url, { ...init, tls } as RequestInit),
+      token: options.token ?? (env.EVENT_VOLUNTEER_TOKEN || null),
+      lineSecret: env.LINE_CHANNEL_SECRET || null,
+      line: null,
+      own: null,
+    }
+  }
+  line.note('Starting a service with new data …')
+  const address = env.EVENT_PUBLIC_URL || `https://localhost:${env.EVENT_PORT || '8443'}`
+  const platform = startLinePlatform(`${address}/api/event/webhook`)
+  const settings = {
+    LINE_CHANNEL_SECRET: platform.secret,
+    LINE_CHANNEL_ACCESS_TOKEN: platform.token,
+    LINE_API_BASE_URL: platform.url,
+    LINE_DATA_API_BASE_URL: platform.url,
+  }
+  try {
+    const own = await startOwnService(env, settings, signal)
+    line.note(own.welcome)
+    const trusting: Fetch = (url, init) => fetch(url, { ...init, tls: { ca: own.ca } } as RequestInit)
+    return {
+      url: own.url,
+      fetch: trusting,
+      token: own.token,
+      lineSecret: platform.secret,
+      line: platform,
+      own,
+    }
+  } catch (error) {
+    await platform.stop()
+    throw error
+  }
+}
+
+async function walk(
+  options: Options,
+  target: Target,
+  line: LiveLine,
+  out: Output,
+  stopping: AbortController,
+): Promise<0 | 1> {
+  const { signal } = stopping
+  const { pilgrims, seed, speed, from, maxPoints } = options
+  const timetable = chooseTimetable(from, speed, Date.now())
+  const crowd = createCrowd({ pilgrims, seed, way: readWay(), sparseUntilS: timetable.fromS })
+  for (const { userId, name, language, follows } of target.line === null ? [] : crowd.people)
+    if (follows) target.line?.know(userId, { displayName: name, language })
+  const tally = createTally()
+  let atS = 0
+  let figures: Figures | null = null
+  const done = new AbortController()
+  const show = () => line.show(statusLine(atS, timetable, tally, figures, Date.now()))
+  const showing = setInterval(show, SHOW_EVERY_MS)
+  const asking = ask(target, AbortSignal.any([signal, done.signal]), (asked) => (figures = asked))
+  let isLost = false
+  const notice = () => {
+    isLost = !signal.aborted && !done.signal.aborted
+    stopping.abort()
+  }
+  void target.own?.ended.then(notice, notice)
+  try {
+    const { url: baseUrl, fetch, lineSecret } = target
+    const passed = (now: number) => (atS = now)
+    await runCrowd({ crowd, timetable, baseUrl, fetch, lineSecret, tally, maxPoints, signal, passed })
+    show()
+    if (target.own !== null && !options.exits && !signal.aborted) {
+      line.note('Everybody is home. The service stays up until Ctrl-C.')
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    }
+  } finally {
+    clearInterval(showing)
+    done.abort()
+    await asking
+    line.clear()
+  }
+  for (const text of summaryLines(tally)) out.write(`${text}\n`)
+  if (isLost) throw lostService(target)
+  const kept = target.own?.keptIn
+  if (kept) line.note(`The data stays in ${kept}`)
+  return tally.refused.size === 0 ? 0 : 1
+}
+
+const lostService = ({ own }: Target): ReplayFault =>
+  new ReplayFault(`The service has ended by itself.${own?.keptIn ? ` Its data is in ${own.keptIn}.` : ''}`)
+
+/** Asks the service for its figures, until the signal. */
+async function ask(
+  { url, fetch, token }: Target,
+  signal: AbortSignal,
+  told: (figures: Figures) => void,
+): Promise<void> {
+  if (token === null) return
+  const client = createClient({ baseUrl: url, fetch, token })
+  while (!signal.aborted) {
+    const answer = await client.readTimeline({}, { signal })
+    if (answer.ok) {
+      const of = (figure: 'points' | 'checkins' | 'km') =>
+        answer.data.days.reduce((sum, day) => sum + day[figure], 0)
+      told({ points: of('points'), checkIns: of('checkins'), km: of('km') })
+    }
+    await pause(ASK_EVERY_MS, signal)
+  }
+}
+
+if (import.meta.main) {
+  const stopping = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stopping.abort())
+  const output = { out: process.stdout, err: process.stderr }
+  process.exit(await demo(process.argv.slice(2), environment(), output, stopping))
+}

@@ -1,0 +1,89 @@
+/**
+ * The simulation: what a crowd does, as one stream in order of time. It is pure: the same seed and numbers give the
+ * same stream, and it knows no clock. Its memory depends on the number of pilgrims, not on what they did before.
+ */
+import type { Act } from './acts.ts'
+import { createPerson, type Person, randomOf } from './person.ts'
+import { pilgrimage } from './pilgrimage.ts'
+import type { Way } from './way.ts'
+
+export interface CrowdOptions {
+  readonly pilgrims: number
+  readonly seed: number
+  readonly way: Way
+  /** Before this time (seconds since the departure) phones measure few positions, so that days of history are sent in seconds. */
+  readonly sparseUntilS: number
+}
+
+export interface Crowd {
+  readonly people: readonly Person[]
+  /** All acts, in order of time and of the pilgrim's number. */
+  acts(): Generator<Act>
+  /** Kilometres that each pilgrim really moved; known when the stream has ended. */
+  readonly movedKm: ReadonlyMap<number, number>
+}
+
+/** Creates a crowd. Its people are known at once; what they do is computed as it is read. */
+export function createCrowd({ pilgrims, seed, way, sparseUntilS }: CrowdOptions): Crowd {
+  const people: Person[] = []
+  const trips: Generator<Act>[] = []
+  const movedKm = new Map<number, number>()
+  for (let who = 0; who < pilgrims; who++) {
+    const random = randomOf(seed, who)
+    const person = createPerson(seed, who, way, random)
+    people.push(person)
+    trips.push(pilgrimage(person, random, way, sparseUntilS, (km) => movedKm.set(who, km)))
+  }
+  return { people, movedKm, acts: () => merge(trips) }
+}
+
+/** Merges streams that are each in order of time. */
+function* merge(trips: readonly Generator<Act>[]): Generator<Act> {
+  const heap: Act[] = []
+  const take = (who: number): Act | null => {
+    const { value, done } = trips[who]!.next()
+    return done === true ? null : value
+  }
+  for (let who = 0; who < trips.length; who++) {
+    const first = take(who)
+    if (first !== null) rise(heap, first)
+  }
+  while (heap.length > 0) {
+    const first = heap[0]!
+    yield first
+    const next = take(first.who)
+    if (next !== null) sink(heap, next)
+    else {
+      const last = heap.pop()!
+      if (heap.length > 0) sink(heap, last)
+    }
+  }
+}
+
+const isBefore = (a: Act, b: Act): boolean => a.atS < b.atS || (a.atS === b.atS && a.who < b.who)
+
+/** Adds an act to a binary heap. */
+function rise(heap: Act[], added: Act): void {
+  let at = heap.push(added) - 1
+  while (at > 0) {
+    const parent = (at - 1) >> 1
+    if (!isBefore(added, heap[parent]!)) break
+    heap[at] = heap[parent]!
+    at = parent
+  }
+  heap[at] = added
+}
+
+/** Replaces the first act of a binary heap. */
+function sink(heap: Act[], put: Act): void {
+  let at = 0
+  for (;;) {
+    let child = 2 * at + 1
+    if (child >= heap.length) break
+    if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++
+    if (!isBefore(heap[child]!, put)) break
+    heap[at] = heap[child]!
+    at = child
+  }
+  heap[at] = put
+}

@@ -1,0 +1,91 @@
+/** From what people do to calls of the client. */
+import type { Answer, Client } from '../index.ts'
+import type { Act, Deed } from './acts.ts'
+import type { LineDeliveries } from './line-deliveries.ts'
+import type { Person } from './person.ts'
+import type { Call, Phone } from './phone.ts'
+import { drawScreenshot } from './screenshot.ts'
+import type { Tally } from './tally.ts'
+
+/** Gives an act to the pilgrim's phone, which sends it when it may, or to LINE. */
+export function deliver(
+  { deed }: Act,
+  person: Person,
+  phone: Phone,
+  tally: Tally,
+  line: LineDeliveries,
+): void {
+  switch (deed.kind) {
+    case 'point':
+      return phone.record(deed.fix)
+    case 'check-in':
+      return phone.checkIn(deed.fix, deed.times)
+    case 'network':
+      phone.isOnline = deed.online
+      return
+    case 'sync':
+      // The caller decides when a phone sends.
+      return
+    case 'line':
+      return line.add(person.userId, deed)
+    case 'profile':
+    case 'consent':
+    case 'phone-number':
+    case 'reported':
+    case 'survey':
+    case 'feedback':
+    case 'status':
+      phone.call(counted(tally, COUNTS[deed.kind] ?? 'others', callOf(deed)))
+  }
+}
+
+type Counter = 'surveys' | 'feedback' | 'others'
+type Other = Exclude<Deed, { kind: 'point' | 'check-in' | 'network' | 'sync' | 'line' }>
+
+const COUNTS: Readonly<Partial<Record<Other['kind'], Counter>>> = { survey: 'surveys', feedback: 'feedback' }
+
+/** Counts a call when it has succeeded. */
+const counted =
+  (tally: Tally, counter: Counter, call: Call): Call =>
+  async (client) => {
+    const answer = await call(client)
+    if (answer.ok) tally[counter]++
+    return answer
+  }
+
+function callOf(deed: Other): Call {
+  switch (deed.kind) {
+    case 'profile':
+      return (client) => client.syncProfile({ display_name: deed.name, language: deed.language })
+    case 'consent':
+      return (client) => client.setPrivacy({ agreed: deed.agreed, version: 'demo' })
+    case 'phone-number':
+      return (client) => client.setPhone({ phone: deed.phone })
+    case 'reported':
+      return (client) => client.syncProfile({ ...deed.reported })
+    case 'survey':
+      return (client) => client.submitSurvey({ survey: { ...deed.answers } })
+    case 'feedback':
+      return sendFeedback(deed)
+    case 'status':
+      return (client) => client.setParticipantStatus({ status: deed.status })
+  }
+}
+
+/** The screenshot is uploaded once, however often the report is sent. */
+function sendFeedback({ category, description, screenshot }: Extract<Other, { kind: 'feedback' }>): Call {
+  let url: string | null = null
+  return async (client: Client): Promise<Answer<unknown>> => {
+    if (screenshot !== null && url === null) {
+      const uploaded = await client.uploadScreenshot({ body: drawScreenshot(screenshot) })
+      if (!uploaded.ok) return uploaded
+      url = uploaded.data.url
+    }
+    return client.submitFeedback({
+      category,
+      description,
+      device_info: 'demo',
+      ...(url === null ? {} : { screenshot_url: url }),
+    })
+  }
+}

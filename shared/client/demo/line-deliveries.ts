@@ -1,0 +1,107 @@
+/** What followers send to the bot, delivered as LINE does: several people's events in one signed request. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { backoffMs, isTemporary } from '../backoff.ts'
+import { type Client, createClient, type Fetch } from '../index.ts'
+import type { Deed } from './acts.ts'
+import { signatureOf } from './line-platform.ts'
+import { add, type Tally } from './tally.ts'
+
+type LineDeed = Extract<Deed, { kind: 'line' }>
+type Counter = 'followers' | 'photos' | 'others'
+
+interface Waiting {
+  readonly event: { readonly webhookEventId: string } & Record<string, unknown>
+  readonly counter: Counter
+}
+
+export interface LineDeliveries {
+  /** A person follows the bot, writes to it, or sends a photo. */
+  add(userId: string, deed: LineDeed): void
+  /** Resolves when nothing waits. */
+  done(): Promise<void>
+}
+
+export interface LineDeliveriesOptions {
+  readonly baseUrl: string
+  readonly fetch: Fetch
+  /** Null: nobody uses LINE. */
+  readonly secret: string | null
+  readonly tally: Tally
+  readonly signal: AbortSignal
+}
+
+/** Most events of one delivery. */
+const EVENTS = 50
+
+export function createLineDeliveries(options: LineDeliveriesOptions): LineDeliveries {
+  const { baseUrl, fetch, secret, tally, signal } = options
+  const client = createClient({ baseUrl, fetch })
+  const waiting: Waiting[] = []
+  let working: Promise<void> | null = null
+
+  async function work(): Promise<void> {
+    while (waiting.length > 0 && !signal.aborted) {
+      const some = waiting.splice(0, EVENTS)
+      if (await deliver(client, secret!, some, tally, signal))
+        for (const { counter } of some) tally[counter]++
+    }
+    working = null
+  }
+
+  return {
+    add(userId, deed) {
+      if (secret === null) return
+      waiting.push({ event: eventOf(userId, deed), counter: counterOf(deed) })
+      working ??= work()
+    },
+    done: async () => working ?? undefined,
+  }
+}
+
+/** Delivers events, again and again until the service has them. A repeated event keeps its id, so it counts once. */
+async function deliver(
+  client: Client,
+  secret: string,
+  waiting: readonly Waiting[],
+  tally: Tally,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const delivery = { destination: 'demo', events: waiting.map(({ event }) => event) }
+  const headers = { 'x-line-signature': signatureOf(JSON.stringify(delivery), secret) }
+  for (let failures = 0; !signal.aborted; failures++) {
+    const answer = await client.receiveWebhook(delivery, { headers, signal })
+    if (answer.ok) return true
+    if (!isTemporary(answer.error)) {
+      add(tally.refused, answer.error.code)
+      return false
+    }
+    add(tally.retried, answer.error.code)
+    await sleep(backoffMs(failures, answer.error.retryAfter, 0), undefined, { signal }).catch(() => undefined)
+  }
+  return false
+}
+
+const counterOf = ({ event }: LineDeed): Counter =>
+  event === 'photo' ? 'photos' : event === 'follow' ? 'followers' : 'others'
+
+function eventOf(userId: string, deed: LineDeed): Waiting['event'] {
+  return {
+    webhookEventId: randomUUID(),
+    // LINE's own clock, not the simulated one: the bot answers what has just been written.
+    timestamp: Date.now(),
+    mode: 'active',
+    source: { type: 'user', userId },
+    deliveryContext: { isRedelivery: false },
+    replyToken: randomUUID(),
+    ...fieldsOf(deed),
+  }
+}
+
+function fieldsOf(deed: LineDeed): object {
+  const id = randomUUID()
+  if ('text' in deed) return { type: 'message', message: { type: 'text', id, text: deed.text } }
+  return deed.event === 'follow'
+    ? { type: 'follow' }
+    : { type: 'message', message: { type: 'image', id, contentProvider: { type: 'line' } } }
+}

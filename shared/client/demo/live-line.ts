@@ -1,0 +1,49 @@
+/** One line that is drawn again and again on a terminal; elsewhere it is printed now and then. */
+
+/** The parts of a stream that are used. */
+export interface Output {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+export interface LiveLine {
+  /** Shows the current state. */
+  show(text: string): void
+  /** Prints a line that stays. */
+  note(text: string): void
+  clear(): void
+}
+
+const CLEAR_LINE = '\r\u001b[2K'
+/** Where nothing can be drawn again, a line in ten seconds is enough. */
+const PRINT_EVERY_MS = 10_000
+
+export function createLiveLine(output: Output, now: () => number = () => performance.now()): LiveLine {
+  const isLive = output.isTTY === true
+  let shown = ''
+  let printedMs = -Infinity
+  const draw = (text: string): void => {
+    // A wrapped line cannot be drawn again.
+    if (isLive) output.write(CLEAR_LINE + text.slice(0, (output.columns || 80) - 1))
+  }
+  return {
+    show(text) {
+      shown = text
+      if (isLive) draw(text)
+      else if (now() - printedMs >= PRINT_EVERY_MS) {
+        printedMs = now()
+        output.write(`${text}\n`)
+      }
+    },
+    note(text) {
+      draw('')
+      output.write(`${text}\n`)
+      draw(shown)
+    },
+    clear() {
+      draw('')
+      shown = ''
+    },
+  }
+}

@@ -1,0 +1,122 @@
+/** The command line of `bun run demo`. */
+import { parseArgs } from 'node:util'
+import { ReplayFault } from '../replay/replay-error.ts'
+
+export const USAGE = `Walks a pilgrimage with an invented crowd: from Baishatun to Beigang and back, in eight days.
+Starts a service of its own with new data, or sends to one that runs (--url).
+
+  bun run demo [options]
+
+  --pilgrims <n>      people (default: 500)
+  --speed <n>         n-times real time, n ≥ 1 (default: 60)
+  --seed <n>          another crowd; the same seed gives the same one (default: 1)
+  --from <hour>       begin this many hours after the departure; what was before is sent at once
+                      (default: the seventh day, on the way back)
+  --whole             begin with the departure, eight days ago, so that the whole walk can be sent fast
+  --points <n>        end after n measured points
+  --exit              end when the walk has ended, instead of keeping the own service up
+  --url <https://…>   send to this service. Ids of the crowd begin with Ude30 or demo-
+  --token <token>     an operator's token for --url, to show the service's figures. Or: EVENT_VOLUNTEER_TOKEN
+  --ca <file>         certificate (PEM) of the authority to trust for --url
+  --insecure          trust any certificate
+  --help              this text
+
+The own service listens on EVENT_PORT (8443). Its data is in a new temporary directory and removed at the end, or in
+EVENT_DATA_DIR and kept; an EVENT_DATA_DIR with other data than a demo's is refused. With --url, people use LINE only if
+LINE_CHANNEL_SECRET is that of the service.
+
+Points lie in the past: when the crowd has caught up with the present, it walks on in real time. Ctrl-C ends it.
+Exit codes: 0 ended or stopped, 1 failed, 2 wrong command line.`
+
+export interface Options {
+  readonly pilgrims: number
+  readonly speed: number
+  readonly seed: number
+  /** Hours since the departure, `whole`, or the default. */
+  readonly from: number | 'whole' | null
+  readonly maxPoints: number
+  readonly exits: boolean
+  /** Null: a service of its own. */
+  readonly url: string | null
+  readonly token: string | null
+  readonly ca: string | null
+  readonly insecure: boolean
+}
+
+const FLAGS = {
+  pilgrims: { type: 'string', default: '500' },
+  speed: { type: 'string', default: '60' },
+  seed: { type: 'string', default: '1' },
+  from: { type: 'string' },
+  whole: { type: 'boolean', default: false },
+  points: { type: 'string' },
+  exit: { type: 'boolean', default: false },
+  url: { type: 'string' },
+  token: { type: 'string' },
+  ca: { type: 'string' },
+  insecure: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const
+
+/** The end of the walk, hours. */
+const LAST_HOUR = 191
+
+/**
+ * Parses the command line.
+ * @returns `null` for `--help`
+ * @throws ReplayFault with exit code 2, naming the option
+ */
+export function parseOptions(argv: readonly string[]): Options | null {
+  const values = readFlags(argv)
+  if (values.help) return null
+  if (values.whole && values.from !== undefined) throw usage('--whole and --from exclude each other.')
+  if (values.url === undefined)
+    for (const flag of ['token', 'ca'] as const)
+      if (values[flag] !== undefined) throw usage(`--${flag} belongs to --url.`)
+  return {
+    pilgrims: wholeOf('--pilgrims', values.pilgrims, 1, 1_000_000),
+    speed: numberOf('--speed', values.speed, 1, 1e9),
+    seed: wholeOf('--seed', values.seed, 0, 0x7fffffff),
+    from: values.whole
+      ? 'whole'
+      : values.from === undefined
+        ? null
+        : numberOf('--from', values.from, 0, LAST_HOUR),
+    maxPoints: values.points === undefined ? Infinity : wholeOf('--points', values.points, 1, 1e9),
+    exits: values.exit,
+    url: values.url === undefined ? null : urlOf(values.url),
+    token: values.token ?? null,
+    ca: values.ca ?? null,
+    insecure: values.insecure,
+  }
+}
+
+const usage = (sentence: string) => new ReplayFault(sentence, 2)
+
+function readFlags(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: FLAGS, strict: true }).values
+  } catch (error) {
+    throw usage(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function urlOf(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : null
+  if (url === null || url.protocol !== 'https:' || url.search !== '' || url.hash !== '')
+    throw usage(`--url must look like https://localhost:8443 (the service speaks HTTPS only), not ${given}`)
+  return url.href.replace(/\/+$/, '')
+}
+
+function numberOf(flag: string, given: string, min: number, max: number): number {
+  const value = Number(given.trim() || NaN)
+  if (!(value >= min && value <= max))
+    throw usage(`${flag} must be a number from ${min} to ${max}, not ${given}`)
+  return value
+}
+
+function wholeOf(flag: string, given: string, min: number, max: number): number {
+  const value = numberOf(flag, given, min, max)
+  if (!Number.isInteger(value)) throw usage(`${flag} must be a whole number, not ${given}`)
+  return value
+}

@@ -1,0 +1,166 @@
+/** One pilgrim's phone: the offline queue of the client for points and check-ins, and a line of other calls. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { backoffMs, isTemporary } from '../backoff.ts'
+import {
+  type Answer,
+  type Client,
+  createClient,
+  createMemoryStore,
+  createTrackQueue,
+  type Fetch,
+  type RecordedPoint,
+  type Sent,
+  type TrackQueue,
+} from '../index.ts'
+import type { Fix } from './acts.ts'
+import type { Person, Random } from './person.ts'
+import type { Turns } from './turns.ts'
+import { add, type Tally } from './tally.ts'
+
+export interface PhoneOptions {
+  readonly person: Person
+  readonly baseUrl: string
+  readonly fetch: Fetch
+  readonly departureMs: number
+  readonly tally: Tally
+  /** Limit how many phones send points at once, and make other calls, which take the service longer. */
+  readonly turns: Turns
+  readonly callTurns: Turns
+  /** Spreads attempts after failures. */
+  readonly random: Random
+  /** Ends all attempts. */
+  readonly signal: AbortSignal
+}
+
+export type Call = (client: Client) => Promise<Answer<unknown>>
+
+export class Phone {
+  readonly #options: PhoneOptions
+  readonly #client: Client
+  readonly #queue: TrackQueue
+  /** What was measured since the last sync. */
+  #track: RecordedPoint[] = []
+  #checkIns: { readonly point: RecordedPoint; readonly times: number }[] = []
+  #calls: Call[] = []
+  #sending: Promise<void> | null = null
+  #calling: Promise<void> | null = null
+
+  constructor(options: PhoneOptions) {
+    const { person, baseUrl, fetch, tally } = options
+    this.#options = options
+    this.#client = createClient({ baseUrl, fetch, identity: { userId: person.userId } })
+    this.#queue = createTrackQueue({
+      client: this.#client,
+      store: createMemoryStore(),
+      onSent: (sent) => count(tally, sent),
+    })
+  }
+
+  /** Whether the phone has a network. */
+  isOnline = true
+
+  /** Points that wait on the phone. */
+  get held(): number {
+    return this.#track.length + this.#checkIns.length
+  }
+
+  record(fix: Fix): void {
+    this.#options.tally.recorded++
+    this.#track.push(this.#pointOf(fix))
+  }
+
+  checkIn(fix: Fix, times: number): void {
+    this.#options.tally.recorded++
+    this.#checkIns.push({ point: this.#pointOf(fix), times })
+  }
+
+  /** A call that is repeated until the service takes it or refuses it for good. */
+  call(call: Call): void {
+    this.#calls.push(call)
+  }
+
+  /** Sends what it holds. What is recorded meanwhile is part of it. */
+  async send(): Promise<void> {
+    this.#sending ??= this.#sendPoints().finally(() => (this.#sending = null))
+    this.#calling ??= this.#makeCalls().finally(() => (this.#calling = null))
+    await Promise.all([this.#sending, this.#calling])
+  }
+
+  #pointOf({ lat, lng, clockS, accuracy, mode }: Fix): RecordedPoint {
+    const timestamp = this.#options.departureMs + clockS * 1_000
+    return { lat, lng, timestamp, accuracy, source: 'demo', ...(mode === undefined ? {} : { mode }) }
+  }
+
+  async #sendPoints(): Promise<void> {
+    const { signal, turns } = this.#options
+    while (!signal.aborted && this.held > 0) {
+      const [track, checkIns] = [this.#track, this.#checkIns]
+      ;[this.#track, this.#checkIns] = [[], []]
+      for (const { point } of checkIns) await this.#queue.checkIn(point)
+      if (track.length > 0) await this.#queue.record(track)
+      await this.#empty()
+      for (const { point, times } of checkIns) if (times > 1) await this.#persist(this.#again(point), turns)
+    }
+  }
+
+  /** In order: a later report replaces an earlier one. */
+  async #makeCalls(): Promise<void> {
+    const { signal, callTurns } = this.#options
+    while (!signal.aborted && this.#calls.length > 0)
+      for (const call of this.#calls.splice(0)) await this.#persist(call, callTurns)
+  }
+
+  /** A check-in that is sent a second time: the service answers that it is a duplicate. */
+  #again(point: RecordedPoint): Call {
+    const { tally } = this.#options
+    return async (client) => {
+      const answer = await client.checkIn({ ...point, timestamp: Number(point.timestamp) })
+      if (answer.ok && answer.data.duplicate) tally.duplicates++
+      return answer
+    }
+  }
+
+  /** Sends until the queue is empty, waiting as long as it says. */
+  async #empty(): Promise<void> {
+    const { signal, tally, turns } = this.#options
+    while (!signal.aborted) {
+      const { waiting, why, nextAttemptAt, stopped } = await turns.take(() => this.#queue.send())
+      if (waiting.checkIns + waiting.points === 0) return
+      add(stopped ? tally.refused : tally.retried, why ?? 'unknown')
+      // The service refuses for good (the event has ended): the phone keeps what it has.
+      if (stopped) return
+      await pause((nextAttemptAt ?? Date.now() + 1_000) - Date.now(), signal)
+    }
+  }
+
+  async #persist(call: Call, turns: Turns): Promise<void> {
+    const { signal, tally, random } = this.#options
+    for (let failures = 0; !signal.aborted; failures++) {
+      const answer = await turns.take(() => call(this.#client))
+      if (answer.ok) return
+      // A paused event is resumed some time.
+      if (!isTemporary(answer.error) && answer.error.code !== 'paused') {
+        add(tally.refused, answer.error.code)
+        return
+      }
+      add(tally.retried, answer.error.code)
+      await pause(backoffMs(failures, answer.error.retryAfter, random()), signal)
+    }
+  }
+}
+
+/** Waits; ends early without an error when the demo ends. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(Math.max(0, ms), undefined, { signal })
+  } catch {
+    // Aborted: whoever waits looks at the signal.
+  }
+}
+
+function count(tally: Tally, { kind, durable, rejected, answer }: Sent): void {
+  if (kind === 'checkin') tally.checkIns += durable.length
+  tally.points += durable.length
+  for (const { reason } of rejected) add(tally.rejected, reason)
+  if (answer !== null && 'duplicates' in answer) tally.duplicates += answer.duplicates
+}

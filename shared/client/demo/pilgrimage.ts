@@ -1,0 +1,101 @@
+/** What a pilgrim does from joining to going home: walk, rest, sleep, ride a bus, check in, answer, complain. */
+import type { Act } from './acts.ts'
+import type { Person, Random } from './person.ts'
+import { DAY_S, HOUR_S, hourOf, passesAtS, processionKm, WALK_S } from './procession.ts'
+import { arrive, atStation, goHome } from './station.ts'
+import { createTrip, move, sleep, stay, type Trip } from './trip.ts'
+import type { Way } from './way.ts'
+
+/** Nobody is on the way later than this after the procession's end. */
+const LATEST_S = WALK_S + 6 * HOUR_S
+/** Riders take a bus when they are this far behind. */
+const BEHIND_KM = 10
+/** Walkers who are this far behind go home. */
+const LOST_KM = 45
+/** Who is this far ahead waits for the procession. */
+const AHEAD_KM = 4
+
+/** The trip of a pilgrim; `walked` is told the kilometres when it ends. */
+export function* pilgrimage(
+  person: Person,
+  random: Random,
+  way: Way,
+  sparseUntilS: number,
+  walked: (km: number) => void,
+): Generator<Act> {
+  const trip = createTrip(person, random, way, sparseUntilS)
+  yield* arrive(trip)
+  while (trip.km < person.leaveKm && trip.atS < LATEST_S) {
+    if (behindKm(trip) > LOST_KM && person.manner === 'walker') break
+    yield* onwards(trip)
+    yield* atStation(trip)
+    if (trip.km >= person.leaveKm) break
+    yield* rest(trip)
+  }
+  yield* goHome(trip)
+  walked(trip.movedKm)
+}
+
+const behindKm = ({ atS, km, way }: Trip): number => processionKm(atS, way) - km
+
+/** To the next station, on foot, by bus or by scooter. */
+function* onwards(trip: Trip): Generator<Act> {
+  const { person, random, way } = trip
+  const ahead = way.stations.filter(({ km }) => km > trip.km + 0.01)
+  const next = Math.min(ahead[0]?.km ?? way.lengthKm, person.leaveKm)
+  if (person.manner === 'support') {
+    yield* move(trip, next, person.paceKmh, 'scooter')
+    // Back to those who are behind, and forward again.
+    if (random() < 0.35) {
+      yield* move(trip, Math.max(0, next - 3 - 6 * random()), person.paceKmh, 'scooter')
+      yield* stay(trip, 600)
+      yield* move(trip, next, person.paceKmh, 'scooter')
+    }
+    return
+  }
+  if (person.manner === 'rider' && behindKm(trip) > BEHIND_KM) {
+    const near = ahead.filter(({ km }) => km <= processionKm(trip.atS, way) + 2).at(-1)
+    const named = random() < 0.6 ? 'bus' : undefined
+    yield* move(trip, Math.min(near?.km ?? next, person.leaveKm), 28 + 14 * random(), named)
+    return
+  }
+  const paceKmh = person.paceKmh * (0.85 + 0.25 * random())
+  const halfwayKm = trip.km + (next - trip.km) * (0.3 + 0.4 * random())
+  if (next - trip.km > 5) {
+    yield* move(trip, halfwayKm, paceKmh)
+    yield* stay(trip, 180 + 900 * random())
+  }
+  yield* move(trip, next, paceKmh)
+}
+
+/** A rest at a station: short when behind, long when ahead, the night's or the day's sleep when it is time. */
+function* rest(trip: Trip): Generator<Act> {
+  const { person, random, way } = trip
+  if (isSleepy(trip)) {
+    yield* sleep(trip, wakesAtS(trip))
+    return
+  }
+  const aheadKm = -behindKm(trip)
+  const minutes = aheadKm < -6 ? 3 + 6 * random() : 8 + 30 * random()
+  yield* stay(trip, minutes * 60)
+  if (aheadKm <= AHEAD_KM && trip.km !== way.turnKm) return
+  const passesS = passesAtS(Math.min(trip.km + 0.5, way.lengthKm), way) + (random() - 0.5) * 2 * HOUR_S
+  while (trip.atS < passesS) {
+    if (isSleepy(trip)) yield* sleep(trip, Math.min(wakesAtS(trip), Math.max(passesS, trip.atS + 60)))
+    else yield* stay(trip, Math.min(passesS - trip.atS, HOUR_S))
+  }
+  if (person.isNightWalker) trip.lastSleepS = Math.max(trip.lastSleepS, trip.atS - 10 * HOUR_S)
+}
+
+function isSleepy({ person, atS, lastSleepS }: Trip): boolean {
+  const hour = hourOf(atS)
+  if (atS - lastSleepS < 11 * HOUR_S) return false
+  return person.isNightWalker ? hour >= 9 && hour < 15 : hour >= 20 || hour < 3
+}
+
+/** Half past three to half past five in the morning; night walkers sleep four to six hours by day. */
+function wakesAtS({ person, random, atS }: Trip): number {
+  if (person.isNightWalker) return atS + (4 + 2 * random()) * HOUR_S
+  const midnightS = Math.floor(atS / DAY_S + 0.5) * DAY_S
+  return midnightS + (3.5 + 2 * random()) * HOUR_S
+}

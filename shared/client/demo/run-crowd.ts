@@ -1,0 +1,103 @@
+/** Sends what the crowd does, when it is due. */
+import type { Fetch } from '../index.ts'
+import type { Act } from './acts.ts'
+import { deliver } from './deliver.ts'
+import type { Crowd } from './crowd.ts'
+import { createLineDeliveries } from './line-deliveries.ts'
+import { randomOf } from './person.ts'
+import { pause, Phone } from './phone.ts'
+import type { Tally } from './tally.ts'
+import { dueMs, type Timetable } from './timetable.ts'
+import { createTurns, type Turns } from './turns.ts'
+
+export interface RunOptions {
+  readonly crowd: Crowd
+  readonly timetable: Timetable
+  readonly baseUrl: string
+  readonly fetch: Fetch
+  readonly lineSecret: string | null
+  readonly tally: Tally
+  /** Most points to measure. */
+  readonly maxPoints: number
+  readonly signal: AbortSignal
+  /** Told the simulated time, seconds since the departure, as it passes. */
+  readonly passed: (atS: number) => void
+}
+
+/** Requests at the same time: with points, and others. */
+const REQUESTS = { points: 64, others: 8 }
+/** While more phones than this wait for their turn, the simulation waits, too. */
+const WAITING = 128
+/** A phone that holds this many points sends them as soon as it has a network. */
+const HOLDS = 400
+/** Points on all phones: more means that the service cannot keep up, so the simulation waits. */
+const HELD_MAX = { base: 300_000, perPilgrim: 200 }
+const LOOK_AGAIN_MS = 50
+
+/** Runs the crowd to its end, or until the signal. Resolves when everything is sent that could be. */
+export async function runCrowd(options: RunOptions): Promise<void> {
+  const { crowd, timetable, tally, signal } = options
+  const [turns, callTurns] = [createTurns(REQUESTS.points), createTurns(REQUESTS.others)]
+  const phones = createPhones(options, { turns, callTurns })
+  const line = createLineDeliveries({ ...options, secret: options.lineSecret })
+  const sending = new Set<Promise<void>>()
+  const send = (phone: Phone): void => {
+    const ended: Promise<void> = phone.send().finally(() => sending.delete(ended))
+    sending.add(ended)
+  }
+  const heldMax = HELD_MAX.base + HELD_MAX.perPilgrim * crowd.people.length
+  const beganMs = Date.now()
+  let isHistory = timetable.fromS > 0
+  for (const act of crowd.acts()) {
+    if (signal.aborted || tally.recorded >= options.maxPoints) break
+    if (isHistory && act.atS > timetable.fromS) {
+      // Phones that were without a network for days find it now.
+      isHistory = false
+      for (const phone of phones.values()) if (phone.isOnline) send(phone)
+    }
+    await until(dueMs(timetable, act.atS, beganMs), signal)
+    const phone = phones.of(act.who)
+    deliver(act, crowd.people[act.who]!, phone, tally, line)
+    if (phone.isOnline && sendsAt(act, isHistory, phone)) send(phone)
+    while (turns.waiting > WAITING && !signal.aborted) await turns.ended()
+    while (heldOf(tally) > heldMax && !signal.aborted) await pause(LOOK_AGAIN_MS, signal)
+    options.passed(act.atS)
+  }
+  for (const phone of phones.values()) send(phone)
+  await Promise.all(sending)
+  await line.done()
+}
+
+/** The phones, each made when its pilgrim does something for the first time. */
+function createPhones(
+  { crowd, timetable, baseUrl, fetch, tally, signal }: RunOptions,
+  lanes: { readonly turns: Turns; readonly callTurns: Turns },
+) {
+  const phones = new Map<number, Phone>()
+  const { departureMs } = timetable
+  return {
+    values: () => phones.values(),
+    of(who: number): Phone {
+      const known = phones.get(who)
+      if (known !== undefined) return known
+      const [person, random] = [crowd.people[who]!, randomOf(-1, who)]
+      const phone = new Phone({ person, baseUrl, fetch, departureMs, tally, ...lanes, random, signal })
+      phones.set(who, phone)
+      return phone
+    },
+  }
+}
+
+/** Points that phones hold. */
+const heldOf = ({ recorded, points, rejected }: Tally): number =>
+  recorded - points - [...rejected.values()].reduce((sum, count) => sum + count, 0)
+
+/** Whether a phone sends now: at a sync, when the network is back, and at once what people do on purpose. */
+function sendsAt({ deed }: Act, isHistory: boolean, phone: Phone): boolean {
+  return phone.held >= HOLDS || (!isHistory && deed.kind !== 'point')
+}
+
+async function until(ms: number, signal: AbortSignal): Promise<void> {
+  const leftMs = ms - Date.now()
+  if (leftMs > 5) await pause(leftMs, signal)
+}

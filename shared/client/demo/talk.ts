@@ -1,0 +1,84 @@
+/** Names and words of the demo's people. All are invented; any likeness is chance. */
+
+export const NAMES: Readonly<
+  Record<string, { readonly family: readonly string[]; readonly given: readonly string[] }>
+> &
+  Record<'zh-TW', { readonly family: readonly string[]; readonly given: readonly string[] }> = {
+  'zh-TW': {
+    family: '陳林黃張李王吳劉蔡楊許鄭謝郭洪曾邱廖賴徐周葉蘇莊呂江何蕭羅高'.split(''),
+    given: [
+      '淑芬',
+      '志明',
+      '雅婷',
+      '家豪',
+      '美玲',
+      '俊傑',
+      '怡君',
+      '冠宇',
+      '秀英',
+      '建宏',
+      '佳蓉',
+      '文雄',
+    ].concat([
+      '麗華',
+      '宗翰',
+      '欣怡',
+      '金龍',
+      '阿好',
+      '承恩',
+      '詩涵',
+      '進財',
+      '玉蘭',
+      '子晴',
+      '國華',
+      '品妤',
+    ]),
+  },
+  'zh-CN': { family: '陈林黄张李王吴刘'.split(''), given: ['伟', '芳', '秀兰', '建国', '小红', '志强'] },
+  ja: { family: ['佐藤', '鈴木', '高橋', '田中', '山本'], given: ['さくら', '健太', '美咲', '大輔', '陽子'] },
+  en: { family: ['Miller', 'Brown', 'Wilson', 'Evans'], given: ['Emma', 'Jack', 'Grace', 'Tom', 'Hannah'] },
+}
+
+/** Reports of pilgrims: category and description. */
+export const FEEDBACK: readonly (readonly [category: string, description: string])[] = [
+  ['app', '打卡後畫面停住了，重新整理才看到。'],
+  ['app', '字太小，太陽下看不清楚。'],
+  ['app', '離線的時候里程沒有動，連上網路後就正常了。'],
+  ['gps', '過橋的時候定位跳到河裡。'],
+  ['gps', 'The track shows a straight line where my phone had no signal.'],
+  ['supplies', '飲水站在哪裡？地圖上可以標示嗎？'],
+  ['supplies', '鹿港的補給站很棒，謝謝志工！'],
+  ['road', '這段路沒有路燈，請提醒大家穿反光背心。'],
+  ['road', '機車一直從隊伍中間鑽過去，很危險。'],
+  ['toilet', '流動廁所排隊超過半小時。'],
+  ['other', '歩いている間もレベルを見られてうれしいです。'],
+  ['other', '希望明年可以看到家人走到哪裡。'],
+]
+
+/** What people write to the bot. */
+export const QUESTIONS: Readonly<Record<string, readonly string[]>> & Record<'zh-TW', readonly string[]> = {
+  'zh-TW': ['我的等級', '碳足跡', '打卡', '媽祖現在到哪裡？', '謝謝'],
+  'zh-CN': ['我的等级', '打卡', '帮助'],
+  ja: ['レベル', 'ヘルプ'],
+  en: ['my level', 'carbon', 'help'],
+}
+
+/** Answers of the survey: the choices of each question. */
+export const SURVEY = {
+  q1: ['第一次', '2–3 次', '4–9 次', '10 次以上'],
+  q2: ['祈福', '還願', '陪家人', '運動', '文化體驗'],
+  q4: ['走路', '走路和坐車', '騎車'],
+  q6: ['臺中', '苗栗', '彰化', '雲林', '臺北', '高雄', '海外'],
+  q7: ['香客', '志工', '工作人員'],
+  q8: ['18–29', '30–44', '45–59', '60+'],
+  q9: ['女', '男', '其他'],
+} as const
+
+export const SUGGESTIONS = [
+  '一切都好',
+  '多一點飲水站',
+  '謝謝沿路的信徒',
+  '希望有英文說明',
+  '廁所不夠',
+  '明年再來',
+]

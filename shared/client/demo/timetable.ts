@@ -1,0 +1,51 @@
+/** When what the crowd does is sent: simulated time against the time of the service. */
+import { DAY_S, HOUR_S, WALK_S } from './procession.ts'
+
+export interface Timetable {
+  /** Epoch milliseconds of the departure. */
+  readonly departureMs: number
+  /** What was before this time (seconds since the departure) is sent at once; from then on at the speed. */
+  readonly fromS: number
+  readonly speed: number
+}
+
+/** Midnight in Taiwan: the crowd sleeps at night. */
+const ZONE_MS = 8 * HOUR_S * 1_000
+const DAY_MS = DAY_S * 1_000
+
+/** The two beginnings on the seventh day: one of them was 5 to 23 hours ago, whatever the time is now. */
+const BEGINNINGS_S = [6 * DAY_S + 5 * HOUR_S, 6 * DAY_S + 12 * HOUR_S] as const
+const AGO_MS = { least: 5 * HOUR_S * 1_000, most: 23 * HOUR_S * 1_000 }
+
+/** The latest time before `nowMs` with the hour of the day of a simulated time. */
+function latest(ofS: number, nowMs: number): number {
+  const hourMs = (ofS * 1_000) % DAY_MS
+  return nowMs - ((((nowMs + ZONE_MS - hourMs) % DAY_MS) + DAY_MS) % DAY_MS)
+}
+
+/**
+ * Chooses the timetable. Simulated time is always behind the service's clock, because nobody can be where they will
+ * be tomorrow; when it has caught up, the crowd walks on in real time.
+ * @param from hours since the departure; `null`: the seventh day, so that all levels are there; `'whole'`: the whole walk
+ * lies in the past
+ */
+export function chooseTimetable(from: number | 'whole' | null, speed: number, nowMs: number): Timetable {
+  if (from === 'whole') {
+    const departureMs = latest(0, nowMs - (WALK_S + 12 * HOUR_S) * 1_000)
+    return { departureMs, fromS: 0, speed }
+  }
+  if (from !== null) {
+    const fromS = from * HOUR_S
+    return { departureMs: latest(fromS, nowMs - 2 * HOUR_S * 1_000) - fromS * 1_000, fromS, speed }
+  }
+  const [fromS, beganMs] = BEGINNINGS_S.map((ofS) => [ofS, latest(ofS, nowMs)] as const)
+    .filter(([, at]) => nowMs - at >= AGO_MS.least && nowMs - at <= AGO_MS.most)
+    .sort(([, a], [, b]) => a - b)[0]!
+  return { departureMs: beganMs - fromS * 1_000, fromS, speed }
+}
+
+/** When something is sent: epoch milliseconds; the demo began at `beganMs`. */
+export const dueMs = ({ departureMs, fromS, speed }: Timetable, atS: number, beganMs: number): number =>
+  atS <= fromS
+    ? beganMs
+    : Math.max(beganMs + ((atS - fromS) / speed) * 1_000, departureMs + Math.ceil(atS * 1_000))

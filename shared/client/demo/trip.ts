@@ -1,0 +1,127 @@
+/** A pilgrim's trip: a generator of deeds in order of time. Its state is small, whatever the trip's length. */
+import type { Act, Deed, Fix } from './acts.ts'
+import { hasNetwork } from './dead-zones.ts'
+import type { Person, Random } from './person.ts'
+import { DAY_S, hourOf } from './procession.ts'
+import { moved, type Way } from './way.ts'
+
+/** Seconds between two positions of a phone that rests. */
+const RESTING_S = 600
+/** Seconds between two positions before the time from which a demo shows every step: moving, and at rest. */
+const SPARSE_S = { moving: 1_200, resting: 7_200 }
+
+export interface Trip {
+  readonly person: Person
+  readonly random: Random
+  readonly way: Way
+  /** Before this time phones measure few positions. */
+  readonly sparseUntilS: number
+  atS: number
+  km: number
+  /** Kilometres moved, back and forth. */
+  movedKm: number
+  isOnline: boolean
+  /** At a place with a network of its own, such as the temple where they sleep. */
+  isAtBase: boolean
+  nextSyncS: number
+  lastSleepS: number
+  /** Slowly changing error of the position, metres east and north. */
+  east: number
+  north: number
+}
+
+export const createTrip = (person: Person, random: Random, way: Way, sparseUntilS: number): Trip => ({
+  person,
+  random,
+  way,
+  sparseUntilS,
+  atS: person.joinS,
+  km: person.joinKm,
+  movedKm: 0,
+  isOnline: true,
+  isAtBase: false,
+  nextSyncS: person.joinS,
+  lastSleepS: person.joinS - DAY_S / 2,
+  east: 0,
+  north: 0,
+})
+
+export const act = ({ person, atS }: Trip, deed: Deed): Act => ({ atS, who: person.who, deed })
+
+/** Whether the phone's battery is empty. */
+export const isDead = ({ person, atS, isAtBase }: Trip): boolean =>
+  !isAtBase && hourOf(atS) >= person.batteryHour
+
+/** Standard deviation of the position's error, metres, and how much of it the next position keeps. */
+const ERROR_M = 6
+const KEEPS = 0.96
+
+/** The position that the phone measures, at the time that its clock shows. */
+export function fixOf(trip: Trip, mode?: Fix['mode']): Fix {
+  const { person, random, way } = trip
+  const gust = ERROR_M * Math.sqrt((1 - KEEPS * KEEPS) * 3)
+  trip.east = KEEPS * trip.east + (2 * random() - 1) * gust
+  trip.north = KEEPS * trip.north + (2 * random() - 1) * gust
+  const { lat, lng } = moved(way.at(trip.km, person.sideM), trip.east, trip.north)
+  const { offsetS, untilS } = person.clock
+  return {
+    lat: Number(lat.toFixed(6)),
+    lng: Number(lng.toFixed(6)),
+    clockS: trip.atS + (trip.atS < untilS ? offsetS : 0),
+    accuracy: Math.round(4 + 9 * random()),
+    ...(mode === undefined ? {} : { mode }),
+  }
+}
+
+/** The phone finds or loses the network, and syncs when it is time to. */
+export function* connect(trip: Trip): Generator<Act> {
+  const { person, atS, km, isAtBase } = trip
+  const online = isAtBase || (!person.isOfflineByDay && hasNetwork(km) && !isDead(trip))
+  if (online !== trip.isOnline) {
+    trip.isOnline = online
+    yield act(trip, { kind: 'network', online })
+    if (online) trip.nextSyncS = atS
+  }
+  if (online && atS >= trip.nextSyncS) {
+    trip.nextSyncS = atS + person.syncS
+    yield act(trip, { kind: 'sync' })
+  }
+}
+
+/** Moves to a kilometre, forward or back, and measures positions on the way. */
+export function* move(trip: Trip, toKm: number, kmh: number, mode?: Fix['mode']): Generator<Act> {
+  const { person } = trip
+  while (trip.km !== toKm) {
+    const sparse = trip.atS < trip.sparseUntilS
+    const stepS = sparse ? SPARSE_S.moving : mode === undefined ? person.everyS : Math.min(person.everyS, 60)
+    const leftKm = Math.abs(toKm - trip.km)
+    const stepKm = Math.min((kmh * stepS) / 3_600, leftKm)
+    trip.atS += Math.max(1, Math.round((stepKm / kmh) * 3_600))
+    trip.km = stepKm === leftKm ? toKm : trip.km + Math.sign(toKm - trip.km) * stepKm
+    trip.movedKm += stepKm
+    if (!isDead(trip)) yield act(trip, { kind: 'point', fix: fixOf(trip, mode) })
+    yield* connect(trip)
+  }
+}
+
+/** Stays at a place. */
+export function* stay(trip: Trip, seconds: number): Generator<Act> {
+  const endS = trip.atS + Math.ceil(seconds)
+  while (trip.atS < endS) {
+    const stepS = trip.atS < trip.sparseUntilS ? SPARSE_S.resting : RESTING_S
+    trip.atS = Math.min(trip.atS + stepS, endS)
+    if (!isDead(trip)) yield act(trip, { kind: 'point', fix: fixOf(trip) })
+    yield* connect(trip)
+  }
+}
+
+/** Sleeps where there is power and a network; the phone records nothing until the morning. */
+export function* sleep(trip: Trip, untilS: number): Generator<Act> {
+  trip.isAtBase = true
+  yield* connect(trip)
+  yield act(trip, { kind: 'sync' })
+  trip.atS = Math.max(trip.atS + 60, Math.round(untilS))
+  trip.lastSleepS = trip.atS
+  yield* connect(trip)
+  trip.isAtBase = false
+}

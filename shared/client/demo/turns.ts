@@ -1,0 +1,35 @@
+/** Limits how many tasks run at once. */
+export interface Turns {
+  /** Runs a task when it is its turn. */
+  take<T>(task: () => Promise<T>): Promise<T>
+  /** Tasks that wait for their turn. */
+  readonly waiting: number
+  /** Resolves when a turn has ended. */
+  ended(): Promise<void>
+}
+
+/** @param most how many tasks run at once */
+export function createTurns(most: number): Turns {
+  const waiting: (() => void)[] = []
+  let watchers: (() => void)[] = []
+  let running = 0
+  return {
+    get waiting() {
+      return waiting.length
+    },
+    ended: () => new Promise((resolve) => watchers.push(resolve)),
+    async take(task) {
+      if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+      else running++
+      try {
+        return await task()
+      } finally {
+        // The turn is handed on, so that nobody who comes now takes it first.
+        const next = waiting.shift()
+        if (next === undefined) running--
+        else next()
+        for (const watcher of watchers.splice(0)) watcher()
+      }
+    },
+  }
+}

@@ -3,7 +3,6 @@ import { publishStatus } from '#shared/lifecycle/activity-status.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
-import { docsEndpoint } from '#shared/contracts/documentation.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
 import { homeEndpoint } from '#shared/contracts/home.ts'
@@ -45,7 +44,6 @@ import { assignRole, listRoles } from './pilgrims/assign-role.ts'
 import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
 import { endActivity } from './lifecycle/end-activity.ts'
-import { docsPage } from './documentation/docs-page.ts'
 import { serveDocumentation } from './documentation/serve-documentation.ts'
 import { showHome } from './home/show-home.ts'
 import { createHealth } from './lifecycle/health.ts'
@@ -175,14 +173,7 @@ const erasureAnswer = (erasure: Erasure): Erasure | Response =>
 
 /** Public endpoints: health, the API documentation, the event's page. */
 function servePublic(router: Router, context: ServiceContext, health: ReturnType<typeof createHealth>): void {
-  const { config } = context
-  // Generated at the first request, and then cached until the process ends.
-  let docs: string | undefined
   serveDocumentation(router, context)
-  serve(router, context, docsEndpoint, () => {
-    docs ??= docsPage(config.eventName, config.publicUrl)
-    return new Response(docs, { headers: DOCS_HEADERS })
-  })
   serve(router, context, homeEndpoint, ({ request, query }) => showHome(context, request, query.lang))
   serve(router, context, healthEndpoint, async () => {
     const report = await health()
@@ -190,12 +181,6 @@ function servePublic(router: Router, context: ServiceContext, health: ReturnType
     // Uptime monitors read flat fields, so the report is also given beside the envelope.
     return Response.json({ ok: healthy, data: report, ...report }, { status: healthy ? 200 : 503 })
   })
-}
-
-/** The page has no scripts. The policy allows its own style and nothing else. */
-const DOCS_HEADERS = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 }
 
 export function createAdmin(context: ServiceContext): Service {

@@ -1931,6 +1931,14 @@ export interface Operations {
     }
     data: DeadLetter
   }
+  /** The script of the page. With its version as v, caches may keep it for ever */
+  readDocsScript: {
+    input: {
+      /** Version of the script */
+      v?: string | number
+    }
+    data: string
+  }
   /** What an app needs at its start: the event’s name, status and message, and how pilgrims are identified */
   readEventConfig: {
     input: Nothing
@@ -2096,7 +2104,7 @@ export interface Operations {
     } & SetParticipantRequest
     data: ParticipantStatusAnswer
   }
-  /** This API as a readable page */
+  /** This API as a page: search, examples, and a form to try each request on this server */
   showDocs: {
     input: Nothing
     data: string
@@ -2200,6 +2208,7 @@ export const OPERATIONS = {
   readClusters: 'GET /api/event/admin/clusters a',
   readCondition: 'GET /api/event/admin/condition a',
   readDeadLetter: 'GET /api/event/admin/dead-letters/{id} a',
+  readDocsScript: 'GET /api/event/docs/rapidoc.js t',
   readEventConfig: 'GET /api/event/config',
   readEventMap: 'GET /api/event/map',
   readHealth: 'GET /health j',

@@ -18,7 +18,20 @@ export const docsEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/docs',
   service: 'admin',
-  summary: 'This API as a readable page',
+  summary: 'This API as a page: search, examples, and a form to try each request on this server',
   media: 'text/html',
+  tagged: true,
+  data: z.string(),
+})
+
+export const docsScriptEndpoint = endpoint({
+  id: 'readDocsScript',
+  method: 'GET',
+  path: '/api/event/docs/rapidoc.js',
+  service: 'admin',
+  summary: 'The script of the page. With its version as v, caches may keep it for ever',
+  query: z.object({ v: z.string().optional().describe('Version of the script') }),
+  media: 'text/javascript',
+  tagged: true,
   data: z.string(),
 })

@@ -74,9 +74,16 @@ interface About {
   readonly schemas: NamedSchemas
 }
 
+/** `checkIn` → `Check in`. */
+const titleOf = (id: string): string =>
+  id
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace(/^./, (first) => first.toUpperCase())
+
 const operationOf = (endpoint: Endpoint, { url, bodyBytes, schemas }: About): Json => ({
   operationId: endpoint.id,
-  summary: endpoint.summary,
+  summary: titleOf(endpoint.id),
+  description: endpoint.summary,
   tags: [TAGS[endpoint.service].name],
   ...requestOf(endpoint, schemas),
   security: securityOf(endpoint),

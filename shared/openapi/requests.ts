@@ -65,7 +65,7 @@ const BYTES: Json = { type: 'string', format: 'binary' }
 /** The example of a body of this media type, if there is one. */
 function exampleOf(id: string, type: string): Json {
   const example = type === JSON_MEDIA ? EXAMPLES[id]?.body : EXAMPLES[id]?.form
-  return example === undefined ? {} : { example }
+  return example === undefined ? {} : { examples: { example: { value: example } } }
 }
 
 function requestBodyOf({ id, bodyKind, body, sent }: Endpoint, schemas: NamedSchemas): Json {

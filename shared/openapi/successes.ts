@@ -35,6 +35,8 @@ const plain = (media: string): Json =>
     ? { schema: { type: 'string' } }
     : { schema: { type: 'string', format: 'binary' } }
 
+const exampleOf = (value: unknown): Json => ({ example: { value } })
+
 function contentOf({ id, data, media, otherMedia }: Endpoint, schemas: NamedSchemas): Json {
   const others = Object.fromEntries(otherMedia.map((other) => [other, plain(other)]))
   const answer = EXAMPLES[id]?.answer
@@ -48,13 +50,13 @@ function contentOf({ id, data, media, otherMedia }: Endpoint, schemas: NamedSche
             required: ['ok', 'data'],
             properties: { ok: { const: true }, data: schema() },
           },
-          ...(answer === undefined ? {} : { example: { ok: true, data: answer } }),
+          ...(answer === undefined ? {} : { examples: exampleOf({ ok: true, data: answer }) }),
         },
         ...others,
       }
     case 'application/json':
       return {
-        [media]: { schema: schema(), ...(answer === undefined ? {} : { example: answer }) },
+        [media]: { schema: schema(), ...(answer === undefined ? {} : { examples: exampleOf(answer) }) },
         ...others,
       }
     case 'text/event-stream':
@@ -65,7 +67,7 @@ function contentOf({ id, data, media, otherMedia }: Endpoint, schemas: NamedSche
             contentMediaType: media,
             contentSchema: { type: 'object', properties: schemas.properties(data, 'output').properties },
           },
-          ...(answer === undefined ? {} : { example: answer }),
+          ...(answer === undefined ? {} : { examples: exampleOf(answer) }),
         },
       }
     default:

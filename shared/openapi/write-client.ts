@@ -26,7 +26,7 @@ interface Answer {
 
 interface Operation {
   readonly operationId: string
-  readonly summary: string
+  readonly description: string
   readonly parameters?: readonly (Parameter | Reference)[]
   readonly requestBody?: { readonly required?: boolean; readonly content: NonNullable<Answer['content']> }
   readonly security?: readonly Readonly<Record<string, unknown>>[]
@@ -127,7 +127,7 @@ function typesOf(call: Call, document: Document): string[] {
   if (isStream(call)) return []
   const { operation } = call
   return [
-    ...comment(operation.summary, '  '),
+    ...comment(operation.description, '  '),
     `  ${operation.operationId}: {`,
     `    input: ${inputOf(call, document)}`,
     `    data: ${dataOf(operation, document)}`,

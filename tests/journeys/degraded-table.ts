@@ -57,5 +57,6 @@ export const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: 
   '/': ['whole', 'whole'],
   '/api/event/config': ['whole', 'whole'],
   '/api/event/docs': ['whole', 'whole'],
+  '/api/event/docs/rapidoc.js': ['whole', 'whole'],
   '/api/event/openapi.json': ['whole', 'whole'],
 }

@@ -17,7 +17,6 @@ import { admin, type TestStack } from '#tests/helpers/test-stack.ts'
 
 interface Media {
   readonly schema: object
-  readonly example?: unknown
   readonly examples?: Record<string, { readonly value: unknown }>
 }
 interface Operation {
@@ -49,13 +48,11 @@ const pointer = (...keys: string[]) =>
   `api#/${keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
 
 /** Faults of the examples of a body or answer. */
-function faultsOf({ example, examples }: Media, ...at: string[]): string[] {
-  const values = examples === undefined ? [example] : Object.values(examples).map(({ value }) => value)
+function faultsOf({ examples = {} }: Media, ...at: string[]): string[] {
+  const values = Object.values(examples).map(({ value }) => value)
   const validate = ajv.compile({ $ref: pointer(...at, 'schema') })
-  return values.flatMap((value) => {
-    if (value === undefined) return ['has no example']
-    return validate(value) ? [] : [ajv.errorsText(validate.errors)]
-  })
+  if (values.length === 0) return ['has no example']
+  return values.flatMap((value) => (validate(value) ? [] : [ajv.errorsText(validate.errors)]))
 }
 
 test.each(operationsOf(document).map((one) => [one.operation.operationId, one] as const))(
@@ -129,10 +126,10 @@ test('every request, sent to a running service, gets its documented success', as
     const filled = given
       .filter((one) => one.in === 'path')
       .reduce((to, { name, example }) => to.replace(`{${name}}`, valueOf(name, example)), path)
-    const form = requestBody?.content['application/x-www-form-urlencoded']?.example as
+    const form = requestBody?.content['application/x-www-form-urlencoded']?.examples?.example?.value as
       | Record<string, string>
       | undefined
-    const json = requestBody?.content['application/json']?.example
+    const json = requestBody?.content['application/json']?.examples?.example?.value
     const body = json === undefined ? form && new URLSearchParams(form) : JSON.stringify(json)
     const answer = await stack.fetch(`${filled}${query.size > 0 ? `?${query}` : ''}`, {
       method: method.toUpperCase(),

@@ -48,6 +48,7 @@ const LEFT_OUT = [
   '/api/event/feedback-image/:file',
   '/api/event/openapi.json',
   '/api/event/docs',
+  '/api/event/docs/rapidoc.js',
   // When a tracker app was set up, and nothing of a place.
   '/api/event/trackers',
   // Only with a key that the pilgrim alone has.

@@ -1,32 +1,64 @@
-/** The API's documentation as one HTML page without scripts. */
+/** The page that documents the API: RapiDoc, served by this service, with a policy that allows no other source. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
-import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
-import { openApiDocument } from '#shared/openapi/openapi-document.ts'
+import { Prepared } from '#shared/http/prepared.ts'
 
-const STYLE = `
-  body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
-  h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2.5rem;border-bottom:1px solid #ddd}
-  details{border:1px solid #ddd;border-radius:.4rem;margin:.4rem 0;padding:.4rem .8rem}
-  summary{cursor:pointer}code,pre{font:13px/1.4 ui-monospace,monospace}
-  pre{overflow:auto;background:#f6f6f6;padding:.8rem;border-radius:.4rem}
-  .method{display:inline-block;min-width:3.8rem;font-weight:700}.tier{color:#666}
-  @media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}pre{background:#222}details,h2{border-color:#444}}`
+const RAPIDOC = createRequire(import.meta.url).resolve('rapidoc/dist/rapidoc-min.js')
 
-/** @param name of the event @param url address of the API */
-export function docsPage(name: string, url: string): string {
-  const paths = openApiDocument(name, url).paths as Record<string, Record<string, unknown>>
-  const services = Map.groupBy(ENDPOINTS, ({ service }) => service)
-  const sections = [...services].map(
-    ([service, endpoints]) =>
-      `<h2>${escapeMarkup(service)}</h2>${endpoints
-        .map(({ method, path, summary, access }) => {
-          const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
-          return `<details><summary><span class="method">${method}</span> <code>${escapeMarkup(path)}</code> <span class="tier">${access}</span><br>${escapeMarkup(summary)}</summary><pre>${escapeMarkup(JSON.stringify(operation, null, 2))}</pre></details>`
-        })
-        .join('')}`,
-  )
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escapeMarkup(name)}: API</title><style>${STYLE}</style>
-<h1>${escapeMarkup(name)}: API</h1><p>Answers are <code>{"ok": true, "data": …}</code>, refusals <code>{"error": "…", "code": "…"}</code>.
-Machine-readable: <a href="/api/event/openapi.json">openapi.json</a></p>${sections.join('')}</html>`
+const STYLE = `body{margin:0;font-family:system-ui,sans-serif;background:#fffdf9}
+@media(prefers-color-scheme:dark){body{background:#1b1411}}
+p{margin:2rem;color:#3b2a20}`
+
+/** Style elements that RapiDoc makes, light and dark. They change with its version and with the colours of browser.js. */
+const RAPIDOC_STYLES = [
+  'NUZvj9IO4MIA9zR8LnkqZ6GjOAzKvqDlOd+Hak4zUaM=',
+  'N0OggqDVUnQdHW5605agei8wiYGHAahiq4xGNytuBJI=',
+]
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64')
+const styles = [hashOf(STYLE), ...RAPIDOC_STYLES].map((hash) => `'sha256-${hash}'`).join(' ')
+
+/** Scripts and requests of this host alone. Pictures are those of answers that were tried. */
+export const DOCS_POLICY = `default-src 'none'; script-src 'self'; style-src ${styles}; connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+export interface DocsPage {
+  readonly page: Prepared
+  readonly script: Prepared
+  /** Of the script: changes with its content. */
+  readonly version: string
 }
+
+/** Reads the package. @param name of the event */
+export function createDocsPage(name: string): DocsPage {
+  const source = `${readFileSync(join(import.meta.dir, 'browser.js'), 'utf8')};${readFileSync(RAPIDOC, 'utf8')}`
+  const version = Bun.hash(source).toString(36)
+  return {
+    page: new Prepared(pageOf(name, version), 'text/html; charset=utf-8'),
+    script: new Prepared(source, 'text/javascript; charset=utf-8'),
+    version,
+  }
+}
+
+const pageOf = (name: string, version: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeMarkup(name)}: API</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+<script type="module" src="/api/event/docs/rapidoc.js?v=${version}"></script>
+</head>
+<body>
+<noscript><p>This page needs JavaScript. The same content is in <a href="/api/event/openapi.json">openapi.json</a>.</p></noscript>
+<rapi-doc spec-url="/api/event/openapi.json" render-style="focused" load-fonts="false" show-header="false"
+ regular-font="system-ui, sans-serif" mono-font="ui-monospace, monospace" font-size="large" schema-style="table"
+ schema-description-expanded="true" allow-server-selection="false" allow-spec-file-load="false"
+ allow-spec-file-download="true" persist-auth="false" show-method-in-nav-bar="as-colored-text"
+ use-path-in-nav-bar="false" fetch-credentials="omit" sort-endpoints-by="none" response-area-height="24rem"></rapi-doc>
+</body>
+</html>
+`

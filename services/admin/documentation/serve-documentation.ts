@@ -1,14 +1,17 @@
-/** Serves the API's document. */
-import { openApiEndpoint } from '#shared/contracts/documentation.ts'
+/** Serves the API's document, and the page that shows it. */
+import { docsEndpoint, docsScriptEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Prepared } from '#shared/http/prepared.ts'
 import { type Router, serve } from '#shared/http/router.ts'
 import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
+import { createDocsPage, DOCS_POLICY, type DocsPage } from './docs-page.ts'
 
 const DAY_MS = 86_400_000
 /** Clients keep it, and ask each time whether it has changed. */
 const REVALIDATED = 'public, no-cache'
+/** An address with the version of the script changes with its content. */
+const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** The document, generated once a day: its examples are of the day before, so that they can be tried. */
 function createDocument({ config, now }: ServiceContext): () => Prepared {
@@ -27,4 +30,15 @@ function createDocument({ config, now }: ServiceContext): () => Prepared {
 export function serveDocumentation(router: Router, context: ServiceContext): void {
   const document = createDocument(context)
   serve(router, context, openApiEndpoint, ({ request }) => document().respond(request, REVALIDATED))
+  // The package is read at the first request.
+  let made: DocsPage | undefined
+  const docs = () => (made ??= createDocsPage(context.config.eventName))
+  serve(router, context, docsEndpoint, ({ request }) => {
+    const answer = docs().page.respond(request, REVALIDATED)
+    answer.headers.set('Content-Security-Policy', DOCS_POLICY)
+    return answer
+  })
+  serve(router, context, docsScriptEndpoint, ({ request, query }) =>
+    docs().script.respond(request, query.v === docs().version ? IMMUTABLE : REVALIDATED),
+  )
 }

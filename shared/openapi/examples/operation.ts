@@ -114,5 +114,6 @@ export const OPERATION = {
   openStream: { query: { zoom: 10 }, answer: STREAM },
   readOpenApi: { answer: { openapi: '3.1.0' } },
   showDocs: {},
+  readDocsScript: {},
   showHome: { query: { lang: 'zh-Hant' } },
 }

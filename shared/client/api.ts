@@ -530,6 +530,15 @@ export interface IncidentCause {
   }
 }
 
+export interface Index {
+  /** Name of the event */
+  name: string
+  /** The page that documents this API */
+  docs: string
+  /** The OpenAPI document */
+  openapi: string
+}
+
 export interface IngestAnswer {
   result: 'ok'
 }
@@ -1881,6 +1890,11 @@ export interface Operations {
     input: Nothing
     data: EndPreview
   }
+  /** Where this API is documented */
+  readApiIndex: {
+    input: Nothing
+    data: Index
+  }
   /** The public board: reports and their status, newest first */
   readBoard: {
     input: {
@@ -1956,6 +1970,11 @@ export interface Operations {
   readHealth: {
     input: Nothing
     data: HealthAnswer
+  }
+  /** Where this API is documented */
+  readIndex: {
+    input: Nothing
+    data: Index
   }
   /** Counters of all points ever received, by what happened to them */
   readLedger: {
@@ -2202,6 +2221,7 @@ export const OPERATIONS = {
   loadGpsloggerProfile: 'GET /api/event/ingest/{key}/gpslogger.properties t',
   openStream: 'GET /api/event/admin/stream at',
   previewEnd: 'GET /api/event/admin/end-activity a',
+  readApiIndex: 'GET /api',
   readBoard: 'GET /api/event/feedback/status',
   readCarbon: 'GET /api/event/admin/carbon a',
   readCard: 'GET /api/event/og/{file} o',
@@ -2212,6 +2232,7 @@ export const OPERATIONS = {
   readEventConfig: 'GET /api/event/config',
   readEventMap: 'GET /api/event/map',
   readHealth: 'GET /health j',
+  readIndex: 'GET /api/event',
   readLedger: 'GET /api/event/admin/ledger a',
   readLineUsage: 'GET /api/event/line-usage a',
   readMap: 'GET /api/event/data a',

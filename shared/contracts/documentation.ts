@@ -35,3 +35,24 @@ export const docsScriptEndpoint = endpoint({
   tagged: true,
   data: z.string(),
 })
+
+/** What is at the address without a path. */
+export const Index = z.object({
+  name: z.string().describe('Name of the event'),
+  docs: z.string().describe('The page that documents this API'),
+  openapi: z.string().describe('The OpenAPI document'),
+})
+export type Index = z.infer<typeof Index>
+
+const index = (id: string, path: string) =>
+  endpoint({
+    id,
+    method: 'GET',
+    path,
+    service: 'admin',
+    summary: 'Where this API is documented',
+    data: Index,
+  })
+
+export const indexEndpoint = index('readIndex', '/api/event')
+export const apiIndexEndpoint = index('readApiIndex', '/api')

@@ -24,6 +24,9 @@ export const withRequestTimeout = (request: Request, answer: Promise<Response>):
     throw unavailable('The service did not answer in time: please try again.')
   })
 
+/** Caddy's own 404 says the same (proxy/errors.caddy). */
+const NOTHING_HERE = 'There is nothing at this address. The API is documented at /api/event/docs.'
+
 const MAX_NAMED = 5
 /** Keys come from the client and may be long. */
 const MAX_PATH = 200
@@ -51,7 +54,7 @@ function refusalOf(context: ServiceContext, error: unknown, request: Request): R
     const allowed = allowedMethods(new URL(request.url).pathname)
     // The router matches the raw path; this table matches the parsed URL, where `..` and `#` have a meaning.
     if (allowed.length === 0 || allowed.includes(request.method))
-      return new Refusal(404, 'not-found', 'There is nothing at this address.')
+      return new Refusal(404, 'not-found', NOTHING_HERE)
     const Allow = allowed.join(', ')
     return new Refusal(405, 'method-not-allowed', `This address takes ${Allow}.`, { Allow })
   }

@@ -56,6 +56,8 @@ export const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: 
   // Without the stores the page shows the event's name, but no status.
   '/': ['whole', 'whole'],
   '/api/event/config': ['whole', 'whole'],
+  '/api': ['whole', 'whole'],
+  '/api/event': ['whole', 'whole'],
   '/api/event/docs': ['whole', 'whole'],
   '/api/event/docs/rapidoc.js': ['whole', 'whole'],
   '/api/event/openapi.json': ['whole', 'whole'],

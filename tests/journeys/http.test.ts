@@ -181,7 +181,7 @@ describeBothStacks('every address', (stack) => {
       ],
     ])('%s: 404, it is for the inside', async (path) => {
       const { status, headers, body } = await raw(path)
-      expect({ status, body }).toEqual({ status: 404, body: expect.stringContaining('"error"') })
+      expect({ status, body }).toEqual({ status: 404, body: expect.stringContaining('/api/event/docs') })
       expectCommonHeaders({ headers })
     })
 
@@ -193,9 +193,10 @@ describeBothStacks('every address', (stack) => {
       '/api/event/',
       '//',
       '/index.html',
-    ])('%s: 404', async (path) => {
+    ])('%s: 404, which says where the API is documented', async (path) => {
       const { status, headers, body } = await raw(path)
-      await sentenceOf({ status, headers, text: async () => body }, 404, 'not-found')
+      const sentence = await sentenceOf({ status, headers, text: async () => body }, 404, 'not-found')
+      expect(sentence).toEndWith('The API is documented at /api/event/docs.')
     })
 
     test('the length of the host does not change the path', async () => {

@@ -99,3 +99,13 @@ test('the page and its script are compressed and kept', async () => {
   const other = await run.fetch('/api/event/docs/rapidoc.js?v=older')
   expect(other.headers.get('cache-control')).toBe('public, no-cache')
 })
+
+test('the address without a path says where the documents are', async () => {
+  const [index, api] = await Promise.all(
+    ['/api/event', '/api'].map(async (path) => (await run.fetch(path)).json()),
+  )
+  expect(api).toEqual(index)
+  const { data } = index as { data: { docs: string; openapi: string } }
+  for (const url of [data.docs, data.openapi])
+    expect((await run.fetch(new URL(url).pathname)).status).toBe(200)
+})

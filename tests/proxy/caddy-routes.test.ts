@@ -67,7 +67,7 @@ describeOnServers('routes of the Caddyfile', () => {
   test.each([
     '//',
     '/favicon.ico',
-    '/api/event',
+    '/api/event/',
     '/api/event/no-such-thing',
     '/api/event/admin/no-such-thing',
   ])('%s, which nobody has, is refused by admin like every unknown path', (path) => {

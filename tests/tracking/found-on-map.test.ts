@@ -47,6 +47,8 @@ const LEFT_OUT = [
   '/api/event/og/:file',
   '/api/event/feedback-image/:file',
   '/api/event/openapi.json',
+  '/api',
+  '/api/event',
   '/api/event/docs',
   '/api/event/docs/rapidoc.js',
   // When a tracker app was set up, and nothing of a place.

@@ -1,5 +1,11 @@
 /** Serves the API's document, and the page that shows it. */
-import { docsEndpoint, docsScriptEndpoint, openApiEndpoint } from '#shared/contracts/documentation.ts'
+import {
+  apiIndexEndpoint,
+  docsEndpoint,
+  docsScriptEndpoint,
+  indexEndpoint,
+  openApiEndpoint,
+} from '#shared/contracts/documentation.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Prepared } from '#shared/http/prepared.ts'
 import { type Router, serve } from '#shared/http/router.ts'
@@ -28,6 +34,13 @@ function createDocument({ config, now }: ServiceContext): () => Prepared {
 }
 
 export function serveDocumentation(router: Router, context: ServiceContext): void {
+  const { eventName, publicUrl } = context.config
+  for (const endpoint of [indexEndpoint, apiIndexEndpoint])
+    serve(router, context, endpoint, () => ({
+      name: eventName,
+      docs: publicUrl + docsEndpoint.path,
+      openapi: publicUrl + openApiEndpoint.path,
+    }))
   const document = createDocument(context)
   serve(router, context, openApiEndpoint, ({ request }) => document().respond(request, REVALIDATED))
   // The package is read at the first request.

@@ -48,6 +48,12 @@ data: {"at":"2026-04-12T01:31:05.000Z","resumed":false,"status":{"status":"activ
 
 `
 
+const INDEX = {
+  name: '白沙屯媽祖進香',
+  docs: 'https://event.example/api/event/docs',
+  openapi: 'https://event.example/api/event/openapi.json',
+}
+
 export const OPERATION = {
   readRole: { answer: { role: 'manager', level: 2, name: 'lin' } },
   readStatus: { answer: ACTIVITY },
@@ -112,6 +118,8 @@ export const OPERATION = {
   dropDeadLetter: { params: { id: 2 }, answer: { id: 2 } },
   forceFlush: { answer: { finished: true, stored: 3, duplicates: 0, dead_letters: 0 } },
   openStream: { query: { zoom: 10 }, answer: STREAM },
+  readIndex: { answer: INDEX },
+  readApiIndex: { answer: INDEX },
   readOpenApi: { answer: { openapi: '3.1.0' } },
   showDocs: {},
   readDocsScript: {},

@@ -3,10 +3,11 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/profile.ts'
 import { consents } from '#shared/schema/profiles.ts'
+import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
-/** Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately. */
+/** Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, and their links end. */
 export async function recordConsent(
   context: ServiceContext,
   { user_id: userId, agreed, version }: PrivacyRequest,
@@ -21,6 +22,7 @@ export async function recordConsent(
       consentWithdrawn: !agreed,
     }
     const row = await upsertPilgrim(tx, userId, fields, at.getTime())
+    if (!agreed) await endShares(tx, userId)
     await tx.insert(consents).values({ userId, agreed, version: version ?? null, at })
     return row
   })

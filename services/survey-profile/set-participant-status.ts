@@ -5,6 +5,7 @@ import type { ParticipantStatus } from '#shared/contracts/fields.ts'
 import type { ParticipantStatusAnswer, ParticipantStatusRequest } from '#shared/contracts/profile.ts'
 import { conflict } from '#shared/http/errors.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
+import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
@@ -28,6 +29,7 @@ export async function setParticipantStatus(
     const from = held!.participantStatus as ParticipantStatus
     if (!NEXT[from].includes(status)) throw conflict(refusal(from, status))
     await upsertPilgrim(tx, userId, { participantStatus: status }, nowMs)
+    if (status === 'withdrawn') await endShares(tx, userId)
   })
   await updateLiveMapPresence(context, userId)
   return { userId, participant_status: status }

@@ -24,6 +24,7 @@ import * as photos from './photos.ts'
 import * as profile from './profile.ts'
 import * as reports from './reports.ts'
 import * as stream from './stream.ts'
+import * as shares from './shares.ts'
 import * as supervision from './supervision.ts'
 import * as survey from './survey.ts'
 import * as trackers from './trackers.ts'
@@ -41,6 +42,7 @@ const MODULES = [
   photos,
   feedback,
   cards,
+  shares,
   operations,
   reports,
   audit,

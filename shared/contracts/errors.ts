@@ -13,6 +13,7 @@ export const STATUS_OF_CODE = {
   'too-slow': 408,
   conflict: 409,
   erased: 409,
+  gone: 410,
   'too-large': 413,
   'rate-limited': 429,
   internal: 500,

@@ -18,6 +18,7 @@ export const invalid = (message: string) => new Refusal(400, 'invalid-request', 
 export const unauthorized = (message: string) => new Refusal(401, 'unauthorized', message)
 export const forbidden = (message: string) => new Refusal(403, 'forbidden', message)
 export const notFound = (message: string) => new Refusal(404, 'not-found', message)
+export const gone = (message: string) => new Refusal(410, 'gone', message)
 export const conflict = (message: string) => new Refusal(409, 'conflict', message)
 
 /** 503: a dependency is unavailable. @param retryAfterS whole seconds */

@@ -4,8 +4,12 @@ export const CARDS = 'cards/'
 
 export const cardKey = (userId: string): string => `${CARDS}${userId}.png`
 
+/** Key of the card without the name. */
+export const namelessCardKey = (userId: string): string => `${CARDS}${userId}/nameless.png`
+
 /** Returns the user id of a card's key; null for any other key. */
-export const userOfCard = (key: string): string | null => /^cards\/(.*)\.png$/.exec(key)?.[1] ?? null
+export const userOfCard = (key: string): string | null =>
+  /^cards\/([^/]+?)(?:\/nameless)?\.png$/.exec(key)?.[1] ?? null
 
 /** Key of the card of all pilgrims without points; no user id contains a slash. @param fingerprint of its content */
 export const newcomersCardKey = (fingerprint: string): string => `cards/newcomers/${fingerprint}.png`

@@ -18,6 +18,7 @@ const SENTENCES: Record<ErrorCode, string> = {
   conflict: 'The event has ended. An ended event can not be reopened.',
   erased:
     'This pilgrim was erased while the request was being processed, so nothing was stored. Send it again to start anew.',
+  gone: 'This link has ended. Ask the pilgrim for a new one.',
   'too-large': 'The body is too large: send less in one request.',
   'rate-limited': 'Too many requests: at most 5 in 60 s. Try again in 12 s.',
   internal: 'Internal server error',
@@ -32,6 +33,7 @@ const MEANINGS: Record<number, string> = {
   404: 'The resource does not exist',
   408: `The body did not arrive: ${BODY_PACE}`,
   409: 'Not possible in the present state',
+  410: 'It has ended, or has never existed',
   429: 'Too many requests; Retry-After says when to try again',
   500: 'Internal server error',
   503: 'A dependency is unavailable; Retry-After says when to try again',
@@ -98,6 +100,7 @@ export function refusalsOf(endpoint: Endpoint, schemas: NamedSchemas, bodyBytes:
             schema: other === undefined ? error : { anyOf: [other, error] },
             examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
           },
+          ...(endpoint.errorPages.includes(status) ? { 'text/html': { schema: { type: 'string' } } } : {}),
         },
       },
     ]

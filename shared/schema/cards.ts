@@ -7,6 +7,9 @@ export const shareCards = pgTable('share_cards', {
   /** Digest of the content of the stored picture; null: none is stored. */
   fingerprint: text('fingerprint'),
   etag: text('etag'),
+  /** The same of the picture without the name, for links that do not show it. */
+  namelessFingerprint: text('nameless_fingerprint'),
+  namelessEtag: text('nameless_etag'),
   /** Whether it is the achievement card. */
   unlocked: boolean('unlocked').notNull(),
   /** The pilgrim's stored points at the last check; a different number causes a new check. */

@@ -12,6 +12,7 @@ export const PERSONAL_TABLES = [
   'refused_line_events',
   'feedback',
   'share_cards',
+  'shares',
   'trackers',
   'pilgrim_totals',
   'pilgrim_days',

@@ -47,7 +47,7 @@ describeOnServers('writers that are late', () => {
     const userId = newUser()
     await phone(userId)
     const generation = await beginCard(context, userId)
-    const card = { userId, generation, portrait: PORTRAIT }
+    const card = { userId, named: true, generation, portrait: PORTRAIT }
     expect(await storeCard(context, card, PICTURE)).toBeString()
     expect((await erase(userId)).erased.pictures).toBe(1)
     expect(await rejection(storeCard(context, card, PICTURE))).toMatchObject({ httpStatus: 404 })
@@ -73,7 +73,7 @@ describeOnServers('writers that are late', () => {
         return context.objects.put(...args)
       },
     }
-    const card = { userId, generation, portrait: PORTRAIT }
+    const card = { userId, named: true, generation, portrait: PORTRAIT }
     const storing = storeCard({ ...context, objects }, card, PICTURE)
     await Bun.sleep(50)
     const erasing = erase(userId)
@@ -95,7 +95,7 @@ describeOnServers('writers that are late', () => {
     await phone(back)
     await storeCard(
       context,
-      { userId: back, generation: await beginCard(context, back), portrait: PORTRAIT },
+      { userId: back, named: true, generation: await beginCard(context, back), portrait: PORTRAIT },
       PICTURE,
     )
     await removeLeftovers(context)

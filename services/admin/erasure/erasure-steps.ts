@@ -7,7 +7,7 @@ import { isKvUnavailable, userHash } from '#shared/kv/kv.ts'
 import { storeCounters } from '#shared/ledger/stored-counters.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
-import { cardKey } from '#shared/objects/pictures.ts'
+import { cardKey, namelessCardKey } from '#shared/objects/pictures.ts'
 import { deleteSpooled } from '#shared/objects/spooled-webhook-events.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
@@ -112,7 +112,7 @@ async function forgetInBuffer(context: Finishing, row: Erasing): Promise<Erasing
 async function deleteObjects(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { objects } = context
   let pictures = 0
-  for (const key of [cardKey(row.subject), ...row.objects]) {
+  for (const key of [cardKey(row.subject), namelessCardKey(row.subject), ...row.objects]) {
     if ((await objects.head(key)) !== null) pictures++
     // Also when there is none, because an interrupted write may have left a part of it.
     await objects.delete(key)

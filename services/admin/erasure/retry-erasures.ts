@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { isKvUnavailable, userHash } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
-import { CARDS, userOfCard } from '#shared/objects/pictures.ts'
+import { cardKey, CARDS, userOfCard } from '#shared/objects/pictures.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
@@ -48,7 +48,8 @@ export async function removeLeftovers({
     await db.orm.transaction(async (tx) => {
       // The lock prevents that a card is stored meanwhile.
       await lockPerson(tx, userId)
-      const mine = and(eq(shareCards.userId, userId), isNotNull(shareCards.etag))
+      const etag = key === cardKey(userId) ? shareCards.etag : shareCards.namelessEtag
+      const mine = and(eq(shareCards.userId, userId), isNotNull(etag))
       if ((await tx.select().from(shareCards).where(mine)).length === 0) await objects.delete(key)
     })
   }

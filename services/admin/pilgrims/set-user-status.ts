@@ -7,6 +7,7 @@ import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type { SetParticipantRequest } from '#shared/contracts/reports.ts'
 import { notFound } from '#shared/http/errors.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { isBeingErased } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
@@ -36,6 +37,7 @@ export async function setUserStatus(
       .where(mine)
       .returning({ userId: pilgrims.userId })
     if (changed === undefined) throw notFound(`There is no pilgrim with the id ${userId}.`)
+    if (status === 'withdrawn') await endShares(tx, userId)
     await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())
   })
   await updateLiveMapPresence(context, userId)

@@ -15,6 +15,8 @@ export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
 /** A pilgrim's card at one moment. */
 export interface Look {
   readonly userId: string
+  /** Whether the picture shows the pilgrim's name. */
+  readonly named: boolean
   /** The pilgrim's generation, read before everything else. */
   readonly generation: number
   /** The content that the card should show. */
@@ -26,8 +28,11 @@ export interface Look {
 }
 
 export interface Cards {
-  /** @throws Refusal 404 for an unknown pilgrim */
-  look(userId: string): Promise<Look>
+  /**
+   * @param named whether the picture shows the pilgrim's name; default true
+   * @throws Refusal 404 for an unknown pilgrim
+   */
+  look(userId: string, named?: boolean): Promise<Look>
   /**
    * Draws and stores a card. Concurrent calls for the same picture share one drawing.
    * @throws Refusal 503 when the queue is full; RenderFailed when this card cannot be drawn
@@ -42,17 +47,20 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
   const { db, objects, metrics } = context
   const drawings = new Map<string, Promise<Picture>>()
 
-  const look = async (userId: string): Promise<Look> => {
+  const look = async (userId: string, named = true): Promise<Look> => {
     // First, so that an erasure during the reads is detected.
     const generation = await beginCard(context, userId)
-    const portrait = await readPortrait(context, userId)
+    const portrait = await readPortrait(context, userId, named)
     if (portrait === null) throw unknownPilgrim(userId)
-    const stored = await objects.get(keyOf(userId, portrait))
-    if (portrait.isNewcomer) return { userId, generation, portrait, stored, current: stored }
+    const stored = await objects.get(keyOf({ userId, named, portrait }))
+    if (portrait.isNewcomer) return { userId, named, generation, portrait, stored, current: stored }
     const [row] = await db.read(() => db.orm.select().from(shareCards).where(eq(shareCards.userId, userId)))
     // The ETag differs from the row's when two replicas drew concurrently and the older picture was stored last.
-    const isCurrent = row?.fingerprint === portrait.fingerprint && row.etag === stored?.etag
-    return { userId, generation, portrait, stored, current: isCurrent ? stored : null }
+    const [fingerprint, etag] = named
+      ? [row?.fingerprint, row?.etag]
+      : [row?.namelessFingerprint, row?.namelessEtag]
+    const isCurrent = fingerprint === portrait.fingerprint && etag === stored?.etag
+    return { userId, named, generation, portrait, stored, current: isCurrent ? stored : null }
   }
 
   const drawNew = async (seen: Look): Promise<Picture> => {
@@ -66,8 +74,8 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
   }
 
   const draw = (seen: Look): Promise<Picture> => {
-    const { userId, portrait } = seen
-    const key = `${keyOf(userId, portrait)} ${portrait.fingerprint} ${seen.generation}`
+    const { portrait } = seen
+    const key = `${keyOf(seen)} ${portrait.fingerprint} ${seen.generation}`
     let promise = drawings.get(key)
     if (promise === undefined) {
       promise = drawNew(seen).finally(() => drawings.delete(key))

@@ -33,13 +33,21 @@ function progressOf(level: Level, next: Level | null, distanceMm: number, checki
   return Math.min(share(distanceMm / 1e6, level.minKm, next.minKm), share(checkins, from, next.minCheckins))
 }
 
-/** @returns null for an unknown pilgrim */
-export async function readPortrait(context: ServiceContext, userId: string): Promise<Portrait | null> {
+/**
+ * @param named whether the picture shows the pilgrim's name
+ * @returns null for an unknown pilgrim
+ */
+export async function readPortrait(
+  context: ServiceContext,
+  userId: string,
+  named: boolean,
+): Promise<Portrait | null> {
   const known = (await readPilgrims(context, [userId])).get(userId)
   if (known === undefined) return null
   const { statistics, storedPoints } = known
   const isNewcomer = (statistics?.points ?? 0) === 0
-  const facts = factsOf(context.config.eventName, isNewcomer ? NOBODY : known)
+  const whole = factsOf(context.config.eventName, isNewcomer ? NOBODY : known)
+  const facts = named ? whole : { ...whole, displayName: null }
   const all = JSON.stringify([DESIGN, facts, ...(isNewcomer ? [] : [statistics?.points, statistics?.lastMs])])
   const fingerprint = new Bun.CryptoHasher('sha256').update(all).digest('hex')
   return { facts, storedPoints, fingerprint, isNewcomer }

@@ -85,6 +85,20 @@ export async function findCard(
   } catch (error) {
     return await findStored(context, userId, error)
   }
+  return serveLook(context, cards, look, address)
+}
+
+/**
+ * The card of a look. When drawing takes longer, the stored card is served and the new one is drawn in the background.
+ * @param address whose limit a drawing is charged to
+ * @throws Refusal without a stored card: 429 for an address over its limit, and 503 when the queue is full
+ */
+export async function serveLook(
+  context: ServiceContext,
+  cards: Cards,
+  look: Look,
+  address: string,
+): Promise<ServedCard> {
   if (look.current !== null) return { ...look.current, isCurrent: true }
   const drawing = drawFor(context, cards, look, address).then((card) => ({ ...card, isCurrent: true }))
   const { stored } = look

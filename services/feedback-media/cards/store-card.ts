@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { notFound, type Refusal } from '#shared/http/errors.ts'
-import { cardKey, newcomersCardKey } from '#shared/objects/pictures.ts'
+import { cardKey, namelessCardKey, newcomersCardKey } from '#shared/objects/pictures.ts'
 import { isBeingErased, readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { shareCards } from '#shared/schema/cards.ts'
@@ -14,6 +14,8 @@ type Stores = Pick<ServiceContext, 'db' | 'objects' | 'now'>
 /** A card to store. */
 export interface Card {
   readonly userId: string
+  /** Whether the picture shows the pilgrim's name. */
+  readonly named: boolean
   /** From `beginCard`. */
   readonly generation: number
   readonly portrait: Pick<Portrait, 'fingerprint' | 'storedPoints' | 'isNewcomer'> & {
@@ -22,8 +24,14 @@ export interface Card {
 }
 
 /** The object key of the card. */
-export const keyOf = (userId: string, { isNewcomer, fingerprint }: Card['portrait']): string =>
-  isNewcomer ? newcomersCardKey(fingerprint) : cardKey(userId)
+export function keyOf({
+  userId,
+  named,
+  portrait: { isNewcomer, fingerprint },
+}: Pick<Card, 'userId' | 'named' | 'portrait'>): string {
+  if (isNewcomer) return newcomersCardKey(fingerprint)
+  return named ? cardKey(userId) : namelessCardKey(userId)
+}
 
 export const unknownPilgrim = (userId: string): Refusal =>
   notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
@@ -45,8 +53,20 @@ async function shareUnerased(tx: Writer, { userId, generation }: Card): Promise<
   if ((await readGeneration(tx, userId)) !== generation) throw unknownPilgrim(userId)
 }
 
-async function upsertRow(tx: Writer, { userId, portrait }: Card, etag: string, nowMs: number): Promise<void> {
+async function upsertRow(
+  tx: Writer,
+  { userId, named, portrait }: Card,
+  etag: string,
+  nowMs: number,
+): Promise<void> {
   const { facts, fingerprint, storedPoints } = portrait
+  if (!named) {
+    // The other columns are of the picture with the name, which a row for this one alone does not have.
+    const nameless = { namelessFingerprint: fingerprint, namelessEtag: etag }
+    const first = { userId, unlocked: false, points: 0, checkedAt: new Date(nowMs), ...nameless }
+    await tx.insert(shareCards).values(first).onConflictDoUpdate({ target: shareCards.userId, set: nameless })
+    return
+  }
   const values = {
     userId,
     fingerprint,
@@ -80,7 +100,7 @@ export async function storeCard(
   card: Card,
   png: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
-  const put = () => objects.put(keyOf(card.userId, card.portrait), png, { contentType: 'image/png' })
+  const put = () => objects.put(keyOf(card), png, { contentType: 'image/png' })
   // The shared card of newcomers contains no personal data.
   if (card.portrait.isNewcomer) return (await put()).etag
   return db.orm.transaction(async (tx) => {

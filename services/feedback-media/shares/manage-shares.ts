@@ -1,0 +1,129 @@
+/** A pilgrim's links: make, list, change and revoke. */
+import { and, count, desc, eq, gt, lte } from 'drizzle-orm'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { time } from '#shared/contracts/fields.ts'
+import {
+  type ChangeShareRequest,
+  type CreateShareRequest,
+  MAX_SHARES,
+  type Share,
+} from '#shared/contracts/shares.ts'
+import { conflict, notFound } from '#shared/http/errors.ts'
+import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
+import { maySharePilgrim, newShareId, SHARE_TTL_MS, type ShareRow, shareUrl } from '#shared/pilgrims/shares.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { shares } from '#shared/schema/shares.ts'
+
+type Context = Pick<ServiceContext, 'config' | 'db' | 'now'>
+const HOUR_MS = 3_600_000
+
+const shown = ({ config }: Context, row: ShareRow): Share => {
+  const url = shareUrl(config.publicUrl, row.id)
+  return {
+    id: row.id,
+    url,
+    image_url: `${url}.png`,
+    live_until: row.liveUntil && time(row.liveUntil.getTime()),
+    show_name: row.showName,
+    created_at: time(row.createdAt.getTime()),
+    expires_at: time(row.expiresAt.getTime()),
+  }
+}
+
+const unknown = () => notFound('There is no such link of this pilgrim. It may be revoked or expired.')
+
+const liveUntil = (hours: number | null | undefined, nowMs: number): Date | null =>
+  hours == null ? null : new Date(nowMs + hours * HOUR_MS)
+
+/**
+ * Locks the pilgrim's row, so that a withdrawal comes before or after this write.
+ * @throws Refusal 409 for a pilgrim who has withdrawn, or was erased since the request
+ */
+async function lockSharing(tx: Writer, userId: string): Promise<void> {
+  const [row] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+  if (row !== undefined && !maySharePilgrim(row))
+    throw conflict(
+      row.consentWithdrawn
+        ? 'You have withdrawn your consent, so nothing is shared. Consent again to share a link.'
+        : 'You have withdrawn from the event, so nothing is shared. Set your status to active to share a link.',
+    )
+}
+
+/** @throws Refusal 409 after a withdrawal, and for a pilgrim with too many links */
+export async function createShare(context: Context, request: CreateShareRequest): Promise<Share> {
+  const { user_id: userId, live_hours: hours, show_name: showName } = request
+  const nowMs = context.now()
+  const row = await context.db.orm.transaction(async (tx) => {
+    await ensurePilgrim(tx, userId, nowMs)
+    await lockSharing(tx, userId)
+    const mine = and(eq(shares.userId, userId), eq(shares.madeBy, 'pilgrim'))
+    await tx.delete(shares).where(and(mine, lte(shares.expiresAt, new Date(nowMs))))
+    const [held] = await tx.select({ n: count() }).from(shares).where(mine)
+    if (held!.n >= MAX_SHARES)
+      throw conflict(`There are ${MAX_SHARES} links already. Revoke one that is not needed any more.`)
+    const [made] = await tx
+      .insert(shares)
+      .values({
+        id: newShareId(),
+        userId,
+        madeBy: 'pilgrim',
+        showName,
+        liveUntil: liveUntil(hours, nowMs),
+        createdAt: new Date(nowMs),
+        expiresAt: new Date(nowMs + SHARE_TTL_MS),
+      })
+      .returning()
+    return made!
+  })
+  return shown(context, row)
+}
+
+/** The links that work, newest first. */
+export async function listShares(context: Context, userId: string): Promise<{ items: Share[] }> {
+  const { db, now } = context
+  const working = and(eq(shares.userId, userId), gt(shares.expiresAt, new Date(now())))
+  const rows = await db.read(() =>
+    db.orm.select().from(shares).where(working).orderBy(desc(shares.createdAt), shares.id),
+  )
+  return { items: rows.map((row) => shown(context, row)) }
+}
+
+/** @throws Refusal 404 for a link that is not this pilgrim's, 409 after a withdrawal */
+export async function changeShare(
+  context: Context,
+  id: string,
+  request: ChangeShareRequest,
+): Promise<Share> {
+  const { user_id: userId, live_hours: hours, show_name: showName } = request
+  const nowMs = context.now()
+  const row = await context.db.orm.transaction(async (tx) => {
+    await lockPersonUnlessErased(tx, userId, nowMs)
+    await lockSharing(tx, userId)
+    const mine = and(eq(shares.id, id), eq(shares.userId, userId), gt(shares.expiresAt, new Date(nowMs)))
+    const changes = {
+      ...(hours === undefined ? {} : { liveUntil: liveUntil(hours, nowMs) }),
+      ...(showName == null ? {} : { showName }),
+    }
+    const rows =
+      Object.keys(changes).length === 0
+        ? await tx.select().from(shares).where(mine)
+        : await tx.update(shares).set(changes).where(mine).returning()
+    if (rows.length === 0) throw unknown()
+    return rows[0]!
+  })
+  return shown(context, row)
+}
+
+/** @throws Refusal 404 for a link that is not this pilgrim's */
+export async function revokeShare(
+  { db }: Context,
+  id: string,
+  userId: string,
+): Promise<{ id: string; revoked: true }> {
+  const mine = and(eq(shares.id, id), eq(shares.userId, userId))
+  const gone = await db.orm.delete(shares).where(mine).returning({ id: shares.id })
+  if (gone.length === 0) throw unknown()
+  return { id, revoked: true }
+}

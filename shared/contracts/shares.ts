@@ -1,0 +1,124 @@
+/** Links that a pilgrim passes on: a page with their card, and where they are for as long as they say. */
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Time, UserId } from './fields.ts'
+
+/** Most links that a pilgrim has at a time. */
+export const MAX_SHARES = 20
+/** Longest time that a link shows where the pilgrim is. */
+const MAX_LIVE_HOURS = 240
+
+/** 144 random bits: nobody finds a link by trying. */
+export const SHARE_ID = /^[A-Za-z0-9_-]{24}$/
+const ShareId = z
+  .string()
+  .regex(SHARE_ID, { error: 'must be the id of a link: 24 characters of A-Z a-z 0-9 _ -' })
+
+const LIVE_HOURS_RULE = `must be a number of hours above 0, at most ${MAX_LIVE_HOURS}`
+const LiveHours = z
+  .number({ error: LIVE_HOURS_RULE })
+  .gt(0, { error: LIVE_HOURS_RULE })
+  .max(MAX_LIVE_HOURS, { error: LIVE_HOURS_RULE })
+
+export const Share = z.object({
+  id: ShareId,
+  url: z.string().describe('Address of the page. It contains no user id'),
+  image_url: z.string().describe('Address of the card, a PNG'),
+  live_until: Time.nullable().describe('Until then the page shows where the pilgrim is; null: it does not'),
+  show_name: z.boolean().describe('Whether page and card show the display name'),
+  created_at: Time,
+  expires_at: Time.describe('From then on the link is gone (410)'),
+})
+export type Share = z.infer<typeof Share>
+
+export const CreateShareRequest = z.object({
+  user_id: UserId,
+  live_hours: LiveHours.nullish().describe('Shows where the pilgrim is, from now on for so many hours'),
+  show_name: z
+    .boolean()
+    .nullish()
+    .transform((show) => show ?? false),
+})
+export type CreateShareRequest = z.infer<typeof CreateShareRequest>
+
+export const ChangeShareRequest = z.object({
+  user_id: UserId,
+  live_hours: LiveHours.nullish().describe('From now on for so many hours; null: no longer'),
+  show_name: z.boolean().nullish(),
+})
+export type ChangeShareRequest = z.infer<typeof ChangeShareRequest>
+
+const Own = z.object({ user_id: UserId.describe('May be sent as the header X-Line-User-Id instead') })
+const Named = z.object({ id: ShareId })
+
+export const createShareEndpoint = endpoint({
+  id: 'createShare',
+  method: 'POST',
+  path: '/api/event/shares',
+  service: 'feedback-media',
+  summary: 'Makes a link that a pilgrim can pass on; withdrawal, a consent taken back and an erasure end it',
+  limit: 'user-write',
+  caller: 'body',
+  body: CreateShareRequest,
+  data: Share,
+  errors: [409, 503],
+})
+
+export const listSharesEndpoint = endpoint({
+  id: 'listShares',
+  method: 'GET',
+  path: '/api/event/shares',
+  service: 'feedback-media',
+  summary: 'The links of a pilgrim that work, newest first',
+  limit: 'user-write',
+  caller: 'query',
+  query: Own,
+  data: z.object({ items: z.array(Share) }),
+  errors: [503],
+})
+
+export const changeShareEndpoint = endpoint({
+  id: 'changeShare',
+  method: 'PATCH',
+  path: '/api/event/shares/:id',
+  service: 'feedback-media',
+  summary: 'Changes what a link shows',
+  limit: 'user-write',
+  caller: 'body',
+  params: Named,
+  body: ChangeShareRequest,
+  data: Share,
+  errors: [404, 409, 503],
+})
+
+export const revokeShareEndpoint = endpoint({
+  id: 'revokeShare',
+  method: 'DELETE',
+  path: '/api/event/shares/:id',
+  service: 'feedback-media',
+  summary: 'Revokes a link at once; it can not be restored',
+  limit: 'user-write',
+  caller: 'query',
+  params: Named,
+  query: Own,
+  data: z.object({ id: z.string(), revoked: z.literal(true) }),
+  errors: [404, 503],
+})
+
+export const sharePageEndpoint = endpoint({
+  id: 'showShare',
+  method: 'GET',
+  path: '/s/:file',
+  service: 'feedback-media',
+  summary:
+    'The page of a link, for everybody who has it; with .png at the end its card. A link that is revoked, expired or unknown gets 410',
+  params: z.object({ file: z.string() }),
+  query: z.object({
+    lang: z.string().optional().describe('zh-Hant, zh-Hans, en or ja; for any other value Accept-Language decides'),
+  }),
+  media: 'text/html',
+  otherMedia: ['image/png'],
+  tagged: true,
+  data: z.string(),
+  errors: [404, 410, 429, 503],
+})

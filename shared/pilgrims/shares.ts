@@ -1,0 +1,66 @@
+/** The rows of links that pilgrims pass on. Several services write them; each ends by deleting its row. */
+import { randomBytes } from 'node:crypto'
+import { and, eq, gt, sql } from 'drizzle-orm'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { shares } from '#shared/schema/shares.ts'
+
+export type ShareRow = typeof shares.$inferSelect
+
+const DAY_MS = 86_400_000
+/** A card that was posted is looked at for some months. */
+export const SHARE_TTL_MS = 180 * DAY_MS
+/** The bot's link is renewed when less than this remains. */
+const RENEW_MS = 90 * DAY_MS
+
+/** 144 random bits as 24 characters. */
+export const newShareId = (): string => randomBytes(18).toString('base64url')
+
+/** Address of the page of a link. */
+export const shareUrl = (publicUrl: string, id: string): string => `${publicUrl}/s/${id}`
+
+/** Whether a pilgrim's links may work: not once they have withdrawn from the event or taken back their consent. */
+export const maySharePilgrim = (row: {
+  readonly participantStatus: string
+  readonly consentWithdrawn: boolean
+}): boolean => row.participantStatus !== 'withdrawn' && !row.consentWithdrawn
+
+/** Ends all links of a pilgrim. Part of the transaction that withdraws them. */
+export async function endShares(tx: Writer, userId: string): Promise<void> {
+  await tx.delete(shares).where(eq(shares.userId, userId))
+}
+
+/**
+ * Returns the id of the link that the bot's answers use, and makes it if needed.
+ * The caller has locked out an erasure (`isErasedSince`).
+ * @returns null for a pilgrim who is unknown or has withdrawn
+ */
+export async function bringBotShare(tx: Writer, userId: string, nowMs: number): Promise<string | null> {
+  // The lock of the row orders this before or after a withdrawal, which ends the links.
+  const [pilgrim] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('share')
+  if (pilgrim === undefined || !maySharePilgrim(pilgrim)) return null
+  const mine = and(eq(shares.userId, userId), eq(shares.madeBy, 'bot'))
+  const [held] = await tx
+    .select()
+    .from(shares)
+    .where(and(mine, gt(shares.expiresAt, new Date(nowMs + RENEW_MS))))
+  if (held !== undefined) return held.id
+  const [row] = await tx
+    .insert(shares)
+    .values({
+      id: newShareId(),
+      userId,
+      madeBy: 'bot',
+      showName: true,
+      liveUntil: null,
+      createdAt: new Date(nowMs),
+      expiresAt: new Date(nowMs + SHARE_TTL_MS),
+    })
+    .onConflictDoUpdate({
+      target: shares.userId,
+      targetWhere: sql`${shares.madeBy} = 'bot'`,
+      set: { expiresAt: new Date(nowMs + SHARE_TTL_MS) },
+    })
+    .returning({ id: shares.id })
+  return row!.id
+}

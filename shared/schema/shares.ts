@@ -1,0 +1,26 @@
+/** Links that pilgrims pass on. A row is deleted when its link ends, so no trace of a revoked one remains. */
+import { sql } from 'drizzle-orm'
+import { boolean, index, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { instant } from './columns.ts'
+
+export const shares = pgTable(
+  'shares',
+  {
+    /** Random; whoever has it sees the page. */
+    id: text('id').primaryKey(),
+    userId: text('user_id').notNull(),
+    /** `pilgrim`, or `bot`: the one link that the bot's answers use. */
+    madeBy: text('made_by').notNull(),
+    showName: boolean('show_name').notNull(),
+    /** Until then the page shows where the pilgrim is; null: it does not. */
+    liveUntil: instant('live_until'),
+    createdAt: instant('created_at').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [
+    index().on(table.userId),
+    uniqueIndex('shares_of_bot')
+      .on(table.userId)
+      .where(sql`${table.madeBy} = 'bot'`),
+  ],
+)

@@ -1,4 +1,4 @@
-/** The feedback-media service: feedback, screenshots, and share cards. */
+/** The feedback-media service: feedback, screenshots, share cards, and links that pilgrims pass on. */
 import { openRenderer } from '#shared/picture-renderer/renderer.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'
@@ -10,8 +10,17 @@ import {
   updateFeedbackEndpoint,
   uploadScreenshotEndpoint,
 } from '#shared/contracts/feedback.ts'
-import { createRouter, serve } from '#shared/http/router.ts'
-import { createCards } from './cards/draw-card.ts'
+import {
+  changeShareEndpoint,
+  createShareEndpoint,
+  listSharesEndpoint,
+  revokeShareEndpoint,
+  sharePageEndpoint,
+} from '#shared/contracts/shares.ts'
+import { createRouter, type Router, serve } from '#shared/http/router.ts'
+import { changeShare, createShare, listShares, revokeShare } from './shares/manage-shares.ts'
+import { createShowShare } from './shares/show-share.ts'
+import { type Cards, createCards } from './cards/draw-card.ts'
 import { openDecoder } from './feedback/decode-picture.ts'
 import { createCardDrawing } from './cards/draw-cards-at-end.ts'
 import { listFeedback, readBoard } from './feedback/list-feedback.ts'
@@ -54,6 +63,7 @@ export function createFeedbackMedia(context: ServiceContext): Service {
     const card = await findCard(context, cards, params.file, context.addressOf(request))
     return answerPng(request, card, card.isCurrent ? A_MINUTE : A_MOMENT)
   })
+  serveShares(router, context, cards)
   return {
     name: 'feedback-media',
     fetch: router.fetch,
@@ -66,4 +76,18 @@ export function createFeedbackMedia(context: ServiceContext): Service {
       await Promise.all([renderer.close(), decoder.close()])
     },
   }
+}
+
+/** Links that pilgrims pass on. */
+function serveShares(router: Router, context: ServiceContext, cards: Cards): void {
+  serve(router, context, createShareEndpoint, ({ body }) => createShare(context, body))
+  serve(router, context, listSharesEndpoint, ({ query }) => listShares(context, query.user_id))
+  serve(router, context, changeShareEndpoint, ({ params, body }) => changeShare(context, params.id, body))
+  serve(router, context, revokeShareEndpoint, ({ params, query }) =>
+    revokeShare(context, params.id, query.user_id),
+  )
+  const showShare = createShowShare(context, cards)
+  serve(router, context, sharePageEndpoint, ({ request, params, query }) =>
+    showShare({ request, file: params.file, lang: query.lang }),
+  )
 }

@@ -93,6 +93,8 @@ export interface Endpoint<
   readonly errors: readonly (ErrorCode | (typeof STATUS_OF_CODE)[ErrorCode])[]
   /** Request headers that matter to this endpoint alone, with their descriptions. */
   readonly headers: Readonly<Record<string, string>>
+  /** Status codes of errors that are answered with a page, where a success is a page. */
+  readonly errorPages: readonly number[]
   /** Schemas of error bodies that differ from `ErrorBody`, by status. */
   readonly refusals: Readonly<Record<number, z.ZodType>>
 }
@@ -151,6 +153,7 @@ export function endpoint<
     errors: [],
     headers: {},
     sent: {},
+    errorPages: [],
     refusals: {},
     ...given,
   }

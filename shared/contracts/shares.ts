@@ -114,11 +114,15 @@ export const sharePageEndpoint = endpoint({
     'The page of a link, for everybody who has it; with .png at the end its card. A link that is revoked, expired or unknown gets 410',
   params: z.object({ file: z.string() }),
   query: z.object({
-    lang: z.string().optional().describe('zh-Hant, zh-Hans, en or ja; for any other value Accept-Language decides'),
+    lang: z
+      .string()
+      .optional()
+      .describe('zh-Hant, zh-Hans, en or ja; for any other value Accept-Language decides'),
   }),
   media: 'text/html',
   otherMedia: ['image/png'],
   tagged: true,
   data: z.string(),
-  errors: [404, 410, 429, 503],
+  errors: [410, 429, 503],
+  errorPages: [410, 503],
 })

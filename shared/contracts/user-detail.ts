@@ -60,6 +60,17 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
     .array(z.object({ id: z.int(), category: z.string(), status: z.string(), created_at: Time }))
     .describe(`The last ${LISTED} feedback items, newest first`),
   trackers: z.array(Tracker).describe('The pilgrim’s tracker apps, oldest first, without their keys'),
+  shares: z
+    .array(
+      z.object({
+        made_by: z.enum(['pilgrim', 'bot']),
+        show_name: z.boolean(),
+        live_until: Time.nullable(),
+        created_at: Time,
+        expires_at: Time,
+      }),
+    )
+    .describe('The pilgrim’s links, newest first, without their addresses, which are the pilgrim’s to give'),
   created_at: Time.nullable().describe(
     'Time of the first contact; null for a pilgrim who is in the buffer only',
   ),

@@ -29,7 +29,7 @@ export interface UserRows {
   readonly single: Single
   /** The latest stored check-ins. */
   readonly checkIns: readonly CheckIn[]
-  readonly lists: Pick<UserDetail, 'consents' | 'survey' | 'recent_feedback' | 'trackers'>
+  readonly lists: Pick<UserDetail, 'consents' | 'survey' | 'recent_feedback' | 'trackers' | 'shares'>
 }
 
 interface Row extends Single {
@@ -38,6 +38,7 @@ interface Row extends Single {
   readonly survey: string | null
   readonly feedback: string
   readonly trackers: string
+  readonly shares: string
 }
 
 /** SQL for a time in epoch milliseconds, or null. */
@@ -63,7 +64,12 @@ const STATEMENT = `
     )::text AS feedback,
     (SELECT coalesce(json_agg(t ORDER BY t.created_at, t.id), '[]') FROM (
       SELECT id, label, ${ms('created_at')} AS created_at FROM trackers WHERE user_id = u.user_id) t
-    )::text AS trackers
+    )::text AS trackers,
+    (SELECT coalesce(json_agg(c), '[]') FROM (
+      SELECT made_by, show_name, ${ms('live_until')} AS live_until, ${ms('created_at')} AS created_at,
+             ${ms('expires_at')} AS expires_at
+      FROM shares WHERE user_id = u.user_id ORDER BY created_at DESC, id) c
+    )::text AS shares
   FROM (SELECT $1::text AS user_id) u
   LEFT JOIN pilgrims p ON p.user_id = u.user_id
   LEFT JOIN role_assignments r ON r.user_id = u.user_id
@@ -72,12 +78,16 @@ const STATEMENT = `
 /** Reads the rows. Everything is null or empty for a pilgrim without any. */
 export async function readUserRows(query: Query, userId: string): Promise<UserRows> {
   const [row] = await query.unsafe<Row[]>(STATEMENT, [userId])
-  const { check_ins, consents, survey, feedback, trackers, ...single } = row!
+  const { check_ins, consents, survey, feedback, trackers, shares, ...single } = row!
   type Timed<T, K extends keyof T> = Omit<T, K> & Record<K, number>
   type Lists = UserRows['lists']
   const consentRows = JSON.parse(consents) as Timed<Lists['consents'][number], 'at'>[]
   const feedbackRows = JSON.parse(feedback) as Timed<Lists['recent_feedback'][number], 'created_at'>[]
   const trackerRows = JSON.parse(trackers) as Timed<Lists['trackers'][number], 'created_at'>[]
+  type ShareTimes = 'created_at' | 'expires_at'
+  const shareRows = JSON.parse(shares) as (Omit<Timed<Lists['shares'][number], ShareTimes>, 'live_until'> & {
+    readonly live_until: number | null
+  })[]
   const surveyRow =
     survey === null ? null : (JSON.parse(survey) as Timed<NonNullable<Lists['survey']>, 'submitted_at'>)
   return {
@@ -88,6 +98,12 @@ export async function readUserRows(query: Query, userId: string): Promise<UserRo
       survey: surveyRow && { ...surveyRow, submitted_at: time(surveyRow.submitted_at) },
       trackers: trackerRows.map((one) => ({ ...one, created_at: time(one.created_at) })),
       recent_feedback: feedbackRows.map((one) => ({ ...one, created_at: time(one.created_at) })),
+      shares: shareRows.map((one) => ({
+        ...one,
+        live_until: one.live_until === null ? null : time(one.live_until),
+        created_at: time(one.created_at),
+        expires_at: time(one.expires_at),
+      })),
     },
   }
 }

@@ -12,7 +12,13 @@ import {
 import { conflict, notFound } from '#shared/http/errors.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
-import { maySharePilgrim, newShareId, SHARE_TTL_MS, type ShareRow, shareUrl } from '#shared/pilgrims/shares.ts'
+import {
+  maySharePilgrim,
+  newShareId,
+  SHARE_TTL_MS,
+  type ShareRow,
+  shareUrl,
+} from '#shared/pilgrims/shares.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { shares } from '#shared/schema/shares.ts'
 
@@ -91,11 +97,7 @@ export async function listShares(context: Context, userId: string): Promise<{ it
 }
 
 /** @throws Refusal 404 for a link that is not this pilgrim's, 409 after a withdrawal */
-export async function changeShare(
-  context: Context,
-  id: string,
-  request: ChangeShareRequest,
-): Promise<Share> {
+export async function changeShare(context: Context, id: string, request: ChangeShareRequest): Promise<Share> {
   const { user_id: userId, live_hours: hours, show_name: showName } = request
   const nowMs = context.now()
   const row = await context.db.orm.transaction(async (tx) => {

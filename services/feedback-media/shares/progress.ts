@@ -1,0 +1,101 @@
+/** How a pilgrim gets on, from their last points: a pure function. */
+import type { Route, Station } from '#shared/map/walking-route.ts'
+import { distanceMm } from '#shared/rules/geo.ts'
+import type { Fix } from './read-way.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+/** A phone that has sent within this time is heard of. */
+const HEARD_MS = 5 * MINUTE_MS
+/** After this time without news no arrival is estimated. */
+const NEWS_MS = 30 * MINUTE_MS
+/** Within this distance for this time a pilgrim rests. */
+const REST_M = 60
+const REST_MS = 15 * MINUTE_MS
+/** A shorter time tells no speed. */
+const SPEED_MS = 10 * MINUTE_MS
+const LEAST_KMH = 1
+const OFF_ROUTE_M = 2_000
+
+export interface NextStation {
+  readonly station: Station
+  readonly km: number
+  /** Epoch milliseconds; null: no time can be estimated. */
+  readonly expectedMs: number | null
+}
+
+export interface Progress {
+  readonly last: Fix
+  readonly silentMs: number
+  readonly isHeard: boolean
+  /** Since when the pilgrim rests, epoch milliseconds; null: they do not, or nothing is known. */
+  readonly restsSinceMs: number | null
+  /** Over the last hour, one decimal; null: not known. */
+  readonly speedKmh: number | null
+  /** Along the route; null without a route, or away from it. */
+  readonly alongKm: number | null
+  readonly next: NextStation | null
+}
+
+/** @returns null without a point */
+export function progressOf(
+  points: readonly Fix[],
+  { route, stations }: { readonly route: Route | null; readonly stations: readonly Station[] },
+  nowMs: number,
+): Progress | null {
+  const last = points.at(-1)
+  if (last === undefined) return null
+  const silentMs = Math.max(0, nowMs - last.t)
+  const restsSinceMs = restOf(points, last)
+  const speedKmh = speedOf(points.filter(({ t }) => t >= last.t - HOUR_MS))
+  const projected = route?.project(last)
+  const alongM = projected === undefined || projected.offM > OFF_ROUTE_M ? null : projected.alongM
+  const isMoving = silentMs < NEWS_MS && restsSinceMs === null && (speedKmh ?? 0) >= LEAST_KMH
+  return {
+    last,
+    silentMs,
+    isHeard: silentMs < HEARD_MS,
+    restsSinceMs,
+    speedKmh,
+    alongKm: alongM === null ? null : alongM / 1_000,
+    next: alongM === null ? null : nextOf(stations, alongM, isMoving ? speedKmh : null, last.t),
+  }
+}
+
+/** The first of the points since which all were near the last one. */
+function restOf(points: readonly Fix[], last: Fix): number | null {
+  let since = last.t
+  for (const point of points.toReversed()) {
+    if (distanceMm(point, last) > REST_M * 1_000) break
+    since = point.t
+  }
+  return last.t - since >= REST_MS ? since : null
+}
+
+function speedOf(points: readonly Fix[]): number | null {
+  const [first, last] = [points[0], points.at(-1)]
+  if (first === undefined || last === undefined || last.t - first.t < SPEED_MS) return null
+  let mm = 0
+  // Steps below ten metres are noise of a phone that lies still, as in the fold.
+  let anchor = first
+  for (const point of points) {
+    const step = distanceMm(anchor, point)
+    if (step < 10_000) continue
+    mm += step
+    anchor = point
+  }
+  // mm/ms is m/s.
+  return Math.round((mm / (last.t - first.t)) * 36) / 10
+}
+
+function nextOf(
+  stations: readonly Station[],
+  alongM: number,
+  speedKmh: number | null,
+  fromMs: number,
+): NextStation | null {
+  const station = stations.find((one) => one.alongM > alongM)
+  if (station === undefined) return null
+  const km = (station.alongM - alongM) / 1_000
+  return { station, km, expectedMs: speedKmh === null ? null : fromMs + (km / speedKmh) * HOUR_MS }
+}

@@ -1,0 +1,65 @@
+/** Reads a pilgrim's points of the last hours, pending ones included, and their latest place. */
+import { unpack } from '#shared/buffer/point.ts'
+import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Entry } from '#shared/kv/kv.ts'
+
+/** A place at a time, epoch milliseconds. */
+export interface Fix {
+  readonly t: number
+  readonly lat: number
+  readonly lng: number
+}
+
+export interface Way {
+  /** Ordered by time. The last one may be older than the others' period. */
+  readonly points: readonly Fix[]
+  /** The buffer was unavailable: the latest points are missing. */
+  readonly incomplete: boolean
+}
+
+/** A phone that records each second gives more; of each slot the first point is enough for the line. */
+const SLOT_MS = 15_000
+
+/** @param sinceMs beginning of the line, epoch milliseconds */
+export async function readWay(
+  { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
+  userId: string,
+  sinceMs: number,
+): Promise<Way> {
+  // Before the stored points, so that points which a flush stores in between are not missing.
+  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
+  const stored = await db.read(
+    () => db.sql<Fix[]>`
+      SELECT fix[1] AS t, fix[2] AS lat, fix[3] AS lng
+      FROM (
+        SELECT min(ARRAY[p.t, p.lat, p.lng]) AS fix
+        FROM (
+          SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS t, lat, lng FROM gps_points
+          WHERE user_id = ${userId} AND in_range AND recorded_at >= to_timestamp(${sinceMs / 1_000}::float8)
+        ) p
+        GROUP BY floor(p.t / ${SLOT_MS}::int)
+      ) slots
+      UNION ALL
+      SELECT extract(epoch FROM last_seen)::float8 * 1000, last_lat, last_lng
+      FROM pilgrim_totals WHERE user_id = ${userId} AND last_seen IS NOT NULL AND last_lat IS NOT NULL`,
+  )
+  const all = [...stored, ...pendingFixes(entries ?? [])].sort((a, b) => a.t - b.t)
+  const last = all.at(-1)
+  const recent = all.filter(({ t }, i) => t >= sinceMs && t !== all[i - 1]?.t)
+  return {
+    points: recent.length === 0 && last !== undefined ? [last] : recent,
+    incomplete: entries === null,
+  }
+}
+
+/** Points that cannot be read are left out: the flush makes dead letters of them. */
+const pendingFixes = (entries: readonly Entry[]): Fix[] =>
+  entries.flatMap((entry) => {
+    try {
+      const { inRange, recordedMs: t, lat, lng } = unpack(entry)
+      return inRange ? [{ t, lat, lng }] : []
+    } catch {
+      return []
+    }
+  })

@@ -1,0 +1,149 @@
+/** The map of the page of a link: the line of the last hours, the route and its stations, as SVG. */
+import { escapeMarkup } from '#shared/http/escape-markup.ts'
+import { simplifyLine } from '#shared/map/simplify-line.ts'
+import type { Place, Route, Station } from '#shared/map/walking-route.ts'
+import type { Fix } from './read-way.ts'
+
+export const MAP_SIZE = { width: 640, height: 500 } as const
+const MARGIN = 62
+const TOLERANCE = 0.8
+/** Metres; a smaller map would show the noise of the phone. */
+const LEAST_SPAN_M = 900
+const METRES_PER_DEGREE = 111_195
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}
+type Projection = (place: Place) => Point
+
+interface Frame {
+  readonly project: Projection
+  readonly pxPerM: number
+}
+
+export interface ShareMap {
+  /** Ordered by time; the last one is where the pilgrim is. */
+  readonly line: readonly Fix[]
+  readonly isHeard: boolean
+  readonly route: Route | null
+  readonly stations: readonly Station[]
+  /** The station that the pilgrim comes to next; it is on the map if it is not far. */
+  readonly next: Station | null
+  readonly nameOf: (station: Station) => string
+  readonly label: string
+}
+
+/** Draws the map. The line has at least one point. */
+export function shareMap({ line, isHeard, route, stations, next, nameOf, label }: ShareMap): string {
+  const frame = frameOf(line, next)
+  const { project } = frame
+  const here = project(line.at(-1)!)
+  const walked = pathOf(simplifyLine(line.map(project), TOLERANCE))
+  const start = project(line[0]!)
+  return `<svg class="map" viewBox="0 0 ${MAP_SIZE.width} ${MAP_SIZE.height}" role="img" aria-label="${escapeMarkup(label)}">
+<rect class="land" width="${MAP_SIZE.width}" height="${MAP_SIZE.height}"/>
+${waves()}
+${route === null ? '' : routeOf(route, project)}
+${line.length < 2 ? '' : `<path class="walked-edge" d="${walked}"/><path class="walked" d="${walked}"/><circle class="start" cx="${start.x}" cy="${start.y}" r="7"/>`}
+${stations.map((station) => stationOf(project(station), nameOf(station), here)).join('')}
+${isHeard ? `<circle class="pulse" cx="${here.x}" cy="${here.y}" r="15"/>` : ''}<circle class="${isHeard ? 'here' : 'here silent'}" cx="${here.x}" cy="${here.y}" r="13"/><circle class="here-eye" cx="${here.x}" cy="${here.y}" r="4.5"/>
+${scaleOf(frame)}
+</svg>`
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10
+
+/** Fits the line, and the next station if it is near, into the picture. North is up. */
+function frameOf(line: readonly Fix[], next: Station | null): Frame {
+  const last = line.at(-1)!
+  const shrink = Math.cos((last.lat * Math.PI) / 180)
+  const metres = ({ lat, lng }: Place): Point => ({
+    x: (lng - last.lng) * shrink * METRES_PER_DEGREE,
+    y: (last.lat - lat) * METRES_PER_DEGREE,
+  })
+  const shown = line.map(metres)
+  const span = (points: readonly Point[], axis: 'x' | 'y') => {
+    const values = points.map((point) => point[axis])
+    return [Math.min(...values), Math.max(...values)] as const
+  }
+  const lengthM = Math.hypot(
+    ...(['x', 'y'] as const).map((axis) => span(shown, axis)[1] - span(shown, axis)[0]),
+  )
+  if (next !== null) {
+    const there = metres(next)
+    if (Math.hypot(there.x, there.y) <= Math.max(3_000, 1.5 * lengthM)) shown.push(there)
+  }
+  const [[west, east], [north, south]] = [span(shown, 'x'), span(shown, 'y')]
+  const pxPerM = Math.min(
+    (MAP_SIZE.width - 2 * MARGIN) / Math.max(east - west, LEAST_SPAN_M),
+    (MAP_SIZE.height - 2 * MARGIN) / Math.max(south - north, LEAST_SPAN_M * 0.6),
+  )
+  const [midX, midY] = [(west + east) / 2, (north + south) / 2]
+  return {
+    pxPerM,
+    project(place) {
+      const { x, y } = metres(place)
+      return {
+        x: round(MAP_SIZE.width / 2 + (x - midX) * pxPerM),
+        y: round(MAP_SIZE.height / 2 + (y - midY) * pxPerM),
+      }
+    },
+  }
+}
+
+const pathOf = (points: readonly Point[]): string =>
+  points.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join('')
+
+const isNear = ({ x, y }: Point): boolean =>
+  x > -MAP_SIZE.width && x < 2 * MAP_SIZE.width && y > -MAP_SIZE.height && y < 2 * MAP_SIZE.height
+
+/** The parts of the route that cross the picture. */
+function routeOf(route: Route, project: Projection): string {
+  const parts: Point[][] = []
+  for (const line of route.lines) {
+    const points = simplifyLine(line.map(project), TOLERANCE)
+    let part: Point[] = []
+    for (const [i, point] of points.entries()) {
+      if (
+        isNear(point) ||
+        (points[i - 1] && isNear(points[i - 1]!)) ||
+        (points[i + 1] && isNear(points[i + 1]!))
+      )
+        part.push(point)
+      else if (part.length > 0) [part] = [[], parts.push(part)]
+    }
+    if (part.length > 1) parts.push(part)
+  }
+  const d = parts.map(pathOf).join('')
+  return d === '' ? '' : `<path class="route-edge" d="${d}"/><path class="route" d="${d}"/>`
+}
+
+function stationOf({ x, y }: Point, name: string, here: Point): string {
+  if (x < 0 || x > MAP_SIZE.width || y < 0 || y > MAP_SIZE.height) return ''
+  const isHere = Math.hypot(x - here.x, y - here.y) < 40
+  const onRight = x < MAP_SIZE.width * 0.72
+  const at = onRight ? x + 16 : x - 16
+  const below = isHere ? 38 : 7
+  return `<circle class="station" cx="${x}" cy="${y}" r="7"/><text class="name" x="${at}" y="${round(y + below)}"${onRight ? '' : ' text-anchor="end"'}>${escapeMarkup(name)}</text>`
+}
+
+/** A length of 1, 2 or 5 times a power of ten, about a sixth of the picture. */
+function scaleOf({ pxPerM }: Frame): string {
+  const most = MAP_SIZE.width / 5 / pxPerM
+  const unit = 10 ** Math.floor(Math.log10(most))
+  const metres = [5, 2, 1].map((step) => step * unit).find((length) => length <= most)!
+  const width = round(metres * pxPerM)
+  const [x, y] = [MAP_SIZE.width - 28, MAP_SIZE.height - 26]
+  const text = metres >= 1_000 ? `${metres / 1_000} km` : `${metres} m`
+  return `<path class="scale" d="M${round(x - width)} ${y - 6}v6H${x}v-6"/><text class="scale-text" x="${x}" y="${y - 12}" text-anchor="end">${text}</text>`
+}
+
+/** Lines of a calm ground, as on the cards. */
+function waves(): string {
+  const rows = Array.from({ length: 7 }, (_, i) => {
+    const y = 40 + i * 70
+    return `M-20 ${y}c70-26 130-26 200 0s130 26 200 0 130-26 200 0 130 26 260 0`
+  })
+  return `<path class="waves" d="${rows.join('')}"/>`
+}

@@ -1,0 +1,177 @@
+/** The page of a link, rendered on the server, so that it works for bots and without scripts. */
+import { Language } from '#shared/contracts/bot.ts'
+import { CARD_SIZE } from '#shared/contracts/cards.ts'
+import { escapeMarkup } from '#shared/http/escape-markup.ts'
+import type { Route, Station } from '#shared/map/walking-route.ts'
+import { SHARE_WORDS } from '#shared/locales/share-words.ts'
+import { liveFacts, liveMap, liveNext, liveState } from './live-part.ts'
+import type { ShareView } from './read-share.ts'
+import { SCRIPT, STYLE } from './share-style.ts'
+import type { ShareTexts } from './share-format.ts'
+
+export interface SharePage {
+  readonly view: ShareView
+  readonly texts: ShareTexts
+  /** Address of the page without parameters. */
+  readonly url: string
+  /** Address of the card; it changes with what the card shows. */
+  readonly imageUrl: string
+  readonly homeUrl: string
+  readonly route: Route | null
+  readonly stations: readonly Station[]
+}
+
+/** The tag of each language for Open Graph. */
+const LOCALES: Readonly<Record<Language, string>> = {
+  'zh-Hant': 'zh_TW',
+  'zh-Hans': 'zh_CN',
+  en: 'en_GB',
+  ja: 'ja_JP',
+}
+
+export function sharePage(page: SharePage): string {
+  const { view, texts, homeUrl } = page
+  const { words } = texts
+  const isLive = view.live !== null && view.status !== 'ended'
+  const body = `<main class="${isLive ? 'live' : 'still'}">
+<header>
+<p class="event">${escapeMarkup(texts.event)}</p>
+<h1>${escapeMarkup(texts.name)}</h1>
+${isLive ? liveState(view, texts) : `<p class="state"><span class="soft">${escapeMarkup(view.status === 'ended' ? words.ended : words.notLive)}</span></p>`}
+</header>
+${view.status === 'paused' ? notice(words.paused) : ''}
+${isLive ? liveMap(view, texts, page) : ''}
+<div class="panel">
+${isLive ? liveNext(view, texts) : ''}
+${figures(page, isLive)}
+${view.incomplete ? `<p class="soft">${escapeMarkup(words.incomplete)}</p>` : ''}
+${cardImage(page)}
+</div>
+<footer>
+<p class="soft">${escapeMarkup(words.updated(texts.clock(texts.nowMs)))}<span data-offline hidden> · ${escapeMarkup(words.offline)}</span></p>
+<p class="actions"><a class="button plain" href="${escapeMarkup(homeUrl)}">${escapeMarkup(words.event)}</a></p>
+<p>${escapeMarkup(words.privacy)}</p>
+${languages(texts.language)}
+</footer>
+</main>`
+  const title = words.title(texts.name, texts.event)
+  return document({ texts, head: previewTags(page), title, body, renews: true })
+}
+
+/**
+ * A page that says why there is nothing else: the link has ended, or the service is away.
+ * @param renews whether the page tries again by itself
+ */
+export function emptyPage(
+  texts: ShareTexts,
+  {
+    title,
+    sentence,
+    renews,
+  }: { readonly title: string; readonly sentence: string; readonly renews: boolean },
+): string {
+  const body = `<main class="gone">
+<svg viewBox="0 0 24 24" aria-hidden="true" fill="currentColor"><path d="M11 0h2v4h-2zM8 4h8v2H8zM7 7h10c3 3 3 7 0 10H7c-3-3-3-7 0-10zM8 18h8v2H8zM11 20h2v4h-2z"/></svg>
+<h1>${escapeMarkup(title)}</h1>
+<p>${escapeMarkup(sentence)}</p>
+${languages(texts.language)}
+</main>`
+  return document({ texts, head: '', title, body, renews })
+}
+
+function document({
+  texts,
+  head,
+  title,
+  body,
+  renews,
+}: {
+  readonly texts: ShareTexts
+  readonly head: string
+  readonly title: string
+  readonly body: string
+  readonly renews: boolean
+}): string {
+  return `<!doctype html>
+<html lang="${texts.language}" prefix="og: https://ogp.me/ns#">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeMarkup(title)}</title>
+<meta name="robots" content="noindex">
+<meta name="referrer" content="no-referrer">
+<meta name="theme-color" content="#f6efe0" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#061816" media="(prefers-color-scheme: dark)">
+${head}
+${renews ? '<noscript><meta http-equiv="refresh" content="60"></noscript>' : ''}
+<style>${STYLE}</style>
+</head>
+<body>
+${body}
+${renews ? `<script>${SCRIPT}</script>` : ''}
+</body>
+</html>
+`
+}
+
+const meta = (kind: 'property' | 'name', name: string, content: string | number): string =>
+  `<meta ${kind}="${name}" content="${escapeMarkup(String(content))}">`
+
+/** What chats and timelines show. Their bots run no script. */
+function previewTags({ view, texts, url, imageUrl }: SharePage): string {
+  const { words, language } = texts
+  const title = words.title(texts.name, texts.event)
+  const description = words.description({
+    km: texts.number(view.km),
+    checkins: view.checkins,
+    level: texts.level(view.level),
+  })
+  const alt = words.imageAlt(texts.name)
+  return [
+    meta('name', 'description', description),
+    meta('property', 'og:type', 'website'),
+    meta('property', 'og:site_name', texts.event),
+    meta('property', 'og:title', title),
+    meta('property', 'og:description', description),
+    meta('property', 'og:url', url),
+    meta('property', 'og:image', imageUrl),
+    meta('property', 'og:image:type', 'image/png'),
+    meta('property', 'og:image:width', CARD_SIZE.width),
+    meta('property', 'og:image:height', CARD_SIZE.height),
+    meta('property', 'og:image:alt', alt),
+    meta('property', 'og:locale', LOCALES[language]),
+    ...Language.options
+      .filter((other) => other !== language)
+      .map((other) => meta('property', 'og:locale:alternate', LOCALES[other])),
+    meta('name', 'twitter:card', 'summary_large_image'),
+    meta('name', 'twitter:title', title),
+    meta('name', 'twitter:description', description),
+    meta('name', 'twitter:image', imageUrl),
+    meta('name', 'twitter:image:alt', alt),
+  ].join('\n')
+}
+
+const notice = (sentence: string): string => `<p class="notice">${escapeMarkup(sentence)}</p>`
+
+function figures({ view, texts }: SharePage, isLive: boolean): string {
+  const { words } = texts
+  const fact = (name: string, value: string) => `<div><dt>${escapeMarkup(name)}</dt><dd>${value}</dd></div>`
+  return `<dl class="facts">
+${isLive ? liveFacts(view, texts) : ''}
+${fact(words.km, `${texts.number(view.km)} <small>km</small>`)}
+${fact(words.checkins, texts.number(view.checkins))}
+${fact(words.saved, `${texts.number(view.savedKg)} <small>kg</small>`)}
+${fact(words.level, `<span class="word">${escapeMarkup(texts.level(view.level))}</span>`)}
+</dl>`
+}
+
+const cardImage = ({ texts, imageUrl }: SharePage): string =>
+  `<img class="card" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(texts.words.imageAlt(texts.name))}">`
+
+const languages = (shown: Language): string =>
+  `<nav>${Language.options
+    .map(
+      (language) =>
+        `<a href="?lang=${language}" lang="${language}" hreflang="${language}"${language === shown ? ' aria-current="true"' : ''}>${SHARE_WORDS[language].language}</a>`,
+    )
+    .join('\n')}</nav>`

@@ -1,0 +1,144 @@
+/** `GET /s/<id>` and `GET /s/<id>.png`: the page of a link, and its card. No cache keeps either, so an end holds at once. */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { Language } from '#shared/contracts/bot.ts'
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { gone, Refusal } from '#shared/http/errors.ts'
+import { shareUrl } from '#shared/pilgrims/shares.ts'
+import { acceptedLanguage, supportedLanguage } from '#shared/rules/languages.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import type { Cards } from '../cards/draw-card.ts'
+import { serveLook } from '../cards/serve-card.ts'
+import { answerPng } from '../png-answer.ts'
+import { findShare, type OpenShare, readShare, type ShareView } from './read-share.ts'
+import { shareTexts } from './share-format.ts'
+import { emptyPage, sharePage } from './share-page.ts'
+import { SHARE_POLICY } from './share-style.ts'
+
+/** Many may look at one page; what it shows is read again after this time. Whether the link works is always read. */
+const KEPT_MS = 5_000
+const MAX_KEPT = 500
+const RETRY_S = 5
+
+const NEVER = 'private, no-store'
+/** A viewer may keep the picture, but asks each time. */
+const ASK = 'private, no-cache'
+
+export interface ShareRequest {
+  readonly request: Request
+  /** The last part of the path. */
+  readonly file: string
+  /** The parameter `lang`. */
+  readonly lang: string | undefined
+}
+
+/** Creates the handler of pages and cards. @throws Refusal 410, 429, 503 for a card; a page is always answered */
+export function createShowShare(context: ServiceContext, cards: Cards) {
+  const read = createReader(context)
+  return (asked: ShareRequest): Promise<Response> =>
+    asked.file.endsWith('.png')
+      ? showCard(context, cards, asked.request, asked.file.slice(0, -'.png'.length))
+      : showPage(context, read, asked)
+}
+
+async function showCard(
+  context: ServiceContext,
+  cards: Cards,
+  request: Request,
+  id: string,
+): Promise<Response> {
+  const share = await findShare(context, id)
+  if (share === null) throw ended()
+  const { userId, showName } = share.row
+  const look = await cards.look(userId, showName).catch((error: unknown) => {
+    // The message of the refusal contains the user id.
+    throw error instanceof Refusal && error.httpStatus === 404 ? ended() : error
+  })
+  const card = await serveLook(context, cards, look, context.addressOf(request))
+  // Drawing takes a moment, in which the link may have ended.
+  if ((await findShare(context, id)) === null) throw ended()
+  return withoutTraces(answerPng(request, card, ASK))
+}
+
+const ended = (): Refusal => gone('This link has ended. Ask the pilgrim for a new one.')
+
+async function showPage(
+  context: ServiceContext,
+  read: (share: OpenShare) => Promise<ShareView>,
+  { request, file, lang }: ShareRequest,
+): Promise<Response> {
+  const { config, now } = context
+  const chosen = Language.safeParse(lang).data ?? acceptedLanguage(request.headers.get('accept-language'))
+  const textsFor = (language: Language, name: string | null) =>
+    shareTexts(language, { event: config.eventName, name, timeZone: config.timeZone, nowMs: now() })
+  try {
+    const share = await findShare(context, file)
+    if (share === null) {
+      const texts = textsFor(chosen ?? 'zh-Hant', null)
+      const { goneTitle: title, gone: sentence } = texts.words
+      return html(emptyPage(texts, { title, sentence, renews: false }), texts.language, 410)
+    }
+    const view = await read(share)
+    const language = chosen ?? supportedLanguage(share.language ?? '') ?? 'zh-Hant'
+    const url = shareUrl(config.publicUrl, share.row.id)
+    const page = sharePage({
+      view,
+      texts: textsFor(language, view.name),
+      url,
+      imageUrl: `${url}.png?v=${versionOf(view)}`,
+      homeUrl: `${config.publicUrl}/`,
+      route: config.route,
+      stations: config.stations,
+    })
+    return html(page, language, 200)
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error
+    context.log.warn('a page of a link could not be read', errorFields(error))
+    const texts = textsFor(chosen ?? 'zh-Hant', null)
+    const { awayTitle: title, away: sentence } = texts.words
+    const response = html(emptyPage(texts, { title, sentence, renews: true }), texts.language, 503)
+    response.headers.set('Retry-After', String(RETRY_S))
+    return response
+  }
+}
+
+/** Chats keep a picture by its address, so the address changes with what the picture shows. */
+const versionOf = ({ name, level, km, checkins, savedKg }: ShareView): string =>
+  Bun.hash(JSON.stringify([name, level.level, km, checkins, savedKg])).toString(36)
+
+const html = (page: string, language: Language, status: number): Response =>
+  withoutTraces(
+    new Response(page, {
+      status,
+      headers: {
+        'Content-Type': 'text/html; charset=utf-8',
+        'Content-Language': language,
+        'Content-Security-Policy': SHARE_POLICY,
+        'Cache-Control': NEVER,
+        Vary: 'Accept-Language',
+      },
+    }),
+  )
+
+/** No search engine lists the page, and no link from it tells its address. */
+function withoutTraces(response: Response): Response {
+  response.headers.set('X-Robots-Tag', 'noindex')
+  response.headers.set('Referrer-Policy', 'no-referrer')
+  return response
+}
+
+/** Reads what a link shows, once for all who ask within `KEPT_MS`. */
+function createReader(context: ServiceContext): (share: OpenShare) => Promise<ShareView> {
+  const kept = new Map<string, { readonly untilMs: number; readonly view: Promise<ShareView> }>()
+  return (share) => {
+    const { id, liveUntil, showName } = share.row
+    const isLive = liveUntil !== null && liveUntil.getTime() > context.now()
+    const key = `${id} ${isLive} ${showName}`
+    const held = kept.get(key)
+    if (held !== undefined && context.now() < held.untilMs) return held.view
+    const view = readShare(context, share)
+    view.catch(() => kept.delete(key))
+    if (kept.size >= MAX_KEPT) kept.clear()
+    kept.set(key, { untilMs: context.now() + KEPT_MS, view })
+    return view
+  }
+}

@@ -16,6 +16,8 @@ export interface Locale {
   readonly share: (event: string) => string
   readonly about: (event: string) => string
   readonly card: string
+  /** Instead of the card, after a withdrawal. */
+  readonly noLink: string
   readonly levelName: (level: { readonly zh: string; readonly en: string }) => string
   readonly level: string
   readonly distance: string

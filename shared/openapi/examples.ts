@@ -11,6 +11,7 @@ import { PEOPLE } from './examples/people.ts'
 import { PILGRIMS } from './examples/pilgrims.ts'
 import { REPORTS } from './examples/reports.ts'
 import { TRACKERS } from './examples/trackers.ts'
+import { SHARES } from './examples/shares.ts'
 
 export interface Example {
   readonly params?: Readonly<Record<string, string | number>>
@@ -38,4 +39,5 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...PEOPLE,
   ...REPORTS,
   ...TRACKERS,
+  ...SHARES,
 }

@@ -74,6 +74,7 @@ export const WRITES: Readonly<
   'user/phone': (stack, { userId }, { phone }) => post(stack, 'user/phone', { user_id: userId, phone }),
   privacy: (stack, { userId }, { note }) => post(stack, 'privacy', { user_id: userId, version: note }),
   'privacy taken back': (stack, { userId }) => post(stack, 'privacy', { user_id: userId, agreed: false }),
+  'a link': (stack, { userId }) => post(stack, 'shares', { user_id: userId, show_name: true }),
   'participant-status': (stack, { userId }) =>
     post(stack, 'participant-status', { user_id: userId, status: 'withdrawn' }),
   submit: (stack, { userId }, { answer, lat }) =>

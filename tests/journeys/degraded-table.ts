@@ -9,6 +9,9 @@ export const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: 
   // The last one that was made; it names its stale parts (tests/tracking/followers-map.test.ts).
   '/api/event/map': ['whole', 'whole'],
   '/api/event/route': ['whole', 'whole'],
+  // Whether a link works is read each time.
+  '/api/event/shares': ['whole', 'away'],
+  '/s/:file': ['whole', 'away'],
   // From its cache or from the table.
   '/api/event/photos/count': ['whole', 'whole'],
   '/api/event/trackers': ['whole', 'away'],

@@ -34,6 +34,7 @@ const WRITES: readonly (readonly [path: string, body: object])[] = [
   ['user/phone', { phone: '0912345678' }],
   ['privacy', {}],
   ['participant-status', { status: 'active' }],
+  ['shares', { live_hours: 1 }],
 ]
 
 describeBothStacks(

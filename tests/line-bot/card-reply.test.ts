@@ -30,7 +30,7 @@ describeBothStacks(
         until(
           async () => {
             const { headers } = await stack.fetch(url.slice(new URL(url).origin.length))
-            return headers.get('cache-control') === 'public, max-age=60' && headers.get('etag')
+            return headers.get('cache-control') === 'private, no-cache' && headers.get('etag')
           },
           { timeoutMs: 45_000, what: 'the card of this moment' },
         )

@@ -94,8 +94,17 @@ test('all answers stay within LINE’s limits, for any event name and figures', 
       (language, action, event, known) => {
         const words = LOCALES[language]
         const home = 'https://event.example'
-        const card = known === null ? null : `${home}/api/event/og/U1.png`
-        const places = { event, home, checkin: home, survey: home, card, surveyCompleted: known === null }
+        const link = known === null ? null : `${home}/s/kT2vXq8ZrB0mWc5NfJ7eLp1d`
+        const card = link && `${link}.png`
+        const places = {
+          event,
+          home,
+          checkin: home,
+          survey: home,
+          link,
+          card,
+          surveyCompleted: known === null,
+        }
         for (const messages of [
           replyTo(action, words, places, known),
           welcome(words, event),
@@ -113,7 +122,15 @@ test('figures without pending points are marked as incomplete, in every language
   const level = LEVELS[0]!
   const figures = { level, km: 0, checkins: 0, next: null, carbonKg: 0, savedKg: 0, incomplete: true }
   const home = 'https://event.example'
-  const places = { event: 'x', home, checkin: home, survey: home, card: null, surveyCompleted: false }
+  const places = {
+    event: 'x',
+    home,
+    checkin: home,
+    survey: home,
+    link: null,
+    card: null,
+    surveyCompleted: false,
+  }
   for (const language of Language.options)
     for (const action of ['level', 'carbon'] as const) {
       const words = LOCALES[language]
@@ -128,7 +145,15 @@ test('an answer depends on what is known of the pilgrim', () => {
   const level = LEVELS[0]!
   const figures = { level, km: 1, checkins: 0, next: null, carbonKg: 0, savedKg: 0, incomplete: false }
   const home = 'https://event.test'
-  const places = { event: 'Walk', home, checkin: home, survey: home, card: null, surveyCompleted: false }
+  const places = {
+    event: 'Walk',
+    home,
+    checkin: home,
+    survey: home,
+    link: null,
+    card: null,
+    surveyCompleted: false,
+  }
   for (const language of Language.options) {
     const words = LOCALES[language]
     const said = (...args: [action: 'help' | 'level' | 'share', event?: string, checkins?: number]) => {

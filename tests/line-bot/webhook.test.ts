@@ -137,10 +137,12 @@ describeBothStacks(
       }
       const card = textEvent(userId, '我的卡片')
       await tell(card)
-      expect((await reply(card)).messages[0]).toMatchObject({
+      const { messages } = await reply(card)
+      expect(messages[0]).toMatchObject({
         type: 'image',
-        originalContentUrl: expect.stringContaining(`/api/event/og/${userId}.png`),
+        originalContentUrl: expect.stringMatching(/\/s\/[\w-]{24}\.png\?v=/),
       })
+      expect(json(messages)).not.toContain(userId)
     })
 
     test('a text without a keyword gets the menu', async () => {

@@ -96,11 +96,24 @@ beforeAll(async () => {
 afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
 
 /** These need others, or change what others need, so they come last. */
-const LAST = ['revokeTracker', 'readScreenshot', 'setStatus', 'eraseOwnData', 'eraseUser', 'endActivity']
+const LAST = [
+  'revokeTracker',
+  'readScreenshot',
+  'changeShare',
+  'showShare',
+  'revokeShare',
+  'setStatus',
+  'eraseOwnData',
+  'eraseUser',
+  'endActivity',
+]
 const INGESTS = Object.keys(EXAMPLES).filter((id) => id.startsWith('ingest') || id === 'loadGpsloggerProfile')
 /** Values that only an answer tells: operation and parameter → operation and field of the answer. */
 const TOLD: Readonly<Record<string, readonly [id: string, field: string]>> = {
   'readPush.id': ['sendPush', 'id'],
+  'changeShare.id': ['createShare', 'id'],
+  'revokeShare.id': ['createShare', 'id'],
+  'showShare.file': ['createShare', 'id'],
   'readScreenshot.file': ['uploadScreenshot', 'filename'],
   'revokeTracker.id': ['createTracker', 'id'],
   ...Object.fromEntries(INGESTS.map((id) => [`${id}.key`, ['createTracker', 'key'] as const])),

@@ -52,6 +52,7 @@ const places = {
   home: 'https://e.test',
   checkin: 'https://e.test',
   survey: 'https://e.test',
+  link: null,
   card: null,
   surveyCompleted: false,
 }

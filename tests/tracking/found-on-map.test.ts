@@ -45,6 +45,9 @@ const ASKED = [
 const LEFT_OUT = [
   '/',
   '/api/event/og/:file',
+  // Links have ids that can not be guessed, and only their pilgrims list them.
+  '/s/:file',
+  '/api/event/shares',
   '/api/event/feedback-image/:file',
   '/api/event/openapi.json',
   '/api',

@@ -13,7 +13,7 @@ import { readStored } from '#shared/fold/stored-pilgrims.ts'
 import type { Point } from '#shared/buffer/point.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
-import { expectOwnId } from './expect-own-id.ts'
+import { expectOwnId } from '#shared/security/expect-own-id.ts'
 import { type Day, describeDay } from './describe-day.ts'
 
 /** Before every day of the calendar. */

@@ -19,6 +19,7 @@ import {
   type ShareRow,
   shareUrl,
 } from '#shared/pilgrims/shares.ts'
+import { expectOwnId } from '#shared/security/expect-own-id.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { shares } from '#shared/schema/shares.ts'
 
@@ -57,9 +58,13 @@ async function lockSharing(tx: Writer, userId: string): Promise<void> {
     )
 }
 
-/** @throws Refusal 409 after a withdrawal, and for a pilgrim with too many links */
+/**
+ * With open identity, only an id that nobody else can know may show or list where its pilgrim is.
+ * @throws Refusal 403 for another id, 409 after a withdrawal, and for a pilgrim with too many links
+ */
 export async function createShare(context: Context, request: CreateShareRequest): Promise<Share> {
   const { user_id: userId, live_hours: hours, show_name: showName } = request
+  if (hours != null) expectOwnId(context.config, userId)
   const nowMs = context.now()
   const row = await context.db.orm.transaction(async (tx) => {
     await ensurePilgrim(tx, userId, nowMs)
@@ -86,9 +91,10 @@ export async function createShare(context: Context, request: CreateShareRequest)
   return shown(context, row)
 }
 
-/** The links that work, newest first. */
+/** The links that work, newest first. @throws Refusal 403 as above */
 export async function listShares(context: Context, userId: string): Promise<{ items: Share[] }> {
-  const { db, now } = context
+  const { config, db, now } = context
+  expectOwnId(config, userId)
   const working = and(eq(shares.userId, userId), gt(shares.expiresAt, new Date(now())))
   const rows = await db.read(() =>
     db.orm.select().from(shares).where(working).orderBy(desc(shares.createdAt), shares.id),
@@ -96,9 +102,10 @@ export async function listShares(context: Context, userId: string): Promise<{ it
   return { items: rows.map((row) => shown(context, row)) }
 }
 
-/** @throws Refusal 404 for a link that is not this pilgrim's, 409 after a withdrawal */
+/** @throws Refusal 403 as above, 404 for a link that is not this pilgrim's, 409 after a withdrawal */
 export async function changeShare(context: Context, id: string, request: ChangeShareRequest): Promise<Share> {
   const { user_id: userId, live_hours: hours, show_name: showName } = request
+  if (hours != null) expectOwnId(context.config, userId)
   const nowMs = context.now()
   const row = await context.db.orm.transaction(async (tx) => {
     await lockPersonUnlessErased(tx, userId, nowMs)

@@ -7,6 +7,7 @@ import { readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import { zeroTotals } from '#shared/fold/point-totals.ts'
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { maySharePilgrim, type ShareRow } from '#shared/pilgrims/shares.ts'
+import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { type Level, levelOf } from '#shared/rules/levels.ts'
 import { transportSums } from '#shared/rules/reported-carbon.ts'
@@ -42,6 +43,8 @@ export interface ShareView {
   readonly km: number
   readonly checkins: number
   readonly savedKg: number
+  /** Whether the card is the achievement card. */
+  readonly unlocked: boolean
   /** The latest points are missing. */
   readonly incomplete: boolean
   readonly status: ActivityStatus
@@ -88,6 +91,12 @@ export async function readShare(context: ServiceContext, { row, name }: OpenShar
     km: roundKm(distanceMm),
     checkins,
     savedKg: roundKg(savedMg(distanceMm + reported.distanceMm, carbonMg + reported.carbonMg)),
+    unlocked:
+      achievementCard({
+        checkins,
+        surveyCompleted: pilgrim?.row?.surveyCompleted ?? false,
+        phone: pilgrim?.row?.phone ?? null,
+      }) === 'unlocked',
     incomplete: (pilgrim?.pending ?? null) === null || (live?.incomplete ?? false),
     status: activity.status,
     live,

@@ -20,7 +20,7 @@ const MAX_KEPT = 500
 const RETRY_S = 5
 
 const NEVER = 'private, no-store'
-/** A viewer may keep the picture, but asks each time. */
+/** A viewer may keep the current card, but asks each time. */
 const ASK = 'private, no-cache'
 
 export interface ShareRequest {
@@ -56,7 +56,7 @@ async function showCard(
   const card = await serveLook(context, cards, look, context.addressOf(request))
   // Drawing takes a moment, in which the link may have ended.
   if ((await findShare(context, id)) === null) throw ended()
-  return withoutTraces(answerPng(request, card, ASK))
+  return withoutTraces(answerPng(request, card, card.isCurrent ? ASK : NEVER))
 }
 
 const ended = (): Refusal => gone('This link has ended. Ask the pilgrim for a new one.')
@@ -102,8 +102,8 @@ async function showPage(
 }
 
 /** Chats keep a picture by its address, so the address changes with what the picture shows. */
-const versionOf = ({ name, level, km, checkins, savedKg }: ShareView): string =>
-  Bun.hash(JSON.stringify([name, level.level, km, checkins, savedKg])).toString(36)
+const versionOf = ({ name, level, km, checkins, savedKg, unlocked }: ShareView): string =>
+  Bun.hash(JSON.stringify([name, level.level, km, checkins, savedKg, unlocked])).toString(36)
 
 const html = (page: string, language: Language, status: number): Response =>
   withoutTraces(

@@ -26,7 +26,9 @@ export interface Places {
   readonly home: string
   readonly checkin: string
   readonly survey: string
-  /** Address of the pilgrim's share card (PNG); null for an unknown person. */
+  /** Address of the page that the pilgrim can pass on; null for an unknown person, and after a withdrawal. */
+  readonly link: string | null
+  /** Address of the pilgrim's share card (PNG); null where there is no link. */
   readonly card: string | null
   readonly surveyCompleted: boolean
 }
@@ -65,16 +67,19 @@ const answers: Readonly<Record<BotAction, Answer>> = {
   ],
   card: (words, places, figures) =>
     figures === null || places.card === null
-      ? [text(words.nothingYet)]
-      : [{ type: 'image', originalContentUrl: places.card, previewImageUrl: places.card }, text(words.card)],
-  share: (words, { event, home }) => {
-    const uri = `https://line.me/R/share?text=${encodeURIComponent(`${words.share(event)} ${home}`)}`
+      ? [text(figures === null ? words.nothingYet : words.noLink)]
+      : [
+          { type: 'image', originalContentUrl: places.card, previewImageUrl: places.card },
+          text(`${words.card}\n${places.link}`),
+        ],
+  share: (words, { event, home, link: own }) => {
+    const uri = `https://line.me/R/share?text=${encodeURIComponent(`${words.share(event)} ${own ?? home}`)}`
     return [
       card({
         title: words.labels.share,
         contents: [paragraph(words.share(event))],
         // LINE refuses addresses of more than 1,000 characters.
-        buttons: [button(link(words.labels.share, uri.length > 1_000 ? home : uri))],
+        buttons: [button(link(words.labels.share, uri.length > 1_000 ? (own ?? home) : uri))],
       }),
     ]
   },

@@ -9,6 +9,7 @@ import { lineEvents } from '#shared/schema/messages.ts'
 import { applyWebhookEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-webhook-event.ts'
 import { actionOfPostback, actionOfText } from '../bot/keywords.ts'
 import { languageOf } from '#shared/locales/choose-language.ts'
+import { linkOfPilgrim } from '../bot/link-of-pilgrim.ts'
 import { type Figures, menu, personOnly, photoReply, type Places, replyTo, welcome } from '../bot/replies.ts'
 import { LOCALES } from '#shared/locales/bot-locales.ts'
 import { type Pilgrim, readFigures, readPilgrim } from '../bot/load-pilgrim-context.ts'
@@ -17,6 +18,8 @@ import { type Pilgrim, readFigures, readPilgrim } from '../bot/load-pilgrim-cont
 const TOKEN_MS = 60_000
 /** Actions whose answers contain the pilgrim's figures. The others need neither statistics nor the kv. */
 const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
+/** Actions whose answers contain the pilgrim's link. */
+const LINKED: readonly BotAction[] = ['card', 'share']
 
 /**
  * Handles an event, and then deletes its text from the outbox.
@@ -82,6 +85,7 @@ async function isAnswered({ db }: ServiceContext, { webhookEventId }: LineEvent)
 /** @returns null for events without an answer: stickers, joins, and unknown types */
 async function compose(context: ServiceContext, line: Line, event: LineEvent): Promise<Message[] | null> {
   const { config } = context
+  const askedMs = context.now()
   const isText = event.type === 'message' && event.message?.type === 'text'
   const isImage = event.type === 'message' && event.message?.type === 'image'
   if (!isText && !isImage && event.type !== 'follow' && event.type !== 'postback') return null
@@ -95,7 +99,11 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   const needsFigures = FIGURES.includes(action)
   if (pilgrim === null && needsFigures) return personOnly(words)
   const figures = pilgrim === null || !needsFigures ? null : await readFigures(context, pilgrim)
-  return replyTo(action, words, placesFor(context, pilgrim, figures), figures)
+  const link =
+    pilgrim === null || !LINKED.includes(action)
+      ? null
+      : await linkOfPilgrim(context, pilgrim.userId, askedMs)
+  return replyTo(action, words, placesFor(context, { pilgrim, figures, link }), figures)
 }
 
 /** LINE caches a picture by its address, so every change of the card changes the address. */
@@ -108,15 +116,21 @@ function versionOf(
   return Bun.hash(JSON.stringify(shown)).toString(36)
 }
 
-function placesFor({ config }: ServiceContext, pilgrim: Pilgrim | null, figures: Figures | null): Places {
-  const card = (known: Pilgrim) =>
-    `${config.publicUrl}/api/event/og/${encodeURIComponent(known.userId)}.png?v=${versionOf(known, figures)}`
+function placesFor(
+  { config }: ServiceContext,
+  {
+    pilgrim,
+    figures,
+    link,
+  }: { readonly pilgrim: Pilgrim | null; readonly figures: Figures | null; readonly link: string | null },
+): Places {
   return {
     event: config.eventName,
     home: config.publicUrl,
     checkin: config.checkinUrl,
     survey: config.surveyUrl,
-    card: pilgrim === null ? null : card(pilgrim),
+    link,
+    card: pilgrim === null || link === null ? null : `${link}.png?v=${versionOf(pilgrim, figures)}`,
     surveyCompleted: pilgrim !== null && pilgrim.surveyCompletedAt !== null,
   }
 }

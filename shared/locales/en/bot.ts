@@ -33,6 +33,7 @@ export const EN: Locale = {
   about: (event) =>
     `${event} records the way of each pilgrim: distance, check-ins, level and carbon footprint.`,
   card: 'This is your card. Press and hold it to save or share it.',
+  noLink: 'You have withdrawn, so nothing of yours is shared. Take part again to get your card.',
   levelName: ({ en }) => en,
   level: 'Level',
   distance: 'Distance',

@@ -31,6 +31,7 @@ export const JA: Locale = {
   share: (event) => `「${event}」を歩いています。一緒に歩きませんか！`,
   about: (event) => `「${event}」は、巡礼者一人ひとりの距離、チェックイン、レベル、CO2を記録します。`,
   card: 'あなたのカードです。長押しで保存・シェアできます。',
+  noLink: '参加を取り消したため、共有されるものはありません。再び参加するとカードを受け取れます。',
   levelName: ({ zh, en }) => `${zh}(${en})`,
   level: 'レベル',
   distance: '累計距離',

@@ -29,6 +29,7 @@ export const ZH_HANS: Locale = {
   share: (event) => `我正在参加“${event}”，一起来走吧！`,
   about: (event) => `“${event}”记录每一位香客走过的路：里程、打卡、等级与碳足迹。`,
   card: '这是您的成绩卡，长按即可保存或分享。',
+  noLink: '您已退出，因此不会分享任何内容。重新参加后即可取得卡片。',
   levelName: ({ zh }) => zh,
   level: '等级',
   distance: '累计里程',

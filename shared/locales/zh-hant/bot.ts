@@ -29,6 +29,7 @@ export const ZH_HANT: Locale = {
   share: (event) => `我正在參加「${event}」，一起來走吧！`,
   about: (event) => `「${event}」記錄每一位香客走過的路：里程、打卡、等級與碳足跡。`,
   card: '這是您的成績卡，長按即可儲存或分享。',
+  noLink: '您已退出，因此不會分享任何內容。重新參加後即可取得卡片。',
   levelName: ({ zh }) => zh,
   level: '等級',
   distance: '累積里程',

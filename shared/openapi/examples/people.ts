@@ -76,6 +76,15 @@ export const PEOPLE = {
       ],
       recent_feedback: [{ id: 1, category: 'route', status: 'new', created_at: '2026-04-12T02:00:00.000Z' }],
       trackers: [],
+      shares: [
+        {
+          made_by: 'pilgrim',
+          show_name: false,
+          live_until: null,
+          created_at: '2026-04-12T01:30:00.000Z',
+          expires_at: '2026-10-09T01:30:00.000Z',
+        },
+      ],
       created_at: '2026-04-12T01:00:00.000Z',
       updated_at: '2026-04-12T01:40:00.000Z',
     },

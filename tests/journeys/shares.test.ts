@@ -1,0 +1,265 @@
+/** Links that pilgrims pass on: what they show, to whom, and that they end at once. */
+import { expect, test } from 'bun:test'
+import { Language } from '#shared/contracts/bot.ts'
+import {
+  changeShareEndpoint,
+  createShareEndpoint,
+  listSharesEndpoint,
+  MAX_SHARES,
+  revokeShareEndpoint,
+  type Share,
+} from '#shared/contracts/shares.ts'
+import { userEndpoint } from '#shared/contracts/user-detail.ts'
+import { SHARE_WORDS } from '#shared/locales/share-words.ts'
+import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
+import { admin, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+/** An id as apps make it, which nobody else can know. */
+const appId = (): string =>
+  `w-${Array.from({ length: 26 }, (_, i) => '0123456789abcdefghjkmnpqrstvwxyz'[Math.floor(Math.random() * (i === 0 ? 8 : 32))]).join('')}`
+
+/** How the bots of LINE, Facebook and X introduce themselves. They run no script and send no cookie. */
+const BOTS = [
+  'facebookexternalhit/1.1;line-poker/1.0',
+  'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+  'Twitterbot/1.0',
+]
+
+const metaOf = (html: string): Map<string, string> =>
+  new Map(
+    [...html.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)">/g)].map(([, name, content]) => [
+      name!,
+      content!,
+    ]),
+  )
+
+describeBothStacks(
+  'links to pass on',
+  (stack) => {
+    const create = async (userId: string, fields: object = {}): Promise<Share> =>
+      dataOf(await post(stack, 'shares', { user_id: userId, ...fields }), createShareEndpoint)
+    const page = (id: string, headers: Record<string, string> = { 'Accept-Language': 'en' }, query = '') =>
+      stack.fetch(`/s/${id}${query}`, { headers })
+    const call = (method: string, path: string, body?: object) =>
+      stack.fetch(`/api/event/${path}`, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    const walk = (userId: string) =>
+      syncTrack(
+        stack,
+        userId,
+        Array.from({ length: 10 }, (_, i) => ({
+          lat: PLACE.lat + i * 0.0005,
+          lng: PLACE.lng,
+          // The line begins when the link was made; a phone's clock may be a little ahead.
+          timestamp: Date.now() + i * 1_000,
+        })),
+      )
+    /** Both the page and its card say that the link has ended. */
+    const expectEnded = async ({ id }: Share): Promise<void> => {
+      const answer = await page(id)
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([410, 'private, no-store'])
+      expectCommonHeaders(answer)
+      expect(await answer.text()).toContain(SHARE_WORDS.en.goneTitle)
+      await sentenceOf(await page(`${id}.png`), 410, 'gone')
+    }
+
+    test('the page of a link has the card, the figures, and all that chats show of it, and no user id', async () => {
+      const userId = appId()
+      await post(stack, 'user/sync', { user_id: userId, display_name: '林 <i>"&' })
+      await walk(userId)
+      const share = await create(userId, { show_name: true })
+      expect(share.id).toMatch(/^[\w-]{24}$/)
+      expect(share).toMatchObject({ live_until: null, show_name: true, image_url: `${share.url}.png` })
+      for (const agent of BOTS) {
+        const answer = await page(share.id, { 'User-Agent': agent })
+        expect(answer.status).toBe(200)
+        expectCommonHeaders(answer)
+        expect(answer.headers.get('cache-control')).toBe('private, no-store')
+        expect(answer.headers.get('x-robots-tag')).toBe('noindex')
+        const html = await answer.text()
+        expect(html).not.toContain(userId)
+        expect(JSON.stringify([...answer.headers])).not.toContain(userId)
+        expect(html).not.toContain('<i>')
+        const meta = metaOf(html)
+        expect(meta.get('og:title')).toContain('林 &lt;i&gt;&quot;&amp;')
+        expect(meta.get('og:url')).toBe(share.url)
+        expect(meta.get('twitter:card')).toBe('summary_large_image')
+        for (const name of ['og:description', 'og:image:alt', 'og:locale', 'twitter:title'])
+          expect(meta.get(name)).toBeTruthy()
+        const image = meta.get('og:image')!
+        expect(image).toStartWith(`${share.image_url}?v=`)
+        const card = await stack.fetch(image.slice(new URL(image).origin.length), {
+          headers: { 'User-Agent': agent },
+        })
+        expect([card.status, card.headers.get('content-type')]).toEqual([200, 'image/png'])
+        expect(card.headers.get('cache-control')).toStartWith('private, no-')
+        const tag = card.headers.get('etag')!
+        const again = await page(`${share.id}.png`, { 'If-None-Match': tag })
+        expect([200, 304]).toContain(again.status)
+      }
+    })
+
+    test('the page is in the reader’s language, and its policy allows its own style and script alone', async () => {
+      const { id } = await create(newPilgrimId())
+      for (const language of Language.options) {
+        for (const answer of [
+          await page(id, { 'Accept-Language': language }),
+          await page(id, { 'Accept-Language': 'fr' }, `?lang=${language}`),
+        ]) {
+          const html = await answer.text()
+          expect(answer.headers.get('content-language')).toBe(language)
+          expect(html).toContain(`<html lang="${language}"`)
+          expect(html).toContain(SHARE_WORDS[language].notLive)
+          const policy = answer.headers.get('content-security-policy')!
+          expect(policy).not.toContain('unsafe')
+          for (const [, kind, text] of html.matchAll(/<(style|script)>([^]*?)<\/\1>/g)) {
+            const hash = new Bun.CryptoHasher('sha256').update(text!).digest('base64')
+            expect(policy).toContain(`${kind}-src 'sha256-${hash}'`)
+          }
+          expect(html).not.toMatch(/\son\w+=|\sstyle=|@import/i)
+        }
+      }
+    })
+
+    test('only a link that says so shows where its pilgrim is, and only for as long as it says', async () => {
+      const userId = appId()
+      await post(stack, 'user/sync', { user_id: userId, display_name: 'Anna' })
+      const [live, still] = [await create(userId, { live_hours: 4 }), await create(userId)]
+      await walk(userId)
+      const at = `${(PLACE.lat + 9 * 0.0005).toFixed(5)},${PLACE.lng.toFixed(5)}`
+      const shown = async (share: Share) => (await page(share.id)).text()
+      await until(async () => (await shown(live)).includes(at), {
+        timeoutMs: 15_000,
+        what: 'the place on the page',
+      })
+      const html = await shown(live)
+      for (const part of ['<svg class="map"', 'class="walked"', SHARE_WORDS.en.now])
+        expect(html).toContain(part)
+      expect(html).not.toContain('Anna')
+      expect(html).not.toContain(userId)
+      expect(await shown(still)).not.toContain(at)
+      const change = (fields: object) => call('PATCH', `shares/${live.id}`, { user_id: userId, ...fields })
+      const changed = await dataOf(await change({ live_hours: null, show_name: true }), changeShareEndpoint)
+      expect(changed).toMatchObject({ live_until: null, show_name: true })
+      const after = await shown(live)
+      expect(after).not.toContain(at)
+      expect(after).toContain('Anna')
+      // The time that it says passes.
+      await dataOf(await change({ live_hours: 3 / 3_600 }), changeShareEndpoint)
+      expect(await shown(live)).toContain(at)
+      await until(async () => !(await shown(live)).includes(at), {
+        timeoutMs: 10_000,
+        what: 'the end of live',
+      })
+    })
+
+    test('a revoked link is gone at once, and only its pilgrim can list, change and revoke it', async () => {
+      const [userId, stranger] = [appId(), appId()]
+      const shares = [await create(userId), await create(userId, { live_hours: 1 })]
+      const list = async (of: string) =>
+        dataOf(
+          await stack.fetch('/api/event/shares', { headers: { 'X-Line-User-Id': of } }),
+          listSharesEndpoint,
+        )
+      expect((await list(userId)).items).toEqual(shares.toReversed())
+      expect((await list(stranger)).items).toEqual([])
+      const [first, second] = shares as [Share, Share]
+      await sentenceOf(await call('DELETE', `shares/${first.id}?user_id=${stranger}`), 404, 'not-found')
+      const takeOver = { user_id: stranger, show_name: true }
+      await sentenceOf(await call('PATCH', `shares/${first.id}`, takeOver), 404, 'not-found')
+      const revoked = await call('DELETE', `shares/${first.id}?user_id=${userId}`)
+      expect(await dataOf(revoked, revokeShareEndpoint)).toEqual({ id: first.id, revoked: true })
+      await expectEnded(first)
+      expect((await page(second.id)).status).toBe(200)
+      expect((await list(userId)).items).toEqual([second])
+    })
+
+    test('an id that others may know opens no place, and no list', async () => {
+      const userId = `U${'0123456789abcdef'.repeat(2)}`
+      await sentenceOf(await post(stack, 'shares', { user_id: userId, live_hours: 1 }), 403, 'forbidden')
+      const { id } = await create(userId)
+      const live = { user_id: userId, live_hours: 1 }
+      await sentenceOf(await call('PATCH', `shares/${id}`, live), 403, 'forbidden')
+      await sentenceOf(await call('GET', `shares?user_id=${userId}`), 403, 'forbidden')
+    })
+
+    test('withdrawal, a consent taken back, an operator and an erasure end all links, and no new one is made meanwhile', async () => {
+      const asOwner = (method: string, path: string, body?: object) =>
+        stack.fetch(`/api/event/admin/users/${path}`, {
+          method,
+          headers: admin('owner'),
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        })
+      const ends: Record<string, (userId: string) => Promise<Response>> = {
+        withdrawal: (id) => post(stack, 'participant-status', { user_id: id, status: 'withdrawn' }),
+        consent: (id) => post(stack, 'privacy', { user_id: id, agreed: false }),
+        operator: (id) => asOwner('PUT', `${id}/status`, { status: 'withdrawn' }),
+      }
+      for (const end of Object.values(ends)) {
+        const userId = appId()
+        const shares = [await create(userId, { live_hours: 1 }), await create(userId)]
+        // A link that is being made meanwhile comes before the end, and ends with it, or is refused.
+        const [raced] = await Promise.all([post(stack, 'shares', { user_id: userId }), end(userId)])
+        for (const share of shares) await expectEnded(share)
+        if (raced.status === 200) await expectEnded(await dataOf(raced, createShareEndpoint))
+        await sentenceOf(await post(stack, 'shares', { user_id: userId }), 409, 'conflict')
+      }
+      const userId = appId()
+      const share = await create(userId, { live_hours: 1 })
+      expect((await asOwner('DELETE', userId)).status).toBe(200)
+      await expectEnded(share)
+    })
+
+    test('an operator sees that there are links and not their addresses; an export has them', async () => {
+      const userId = appId()
+      const share = await create(userId, { live_hours: 1, show_name: true })
+      const detail = await stack.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager') })
+      const { shares } = await dataOf(detail, userEndpoint)
+      const { live_until, show_name, created_at, expires_at } = share
+      expect(shares).toEqual([{ made_by: 'pilgrim', live_until, show_name, created_at, expires_at }])
+      const exported = await stack.fetch(`/api/event/admin/users/${userId}/export`, {
+        headers: admin('owner'),
+      })
+      const rows = (await exported.json()) as { shares: { id: string }[] }
+      expect(rows.shares.map(({ id }) => id)).toEqual([share.id])
+    })
+
+    test('a pilgrim has a bounded number of links, and wrong requests are refused with a sentence', async () => {
+      const userId = appId()
+      for (let i = 0; i < MAX_SHARES; i++) await create(userId)
+      const refused = await sentenceOf(await post(stack, 'shares', { user_id: userId }), 409, 'conflict')
+      expect(refused).toContain(`${MAX_SHARES}`)
+      for (const fields of [
+        { live_hours: 0 },
+        { live_hours: 241 },
+        { live_hours: '4' },
+        { show_name: 'yes' },
+      ])
+        await sentenceOf(await post(stack, 'shares', { user_id: appId(), ...fields }), 400, 'invalid-request')
+      await sentenceOf(await call('GET', 'shares'), 400, 'invalid-request')
+      for (const path of ['x', 'x'.repeat(24), '%00', `${'x'.repeat(24)}.png`]) {
+        const answer = await page(path)
+        expect([path, answer.status]).toEqual([path, 410])
+        await answer.text()
+      }
+    })
+
+    test('a walk of an hour ago is shown with how long ago it was heard', async () => {
+      const userId = appId()
+      await syncTrack(stack, userId, [{ ...PLACE, timestamp: Date.now() - 61 * MINUTE }])
+      const { id } = await create(userId, { live_hours: 1 })
+      const heard = async () => (await page(id)).text()
+      await until(async () => (await heard()).includes('Last heard 1 h 1 min ago'), {
+        timeoutMs: 10_000,
+        what: 'the age of the last news',
+      })
+      expect(await heard()).toContain(SHARE_WORDS.en.silence)
+    })
+  },
+  { EVENT_LIMIT_USER_WRITE: '1000' },
+)

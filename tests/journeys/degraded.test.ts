@@ -84,11 +84,12 @@ describeOnServers('reading', () => {
     const filled = path
       .replace('dead-letters/:id', 'dead-letters/1')
       .replaceAll(/:(\w+)/g, (_, name: string) => values[name]!)
-    const query = path.endsWith('/count') || path.endsWith('/trackers')
-      ? `?user_id=${userId}`
-      : path.endsWith('/shares')
-        ? `?user_id=${APP_ID}`
-        : ''
+    const query =
+      path.endsWith('/count') || path.endsWith('/trackers')
+        ? `?user_id=${userId}`
+        : path.endsWith('/shares')
+          ? `?user_id=${APP_ID}`
+          : ''
     const startedMs = performance.now()
     const headers = access === 'public' ? {} : admin('owner')
     const answer = await stack.fetch(filled + query, { headers })

@@ -9,8 +9,6 @@ import {
   storeCard,
 } from '#services/feedback-media/cards/store-card.ts'
 import { createShare } from '#services/feedback-media/shares/manage-shares.ts'
-import { findShare } from '#services/feedback-media/shares/read-share.ts'
-import { linkOfPilgrim } from '#services/line-bot/bot/link-of-pilgrim.ts'
 import { createSender } from '#services/line-bot/sending/send-messages.ts'
 import { applyWebhookEvent } from '#services/line-bot/webhook/apply-webhook-event.ts'
 import { spoolEvents, drainSpool } from '#services/line-bot/webhook/webhook-spool.ts'
@@ -21,7 +19,7 @@ import { LineEvent } from '#shared/contracts/bot.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { userHash } from '#shared/kv/kv.ts'
 import type { Line } from '#shared/line/line-client.ts'
-import { cardKey, namelessCardKey } from '#shared/objects/pictures.ts'
+import { cardKey } from '#shared/objects/pictures.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { textEvent } from '#tests/helpers/line-webhook.ts'
@@ -62,29 +60,6 @@ describeOnServers('writers that are late', () => {
     const newCard = { ...card, generation: await beginCard(context, userId) }
     expect(await storeCard(context, newCard, PICTURE)).toBeString()
     await erase(userId)
-  })
-
-  test('an erasure ends links and deletes the card without the name; a bot’s link is not made after it', async () => {
-    const userId = newUser()
-    await phone(userId)
-    const { id } = await createShare(context, { user_id: userId, show_name: false })
-    const bot = await linkOfPilgrim(context, userId, Date.now())
-    expect(await linkOfPilgrim(context, userId, Date.now())).toBe(bot)
-    const botId = bot!.split('/').at(-1)!
-    const card = { userId, named: false, generation: await beginCard(context, userId), portrait: PORTRAIT }
-    await storeCard(context, card, PICTURE)
-    expect(await context.objects.head(namelessCardKey(userId))).not.toBeNull()
-    const askedMs = Date.now()
-    await Bun.sleep(2)
-    expect((await erase(userId)).erased).toMatchObject({ shares: 2, pictures: 1 })
-    expect(await found([userId, id, botId])).toEqual([])
-    for (const one of [id, botId]) expect(await findShare(context, one)).toBeNull()
-    expect(await linkOfPilgrim(context, userId, askedMs)).toBeNull()
-    expect(await rejection(storeCard(context, card, PICTURE))).toMatchObject({ httpStatus: 404 })
-    // What a killed process has left is removed.
-    await context.objects.put(namelessCardKey(userId), PICTURE, { contentType: 'image/png' })
-    await removeLeftovers(context)
-    expect(await found([userId])).toEqual([])
   })
 
   test('an erasure waits for a card that is being stored, and deletes it', async () => {

@@ -61,6 +61,10 @@ let pilgrim = 0
 /** A pilgrim's id that no other test uses. */
 export const newPilgrimId = (): string => `pilgrim-${++pilgrim}-${crypto.randomUUID().slice(0, 8)}`
 
+/** An id as apps make it, which nobody else can know. */
+export const newAppId = (): string =>
+  `w-${Array.from({ length: 26 }, (_, i) => '0123456789abcdefghjkmnpqrstvwxyz'[Math.floor(Math.random() * (i === 0 ? 8 : 32))]).join('')}`
+
 /** Somewhere in Taiwan. */
 export const PLACE = { lat: 24.15, lng: 120.67 }
 

@@ -14,27 +14,9 @@ import { SHARE_WORDS } from '#shared/locales/share-words.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
-import { admin, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { admin, newAppId, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
-
-/** An id as apps make it, which nobody else can know. */
-const appId = (): string =>
-  `w-${Array.from({ length: 26 }, (_, i) => '0123456789abcdefghjkmnpqrstvwxyz'[Math.floor(Math.random() * (i === 0 ? 8 : 32))]).join('')}`
-
-/** How the bots of LINE, Facebook and X introduce themselves. They run no script and send no cookie. */
-const BOTS = [
-  'facebookexternalhit/1.1;line-poker/1.0',
-  'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
-  'Twitterbot/1.0',
-]
-
-const metaOf = (html: string): Map<string, string> =>
-  new Map(
-    [...html.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)">/g)].map(([, name, content]) => [
-      name!,
-      content!,
-    ]),
-  )
+import { BOTS, metaOf } from './share-previews.ts'
 
 describeBothStacks(
   'links to pass on',
@@ -69,7 +51,7 @@ describeBothStacks(
     }
 
     test('the page of a link has the card, the figures, and all that chats show of it, and no user id', async () => {
-      const userId = appId()
+      const userId = newAppId()
       await post(stack, 'user/sync', { user_id: userId, display_name: '林 <i>"&' })
       await walk(userId)
       const share = await create(userId, { show_name: true })
@@ -127,7 +109,7 @@ describeBothStacks(
     })
 
     test('only a link that says so shows where its pilgrim is, and only for as long as it says', async () => {
-      const userId = appId()
+      const userId = newAppId()
       await post(stack, 'user/sync', { user_id: userId, display_name: 'Anna' })
       const [live, still] = [await create(userId, { live_hours: 4 }), await create(userId)]
       await walk(userId)
@@ -159,7 +141,7 @@ describeBothStacks(
     })
 
     test('a revoked link is gone at once, and only its pilgrim can list, change and revoke it', async () => {
-      const [userId, stranger] = [appId(), appId()]
+      const [userId, stranger] = [newAppId(), newAppId()]
       const shares = [await create(userId), await create(userId, { live_hours: 1 })]
       const list = async (of: string) =>
         dataOf(
@@ -201,7 +183,7 @@ describeBothStacks(
         operator: (id) => asOwner('PUT', `${id}/status`, { status: 'withdrawn' }),
       }
       for (const end of Object.values(ends)) {
-        const userId = appId()
+        const userId = newAppId()
         const shares = [await create(userId, { live_hours: 1 }), await create(userId)]
         // A link that is being made meanwhile comes before the end, and ends with it, or is refused.
         const [raced] = await Promise.all([post(stack, 'shares', { user_id: userId }), end(userId)])
@@ -209,14 +191,14 @@ describeBothStacks(
         if (raced.status === 200) await expectEnded(await dataOf(raced, createShareEndpoint))
         await sentenceOf(await post(stack, 'shares', { user_id: userId }), 409, 'conflict')
       }
-      const userId = appId()
+      const userId = newAppId()
       const share = await create(userId, { live_hours: 1 })
       expect((await asOwner('DELETE', userId)).status).toBe(200)
       await expectEnded(share)
     })
 
     test('an operator sees that there are links and not their addresses; an export has them', async () => {
-      const userId = appId()
+      const userId = newAppId()
       const share = await create(userId, { live_hours: 1, show_name: true })
       const detail = await stack.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager') })
       const { shares } = await dataOf(detail, userEndpoint)
@@ -230,7 +212,7 @@ describeBothStacks(
     })
 
     test('a pilgrim has a bounded number of links, and wrong requests are refused with a sentence', async () => {
-      const userId = appId()
+      const userId = newAppId()
       for (let i = 0; i < MAX_SHARES; i++) await create(userId)
       const refused = await sentenceOf(await post(stack, 'shares', { user_id: userId }), 409, 'conflict')
       expect(refused).toContain(`${MAX_SHARES}`)
@@ -240,7 +222,11 @@ describeBothStacks(
         { live_hours: '4' },
         { show_name: 'yes' },
       ])
-        await sentenceOf(await post(stack, 'shares', { user_id: appId(), ...fields }), 400, 'invalid-request')
+        await sentenceOf(
+          await post(stack, 'shares', { user_id: newAppId(), ...fields }),
+          400,
+          'invalid-request',
+        )
       await sentenceOf(await call('GET', 'shares'), 400, 'invalid-request')
       for (const path of ['x', 'x'.repeat(24), '%00', `${'x'.repeat(24)}.png`]) {
         const answer = await page(path)
@@ -250,7 +236,7 @@ describeBothStacks(
     })
 
     test('a walk of an hour ago is shown with how long ago it was heard', async () => {
-      const userId = appId()
+      const userId = newAppId()
       await syncTrack(stack, userId, [{ ...PLACE, timestamp: Date.now() - 61 * MINUTE }])
       const { id } = await create(userId, { live_hours: 1 })
       const heard = async () => (await page(id)).text()

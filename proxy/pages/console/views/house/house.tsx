@@ -1,1 +1,21 @@
-export const House = () => <p>house</p>
+/** The house: who may do what, what went wrong, what was done, and the parts that are set up once. */
+import { level, OWNER } from '../../session.ts'
+import { words } from '../../words.ts'
+import { AuditLog } from './audit-log.tsx'
+import { DeadLetters } from './dead-letters.tsx'
+import { LedgerAndBackup } from './ledger-and-backup.tsx'
+import { RichMenu } from './rich-menu.tsx'
+import { Roles } from './roles.tsx'
+import { Tokens } from './tokens.tsx'
+
+export const House = () => (
+  <div class="view house">
+    <h1 class="visually-hidden">{words.value.house.title}</h1>
+    <DeadLetters />
+    <LedgerAndBackup />
+    <Roles />
+    {level.value >= OWNER ? <Tokens /> : null}
+    <RichMenu />
+    {level.value >= OWNER ? <AuditLog /> : null}
+  </div>
+)

@@ -1,0 +1,56 @@
+import { date } from '../../clock.ts'
+import { words } from '../../words.ts'
+import { inColumn, type Item, STATUSES } from './items.ts'
+
+interface Props {
+  readonly items: readonly Item[]
+  readonly chosen: number | null
+  readonly onChoose: (id: number) => void
+}
+
+export const Board = ({ items, chosen, onChoose }: Props) => (
+  <div class="board">
+    {STATUSES.map((status, i) => {
+      const column = inColumn(items, status)
+      const name = words.value.feedback.columns[status]
+      return (
+        <section key={status} aria-label={`${name}: ${column.length}`} class={`column ${status}`}>
+          <h3>
+            <kbd>{i + 1}</kbd> {name} <span class="quiet">{column.length}</span>
+          </h3>
+          <ul>
+            {column.map((item) => (
+              <Card key={item.id} item={item} isChosen={item.id === chosen} onChoose={onChoose} />
+            ))}
+          </ul>
+        </section>
+      )
+    })}
+  </div>
+)
+
+interface CardProps {
+  readonly item: Item
+  readonly isChosen: boolean
+  readonly onChoose: (id: number) => void
+}
+
+const Card = ({ item, isChosen, onChoose }: CardProps) => (
+  <li>
+    <button
+      type="button"
+      class="feedback-card"
+      aria-pressed={isChosen}
+      ref={(button) => {
+        if (isChosen) button?.scrollIntoView({ block: 'nearest' })
+      }}
+      onClick={() => onChoose(item.id)}
+    >
+      <span class="small quiet">
+        #{item.id} · {item.category} · {date(item.created_at)}
+        {item.screenshot_url === null ? '' : ' · ▣'}
+      </span>
+      <span class="feedback-text">{item.description}</span>
+    </button>
+  </li>
+)

@@ -1,0 +1,104 @@
+import { useSignal } from '@preact/signals'
+import type { Data } from '#shared/client/index.ts'
+import { Button } from '../../../design/button.tsx'
+import { showToast } from '../../../design/toast.tsx'
+import { date } from '../../clock.ts'
+import { act } from '../../parts/act.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { PanelFrom } from '../../parts/panel.tsx'
+import { useResource } from '../../resource.ts'
+import { client, level, OWNER } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+import { Pages } from '../../parts/pages.tsx'
+
+type Letter = Data<'listDeadLetters'>['items'][number]
+
+const EVERY_MS = 20_000
+const PAGE = 20
+
+/** Points that the database refused: look, requeue, drop. */
+export function DeadLetters() {
+  const cursor = useSignal<string | undefined>(undefined)
+  const list = useResource(
+    (signal) =>
+      client.listDeadLetters(
+        { limit: PAGE, ...(cursor.value === undefined ? {} : { cursor: cursor.value }) },
+        { signal },
+      ),
+    EVERY_MS,
+    `dead letters ${cursor.value}`,
+  )
+  const said = words.value.house
+  return (
+    <PanelFrom title={said.letters} kind="dead-letters" from={list}>
+      {({ items, next_cursor }) => (
+        <>
+          <p class="small quiet">{items.length === 0 ? said.noLetters : said.lettersHelp}</p>
+          <ul class="rows">
+            {items.map((letter) => (
+              <LetterRow key={letter.id} letter={letter} />
+            ))}
+          </ul>
+          <Pages
+            next={next_cursor}
+            isFirst={cursor.value === undefined}
+            onPage={(to) => (cursor.value = to)}
+          />
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+function LetterRow({ letter }: { readonly letter: Letter }) {
+  const said = words.value.house
+  const open = useSignal(false)
+  const requeue = () =>
+    act(client.requeueDeadLetter({ id: letter.id }), ({ outcome }) => said.outcomes[outcome])
+  return (
+    <li class="letter">
+      <div class="grow">
+        <p>
+          <strong>#{letter.id}</strong> {letter.reason}
+        </p>
+        <p class="small quiet">
+          {letter.userId} · {date(letter.refused_at)} · {fill(said.refusals, { count: letter.refusals })}
+        </p>
+        {open.value ? (
+          <pre class="small">
+            {letter.field} {letter.value}
+          </pre>
+        ) : null}
+      </div>
+      <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+        {said.look}
+      </Button>
+      <Button onClick={() => void requeue()}>{said.requeue}</Button>
+      {level.value >= OWNER ? <Drop letter={letter} /> : null}
+    </li>
+  )
+}
+
+function Drop({ letter }: { readonly letter: Letter }) {
+  const said = words.value.house
+  const asking = useSignal(false)
+  return (
+    <>
+      <Button kind="danger" onClick={() => (asking.value = true)}>
+        {said.drop}
+      </Button>
+      <Confirm
+        title={said.dropTitle}
+        open={asking.value}
+        onClose={() => (asking.value = false)}
+        button={said.drop}
+        danger
+        typed={`#${letter.id}`}
+        run={() => client.dropDeadLetter({ id: letter.id })}
+        onDone={() => showToast(said.dropped, { forMs: 6_000 })}
+      >
+        <p>{said.dropText}</p>
+      </Confirm>
+    </>
+  )
+}

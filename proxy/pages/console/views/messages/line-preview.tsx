@@ -1,0 +1,33 @@
+import { words } from '../../words.ts'
+import { pageData } from '../../../frame/page-data.ts'
+import { draft } from './draft.ts'
+
+/** The message as LINE shows it: a card with a title, else a picture and a text. The picture itself is not loaded. */
+export function LinePreview() {
+  const said = words.value.messages
+  const { title, text, image } = draft.value
+  const empty = text === '' && image === ''
+  return (
+    <figure class="line-preview">
+      <figcaption class="small quiet">{said.preview}</figcaption>
+      <div class="line-chat">
+        <span class="line-name small">{pageData().name}</span>
+        {empty ? <p class="line-bubble quiet">{said.previewEmpty}</p> : null}
+        {title === '' ? (
+          <>
+            {image === '' ? null : <Picture url={image} />}
+            {text === '' ? null : <p class="line-bubble">{text}</p>}
+          </>
+        ) : (
+          <div class="line-card">
+            {image === '' ? null : <Picture url={image} />}
+            <strong>{title}</strong>
+            <p>{text}</p>
+          </div>
+        )}
+      </div>
+    </figure>
+  )
+}
+
+const Picture = ({ url }: { readonly url: string }) => <span class="line-picture small">{url}</span>

@@ -1,0 +1,58 @@
+import { useSignal } from '@preact/signals'
+import { Button } from '../../../design/button.tsx'
+import { showToast } from '../../../design/toast.tsx'
+import { number } from '../../clock.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+import { clearDraft, counted, draft, request } from './draft.ts'
+
+/** Sends what was counted. Beyond the quota it asks once more. */
+export function SendButton() {
+  const said = words.value.messages
+  const asking = useSignal(false)
+  const force = useSignal(false)
+  const result = counted.value
+  const over = result !== null && result.quota_remaining !== null && result.cost > result.quota_remaining
+  return (
+    <>
+      <Button kind="primary" disabled={result === null} onClick={() => (asking.value = true)}>
+        {said.send}
+      </Button>
+      <Confirm
+        title={fill(said.sendTitle, { recipients: number(result?.recipients ?? 0) })}
+        open={asking.value}
+        onClose={() => {
+          asking.value = false
+          force.value = false
+        }}
+        button={said.sendButton}
+        disabled={over && !force.value}
+        run={() => client.sendPush({ ...request.value, ...(force.value ? { force: true } : {}) })}
+        onDone={({ recipients }) => {
+          clearDraft()
+          showToast(fill(said.sent, { recipients: number(recipients) }), { forMs: 8_000 })
+        }}
+      >
+        <p>{fill(said.sendText, { cost: number(result?.cost ?? 0) })}</p>
+        <blockquote>{draft.value.title || draft.value.text || draft.value.image}</blockquote>
+        {over ? <Over force={force.value} onForce={(value) => (force.value = value)} /> : null}
+      </Confirm>
+    </>
+  )
+}
+
+interface OverProps {
+  readonly force: boolean
+  readonly onForce: (force: boolean) => void
+}
+
+const Over = ({ force, onForce }: OverProps) => (
+  <div class="notice warning">
+    <label class="row">
+      <input type="checkbox" checked={force} onChange={(event) => onForce(event.currentTarget.checked)} />
+      {words.value.messages.force}
+    </label>
+    <span>{words.value.messages.over}</span>
+  </div>
+)

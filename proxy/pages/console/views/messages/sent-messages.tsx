@@ -1,0 +1,112 @@
+import { useSignal } from '@preact/signals'
+import type { Data } from '#shared/client/index.ts'
+import { Button } from '../../../design/button.tsx'
+import { date, number } from '../../clock.ts'
+import { PanelFrom, Refusal } from '../../parts/panel.tsx'
+import { useResource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+import { Pages } from '../../parts/pages.tsx'
+import { Usage } from './usage.tsx'
+
+type Message = Data<'listMessages'>['items'][number]
+
+const EVERY_MS = 15_000
+const PAGE = 20
+
+/** The ledger of messages: to how many, and what failed why. */
+export function SentMessages() {
+  const cursor = useSignal<string | undefined>(undefined)
+  const list = useResource(
+    (signal) =>
+      client.listMessages(
+        { limit: PAGE, ...(cursor.value === undefined ? {} : { cursor: cursor.value }) },
+        { signal },
+      ),
+    EVERY_MS,
+    `messages ${cursor.value}`,
+  )
+  return (
+    <PanelFrom title={words.value.messages.ledger} kind="sent-messages" from={list}>
+      {({ items, next_cursor }) => (
+        <>
+          <Usage />
+          <ul class="rows">
+            {items.map((message) => (
+              <Sent key={message.id} message={message} />
+            ))}
+            {items.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
+          </ul>
+          <Pages
+            next={next_cursor}
+            isFirst={cursor.value === undefined}
+            onPage={(to) => (cursor.value = to)}
+          />
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+const toneOf = ({ failed, state }: Message): string =>
+  failed > 0 ? 'danger' : { sending: 'warning', sent: 'good', skipped: '' }[state]
+
+function audienceOf({ audience }: Message): string {
+  const said = words.value.messages.audiences
+  const name = audience['audience']
+  if (typeof name === 'string' && Object.hasOwn(said, name)) return said[name as keyof typeof said]
+  const ids = audience['user_ids']
+  return Array.isArray(ids) ? `${ids.length} ids` : ''
+}
+
+function Sent({ message }: { readonly message: Message }) {
+  const said = words.value.messages
+  const open = useSignal(false)
+  return (
+    <li class="sent">
+      <div class="grow">
+        <p class="row">
+          <span class={`badge ${toneOf(message)}`}>{said.states[message.state]}</span>
+          <strong>{said.causes[message.cause]}</strong>
+          <span class="small quiet">
+            {date(message.created_at)} {audienceOf(message)}{' '}
+            {message.created_by === null ? null : fill(words.value.common.by, { name: message.created_by })}
+          </span>
+        </p>
+        <p class="sent-text">{message.text ?? said.noText}</p>
+        <p class="row small">
+          {fill(said.figures, {
+            sent: number(message.sent),
+            recipients: number(message.recipients),
+            failed: number(message.failed),
+            waiting: number(message.waiting),
+          })}
+          <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+            {said.faults}
+          </Button>
+        </p>
+        {open.value ? <Faults id={message.id} /> : null}
+      </div>
+    </li>
+  )
+}
+
+function Faults({ id }: { readonly id: string }) {
+  const said = words.value.messages
+  const progress = useResource((signal) => client.readPush({ id }, { signal }), 0, `push ${id}`)
+  const error = progress.error.value
+  const value = progress.value.value
+  if (error !== null) return <Refusal error={error} />
+  if (value === null) return <p class="quiet small">{words.value.common.loading}</p>
+  return (
+    <ul class="small faults">
+      {value.faults.map(({ detail, recipients }) => (
+        <li key={detail}>
+          {number(recipients)}: {detail}
+        </li>
+      ))}
+      {value.faults.length === 0 ? <li>{said.noFaults}</li> : null}
+      <li>{fill(said.leftOut, { ...value.left_out })}</li>
+    </ul>
+  )
+}

@@ -1,0 +1,4 @@
+import type { Data } from '#shared/client/index.ts'
+
+/** Everything about one pilgrim. */
+export type Detail = Data<'readUser'>

@@ -1,0 +1,140 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Data } from '#shared/client/index.ts'
+import { type Column, Table } from '../../../design/table.tsx'
+import { ago, fullDate, number, oneDigit } from '../../clock.ts'
+import { Pages } from '../../parts/pages.tsx'
+import { PanelFrom } from '../../parts/panel.tsx'
+import { useResource } from '../../resource.ts'
+import { place } from '../../router.ts'
+import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+
+type Row = Data<'listUsers'>['items'][number]
+const SORTS = ['userId', 'km', 'checkins', 'last_seen'] as const
+type Sort = (typeof SORTS)[number]
+
+const EVERY_MS = 20_000
+const PAGE = 50
+
+interface Props {
+  readonly typed: string
+  readonly onType: (text: string) => void
+  readonly search: string
+  readonly onChoose: (userId: string) => void
+}
+
+interface Asked {
+  readonly sort: Sort
+  readonly descending: boolean
+  readonly search: string
+  readonly cursor: string | undefined
+}
+
+function useUsers({ sort, descending, search, cursor }: Asked) {
+  const query = {
+    sort,
+    order: descending ? ('desc' as const) : ('asc' as const),
+    limit: PAGE,
+    ...(search === '' ? {} : { search }),
+    ...(cursor === undefined ? {} : { cursor }),
+  }
+  return useResource((signal) => client.listUsers(query, { signal }), EVERY_MS, JSON.stringify(query))
+}
+
+export function PeopleList({ typed, onType, search, onChoose }: Props) {
+  const sort = useSignal<Sort>('last_seen')
+  const descending = useSignal(true)
+  const cursor = useSignal<string | undefined>(undefined)
+  const order = `${sort.value} ${descending.value} ${search}`
+  useEffect(() => {
+    cursor.value = undefined
+  }, [order, cursor])
+  const list = useUsers({
+    sort: sort.value,
+    descending: descending.value,
+    search,
+    cursor: cursor.value,
+  })
+  const sortBy = (by: string) => {
+    descending.value = sort.value === by ? !descending.value : by !== 'userId'
+    sort.value = SORTS.find((name) => name === by) ?? 'userId'
+  }
+  return (
+    <PanelFrom
+      title={words.value.people.title}
+      kind="people-list"
+      from={list}
+      actions={<SearchField typed={typed} onType={onType} />}
+    >
+      {({ items, next_cursor, pending }) => (
+        <>
+          {pending === null ? <p class="warn-text small">{words.value.people.pendingUnknown}</p> : null}
+          <Table
+            caption={fill(words.value.people.count, { count: items.length })}
+            columns={columnsOf(onChoose)}
+            rows={items}
+            keyOf={({ userId }) => userId}
+            sorted={{ by: sort.value, descending: descending.value }}
+            onSort={sortBy}
+            empty={words.value.common.none}
+          />
+          <Pages
+            next={next_cursor}
+            isFirst={cursor.value === undefined}
+            onPage={(to) => (cursor.value = to)}
+          />
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+const SearchField = ({ typed, onType }: Pick<Props, 'typed' | 'onType'>) => (
+  <input
+    type="search"
+    class="people-search"
+    aria-label={words.value.people.searchLabel}
+    placeholder={words.value.people.searchLabel}
+    value={typed}
+    onInput={(event) => onType(event.currentTarget.value)}
+  />
+)
+
+function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
+  const said = words.value.people
+  return [
+    { name: said.columns.name, sort: 'userId', cell: (row) => <Name row={row} onChoose={onChoose} /> },
+    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => oneDigit(km) },
+    { name: said.columns.checkins, sort: 'checkins', number: true, cell: ({ checkins }) => number(checkins) },
+    { name: said.columns.level, number: true, cell: ({ level }) => level },
+    {
+      name: said.columns.seen,
+      sort: 'last_seen',
+      cell: ({ last_seen }) =>
+        last_seen === null ? '–' : <time title={fullDate(last_seen)}>{ago(last_seen)}</time>,
+    },
+    {
+      name: said.columns.state,
+      cell: ({ participant_status, role }) => (
+        <>
+          {said.status[participant_status]}
+          {role === null ? null : <span class="badge small">{words.value.roles[role]}</span>}
+        </>
+      ),
+    },
+    { name: said.columns.pending, number: true, cell: ({ pending }) => pending ?? '?' },
+  ]
+}
+
+const Name = ({ row, onChoose }: { readonly row: Row; readonly onChoose: Props['onChoose'] }) => (
+  <button
+    type="button"
+    class="name-button"
+    aria-current={place.value.person === row.userId}
+    onClick={() => onChoose(row.userId)}
+  >
+    <strong>{row.display_name ?? words.value.people.unnamed}</strong>
+    <span class="small quiet">{row.userId}</span>
+  </button>
+)

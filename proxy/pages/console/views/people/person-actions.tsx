@@ -1,0 +1,122 @@
+import { useSignal } from '@preact/signals'
+import { Button } from '../../../design/button.tsx'
+import { showToast } from '../../../design/toast.tsx'
+import { act } from '../../parts/act.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { saveBlob } from '../../parts/download.ts'
+import { sentenceOf } from '../../parts/panel.tsx'
+import { client, level, OWNER, role } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+import type { Detail } from './detail.ts'
+
+const STATES = ['active', 'completed', 'withdrawn'] as const
+const ROLES = ['volunteer', 'manager', 'owner'] as const
+
+interface Props {
+  readonly person: Detail
+  readonly onErased: () => void
+}
+
+export const PersonActions = ({ person, onErased }: Props) => (
+  <fieldset class="row person-actions">
+    <legend>{words.value.people.actions}</legend>
+    <SetStatus person={person} />
+    <SetRole person={person} />
+    {level.value >= OWNER ? (
+      <>
+        <Export person={person} />
+        <Erase person={person} onErased={onErased} />
+      </>
+    ) : null}
+  </fieldset>
+)
+
+function SetStatus({ person: { userId, participant_status } }: Pick<Props, 'person'>) {
+  const said = words.value.people
+  const set = (status: (typeof STATES)[number]) =>
+    act(client.setUserStatus({ userId, status }), (data) =>
+      fill(said.saidStatus, { status: said.status[data.participant_status] }),
+    )
+  return (
+    <label class="field">
+      <span class="small quiet">{said.setStatus}</span>
+      <select
+        value={participant_status}
+        onChange={(event) => void set(STATES[event.currentTarget.selectedIndex] ?? 'active')}
+      >
+        {STATES.map((state) => (
+          <option key={state} value={state}>
+            {said.status[state]}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function SetRole({ person }: Pick<Props, 'person'>) {
+  const said = words.value.people
+  // Nobody gives a role above their own tier.
+  const offered = ROLES.filter((_, i) => i < (role.value?.level ?? 0))
+  const set = (index: number) =>
+    act(client.assignRole({ user_id: person.userId, role: offered[index - 1] ?? null }), (data) =>
+      fill(said.saidRole, { role: data.role === null ? said.noRole : words.value.roles[data.role] }),
+    )
+  return (
+    <label class="field">
+      <span class="small quiet">{said.setRole}</span>
+      <select value={person.role ?? ''} onChange={(event) => void set(event.currentTarget.selectedIndex)}>
+        <option value="">{said.noRole}</option>
+        {offered.map((name) => (
+          <option key={name} value={name}>
+            {words.value.roles[name]}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Export({ person: { userId } }: Pick<Props, 'person'>) {
+  const said = words.value.people
+  const save = async (format: 'json' | 'gpx') => {
+    const answer = await client.download('exportUser', { userId, format })
+    if (answer.ok) saveBlob(answer.data.blob, answer.data.filename ?? `pilgrim.${format}`)
+    else showToast(sentenceOf(answer.error), { warning: true })
+  }
+  return (
+    <>
+      <Button onClick={() => void save('json')}>{said.exportJson}</Button>
+      <Button onClick={() => void save('gpx')}>{said.exportGpx}</Button>
+    </>
+  )
+}
+
+function Erase({ person: { userId }, onErased }: Props) {
+  const said = words.value.people
+  const asking = useSignal(false)
+  return (
+    <>
+      <Button kind="danger" onClick={() => (asking.value = true)}>
+        {said.erase}
+      </Button>
+      <Confirm
+        title={said.eraseTitle}
+        open={asking.value}
+        onClose={() => (asking.value = false)}
+        button={said.eraseButton}
+        danger
+        typed={userId}
+        run={() => client.eraseUser({ userId })}
+        onDone={({ erased, remaining }) => {
+          const rows = Object.values(erased).reduce((sum, count) => sum + count, 0)
+          const rest = remaining.length === 0 ? said.erasedAll : said.erasedRest
+          showToast(fill(said.erased, { rows, rest }))
+          onErased()
+        }}
+      >
+        <p>{said.eraseText}</p>
+      </Confirm>
+    </>
+  )
+}

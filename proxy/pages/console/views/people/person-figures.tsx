@@ -1,0 +1,49 @@
+import { Emblem } from '../../../design/emblem.tsx'
+import { date, number } from '../../clock.ts'
+import { Figure, Figures } from '../../parts/figure.tsx'
+import { consoleLanguage, fill, words } from '../../words.ts'
+import type { Detail } from './detail.ts'
+
+/** Figures of a pilgrim, each with its reason. */
+export const PersonFigures = ({ person }: { readonly person: Detail }) => {
+  const said = words.value.people
+  const levelName = person.level_name[consoleLanguage.value === 'en' ? 'en' : 'zh']
+  return (
+    <>
+      <p class="row level-line">
+        <Emblem level={person.level} />
+        <strong>
+          {fill(said.level, { level: person.level })} · {levelName}
+        </strong>
+        <span class="quiet small">{nextText(person)}</span>
+      </p>
+      <Figures>
+        <Figure
+          label={said.sorts.km}
+          value={number(person.km)}
+          unit="km"
+          note={fill(said.kmReason, {
+            points: number(person.stored_points),
+            pending: person.pending === null ? '?' : number(person.pending),
+          })}
+        />
+        <Figure label={said.sorts.checkins} value={number(person.checkins)} note={seenText(person)} />
+        <Figure label={said.co2} value={number(person.carbon_kg)} unit="kg" note={said.co2Reason} />
+        <Figure label={said.saved} value={number(person.carbon_saved_kg)} unit="kg" note={said.savedReason} />
+      </Figures>
+    </>
+  )
+}
+
+function nextText({ next_level }: Detail): string {
+  const said = words.value.people
+  if (next_level === null) return said.nextNone
+  return fill(said.next, {
+    level: next_level.level,
+    km: number(next_level.km_needed),
+    checkins: number(next_level.checkins_needed),
+  })
+}
+
+const seenText = ({ first_seen, last_seen }: Detail): string | undefined =>
+  first_seen === null || last_seen === null ? undefined : `${date(first_seen)} – ${date(last_seen)}`

@@ -1,0 +1,80 @@
+import type { Data } from '#shared/client/index.ts'
+import { Button } from '../../../design/button.tsx'
+import { Bars } from '../../../design/chart.tsx'
+import { number, oneDigit, short } from '../../clock.ts'
+import { saveCsv } from '../../parts/download.ts'
+import { Figure, Figures } from '../../parts/figure.tsx'
+import { PanelFrom } from '../../parts/panel.tsx'
+import { useResource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+
+type Totals = Data<'readCarbon'>
+
+const EVERY_MS = 60_000
+
+/** The footprint of the event by mode and day. */
+export function Carbon() {
+  const carbon = useResource((signal) => client.readCarbon({}, { signal }), EVERY_MS, 'carbon')
+  const said = words.value.reports
+  return (
+    <PanelFrom
+      title={said.carbon}
+      kind="carbon"
+      from={carbon}
+      actions={
+        <Button onClick={() => carbon.value.value && save(carbon.value.value)}>
+          {words.value.common.csv}
+        </Button>
+      }
+    >
+      {(value) => (
+        <>
+          <Figures>
+            <Figure label={said.total} value={short(value.total_kg)} unit="kg" at={value.as_of} />
+            <Figure label={said.mean} value={oneDigit(value.mean_kg)} unit="kg" at={value.as_of} />
+            <Figure label={said.saved} value={short(value.saved_kg)} unit="kg" tone="good" at={value.as_of} />
+            <Figure label={said.pilgrims} value={number(value.pilgrims)} at={value.as_of} />
+          </Figures>
+          <h3>{said.mode}</h3>
+          <Bars
+            bars={Object.entries(value.by_mode)
+              .sort(([, a], [, b]) => b.km - a.km)
+              .map(([mode, { km, kg }]) => ({
+                name: modeName(mode),
+                value: km,
+                shown: `${oneDigit(km)} km · ${oneDigit(kg)} kg`,
+              }))}
+          />
+          <h3>{said.byDay}</h3>
+          <Bars
+            bars={value.by_day.map(({ day, km, kg }) => ({
+              name: day,
+              value: kg,
+              shown: `${oneDigit(kg)} kg · ${oneDigit(km)} km`,
+            }))}
+          />
+          <p class="small quiet">{fill(said.consumption, { ...value.consumption })}</p>
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+function modeName(mode: string): string {
+  const names: Readonly<Record<string, string>> = words.value.reports.modes
+  return names[mode] ?? mode
+}
+
+const save = ({ by_mode, by_day, ...totals }: Totals): void =>
+  saveCsv(
+    [
+      ['what', 'name', 'km', 'kg'],
+      ['total', '', '', totals.total_kg],
+      ['saved', '', '', totals.saved_kg],
+      ...Object.entries(by_mode).map(([mode, { km, kg }]) => ['mode', mode, km, kg]),
+      ...by_day.map(({ day, km, kg }) => ['day', day, km, kg]),
+      ['consumption', '', '', totals.consumption.kg],
+    ],
+    'carbon.csv',
+  )

@@ -1,0 +1,121 @@
+/** Surveys: each question as bars, answers that are texts as a list, and everything as CSV. */
+import { useSignal } from '@preact/signals'
+import type { Data } from '#shared/client/index.ts'
+import { Button } from '../../../design/button.tsx'
+import { Bars } from '../../../design/chart.tsx'
+import { showToast } from '../../../design/toast.tsx'
+import { date, number } from '../../clock.ts'
+import { saveBlob } from '../../parts/download.ts'
+import { Pages } from '../../parts/pages.tsx'
+import { PanelFrom, sentenceOf } from '../../parts/panel.tsx'
+import { useResource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+
+type Page = Data<'listSurveys'>
+
+const EVERY_MS = 60_000
+const PAGE = 20
+/** Answers of a question that are shown as bars. */
+const BARS = 8
+/** A question with more different answers than this, one each, is answered in free words. */
+const FREE_SHARE = 0.5
+const MOST_TEXT = 200
+
+async function saveAll(): Promise<void> {
+  const answer = await client.download('listSurveys', {}, { accept: 'text/csv', timeoutMs: 120_000 })
+  if (answer.ok) saveBlob(answer.data.blob, answer.data.filename ?? 'surveys.csv')
+  else showToast(sentenceOf(answer.error), { warning: true })
+}
+
+export function Surveys() {
+  const cursor = useSignal<string | undefined>(undefined)
+  const list = useResource(
+    (signal) =>
+      client.listSurveys(
+        { limit: PAGE, ...(cursor.value === undefined ? {} : { cursor: cursor.value }) },
+        { signal },
+      ),
+    EVERY_MS,
+    `surveys ${cursor.value}`,
+  )
+  const said = words.value.reports
+  return (
+    <PanelFrom
+      title={said.surveys}
+      kind="surveys"
+      from={list}
+      actions={<Button onClick={() => void saveAll()}>{words.value.common.csv}</Button>}
+    >
+      {(page) => (
+        <>
+          <p>{fill(said.answered, { count: number(page.total) })}</p>
+          <Questions page={page} />
+          <Texts page={page} />
+          <Pages
+            next={page.next_cursor}
+            isFirst={cursor.value === undefined}
+            onPage={(to) => (cursor.value = to)}
+          />
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+/** `q2` before `q10`. */
+const byQuestion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
+
+const isFree = (counts: Readonly<Record<string, number>>, answered: number): boolean =>
+  Object.keys(counts).length > BARS && Object.keys(counts).length > answered * FREE_SHARE
+
+const Questions = ({ page: { responses, counts } }: { readonly page: Page }) => (
+  <div class="questions">
+    {Object.keys(responses)
+      .sort(byQuestion)
+      .filter((question) => !isFree(counts[question] ?? {}, responses[question] ?? 0))
+      .map((question) => (
+        <section key={question} aria-label={question}>
+          <h3>
+            {question.toUpperCase()}{' '}
+            <span class="quiet small">
+              {fill(words.value.reports.answers, { count: number(responses[question] ?? 0) })}
+            </span>
+          </h3>
+          <Bars
+            bars={Object.entries(counts[question] ?? {})
+              .sort(([, a], [, b]) => b - a)
+              .slice(0, BARS)
+              .map(([answer, count]) => ({ name: answer, value: count, shown: number(count) }))}
+          />
+        </section>
+      ))}
+  </div>
+)
+
+const textOf = (answer: Page['items'][number]['answers'][string]): string =>
+  (Array.isArray(answer) ? answer.join(', ') : String(answer)).slice(0, MOST_TEXT)
+
+const Texts = ({ page: { items } }: { readonly page: Page }) => (
+  <details class="texts">
+    <summary>{words.value.reports.texts}</summary>
+    <ul class="rows">
+      {items.map(({ userId, display_name, submitted_at, answers }) => (
+        <li key={userId}>
+          <div class="grow">
+            <p class="small quiet">
+              {display_name ?? userId} · {date(submitted_at)}
+            </p>
+            {Object.entries(answers)
+              .sort(([a], [b]) => byQuestion(a, b))
+              .map(([question, answer]) => (
+                <p key={question} class="small">
+                  <strong>{question}</strong> {textOf(answer)}
+                </p>
+              ))}
+          </div>
+        </li>
+      ))}
+    </ul>
+  </details>
+)

@@ -1,0 +1,76 @@
+/** An event for the console's tests: pilgrims on their way, with texts that try to become markup. */
+import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
+import { lineUser } from '#tests/helpers/line-server.ts'
+import { admin, flushed, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
+
+/** Each would run a script, load a picture or close an element where it is taken for markup. */
+export const HOSTILE = [
+  '<img src=x onerror="window.hit=1">',
+  '"><script>window.hit=1</script>',
+  '</textarea><svg onload="window.hit=1">',
+  'javascript:window.hit=1',
+  '\u202Eelpoep\u202C =cmd|calc!A1',
+] as const
+
+/** A picture large enough for a screenshot. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+export const PILGRIMS = 30
+/** A LINE id, so that messages can reach them. */
+export const pilgrimId = (i: number): string => lineUser(0x8_200_000 + i)
+
+const walk = (i: number, now: number) =>
+  Array.from({ length: 40 }, (_, step) => ({
+    lat: 24.05 + i * 0.001 + step * 0.0012,
+    lng: 120.55 + i * 0.0015 + step * 0.0004,
+    timestamp: now - (42 - step) * 4 * MINUTE,
+  }))
+
+async function addFeedback(stack: TestStack, i: number, text: string): Promise<void> {
+  const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: PNG })
+  const { data } = (await upload.json()) as { data: { url: string } }
+  await post(stack, 'feedback', {
+    user_id: pilgrimId(i),
+    category: text.slice(0, 90),
+    description: `${text} The water station at kilometre ${i} is empty.`,
+    screenshot_url: data.url,
+    device_info: text,
+    contact: text,
+  })
+}
+
+/** Fills a stack. Everything is in the database when it resolves. */
+export async function fillEvent(stack: TestStack): Promise<void> {
+  const now = Date.now()
+  for (let i = 0; i < PILGRIMS; i++) {
+    await syncTrack(stack, pilgrimId(i), walk(i, now))
+    const hostile = HOSTILE[i]
+    await post(stack, 'user/sync', {
+      user_id: pilgrimId(i),
+      display_name: hostile ?? `Pilgrim ${i} 林阿${'甲乙丙丁戊'[i % 5]}`,
+      transport: { train: i, scooter: 2 },
+      consumption: { water: 3 },
+    })
+    await post(stack, 'submit', {
+      user_id: pilgrimId(i),
+      q1: hostile ?? ['first time', 'second time', 'every year'][i % 3],
+      q2: (i % 5) + 1,
+      q10: hostile ?? `The soup at the ${i}. temple was the best part of the night.`,
+    })
+  }
+  for (const [i, text] of HOSTILE.entries()) await addFeedback(stack, i, text)
+  await stack.fetch('/api/event/admin/roles', {
+    method: 'POST',
+    headers: admin('manager'),
+    body: JSON.stringify({ user_id: pilgrimId(0), role: 'volunteer' }),
+  })
+  await stack.fetch('/api/event/push', {
+    method: 'POST',
+    headers: admin('manager'),
+    body: JSON.stringify({ audience: 'all', text: HOSTILE[0] }),
+  })
+  await flushed(stack)
+}

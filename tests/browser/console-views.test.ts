@@ -1,0 +1,122 @@
+/** Every view of the console with texts that try to become markup: they stay texts, and the views are accessible. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
+import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import type { TestStack } from '#tests/helpers/test-stack.ts'
+import { photograph, seriousFaults } from './browser.ts'
+import { fillEvent, HOSTILE, pilgrimId } from './console-data.ts'
+import { consoleBrowser, DESKTOP, type Page } from './console-harness.ts'
+
+const browser = consoleBrowser()
+const PHONE = { width: 390, height: 844 }
+const WALL = { width: 2_560, height: 1_440 }
+const FIRST_LOAD_BYTES = 120_000
+
+const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifecycle', 'house'] as const
+
+/** What shows that a view has its data. */
+const FULL: Readonly<Record<(typeof VIEWS)[number], string>> = {
+  now: '.part-list li',
+  people: '.people-list tbody tr',
+  reports: '.questions section',
+  feedback: '.feedback-card',
+  messages: '.sent-messages .sent',
+  lifecycle: '.end-event',
+  house: '.audit tbody tr',
+}
+
+const open = async (page: Page, view: (typeof VIEWS)[number]): Promise<void> => {
+  await page.locator(`.navigation a[href="#/${view}"]`).click()
+  await page.locator(FULL[view]).first().waitFor()
+}
+
+/** Opens what shows most of a pilgrim's texts. */
+async function openDetails(page: Page, view: (typeof VIEWS)[number]): Promise<void> {
+  if (view === 'people') {
+    await page.locator('.name-button', { hasText: HOSTILE[0] }).first().click()
+    await page.locator('.person .level-line').waitFor()
+  } else if (view === 'feedback') {
+    await page.locator('.feedback-card').first().click()
+    await page.locator('.one-item .screenshot img').waitFor()
+  } else if (view === 'reports') await page.locator('.texts summary').click()
+}
+
+describe('the console with data', () => {
+  let stack: TestStack
+  beforeAll(async () => {
+    stack = await openEmbeddedTestStack()
+    await fillEvent(stack)
+  }, 2 * STACK_TIMEOUT_MS)
+  afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
+
+  test('texts stay texts on every view, in both themes, from a phone to a wall', async () => {
+    for (const [theme, viewport] of [
+      ['light', DESKTOP],
+      ['dark', PHONE],
+      ['dark', WALL],
+    ] as const) {
+      await using opened = await browser.console(stack, { viewport, colorScheme: theme })
+      const { page } = opened
+      for (const view of VIEWS) {
+        await open(page, view)
+        await openDetails(page, view)
+        await photograph(page, `console-${view}-${theme}-${viewport.width}`)
+        if (viewport !== WALL)
+          expect({ view, faults: await seriousFaults(page) }).toEqual({ view, faults: [] })
+        expect(await page.evaluate(() => 'hit' in globalThis)).toBe(false)
+        expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
+      }
+    }
+  }, 120_000)
+
+  test('a pilgrim’s points say why they are left out; no id is in the address', async () => {
+    await using opened = await browser.console(stack, { view: 'people' })
+    const { page } = opened
+    await page.locator('.people-search').fill(pilgrimId(7))
+    await page.locator('.name-button').first().click()
+    await page.getByRole('button', { name: 'Points' }).click()
+    await page.getByText('the way begins here').first().waitFor()
+    await page.getByText('counted', { exact: true }).first().waitFor()
+    expect(page.url()).not.toContain(pilgrimId(7))
+    await photograph(page, 'console-points')
+  })
+
+  test('the first load is small', async () => {
+    await using opened = await browser.console(stack, { role: 'manager' })
+    const { page } = opened
+    await page.locator('.part-list li').first().waitFor()
+    const paths = (await opened.fetched()).map(({ path }) => path).filter((path) => !path.startsWith('/api'))
+    let bytes = 0
+    for (const path of new Set(paths))
+      bytes += gzipSync(await (await stack.fetch(path)).arrayBuffer(), { level: 9 }).byteLength
+    console.log(`first load: ${bytes} bytes in ${paths.length} files`)
+    expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
+  })
+
+  test('the keyboard alone: the palette, a view, triage', async () => {
+    await using opened = await browser.console(stack, { role: 'manager' })
+    const { page } = opened
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
+    await page.keyboard.type('feedb')
+    await page.keyboard.press('Enter')
+    await page.locator('.feedback-card').first().waitFor()
+    await page.keyboard.press('j')
+    await page.locator('.one-item').waitFor()
+    const title = await page.locator('.one-item h2').innerText()
+    await page.keyboard.press('3')
+    await page.getByText('is now: Fixing').waitFor()
+    await page.locator('.column.fixing .feedback-card').first().waitFor()
+    expect(await page.locator('.column.fixing').innerText()).toContain(title.split(' ')[0]!)
+  })
+
+  test('the language is changed in place', async () => {
+    await using opened = await browser.console(stack, { role: 'manager' })
+    const { page } = opened
+    await page.keyboard.press('Control+k')
+    await page.getByRole('button', { name: '繁體中文' }).click()
+    await page.locator('.navigation a', { hasText: '現況' }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-Hant')
+    await photograph(page, 'console-now-zh')
+  })
+})

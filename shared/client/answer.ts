@@ -38,6 +38,8 @@ export interface ClientError {
   readonly retryAfter?: number
   /** Names the request when you ask for help. */
   readonly requestId?: string
+  /** What `fetch` failed with, where there was no answer. */
+  readonly cause?: unknown
   /** The JSON of the refusal, where an endpoint says more than the sentence. */
   readonly body?: unknown
 }

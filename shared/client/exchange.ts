@@ -38,7 +38,8 @@ export async function exchange<T>(
   try {
     return await read(await send(url, { ...init, signal: controller.signal }))
   } catch (error) {
-    return failure(code, SENTENCES[code] ?? `The service cannot be reached (${(error as Error).message}).`)
+    const sentence = SENTENCES[code] ?? `The service cannot be reached (${(error as Error).message}).`
+    return { ok: false, error: { ...failure(code, sentence).error, cause: error } }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', cancel)

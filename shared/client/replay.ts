@@ -2,7 +2,7 @@
 import { environment } from '#shared/config/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer } from '#shared/contracts/tracking.ts'
-import { type Client, createClient } from './replay/phone.ts'
+import { createPhone, type Phone } from './replay/phone.ts'
 import { ReplayFault } from './replay/replay-error.ts'
 import { parseGpx, type Recording } from './replay/gpx.ts'
 import { type Options, parseOptions, USAGE } from './replay/options.ts'
@@ -54,14 +54,14 @@ async function run(options: Options, dataDir: string, screen: Screen): Promise<0
     return 0
   }
   const tls = await trustFor(options, dataDir)
-  const client = createClient({ ...options, tls, wait: (ms, why) => screen.wait(ms, why) })
+  const phone = createPhone({ ...options, tls, wait: (ms, why) => screen.wait(ms, why) })
   announce(recording, plan, options, screen)
-  const tally = await send(plan, options, client, screen)
+  const tally = await send(plan, options, phone, screen)
   screen.print(`track       ${countersLine(tally)}`)
   const whole = rejectedIn(tally) === 0
   if (!whole) screen.note('Rejected points are not stored. If it is for their time: --ends moves the track.')
   if (options.settle) await screen.wait(SETTLE_MS, 'Statistics may be 60 s old.')
-  for (const line of profileLines(await client.profile(options.user))) screen.print(line)
+  for (const line of profileLines(await phone.profile(options.user))) screen.print(line)
   if (!options.settle) screen.note('Statistics may be 60 s old; --settle waits until they cannot be.')
   return whole ? 0 : 1
 }
@@ -78,7 +78,7 @@ function announce(recording: Recording, plan: Plan, options: Options, screen: Sc
 }
 
 /** Sends all steps, each when it is due. An error message says how to continue without counting points twice. */
-async function send(plan: Plan, options: Options, client: Client, screen: Screen): Promise<Tally> {
+async function send(plan: Plan, options: Options, phone: Phone, screen: Screen): Promise<Tally> {
   const start = performance.now()
   let tally = NOTHING_SENT
   let done = 0
@@ -86,9 +86,9 @@ async function send(plan: Plan, options: Options, client: Client, screen: Screen
     for (const step of plan.steps) {
       await screen.pause(start + step.dueMs - performance.now())
       if (step.kind === 'check-in') {
-        noteCheckIn(await client.checkIn(step.body), screen)
+        noteCheckIn(await phone.checkIn(step.body), screen)
       } else {
-        tally = addAnswer(tally, await client.sync(step.body))
+        tally = addAnswer(tally, await phone.sync(step.body))
         done += step.body.points.length
         screen.progress(done, plan.points, countersLine(tally))
       }

@@ -1,19 +1,26 @@
 import { expect, test } from 'bun:test'
+import { createClient } from '#shared/client/index.ts'
 import { backoffMs, failureOf, refusalOf } from '#shared/client/replay/phone.ts'
 
-const refusal = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  refusalOf(new Response(null, { status, headers }), typeof body === 'string' ? body : JSON.stringify(body))
+/** What the replay makes of an answer with an error. */
+async function refusal(status: number, body: unknown, headers: Record<string, string> = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const client = createClient({ baseUrl: '', fetch: async () => new Response(text, { status, headers }) })
+  const answer = await client.readProfile({ userId: 'me' })
+  if (answer.ok) throw new Error(`${status} is a success`)
+  return refusalOf('https://x', answer.error)
+}
 
-test.each([429, 500, 502, 503])('%p passes, after what the service asks for', (status) => {
+test.each([429, 500, 502, 503])('%p passes, after what the service asks for', async (status) => {
   const body = { error: 'Too many requests' }
-  expect(refusal(status, body, { 'retry-after': '23' })).toEqual({
+  expect(await refusal(status, body, { 'retry-after': '23' })).toEqual({
     passing: true,
     afterMs: 23_000,
     sentence: `The service answers ${status}: Too many requests.`,
   })
-  expect(refusal(status, '<h1>Bad gateway</h1>').afterMs).toBeNull()
-  expect(refusal(status, body, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }).afterMs).toBeNull()
-  expect(refusal(status, body, { 'retry-after': '0' }).afterMs).toBe(1_000)
+  expect((await refusal(status, '<h1>Bad gateway</h1>')).afterMs).toBeNull()
+  expect((await refusal(status, body, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' })).afterMs).toBeNull()
+  expect((await refusal(status, body, { 'retry-after': '0' })).afterMs).toBe(1_000)
 })
 
 test.each([
@@ -24,8 +31,8 @@ test.each([
   [413, { error: 'Too large', code: 'too-large' }, /--batch/],
   [404, 'not here', /404: no reason given\. Check --url/],
   [301, '', /--url/],
-] as const)('%p is final and says what to do', (status, body, sentence) => {
-  const said = refusal(status, body, { 'x-request-id': 'r-1' })
+] as const)('%p is final and says what to do', async (status, body, sentence) => {
+  const said = await refusal(status, body, { 'x-request-id': 'r-1' })
   expect(said.passing).toBe(false)
   expect(said.sentence).toMatch(sentence)
   expect(said.sentence).toEndWith('(request r-1)')
@@ -48,4 +55,11 @@ test('a certificate stays wrong, a connection may come back', () => {
 
 test('the wait doubles from a second to half a minute', () => {
   expect([1, 2, 3, 5, 6, 50].map(backoffMs)).toEqual([1_000, 2_000, 4_000, 16_000, 30_000, 30_000])
+})
+
+test('another service is not taken for this one', async () => {
+  expect(await refusal(200, '<h1>Welcome</h1>')).toMatchObject({
+    passing: false,
+    sentence: expect.stringContaining('does not answer as this service does'),
+  })
 })

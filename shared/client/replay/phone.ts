@@ -1,24 +1,20 @@
-/** A client that calls the service like a phone: it retries temporary refusals and broken connections. */
-import { z } from 'zod'
-import { ErrorBody } from '#shared/contracts/errors.ts'
-import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
-import {
-  type CheckInAnswer,
-  checkInEndpoint,
-  type TrackSyncAnswer,
-  trackSyncEndpoint,
-} from '#shared/contracts/tracking.ts'
+/** A phone that calls the service: it repeats what failed for a while. */
+import type { Profile } from '#shared/contracts/profile.ts'
+import type { CheckInAnswer, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
+import type { Answer, ClientError } from '../answer.ts'
+import { isTemporary } from '../backoff.ts'
+import { createClient } from '../create-client.ts'
 import { ReplayFault } from './replay-error.ts'
 import type { Step } from './plan-requests.ts'
 
-export interface Client {
+export interface Phone {
   /** Each call resolves with the service's answer, and throws ReplayFault for a permanent refusal. */
   checkIn(body: Extract<Step, { kind: 'check-in' }>['body']): Promise<CheckInAnswer>
   sync(body: Extract<Step, { kind: 'sync' }>['body']): Promise<TrackSyncAnswer>
   profile(userId: string): Promise<Profile>
 }
 
-export interface ClientSettings {
+export interface PhoneSettings {
   /** Origin and base path, without a trailing slash. */
   readonly url: string
   readonly tls: Bun.TLSOptions
@@ -31,39 +27,26 @@ export interface ClientSettings {
 /** Timeout of a request; longer than the timeout of the proxy. */
 const ANSWER_MS = 30_000
 
-export function createClient({ url, tls, tries, wait }: ClientSettings): Client {
-  async function ask<T>(
-    method: 'GET' | 'POST',
-    path: string,
-    body: object | null,
-    data: z.ZodType<T>,
-  ): Promise<T> {
-    const init = {
-      method,
-      tls,
-      ...(body === null
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    }
+export function createPhone({ url, tls, tries, wait }: PhoneSettings): Phone {
+  const client = createClient({
+    baseUrl: url,
+    timeoutMs: ANSWER_MS,
+    fetch: (address, init) => fetch(address, { ...init, tls, redirect: 'manual' }),
+  })
+  async function ask<T>(call: () => Promise<Answer<T>>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      const outcome = await exchange(url, path, init)
-      if ('answer' in outcome) return read(url + path, outcome.answer, data)
-      if (!outcome.passing) throw new ReplayFault(outcome.sentence)
-      if (attempt >= tries) throw new ReplayFault(`Given up after ${attempt} tries. ${outcome.sentence}`)
-      await wait(outcome.afterMs ?? backoffMs(attempt), outcome.sentence)
+      const answer = await call()
+      if (answer.ok) return answer.data
+      const refusal = refusalOf(url, answer.error)
+      if (!refusal.passing) throw new ReplayFault(refusal.sentence)
+      if (attempt >= tries) throw new ReplayFault(`Given up after ${attempt} tries. ${refusal.sentence}`)
+      await wait(refusal.afterMs ?? backoffMs(attempt), refusal.sentence)
     }
   }
-
   return {
-    checkIn: (body) => ask('POST', checkInEndpoint.path, body, checkInEndpoint.data),
-    sync: (body) => ask('POST', trackSyncEndpoint.path, body, trackSyncEndpoint.data),
-    profile: (userId) =>
-      ask(
-        'GET',
-        profileEndpoint.path.replace(':userId', encodeURIComponent(userId)),
-        null,
-        profileEndpoint.data,
-      ),
+    checkIn: (body) => ask(() => client.checkIn(body)),
+    sync: ({ user_id, points }) => ask(() => client.syncTrack({ user_id, points: [...points] })),
+    profile: (userId) => ask(() => client.readProfile({ userId })),
   }
 }
 
@@ -72,24 +55,6 @@ export interface Refusal {
   readonly passing: boolean
   readonly afterMs: number | null
   readonly sentence: string
-}
-
-async function exchange(
-  url: string,
-  path: string,
-  init: BunFetchRequestInit,
-): Promise<{ readonly answer: string } | Refusal> {
-  try {
-    const response = await fetch(url + path, {
-      ...init,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(ANSWER_MS),
-    })
-    const text = await response.text()
-    return response.ok ? { answer: text } : refusalOf(response, text)
-  } catch (error) {
-    return failureOf(url, error)
-  }
 }
 
 /** Back-off: 1 s, doubled with each attempt, at most 30 s. */
@@ -106,61 +71,42 @@ const ADVICE: Record<string, string> = {
   'invalid-request': 'If it is about the time: --ends or --keep-time puts the track elsewhere.',
 }
 
-/** Classifies a refusal: 429 and 5xx are temporary, all others permanent. */
-export function refusalOf(response: Response, text: string): Refusal {
-  const body = ErrorBody.partial({ code: true }).safeParse(parseJson(text))
-  const said = body.success ? body.data.error : 'no reason given'
-  const advice = body.success ? ADVICE[body.data.code ?? ''] : 'Check --url.'
-  const id = response.headers.get('x-request-id')
-  const passing = response.status === 429 || response.status >= 500
-  return {
-    passing,
-    afterMs: secondsOf(response.headers.get('retry-after')),
-    sentence:
-      `The service answers ${response.status}: ${said.replace(/[.\s]*$/, '.')}` +
-      (passing || advice === undefined ? '' : ` ${advice}`) +
-      (passing || id === null ? '' : ` (request ${id})`),
+/** Classifies what a call failed with. */
+export function refusalOf(url: string, error: ClientError): Refusal {
+  if (error.status === 0)
+    return failureOf(url, error.code === 'network' ? error.cause : { message: error.message })
+  const { status, code, requestId, retryAfter } = error
+  if (status === 200)
+    return permanent(`${url} does not answer as this service does: ${error.message} Check --url.`)
+  const isOurs = error.body !== undefined
+  const said = isOurs ? error.message : 'no reason given'
+  const sentence = `The service answers ${status}: ${said.replace(/[.\s]*$/, '.')}`
+  if (isTemporary(error)) {
+    // A wait of no second would be a loop.
+    const afterMs = retryAfter === undefined ? null : Math.max(1, retryAfter) * 1_000
+    return { passing: true, afterMs, sentence }
   }
+  const advice = isOurs ? ADVICE[code] : 'Check --url.'
+  return permanent(
+    sentence +
+      (advice === undefined ? '' : ` ${advice}`) +
+      (requestId === undefined ? '' : ` (request ${requestId})`),
+  )
 }
 
-/** `Retry-After` in milliseconds; this API uses only the form in seconds. */
-const secondsOf = (header: string | null): number | null =>
-  header !== null && /^\d{1,6}$/.test(header) ? Math.max(1, Number(header)) * 1_000 : null
+const permanent = (sentence: string): Refusal => ({ passing: false, afterMs: null, sentence })
 
 /** Classifies an error of `fetch`: certificate errors are permanent, connection errors temporary. */
 export function failureOf(url: string, error: unknown): Refusal {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-  if (/CERT|VERIFY|HOSTNAME/.test(String(code))) {
-    return {
-      passing: false,
-      afterMs: null,
-      sentence:
-        `The certificate of ${url} is not trusted (${String(message)}). Name its authority with --ca <file>; ` +
+  if (/CERT|VERIFY|HOSTNAME/.test(String(code)))
+    return permanent(
+      `The certificate of ${url} is not trusted (${String(message)}). Name its authority with --ca <file>; ` +
         `the embedded run keeps its own in <data directory>/tls/cert.pem. For a rehearsal only: --insecure.`,
-    }
-  }
+    )
   const sentence =
     code === 'ECONNREFUSED'
       ? `Nothing listens at ${url}. Start the service there (bun start), or check --url.`
       : `No answer from ${url} (${String(message)}). Check --url and the network.`
   return { passing: true, afterMs: null, sentence }
-}
-
-function read<T>(address: string, text: string, data: z.ZodType<T>): T {
-  const envelope = z.object({ ok: z.literal(true), data }).safeParse(parseJson(text))
-  if (!envelope.success) {
-    throw new ReplayFault(
-      `${address} does not answer as this service does. Check --url.\n${z.prettifyError(envelope.error)}`,
-    )
-  }
-  return envelope.data.data
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The contract rejects the value, because every answer of this service is JSON.
-    return undefined
-  }
 }

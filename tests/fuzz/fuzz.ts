@@ -2,6 +2,7 @@
 import { withoutReferences } from './references.ts'
 import fc from 'fast-check'
 import { admin, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
+import { newTracker } from '#tests/helpers/trackers.ts'
 import { bytesOf } from './bytes.ts'
 import { UNFINISHED } from './framing.ts'
 import { declaredBy, faultOf } from './oracle.ts'
@@ -89,7 +90,8 @@ export async function fuzz(
     (await (await stack.fetch('/api/event/openapi.json')).json()) as Description,
   )
   const tokens = (['owner', 'manager', 'volunteer'] as const).map((role) => admin(role)['X-Admin-Token'])
-  const arbitrary = requests(document, tokens)
+  const { key } = await newTracker(stack, 'fuzz-tracker')
+  const arbitrary = requests(document, { tokens, trackerKey: key })
   const found = new Map<string, Finding>()
   const statuses = new Map<string, number>()
   const away: string[] = []

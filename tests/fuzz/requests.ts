@@ -5,6 +5,7 @@ import { hostileText, mutate, mutation, writeJson } from './json.ts'
 import { multipart, picture } from './pictures.ts'
 import { fromSchema, parameter, type Schema, userId } from './schema.ts'
 import { lineEvents, push } from './messages.ts'
+import { tracker, trackerForm } from './trackers.ts'
 import { type Framing, framed, framing, isSound } from './framing.ts'
 
 export interface FuzzRequest {
@@ -113,9 +114,11 @@ const optional = (name: string, value: fc.Arbitrary<string>) =>
     { weight: 1, arbitrary: fc.tuple(queryKey, value).map(([key, one]) => `${key}=${one}&${name}=${one}`) },
   )
 
-function targetOf(path: string, { parameters }: Operation): fc.Arbitrary<string> {
+function targetOf(path: string, { parameters }: Operation, key: string): fc.Arbitrary<string> {
   const value = ({ name, schema }: Operation['parameters'][number]) =>
-    inUrl(name === 'cursor' ? cursor : name === 'file' ? file : parameter(name, schema))
+    name === 'key'
+      ? fc.oneof({ weight: 9, arbitrary: fc.constant(key) }, inUrl(parameter(name, schema)))
+      : inUrl(name === 'cursor' ? cursor : name === 'file' ? file : parameter(name, schema))
   const inPath = parameters.filter((one) => one.in === 'path')
   const query = parameters.filter((one) => one.in === 'query')
   return fc
@@ -154,24 +157,31 @@ const TYPES = [
 
 function bodyOf(operation: string, { requestBody }: Operation): fc.Arbitrary<Body> {
   const schema = requestBody?.content['application/json']?.schema
+  const form = requestBody?.content['application/x-www-form-urlencoded']?.schema
   const known =
     schema !== undefined
       ? typed(
           'application/json',
-          json(operation.endsWith('/push') ? fc.oneof(push, fromSchema(schema)) : fromSchema(schema)),
+          json(
+            operation.endsWith('/push')
+              ? fc.oneof(push, fromSchema(schema))
+              : tracker(operation, fromSchema(schema)),
+          ),
         )
-      : operation.endsWith('/webhook')
-        ? typed('application/json', json(lineEvents))
-        : requestBody !== undefined
-          ? fc.oneof(
-              typed('image/png', picture),
-              multipart,
-              typed(
-                'application/json',
-                picture.map((bytes) => Buffer.from(JSON.stringify({ image: bytes.toString('base64') }))),
-              ),
-            )
-          : typed('', fc.constant(Buffer.alloc(0)))
+      : form !== undefined
+        ? typed('application/x-www-form-urlencoded', trackerForm)
+        : operation.endsWith('/webhook')
+          ? typed('application/json', json(lineEvents))
+          : requestBody !== undefined
+            ? fc.oneof(
+                typed('image/png', picture),
+                multipart,
+                typed(
+                  'application/json',
+                  picture.map((bytes) => Buffer.from(JSON.stringify({ image: bytes.toString('base64') }))),
+                ),
+              )
+            : typed('', fc.constant(Buffer.alloc(0)))
   return fc.oneof(
     { weight: 14, arbitrary: known },
     { weight: 1, arbitrary: typed('application/json', json(fc.constant({}))) },
@@ -189,12 +199,19 @@ function bodyOf(operation: string, { requestBody }: Operation): fc.Arbitrary<Bod
   )
 }
 
-/** Every kind of request to one operation. @param tokens valid ones */
-function requestTo(method: string, path: string, operation: Operation, tokens: readonly string[]) {
+/** Valid secrets. */
+export interface Secrets {
+  /** Of operators. */
+  readonly tokens: readonly string[]
+  readonly trackerKey: string
+}
+
+/** Every kind of request to one operation. */
+function requestTo(method: string, path: string, operation: Operation, { tokens, trackerKey }: Secrets) {
   const name = `${method} ${path}`
   return fc
     .record({
-      target: targetOf(path, operation),
+      target: targetOf(path, operation, trackerKey),
       body: bodyOf(name, operation),
       how: framing(tokens, operation.requestBody !== undefined),
     })
@@ -216,13 +233,13 @@ function requestTo(method: string, path: string, operation: Operation, tokens: r
 }
 
 /** Requests to every operation of the document with equal probability. */
-export function requests(document: Description, tokens: readonly string[]): fc.Arbitrary<FuzzRequest> {
+export function requests(document: Description, secrets: Secrets): fc.Arbitrary<FuzzRequest> {
   const all = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => [method.toUpperCase(), path, operation] as const),
   )
   return fc.oneof(
     ...all
       .filter(([method, path]) => !LEFT_OUT.includes(`${method} ${path}`))
-      .map(([method, path, operation]) => requestTo(method, path, operation, tokens)),
+      .map(([method, path, operation]) => requestTo(method, path, operation, secrets)),
   )
 }

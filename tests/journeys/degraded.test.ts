@@ -16,6 +16,7 @@ import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
 import { admin, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { newTracker } from '#tests/helpers/trackers.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { TABLE } from './degraded-table.ts'
 
@@ -117,7 +118,8 @@ describeOnServers('reading', () => {
     })
     const { id } = await dataOf(pushed, pushEndpoint)
     const { id: share } = await dataOf(await post(stack, 'shares', { user_id: userId }), createShareEndpoint)
-    parameters = { userId, file: filename, id: id!, share }
+    const { key } = await newTracker(stack, userId)
+    parameters = { userId, key, file: filename, id: id!, share }
     await until(
       async () => (await ask(READING.find(({ path }) => path === '/api/event/data')!)).status === 200,
       {

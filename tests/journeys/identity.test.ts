@@ -35,6 +35,7 @@ const WRITES: readonly (readonly [path: string, body: object])[] = [
   ['privacy', {}],
   ['participant-status', { status: 'active' }],
   ['shares', { live_hours: 1 }],
+  ['trackers', { label: 'x' }],
 ]
 
 describeBothStacks(

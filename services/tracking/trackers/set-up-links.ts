@@ -6,6 +6,9 @@ import type { AppSetUp, NewTracker, TrackerApp } from '#shared/contracts/tracker
 const INTERVAL_S = 30
 const DISTANCE_M = 20
 
+/** The empty border that readers of QR codes need, in modules. */
+const QUIET_ZONE = 4
+
 /** The name of a device in an app: the beginning of the tracker's id, because an app may show or send it. */
 const deviceOf = (id: string): string => id.slice(0, 8)
 
@@ -52,7 +55,7 @@ const osmAndUrl = (url: string): string => `${url}?lat={0}&lon={1}&timestamp={2}
 const setUp = (url: string, link: string | null): AppSetUp => ({
   url,
   link,
-  qr: encodeQr(link ?? url, 'svg'),
+  qr: encodeQr(link ?? url, 'svg', { border: QUIET_ZONE }),
 })
 
 /** The set-up of every app. @param id of the tracker */

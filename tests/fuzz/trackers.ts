@@ -1,0 +1,52 @@
+/** Bodies of tracker apps: as their sources write them, with faults at any place. */
+import fc from 'fast-check'
+import { FORMS, type Fix } from '#tests/tracking/tracker-bodies.ts'
+import { NO_POSITIONS, REFUSED } from '#tests/tracking/tracker-oddities.ts'
+import { hostileText } from './json.ts'
+
+const fix: fc.Arbitrary<Fix> = fc.record({
+  lat: fc.double({ min: -91, max: 91 }),
+  lng: fc.double({ min: -181, max: 181 }),
+  ms: fc.integer({ min: -1, max: 86_400 * 40 }).map((ago) => Date.now() - ago * 1_000),
+  speedMs: fc.option(fc.double({ min: -2, max: 1e10, noNaN: true })),
+})
+
+const sent = fc
+  .tuple(
+    fc.constantFrom(
+      ...Object.values(FORMS),
+      ...Object.values(NO_POSITIONS),
+      ...REFUSED.map(([, , form]) => form),
+    ),
+    fix,
+  )
+  .map(([form, at]) => form(at))
+
+const parsed = (body: string | undefined): unknown => {
+  try {
+    return JSON.parse(body ?? 'null') as unknown
+  } catch {
+    return body
+  }
+}
+
+/** A JSON body for an operation: of tracker apps, any app's. @param usual bodies by its schema */
+export const tracker = (operation: string, usual: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  operation.includes('/ingest/')
+    ? fc.oneof(
+        usual,
+        sent.map(({ body }) => parsed(body)),
+      )
+    : usual
+
+/** A form, with faults in its values. */
+export const trackerForm: fc.Arbitrary<Buffer> = fc
+  .tuple(
+    sent,
+    fc.option(fc.tuple(fc.constantFrom('lat', 'lon', 'timestamp', 'speed', 'location'), hostileText)),
+  )
+  .map(([{ body, query }, fault]) => {
+    const form = new URLSearchParams(body ?? query ?? '')
+    if (fault !== null) form.set(fault[0], fault[1])
+    return Buffer.from(form.toString())
+  })

@@ -11,7 +11,7 @@ import { type Outcome, openWire, type Wire } from './wire.ts'
 
 /** Rate limits above what the fuzzer sends. */
 export const UNLIMITED = Object.fromEntries(
-  ['CHECKIN', 'SYNC', 'SURVEY', 'USER_WRITE', 'ADDRESS_WRITE', 'ADDRESS', 'ADMIN'].map((name) => [
+  ['CHECKIN', 'SYNC', 'INGEST', 'SURVEY', 'USER_WRITE', 'ADDRESS_WRITE', 'ADDRESS', 'ADMIN'].map((name) => [
     `EVENT_LIMIT_${name}`,
     '1000000000',
   ]),

@@ -25,10 +25,16 @@ const byOperation = new Map(
   ENDPOINTS.map((endpoint) => [`${endpoint.method} ${pathOf(endpoint.path)}`, endpoint]),
 )
 
-function statusFault(request: FuzzRequest, { status }: Answer, declared: readonly number[]): string | null {
+/** Tracker apps keep their points on a 503, which is how they are told that the event is paused, or to wait. */
+const isPause = ({ operation }: FuzzRequest, { status, body }: Answer): boolean =>
+  status === 503 && operation.includes('/ingest/') && /"code":"(paused|too-slow)"/.test(body.toString())
+
+function statusFault(request: FuzzRequest, answer: Answer, declared: readonly number[]): string | null {
+  const { status } = answer
   if (declared.includes(status) && status < 500) return null
   // These two have their own timeouts, which a store can exceed on a busy machine.
   if (status === 503 && BOUNDED.includes(request.operation)) return null
+  if (isPause(request, answer)) return null
   if (!request.sound && (NO_HTTP.includes(status) || status < 300)) return null
   if (request.bent && (REFUSED.includes(status) || status === 501 || status < 300 || status === 304))
     return null

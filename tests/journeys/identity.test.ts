@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { userSyncEndpoint } from '#shared/contracts/profile.ts'
+import { createTrackerEndpoint } from '#shared/contracts/trackers.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
@@ -73,6 +74,24 @@ describeBothStacks(
         body: JSON.stringify({ user_id: userId, role: 'volunteer' }),
       })
       expect(role.status).toBe(200)
+    })
+
+    test('trackers are listed and revoked by their own pilgrim only', async () => {
+      const userId = newPilgrimId()
+      const own = { Authorization: `Bearer ${await tokenOf(userId)}` }
+      const stranger = { Authorization: `Bearer ${await tokenOf(newPilgrimId())}` }
+      const made = await post('trackers', { user_id: userId }, own.Authorization)
+      const { id } = await dataOf(made, createTrackerEndpoint)
+      for (const [method, path] of [
+        ['GET', 'trackers'],
+        ['DELETE', `trackers/${id}`],
+      ] as const) {
+        const call = (headers: Record<string, string>) =>
+          stack.fetch(`/api/event/${path}?user_id=${userId}`, { method, headers })
+        await sentenceOf(await call({}), 401, 'unauthorized')
+        await sentenceOf(await call(stranger), 403, 'forbidden')
+        expect((await call(own)).status).toBe(200)
+      }
     })
 
     test('first_seen and last_seen are instants for the pilgrim and days for others', async () => {

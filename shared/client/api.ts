@@ -153,6 +153,13 @@ export interface CellFeature {
   }
 }
 
+export interface ChangeShareRequest {
+  user_id: UserId
+  /** From now on for so many hours; null: no longer */
+  live_hours?: number | null
+  show_name?: boolean | null
+}
+
 export interface CheckIn {
   lat: Latitude
   lng: Longitude
@@ -233,6 +240,13 @@ export interface Condition {
   as_of: Time
 }
 
+export interface CreateShareRequest {
+  user_id: UserId
+  /** Shows where the pilgrim is, from now on for so many hours */
+  live_hours?: number | null
+  show_name?: boolean | null
+}
+
 export type Day = string
 
 export interface DeadLetter {
@@ -301,7 +315,7 @@ export interface ErrorBody {
 }
 
 /** Stable; clients branch on it */
-export type ErrorCode = 'invalid-request' | 'unauthorized' | 'forbidden' | 'paused' | 'ended' | 'not-found' | 'method-not-allowed' | 'too-slow' | 'conflict' | 'erased' | 'too-large' | 'rate-limited' | 'internal' | 'unavailable' | 'buffer-full'
+export type ErrorCode = 'invalid-request' | 'unauthorized' | 'forbidden' | 'paused' | 'ended' | 'not-found' | 'method-not-allowed' | 'too-slow' | 'conflict' | 'erased' | 'gone' | 'too-large' | 'rate-limited' | 'internal' | 'unavailable' | 'buffer-full'
 
 export interface EventConfig {
   name: string
@@ -630,6 +644,10 @@ export interface ListMessagesAnswer {
 export interface ListRolesAnswer {
   items: RoleAssignment[]
   next_cursor: string | null
+}
+
+export interface ListSharesAnswer {
+  items: Share[]
 }
 
 export interface ListTokensAnswer {
@@ -1040,6 +1058,11 @@ export interface Replayed {
   outcome: 'replayed' | 'refused' | 'erased'
 }
 
+export interface RevokeShareAnswer {
+  id: string
+  revoked: true
+}
+
 export interface RevokeTrackerAnswer {
   id: string
 }
@@ -1104,6 +1127,21 @@ export interface SetStatusRequest {
   status: 'paused' | 'active'
   /** Error message that pilgrims get. If absent: removed when the status changes, unchanged when it does not. Empty: removed */
   message?: string | null
+}
+
+export interface Share {
+  id: string
+  /** Address of the page. It contains no user id */
+  url: string
+  /** Address of the card, a PNG */
+  image_url: string
+  /** Until then the page shows where the pilgrim is; null: it does not */
+  live_until: Time | null
+  /** Whether page and card show the display name */
+  show_name: boolean
+  created_at: Time
+  /** From then on the link is gone (410) */
+  expires_at: Time
 }
 
 export interface Snapshot {
@@ -1472,6 +1510,14 @@ export interface UserDetail {
   }[]
   /** The pilgrim’s tracker apps, oldest first, without their keys */
   trackers: Tracker[]
+  /** The pilgrim’s links, newest first, without their addresses, which are the pilgrim’s to give */
+  shares: {
+    made_by: 'pilgrim' | 'bot'
+    show_name: boolean
+    live_until: Time | null
+    created_at: Time
+    expires_at: Time
+  }[]
   /** Time of the first contact; null for a pilgrim who is in the buffer only */
   created_at: Time | null
   /** Time of the last change of the profile */
@@ -1580,6 +1626,13 @@ export interface Operations {
     input: AssignRoleRequest
     data: AssignRoleAnswer
   }
+  /** Changes what a link shows */
+  changeShare: {
+    input: {
+      id: string
+    } & Caller<ChangeShareRequest>
+    data: Share
+  }
   /** Accepts a GPS check-in; answers when it is durable; the next flush writes it to the database */
   checkIn: {
     input: Caller<CheckIn>
@@ -1591,6 +1644,11 @@ export interface Operations {
       user_id?: UserId
     }
     data: PhotoCount
+  }
+  /** Makes a link that a pilgrim can pass on; withdrawal, a consent taken back and an erasure end it */
+  createShare: {
+    input: Caller<CreateShareRequest>
+    data: Share
   }
   /** Makes a key for a tracker app, with set-up links; a pilgrim has at most 10 at a time */
   createTracker: {
@@ -1825,6 +1883,14 @@ export interface Operations {
       cursor?: string | number
     }
     data: ListRolesAnswer
+  }
+  /** The links of a pilgrim that work, newest first */
+  listShares: {
+    input: {
+      /** May be sent as the header X-Line-User-Id instead */
+      user_id?: UserId
+    }
+    data: ListSharesAnswer
   }
   /** All survey submissions with counts per question; CSV with Accept: text/csv */
   listSurveys: {
@@ -2078,6 +2144,15 @@ export interface Operations {
     }
     data: Replayed
   }
+  /** Revokes a link at once; it can not be restored */
+  revokeShare: {
+    input: {
+      id: string
+      /** May be sent as the header X-Line-User-Id instead */
+      user_id?: UserId
+    }
+    data: RevokeShareAnswer
+  }
   /** Revokes a tracker: its key is refused from the answer on, by every replica */
   revokeTracker: {
     input: {
@@ -2136,6 +2211,15 @@ export interface Operations {
     }
     data: string
   }
+  /** The page of a link, for everybody who has it; with .png at the end its card. A link that is revoked, expired or unknown gets 410 */
+  showShare: {
+    input: {
+      file: string
+      /** zh-Hant, zh-Hans, en or ja; for any other value Accept-Language decides */
+      lang?: string | number
+    }
+    data: Blob
+  }
   /** Submits feedback; a user id is optional */
   submitFeedback: {
     input: Caller<FeedbackRequest>
@@ -2188,8 +2272,10 @@ export interface StreamEvents {
 /** How each operation is called: method, path, and flags (see shared/openapi/write-client.ts). */
 export const OPERATIONS = {
   assignRole: 'POST /api/event/admin/roles a',
+  changeShare: 'PATCH /api/event/shares/{id} ub',
   checkIn: 'POST /api/event/checkin ub',
   countPhotos: 'GET /api/event/photos/count uq',
+  createShare: 'POST /api/event/shares ub',
   createTracker: 'POST /api/event/trackers ub',
   deployMenus: 'POST /api/event/admin/richmenu a',
   drawCard: 'POST /api/event/og-image aub',
@@ -2212,6 +2298,7 @@ export const OPERATIONS = {
   listFeedback: 'GET /api/event/feedback a',
   listMessages: 'GET /api/event/push a',
   listRoles: 'GET /api/event/admin/roles a',
+  listShares: 'GET /api/event/shares uq',
   listSurveys: 'GET /api/event/admin/surveys a',
   listTokens: 'GET /api/event/admin/tokens a',
   listTrackers: 'GET /api/event/trackers uq',
@@ -2250,6 +2337,7 @@ export const OPERATIONS = {
   readUser: 'GET /api/event/admin/users/{userId} a',
   receiveWebhook: 'POST /api/event/webhook',
   requeueDeadLetter: 'POST /api/event/admin/dead-letters/{id}/replay a',
+  revokeShare: 'DELETE /api/event/shares/{id} uq',
   revokeTracker: 'DELETE /api/event/trackers/{id} uq',
   sendPush: 'POST /api/event/push a',
   setNotifications: 'PUT /api/event/admin/notifications a',
@@ -2260,6 +2348,7 @@ export const OPERATIONS = {
   setUserStatus: 'PUT /api/event/admin/users/{userId}/status a',
   showDocs: 'GET /api/event/docs t',
   showHome: 'GET / t',
+  showShare: 'GET /s/{file} o',
   submitFeedback: 'POST /api/event/feedback ub',
   submitSurvey: 'POST /api/event/submit ub',
   submitSurveyAlias: 'POST /api/event/survey ub',

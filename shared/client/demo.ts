@@ -1,32 +1,20 @@
 /** `bun run demo`: a pilgrimage with an invented crowd, against a service of its own or one that runs. */
 import { environment, type Environment } from '#shared/config/config.ts'
 import { createCrowd } from './demo/crowd.ts'
-import { type LinePlatform, startLinePlatform } from './demo/line-platform.ts'
 import { type Options, parseOptions, USAGE } from './demo/options.ts'
-import { type OwnService, startOwnService } from './demo/own-service.ts'
 import { pause } from './demo/phone.ts'
 import { runCrowd } from './demo/run-crowd.ts'
 import { type Figures, statusLine, summaryLines } from './demo/status-line.ts'
+import { openTarget, type Target } from './demo/open-target.ts'
 import { createTally } from './demo/tally.ts'
 import { chooseTimetable } from './demo/timetable.ts'
 import { readWay } from './demo/way.ts'
-import { createClient, type Fetch } from './index.ts'
+import { createClient } from './index.ts'
 import { ReplayFault } from './replay/replay-error.ts'
 import { createLiveLine, type LiveLine, type Output } from './demo/live-line.ts'
-import { trustFor } from './replay/trusted-certificates.ts'
 
 const SHOW_EVERY_MS = 1_000
 const ASK_EVERY_MS = 3_000
-
-/** Where the crowd sends to. */
-interface Target {
-  readonly url: string
-  readonly fetch: Fetch
-  readonly token: string | null
-  readonly lineSecret: string | null
-  readonly line: LinePlatform | null
-  readonly own: OwnService | null
-}
 
 /**
  * Runs the command.
@@ -58,50 +46,6 @@ export async function demo(
     if (!(error instanceof ReplayFault)) throw error
     line.note(error.exitCode === 2 ? `${error.message} (--help lists all options)` : error.message)
     return error.exitCode
-  }
-}
-
-async function openTarget(
-  options: Options,
-  env: Environment,
-  line: LiveLine,
-  signal: AbortSignal,
-): Promise<Target> {
-  if (options.url !== null) {
-    const tls = await trustFor({ ...options, url: options.url }, env.EVENT_DATA_DIR || './data')
-    return {
-      url: options.url,
-      fetch: (url, init) => fetch(url, { ...init, tls } as RequestInit),
-      token: options.token ?? (env.EVENT_VOLUNTEER_TOKEN || null),
-      lineSecret: env.LINE_CHANNEL_SECRET || null,
-      line: null,
-      own: null,
-    }
-  }
-  line.note('Starting a service with new data …')
-  const address = env.EVENT_PUBLIC_URL || `https://localhost:${env.EVENT_PORT || '8443'}`
-  const platform = startLinePlatform(`${address}/api/event/webhook`)
-  const settings = {
-    LINE_CHANNEL_SECRET: platform.secret,
-    LINE_CHANNEL_ACCESS_TOKEN: platform.token,
-    LINE_API_BASE_URL: platform.url,
-    LINE_DATA_API_BASE_URL: platform.url,
-  }
-  try {
-    const own = await startOwnService(env, settings, signal)
-    line.note(own.welcome)
-    const trusting: Fetch = (url, init) => fetch(url, { ...init, tls: { ca: own.ca } } as RequestInit)
-    return {
-      url: own.url,
-      fetch: trusting,
-      token: own.token,
-      lineSecret: platform.secret,
-      line: platform,
-      own,
-    }
-  } catch (error) {
-    await platform.stop()
-    throw error
   }
 }
 

@@ -58,7 +58,7 @@ function callOf(deed: Other): Call {
     case 'profile':
       return (client) => client.syncProfile({ display_name: deed.name, language: deed.language })
     case 'consent':
-      return (client) => client.setPrivacy({ agreed: deed.agreed, version: 'demo' })
+      return (client) => client.setPrivacy({ agreed: deed.agreed })
     case 'phone-number':
       return (client) => client.setPhone({ phone: deed.phone })
     case 'reported':

@@ -89,7 +89,8 @@ export async function startOwnService(
 const defaults = (env: Environment): Environment => ({
   EVENT_NAME: '白沙屯媽祖進香（示範）',
   EVENT_ROUTE: ROUTE_FILE,
-  EVENT_PUBLIC_URL: `https://localhost:${env.EVENT_PORT || '8443'}`,
+  // Port 0: any free one, which nobody knows before.
+  ...(env.EVENT_PORT === '0' ? {} : { EVENT_PUBLIC_URL: `https://localhost:${env.EVENT_PORT || '8443'}` }),
   EVENT_FLUSH_SECONDS: '5',
   EVENT_LIMIT_CHECKIN: LIMIT,
   EVENT_LIMIT_SYNC: LIMIT,

@@ -1,0 +1,129 @@
+/** The demo's simulation: the same for the same seed, in order of time, in bounded memory, never in the future. */
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import type { Act } from '#shared/client/demo/acts.ts'
+import { createCrowd } from '#shared/client/demo/crowd.ts'
+import { parseOptions } from '#shared/client/demo/options.ts'
+import { DAY_S, HOUR_S, processionKm, WALK_S } from '#shared/client/demo/procession.ts'
+import { chooseTimetable, dueMs } from '#shared/client/demo/timetable.ts'
+import { readWay } from '#shared/client/demo/way.ts'
+
+const way = readWay()
+const crowdOf = (seed: number, pilgrims = 30, sparseUntilS = 6 * DAY_S) =>
+  createCrowd({ pilgrims, seed, way, sparseUntilS })
+
+function hashOf(acts: Iterable<Act>): string {
+  const hash = createHash('sha256')
+  for (const act of acts) hash.update(JSON.stringify(act))
+  return hash.digest('hex')
+}
+
+describe('the crowd', () => {
+  test('is the same for the same seed, and another for another', () => {
+    expect(hashOf(crowdOf(1).acts())).toBe(hashOf(crowdOf(1).acts()))
+    expect(hashOf(crowdOf(1).acts())).not.toBe(hashOf(crowdOf(2).acts()))
+    expect(crowdOf(1).people).toEqual(crowdOf(1).people)
+  })
+
+  test('gives a pilgrim the same walk, however many others there are', () => {
+    const ofFirst = (pilgrims: number) => [...crowdOf(7, pilgrims).acts()].filter(({ who }) => who === 0)
+    expect(ofFirst(1)).toEqual(ofFirst(20))
+  })
+
+  test('acts in order of time, on the way, and goes home', () => {
+    const crowd = crowdOf(3)
+    let before = -Infinity
+    for (const { atS, who, deed } of crowd.acts()) {
+      expect(atS).toBeGreaterThanOrEqual(before)
+      expect(atS).toBeGreaterThanOrEqual(crowd.people[who]!.joinS)
+      before = atS
+      if (deed.kind !== 'point') continue
+      expect(deed.fix.lat).toBeWithin(23.5, 24.6)
+      expect(deed.fix.lng).toBeWithin(120.2, 120.75)
+    }
+    expect(crowd.movedKm.size).toBe(30)
+    expect(before).toBeLessThan(WALK_S + DAY_S)
+  })
+
+  test('has ids that are valid, different, and known as a demo’s', () => {
+    const ids = crowdOf(1, 2_000).people.map(({ userId }) => userId)
+    expect(new Set(ids).size).toBe(2_000)
+    for (const id of ids) expect(id).toMatch(/^(Ude30[0-9a-f]{28}|demo-1-\d+)$/)
+  })
+
+  test('needs no more memory for what was before', () => {
+    const usedMb = () => {
+      Bun.gc(true)
+      return process.memoryUsage().heapUsed / 1e6
+    }
+    const acts = crowdOf(1, 400, 0).acts()
+    const skip = (count: number) => {
+      for (let i = 0; i < count; i++) if (acts.next().done) throw new Error('the crowd has gone home')
+    }
+    skip(50_000)
+    const early = usedMb()
+    skip(500_000)
+    expect(usedMb() - early).toBeLessThan(10)
+  })
+})
+
+describe('the timetable', () => {
+  const NOON = Date.parse('2026-04-12T04:00:00Z')
+  const HOURS = Array.from({ length: 24 }, (_, hour) => NOON + hour * HOUR_S * 1_000 + 1_234_567)
+  const hourInTaiwan = (ms: number) => ((ms / 1_000 + 8 * HOUR_S) % DAY_S) / HOUR_S
+
+  test.each(HOURS)('begins within the last day, by daylight (%p)', (nowMs) => {
+    const { departureMs, fromS } = chooseTimetable(null, 60, nowMs)
+    expect(hourInTaiwan(departureMs)).toBe(0)
+    const beganMs = departureMs + fromS * 1_000
+    expect((nowMs - beganMs) / HOUR_S / 1_000).toBeWithin(5, 23.01)
+    expect([5, 12]).toContain(hourInTaiwan(beganMs))
+  })
+
+  test.each(HOURS)('can have the whole walk in the past (%p)', (nowMs) => {
+    const { departureMs } = chooseTimetable('whole', 60, nowMs)
+    expect(departureMs + (WALK_S + 6 * HOUR_S) * 1_000).toBeLessThan(nowMs)
+    expect(nowMs - departureMs).toBeLessThan(10 * DAY_S * 1_000)
+  })
+
+  test('sends history at once, then at the speed, and nothing before it happens', () => {
+    const timetable = chooseTimetable(null, 60, NOON)
+    const due = (afterS: number) => dueMs(timetable, timetable.fromS + afterS, NOON) - NOON
+    expect(due(-HOUR_S)).toBe(0)
+    expect(due(HOUR_S)).toBe(60_000)
+    for (let hours = 0; hours < 40; hours++)
+      expect(dueMs(timetable, timetable.fromS + hours * HOUR_S, NOON)).toBeGreaterThanOrEqual(
+        timetable.departureMs + (timetable.fromS + hours * HOUR_S) * 1_000,
+      )
+  })
+})
+
+test('the procession is at its places in time', () => {
+  expect(processionKm(0, way)).toBe(0)
+  expect(processionKm(4.5 * DAY_S, way)).toBeCloseTo(way.turnKm)
+  expect(processionKm(WALK_S, way)).toBeCloseTo(way.lengthKm)
+})
+
+describe('the command line', () => {
+  const parse = (line: string) => parseOptions(line === '' ? [] : line.split(' '))
+
+  test('has defaults, and takes what it names', () => {
+    expect(parse('')).toMatchObject({ pilgrims: 500, speed: 60, seed: 1, from: null, url: null })
+    expect(parse('--whole --points 9')).toMatchObject({ from: 'whole', maxPoints: 9 })
+    expect(parse('--url https://walk.example/ --token t')).toMatchObject({ url: 'https://walk.example' })
+    expect(parse('--help')).toBeNull()
+  })
+
+  test.each([
+    ['--pilgrims 0', '--pilgrims must be a number from 1'],
+    ['--pilgrims 1.5', '--pilgrims must be a whole number'],
+    ['--speed x', '--speed must be a number from 1'],
+    ['--from 200', '--from must be a number from 0 to 191'],
+    ['--whole --from 3', 'exclude each other'],
+    ['--token abc', '--token belongs to --url'],
+    ['--url http://walk.example', '--url must look like https://'],
+    ['stray', 'stray'],
+  ])('refuses %p in a sentence', (line, sentence) => {
+    expect(() => parse(line)).toThrow(sentence)
+  })
+})

@@ -17,12 +17,20 @@ function addressOf({ path }: Endpoint, url: string, { params = {}, query = {} }:
   return `${url}${filled}${search.size > 0 ? `?${search}` : ''}`
 }
 
-function headersOf({ access, bodyKind, sent }: Endpoint, { headers = {} }: Example): Record<string, string> {
-  const media = bodyKind === 'none' ? null : (Object.keys(sent)[0] ?? 'application/json')
+/** The media type of a sample's body; null without a body. */
+function mediaOf({ bodyKind, sent }: Endpoint, { body, form }: Example): string | null {
+  if (bodyKind === 'none') return null
+  if (form !== undefined) return 'application/x-www-form-urlencoded'
+  return body === undefined ? (Object.keys(sent)[0] ?? 'application/octet-stream') : 'application/json'
+}
+
+function headersOf(endpoint: Endpoint, example: Example): Record<string, string> {
+  const { access } = endpoint
+  const media = mediaOf(endpoint, example)
   return {
     ...(media === null ? {} : { 'Content-Type': media }),
     ...(access === 'public' || access === 'optional' ? {} : { 'X-Admin-Token': '<token>' }),
-    ...headers,
+    ...example.headers,
   }
 }
 

@@ -57,7 +57,9 @@ const DESCRIPTION = `A success is \`{"ok": true, "data": …}\`. A refusal is \`
 A pilgrim is named by \`${USER_ID}\` in the body or the query of a request; ${OTHER_NAMES.map((name) => `\`${name}\``).join(' and ')} are
 accepted too, and the header \`X-Line-User-Id\` where the body has none. Answers name the pilgrim \`userId\`.
 
-Sending a write again is always safe. After 408, 429, 500, 503 and without an answer: keep the data, wait \`Retry-After\` seconds, send it again.`
+Sending a write again is always safe. After 408, 429, 500, 503 and without an answer: keep the data, wait \`Retry-After\` seconds, send it again.
+
+For programs, this document is at [/api/event/openapi.json](/api/event/openapi.json).`
 
 /** Which tokens a call needs or may have. */
 function securityOf(endpoint: Endpoint): Json[] {

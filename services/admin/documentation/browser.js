@@ -48,3 +48,5 @@ const COLOURS = {
 const theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 const page = document.querySelector('rapi-doc')
 for (const [name, value] of Object.entries({ theme, ...COLOURS[theme] })) page.setAttribute(name, value)
+// RapiDoc hides its list of operations on narrow screens. There they are shown below each other, folded.
+if (matchMedia('(max-width: 767px)').matches) page.setAttribute('render-style', 'view')

@@ -11,6 +11,7 @@ import { until } from '#tests/helpers/wait.ts'
 
 const CHECKIN = '/api/event/checkin'
 const LIMIT = 102_400
+const INGEST = '/api/event/ingest/a-key-of-a-tracker-in-the-path--/overland'
 
 /** A request as it arrives behind the proxy. */
 interface Seen {
@@ -168,11 +169,15 @@ describeOnServers('Caddy', () => {
     expect(await sentenceOf({ status, headers, text: async () => body }, 404, 'not-found')).toBeString()
   })
 
-  test('102,400 bytes pass and one more is refused, whether the length is declared or not', async () => {
-    for (const body of ['a'.repeat(LIMIT), streamed('a'.repeat(LIMIT))])
-      expect((await seen(await post(body))).body).toHaveLength(LIMIT)
-    for (const body of ['a'.repeat(LIMIT + 1), streamed('a'.repeat(LIMIT + 1))])
-      expect(await sentenceOf(await post(body), 413, 'too-large')).toContain('102400')
+  test.each([
+    [CHECKIN, LIMIT],
+    [INGEST, 1_048_576],
+  ])('%s takes %d bytes and refuses one more, whether the length is declared or not', async (path, limit) => {
+    const upload = (body: BodyInit) => send(path, { method: 'POST', body })
+    for (const body of ['a'.repeat(limit), streamed('a'.repeat(limit))])
+      expect((await seen(await upload(body))).body).toHaveLength(limit)
+    for (const body of ['a'.repeat(limit + 1), streamed('a'.repeat(limit + 1))])
+      expect(await sentenceOf(await upload(body), 413, 'too-large')).toContain(`${limit}`)
   })
 
   test('a service that does not answer is a 503 with Retry-After', async () => {

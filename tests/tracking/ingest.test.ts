@@ -1,0 +1,109 @@
+/** What a tracker app is answered in each state of the event and of the buffer, and what the ledger counts. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ingest } from '#services/tracking/ingest/ingest.ts'
+import { NO_POINT, type Received } from '#services/tracking/ingest/sent-point.ts'
+import type { SyncRules } from '#shared/buffer/sync-track.ts'
+import { Refusal, temporaryAs503 } from '#shared/http/errors.ts'
+import type { Kv, VersionedStatus } from '#shared/kv/kv.ts'
+import { createCalendar } from '#shared/rules/calendar.ts'
+import { type Replica, startReplica } from '#tests/buffer/replica.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { type KvDriver, quickKvDrivers, rules } from '#tests/kv/drivers.ts'
+
+const NOW = Date.now()
+const point = (secondsAgo: number) => ({
+  lat: 24,
+  lng: 121,
+  timestamp: NOW - secondsAgo * 1_000,
+  source: 'overland',
+})
+const batch = (count: number): Received => ({
+  points: Array.from({ length: count }, (_, i) => point(1 + i)),
+  refused: [],
+})
+
+function suite(driver: KvDriver): void {
+  describe(`a request of a tracker app over ${driver.name}`, () => {
+    let kv: Kv
+    beforeAll(async () => {
+      await driver.start()
+      kv = await driver.open()
+    })
+    afterAll(async () => {
+      await kv.close()
+      await driver.stop()
+    })
+
+    let version = 0
+    const setStatus = (status: VersionedStatus['status'], message: string | null = null) =>
+      kv.setStatus({ status, version: ++version, message })
+
+    /** Sends what an app sent; @returns the answer, the counts, and the pilgrim's points in the buffer. */
+    const send = async (replica: Replica, received: Received, userId = `U${crypto.randomUUID()}`) => {
+      const counts: Record<string, number> = {}
+      const syncRules: SyncRules = {
+        calendar: createCalendar('Asia/Taipei'),
+        area: () => true,
+        maxAgeMs: 1e10,
+        limit: rules().ingest,
+        count: (name, points) => (counts[name] = (counts[name] ?? 0) + points),
+      }
+      const taking = { buffer: replica, findKey: async () => userId, rules: syncRules, now: () => NOW }
+      const call = ingest(taking, 'overland', 'key', () => received)
+      const answer = await call.catch((error: unknown) => temporaryAs503(error))
+      const pending = (await kv.peek(userId)).length
+      return { answer: answer as Response | Refusal, counts, pending, userId }
+    }
+    const refusalOf = ({ answer }: { readonly answer: unknown }) => {
+      expect(answer).toBeInstanceOf(Refusal)
+      const { httpStatus, reason, headers } = answer as Refusal
+      return { httpStatus, reason, retryAfter: Number(headers['Retry-After']) > 0 }
+    }
+
+    test('of 2,500 points is admitted in parts, and charged once to the rate limit', async () => {
+      await setStatus('active')
+      await using replica = await startReplica(kv, { rules: rules({ ingest: { max: 1, windowMs: 60_000 } }) })
+      const sent = await send(replica, batch(2_500))
+      expect(sent.answer).toMatchObject({ status: 200 })
+      expect(sent.pending).toBe(2_500)
+      const again = await send(replica, batch(1), sent.userId)
+      expect(refusalOf(again)).toEqual({ httpStatus: 503, reason: 'rate-limited', retryAfter: true })
+    })
+
+    test('beyond the room for a pilgrim’s points is sent again later', async () => {
+      await setStatus('active')
+      await using replica = await startReplica(kv, { rules: rules({ pendingMax: 3 }) })
+      const sent = await send(replica, batch(4))
+      expect(refusalOf(sent)).toEqual({ httpStatus: 503, reason: 'buffer-full', retryAfter: true })
+      expect(sent.pending).toBe(0)
+    })
+
+    test('during a pause is sent again later, also with points from before', async () => {
+      await setStatus('paused', 'A typhoon comes.')
+      await using replica = await startReplica(kv)
+      const sent = await send(replica, batch(2))
+      expect(refusalOf(sent)).toEqual({ httpStatus: 503, reason: 'paused', retryAfter: true })
+      expect((sent.answer as Refusal).message).toBe('A typhoon comes.')
+      expect(sent.pending).toBe(0)
+      // What has no points is not kept either way.
+      expect((await send(replica, NO_POINT)).answer).toMatchObject({ status: 200 })
+    })
+
+    test('after the end is a success, so that the app forgets its points', async () => {
+      await setStatus('ended')
+      await using replica = await startReplica(kv)
+      const sent = await send(replica, batch(1_200))
+      expect(sent.answer).toMatchObject({ status: 200 })
+      expect(sent.pending).toBe(0)
+    })
+  })
+}
+for (const driver of quickKvDrivers()) suite(driver)
+
+test('a key that nobody has is refused before the body is read', async () => {
+  const read = () => {
+    throw new Error('was read')
+  }
+  const taking = { findKey: async () => null, now: () => NOW } as unknown as Parameters<typeof ingest>[0]
+  expect(await rejection(ingest(taking, 'owntracks', 'key', read))).toMatchObject({ httpStatus: 404 })
+})

@@ -7,7 +7,12 @@ import type { Role } from '#shared/contracts/fields.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
-const PARAMETERS: Record<string, string> = { userId: 'somebody', file: 'nothing.png', id: '999999999' }
+const PARAMETERS: Record<string, string> = {
+  userId: 'somebody',
+  file: 'nothing.png',
+  id: '999999999',
+  key: 'nobodys',
+}
 const pathOf = ({ path }: Endpoint): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = PARAMETERS[name]

@@ -246,4 +246,11 @@ function streamEvents(calls: readonly Call[]): Schema {
 /** Where the generated module is. */
 export const CLIENT_MODULE = join(import.meta.dir, '../client/api.ts')
 
-if (import.meta.main) await Bun.write(CLIENT_MODULE, clientModule())
+if (import.meta.main) {
+  const written = clientModule()
+  if (!process.argv.includes('--check')) await Bun.write(CLIENT_MODULE, written)
+  else if ((await Bun.file(CLIENT_MODULE).text()) !== written)
+    throw new Error(
+      'shared/client/api.ts differs from the contracts: run "bun run client:generate" and commit it.',
+    )
+}

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { openApiDocument } from './openapi-document.ts'
+import { PREAMBLE } from './client-preamble.ts'
 import { comment, nameOf, type Schema, typeOf } from './write-types.ts'
 
 interface Parameter {
@@ -221,18 +222,6 @@ function flagsOf({ operation }: Call, document: Document): string {
     json === undefined ? (isText(operation) ? 't' : 'o') : enveloped(json, document) === null ? 'j' : '',
   ].join('')
 }
-
-/** What the interfaces below refer to. */
-const PREAMBLE = `/** No field. */
-export type Nothing = Record<never, never>
-
-/** A pilgrim's request: \`user_id\` may be left to the client's identity. */
-export type Caller<T> = T extends unknown ? Omit<T, 'user_id'> & { user_id?: string } : never
-
-/** A body that is sent as it is: a picture, for example. */
-export interface RawBody {
-  body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | FormData | string
-}`
 
 const lineOf = (call: Call, document: Document): string =>
   `${call.method} ${call.path} ${flagsOf(call, document)}`.trimEnd()

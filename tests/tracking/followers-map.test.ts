@@ -17,6 +17,7 @@ import { onError, restore, sync } from '#tests/kv/drivers.ts'
 import { applied, config, log, route, sorted } from './followers-map-harness.ts'
 
 const MINUTE = 60_000
+const CROWD = 5
 const START = Date.parse('2026-04-12T04:10:00Z')
 const URL_OF_MAP = 'http://event.test/api/event/map'
 describeOnServers('the map of followers', () => {
@@ -44,7 +45,8 @@ describeOnServers('the map of followers', () => {
 
   function replica(stores: { kv?: Kv; db?: Database } = {}) {
     const live = new LivePositions(stores.kv ?? kv, now, log)
-    const map = new FollowersMap({ config, db, kv, now, log, ...stores }, new PublicMap(live, 5, now))
+    const crowds = new PublicMap(live, CROWD, now)
+    const map = new FollowersMap({ config, db, kv, now, log, ...stores }, crowds)
     const asked = (since?: number, headers: Record<string, string> = {}) =>
       map.answer(new Request(URL_OF_MAP, { headers }), since)
     const whole = async () => EventMap.parse(((await asked().json()) as { data: unknown }).data)
@@ -54,7 +56,7 @@ describeOnServers('the map of followers', () => {
       await live.refresh()
       await map.refresh()
     }
-    return { refresh, asked, whole, delta }
+    return { refresh, asked, whole, delta, crowds }
   }
   /** A crowd of people from one place along the route to another. */
   async function standing(count: number, fromM: number, toM: number, t = nowMs): Promise<void> {
@@ -97,6 +99,26 @@ describeOnServers('the map of followers', () => {
     const map = await one.whole()
     expect(map.on_map).toBe(60)
     expect(map.front!.route_km).toBeWithin(1.9, 2.1)
+  })
+
+  test('tells nothing that the crowds of the live map do not tell', async () => {
+    const one = replica()
+    await standing(300, 2_000, 9_000)
+    await one.refresh()
+    const map = await one.whole()
+    const points = one.crowds.read({ limit: 5_000 })
+    expect(map.on_map).toBe(points.length)
+    for (const [latE5, lngE5, zoom, pilgrims] of map.cells) {
+      const half = 0.1 / 2 ** (zoom - 6) + 1e-5
+      const inside = points.filter(
+        ({ lat, lng }) => Math.abs(lat - latE5 / 1e5) <= half && Math.abs(lng - lngE5 / 1e5) <= half,
+      )
+      expect(pilgrims).toBeGreaterThanOrEqual(CROWD)
+      expect(inside.length).toBeGreaterThanOrEqual(pilgrims)
+    }
+    const kilometres = points.map((place) => route.project(place).alongM / 1_000)
+    for (const end of [map.front, map.middle, map.tail])
+      expect(Math.min(...kilometres.map((km) => Math.abs(km - end!.route_km!)))).toBeLessThan(0.02)
   })
 
   test('two replicas have one edition, and a delta since any of its versions leads to it', async () => {

@@ -5,7 +5,6 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
-import type { EventMap } from '#shared/contracts/map.ts'
 import type { LivePosition, LiveMap } from '#shared/contracts/tracking.ts'
 import { cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
 import { WIDEST_ZOOM } from '#shared/map/crowds.ts'
@@ -72,8 +71,6 @@ interface Round extends Poll {
   readonly people: Map<string, Told>
   /** The operators' map, which is the ground truth. */
   readonly exact: readonly LivePosition[]
-  /** The map of followers. */
-  readonly map: EventMap
 }
 
 let scene: Scene
@@ -112,8 +109,7 @@ async function ask(): Promise<Round> {
     const answer = (await (await scene.fetch(path)).json()) as object
     everybody.set(path, told(answer))
   }
-  const map = await dataOf<EventMap>('/api/event/map')
-  return { atMs: scene.nowMs, people: everybody, points, exact, map }
+  return { atMs: scene.nowMs, people: everybody, points, exact }
 }
 
 beforeAll(async () => {
@@ -232,25 +228,6 @@ describe('an attacker who knows every user id', () => {
     expect(linked(claims, before, after)).toBeLessThanOrEqual(claims.length / CROWD)
     const ids = new Set(before.points.map(({ id }) => id))
     expect(after.points.filter(({ id }) => ids.has(id))).toEqual([])
-  })
-
-  test('learns nothing from the map of followers that the crowds of the live map do not tell', () => {
-    for (const { map, points } of rounds) {
-      const shown = points.filter(({ recorded_at }) => recorded_at >= map.seen_since)
-      expect(map.on_map).toBe(shown.length)
-      for (const [latE5, lngE5, zoom, pilgrims] of map.cells) {
-        expect(pilgrims).toBeGreaterThanOrEqual(CROWD)
-        const half = 0.1 / 2 ** (zoom - 6) + 1e-5
-        const inside = shown.filter(
-          ({ lat, lng }) => Math.abs(lat - latE5 / 1e5) <= half && Math.abs(lng - lngE5 / 1e5) <= half,
-        )
-        expect(inside.length).toBeGreaterThanOrEqual(pilgrims)
-      }
-      // Front and tail are centres of crowds, to five decimals.
-      const places = new Set(shown.map(({ lat, lng }) => `${lat.toFixed(5)} ${lng.toFixed(5)}`))
-      for (const end of [map.front, map.tail])
-        expect(places).toContain(`${end!.lat.toFixed(5)} ${end!.lng.toFixed(5)}`)
-    }
   })
 
   test('is shown nearly everybody, and nobody in a group smaller than the crowd', () => {

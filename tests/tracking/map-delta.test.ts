@@ -26,7 +26,7 @@ describe('the parts of the map', () => {
       ],
       on_map: 11,
     } as unknown as EventMap
-    const next = {
+    const next: EventMap = {
       ...map,
       version: 2,
       as_of: 'b',
@@ -34,7 +34,7 @@ describe('the parts of the map', () => {
         [1, 2, 14, 5],
         [5, 6, 14, 7],
       ],
-    } as EventMap
+    }
     expect(deltaOf(map, next)).toEqual({
       since: 1,
       version: 2,

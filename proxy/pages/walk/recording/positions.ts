@@ -1,0 +1,44 @@
+/** The phone's positions, as the filter takes them. */
+import type { Fix } from './position-filter.ts'
+
+/** Why there is no position. */
+export type PositionFault = 'permission' | 'no-signal' | 'slow'
+
+/** An older position is of another place. */
+const STALE_MS = 30_000
+
+/**
+ * A position with its time by the service's clock: now, less the age that the device tells.
+ * @returns null for a position that the device has kept for long
+ */
+export function fixOf({ coords, timestamp }: GeolocationPosition, nowMs: number): Fix | null {
+  const ageMs = Date.now() - timestamp
+  if (ageMs > STALE_MS) return null
+  const { latitude, longitude, accuracy, altitude, speed } = coords
+  return {
+    // The clock of the positions may differ from the device's.
+    t: Math.round(nowMs - Math.max(0, ageMs)),
+    lat: latitude,
+    lng: longitude,
+    accuracy: Math.round(accuracy),
+    altitude: altitude === null ? null : Math.round(altitude),
+    // m/s
+    speed: speed === null || Number.isNaN(speed) ? null : Math.round(speed * 36) / 10,
+  }
+}
+
+export const faultOf = ({ code }: GeolocationPositionError): PositionFault =>
+  code === 1 ? 'permission' : code === 3 ? 'slow' : 'no-signal'
+
+export const OPTIONS: PositionOptions = { enableHighAccuracy: true, maximumAge: 0, timeout: 20_000 }
+
+/** One position, for a check-in or at rest. @returns a fault instead when there is none */
+export const onePosition = (nowOf: () => number, options: PositionOptions = OPTIONS): Promise<Fix | PositionFault> =>
+  new Promise((resolve) => {
+    if (!('geolocation' in navigator)) return resolve('no-signal')
+    navigator.geolocation.getCurrentPosition(
+      (position) => resolve(fixOf(position, nowOf()) ?? 'no-signal'),
+      (error) => resolve(faultOf(error)),
+      options,
+    )
+  })

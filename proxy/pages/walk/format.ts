@@ -5,7 +5,12 @@ import { pageData } from '../frame/page-data.ts'
 const { timeZone } = pageData()
 
 export const timeText = (ms: number): string =>
-  new Intl.DateTimeFormat(language.value, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone }).format(ms)
+  new Intl.DateTimeFormat(language.value, {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZone,
+  }).format(ms)
 
 /** A time of another day is shown with its day. */
 export function whenText(ms: number, nowMs: number): string {
@@ -15,9 +20,12 @@ export function whenText(ms: number, nowMs: number): string {
 
 /** A day `YYYY-MM-DD`. */
 export const dayText = (day: string): string =>
-  new Intl.DateTimeFormat(language.value, { month: 'short', day: 'numeric', weekday: 'short', timeZone: 'UTC' }).format(
-    Date.parse(`${day}T00:00:00Z`),
-  )
+  new Intl.DateTimeFormat(language.value, {
+    month: 'short',
+    day: 'numeric',
+    weekday: 'short',
+    timeZone: 'UTC',
+  }).format(Date.parse(`${day}T00:00:00Z`))
 
 export const numberText = (value: number, digits = 2): string =>
   new Intl.NumberFormat(language.value, { maximumFractionDigits: digits }).format(value)

@@ -9,7 +9,9 @@ export type Problem = {
 
 type ProblemWords = WalkWords['problems']
 
-const SENTENCES: Readonly<Record<Problem['code'], Exclude<keyof ProblemWords, 'rateLimited' | 'signInButton'> | 'paused' | 'ended'>> = {
+const SENTENCES: Readonly<
+  Record<Problem['code'], Exclude<keyof ProblemWords, 'rateLimited' | 'signInButton'> | 'paused' | 'ended'>
+> = {
   offline: 'offline',
   network: 'network',
   timeout: 'network',

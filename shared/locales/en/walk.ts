@@ -34,7 +34,8 @@ export const walk = {
     updateButton: 'Use it now',
     clock: (minutes: number, ahead: boolean) =>
       `The clock of this phone is ${minutes} minutes ${ahead ? 'fast' : 'slow'}. Your walk counts at the right time. Please set the clock to automatic.`,
-    outsideLine: 'LINE forgets pages without a network. Open this page in your browser, so that it works everywhere.',
+    outsideLine:
+      'LINE forgets pages without a network. Open this page in your browser, so that it works everywhere.',
     outsideLineButton: 'Open in the browser',
   },
   checkIn: {
@@ -52,7 +53,10 @@ export const walk = {
   queue: {
     nothing: 'Everything is sent.',
     waits: (checkIns: number, points: number) =>
-      `${[checkIns > 0 && count(checkIns, 'check-in', 'check-ins'), points > 0 && count(points, 'point of your way', 'points of your way')]
+      `${[
+        checkIns > 0 && count(checkIns, 'check-in', 'check-ins'),
+        points > 0 && count(points, 'point of your way', 'points of your way'),
+      ]
         .filter(Boolean)
         .join(' and ')} on this phone.`,
     safe: 'Nothing is lost. It is sent by itself.',
@@ -60,7 +64,8 @@ export const walk = {
     next: (time: string) => `Next try at ${time}.`,
     send: 'Send now',
     gpx: 'Save as a file (GPX)',
-    rejected: (number: number) => `${count(number, 'point', 'points')} can not be counted, because the time or the place is wrong.`,
+    rejected: (number: number) =>
+      `${count(number, 'point', 'points')} can not be counted, because the time or the place is wrong.`,
     rejectedDone: 'I understand',
   },
   record: {
@@ -73,7 +78,8 @@ export const walk = {
     waiting: 'Waiting for the first position …',
     dark: 'Dark screen, saves battery',
     darkLeave: 'Touch twice to come back',
-    honest: 'A web page records only while this screen is on. Keep the phone on this page, or use a tracker app for the night.',
+    honest:
+      'A web page records only while this screen is on. Keep the phone on this page, or use a tracker app for the night.',
     trackers: 'Record with an app',
     pauses: 'Gaps in the recording',
     noPauses: 'No gaps. Everything was recorded.',
@@ -169,7 +175,13 @@ export const walk = {
   feedback: {
     title: 'Report',
     category: 'What is it about?',
-    categories: { app: 'this app', route: 'the route', safety: 'safety', service: 'food, water, rest', other: 'something else' },
+    categories: {
+      app: 'this app',
+      route: 'the route',
+      safety: 'safety',
+      service: 'food, water, rest',
+      other: 'something else',
+    },
     text: 'What happened?',
     picture: 'Add a picture',
     pictureTooLarge: 'This picture can not be read. Please choose another one, or send without.',
@@ -209,7 +221,8 @@ export const walk = {
     data: 'My data',
     display: 'Language and display',
     install: 'Keep it as an app',
-    installHow: 'Open the menu of the browser and choose “Add to Home Screen”. The app then opens without a network.',
+    installHow:
+      'Open the menu of the browser and choose “Add to Home Screen”. The app then opens without a network.',
     installNow: 'Install',
   },
   data: {
@@ -217,7 +230,8 @@ export const walk = {
     json: 'All my data (JSON)',
     gpx: 'My way (GPX)',
     eraseTitle: 'Delete everything',
-    eraseWhy: 'Your name, your way and all else about you are deleted at the organisers and on this phone. This can not be undone.',
+    eraseWhy:
+      'Your name, your way and all else about you are deleted at the organisers and on this phone. This can not be undone.',
     erase: 'Delete everything about me',
     eraseSure: 'Really delete everything?',
     erased: 'Everything about you is deleted.',
@@ -258,7 +272,8 @@ export const walk = {
     storage: 'This browser keeps nothing. Please leave the private window, or free some storage.',
     invalid: 'Something is not right with this input. Please check it.',
     tooLarge: 'This is too large.',
-    unexpected: 'Another page answers, perhaps the sign-in of a Wi-Fi. Please open the browser and sign in there.',
+    unexpected:
+      'Another page answers, perhaps the sign-in of a Wi-Fi. Please open the browser and sign in there.',
     permission: 'The phone does not allow the position. Please allow it: settings, this browser, location.',
     'no-signal': 'No position. Please go out under the open sky and try again.',
     slow: 'The phone needs longer for its position. Please wait under the open sky and try again.',

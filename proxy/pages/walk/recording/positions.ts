@@ -33,7 +33,10 @@ export const faultOf = ({ code }: GeolocationPositionError): PositionFault =>
 export const OPTIONS: PositionOptions = { enableHighAccuracy: true, maximumAge: 0, timeout: 20_000 }
 
 /** One position, for a check-in or at rest. @returns a fault instead when there is none */
-export const onePosition = (nowOf: () => number, options: PositionOptions = OPTIONS): Promise<Fix | PositionFault> =>
+export const onePosition = (
+  nowOf: () => number,
+  options: PositionOptions = OPTIONS,
+): Promise<Fix | PositionFault> =>
   new Promise((resolve) => {
     if (!('geolocation' in navigator)) return resolve('no-signal')
     navigator.geolocation.getCurrentPosition(

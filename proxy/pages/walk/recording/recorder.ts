@@ -136,7 +136,8 @@ export function stopRecording(): void {
 export function watchRecording(): void {
   if (recording.value) keep(pauses, reopened(pauses.value))
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'hidden' && recording.value) keep(pauses, hindered(pauses.value, 'hidden'))
+    if (document.visibilityState === 'hidden' && recording.value)
+      keep(pauses, hindered(pauses.value, 'hidden'))
   })
   effect(() => {
     if (recording.value) begin()

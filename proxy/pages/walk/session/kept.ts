@@ -7,7 +7,7 @@ const listeners = new Map<string, (text: string | null) => void>()
 /** The names with which the storage keeps them begin so. */
 const STORED = 'event-'
 
-addEventListener('storage', ({ key, newValue }) => {
+window.addEventListener('storage', ({ key, newValue }) => {
   if (key !== null) listeners.get(key)?.(newValue)
 })
 

@@ -1,11 +1,21 @@
 /** The queue of check-ins and points: everything that is recorded is on this device first, and sent by itself. */
 import { signal } from '@preact/signals'
-import { createTrackQueue, openIndexedDbStore, type QueueState, type TrackQueue } from '#shared/client/index.ts'
+import { createTrackQueue, type QueueState, type QueueStore, type TrackQueue } from '#shared/client/index.ts'
+import { openIndexedDbStore } from '#shared/client/queue/indexed-db-store.ts'
 import { client, noteError, refreshProfile, signInNeeded } from './service.ts'
 
 /** Null until the store is open; `'failed'` where the browser refuses to keep anything. */
 export const queue = signal<TrackQueue | 'failed' | null>(null)
 export const waiting = signal<QueueState | null>(null)
+
+let store: QueueStore | null = null
+
+/** Forgets what waits, after an erasure. */
+export async function clearQueue(userId: string | null): Promise<void> {
+  const open = queue.value
+  if (open !== null && open !== 'failed') await open.stop()
+  if (userId !== null) await store?.clear(userId)
+}
 
 export type LastCheckIn = {
   readonly t: number
@@ -20,7 +30,7 @@ export const lastCheckIn = signal<LastCheckIn | null>(null)
 /** Opens the store and begins to send. */
 export async function openQueue(): Promise<void> {
   try {
-    const store = await openIndexedDbStore('walk')
+    store = await openIndexedDbStore('walk')
     const opened = createTrackQueue({
       client,
       store,

@@ -38,7 +38,10 @@ export function Record({ words }: { readonly words: WalkWords }) {
       <h2>{record.title}</h2>
       {on ? <State words={words} /> : null}
       <div class="row">
-        <Button kind={on ? undefined : 'primary'} onClick={() => (on ? stopRecording() : startRecording())}>
+        <Button
+          {...(on ? {} : { kind: 'primary' as const })}
+          onClick={() => (on ? stopRecording() : startRecording())}
+        >
           {on ? record.stop : record.start}
         </Button>
         {on ? <Button onClick={() => (darkScreen.value = true)}>{record.dark}</Button> : null}

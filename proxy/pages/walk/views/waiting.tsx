@@ -24,7 +24,9 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
       {quiet ? null : (
         <section class="card stack-2" data-waiting={checkIns + points}>
           <p role="status">
-            <strong>{checkIns + points === 0 ? words.queue.nothing : words.queue.waits(checkIns, points)}</strong>{' '}
+            <strong>
+              {checkIns + points === 0 ? words.queue.nothing : words.queue.waits(checkIns, points)}
+            </strong>{' '}
             {state.why === null ? words.queue.safe : sentenceOf(words, waitOf(state))}{' '}
             {state.sending ? words.queue.sending : null}
             {!state.sending && state.why !== null && state.nextAttemptAt !== null

@@ -13,7 +13,13 @@ import { Record } from './record.tsx'
 import { Waiting } from './waiting.tsx'
 import { Level } from './level.tsx'
 
-export const Walk = ({ words, levels }: { readonly words: WalkWords; readonly levels: readonly string[] }) => {
+export const Walk = ({
+  words,
+  levels,
+}: {
+  readonly words: WalkWords
+  readonly levels: readonly string[]
+}) => {
   const { checkins = 0 } = profile.value ?? {}
   return (
     <View title={person.value?.name ?? ''}>

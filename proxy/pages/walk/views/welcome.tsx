@@ -16,7 +16,7 @@ import { Notice, View } from './view.tsx'
 
 export interface WelcomeProps {
   readonly words: { readonly page: PageWords; readonly walk: WalkWords }
-  readonly choose: (language: Language) => Promise<void>
+  readonly choose: (language: Language) => void
 }
 
 export function Welcome({ words: { page, walk }, choose }: WelcomeProps) {
@@ -39,7 +39,11 @@ export function Welcome({ words: { page, walk }, choose }: WelcomeProps) {
   )
 }
 
-function Form(props: { readonly words: WalkWords; readonly version: string; readonly liffId: string | null }) {
+function Form(props: {
+  readonly words: WalkWords
+  readonly version: string
+  readonly liffId: string | null
+}) {
   const { words, version, liffId } = props
   const name = useSignal(person.value?.name ?? '')
   const missing = useSignal(false)
@@ -92,7 +96,11 @@ function Form(props: { readonly words: WalkWords; readonly version: string; read
           value={name.value}
           onInput={({ currentTarget }) => (name.value = currentTarget.value)}
         />
-        <p id="name-hint" class={missing.value ? 'wrong' : 'quiet'} role={missing.value ? 'alert' : undefined}>
+        <p
+          id="name-hint"
+          class={missing.value ? 'wrong' : 'quiet'}
+          role={missing.value ? 'alert' : undefined}
+        >
           {missing.value ? words.welcome.nameMissing : words.welcome.nameHint}
         </p>
       </div>

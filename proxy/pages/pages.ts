@@ -24,25 +24,23 @@ export interface PageEntry {
 
 export const PAGES: readonly PageEntry[] = [
   {
-<<<<<<< HEAD
     folder: 'console',
     path: '/admin/',
     title: '營運控制台 · %s',
     description: 'The console of the event’s operators',
-=======
+  },
+  {
     folder: 'walk',
     path: '/walk/',
     title: '%s',
     description: '打卡、記錄、分享 · Check in, record and share the pilgrimage',
     offline: true,
     app: { display: 'standalone', shortName: '%s' },
-    preload: [],
     policy: {
       // LINE's SDK asks LINE who is logged in.
       'connect-src':
         "'self' https://api.line.me https://access.line.me https://liff.line.me https://liffsdk.line-scdn.net",
     },
->>>>>>> aa25a52 (Add the views of the pilgrims' app in four languages)
   },
   {
     folder: 'showcase',

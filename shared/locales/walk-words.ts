@@ -1,5 +1,6 @@
 /** Words of the pilgrims' app. English is the pattern that every language follows; a figure in a sentence is a parameter. */
 import type { walk } from './en/walk.ts'
+import type { own } from './en/walk-own.ts'
 import type { survey } from './en/survey.ts'
 
 type InAnyLanguage<T> = T extends string
@@ -11,4 +12,5 @@ type InAnyLanguage<T> = T extends string
       : { readonly [Name in keyof T]: InAnyLanguage<T[Name]> }
 
 export type WalkWords = InAnyLanguage<typeof walk>
+export type OwnWords = InAnyLanguage<typeof own>
 export type SurveyWords = InAnyLanguage<typeof survey>

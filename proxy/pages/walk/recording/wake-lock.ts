@@ -3,21 +3,21 @@
 /** Asks for it now and whenever the page is shown again, until the signal aborts. @returns what gives it back */
 export function keepAwake(signal: AbortSignal): () => void {
   let lock: WakeLockSentinel | null = null
-  const ask = () => {
+  const ask = async (): Promise<void> => {
     if (document.visibilityState !== 'visible' || signal.aborted) return
-    // Refused at low battery; then the screen goes dark, and the pause log says so.
-    navigator.wakeLock?.request('screen').then(
-      (given) => {
-        if (signal.aborted) void given.release()
-        else lock = given
-      },
-      () => undefined,
-    )
+    try {
+      const given = await navigator.wakeLock?.request('screen')
+      if (signal.aborted) await given?.release()
+      else lock = given ?? null
+    } catch {
+      // Refused at low battery: the screen goes dark, and the pause log says so.
+    }
   }
-  ask()
-  document.addEventListener('visibilitychange', ask)
+  const asked = () => void ask()
+  asked()
+  document.addEventListener('visibilitychange', asked)
   return () => {
-    document.removeEventListener('visibilitychange', ask)
+    document.removeEventListener('visibilitychange', asked)
     void lock?.release()
   }
 }

@@ -26,15 +26,15 @@ export function kept<T>(name: string, initial: T): Signal<T> {
   listeners.set(STORED + name, (text) => {
     value.value = parsed(text, initial)
   })
-  names.set(value as Signal<unknown>, name)
+  names.set(value, name)
   return value
 }
 
-const names = new Map<Signal<unknown>, string>()
+const names = new Map<object, string>()
 
 export function keep<T>(value: Signal<T>, next: T): void {
   value.value = next
-  remember(names.get(value as Signal<unknown>)!, JSON.stringify(next))
+  remember(names.get(value)!, JSON.stringify(next))
 }
 
 /** Forgets all values, as after an erasure. */

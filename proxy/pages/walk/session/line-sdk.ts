@@ -1,5 +1,5 @@
 /** LINE's SDK behind four functions. Only this file imports it. */
-import liff from '@line/liff'
+import { liff } from '@line/liff'
 import type { LineBridge } from './line-login.ts'
 
 export const openLine = (): LineBridge => {

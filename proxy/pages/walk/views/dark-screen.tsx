@@ -9,16 +9,18 @@ export const darkScreen = signal(false)
 
 export function DarkScreen({ words }: { readonly words: WalkWords }) {
   const element = useRef<HTMLDialogElement>(null)
+  const isDark = darkScreen.value
   useEffect(() => {
-    if (darkScreen.value) element.current?.showModal()
+    if (isDark) element.current?.showModal()
     else element.current?.close()
-  }, [darkScreen.value])
+  }, [isDark])
   const leave = () => (darkScreen.value = false)
   return (
-    <dialog ref={element} class="dark-screen" aria-label={words.record.on} onClose={leave} onDblClick={leave}>
+    <dialog ref={element} class="dark-screen" aria-label={words.record.on} onClose={leave}>
       <p class="dark-figure">{numberText(profile.value?.km ?? 0)} km</p>
       <p>{timeText(now())}</p>
-      <button type="button" onClick={({ detail }) => detail === 0 && leave()}>
+      {/* Once is not enough, so that a pocket does not press it; a keyboard and a screen reader press once. */}
+      <button type="button" onDblClick={leave} onClick={({ detail }) => detail === 0 && leave()}>
         {words.record.darkLeave}
       </button>
     </dialog>

@@ -1,5 +1,5 @@
 /** The pilgrim's own data: take it along, or have it deleted. */
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import type { PageWords } from '#shared/locales/page-words.ts'
@@ -47,22 +47,36 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
           {data.erase}
         </Button>
       </section>
-      <Dialog
-        title={data.eraseSure}
-        open={asks.value}
-        onClose={() => (asks.value = false)}
-        closeWord={page.close}
-        actions={
-          <>
-            <Button onClick={() => (asks.value = false)}>{page.cancel}</Button>
-            <Button kind="danger" busy={busy.value} onClick={() => void erase()}>
-              {data.erase}
-            </Button>
-          </>
-        }
-      >
-        <p>{data.eraseWhy}</p>
-      </Dialog>
+      <Sure words={data} page={page} asks={asks} busy={busy.value} onErase={() => void erase()} />
     </View>
+  )
+}
+
+function Sure(props: {
+  readonly words: WalkWords['data']
+  readonly page: PageWords
+  readonly asks: Signal<boolean>
+  readonly busy: boolean
+  readonly onErase: () => void
+}) {
+  const { words, page, asks, busy, onErase } = props
+  const close = () => (asks.value = false)
+  return (
+    <Dialog
+      title={words.eraseSure}
+      open={asks.value}
+      onClose={close}
+      closeWord={page.close}
+      actions={
+        <>
+          <Button onClick={close}>{page.cancel}</Button>
+          <Button kind="danger" busy={busy} onClick={onErase}>
+            {words.erase}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.eraseWhy}</p>
+    </Dialog>
   )
 }

@@ -1,20 +1,18 @@
 /** What belongs to the pilgrim: name, phone, consent, participation, and how the app looks. */
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
-import type { Answer, ClientError } from '#shared/client/index.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { PageWords } from '#shared/locales/page-words.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { LanguageSwitch, ThemeSwitch } from '../../frame/switches.tsx'
-import { sentenceOf } from '../problem.ts'
 import { keep } from '../session/kept.ts'
 import { person } from '../session/person.ts'
-import { client, noteError, profile, refreshProfile } from '../session/service.ts'
+import { client, profile } from '../session/service.ts'
 import { Install } from './install.tsx'
 import { Privacy } from './privacy.tsx'
 import { Way } from './say.tsx'
-import { Notice, View } from './view.tsx'
+import { useChange } from './use-change.tsx'
+import { View } from './view.tsx'
 
 export interface MeProps {
   readonly words: { readonly page: PageWords; readonly walk: WalkWords }
@@ -39,33 +37,6 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
     <Privacy words={walk} />
   </View>
 )
-
-/** Runs a change and says how it went. */
-export function useChange(words: WalkWords) {
-  const error = useSignal<ClientError | null>(null)
-  const done = useSignal(false)
-  const busy = useSignal(false)
-  return {
-    busy,
-    said: (saved: ComponentChildren): ComponentChildren => {
-      if (error.value !== null) return <Notice kind="warning">{sentenceOf(words, error.value)}</Notice>
-      return done.value ? <p role="status">{saved}</p> : null
-    },
-    async run<T>(change: () => Promise<Answer<T>>): Promise<T | null> {
-      busy.value = true
-      const answer = await change()
-      busy.value = false
-      done.value = answer.ok
-      error.value = answer.ok ? null : answer.error
-      if (answer.ok) {
-        await refreshProfile()
-        return answer.data
-      }
-      noteError(answer.error)
-      return null
-    },
-  }
-}
 
 function Name({ words }: { readonly words: WalkWords }) {
   const name = useSignal(person.value?.name ?? '')

@@ -5,7 +5,7 @@ import { stopRecording } from '../recording/recorder.ts'
 import { keep } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { client, config, profile } from '../session/service.ts'
-import { useChange } from './me.tsx'
+import { useChange } from './use-change.tsx'
 
 export function Privacy({ words }: { readonly words: WalkWords }) {
   const { me } = words

@@ -64,7 +64,7 @@ function State({ words: { record, problems } }: { readonly words: WalkWords }) {
   const pause = openPause(pauses.value, time)
   const fault = positionFault.value
   return (
-    <div role="status" class="stack-2">
+    <div aria-live="polite" class="stack-2">
       <p class="strong">
         <span aria-hidden="true" class="dot" /> {stateText(record)}
       </p>

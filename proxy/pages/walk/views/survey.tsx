@@ -1,81 +1,57 @@
 /** The survey, one question at a time. Each answer is kept on the device at once. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { ClientError } from '#shared/client/index.ts'
 import type { SurveyWords, WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
 import { sentenceOf } from '../problem.ts'
-import {
-  answered,
-  type Draft,
-  IN_WORDS,
-  isChosen,
-  type Question,
-  QUESTIONS,
-  SEVERAL,
-} from '../say/survey-questions.ts'
-import { keep, kept } from '../session/kept.ts'
-import { client, noteError, refreshProfile } from '../session/service.ts'
+import { draft, place, sendSurvey, surveyState } from '../say/survey.ts'
+import { answered, IN_WORDS, isChosen, type Question, QUESTIONS, SEVERAL } from '../say/survey-questions.ts'
+import { keep } from '../session/kept.ts'
 import { SURVEY_FILES } from '../words.ts'
 import { Notice, View } from './view.tsx'
-
-export const draft = kept<Draft>('walk-survey', {})
-const place = kept('walk-survey-place', 0)
 
 export function Survey({ words }: { readonly words: WalkWords }) {
   const survey = useSignal<SurveyWords | null>(null)
   const chosen = language.value
-  useEffect(() => void SURVEY_FILES[chosen]().then((file) => (survey.value = file.survey)), [chosen])
-  const sent = useSignal(false)
-  const error = useSignal<ClientError | null>(null)
-  const empty = useSignal(false)
-  const busy = useSignal(false)
+  useEffect(() => {
+    surveyState.value = 'open'
+    void SURVEY_FILES[chosen]().then((file) => (survey.value = file.survey))
+  }, [chosen])
   const own = survey.value
   if (own === null) return null
-  const number = Math.min(place.value, QUESTIONS.length - 1)
-  const question = QUESTIONS[number]!
-  const isLast = number === QUESTIONS.length - 1
-  const send = async () => {
-    empty.value = Object.keys(draft.value).length === 0
-    if (empty.value) return
-    busy.value = true
-    const answer = await client.submitSurvey({ survey: draft.value as Record<string, string | string[]> })
-    busy.value = false
-    error.value = answer.ok ? null : answer.error
-    if (!answer.ok) return noteError(answer.error)
-    keep(draft, {})
-    keep(place, 0)
-    sent.value = true
-    void refreshProfile()
-  }
+  const state = surveyState.value
   return (
     <View title={own.title} back={words.back}>
-      {sent.value ? (
-        <Notice>{own.sent}</Notice>
-      ) : (
-        <>
-          <p class="quiet">{number === 0 ? own.intro : own.kept}</p>
-          <Ask words={own} question={question} number={number} />
-          {error.value === null ? null : <Notice kind="warning">{sentenceOf(words, error.value)}</Notice>}
-          {empty.value ? <Notice kind="warning">{own.nothing}</Notice> : null}
-          <div class="row ends">
-            <Button disabled={number === 0} onClick={() => keep(place, number - 1)}>
-              {own.before}
-            </Button>
-            {isLast ? (
-              <Button kind="primary" busy={busy.value} onClick={() => void send()}>
-                {own.send}
-              </Button>
-            ) : (
-              <Button kind="primary" onClick={() => keep(place, number + 1)}>
-                {own.next}
-              </Button>
-            )}
-          </div>
-        </>
-      )}
+      {state === 'sent' ? <Notice>{own.sent}</Notice> : <Asking words={own} />}
+      {state === 'empty' ? <Notice kind="warning">{own.nothing}</Notice> : null}
+      {typeof state === 'object' ? <Notice kind="warning">{sentenceOf(words, state)}</Notice> : null}
     </View>
+  )
+}
+
+function Asking({ words }: { readonly words: SurveyWords }) {
+  const number = Math.min(place.value, QUESTIONS.length - 1)
+  const isLast = number === QUESTIONS.length - 1
+  return (
+    <>
+      <p class="quiet">{number === 0 ? words.intro : words.kept}</p>
+      <Ask words={words} question={QUESTIONS[number]!} number={number} />
+      <div class="row ends">
+        <Button disabled={number === 0} onClick={() => keep(place, number - 1)}>
+          {words.before}
+        </Button>
+        {isLast ? (
+          <Button kind="primary" busy={surveyState.value === 'sending'} onClick={() => void sendSurvey()}>
+            {words.send}
+          </Button>
+        ) : (
+          <Button kind="primary" onClick={() => keep(place, number + 1)}>
+            {words.next}
+          </Button>
+        )}
+      </div>
+    </>
   )
 }
 

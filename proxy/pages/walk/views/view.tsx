@@ -28,7 +28,7 @@ export const Notice = (props: {
   readonly children: ComponentChildren
   readonly action?: ComponentChildren
 }) => (
-  <div class={['notice', props.kind].filter(Boolean).join(' ')} role="status">
+  <div class={['notice', props.kind].filter(Boolean).join(' ')} aria-live="polite">
     <div class="stack-2">
       <p>{props.children}</p>
       {props.action}

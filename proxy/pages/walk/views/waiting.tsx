@@ -1,4 +1,5 @@
 /** What is on this device and not at the service yet. */
+import type { TrackQueue } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { timeText } from '../format.ts'
@@ -23,7 +24,7 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
     <>
       {quiet ? null : (
         <section class="card stack-2" data-waiting={checkIns + points}>
-          <p role="status">
+          <p aria-live="polite">
             <strong>
               {checkIns + points === 0 ? words.queue.nothing : words.queue.waits(checkIns, points)}
             </strong>{' '}
@@ -48,19 +49,21 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
           )}
         </section>
       )}
-      {state.rejected === 0 ? null : (
-        <Notice
-          kind="warning"
-          action={
-            <Button onClick={() => void open.rejected().then((points) => open.dismiss(points))}>
-              {words.queue.rejectedDone}
-            </Button>
-          }
-        >
-          {words.queue.rejected(state.rejected)}
-        </Notice>
-      )}
+      {state.rejected === 0 ? null : <Rejected words={words} queue={open} number={state.rejected} />}
     </>
+  )
+}
+
+function Rejected(props: { readonly words: WalkWords; readonly queue: TrackQueue; readonly number: number }) {
+  const { words, queue, number } = props
+  const dismiss = async () => queue.dismiss(await queue.rejected())
+  return (
+    <Notice
+      kind="warning"
+      action={<Button onClick={() => void dismiss()}>{words.queue.rejectedDone}</Button>}
+    >
+      {words.queue.rejected(number)}
+    </Notice>
   )
 }
 

@@ -61,7 +61,7 @@ const CheckIn = ({ words }: { readonly words: WalkWords }) => (
       </span>
       {checkingIn.value ? words.checkIn.busy : words.checkIn.button}
     </button>
-    <div role="status" aria-live="polite" class="check-in-said">
+    <div aria-live="polite" class="check-in-said">
       <Said words={words} />
     </div>
   </section>

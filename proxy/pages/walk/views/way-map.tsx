@@ -29,5 +29,9 @@ export function WayMap({ walked, label }: { readonly walked: OwnWalk; readonly l
       size.disconnect()
     }
   }, [walked])
-  return <canvas ref={element} class="way-map" role="img" aria-label={label} />
+  return (
+    <canvas ref={element} class="way-map">
+      {label}
+    </canvas>
+  )
 }

@@ -1,5 +1,6 @@
 /** The first minute: a name, the consent, done. */
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import type { PageWords } from '#shared/locales/page-words.ts'
 import type { Language } from '#shared/contracts/bot.ts'
@@ -8,7 +9,7 @@ import { LanguageSwitch } from '../../frame/switches.tsx'
 import { newAppId } from '../recovery/app-id.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
-import { lineBridge, lineName, lineUserId, logInAgain } from '../session/line-login.ts'
+import { lineBridge, lineName, lineUserId } from '../session/line-login.ts'
 import { introduce } from '../session/introduce.ts'
 import { person } from '../session/person.ts'
 import { client, config, refreshConfig, usesLine } from '../session/service.ts'
@@ -47,32 +48,23 @@ function Form(props: {
   const { words, version, liffId } = props
   const name = useSignal(person.value?.name ?? '')
   const missing = useSignal(false)
-  const loggedIn = useSignal<string | null>(null)
-  const busy = useSignal(false)
-  if (usesLine.value && loggedIn.value === null) {
-    const look = async (ask: boolean) => {
-      busy.value = true
-      const token = (await lineBridge(liffId))?.token() ?? null
-      busy.value = false
-      loggedIn.value = token
-      if (token !== null) name.value ||= lineName(token) ?? ''
-      else if (ask) await logInAgain(liffId)
-    }
-    if (!busy.value) queueMicrotask(() => void look(false))
+  const token = useSignal<string | null>(null)
+  if (usesLine.value && token.value === null)
     return (
-      <div class="stack">
-        <p>{words.welcome.lineWhy}</p>
-        <Button kind="primary" busy={busy.value} onClick={() => void look(true)}>
-          {words.welcome.lineLogin}
-        </Button>
-      </div>
+      <LineLogin
+        words={words}
+        liffId={liffId}
+        onToken={(given) => {
+          token.value = given
+          name.value ||= lineName(given) ?? ''
+        }}
+      />
     )
-  }
   const agree = () => {
     const given = name.value.trim()
     missing.value = given === ''
     if (missing.value) return document.getElementById('name')?.focus()
-    const userId = usesLine.value ? lineUserId(loggedIn.value!)! : (person.value?.userId ?? newAppId())
+    const userId = token.value === null ? (person.value?.userId ?? newAppId()) : lineUserId(token.value)!
     keep(person, { userId, name: given, privacyVersion: version, known: false })
     void introduce(client)
   }
@@ -84,26 +76,7 @@ function Form(props: {
         agree()
       }}
     >
-      <div class="field">
-        <label for="name">{words.welcome.name}</label>
-        <input
-          id="name"
-          type="text"
-          maxLength={60}
-          autocomplete="name"
-          aria-describedby="name-hint"
-          aria-invalid={missing.value}
-          value={name.value}
-          onInput={({ currentTarget }) => (name.value = currentTarget.value)}
-        />
-        <p
-          id="name-hint"
-          class={missing.value ? 'wrong' : 'quiet'}
-          role={missing.value ? 'alert' : undefined}
-        >
-          {missing.value ? words.welcome.nameMissing : words.welcome.nameHint}
-        </p>
-      </div>
+      <NameField words={words.welcome} name={name} missing={missing.value} />
       <Consent words={words} version={version} />
       <Button kind="primary" type="submit">
         {words.welcome.agree}
@@ -114,6 +87,61 @@ function Form(props: {
         </Button>
       )}
     </form>
+  )
+}
+
+function LineLogin(props: {
+  readonly words: WalkWords
+  readonly liffId: string | null
+  readonly onToken: (token: string) => void
+}) {
+  const { words, liffId, onToken } = props
+  const busy = useSignal(true)
+  const failed = useSignal(false)
+  const look = async (ask: boolean) => {
+    busy.value = true
+    const line = await lineBridge(liffId)
+    const token = line?.token() ?? null
+    busy.value = false
+    failed.value = line === null
+    if (token !== null) onToken(token)
+    else if (ask) line?.logIn()
+  }
+  useEffect(() => void look(false), [liffId])
+  return (
+    <div class="stack">
+      <p>{words.welcome.lineWhy}</p>
+      {failed.value ? <Notice kind="warning">{words.welcome.firstNetwork}</Notice> : null}
+      <Button kind="primary" busy={busy.value} onClick={() => void look(true)}>
+        {words.welcome.lineLogin}
+      </Button>
+    </div>
+  )
+}
+
+function NameField(props: {
+  readonly words: WalkWords['welcome']
+  readonly name: Signal<string>
+  readonly missing: boolean
+}) {
+  const { words, name, missing } = props
+  return (
+    <div class="field">
+      <label for="name">{words.name}</label>
+      <input
+        id="name"
+        type="text"
+        maxLength={60}
+        autocomplete="name"
+        aria-describedby="name-hint"
+        aria-invalid={missing}
+        value={name.value}
+        onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+      />
+      <p id="name-hint" class={missing ? 'wrong' : 'quiet'} role={missing ? 'alert' : undefined}>
+        {missing ? words.nameMissing : words.nameHint}
+      </p>
+    </div>
   )
 }
 

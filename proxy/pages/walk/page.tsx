@@ -12,6 +12,7 @@ import { Say } from './views/say.tsx'
 import { NewConsent, Status } from './views/status.tsx'
 import { Survey } from './views/survey.tsx'
 import { Tabs } from './views/tabs.tsx'
+import { Trackers } from './views/trackers.tsx'
 import { Walk } from './views/walk.tsx'
 import { Way } from './views/way.tsx'
 import { Welcome } from './views/welcome.tsx'
@@ -54,6 +55,7 @@ function Current({ words: { page, walk }, choose }: Shown) {
     case 'code':
       return <RecoveryCode words={walk} />
     case 'trackers':
+      return <Trackers words={walk} />
     case 'data':
       return <OwnData words={walk} page={page} />
     case 'pauses':

@@ -1,5 +1,5 @@
 /** The recovery code, as words and as a QR code. */
-import { useSignal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
@@ -33,8 +33,9 @@ async function codeOf(userId: string): Promise<Code | null> {
   return { words, side: rows.length, path }
 }
 
+const code = signal<Code | null | 'failed'>(null)
+
 export function RecoveryCode({ words: { recovery, back, problems } }: { readonly words: WalkWords }) {
-  const code = useSignal<Code | null | 'failed'>(null)
   const userId = person.value?.userId ?? ''
   const spoken = language.value
   useEffect(() => {

@@ -1,5 +1,5 @@
 /** Recording the way: the switch, what it does now, and what a web page can not do. */
-import { useSignal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
@@ -20,11 +20,14 @@ import { show } from '../route.ts'
 import { now } from '../session/service.ts'
 import { Notice, View } from './view.tsx'
 
-/** The time, read anew every 15 s. */
+const time = signal(0)
+
+/** The time, read anew every 15 s while somebody looks. */
 function useTime(): number {
-  const time = useSignal(now())
   useEffect(() => {
-    const timer = setInterval(() => (time.value = now()), 15_000)
+    const read = () => (time.value = now())
+    read()
+    const timer = setInterval(read, 15_000)
     return () => clearInterval(timer)
   }, [])
   return Math.max(time.value, lastFix.value?.t ?? 0)
@@ -60,8 +63,7 @@ export function Record({ words }: { readonly words: WalkWords }) {
 }
 
 function State({ words: { record, problems } }: { readonly words: WalkWords }) {
-  const time = useTime()
-  const pause = openPause(pauses.value, time)
+  const pause = openPause(pauses.value, useTime())
   const fault = positionFault.value
   return (
     <div aria-live="polite" class="stack-2">

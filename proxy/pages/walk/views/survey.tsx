@@ -1,5 +1,5 @@
 /** The survey, one question at a time. Each answer is kept on the device at once. */
-import { useSignal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { SurveyWords, WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
@@ -11,8 +11,10 @@ import { keep } from '../session/kept.ts'
 import { SURVEY_FILES } from '../words.ts'
 import { Notice, View } from './view.tsx'
 
+/** Words in the language that was chosen last. */
+const survey = signal<SurveyWords | null>(null)
+
 export function Survey({ words }: { readonly words: WalkWords }) {
-  const survey = useSignal<SurveyWords | null>(null)
   const chosen = language.value
   useEffect(() => {
     surveyState.value = 'open'

@@ -1,5 +1,5 @@
 /** The first minute: a name, the consent, done. */
-import { type Signal, useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import type { PageWords } from '#shared/locales/page-words.ts'
@@ -46,25 +46,17 @@ function Form(props: {
   readonly liffId: string | null
 }) {
   const { words, version, liffId } = props
-  const name = useSignal(person.value?.name ?? '')
+  const name = useSignal<string | null>(null)
   const missing = useSignal(false)
-  const token = useSignal<string | null>(null)
-  if (usesLine.value && token.value === null)
-    return (
-      <LineLogin
-        words={words}
-        liffId={liffId}
-        onToken={(given) => {
-          token.value = given
-          name.value ||= lineName(given) ?? ''
-        }}
-      />
-    )
+  const token = usesLine.value ? lineLogin.value : null
+  if (usesLine.value && (token === null || token === 'looking'))
+    return <LineLogin words={words} liffId={liffId} />
+  const written = name.value ?? (token === null ? '' : (lineName(token) ?? ''))
   const agree = () => {
-    const given = name.value.trim()
+    const given = written.trim()
     missing.value = given === ''
     if (missing.value) return document.getElementById('name')?.focus()
-    const userId = token.value === null ? (person.value?.userId ?? newAppId()) : lineUserId(token.value)!
+    const userId = token === null ? newAppId() : lineUserId(token)!
     keep(person, { userId, name: given, privacyVersion: version, known: false })
     void introduce(client)
   }
@@ -76,7 +68,12 @@ function Form(props: {
         agree()
       }}
     >
-      <NameField words={words.welcome} name={name} missing={missing.value} />
+      <NameField
+        words={words.welcome}
+        value={written}
+        onName={(given) => (name.value = given)}
+        missing={missing.value}
+      />
       <Consent words={words} version={version} />
       <Button kind="primary" type="submit">
         {words.welcome.agree}
@@ -90,29 +87,29 @@ function Form(props: {
   )
 }
 
-function LineLogin(props: {
-  readonly words: WalkWords
-  readonly liffId: string | null
-  readonly onToken: (token: string) => void
-}) {
-  const { words, liffId, onToken } = props
-  const busy = useSignal(true)
-  const failed = useSignal(false)
-  const look = async (ask: boolean) => {
-    busy.value = true
-    const line = await lineBridge(liffId)
-    const token = line?.token() ?? null
-    busy.value = false
-    failed.value = line === null
-    if (token !== null) onToken(token)
-    else if (ask) line?.logIn()
-  }
-  useEffect(() => void look(false), [liffId])
+/** Token of who is logged in with LINE; `'looking'` while the SDK starts, null when nobody is or it can not start. */
+const lineLogin = signal<string | null>('looking')
+const lineFailed = signal(false)
+
+async function lookAtLine(liffId: string | null, ask: boolean): Promise<void> {
+  lineLogin.value = 'looking'
+  const line = await lineBridge(liffId)
+  lineFailed.value = line === null
+  lineLogin.value = line?.token() ?? null
+  if (ask && lineLogin.value === null) line?.logIn()
+}
+
+function LineLogin({ words, liffId }: { readonly words: WalkWords; readonly liffId: string | null }) {
+  useEffect(() => void lookAtLine(liffId, false), [liffId])
   return (
     <div class="stack">
       <p>{words.welcome.lineWhy}</p>
-      {failed.value ? <Notice kind="warning">{words.welcome.firstNetwork}</Notice> : null}
-      <Button kind="primary" busy={busy.value} onClick={() => void look(true)}>
+      {lineFailed.value ? <Notice kind="warning">{words.welcome.firstNetwork}</Notice> : null}
+      <Button
+        kind="primary"
+        busy={lineLogin.value === 'looking'}
+        onClick={() => void lookAtLine(liffId, true)}
+      >
         {words.welcome.lineLogin}
       </Button>
     </div>
@@ -121,10 +118,11 @@ function LineLogin(props: {
 
 function NameField(props: {
   readonly words: WalkWords['welcome']
-  readonly name: Signal<string>
+  readonly value: string
+  readonly onName: (name: string) => void
   readonly missing: boolean
 }) {
-  const { words, name, missing } = props
+  const { words, value, onName, missing } = props
   return (
     <div class="field">
       <label for="name">{words.name}</label>
@@ -135,8 +133,8 @@ function NameField(props: {
         autocomplete="name"
         aria-describedby="name-hint"
         aria-invalid={missing}
-        value={name.value}
-        onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+        value={value}
+        onInput={({ currentTarget }) => onName(currentTarget.value)}
       />
       <p id="name-hint" class={missing ? 'wrong' : 'quiet'} role={missing ? 'alert' : undefined}>
         {missing ? words.nameMissing : words.nameHint}

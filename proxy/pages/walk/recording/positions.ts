@@ -4,20 +4,15 @@ import type { Fix } from './position-filter.ts'
 /** Why there is no position. */
 export type PositionFault = 'permission' | 'no-signal' | 'slow'
 
-/** An older position is of another place. */
-const STALE_MS = 30_000
+/** Satellites have a clock of their own: a larger difference says that the device's is wrong, and not that a fix is old. */
+const MAX_AGE_MS = 30_000
 
-/**
- * A position with its time by the service's clock: now, less the age that the device tells.
- * @returns null for a position that the device has kept for long
- */
-export function fixOf({ coords, timestamp }: GeolocationPosition, nowMs: number): Fix | null {
+/** A position with its time by the service's clock: now, less the age that the device tells. */
+export function fixOf({ coords, timestamp }: GeolocationPosition, nowMs: number): Fix {
   const ageMs = Date.now() - timestamp
-  if (ageMs > STALE_MS) return null
   const { latitude, longitude, accuracy, altitude, speed } = coords
   return {
-    // The clock of the positions may differ from the device's.
-    t: Math.round(nowMs - Math.max(0, ageMs)),
+    t: Math.round(nowMs - (ageMs > 0 && ageMs <= MAX_AGE_MS ? ageMs : 0)),
     lat: latitude,
     lng: longitude,
     accuracy: Math.round(accuracy),
@@ -40,7 +35,7 @@ export const onePosition = (
   new Promise((resolve) => {
     if (!('geolocation' in navigator)) return resolve('no-signal')
     navigator.geolocation.getCurrentPosition(
-      (position) => resolve(fixOf(position, nowOf()) ?? 'no-signal'),
+      (position) => resolve(fixOf(position, nowOf())),
       (error) => resolve(faultOf(error)),
       options,
     )

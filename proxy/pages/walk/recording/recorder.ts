@@ -47,8 +47,8 @@ function fail(fault: PositionFault): void {
 
 /** One after the other, so that the filter sees them in order. */
 let taking: Promise<void> = Promise.resolve()
-const takeInOrder = (fix: Fix | null): void => {
-  if (fix !== null) taking = taking.then(() => take(fix)).catch(() => undefined)
+const takeInOrder = (fix: Fix): void => {
+  taking = taking.then(() => take(fix)).catch(() => undefined)
 }
 
 /** Watches positions until the signal aborts: continuously on the way, once in 30 s at rest. */

@@ -27,6 +27,7 @@ const SENTENCES: Readonly<
   forbidden: 'forbidden',
   erased: 'erased',
   'not-found': 'notFound',
+  gone: 'notFound',
   'method-not-allowed': 'unexpected',
   conflict: 'conflict',
   storage: 'storage',

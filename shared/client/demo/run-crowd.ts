@@ -1,5 +1,5 @@
 /** Sends what the crowd does, when it is due. */
-import type { Fetch } from '../index.ts'
+import { createClient, type Fetch } from '../index.ts'
 import type { Act } from './acts.ts'
 import { deliver } from './deliver.ts'
 import type { Crowd } from './crowd.ts'
@@ -75,13 +75,15 @@ function createPhones(
 ) {
   const phones = new Map<number, Phone>()
   const { departureMs } = timetable
+  const shared = createClient({ baseUrl, fetch })
+  const clientOf = (userId: string) => createClient({ baseUrl, fetch, identity: { userId } })
   return {
     values: () => phones.values(),
     of(who: number): Phone {
       const known = phones.get(who)
       if (known !== undefined) return known
       const [person, random] = [crowd.people[who]!, randomOf(-1, who)]
-      const phone = new Phone({ person, baseUrl, fetch, departureMs, tally, ...lanes, random, signal })
+      const phone = new Phone({ person, shared, clientOf, departureMs, tally, ...lanes, random, signal })
       phones.set(who, phone)
       return phone
     },

@@ -80,6 +80,7 @@ export class Phone {
   /** A call that is repeated until the service takes it or refuses it for good. */
   call(call: Call): void {
     this.#calls.push(call)
+    this.#options.tally.callsWaiting++
   }
 
   /** Sends what it holds. What is recorded meanwhile is part of it. */
@@ -108,11 +109,14 @@ export class Phone {
 
   /** In order: a later report replaces an earlier one. */
   async #makeCalls(): Promise<void> {
-    const { signal, callTurns, clientOf, person } = this.#options
+    const { signal, callTurns, clientOf, person, tally } = this.#options
     if (this.#calls.length === 0) return
     const client = clientOf(person.userId)
     while (!signal.aborted && this.#calls.length > 0)
-      for (const call of this.#calls.splice(0)) await this.#persist(() => call(client), callTurns)
+      for (const call of this.#calls.splice(0)) {
+        await this.#persist(() => call(client), callTurns)
+        tally.callsWaiting--
+      }
   }
 
   /** A check-in that is sent a second time: the service answers that it is a duplicate. */

@@ -4,6 +4,7 @@ import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import type { Route, Station } from '#shared/map/walking-route.ts'
 import { SHARE_WORDS } from '#shared/locales/share-words.ts'
+import { emblem } from '#shared/rules/emblems.ts'
 import { liveFacts, liveMap, liveNext, liveState } from './live-part.ts'
 import type { ShareView } from './read-share.ts'
 import { SCRIPT, STYLE } from './share-style.ts'
@@ -161,7 +162,7 @@ ${isLive ? liveFacts(view, texts) : ''}
 ${fact(words.km, `${texts.number(view.km)} <small>km</small>`)}
 ${fact(words.checkins, texts.number(view.checkins))}
 ${fact(words.saved, `${texts.number(view.savedKg)} <small>kg</small>`)}
-${fact(words.level, `<span class="word">${escapeMarkup(texts.level(view.level))}</span>`)}
+${fact(words.level, `<span class="word"><span class="emblem" aria-hidden="true">${emblem(view.level.level, 'currentColor', 'var(--surface)')}</span>${escapeMarkup(texts.level(view.level))}</span>`)}
 </dl>`
 }
 

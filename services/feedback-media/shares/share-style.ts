@@ -37,7 +37,9 @@ a{color:var(--accent);text-underline-offset:.2em}
 .facts dt{color:var(--soft);font-size:.875rem}
 .facts dd{margin:0;font:600 1.5rem/1.3 var(--font-display);font-variant-numeric:lining-nums tabular-nums}
 .facts dd small{font:400 .9375rem/1 var(--font);color:var(--soft)}
-.facts dd .word{font-size:1.1875rem}
+.facts dd .word{display:flex;align-items:center;gap:.45rem;font-size:1.1875rem}
+.emblem{flex:none;width:1.6rem;height:1.6rem;color:var(--gold)}
+.emblem svg{display:block}
 .next{display:flex;flex-wrap:wrap;justify-content:space-between;gap:.15rem 1rem;align-items:baseline}
 .next strong{font:600 1.375rem/1.3 var(--font-display)}
 .next b{color:var(--accent)}

@@ -1,0 +1,99 @@
+/** The page of a link in a browser: its looks, that it goes on by itself, and that it ends. */
+import { expect, test } from 'bun:test'
+import { createShareEndpoint } from '#shared/contracts/shares.ts'
+import { SHARE_WORDS } from '#shared/locales/share-words.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
+import { newAppId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { photograph, seriousFaults, testBrowser } from './browser.ts'
+
+const browser = testBrowser()
+const TIMEOUT_MS = 90_000
+
+describeBothStacks('the page of a link in a browser', (stack) => {
+  const share = async (userId: string, fields: object) =>
+    dataOf(await post(stack, 'shares', { user_id: userId, ...fields }), createShareEndpoint)
+  const walk = (userId: string, from: number) =>
+    syncTrack(
+      stack,
+      userId,
+      Array.from({ length: 20 }, (_, i) => ({
+        lat: PLACE.lat + (from + i) * 0.0006,
+        lng: PLACE.lng + 0.002 * Math.sin((from + i) / 6),
+        timestamp: Date.now() + (from + i) * 1_000,
+      })),
+    )
+
+  test(
+    'it looks right in all languages and themes, without a serious fault of accessibility',
+    async () => {
+      const userId = newAppId()
+      await post(stack, 'user/sync', { user_id: userId, display_name: '林美玉' })
+      const [live, still] = [
+        await share(userId, { live_hours: 8, show_name: true }),
+        await share(userId, { show_name: true }),
+      ]
+      await walk(userId, 0)
+      for (const [name, path, locale, width, colorScheme] of [
+        ['live', live.id, 'zh-TW', 390, 'light'],
+        ['live', live.id, 'ja', 1_440, 'dark'],
+        ['still', still.id, 'en', 390, 'dark'],
+        ['still', still.id, 'zh-CN', 1_440, 'light'],
+        ['ended', 'x'.repeat(24), 'en', 390, 'light'],
+      ] as const) {
+        await using opened = await browser.open(stack, {
+          path: `/s/${path}`,
+          locale,
+          colorScheme,
+          viewport: { width, height: 900 },
+          expected: /410|favicon/,
+        })
+        expect(await seriousFaults(opened.page)).toEqual([])
+        const overflow = await opened.page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        )
+        expect(overflow).toBeLessThanOrEqual(0)
+        await photograph(opened.page, `share-${name}-${locale}-${width}-${colorScheme}`, true)
+      }
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'it shows a new place without being loaded again, and that it has ended',
+    async () => {
+      const userId = newAppId()
+      const { id } = await share(userId, { live_hours: 8 })
+      await walk(userId, 0)
+      await using opened = await browser.open(stack, {
+        path: `/s/${id}`,
+        locale: 'en',
+        expected: /410|favicon/,
+      })
+      const { page } = opened
+      await page.evaluate(() => Object.assign(globalThis, { sameDocument: true }))
+      const line = page.locator('path.walked')
+      await line.waitFor({ state: 'attached' })
+      const before = await line.getAttribute('d')
+      await walk(userId, 20)
+      // The page asks again at once when the network is back.
+      for (let i = 0; i < 20 && (await line.getAttribute('d')) === before; i++) {
+        await page.evaluate(() => dispatchEvent(new Event('online')))
+        await page.waitForResponse((answer) => answer.url().includes(`/s/${id}`))
+        await page
+          .waitForFunction((d) => document.querySelector('path.walked')?.getAttribute('d') !== d, before, {
+            timeout: 500,
+          })
+          .catch(() => undefined)
+      }
+      expect(await line.getAttribute('d')).not.toBe(before)
+      expect(await page.evaluate(() => 'sameDocument' in globalThis)).toBe(true)
+      const revoked = await stack.fetch(`/api/event/shares/${id}?user_id=${userId}`, { method: 'DELETE' })
+      expect(revoked.status).toBe(200)
+      await page.evaluate(() => dispatchEvent(new Event('online')))
+      await page.getByRole('heading', { name: SHARE_WORDS.en.goneTitle }).waitFor()
+    },
+    TIMEOUT_MS,
+  )
+})

@@ -5,7 +5,6 @@ import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
-import { homeEndpoint } from '#shared/contracts/home.ts'
 import {
   endActivityEndpoint,
   endPreviewEndpoint,
@@ -45,7 +44,6 @@ import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
 import { endActivity } from './lifecycle/end-activity.ts'
 import { serveDocumentation } from './documentation/serve-documentation.ts'
-import { showHome } from './home/show-home.ts'
 import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'
 import { createErasureSweep } from './erasure/retry-erasures.ts'
@@ -171,10 +169,9 @@ const PILGRIM: Actor = { role: 'pilgrim', name: 'pilgrim', fingerprint: '' }
 const erasureAnswer = (erasure: Erasure): Erasure | Response =>
   erasure.remaining.length === 0 ? erasure : Response.json({ ok: true, data: erasure }, { status: 202 })
 
-/** Public endpoints: health, the API documentation, the event's page. */
+/** Public endpoints: health, the API documentation. */
 function servePublic(router: Router, context: ServiceContext, health: ReturnType<typeof createHealth>): void {
   serveDocumentation(router, context)
-  serve(router, context, homeEndpoint, ({ request, query }) => showHome(context, request, query.lang))
   serve(router, context, healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'

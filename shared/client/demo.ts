@@ -57,7 +57,7 @@ async function walk(
   stopping: AbortController,
 ): Promise<0 | 1> {
   const { signal } = stopping
-  const { pilgrims, seed, speed, from, maxPoints, pointsOnly } = options
+  const { pilgrims, seed, speed, from, maxPoints } = options
   const timetable = chooseTimetable(from, speed, Date.now())
   const crowd = createCrowd({ pilgrims, seed, way: readWay(), sparseUntilS: timetable.fromS })
   for (const { userId, name, language, follows } of target.line === null ? [] : crowd.people)
@@ -78,8 +78,7 @@ async function walk(
   try {
     const { url: baseUrl, fetch, lineSecret } = target
     const passed = (now: number) => (atS = now)
-    const sending = { baseUrl, fetch, lineSecret, tally, maxPoints, pointsOnly, signal, passed }
-    await runCrowd({ crowd, timetable, ...sending })
+    await runCrowd({ crowd, timetable, baseUrl, fetch, lineSecret, tally, maxPoints, signal, passed })
     show()
     if (target.own !== null && !options.exits && !signal.aborted) {
       line.note('Everybody is home. The service stays up until Ctrl-C.')

@@ -12,7 +12,6 @@ import * as errors from './errors.ts'
 import * as feedback from './feedback.ts'
 import * as fields from './fields.ts'
 import * as gpsPoints from './gps-points.ts'
-import * as home from './home.ts'
 import * as ingest from './ingest.ts'
 import * as ledger from './ledger.ts'
 import * as map from './map.ts'
@@ -58,7 +57,6 @@ const MODULES = [
   bot,
   messages,
   documentation,
-  home,
   fields,
   gpsPoints,
   erasure,

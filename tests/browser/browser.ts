@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { X509Certificate } from 'node:crypto'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { commandPath } from '#tests/helpers/programs.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
@@ -12,6 +11,9 @@ export type { Page }
 
 /** Chromium starts in a second; on a busy machine in several. */
 export const BROWSER_TIMEOUT_MS = 60_000
+
+/** For each step of a test; generous, because the machine may be busy. */
+const PAGE_TIMEOUT_MS = 20_000
 
 /** Screenshots of all views: a directory that outlives the run, to look at. */
 export const SCREENSHOTS = process.env.SCREENSHOTS ?? join(tmpdir(), 'event-screenshots')
@@ -39,7 +41,8 @@ export function testBrowser() {
   beforeAll(async () => {
     browser = await chromium.launch({
       executablePath: commandPath('chromium'),
-      args: ['--no-sandbox', '--force-color-profile=srgb'],
+      // Service workers need a connection that the browser trusts. The authority of a test stack is nowhere installed.
+      args: ['--no-sandbox', '--force-color-profile=srgb', '--ignore-certificate-errors'],
     })
   }, BROWSER_TIMEOUT_MS)
   afterAll(async () => browser?.close(), BROWSER_TIMEOUT_MS)
@@ -57,6 +60,7 @@ export function testBrowser() {
         viewport: { width: 390, height: 844 },
         ...options,
       })
+      context.setDefaultTimeout(PAGE_TIMEOUT_MS)
       const page = await context.newPage()
       const errors = watchErrors(page, expected)
       const fetched = watchFetches(page)
@@ -101,15 +105,6 @@ function watchFetches(page: Page): Promise<{ path: string; bytes: number }>[] {
     ),
   )
   return fetched
-}
-
-/**
- * Chromium trusts this certificate although no authority is installed: service workers need a trusted connection.
- * @param ca PEM of the stack's certificate
- */
-export const trusting = (ca: string): string => {
-  const key = new X509Certificate(ca).publicKey.export({ type: 'spki', format: 'der' })
-  return `--ignore-certificate-errors-spki-list=${new Bun.CryptoHasher('sha256').update(key).digest('base64')}`
 }
 
 /** Takes a picture of what is in sight, or of the whole page. */

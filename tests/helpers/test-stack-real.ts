@@ -152,7 +152,9 @@ export async function openTestStackOn(
 /** The pages, built once for each name of an event. Outside `bun run test` the directory is the stack's own. */
 async function builtPages(env: Environment): Promise<string> {
   const settings = readConfig(env)
-  const name = Bun.hash([settings.eventName, settings.publicUrl, settings.startsMs].join()).toString(36)
+  const name = Bun.hash(
+    [settings.eventName, settings.publicUrl, settings.startsMs, settings.route?.lengthM].join(),
+  ).toString(36)
   const directory = join(process.env.TEST_DIRECTORY ?? (await newDirectory('pages')), `pages-${name}`)
   // Test files run in parallel; each writes the same bytes, and every file appears whole.
   if (!existsSync(join(directory, '.files.json'))) writeSite(await buildPages(settings), directory)

@@ -57,7 +57,6 @@ export const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: 
   '/api/event/admin/users/:userId/points': ['marked', 'away'],
   '/api/event/admin/users/:userId/messages': ['whole', 'away'],
   // Without the stores the page shows the event's name, but no status.
-  '/': ['whole', 'whole'],
   '/api/event/config': ['whole', 'whole'],
   '/api': ['whole', 'whole'],
   '/api/event': ['whole', 'whole'],

@@ -41,7 +41,6 @@ const CHANGING = new Set([
   '/health',
   '/api/event/admin/condition',
   '/api/event/admin/tokens',
-  '/',
 ])
 
 /** Answers that are cached, or that depend on the current time. */

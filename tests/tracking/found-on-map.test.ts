@@ -41,9 +41,8 @@ const ASKED = [
   '/api/event/feedback/status',
   '/health',
 ]
-/** Public endpoints that reveal nothing more: the event's page and the documentation. Cards show a profile's figures, and screenshots have names that can not be guessed. */
+/** Public endpoints that reveal nothing more: the documentation. Cards show a profile's figures, and screenshots have names that can not be guessed. */
 const LEFT_OUT = [
-  '/',
   '/api/event/og/:file',
   // Links have ids that can not be guessed, and only their pilgrims list them.
   '/s/:file',

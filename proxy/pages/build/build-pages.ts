@@ -12,7 +12,7 @@ export type Site = ReadonlyMap<string, Uint8Array>
 
 export type PageSettings = Pick<
   Config,
-  'env' | 'eventName' | 'publicUrl' | 'checkinUrl' | 'surveyUrl' | 'timeZone' | 'startsMs'
+  'env' | 'eventName' | 'publicUrl' | 'checkinUrl' | 'surveyUrl' | 'timeZone' | 'startsMs' | 'route'
 >
 
 interface Shared {
@@ -50,9 +50,11 @@ async function addPage(
 ): Promise<void> {
   const bundle = await bundlePage(page)
   for (const [path, bytes] of bundle.files) site.set(path, bytes)
-  const files = Object.fromEntries(
-    (page.data ?? []).map((name) => [name, addHashed(site, name, 'json', utf8(DATA_FILES[name]!()))]),
-  )
+  const files: Record<string, string> = {}
+  for (const name of page.data ?? []) {
+    const text = DATA_FILES[name]!(settings)
+    if (text !== null) files[name] = addHashed(site, name, 'json', utf8(text))
+  }
   const html = pageHtml({
     page,
     data: pageDataOf(settings, files),
@@ -66,20 +68,11 @@ async function addPage(
   if (page.app !== undefined)
     site.set(`${page.path}manifest.webmanifest`, utf8(manifest(page, settings.eventName, shared)))
   if (page.offline)
-    site.set(
-      `${page.path}sw.js`,
-      await bundleWorker(page, precached(page, bundle, Object.values(files), shared)),
-    )
+    site.set(`${page.path}sw.js`, await bundleWorker(page, precached(bundle, Object.values(files), shared)))
 }
 
-const precached = (
-  { folder, onlineOnly = [] }: PageEntry,
-  bundle: Bundle,
-  data: readonly string[],
-  { icon }: Shared,
-): string[] => [
-  ...[bundle.script, bundle.style, ...bundle.imports],
-  ...bundle.later.filter((path) => !onlineOnly.some((name) => path.startsWith(`/assets/${folder}-${name}-`))),
+const precached = (bundle: Bundle, data: readonly string[], { icon }: Shared): string[] => [
+  ...[bundle.script, bundle.style, ...bundle.imports, ...bundle.later],
   ...data,
   icon,
 ]

@@ -47,8 +47,8 @@ export const MarkSymbol = ({ mark }: { readonly mark: Mark }) => (
 /** Steps of a crowd's density, from few to many. */
 export const CROWD_STEPS = [1, 2, 3, 4, 5] as const
 
-/** Step of a number of pilgrims in a cell: 1 below 10, then one more at 10, 40, 160 and 640. */
-export function crowdStep(pilgrims: number): (typeof CROWD_STEPS)[number] {
-  if (pilgrims < 10) return 1
-  return Math.min(5, 2 + Math.floor(Math.log(pilgrims / 10) / Math.log(4) + 1e-9)) as 2 | 3 | 4 | 5
-}
+/** Pilgrims on a square kilometre from which the next step begins. */
+const STEP_FROM = [0, 20, 150, 900, 4_000] as const
+
+/** Step of a density in pilgrims per square kilometre. */
+export const crowdStep = (perKm2: number): number => STEP_FROM.findLastIndex((from) => perKm2 >= from) + 1

@@ -13,12 +13,13 @@ export interface Started<W> {
 
 /**
  * @param files the page's words, by language
+ * @returns its words, once the page is there
  * @param content draws the page; it is called again whenever a signal that it reads changes
  */
 export async function startPage<W extends { readonly page: PageWords }>(
   files: WordFiles<W>,
   content: (started: Started<W>) => ComponentChild,
-): Promise<void> {
+): Promise<Started<W>> {
   const started = await loadWords(files)
   const Page = () => (
     <>
@@ -29,6 +30,7 @@ export async function startPage<W extends { readonly page: PageWords }>(
   const place = document.getElementById('page')!
   place.textContent = ''
   render(<Page />, place)
+  return started
 }
 
 /** Registers `sw.js` of the page's own folder when the page has nothing else to do. */

@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { EventConfig } from '#shared/contracts/event-config.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { statusWithin } from '../home/status-within.ts'
+import { statusWithin } from '../lifecycle/status-within.ts'
 
 /** Version of the privacy notice of the app at `/walk/`. A new text gets a new version, and pilgrims are asked again. */
 const PRIVACY_VERSION = '2026-1'

@@ -123,5 +123,4 @@ export const OPERATION = {
   readOpenApi: { answer: { openapi: '3.1.0' } },
   showDocs: {},
   readDocsScript: {},
-  showHome: { query: { lang: 'zh-Hant' } },
 }

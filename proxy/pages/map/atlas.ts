@@ -1,0 +1,13 @@
+/** Files with coasts, borders and names, as build/atlas.ts writes them. */
+
+/** Flat lists in 1e-4 degrees: longitude and latitude of the first place, then the differences to each next one. */
+export type Lines = readonly (readonly number[])[]
+
+export interface Atlas {
+  readonly source: string
+  /** Closed rings. */
+  readonly land: Lines
+  readonly lines: Lines
+  /** Name in Chinese, name in English, longitude and latitude in 1e-4 degrees. */
+  readonly names: readonly (readonly [zh: string, en: string, lng: number, lat: number])[]
+}

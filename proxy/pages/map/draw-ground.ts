@@ -1,0 +1,174 @@
+/** Draws what stands still: land, borders and the route below the crowd, stations and names above it. */
+import { distinctLabels, drawLabels, type Label } from './labels.ts'
+import type { AtlasShapes, Place, RouteShapes, Shape } from './shapes.ts'
+import { type Colour, meet, type View } from './view.ts'
+
+export interface Station extends Place {
+  readonly name: string
+  readonly km: number
+}
+
+export interface Ground {
+  readonly counties: AtlasShapes | null
+  readonly towns: AtlasShapes | null
+  readonly route: RouteShapes | null
+  readonly stations: readonly Station[]
+  /** Index of the reader's station. */
+  readonly mine: number | null
+  /** The route is walked up to here; null when it is not known. */
+  readonly walkedKm: number | null
+  readonly english: boolean
+}
+
+/** Towns are shown from this zoom on. */
+export const TOWNS_ZOOM = 9.6
+
+export function drawGround(
+  context: CanvasRenderingContext2D,
+  view: View,
+  ground: Ground,
+  colour: Colour,
+): void {
+  const { counties, towns, route } = ground
+  const { width, height, density, zoom } = view
+  // Without coasts all is land: the page does not know better.
+  context.fillStyle = colour(counties === null ? 'map-land' : 'map-sea')
+  context.fillRect(0, 0, width, height)
+  context.lineJoin = 'round'
+  context.lineCap = 'round'
+  if (counties !== null) {
+    context.beginPath()
+    for (const ring of counties.land) trace(context, view, ring)
+    context.fillStyle = colour('map-land')
+    context.fill()
+    if (towns !== null && zoom >= TOWNS_ZOOM)
+      strokeAll(context, view, towns.lines, colour('map-town'), density)
+    strokeAll(context, view, counties.lines, colour('map-county'), (zoom < 9 ? 1 : 1.5) * density)
+    strokeAll(context, view, counties.land, colour('map-coast'), 1.25 * density)
+  }
+  if (route !== null) drawRoute(context, view, route, ground.walkedKm, colour)
+}
+
+/** Draws what stands over the crowd: stations and names. */
+export function drawNames(
+  context: CanvasRenderingContext2D,
+  view: View,
+  ground: Ground,
+  colour: Colour,
+): void {
+  context.clearRect(0, 0, view.width, view.height)
+  drawStations(context, view, ground, colour)
+  drawLabels(context, view, distinctLabels(view, labelsOf(ground, view)), colour)
+}
+
+function strokeAll(
+  context: CanvasRenderingContext2D,
+  view: View,
+  shapes: readonly Shape[],
+  colour: string,
+  width: number,
+): void {
+  context.beginPath()
+  for (const shape of shapes) trace(context, view, shape)
+  context.strokeStyle = colour
+  context.lineWidth = width
+  context.stroke()
+}
+
+/** Adds a line to the path; places that fall on the same pixel are left out. */
+function trace(
+  context: CanvasRenderingContext2D,
+  view: View,
+  { at, bounds }: Shape,
+  from = 0,
+  to = at.length / 2,
+): void {
+  if (!meet(bounds, view.bounds)) return
+  const { scale, left, top } = view
+  let [lastX, lastY] = [NaN, NaN]
+  for (let i = from; i < to; i++) {
+    const x = (at[i * 2]! - left) * scale
+    const y = (at[i * 2 + 1]! - top) * scale
+    if (i === from) context.moveTo(x, y)
+    else if (Math.abs(x - lastX) + Math.abs(y - lastY) < 1 && i < to - 1) continue
+    else context.lineTo(x, y)
+    ;[lastX, lastY] = [x, y]
+  }
+}
+
+/** A brush stroke: a light edge, the route in gold, and what is walked in the strong colour. */
+function drawRoute(
+  context: CanvasRenderingContext2D,
+  view: View,
+  route: RouteShapes,
+  walkedKm: number | null,
+  colour: Colour,
+): void {
+  const width = (view.zoom < 8 ? 2 : view.zoom < 11 ? 3 : 4.5) * view.density
+  strokeAll(context, view, route.lines, colour('map-halo'), width + 2.5 * view.density)
+  strokeAll(context, view, route.lines, colour('map-route'), width)
+  if (walkedKm === null) return
+  context.beginPath()
+  for (const line of route.lines) {
+    const walked = line.km.findLastIndex((km) => km <= walkedKm) + 1
+    if (walked > 1) trace(context, view, line, 0, walked)
+  }
+  context.strokeStyle = colour('map-walked')
+  context.lineWidth = width
+  context.stroke()
+}
+
+function drawStations(
+  context: CanvasRenderingContext2D,
+  view: View,
+  { stations, mine }: Ground,
+  colour: Colour,
+): void {
+  const { scale, left, top, density, zoom } = view
+  const radius = (zoom < 8.5 ? 1.75 : zoom < 11 ? 3 : 4.5) * density
+  const circle = ({ x, y }: Place, size: number): void => {
+    context.beginPath()
+    context.arc((x - left) * scale, (y - top) * scale, size, 0, 2 * Math.PI)
+  }
+  context.lineWidth = 1.5 * density
+  context.fillStyle = colour('map-halo')
+  context.strokeStyle = colour('mark-station')
+  for (const station of stations) {
+    circle(station, radius)
+    context.fill()
+    context.stroke()
+  }
+  const own = mine === null ? undefined : stations[mine]
+  if (own === undefined) return
+  circle(own, radius + 3 * density)
+  context.fillStyle = colour('mark-front')
+  context.fill()
+  circle(own, radius)
+  context.fillStyle = colour('map-halo')
+  context.fill()
+}
+
+/** Names in the order of their weight: a later one gives way. */
+function labelsOf({ stations, mine, counties, towns, english }: Ground, { zoom }: View): Label[] {
+  const own = mine === null ? undefined : stations[mine]
+  const stationLabel = (station: Station): Label => ({
+    ...station,
+    text: station.name,
+    kind: station === own ? 'own' : 'station',
+  })
+  const named = (shapes: AtlasShapes | null, kind: Label['kind']): Label[] =>
+    shapes?.names.map(({ x, y, zh, en }) => ({ x, y, text: english ? en : zh, kind })) ?? []
+  return [
+    ...(own === undefined ? [] : [stationLabel(own)]),
+    ...(zoom >= 8.6 ? important(stations, zoom).map(stationLabel) : []),
+    ...(zoom >= 7 && zoom < 11.5 ? named(counties, 'county') : []),
+    ...(zoom >= 10.6 ? named(towns, 'town') : []),
+  ]
+}
+
+/** First and last station, then every second one, then all. */
+function important(stations: readonly Station[], zoom: number): Station[] {
+  const every = zoom < 9.5 ? 4 : zoom < 10.5 ? 2 : 1
+  const first = stations.filter((_, i) => i % every === 0 || i === stations.length - 1)
+  return zoom < 9.5 ? first : [...first, ...stations.filter((station) => !first.includes(station))]
+}

@@ -1,0 +1,91 @@
+/** Follows the event: asks for what has changed, more or less every twelve seconds, and not while nobody looks. */
+import { type Client, createClient, type EventMap, type EventMapDelta } from '#shared/client/index.ts'
+import { keep, restore } from './keep.ts'
+import { connected, merged, news, nowMs, route, setClock, tick } from './state.ts'
+
+/** Readers ask at different moments, so that they do not all come at once. */
+const EVERY_MS = 10_000
+const SPREAD_MS = 5_000
+/** After a failure the pauses grow up to this. */
+const LONGEST_MS = 60_000
+const TIMEOUT_MS = 15_000
+const KEEP_MS = 60_000
+const TICK_MS = 5_000
+
+/** Starts to follow; it goes on until the page is closed. */
+export function follow(client: Client = createClient({ baseUrl: '' })): void {
+  restore()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let asking = false
+  let failures = 0
+  let keptMs = 0
+
+  async function ask(): Promise<void> {
+    if (asking) return
+    asking = true
+    clearTimeout(timer)
+    const answered = await askOnce(client)
+    asking = false
+    connected.value = answered
+    failures = answered ? 0 : failures + 1
+    if (answered && nowMs.value - keptMs > KEEP_MS) {
+      keptMs = nowMs.value
+      keep()
+    }
+    if (!document.hidden) timer = setTimeout(() => void ask(), pauseMs(failures))
+  }
+
+  addEventListener('online', () => void ask())
+  addEventListener('offline', () => (connected.value = false))
+  addEventListener('pagehide', keep)
+  document.addEventListener('visibilitychange', () => {
+    tick()
+    if (document.hidden) keep()
+    else void ask()
+  })
+  setInterval(tick, TICK_MS)
+  void ask()
+}
+
+function pauseMs(failures: number): number {
+  const every = Math.min(LONGEST_MS, EVERY_MS * 2 ** Math.max(0, failures - 1))
+  return every + Math.random() * SPREAD_MS
+}
+
+let etag: string | undefined
+let asked: number | null = null
+
+/** @returns whether the service answered */
+async function askOnce(client: Client): Promise<boolean> {
+  const known = news.value
+  const since = known?.version ?? null
+  if (since !== asked) etag = undefined
+  asked = since
+  const answer = await client.readEventMap(since === null ? {} : { since: String(since) }, {
+    timeoutMs: TIMEOUT_MS,
+    ...(etag === undefined ? {} : { ifNoneMatch: etag }),
+  })
+  if (!answer.ok) return answer.error.code === 'not-modified'
+  const { headers } = answer
+  etag = headers.get('etag') ?? undefined
+  const sent = Date.parse(headers.get('date') ?? '')
+  if (!Number.isNaN(sent)) setClock(sent + Number(headers.get('age') ?? 0) * 1_000)
+  news.value = next(known, answer.data)
+  await readRoute(client)
+  return true
+}
+
+const next = (known: EventMap | null, data: EventMap | EventMapDelta): EventMap | null => {
+  if (data.since === null) return data
+  return known !== null && known.version === data.since ? merged(known, data) : known
+}
+
+async function readRoute(client: Client): Promise<void> {
+  const version = news.value?.event.route ?? null
+  if ((route.value?.version ?? null) === version) return
+  if (version === null) route.value = null
+  else {
+    const answer = await client.readRoute({ v: version })
+    if (answer.ok) route.value = answer.data
+  }
+}

@@ -1,0 +1,98 @@
+/** The map itself: canvases and the marks over them, in one element that moves. */
+import { effect } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { MapWords } from '#shared/locales/map-words.ts'
+import { Button } from '../design/button.tsx'
+import { type Mark, MarkSymbol } from '../design/marks.tsx'
+import { Symbol } from '../design/symbol.tsx'
+import { theme } from '../frame/theme.ts'
+import { MapCamera } from './map-camera.ts'
+import { freshness, isScreen, me, news } from './state.ts'
+import { counties, isAlive } from './scene.ts'
+
+const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'me']
+
+export function MapView({ words }: { readonly words: MapWords }) {
+  const frame = useRef<HTMLDivElement>(null)
+  const camera = useRef<MapCamera | null>(null)
+  useEffect(() => {
+    const made = new MapCamera(frame.current!)
+    camera.current = made
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    const recolour = () => made.recolour()
+    dark.addEventListener('change', recolour)
+    const unwatch = effect(() => {
+      void theme.value
+      made.recolour()
+    })
+    return () => {
+      dark.removeEventListener('change', recolour)
+      unwatch()
+      made.stop()
+    }
+  }, [])
+  return (
+    <section class="map" aria-label={words.map} data-freshness={freshness.value}>
+      <div
+        ref={frame}
+        class="map-frame"
+        role="application"
+        tabIndex={0}
+        aria-label={words.map}
+        aria-describedby="map-keys"
+      >
+        <div class="world">
+          <canvas class="ground" aria-hidden="true" />
+          <canvas class="crowd" aria-hidden="true" />
+          <canvas class="names" aria-hidden="true" />
+          {MARKS.map((mark) => (
+            <div key={mark} class={`marker marker-${mark}`} data-mark={mark} hidden>
+              <MarkSymbol mark={mark} />
+              <span>{mark === 'me' ? words.me : words.part[mark as 'front']}</span>
+            </div>
+          ))}
+        </div>
+      </div>
+      <p id="map-keys" class="visually-hidden">
+        {words.mapKeys}
+      </p>
+      {isScreen ? null : <Controls words={words} camera={() => camera.current} />}
+      {counties.value === null ? null : <small class="map-source">{words.source}</small>}
+    </section>
+  )
+}
+
+interface ControlsProps {
+  readonly words: MapWords
+  readonly camera: () => MapCamera | null
+}
+
+const Controls = ({ words, camera }: ControlsProps) => (
+  <div class="map-controls">
+    <Button icon label={words.closer} onClick={() => camera()?.zoom(1)}>
+      <Symbol of="closer" />
+    </Button>
+    <Button icon label={words.farther} onClick={() => camera()?.zoom(-1)}>
+      <Symbol of="farther" />
+    </Button>
+    <Button
+      icon
+      label={words.showProcession}
+      disabled={!isAlive.value || news.value?.on_map === 0}
+      onClick={() => camera()?.showProcession()}
+    >
+      <Symbol of="procession" />
+    </Button>
+    <Button icon label={words.showRoute} onClick={() => camera()?.showRoute()}>
+      <Symbol of="route" />
+    </Button>
+    <Button
+      icon
+      label={words.whereAmI}
+      aria-pressed={me.value !== null}
+      onClick={() => camera()?.findMe(words.meUnknown)}
+    >
+      <Symbol of="position" />
+    </Button>
+  </div>
+)

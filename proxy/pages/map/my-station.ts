@@ -1,0 +1,64 @@
+/** Tells the reader when the procession comes to their station: on the page, and as a notification where allowed. */
+import { effect, signal } from '@preact/signals'
+import type { MapWords } from '#shared/locales/map-words.ts'
+import { remember, remembered } from '../frame/storage.ts'
+import { showToast } from '../design/toast.tsx'
+import { stationName } from './say.ts'
+import { freshness, myStation, news, nowMs, route } from './state.ts'
+
+const SOON_MINUTES = 20
+
+/** The reader wants to be told. */
+export const wanted = signal(remembered('tell') === 'yes')
+
+/** Asks for permission, and tells from now on. @returns whether the browser allows notifications */
+export async function wantToBeTold(): Promise<boolean> {
+  wanted.value = true
+  remember('tell', 'yes')
+  return 'Notification' in globalThis && (await Notification.requestPermission()) === 'granted'
+}
+
+export function tellNoMore(): void {
+  wanted.value = false
+  remember('tell', null)
+}
+
+/** What has been told, so that each is told once: `<station> soon` or `<station> arrived`. */
+let told = remembered('told') ?? ''
+
+/** Watches the news from now on. */
+export function watchMyStation(words: () => MapWords): void {
+  effect(() => {
+    const index = myStation.value
+    const map = news.value
+    const station = index === null ? undefined : route.value?.stations[index]
+    // Old news tell nothing about now.
+    if (!wanted.value || station === undefined || map === null || freshness.value !== 'fresh') return
+    const frontKm = map.front?.route_km ?? null
+    if (map.status !== 'active' || frontKm === null) return
+    const name = stationName(station)
+    if (frontKm >= station.route_km) {
+      // A station that was chosen when the front had passed it is no news.
+      if (told === `${index} soon`) tell(`${index} arrived`, words().arrived(name))
+      return
+    }
+    const at = map.estimates.find((one) => one.station === index)?.front_at ?? null
+    const minutes = at === null ? Infinity : Math.round((Date.parse(at) - nowMs.value) / 60_000)
+    if (minutes <= SOON_MINUTES) tell(`${index} soon`, words().soon(name, Math.max(1, minutes)))
+  })
+}
+
+function tell(key: string, text: string): void {
+  if (told === key) return
+  told = key
+  remember('told', key)
+  showToast(text)
+  if ('Notification' in globalThis && Notification.permission === 'granted') void notify(text)
+}
+
+/** Phones show a notification only through a service worker. */
+async function notify(text: string): Promise<void> {
+  const worker = await navigator.serviceWorker?.getRegistration()
+  if (worker === undefined) new Notification(text)
+  else await worker.showNotification(text, { tag: 'station' })
+}

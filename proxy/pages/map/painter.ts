@@ -1,0 +1,173 @@
+/**
+ * Paints the map on three canvases: the ground, the crowd, and names over it. All are larger than the screen.
+ * While the map moves, the finished pictures move with it; they are drawn anew when it rests, or when they no longer
+ * cover the screen.
+ */
+import { drawCrowd } from './draw-crowd.ts'
+import { drawGround, drawNames, type Ground } from './draw-ground.ts'
+import { type Camera, scaleOf, type Size } from './projection.ts'
+import type { Crowd } from './shapes.ts'
+import { type Colour, viewOf } from './view.ts'
+
+export interface Scene {
+  readonly ground: Ground
+  readonly crowd: Crowd | null
+}
+
+/** Pixels beyond each edge of the screen that the pictures cover: a part of it, and a bound. */
+const MARGIN_SHARE = 0.3
+const MARGIN_MOST_PX = 240
+const REST_MS = 140
+/** A picture that is stretched more than this is drawn anew at once. */
+const STRETCH = 1.6
+/** More pixels than this for a CSS pixel can not be seen, and cost much. */
+const MOST_DENSE = 2
+
+export class Painter {
+  #camera: Camera
+  #painted: Camera
+  #size: Size = { width: 0, height: 0 }
+  #margin = 0
+  #scene: Scene
+  #stale = { ground: true, crowd: true }
+  #frame = 0
+  #rest: ReturnType<typeof setTimeout> | undefined
+
+  /** @param world the element that holds the canvases and the marks; it is moved while the map moves */
+  constructor(
+    private readonly parts: Readonly<Record<'ground' | 'crowd' | 'names', HTMLCanvasElement>> & {
+      readonly world: HTMLElement
+    },
+    camera: Camera,
+    scene: Scene,
+    /** Called when marks must be placed anew. */
+    private readonly onPainted: (painted: Camera, size: Size) => void,
+  ) {
+    this.#camera = camera
+    this.#painted = camera
+    this.#scene = scene
+  }
+
+  resize(size: Size): void {
+    this.#size = size
+    this.#margin = Math.round(Math.min(MARGIN_MOST_PX, MARGIN_SHARE * Math.max(size.width, size.height)))
+    this.#stale = { ground: true, crowd: true }
+    this.#request()
+  }
+
+  /** Shows other data. Only what has changed is drawn again. */
+  update(scene: Scene): void {
+    const before = this.#scene
+    this.#scene = scene
+    if (scene.crowd !== before.crowd) this.#stale.crowd = true
+    if (scene.ground !== before.ground) this.#stale.ground = true
+    this.#request()
+  }
+
+  /** The colours have changed. */
+  recolour(): void {
+    this.#stale = { ground: true, crowd: true }
+    this.#request()
+  }
+
+  /** @param moving more movement follows: the pictures are moved now, and drawn when it rests */
+  move(camera: Camera, moving: boolean): void {
+    this.#camera = camera
+    clearTimeout(this.#rest)
+    if (moving && this.#covers()) {
+      this.#place()
+      this.#rest = setTimeout(() => this.#redraw(), REST_MS)
+    } else this.#redraw()
+  }
+
+  stop(): void {
+    cancelAnimationFrame(this.#frame)
+    clearTimeout(this.#rest)
+  }
+
+  #redraw(): void {
+    this.#stale = { ground: true, crowd: true }
+    this.#request()
+  }
+
+  /** Whether the pictures, moved and stretched, cover the screen. */
+  #covers(): boolean {
+    const stretch = 2 ** (this.#camera.zoom - this.#painted.zoom)
+    if (stretch > STRETCH || stretch < 1 / STRETCH) return false
+    const scale = scaleOf(this.#camera.zoom)
+    const off = (share: number) => Math.abs(share * scale)
+    const spare = (extent: number) => (extent / 2 + this.#margin) * stretch - extent / 2
+    return (
+      off(this.#camera.x - this.#painted.x) <= spare(this.#size.width) &&
+      off(this.#camera.y - this.#painted.y) <= spare(this.#size.height)
+    )
+  }
+
+  /** Moves the pictures to where the camera is. */
+  #place(): void {
+    const { world } = this.parts
+    const scale = scaleOf(this.#camera.zoom)
+    const stretch = 2 ** (this.#camera.zoom - this.#painted.zoom)
+    const x = (this.#painted.x - this.#camera.x) * scale
+    const y = (this.#painted.y - this.#camera.y) * scale
+    world.style.transform = `translate(${x}px, ${y}px) scale(${stretch})`
+    world.style.setProperty('--unstretch', String(1 / stretch))
+  }
+
+  #request(): void {
+    if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#paint())
+  }
+
+  #paint(): void {
+    this.#frame = 0
+    const { width, height } = this.#size
+    if (width === 0 || height === 0) return
+    const moved = this.#painted !== this.#camera
+    this.#painted = this.#camera
+    const density = Math.min(MOST_DENSE, devicePixelRatio || 1)
+    const size = { width: width + 2 * this.#margin, height: height + 2 * this.#margin }
+    const view = viewOf(this.#painted, size, density, typeSize(this.parts.world))
+
+    const colour = colours(this.parts.world)
+    if (this.#stale.ground || moved) {
+      drawGround(this.#prepare(this.parts.ground, view, size), view, this.#scene.ground, colour)
+      drawNames(this.#prepare(this.parts.names, view, size), view, this.#scene.ground, colour)
+    }
+    if (this.#stale.crowd || moved) {
+      const context = this.#prepare(this.parts.crowd, view, size)
+      const steps = [1, 2, 3, 4, 5].map((step) => colour(`crowd-${step}`))
+      if (this.#scene.crowd === null) context.clearRect(0, 0, view.width, view.height)
+      else drawCrowd(context, view, this.#scene.crowd, { steps })
+    }
+    this.#stale = { ground: false, crowd: false }
+    this.#place()
+    this.onPainted(this.#painted, this.#size)
+  }
+
+  #prepare(canvas: HTMLCanvasElement, view: Size, size: Size): CanvasRenderingContext2D {
+    if (canvas.width !== view.width || canvas.height !== view.height) {
+      canvas.width = view.width
+      canvas.height = view.height
+      canvas.style.width = `${size.width}px`
+      canvas.style.height = `${size.height}px`
+      canvas.style.left = canvas.style.top = `${-this.#margin}px`
+    }
+    return canvas.getContext('2d')!
+  }
+}
+
+/** Reads tokens of the current theme. */
+function colours(element: HTMLElement): Colour {
+  const style = getComputedStyle(element)
+  const known = new Map<string, string>()
+  return (name) => {
+    const value = known.get(name) ?? style.getPropertyValue(`--${name}`).trim()
+    known.set(name, value)
+    return value
+  }
+}
+
+/** Size of a page's type, for which the sizes of names are meant. */
+const USUAL_PX = 17
+const typeSize = (element: HTMLElement): number =>
+  Number.parseFloat(getComputedStyle(element).fontSize) / USUAL_PX || 1

@@ -1,0 +1,70 @@
+/** The pictures of the map, made from what the page knows. */
+import { computed, signal } from '@preact/signals'
+import { language } from '../frame/language.ts'
+import type { Atlas } from './atlas.ts'
+import type { Ground } from './draw-ground.ts'
+import { type Bounds, boundsOf, worldX, worldY } from './projection.ts'
+import { type AtlasShapes, atlasShapes, crowdOf, routeShapes } from './shapes.ts'
+import { stationName } from './say.ts'
+import { data, freshness, myStation, news, route } from './state.ts'
+
+export const counties = signal<AtlasShapes | null>(null)
+export const towns = signal<AtlasShapes | null>(null)
+
+/** Loads coasts and borders, where the event has them. Without them the map shows the route alone. */
+export async function loadAtlas(name: 'counties' | 'towns'): Promise<void> {
+  const address = data.files[name]
+  if (address === undefined) return
+  try {
+    const answer = await fetch(address)
+    if (answer.ok)
+      (name === 'counties' ? counties : towns).value = atlasShapes((await answer.json()) as Atlas)
+  } catch {
+    // Without a network: `online` tries again.
+    addEventListener('online', () => void loadAtlas(name), { once: true })
+  }
+}
+
+const routeDrawn = computed(() => (route.value === null ? null : routeShapes(route.value)))
+const stations = computed(() =>
+  (route.value?.stations ?? []).map((station) => ({
+    x: worldX(station.lng),
+    y: worldY(station.lat),
+    name: stationName(station),
+    km: station.route_km,
+  })),
+)
+/** Not older than the crowd: a part of the way that is only thought to be walked is not marked. */
+const walkedKm = computed(() => (isAlive.value ? (news.value?.middle?.route_km ?? null) : null))
+
+export const ground = computed<Ground>(() => ({
+  counties: counties.value,
+  towns: towns.value,
+  route: routeDrawn.value,
+  stations: stations.value,
+  mine: myStation.value,
+  walkedKm: walkedKm.value,
+  english: language.value === 'en',
+}))
+
+/** Whether the news are young enough to show a crowd and marks. */
+export const isAlive = computed(() => freshness.value === 'fresh' || freshness.value === 'old')
+const cells = computed(() => news.value?.cells ?? null)
+export const crowd = computed(() => (isAlive.value && cells.value !== null ? crowdOf(cells.value) : null))
+
+/** Where the procession is; null where nobody is on the map. */
+export function processionBounds(): Bounds | null {
+  if (!isAlive.value) return null
+  const map = news.value
+  const marks = [map?.front, map?.middle, map?.tail].flatMap((place) => (place ? [place] : []))
+  if (marks.length > 0) return boundsOf(marks.map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const))
+  return boundsOf((map?.cells ?? []).map(([lat, lng]) => [worldX(lng / 1e5), worldY(lat / 1e5)] as const))
+}
+
+export const routeBounds = (): Bounds | null => routeDrawn.value?.bounds ?? null
+
+/** What is shown before anything is known: the land, or the world. */
+export const landBounds = (): Bounds =>
+  counties.value === null
+    ? { west: 0.05, north: 0.2, east: 0.95, south: 0.75 }
+    : { west: worldX(119.9), north: worldY(25.4), east: worldX(122.1), south: worldY(21.85) }

@@ -1,0 +1,114 @@
+/** Lines, places and cells in world coordinates, decoded once when they arrive. */
+import type { EventRoute, MapCellEntry } from '#shared/client/index.ts'
+import { crowdStep } from '../design/marks.tsx'
+import type { Atlas, Lines } from './atlas.ts'
+import { type Bounds, boundsOf, distanceKm, worldX, worldY } from './projection.ts'
+
+export interface Shape {
+  /** x and y of each place, in turn. */
+  readonly at: Float64Array
+  readonly bounds: Bounds
+}
+
+export interface Place {
+  readonly x: number
+  readonly y: number
+}
+
+function shapeOf(places: readonly (readonly [lng: number, lat: number])[]): Shape {
+  const at = new Float64Array(places.length * 2)
+  for (const [i, [lng, lat]] of places.entries()) at.set([worldX(lng), worldY(lat)], i * 2)
+  return { at, bounds: boundsOf(places.map(([lng, lat]) => [worldX(lng), worldY(lat)] as const))! }
+}
+
+/** Places of a flat list of differences, as [first value, second value] of each, divided by the units. */
+function placesOf(flat: readonly number[], units: number): [number, number][] {
+  const places: [number, number][] = []
+  let [first, second] = [0, 0]
+  for (let i = 0; i + 1 < flat.length; i += 2) {
+    first += flat[i]!
+    second += flat[i + 1]!
+    places.push([first / units, second / units])
+  }
+  return places
+}
+
+const decode = (lines: Lines): Shape[] => lines.map((line) => shapeOf(placesOf(line, 1e4)))
+
+export interface AtlasShapes {
+  readonly source: string
+  readonly land: readonly Shape[]
+  readonly lines: readonly Shape[]
+  readonly names: readonly (Place & { readonly zh: string; readonly en: string })[]
+}
+
+export const atlasShapes = ({ source, land, lines, names }: Atlas): AtlasShapes => ({
+  source,
+  land: decode(land),
+  lines: decode(lines),
+  names: names.map(([zh, en, lng, lat]) => ({ zh, en, x: worldX(lng / 1e4), y: worldY(lat / 1e4) })),
+})
+
+export interface RouteShapes {
+  readonly lines: readonly (Shape & {
+    /** Kilometres from the start of the route, of each place. */
+    readonly km: Float64Array
+  })[]
+  readonly bounds: Bounds | null
+}
+
+export function routeShapes({ lines, km: length }: Pick<EventRoute, 'lines' | 'km'>): RouteShapes {
+  let along = 0
+  const shapes = lines.map((line) => {
+    const places = placesOf(line, 1e5).map(([lat, lng]): [number, number] => [lng, lat])
+    const km = Float64Array.from(places, ([lng, lat], i) => {
+      const before = places[i - 1]
+      if (before !== undefined) along += distanceKm({ lat: before[1], lng: before[0] }, { lat, lng })
+      return along
+    })
+    return { ...shapeOf(places), km }
+  })
+  // A simplified line is a little shorter than the route.
+  const stretch = along > 0 ? length / along : 1
+  for (const { km } of shapes) for (const [i, value] of km.entries()) km[i] = value * stretch
+  const corners = shapes.flatMap(({ bounds: { west, north, east, south } }) => [
+    [west, north] as const,
+    [east, south] as const,
+  ])
+  return { lines: shapes, bounds: boundsOf(corners) }
+}
+
+/** Cells for drawing: the wide ones first, so that none hides another. */
+export interface Crowd {
+  readonly count: number
+  /** West, north, east and south of each cell, in turn. */
+  readonly edges: Float64Array
+  /** Step of its density, 1 to 5. */
+  readonly steps: Uint8Array
+}
+
+/** Degrees that a cell is wide at zoom 6; half as wide at each further zoom. */
+const CELL_DEGREES = 0.2
+
+const KM_PER_DEGREE = 111.195
+
+/** Area of a cell. */
+function km2Of([lat, , zoom]: MapCellEntry): number {
+  const high = (CELL_DEGREES / 2 ** (zoom - 6)) * KM_PER_DEGREE
+  return high * high * Math.cos((lat / 1e5) * (Math.PI / 180))
+}
+
+export function crowdOf(cells: readonly MapCellEntry[]): Crowd {
+  const sorted = cells
+    .map((cell) => ({ cell, step: crowdStep(cell[3] / km2Of(cell)) }))
+    .sort((a, b) => a.cell[2] - b.cell[2] || a.step - b.step)
+  const edges = new Float64Array(sorted.length * 4)
+  const steps = new Uint8Array(sorted.length)
+  for (const [i, { cell, step }] of sorted.entries()) {
+    const [lat, lng, zoom] = [cell[0] / 1e5, cell[1] / 1e5, cell[2]]
+    const half = CELL_DEGREES / 2 ** (zoom - 6) / 2
+    edges.set([worldX(lng - half), worldY(lat + half), worldX(lng + half), worldY(lat - half)], i * 4)
+    steps[i] = step
+  }
+  return { count: sorted.length, edges, steps }
+}

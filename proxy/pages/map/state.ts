@@ -1,0 +1,87 @@
+/** What the page knows: the last news of the event, how old it is, the route, and the reader's choices. */
+import { computed, signal } from '@preact/signals'
+import type { EventMap, EventMapDelta, EventRoute, MapCellEntry } from '#shared/client/index.ts'
+import type { Standing } from '#shared/locales/map-words.ts'
+import { pageData } from '../frame/page-data.ts'
+import { remember, remembered } from '../frame/storage.ts'
+
+/** From this age on, news is marked as old; from the second on, the crowd is not shown any more. */
+export const OLD_MS = 3 * 60_000
+export const GONE_MS = 30 * 60_000
+
+export const data = pageData()
+export const options = new URLSearchParams(location.search)
+/** A large display without controls. */
+export const isScreen = options.has('screen')
+
+export const news = signal<EventMap | null>(null)
+export const route = signal<EventRoute | null>(null)
+/** Whether the last request was answered. */
+export const connected = signal(true)
+/** The service's clock, in milliseconds; it goes on by itself. */
+export const nowMs = signal(Date.now())
+
+/** What the service's clock is ahead of the reader's. */
+let aheadMs = 0
+
+/** Learns the service's time from an answer. @param serviceMs when the answer was sent */
+export function setClock(serviceMs: number): void {
+  aheadMs = serviceMs - Date.now()
+  tick()
+}
+
+export function tick(): void {
+  nowMs.value = Date.now() + aheadMs
+}
+
+export const ageMs = computed(() =>
+  news.value === null ? Infinity : Math.max(0, nowMs.value - Date.parse(news.value.as_of)),
+)
+/** Only what is fresh is shown as if it were now. */
+export const freshness = computed<'none' | 'fresh' | 'old' | 'gone'>(() => {
+  if (news.value === null) return 'none'
+  if (ageMs.value >= GONE_MS) return 'gone'
+  return ageMs.value >= OLD_MS ? 'old' : 'fresh'
+})
+
+export const standing = computed<Standing>(() => {
+  if (news.value === null) return 'unknown'
+  const { status, event } = news.value
+  const startsAt = event.starts_at
+  return status === 'active' && startsAt !== null && nowMs.value < Date.parse(startsAt) ? 'awaited' : status
+})
+
+export const eventName = computed(() => news.value?.event.name ?? data.name)
+export const timeZone = computed(() => news.value?.event.time_zone ?? data.timeZone)
+
+/** The reader's station: its index, or null. It is remembered by name and place on the route. */
+const chosen = signal(remembered('station'))
+const keyOf = ({ name, route_km }: EventRoute['stations'][number]): string => `${name} ${route_km}`
+export const myStation = computed<number | null>(() => {
+  const index = route.value?.stations.findIndex((station) => keyOf(station) === chosen.value) ?? -1
+  return index < 0 ? null : index
+})
+export function chooseStation(index: number | null): void {
+  const station = index === null ? undefined : route.value?.stations[index]
+  chosen.value = station === undefined ? null : keyOf(station)
+  remember('station', chosen.value)
+}
+
+/** The reader's position, which stays on the device. */
+export const me = signal<{ readonly lat: number; readonly lng: number } | null>(null)
+
+const cellKey = ([lat, lng, zoom]: MapCellEntry): string => `${lat} ${lng} ${zoom}`
+
+/** The whole map after a delta. */
+export function merged(map: EventMap, delta: EventMapDelta): EventMap {
+  const { cells: changed, ...state } = delta
+  let { cells } = map
+  if (changed !== undefined) {
+    const byKey = new Map(cells.map((cell) => [cellKey(cell), cell]))
+    for (const cell of changed)
+      if (cell[3] === 0) byKey.delete(cellKey(cell))
+      else byKey.set(cellKey(cell), cell)
+    cells = [...byKey.values()]
+  }
+  return { ...map, ...state, since: null, cells }
+}

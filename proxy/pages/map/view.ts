@@ -1,0 +1,36 @@
+/** The part of the world that a canvas shows, in its own pixels. */
+import type { Bounds, Camera, Size } from './projection.ts'
+import { scaleOf } from './projection.ts'
+
+/** Value of a colour or font token, by its name without dashes. */
+export type Colour = (name: string) => string
+
+export interface View extends Size {
+  /** Canvas pixels of the whole world. */
+  readonly scale: number
+  /** World coordinates of the canvas's corner. */
+  readonly left: number
+  readonly top: number
+  /** Canvas pixels of a CSS pixel. */
+  readonly density: number
+  /** Size of type: 1 on phones, more on wall screens. */
+  readonly type: number
+  readonly zoom: number
+  readonly bounds: Bounds
+}
+
+/** @param size of the canvas in CSS pixels, its margins included */
+export function viewOf(camera: Camera, size: Size, density: number, type = 1): View {
+  const scale = scaleOf(camera.zoom) * density
+  const width = Math.round(size.width * density)
+  const height = Math.round(size.height * density)
+  const left = camera.x - width / 2 / scale
+  const top = camera.y - height / 2 / scale
+  return {
+    ...{ scale, left, top, width, height, density, type, zoom: camera.zoom },
+    bounds: { west: left, north: top, east: left + width / scale, south: top + height / scale },
+  }
+}
+
+export const meet = (a: Bounds, b: Bounds): boolean =>
+  a.west <= b.east && b.west <= a.east && a.north <= b.south && b.north <= a.south

@@ -1,0 +1,196 @@
+/** The public map in Chromium: what it shows, says and remembers. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Language } from '#shared/contracts/bot.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { checkIn, flushed, newPilgrimId, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { type OpenOptions, photograph, seriousFaults, testBrowser, type Page } from './browser.ts'
+import {
+  INTERACTIVE_MS,
+  expectNoSidewaysScroll,
+  gzippedBytes,
+  heard,
+  interactiveMs,
+  paintedCells,
+  settledPlace,
+  shiftClock,
+  slowed,
+  tabTo,
+} from './map-page.ts'
+
+const browser = testBrowser()
+const ROUTE = join(import.meta.dir, '../../shared/client/demo/route.geojson')
+const SETTINGS = { EVENT_NAME: '媽祖徒步進香', EVENT_ROUTE: ROUTE, EVENT_MAP_CROWD: '2' }
+
+/** On the route near Dajia. */
+const DAJIA = { lat: 24.3489, lng: 120.6224 }
+const PHONE = { width: 390, height: 844 }
+const DESK = { width: 1_440, height: 900 }
+
+async function walkers(stack: TestStack, count: number, place: { lat: number; lng: number }): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => checkIn(stack, newPilgrimId(), place)))
+}
+
+const onMap = (page: Page) => page.locator('.details').getByText('地圖上有')
+
+describeBothStacks(
+  'the map',
+  (stack) => {
+    const open = (options: Partial<OpenOptions> = {}) =>
+      browser.open(stack, { path: '/?lang=zh-Hant', viewport: DESK, ...options })
+
+    test('a check-in shows on the map and in words, without reloading', async () => {
+      await using opened = await open()
+      const { page } = opened
+      await page.getByRole('heading', { name: '媽祖徒步進香' }).waitFor()
+      await page.getByText('地圖上還沒有人。').waitFor()
+      await walkers(stack, 4, DAJIA)
+      await page.locator('.summary').getByText('大甲附近').first().waitFor({ timeout: 45_000 })
+      await page.locator('.marker-middle svg').waitFor()
+      expect(await onMap(page).textContent()).toContain('4')
+      expect(await paintedCells(page)).toBeGreaterThan(0)
+      await flushed(stack)
+    })
+
+    test('paused, a message of the organisers, and active again', async () => {
+      await using opened = await open()
+      const { page } = opened
+      await page.getByText('活動進行中').waitFor()
+      await setStatus(stack, { status: 'paused', message: '颱風 <b>接近</b>\n請留在室內' })
+      await heard(page, '活動暫停中')
+      expect(await page.locator('.message').textContent()).toBe('颱風 <b>接近</b>\n請留在室內')
+      await photograph(page, `map-paused-${stack.kind}`)
+      await setStatus(stack, { status: 'active' })
+      await heard(page, '活動進行中')
+    })
+
+    test('without a network it opens with the last news and says so; old news lose their crowd; then it goes on', async () => {
+      await using opened = await open({
+        viewport: PHONE,
+        expected: /ERR_INTERNET_DISCONNECTED|Failed to fetch|ERR_FAILED/,
+      })
+      const { page } = opened
+      await page.getByText('活動進行中').waitFor()
+      await page.evaluate(async () => void (await navigator.serviceWorker.ready))
+      await page.context().setOffline(true)
+      await page.reload()
+      await page.getByRole('heading', { name: '媽祖徒步進香' }).waitFor()
+      await page.getByText('大甲附近').first().waitFor()
+      await shiftClock(page, 10 * 60_000)
+      await page.getByText('目前沒有網路').waitFor()
+      await page.getByText(/這是 .* 的狀況（1\d 分鐘前）/).waitFor()
+      expect(await page.locator('.map').getAttribute('data-freshness')).toBe('old')
+      await photograph(page, `map-old-${stack.kind}`)
+      await shiftClock(page, 40 * 60_000)
+      await page.getByText('地圖上不再顯示人潮與隊伍').waitFor()
+      expect(await page.locator('.marker-middle svg').isVisible()).toBe(false)
+      expect(await paintedCells(page)).toBe(0)
+      await photograph(page, `map-gone-${stack.kind}`)
+      await shiftClock(page, 0)
+      await page.context().setOffline(false)
+      await page.locator('.map[data-freshness="fresh"]').waitFor({ timeout: 45_000 })
+      await page.locator('.marker-middle svg').waitFor()
+    })
+
+    test('my station is chosen by the keyboard, remembered, and shown in the first lines', async () => {
+      await using opened = await open({ viewport: PHONE })
+      const { page } = opened
+      await page.getByText('大甲附近').first().waitFor()
+      await tabTo(page, (focus) => focus === '展開')
+      await page.keyboard.press('Enter')
+      await tabTo(page, (focus) => focus === 'my-station')
+      // The eleventh station.
+      for (let i = 0; i < 11; i++) await page.keyboard.press('ArrowDown')
+      await page.locator('.expected').getByText('彰化').waitFor()
+      expect(await page.locator('.expected').textContent()).toMatch(/隊伍前段還有 \d/)
+      await page.reload()
+      await page.locator('.expected').getByText('彰化').waitFor()
+      await photograph(page, `map-station-${stack.kind}`)
+    })
+
+    test('the map is moved by keys, by dragging and by the wheel, and finds the procession again', async () => {
+      await using opened = await open()
+      const { page } = opened
+      await page.locator('.marker-middle svg').waitFor()
+      const frame = page.getByRole('application', { name: '隊伍地圖' })
+      const start = await settledPlace(page)
+      await frame.focus()
+      await page.keyboard.press('ArrowRight')
+      await page.keyboard.press('ArrowRight')
+      const byKeys = await settledPlace(page)
+      expect(byKeys.x).toBeLessThan(start.x - 150)
+      await page.mouse.move(1_000, 300)
+      await page.mouse.down()
+      await page.mouse.move(1_100, 350, { steps: 4 })
+      await page.mouse.up()
+      const dragged = await settledPlace(page)
+      expect(Math.round(dragged.x - byKeys.x)).toBe(100)
+      expect(Math.round(dragged.y - byKeys.y)).toBe(50)
+      await page.mouse.wheel(0, -400)
+      await page.keyboard.press('-')
+      await page.getByRole('button', { name: '看隊伍' }).click()
+      const back = await settledPlace(page)
+      expect([Math.round(back.x), Math.round(back.y)]).toEqual([Math.round(start.x), Math.round(start.y)])
+    })
+
+    test('its size and its start stay within their budgets', async () => {
+      const starts: number[] = []
+      for (let i = 0; i < 3 && Math.min(...starts, Infinity) > INTERACTIVE_MS; i++) {
+        await using opened = await open({ viewport: PHONE, before: slowed })
+        const { page, fetched } = opened
+        starts.push(await interactiveMs(page))
+        if (i > 0) continue
+        await page.locator('.marker-middle svg').waitFor()
+        // The towns come some time after the page has loaded.
+        const atFirst = (await fetched()).filter(({ path }) => !path.includes('/towns-'))
+        const first = await gzippedBytes(
+          stack,
+          atFirst.map(({ path }) => path),
+        )
+        await until(async () => (await fetched()).some(({ path }) => path.includes('towns')), {
+          timeoutMs: 20_000,
+          what: 'the towns',
+        })
+        const all = await gzippedBytes(
+          stack,
+          (await fetched()).map(({ path }) => path),
+        )
+        const sent = (await fetched()).reduce((sum, { bytes }) => sum + bytes, 0)
+        console.log(`map, ${stack.kind}: ${first} B first view, ${all} B in all (gzip); ${sent} B sent`)
+        expect(first).toBeLessThanOrEqual(60_000)
+        expect(all).toBeLessThanOrEqual(100_000)
+      }
+      console.log(
+        `map, ${stack.kind}: interactive after ${starts.map(Math.round).join(', ')} ms, processor 4 × slower`,
+      )
+      expect(Math.min(...starts)).toBeLessThanOrEqual(INTERACTIVE_MS)
+    })
+
+    test.if(stack.kind === 'embedded')(
+      'nothing serious for accessibility in any theme, language and width',
+      async () => {
+        for (const viewport of [PHONE, DESK])
+          for (const [i, language] of Language.options.entries()) {
+            await using opened = await open({ path: `/?lang=${language}`, viewport })
+            const { page } = opened
+            await page.locator('.marker-middle svg').waitFor()
+            if (viewport === PHONE) await page.locator('.sheet-grip').click()
+            for (const theme of ['light', 'dark', 'sun']) {
+              // Every theme in one language, and the dark one in all: the words do not depend on the theme.
+              await page.evaluate((name) => (document.documentElement.dataset.theme = name), theme)
+              expect({ language, theme, faults: await seriousFaults(page) }).toEqual({
+                language,
+                theme,
+                faults: [],
+              })
+              if (i === 0) await photograph(page, `map-${theme}-${viewport.width}`)
+            }
+            await photograph(page, `map-${language}-${viewport.width}`)
+            await expectNoSidewaysScroll(page)
+          }
+      },
+    )
+  },
+  SETTINGS,
+)

@@ -37,6 +37,7 @@ export const PAGES: readonly PageEntry[] = [
     path: '/admin/',
     title: '營運控制台 · %s',
     description: 'The console of the event’s operators',
+    data: ['counties'],
   },
   {
     folder: 'showcase',

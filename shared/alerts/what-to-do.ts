@@ -7,7 +7,22 @@ export interface Bilingual {
   readonly en: string
 }
 
-export const WHAT_TO_DO: Readonly<Record<Cause['key'], Bilingual>> = {
+/** Causes of alerts, and parts that operators see although nobody is alerted about them. */
+export type ToDo = Cause['key'] | 'kv' | 'objects' | 'service'
+
+export const WHAT_TO_DO: Readonly<Record<ToDo, Bilingual>> = {
+  kv: {
+    'zh-Hant': '檢查 Redis 是否在執行、記憶體是否已滿；打卡暫存在日誌，軌跡由手機保留。',
+    en: 'Check that Redis runs and has memory left; check-ins go to the journals meanwhile, and phones keep their tracks.',
+  },
+  objects: {
+    'zh-Hant': '檢查物件儲存是否可以連線；卡片與截圖會稍後補上。',
+    en: 'Check that the object store can be reached; cards and screenshots are made later.',
+  },
+  service: {
+    'zh-Hant': '查看這個服務的日誌並重新啟動；其他服務照常運作。',
+    en: 'Read the log of this service and restart it; the other services go on without it.',
+  },
   database: {
     'zh-Hant': '檢查 Postgres 是否在執行、磁碟是否已滿；打卡仍會被接收並緩存三天。',
     en: 'Check that Postgres runs and that its disk is not full; check-ins are still accepted and kept for three days.',

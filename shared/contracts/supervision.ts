@@ -24,7 +24,7 @@ export const Part = z.object({
 export type Part = z.infer<typeof Part>
 
 export const IncidentCause = z.object({
-  key: z.enum(['database', 'flush', 'disk', 'dead-letters', 'lost']),
+  key: z.enum(['database', 'flush', 'disk', 'dead-letters', 'lost', 'kv', 'objects', 'service']),
   failure: z.boolean().describe('true: data are at risk; false: a warning'),
   text: Sentence.describe('What is wrong, as the owner’s alert says it'),
   what_to_do: Sentence,

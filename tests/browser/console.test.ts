@@ -1,25 +1,51 @@
-/** The console on the real stack: signing in at each tier, what happens live, pausing, losing the connection. */
-import { expect, test } from 'bun:test'
-import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
-import { checkIn, newPilgrimId } from '#tests/helpers/test-stack.ts'
-import { photograph, seriousFaults } from './browser.ts'
-import { consoleBrowser, signIn, tokenOf } from './console-harness.ts'
+/** The console on the real stack: each tier, what happens live, two operators, messages, triage, faults, the end. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { join } from 'node:path'
+import { lineSettings, type LineServer, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { newDirectory, startServer } from '#tests/helpers/process.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
+import { checkIn, flushed, newPilgrimId, syncTrack } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { photograph } from './browser.ts'
+import { consoleBrowser, type Page, signIn, tokenOf } from './console-harness.ts'
 
 const browser = consoleBrowser()
+/** Errors of the network, which Chromium reports in the console. */
+const OUTAGE = /Failed to load resource|ERR_/
+const ROOT = join(import.meta.dir, '../..')
 
-describeBothStacks('the console', (stack) => {
+const confirm = async (page: Page, button: string): Promise<void> =>
+  page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
+
+describeOnServers('the console', () => {
+  let stack: RealTestStack
+  let line: LineServer
+  beforeAll(async () => {
+    line = startLineServer()
+    line.quota = 100
+    stack = await openRealTestStack({ settings: lineSettings(line) })
+  }, STACK_TIMEOUT_MS)
+  afterAll(async () => {
+    await stack.close()
+    await line.stop()
+  }, STACK_TIMEOUT_MS)
+
   test('each tier sees what it may do, and nothing else', async () => {
-    const views = {
-      volunteer: ['Now', 'Reports', 'Feedback'],
-      manager: ['Now', 'People', 'Reports', 'Feedback', 'Messages', 'Lifecycle', 'House'],
-      owner: ['Now', 'People', 'Reports', 'Feedback', 'Messages', 'Lifecycle', 'House'],
-    }
+    const all = ['Now', 'People', 'Reports', 'Feedback', 'Messages', 'Lifecycle', 'House']
+    const views = { volunteer: ['Now', 'Reports', 'Feedback'], manager: all, owner: all }
     for (const role of ['volunteer', 'manager', 'owner'] as const) {
       await using opened = await browser.console(stack, { role })
       const names = await opened.page.locator('.navigation a').allInnerTexts()
       expect(names.map((name) => name.trim())).toEqual(views[role])
+      if (role === 'volunteer') continue
+      await opened.page.locator('.navigation a', { hasText: 'House' }).click()
+      await opened.page.locator('.roles').waitFor()
+      expect(await opened.page.locator('.panel.audit, .panel.tokens').count()).toBe(role === 'owner' ? 2 : 0)
     }
-  })
+  }, 30_000)
 
   test('a wrong token is refused in words; the right one stays in the tab, and in no address', async () => {
     await using opened = await browser.open(stack, { path: '/admin/?lang=en', expected: /401/ })
@@ -27,8 +53,7 @@ describeBothStacks('the console', (stack) => {
     await page.locator('#token').fill('wrong-wrong-wrong-wrong')
     await page.keyboard.press('Enter')
     await page.getByText('The X-Admin-Token is not valid').waitFor()
-    const token = tokenOf('manager')
-    await signIn(page, token)
+    await signIn(page, tokenOf('manager'))
     expect(page.url()).not.toContain('token-of')
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('token-of')
     await page.reload()
@@ -39,37 +64,127 @@ describeBothStacks('the console', (stack) => {
     await using opened = await browser.console(stack)
     const { page } = opened
     await page.locator('.connection.live').waitFor()
-    const figure = page.locator('.rate.checkins strong')
-    await figure.waitFor({ timeout: 20_000 })
-    for (let i = 0; i < 3; i++) await checkIn(stack, newPilgrimId())
-    await page.waitForFunction(
-      () => {
-        const shown = document.querySelector('.tiles .figure')?.textContent ?? ''
-        return Number(shown) > 0
-      },
-      undefined,
-      { timeout: 20_000 },
-    )
-    await photograph(page, `console-now-${stack.kind}`)
-    expect(await seriousFaults(page)).toEqual([])
-  }, 60_000)
+    const before = Date.now()
+    while ((await page.locator('.tiles .figure').first().innerText()) === '–') {
+      if (Date.now() - before > 20_000) throw new Error('no rate is shown')
+      await checkIn(stack, newPilgrimId())
+      await page.waitForTimeout(500)
+    }
+    expect(Number(await page.locator('.tiles .figure').first().innerText())).toBeGreaterThan(0)
+    await photograph(page, 'console-live')
+  }, 40_000)
 
-  test('pause: a phone is refused with the message; resume; another operator sees both', async () => {
+  test('pause: a phone is refused with the message; another operator sees it; resume', async () => {
     await using opened = await browser.console(stack, { view: 'lifecycle', role: 'manager' })
     await using other = await browser.console(stack, { role: 'owner' })
     const { page } = opened
-    await page.locator('textarea').fill('Storm <b>now</b>: stay where you are')
+    const message = 'Storm <b>now</b>: stay where you are'
+    await page.locator('textarea').fill(message)
     await page.getByRole('button', { name: 'Pause', exact: true }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click()
+    await confirm(page, 'Pause')
     await page.getByText('The service answers: Paused').waitFor()
-    await other.page.getByText('Storm <b>now</b>: stay where you are').waitFor()
+    await other.page.getByText(message).waitFor()
     const refused = await checkIn(stack, newPilgrimId())
     expect(refused.status).toBe(403)
-    expect(await refused.json()).toMatchObject({ error: 'Storm <b>now</b>: stay where you are' })
-    await photograph(page, `console-paused-${stack.kind}`)
+    expect(await refused.json()).toMatchObject({ error: message })
     await page.getByRole('button', { name: 'Resume', exact: true }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Resume', exact: true }).click()
+    await confirm(page, 'Resume')
     await other.page.locator('.badge.status', { hasText: 'Active' }).waitFor()
     expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
-  }, 60_000)
+  }, 30_000)
+
+  test('a message is counted before it is sent; then LINE has it, and the ledger says so', async () => {
+    const userId = lineUser(0x8_300_001)
+    await checkIn(stack, userId)
+    await flushed(stack)
+    await using opened = await browser.console(stack, { view: 'messages' })
+    const { page } = opened
+    await page.locator('.compose select').selectOption('participants')
+    await page.locator('.compose textarea').fill('Water at the next temple')
+    expect(await page.getByRole('button', { name: 'Send…' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Count recipients' }).click()
+    await page.getByText('1 recipients, 1 messages').waitFor()
+    await page.getByText('100 left this month').waitFor()
+    expect(line.received.get(userId) ?? 0).toBe(0)
+    await page.getByRole('button', { name: 'Send…' }).click()
+    await confirm(page, 'Send now')
+    await page.locator('.sent', { hasText: 'Water at the next temple' }).waitFor()
+    await until(() => (line.received.get(userId) ?? 0) === 1, {
+      timeoutMs: 10_000,
+      what: 'the message at LINE',
+    })
+    await page.locator('.sent', { hasText: '1 of 1 sent' }).waitFor({ timeout: 20_000 })
+  }, 40_000)
+
+  test('a dead letter is looked at and requeued', async () => {
+    const sql = postgres(stack.databaseUrl, { max: 1 })
+    await sql`ALTER TABLE gps_points ADD CONSTRAINT north CHECK (lat > 0) NOT VALID`
+    const userId = newPilgrimId()
+    await syncTrack(stack, userId, [{ lat: -1, lng: 120, timestamp: Date.now() - 60_000 }])
+    await flushed(stack)
+    await sql`ALTER TABLE gps_points DROP CONSTRAINT north`
+    await sql.end()
+    await using opened = await browser.console(stack, { view: 'house' })
+    const { page } = opened
+    const letter = page.locator('.letter', { hasText: userId })
+    await letter.getByRole('button', { name: 'Look' }).click()
+    await letter.locator('pre').waitFor()
+    await letter.getByRole('button', { name: 'Requeue' }).click()
+    await page.getByText('Back in the buffer').waitFor()
+    await letter.waitFor({ state: 'detached' })
+  }, 40_000)
+
+  test('a service dies: it is silent; the administration dies: a bar, and it heals; the token is revoked', async () => {
+    const token = tokenOf('manager')
+    await using opened = await browser.console(stack, { token, expected: OUTAGE })
+    const { page } = opened
+    await page.locator('.part-list .good', { hasText: 'Feedback and cards' }).waitFor()
+    await stack.service('feedback-media').stop('SIGKILL')
+    await stack.service('admin').stop('SIGKILL')
+    await page.locator('.bar-across.lost').waitFor({ timeout: 20_000 })
+    await photograph(page, 'console-lost')
+    await stack.service('admin').restart()
+    await page.locator('.connection.live').waitFor({ timeout: 40_000 })
+    await page.locator('.part-list .danger', { hasText: 'Feedback and cards' }).waitFor({ timeout: 40_000 })
+    await photograph(page, 'console-silent')
+    await stack.service('feedback-media').restart()
+
+    const { port, url } = stack.service('admin')
+    await stack.service('admin').stop()
+    const other = await startServer({
+      name: 'admin',
+      command: [process.execPath, join(ROOT, 'services/admin/main.ts')],
+      ...{ dir: await newDirectory('admin'), port, url },
+      env: {
+        ...(stack.settings as Record<string, string>),
+        EVENT_MANAGER_TOKEN: 'x:another-token-of-x',
+        PORT: `${port}`,
+      },
+      ready: async () => (await fetch(`${url}/readyz`)).ok,
+    })
+    await page.getByText('Your token is not valid any more').waitFor({ timeout: 40_000 })
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('token-of')
+    await other.close()
+    await stack.service('admin').restart()
+  }, 150_000)
+
+  test('the end: typed, previewed, and finished although the scheduler was dead', async () => {
+    await using opened = await browser.console(stack, { view: 'lifecycle', expected: OUTAGE })
+    const { page } = opened
+    await stack.service('scheduler').stop('SIGKILL')
+    await checkIn(stack, newPilgrimId())
+    await page.getByRole('button', { name: 'End the event…' }).click()
+    await page.locator('.steps li').first().waitFor()
+    await page.getByText('The summary goes to').waitFor()
+    await photograph(page, 'console-end-preview')
+    const end = page.getByRole('dialog').getByRole('button', { name: 'End the event for ever' })
+    expect(await end.isDisabled()).toBe(true)
+    await page.getByRole('dialog').locator('input').fill('Pilgrimage')
+    await end.click()
+    await page.locator('.end-progress', { hasText: 'points wait' }).waitFor({ timeout: 30_000 })
+    await photograph(page, 'console-ending')
+    await stack.service('scheduler').restart()
+    await page.getByText('The end is complete.').waitFor({ timeout: 60_000 })
+    await photograph(page, 'console-ended')
+  }, 120_000)
 })

@@ -41,23 +41,45 @@ export function createCondition(
       orNull(lastBackupMs(kv)),
     ])
     const nowMs = now()
+    const parts = [...storesOf(report, nowMs), ...servicesOf(beats, nowMs)]
     return {
-      parts: [...storesOf(report, nowMs), ...servicesOf(beats, nowMs)],
+      parts,
       last_flush: report.last_flush,
       oldest_pending: timeOrNull(oldest),
       ledger,
       kv_memory: memory,
       incident: incidentSeen(incident),
-      causes: causes.map(({ key, failure, text }) => ({
-        key,
-        failure,
-        text: bilingual(text),
-        what_to_do: WHAT_TO_DO[key],
-      })),
+      causes: [
+        ...causes.map(({ key, failure, text }) => ({
+          key,
+          failure,
+          text: bilingual(text),
+          what_to_do: WHAT_TO_DO[key],
+        })),
+        ...parts.flatMap(causeOfPart),
+      ],
       backup_at: timeOrNull(backupMs),
       as_of: time(nowMs),
     }
   }
+}
+
+/** A part that is away, which no alert is about: the database has a cause of its own. */
+function causeOfPart({ name, state }: Part): Condition['causes'] {
+  if (name === 'db' || (state !== 'error' && state !== 'silent')) return []
+  const key = name === 'kv' || name === 'objects' ? name : 'service'
+  const text =
+    key === 'service'
+      ? `${name} 沒有消息 · No process of ${name} reports`
+      : `${name} 沒有回應 · ${name} does not answer`
+  return [
+    {
+      key,
+      failure: name === 'kv' || name === 'scheduler',
+      text: bilingual(text),
+      what_to_do: WHAT_TO_DO[key],
+    },
+  ]
 }
 
 const storesOf = (report: Health, nowMs: number): Part[] =>

@@ -11,11 +11,15 @@ import { Tokens } from './tokens.tsx'
 export const House = () => (
   <div class="view house">
     <h1 class="visually-hidden">{words.value.house.title}</h1>
-    <DeadLetters />
-    <LedgerAndBackup />
-    <Roles />
-    {level.value >= OWNER ? <Tokens /> : null}
-    <RichMenu />
+    <div class="house-column">
+      <DeadLetters />
+      <Roles />
+      <RichMenu />
+    </div>
+    <div class="house-column">
+      <LedgerAndBackup />
+      {level.value >= OWNER ? <Tokens /> : null}
+    </div>
     {level.value >= OWNER ? <AuditLog /> : null}
   </div>
 )

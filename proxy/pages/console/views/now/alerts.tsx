@@ -28,7 +28,7 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
           <Since incident={incident.value ?? stored} />
           <ul class="rows">
             {causes.map((cause) => (
-              <Cause key={cause.key} cause={cause} />
+              <Cause key={cause.text.en} cause={cause} />
             ))}
           </ul>
         </>

@@ -88,7 +88,7 @@ function StoreTiles({ condition }: { readonly condition: Resource<Condition> }) 
     <>
       <Figure
         label={said.flush}
-        value={flush === null ? null : ago(flush)}
+        value={flush === null ? null : <span class="age">{ago(flush)}</span>}
         tone={value === null ? undefined : toneOfFlush(flush)}
         {...time}
       />

@@ -4,6 +4,7 @@ import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
 import { Alerts } from './alerts.tsx'
 import { FigureTiles } from './figure-tiles.tsx'
+import { MapPanel } from './map-panel.tsx'
 import { Parts } from './parts.tsx'
 import { Procession } from './procession.tsx'
 import { Rates } from './rates.tsx'
@@ -24,6 +25,7 @@ export function Now() {
       ) : (
         <FigureTiles condition={null} map={map} usage={usage} />
       )}
+      <MapPanel map={map} />
       <Procession map={map} />
     </div>
   )

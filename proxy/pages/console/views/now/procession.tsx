@@ -1,41 +1,30 @@
 /** Where the procession is, in words: front, middle and tail, and when they come to the next stations. */
-import type { Data } from '#shared/client/index.ts'
+import type { Data, EventRoute } from '#shared/client/index.ts'
 import { MarkSymbol } from '../../../design/marks.tsx'
 import { minute, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
-import { type Resource, useResource } from '../../resource.ts'
-import { client } from '../../session.ts'
-import { consoleLanguage, fill, words } from '../../words.ts'
+import { route, stationName } from '../../map/ground.ts'
+import type { Resource } from '../../resource.ts'
+import { fill, words } from '../../words.ts'
 
 type EventMap = Data<'readEventMap'>
-type Route = Data<'readRoute'>
+type Route = EventRoute
 type Place = NonNullable<EventMap['front']>
 
 /** Shown at most; the nearest are first. */
 const STATIONS = 5
 
-export function Procession({ map }: { readonly map: Resource<EventMap> }) {
-  const version = map.value.value?.event?.route ?? null
-  const route = useResource<Route | null>(
-    async (signal) =>
-      version === null
-        ? { ok: true, status: 200, data: null, headers: new Headers() }
-        : client.readRoute({ v: version }, { signal }),
-    0,
-    `route ${version}`,
-  ).value.value
-  return (
-    <PanelFrom title={words.value.now.map} kind="procession" from={map}>
-      {(value) =>
-        value.front == null ? (
-          <p class="quiet">{words.value.now.nobody}</p>
-        ) : (
-          <Places map={value} route={route} />
-        )
-      }
-    </PanelFrom>
-  )
-}
+export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
+  <PanelFrom title={words.value.now.places} kind="procession" from={map}>
+    {(value) =>
+      value.front == null ? (
+        <p class="quiet">{words.value.now.nobody}</p>
+      ) : (
+        <Places map={value} route={route.value} />
+      )
+    }
+  </PanelFrom>
+)
 
 function Places({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
   const said = words.value.now
@@ -69,20 +58,14 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
   )
 }
 
-const stationName = (route: Route | null, index: number | null): string | null => {
-  const station = index === null ? undefined : route?.stations[index]
-  return station === undefined ? null : nameIn(station.name)
+const stationAt = (found: Route | null, index: number | null): string | null => {
+  const station = index === null ? undefined : found?.stations[index]
+  return station === undefined ? null : stationName(station)
 }
-
-/** A name that may have a form for each language. */
-const nameIn = (name: string | Partial<Record<string, string>>): string =>
-  typeof name === 'string'
-    ? name
-    : (name[consoleLanguage.value] ?? name['zh-Hant'] ?? Object.values(name)[0] ?? '')
 
 function placeText(place: Place | null, route: Route | null): string {
   if (place === null) return words.value.common.unknown
-  const name = stationName(route, place.station)
+  const name = stationAt(route, place.station)
   const parts = [
     name === null ? null : fill(words.value.now.station, { name }),
     place.route_km === null ? null : fill(words.value.now.routeKm, { km: oneDigit(place.route_km) }),
@@ -97,7 +80,7 @@ const Estimates = ({ map, route }: { readonly map: EventMap; readonly route: Rou
       <ul class="rows small">
         {map.estimates!.slice(0, STATIONS).map(({ station, front_at, middle_at }) => (
           <li key={station}>
-            <span class="grow">{stationName(route, station) ?? station}</span>
+            <span class="grow">{stationAt(route, station) ?? station}</span>
             {front_at === null ? null : (
               <span>
                 {words.value.now.front} {minute(front_at)}

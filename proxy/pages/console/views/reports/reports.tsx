@@ -6,6 +6,7 @@ import { useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { Carbon } from './carbon.tsx'
+import { ProcessionOverTime } from './procession-over-time.tsx'
 import { Surveys } from './surveys.tsx'
 import { TimelinePanel } from './timeline.tsx'
 
@@ -25,6 +26,7 @@ export function Reports() {
         <Button onClick={() => print()}>{words.value.common.print}</Button>
       </header>
       <TimelinePanel timeline={timeline} />
+      <ProcessionOverTime timeline={timeline} />
       {level.value >= MANAGER ? (
         <>
           <Carbon />

@@ -69,7 +69,7 @@ function Chart({ timeline, grain }: ChartProps) {
         <Button
           onClick={() => {
             const canvas = frame.current?.querySelector('canvas')
-            if (canvas) savePng(canvas, 'timeline.png')
+            if (canvas) savePng([canvas], 'timeline.png')
           }}
         >
           {words.value.common.png}

@@ -1,0 +1,158 @@
+/** A map of cells, with marks and single pilgrims over it. */
+import { effect } from '@preact/signals'
+import type { MapCellEntry } from '#shared/client/index.ts'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { Button } from '../../design/button.tsx'
+import { MarkSymbol } from '../../design/marks.tsx'
+import { theme } from '../../frame/theme.ts'
+import type { Places } from '../../map/marks-on-map.ts'
+import { boundsOf, worldX, worldY } from '../../map/projection.ts'
+import { crowdOf } from '../../map/shapes.ts'
+import { words } from '../words.ts'
+import { boundsOfCells } from './cells.ts'
+import { CrowdCamera, type Seen } from './crowd-camera.ts'
+import { ground, loadGround, mapSource, route } from './ground.ts'
+
+const MARKS = ['tail', 'middle', 'front'] as const
+
+/** A pilgrim on the map. */
+export interface Dot {
+  readonly id: string
+  readonly lat: number
+  readonly lng: number
+  readonly name: string
+}
+
+export interface CrowdMapProps {
+  readonly cells: readonly MapCellEntry[]
+  readonly marks?: Places
+  readonly walkedKm?: number | null
+  readonly dots?: readonly Dot[]
+  readonly onDot?: (id: string) => void
+  readonly onSeen?: (seen: Seen) => void
+  /** The map stays where it is when the cells change. */
+  readonly keep?: boolean
+  /** What is shown is old. */
+  readonly stale?: boolean
+  /** What the map shows, in words. */
+  readonly label: string
+}
+
+/** Coarse cells come first; then the map is fitted to finer ones. Later it stays where the operator looks. */
+const FITS = 3
+
+type Place = (lng: number, lat: number) => { x: number; y: number }
+
+/** Where everything is; null: nothing is known. */
+const extentOf = (cells: readonly MapCellEntry[]) =>
+  boundsOfCells(cells) ??
+  boundsOf((route.value?.stations ?? []).map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const))
+
+/** Makes the camera of a map when it is shown. */
+function useCamera(props: CrowdMapProps) {
+  const frame = useRef<HTMLElement>(null)
+  const camera = useRef<CrowdCamera | null>(null)
+  const place = useRef<Place | null>(null)
+  const latest = useRef(props)
+  latest.current = props
+  useEffect(() => {
+    void loadGround()
+    const made = new CrowdCamera(frame.current!, {
+      scene: { ground: ground.peek(), crowd: null },
+      onSeen: (seen) => latest.current.onSeen?.(seen),
+      onPainted: (found) => {
+        place.current = found
+        placeDots(frame.current!, found)
+      },
+    })
+    camera.current = made
+    const unwatch = effect(() => {
+      void theme.value
+      made.recolour()
+    })
+    return () => {
+      unwatch()
+      made.stop()
+    }
+  }, [])
+  const { dots } = props
+  useEffect(() => {
+    if (place.current !== null) placeDots(frame.current!, place.current)
+  }, [dots])
+  return { frame, camera }
+}
+
+export function CrowdMap(props: CrowdMapProps) {
+  const { cells, marks, walkedKm = null, keep = false, stale = false, label } = props
+  const { frame, camera } = useCamera(props)
+  const base = ground.value
+  const crowd = useMemo(() => crowdOf(cells), [cells])
+  const shown = useMemo(() => ({ ...base, walkedKm }), [base, walkedKm])
+  useEffect(() => camera.current?.update({ ground: shown, crowd }), [camera, shown, crowd])
+  const fits = useRef(0)
+  useEffect(() => {
+    if (fits.current >= (keep ? 1 : FITS)) return
+    if (cells.length > 0) fits.current++
+    camera.current?.fit(extentOf(cells))
+  }, [camera, cells, base.route, keep])
+  useEffect(() => camera.current?.marks(marks ?? {}), [camera, marks])
+  return (
+    <section class={stale ? 'map old' : 'map'} aria-label={label}>
+      <section ref={frame} class="map-frame" tabIndex={0} aria-label={words.value.now.mapHelp}>
+        <World {...props} />
+      </section>
+      <Controls camera={() => camera.current} />
+      {mapSource.value === null ? null : <small class="map-source">{mapSource.value}</small>}
+    </section>
+  )
+}
+
+const World = ({ dots = [], onDot }: CrowdMapProps) => (
+  <div class="world">
+    <canvas class="ground" aria-hidden="true" />
+    <canvas class="crowd" aria-hidden="true" />
+    <canvas class="names" aria-hidden="true" />
+    {MARKS.map((mark) => (
+      <div key={mark} class={`marker marker-${mark}`} data-mark={mark} hidden>
+        <MarkSymbol mark={mark} />
+        <span>{words.value.now[mark]}</span>
+      </div>
+    ))}
+    {dots.map(({ id, lat, lng, name }) => (
+      <button
+        key={id}
+        type="button"
+        class="person-dot"
+        data-lng={lng}
+        data-lat={lat}
+        title={name}
+        onClick={() => onDot?.(id)}
+      >
+        <span>{name}</span>
+      </button>
+    ))}
+  </div>
+)
+
+function placeDots(frame: HTMLElement, place: Place): void {
+  for (const dot of frame.querySelectorAll<HTMLElement>('.person-dot')) {
+    const { x, y } = place(Number(dot.dataset['lng']), Number(dot.dataset['lat']))
+    dot.style.transform = `translate(${x}px, ${y}px)`
+  }
+}
+
+const Controls = ({ camera }: { readonly camera: () => CrowdCamera | null }) => (
+  <div class="map-controls">
+    <Button icon label="+" onClick={() => camera()?.zoom(1)}>
+      +
+    </Button>
+    <Button icon label="−" onClick={() => camera()?.zoom(-1)}>
+      −
+    </Button>
+    <Button icon label={words.value.now.showAll} onClick={() => camera()?.showAll()}>
+      <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+        <path d="M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5" />
+      </svg>
+    </Button>
+  </div>
+)

@@ -1,0 +1,125 @@
+/** The crowd on the map: cells by zoom from the service, and single pilgrims when the map is close. */
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import type { Data } from '#shared/client/index.ts'
+import { number } from '../../clock.ts'
+import { moved } from '../../live.ts'
+import { bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
+import type { Seen } from '../../map/crowd-camera.ts'
+import { CrowdMap, type Dot } from '../../map/crowd-map.tsx'
+import { isStale, Panel, Stamp } from '../../parts/panel.tsx'
+import { type Resource, useResource } from '../../resource.ts'
+import { show } from '../../router.ts'
+import { client, level, MANAGER } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** Cells are read again when somebody has moved, at most this often, and after the second time in any case. */
+const SOONEST_MS = 10_000
+const EVERY_MS = 30_000
+/** From this zoom on single pilgrims are shown, at most so many. */
+const PEOPLE_ZOOM = 15
+const MOST_PEOPLE = 200
+const SETTLED_MS = 400
+
+interface Asked {
+  readonly zoom: number
+  readonly bbox: string
+}
+
+/** The hour a day ago: whole, so that the service's cache can answer. */
+const dayBefore = (): string => new Date(Math.floor((Date.now() - DAY_MS) / HOUR_MS) * HOUR_MS).toISOString()
+
+export function MapPanel({ map }: { readonly map: Resource<Data<'readEventMap'>> }) {
+  const asked = useSignal<Asked | null>(null)
+  const seen = useSignal<Seen | null>(null)
+  useSettled(seen.value, asked)
+  const query = asked.value
+  const cells = useResource(
+    (signal) =>
+      client.readClusters({ since: dayBefore(), ...(query === null ? { zoom: 10 } : query) }, { signal }),
+    EVERY_MS,
+    `cells ${query?.zoom} ${query?.bbox}`,
+  )
+  useFollowed(cells)
+  const value = cells.value.value
+  const entries = useMemo(() => (value === null ? [] : entriesOf(value, 'users')), [value])
+  const people = usePeople(query !== null && (seen.value?.zoom ?? 0) >= PEOPLE_ZOOM ? query.bbox : null)
+  const stale = isStale(cells)
+  const marks = useMarks(map)
+  const said = words.value.now
+  const total = entries.reduce((sum, [, , , users]) => sum + users, 0)
+  return (
+    <Panel
+      title={said.map}
+      kind="map-panel"
+      stale={false}
+      stamp={<Stamp at={cells.at.value} stale={stale} />}
+    >
+      <CrowdMap
+        cells={entries}
+        marks={marks}
+        walkedKm={map.value.value?.middle?.route_km ?? null}
+        dots={people}
+        onDot={(userId) => show('people', { person: userId })}
+        onSeen={(now) => (seen.value = now)}
+        stale={stale}
+        label={fill(said.shown, { users: number(total), cells: number(entries.length) })}
+      />
+    </Panel>
+  )
+}
+
+/** Front, middle and tail; the same object until an answer changes them. */
+function useMarks(map: Resource<Data<'readEventMap'>>) {
+  const value = map.value.value
+  return useMemo(
+    () => ({ front: value?.front ?? null, middle: value?.middle ?? null, tail: value?.tail ?? null }),
+    [value],
+  )
+}
+
+/** Asks for what the map shows, when it has rested for a moment. */
+function useSettled(seen: Seen | null, asked: Signal<Asked | null>): void {
+  useEffect(() => {
+    if (seen === null) return undefined
+    const timer = setTimeout(() => {
+      const next = { zoom: cellZoom(seen.zoom), bbox: bboxOf(seen) }
+      if (asked.peek()?.zoom !== next.zoom || asked.peek()?.bbox !== next.bbox) asked.value = next
+    }, SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [seen, asked])
+}
+
+/** Reads again when positions have changed. */
+function useFollowed({ at, reload }: Resource<unknown>): void {
+  const change = moved.value
+  useEffect(() => {
+    const waitMs = Math.max(0, SOONEST_MS - (Date.now() - (at.peek() ?? 0)))
+    const timer = setTimeout(() => void reload(), waitMs)
+    return () => clearTimeout(timer)
+  }, [change, at, reload])
+}
+
+/** Single pilgrims in a part of the map; none where the map is too far away. */
+function usePeople(bbox: string | null): readonly Dot[] {
+  const people = useResource<Data<'readMap'> | null>(
+    async (signal) =>
+      bbox === null || level.value < MANAGER
+        ? { ok: true as const, status: 200, data: null, headers: new Headers() }
+        : client.readMap({ bbox, limit: MOST_PEOPLE }, { signal }),
+    bbox === null ? 0 : EVERY_MS,
+    `people ${bbox}`,
+  ).value.value
+  return useMemo(
+    () =>
+      (people?.points ?? []).map(({ id, lat, lng, userId, display_name }) => ({
+        id: userId ?? id,
+        lat,
+        lng,
+        name: display_name ?? userId ?? id,
+      })),
+    [people],
+  )
+}

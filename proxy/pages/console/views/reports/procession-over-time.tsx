@@ -1,0 +1,114 @@
+/** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
+import { useSignal } from '@preact/signals'
+import type { MapCellEntry } from '#shared/client/index.ts'
+import { useEffect, useMemo } from 'preact/hooks'
+import { Button } from '../../../design/button.tsx'
+import { showToast } from '../../../design/toast.tsx'
+import { date, number } from '../../clock.ts'
+import { entriesOf } from '../../map/cells.ts'
+import { CrowdMap } from '../../map/crowd-map.tsx'
+import { savePng } from '../../parts/download.ts'
+import { Panel, sentenceOf } from '../../parts/panel.tsx'
+import type { Resource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+import type { Timeline } from './series.ts'
+
+const HOUR_MS = 3_600_000
+/** Cells of about 700 m: the whole way of a pilgrimage fits into one answer. */
+const ZOOM = 11
+/** A token has 30 calls a minute, so a picture that must be read takes longer than one that was. */
+const READ_MS = 2_500
+const SHOWN_MS = 700
+
+type Frames = ReadonlyMap<string, readonly MapCellEntry[]>
+const NOTHING: readonly MapCellEntry[] = []
+
+export function ProcessionOverTime({ timeline }: { readonly timeline: Resource<Timeline> }) {
+  const hours = timeline.value.value?.hours
+  const walked = useMemo(
+    () => (hours ?? []).filter(({ points }) => points > 0).map(({ hour }) => hour),
+    [hours],
+  )
+  if (walked.length === 0) return null
+  return <Player hours={walked} />
+}
+
+/** Reads the cells of one hour. @returns null when they cannot be read, which is shown */
+async function readHour(hour: string): Promise<readonly MapCellEntry[] | null> {
+  const until = new Date(Date.parse(hour) + HOUR_MS).toISOString()
+  const answer = await client.readClusters({ zoom: ZOOM, since: hour, until })
+  if (answer.ok) return entriesOf(answer.data, 'count')
+  showToast(sentenceOf(answer.error), { warning: true, forMs: 8_000 })
+  return null
+}
+
+/** The cells of the chosen hour; they are read when they are chosen for the first time. */
+function useFrames(hour: string): Frames {
+  const frames = useSignal<Frames>(new Map())
+  useEffect(() => {
+    if (frames.peek().has(hour)) return undefined
+    let current = true
+    const read = async () => {
+      const cells = await readHour(hour)
+      if (current && cells !== null) frames.value = new Map([...frames.peek(), [hour, cells]])
+    }
+    void read()
+    return () => void (current = false)
+  }, [hour, frames])
+  return frames.value
+}
+
+function Player({ hours }: { readonly hours: readonly string[] }) {
+  const said = words.value.reports
+  const at = useSignal(hours.length - 1)
+  const playing = useSignal(false)
+  const index = Math.min(at.value, hours.length - 1)
+  const hour = hours[index]!
+  const frames = useFrames(hour)
+  const cells = frames.get(hour)
+  const next = (index + 1) % hours.length
+  const isPlaying = playing.value
+  const waitMs = frames.has(hours[next]!) ? SHOWN_MS : READ_MS
+  useEffect(() => {
+    if (!isPlaying || cells === undefined) return undefined
+    const timer = setTimeout(() => (at.value = next), waitMs)
+    return () => clearTimeout(timer)
+  }, [isPlaying, cells, next, waitMs, at])
+  const points = (cells ?? NOTHING).reduce((sum, [, , , count]) => sum + count, 0)
+  const text = fill(said.processionFigure, { points: number(points), cells: number(cells?.length ?? 0) })
+  return (
+    <Panel title={said.procession} kind="procession-over-time" actions={<SaveMap />}>
+      <div class="row">
+        <Button aria-pressed={isPlaying} onClick={() => (playing.value = !isPlaying)}>
+          {isPlaying ? said.stop : said.play}
+        </Button>
+        <input
+          type="range"
+          min={0}
+          max={hours.length - 1}
+          value={index}
+          aria-label={said.hour}
+          aria-valuetext={date(hour)}
+          onInput={(event) => (at.value = Number(event.currentTarget.value))}
+        />
+        <output>
+          <strong>{date(hour)}</strong>{' '}
+          <span class="quiet">{cells === undefined ? words.value.common.loading : text}</span>
+        </output>
+      </div>
+      <CrowdMap cells={cells ?? NOTHING} keep label={`${said.procession}: ${date(hour)}. ${text}`} />
+    </Panel>
+  )
+}
+
+const SaveMap = () => (
+  <Button
+    onClick={() => {
+      const canvases = document.querySelectorAll<HTMLCanvasElement>('.procession-over-time canvas')
+      savePng([...canvases], 'procession.png')
+    }}
+  >
+    {words.value.common.png}
+  </Button>
+)

@@ -530,7 +530,7 @@ export interface HealthAnswer {
 export type HttpsUrl = string
 
 export interface IncidentCause {
-  key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost'
+  key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'kv' | 'objects' | 'service'
   /** true: data are at risk; false: a warning */
   failure: boolean
   /** What is wrong, as the owner’s alert says it */
@@ -2203,14 +2203,6 @@ export interface Operations {
     input: Nothing
     data: string
   }
-  /** Start page of the event: its name, its status and the operators’ message */
-  showHome: {
-    input: {
-      /** zh-Hant, zh-Hans, en or ja; for any other value Accept-Language decides */
-      lang?: string | number
-    }
-    data: string
-  }
   /** The page of a link, for everybody who has it; with .png at the end its card. A link that is revoked, expired or unknown gets 410 */
   showShare: {
     input: {
@@ -2347,7 +2339,6 @@ export const OPERATIONS = {
   setStatus: 'PUT /api/event/admin/status a',
   setUserStatus: 'PUT /api/event/admin/users/{userId}/status a',
   showDocs: 'GET /api/event/docs t',
-  showHome: 'GET / t',
   showShare: 'GET /s/{file} o',
   submitFeedback: 'POST /api/event/feedback ub',
   submitSurvey: 'POST /api/event/submit ub',

@@ -26,7 +26,7 @@ export function TopBar({ onLanguage }: LanguageProps) {
         {clock(now.value)}
       </span>
       <span class="spring" />
-      <button type="button" class="find" aria-label={`${said.palette} Ctrl K`} onClick={openPalette}>
+      <button type="button" class="find" onClick={openPalette}>
         <Icon name="search" />
         <span>{said.palette}</span>
         <kbd>Ctrl K</kbd>

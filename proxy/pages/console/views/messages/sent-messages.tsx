@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { date, number } from '../../clock.ts'
 import { PanelFrom, Refusal } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
+import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { Pages } from '../../parts/pages.tsx'
@@ -12,6 +13,8 @@ import { Usage } from './usage.tsx'
 type Message = Data<'listMessages'>['items'][number]
 
 const EVERY_MS = 15_000
+/** While something is on its way. */
+const SOON_MS = 4_000
 const PAGE = 20
 
 /** The ledger of messages: to how many, and what failed why. */
@@ -26,6 +29,7 @@ export function SentMessages() {
     EVERY_MS,
     `messages ${cursor.value}`,
   )
+  useSoon(list)
   return (
     <PanelFrom title={words.value.messages.ledger} kind="sent-messages" from={list}>
       {({ items, next_cursor }) => (
@@ -46,6 +50,16 @@ export function SentMessages() {
       )}
     </PanelFrom>
   )
+}
+
+/** Reads again soon while a message is on its way. */
+function useSoon({ value, reload }: Resource<Data<'listMessages'>>): void {
+  const page = value.value
+  useEffect(() => {
+    if (!page?.items.some(({ state }) => state === 'sending')) return undefined
+    const timer = setTimeout(() => void reload(), SOON_MS)
+    return () => clearTimeout(timer)
+  }, [page, reload])
 }
 
 const toneOf = ({ failed, state }: Message): string =>

@@ -12,6 +12,8 @@ export interface PageEntry {
   readonly development?: boolean
   /** It has a service worker and opens without a network. */
   readonly offline?: boolean
+  /** Names of its scripts that the service worker does not keep: they need a network anyway. */
+  readonly onlineOnly?: readonly string[]
   /** It can be installed. `display` as in a web app manifest. */
   readonly app?: { readonly display: 'standalone' | 'fullscreen'; readonly shortName: string }
   /** Answers that the page asks for at once; the browser begins before the script runs. */
@@ -38,6 +40,21 @@ export const PAGES: readonly PageEntry[] = [
     title: '營運控制台 · %s',
     description: 'The console of the event’s operators',
     data: ['counties'],
+  },
+  {
+    folder: 'walk',
+    path: '/walk/',
+    title: '%s',
+    description: '打卡、記錄、分享 · Check in, record and share the pilgrimage',
+    offline: true,
+    // LINE's SDK, which only pages in LINE and events with LINE Login load.
+    onlineOnly: ['line-sdk'],
+    app: { display: 'standalone', shortName: '%s' },
+    policy: {
+      // LINE's SDK asks LINE who is logged in.
+      'connect-src':
+        "'self' https://api.line.me https://access.line.me https://liff.line.me https://liffsdk.line-scdn.net",
+    },
   },
   {
     folder: 'showcase',

@@ -57,7 +57,7 @@ async function walk(
   stopping: AbortController,
 ): Promise<0 | 1> {
   const { signal } = stopping
-  const { pilgrims, seed, speed, from, maxPoints } = options
+  const { pilgrims, seed, speed, from, maxPoints, pointsOnly } = options
   const timetable = chooseTimetable(from, speed, Date.now())
   const crowd = createCrowd({ pilgrims, seed, way: readWay(), sparseUntilS: timetable.fromS })
   for (const { userId, name, language, follows } of target.line === null ? [] : crowd.people)
@@ -78,7 +78,8 @@ async function walk(
   try {
     const { url: baseUrl, fetch, lineSecret } = target
     const passed = (now: number) => (atS = now)
-    await runCrowd({ crowd, timetable, baseUrl, fetch, lineSecret, tally, maxPoints, signal, passed })
+    const sending = { baseUrl, fetch, lineSecret, tally, maxPoints, pointsOnly, signal, passed }
+    await runCrowd({ crowd, timetable, ...sending })
     show()
     if (target.own !== null && !options.exits && !signal.aborted) {
       line.note('Everybody is home. The service stays up until Ctrl-C.')

@@ -46,13 +46,13 @@ export async function* openStream(
 ): AsyncGenerator<StreamEvent, void, undefined> {
   let failures = 0
   while (!signal?.aborted) {
-    const { url, init } = await request()
-    if (lastId) init.headers.set('last-event-id', lastId)
     const connection = new AbortController()
     const leave = () => connection.abort()
     signal?.addEventListener('abort', leave)
     let lost: Failure = failure('network', 'The connection broke off.')
     try {
+      const { url, init } = await request()
+      if (lastId) init.headers.set('last-event-id', lastId)
       // The time limit ends with the headers, but the connection must not.
       const opened = await exchange(
         (to, limited) => connected(send, to, limited, connection),
@@ -69,6 +69,9 @@ export async function* openStream(
           lastId = event.id || lastId
           yield event
         }
+    } catch (error) {
+      // The token could not be read, or an event is no JSON.
+      lost = failure('unexpected', (error as Error).message)
     } finally {
       leave()
       signal?.removeEventListener('abort', leave)

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { openApiDocument } from './openapi-document.ts'
+import { PREAMBLE } from './client-preamble.ts'
 import { comment, nameOf, type Schema, typeOf } from './write-types.ts'
 
 interface Parameter {
@@ -222,18 +223,6 @@ function flagsOf({ operation }: Call, document: Document): string {
   ].join('')
 }
 
-/** What the interfaces below refer to. */
-const PREAMBLE = `/** No field. */
-export type Nothing = Record<never, never>
-
-/** A pilgrim's request: \`user_id\` may be left to the client's identity. */
-export type Caller<T> = T extends unknown ? Omit<T, 'user_id'> & { user_id?: string } : never
-
-/** A body that is sent as it is: a picture, for example. */
-export interface RawBody {
-  body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | FormData | string
-}`
-
 const lineOf = (call: Call, document: Document): string =>
   `${call.method} ${call.path} ${flagsOf(call, document)}`.trimEnd()
 
@@ -246,4 +235,11 @@ function streamEvents(calls: readonly Call[]): Schema {
 /** Where the generated module is. */
 export const CLIENT_MODULE = join(import.meta.dir, '../client/api.ts')
 
-if (import.meta.main) await Bun.write(CLIENT_MODULE, clientModule())
+if (import.meta.main) {
+  const written = clientModule()
+  if (!process.argv.includes('--check')) await Bun.write(CLIENT_MODULE, written)
+  else if ((await Bun.file(CLIENT_MODULE).text()) !== written)
+    throw new Error(
+      'shared/client/api.ts differs from the contracts: run "bun run client:generate" and commit it.',
+    )
+}

@@ -1,15 +1,19 @@
 /** The client against the running service: typed answers, the operators' stream, and the queue in a real browser. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import { createClient, type Fetch, type StreamEvent } from '#shared/client/index.ts'
 import { commandPath } from '#tests/helpers/programs.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { admin, newPilgrimId, PLACE, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
+import { PAGE } from './recorder-page.ts'
 
 let stack: TestStack
 beforeAll(async () => {
-  stack = await openEmbeddedTestStack()
+  stack = await openEmbeddedTestStack({ EVENT_LIMIT_SYNC: '1000' })
 }, STACK_TIMEOUT_MS)
 afterAll(() => stack.close(), STACK_TIMEOUT_MS)
 
@@ -104,29 +108,42 @@ test('the stream resumes after an interruption, and ends when the token is refus
   ])
 }, 30_000)
 
-/** The page of a recorder, as an app has it. */
-const PAGE = `
-  import { createClient, createTrackQueue } from '${import.meta.dir}/../../shared/client/index.ts'
-  import { openIndexedDbStore } from '${import.meta.dir}/../../shared/client/queue/indexed-db-store.ts'
-  const [userId, baseUrl] = location.hash.slice(1).split(',')
-  const client = createClient({ baseUrl, identity: { userId } })
-  const queue = createTrackQueue({ client, store: await openIndexedDbStore(), limits: { collectMs: 200, points: 3 } })
-  queue.start()
-  globalThis.queue = queue
-`
-
-interface PageQueue {
-  readonly state: {
-    readonly waiting: { readonly checkIns: number; readonly points: number }
-    readonly why: string
-  }
-  record(points: object): Promise<{ readonly ok: boolean }>
-  checkIn(point: object): Promise<{ readonly ok: boolean }>
-}
-declare global {
-  /** The queue of the page, as the functions see it that run there. */
-  var queue: PageQueue
-}
+test('a script that is killed while it sends goes on where it was', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'recorder-'))
+  const userId = newPilgrimId()
+  const start = Date.now() - 3_600_000
+  const url = `https://localhost:${stack.port}`
+  await Bun.write(join(directory, 'ca.pem'), stack.ca)
+  const begin = (count: number) =>
+    Bun.spawn(
+      [
+        'bun',
+        'tests/client/recorder-process.ts',
+        url,
+        userId,
+        join(directory, 'walk.db'),
+        `${start}`,
+        `${count}`,
+      ],
+      {
+        cwd: join(import.meta.dir, '../..'),
+        env: { ...process.env, NODE_EXTRA_CA_CERTS: join(directory, 'ca.pem') },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+  const killed = begin(60)
+  // Some batches have been stored, others have not; one is on its way.
+  await until(async () => (await storedOf(userId)).t.length > 0, {
+    timeoutMs: 20_000,
+    what: 'a stored batch',
+  })
+  killed.kill('SIGKILL')
+  await killed.exited
+  const again = begin(0)
+  expect(await new Response(again.stdout).text()).toBe('recorded\nsent\n')
+  expect((await storedOf(userId)).t).toEqual(Array.from({ length: 60 }, (_, i) => start + i * 1_000))
+  rmSync(directory, { recursive: true })
+}, 40_000)
 
 test('in Chromium: two tabs, no network, a reload and a closed tab; everything is stored once', async () => {
   const { outputs } = await Bun.build({

@@ -40,18 +40,22 @@ test('the generated module is current: bun run client:generate', async () => {
   expect(await Bun.file(CLIENT_MODULE).text()).toBe(clientModule())
 })
 
-test('the bundle of a page that calls the service is at most 4 kB', async () => {
-  const entry = `import { createClient } from '${import.meta.dir}/../../shared/client/index.ts'
-    globalThis.client = createClient({ baseUrl: '' })`
-  const { outputs } = await Bun.build({
-    entrypoints: ['/entry.ts'],
-    files: { '/entry.ts': entry },
-    target: 'browser',
-    minify: true,
-  })
-  const bytes = Bun.gzipSync(await outputs[0]!.text(), { level: 9 }).byteLength
-  expect(bytes).toBeGreaterThan(1_000)
-  expect(bytes).toBeLessThanOrEqual(4_000)
+const client = (path: string) => `${import.meta.dir}/../../shared/client/${path}.ts`
+
+/** Bytes of a page's bundle, compressed. */
+async function bundledBytes(entry: string): Promise<number> {
+  const files = { '/entry.ts': entry }
+  const { outputs } = await Bun.build({ entrypoints: ['/entry.ts'], files, target: 'browser', minify: true })
+  return Bun.gzipSync(await outputs[0]!.text(), { level: 9 }).byteLength
+}
+
+test('a page loads at most 4 kB to call the service, and 9 kB with the queue and its store', async () => {
+  const calls = `import { createClient } from '${client('index')}'; globalThis.client = createClient({ baseUrl: '' })`
+  const queue = `import { createTrackQueue } from '${client('index')}'
+    import { openIndexedDbStore } from '${client('queue/indexed-db-store')}'
+    Object.assign(globalThis, { createTrackQueue, openIndexedDbStore })`
+  expect(await bundledBytes(calls)).toBeWithin(1_000, 4_001)
+  expect(await bundledBytes(calls + '\n' + queue)).toBeWithin(4_000, 9_001)
 })
 
 test('fields go to the path, the query or the body, and the pilgrim is filled in', async () => {
@@ -211,4 +215,20 @@ test('no answer: nobody there, too late, cancelled, broken off', async () => {
     ok: false,
     error: { code: 'unexpected', message: 'The request could not be made: LIFF is not ready' },
   })
+})
+
+test('a token that cannot be read interrupts the stream, which tries again', async () => {
+  const stream = createClient({
+    baseUrl,
+    token: () => {
+      throw new Error('Sign in first')
+    },
+  }).stream()
+  expect(await stream.next()).toMatchObject({
+    value: {
+      event: 'interrupted',
+      data: { error: { code: 'unexpected', message: 'Sign in first' }, retryInMs: expect.any(Number) },
+    },
+  })
+  await stream.return()
 })

@@ -18,6 +18,7 @@ const PILGRIMS = 40
 /** The seventh day, when some are home and others walk. The last hours have every step. */
 const END_S = 6 * DAY_S + 15 * HOUR_S
 const MANY = '1000000'
+const ALL = { maxPoints: Infinity, pointsOnly: false }
 
 const way = readWay()
 const nowMs = Date.now()
@@ -83,7 +84,7 @@ beforeAll(async () => {
   const { signal } = new AbortController()
   const passed = () => undefined
   const target = { baseUrl: service.url, fetch: trusting, lineSecret: line.secret }
-  await runCrowd({ crowd, timetable, ...target, tally, maxPoints: Infinity, signal, passed })
+  await runCrowd({ crowd, timetable, ...target, tally, ...ALL, signal, passed })
   const stored = sum(({ points }) => points.size)
   await until(
     async () => {

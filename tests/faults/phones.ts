@@ -1,5 +1,7 @@
 /** A stream of check-ins as phones send them: a request without success is repeated. */
 
+import { createClient, type Input } from '#shared/client/index.ts'
+
 /** One check-in of a pilgrim, with a track point. */
 export interface Sent {
   readonly userId: string
@@ -23,20 +25,16 @@ export function startPhones(name: string, urlNow: () => string, atMost: number):
   const sent: Sent[] = []
   let going = true
 
-  const request = async (body: string): Promise<number> => {
-    try {
-      const answer = await fetch(`${urlNow()}/api/event/checkin`, {
-        method: 'POST',
-        body,
-        keepalive: false,
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      })
-      await answer.arrayBuffer()
-      return answer.status
-    } catch {
-      // The process was killed during the request; its outcome is unknown.
-      return 0
-    }
+  const client = createClient({
+    baseUrl: '',
+    timeoutMs: TIMEOUT_MS,
+    // A killed process closes its connections, so each request gets a new one.
+    fetch: (path, init) => fetch(urlNow() + path, { ...init, keepalive: false }),
+  })
+  /** The status of the answer; 0 when the process was killed during the request, whose outcome is unknown. */
+  const checkIn = async (given: Input<'checkIn'>): Promise<number> => {
+    const answer = await client.checkIn(given)
+    return answer.ok ? answer.status : answer.error.status
   }
 
   const phone = async () => {
@@ -46,9 +44,9 @@ export function startPhones(name: string, urlNow: () => string, atMost: number):
       const timestamp = Date.now() - 60_000
       const place = { lat: 24.15, lng: 120.67 }
       const track_points = [{ ...place, timestamp: timestamp - 60_000 }]
-      const body = JSON.stringify({ user_id: one.userId, ...place, timestamp, track_points })
+      const given = { user_id: one.userId, ...place, timestamp, track_points }
       do {
-        one.statuses.push(await request(body))
+        one.statuses.push(await checkIn(given))
         await Bun.sleep(BETWEEN_MS)
       } while (one.statuses.at(-1) !== 202)
     }

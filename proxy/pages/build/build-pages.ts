@@ -68,11 +68,20 @@ async function addPage(
   if (page.app !== undefined)
     site.set(`${page.path}manifest.webmanifest`, utf8(manifest(page, settings.eventName, shared)))
   if (page.offline)
-    site.set(`${page.path}sw.js`, await bundleWorker(page, precached(bundle, Object.values(files), shared)))
+    site.set(
+      `${page.path}sw.js`,
+      await bundleWorker(page, precached(page, bundle, Object.values(files), shared)),
+    )
 }
 
-const precached = (bundle: Bundle, data: readonly string[], { icon }: Shared): string[] => [
-  ...[bundle.script, bundle.style, ...bundle.imports, ...bundle.later],
+const precached = (
+  { folder, onlineOnly = [] }: PageEntry,
+  bundle: Bundle,
+  data: readonly string[],
+  { icon }: Shared,
+): string[] => [
+  ...[bundle.script, bundle.style, ...bundle.imports],
+  ...bundle.later.filter((path) => !onlineOnly.some((name) => path.startsWith(`/assets/${folder}-${name}-`))),
   ...data,
   icon,
 ]

@@ -32,7 +32,7 @@ export async function bundlePage({ folder }: PageEntry): Promise<Bundle> {
     define: { 'process.env.NODE_ENV': '"production"' },
     naming: {
       entry: `${folder}-[hash].[ext]`,
-      chunk: `${folder}-[hash].[ext]`,
+      chunk: `${folder}-[name]-[hash].[ext]`,
       asset: `${folder}-[hash].[ext]`,
     },
     publicPath: '/assets/',

@@ -2,8 +2,10 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { EventMap, MapTotals } from '#shared/contracts/map.ts'
 import { time } from '#shared/contracts/fields.ts'
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { alongAxis, alongRoute, middleOfWalk, type Places } from '#shared/map/front-and-tail.ts'
+import { errorFields } from '#shared/runtime/log.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import type { PublicMap } from '../public-map.ts'
 import { crowdOnMap } from './crowd-on-map.ts'
@@ -23,7 +25,7 @@ export interface Edition {
   readonly totalsMs: number
 }
 
-type Context = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'now'>
+type Context = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'log' | 'now'>
 
 /**
  * Makes the edition with this version.
@@ -108,7 +110,10 @@ async function totalsNow(context: Context, last: Edition | null, nowMs: number):
   const kept: Totals = { totals: last?.map.totals ?? null, totalsMs: last?.totalsMs ?? 0, isStale: true }
   const read = readEventTotals(context, context.config.mapCrowd).then(
     (totals): Totals => ({ totals, totalsMs: nowMs, isStale: false }),
-    () => kept,
+    (error: unknown) => {
+      if (!isDatabaseUnavailable(error)) context.log.error('reading the totals failed', errorFields(error))
+      return kept
+    },
   )
   return within(read, TIMEOUT_MS, () => kept)
 }

@@ -14,6 +14,7 @@ Starts a service of its own with new data, or sends to one that runs (--url).
                       (default: the seventh day, on the way back)
   --whole             begin with the departure, eight days ago, so that the whole walk can be sent fast
   --points <n>        end after n measured points
+  --points-only       people check in and walk, and do nothing else: for loads
   --exit              end when the walk has ended, instead of keeping the own service up
   --url <https://…>   send to this service. Ids of the crowd begin with Ude30 or demo-
   --token <token>     an operator's token for --url, to show the service's figures. Or: EVENT_VOLUNTEER_TOKEN
@@ -35,6 +36,7 @@ export interface Options {
   /** Hours since the departure, `whole`, or the default. */
   readonly from: number | 'whole' | null
   readonly maxPoints: number
+  readonly pointsOnly: boolean
   readonly exits: boolean
   /** Null: a service of its own. */
   readonly url: string | null
@@ -50,6 +52,7 @@ const FLAGS = {
   from: { type: 'string' },
   whole: { type: 'boolean', default: false },
   points: { type: 'string' },
+  'points-only': { type: 'boolean', default: false },
   exit: { type: 'boolean', default: false },
   url: { type: 'string' },
   token: { type: 'string' },
@@ -83,6 +86,7 @@ export function parseOptions(argv: readonly string[]): Options | null {
         ? null
         : numberOf('--from', values.from, 0, LAST_HOUR),
     maxPoints: values.points === undefined ? Infinity : wholeOf('--points', values.points, 1, 1e9),
+    pointsOnly: values['points-only'],
     exits: values.exit,
     url: values.url === undefined ? null : urlOf(values.url),
     token: values.token ?? null,

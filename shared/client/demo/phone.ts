@@ -4,10 +4,8 @@ import { backoffMs, isTemporary } from '../backoff.ts'
 import {
   type Answer,
   type Client,
-  createClient,
   createMemoryStore,
   createTrackQueue,
-  type Fetch,
   type RecordedPoint,
   type Sent,
   type TrackQueue,
@@ -19,8 +17,10 @@ import { add, type Tally } from './tally.ts'
 
 export interface PhoneOptions {
   readonly person: Person
-  readonly baseUrl: string
-  readonly fetch: Fetch
+  /** A client without an identity, which all phones share: fifty thousand of them need little memory so. */
+  readonly shared: Client
+  /** Makes a client of a pilgrim. */
+  readonly clientOf: (userId: string) => Client
   readonly departureMs: number
   readonly tally: Tally
   /** Limit how many phones send points at once, and make other calls, which take the service longer. */
@@ -36,7 +36,6 @@ export type Call = (client: Client) => Promise<Answer<unknown>>
 
 export class Phone {
   readonly #options: PhoneOptions
-  readonly #client: Client
   readonly #queue: TrackQueue
   /** What was measured since the last sync. */
   #track: RecordedPoint[] = []
@@ -46,13 +45,17 @@ export class Phone {
   #calling: Promise<void> | null = null
 
   constructor(options: PhoneOptions) {
-    const { person, baseUrl, fetch, tally } = options
+    const { person, shared, tally } = options
+    const { userId } = person
+    const { checkIn, syncTrack } = shared
     this.#options = options
-    this.#client = createClient({ baseUrl, fetch, identity: { userId: person.userId } })
     this.#queue = createTrackQueue({
-      client: this.#client,
+      client: { checkIn, syncTrack, identity: async () => ({ userId }) },
       store: createMemoryStore(),
-      onSent: (sent) => count(tally, sent),
+      onSent: (sent) => {
+        count(tally, sent)
+        if (sent.rejected.length > 0) void this.#queue.dismiss(sent.rejected)
+      },
     })
   }
 
@@ -77,6 +80,7 @@ export class Phone {
   /** A call that is repeated until the service takes it or refuses it for good. */
   call(call: Call): void {
     this.#calls.push(call)
+    this.#options.tally.callsWaiting++
   }
 
   /** Sends what it holds. What is recorded meanwhile is part of it. */
@@ -105,16 +109,25 @@ export class Phone {
 
   /** In order: a later report replaces an earlier one. */
   async #makeCalls(): Promise<void> {
-    const { signal, callTurns } = this.#options
+    const { signal, callTurns, clientOf, person, tally } = this.#options
+    if (this.#calls.length === 0) return
+    const client = clientOf(person.userId)
     while (!signal.aborted && this.#calls.length > 0)
-      for (const call of this.#calls.splice(0)) await this.#persist(call, callTurns)
+      for (const call of this.#calls.splice(0)) {
+        await this.#persist(() => call(client), callTurns)
+        tally.callsWaiting--
+      }
   }
 
   /** A check-in that is sent a second time: the service answers that it is a duplicate. */
-  #again(point: RecordedPoint): Call {
-    const { tally } = this.#options
-    return async (client) => {
-      const answer = await client.checkIn({ ...point, timestamp: Number(point.timestamp) })
+  #again(point: RecordedPoint): () => Promise<Answer<unknown>> {
+    const { tally, shared, person } = this.#options
+    return async () => {
+      const answer = await shared.checkIn({
+        ...point,
+        user_id: person.userId,
+        timestamp: Number(point.timestamp),
+      })
       if (answer.ok && answer.data.duplicate) tally.duplicates++
       return answer
     }
@@ -133,10 +146,10 @@ export class Phone {
     }
   }
 
-  async #persist(call: Call, turns: Turns): Promise<void> {
+  async #persist(call: () => Promise<Answer<unknown>>, turns: Turns): Promise<void> {
     const { signal, tally, random } = this.#options
     for (let failures = 0; !signal.aborted; failures++) {
-      const answer = await turns.take(() => call(this.#client))
+      const answer = await turns.take(call)
       if (answer.ok) return
       // A paused event is resumed some time.
       if (!isTemporary(answer.error) && answer.error.code !== 'paused') {

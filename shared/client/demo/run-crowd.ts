@@ -1,5 +1,5 @@
 /** Sends what the crowd does, when it is due. */
-import type { Fetch } from '../index.ts'
+import { createClient, type Fetch } from '../index.ts'
 import type { Act } from './acts.ts'
 import { deliver } from './deliver.ts'
 import type { Crowd } from './crowd.ts'
@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly tally: Tally
   /** Most points to measure. */
   readonly maxPoints: number
+  /** Leaves out what is not a check-in or a track. */
+  readonly pointsOnly: boolean
   readonly signal: AbortSignal
   /** Told the simulated time, seconds since the departure, as it passes. */
   readonly passed: (atS: number) => void
@@ -33,6 +35,8 @@ const HOLDS = 400
 /** Points on all phones: more means that the service cannot keep up, so the simulation waits. */
 const HELD_MAX = { base: 300_000, perPilgrim: 200 }
 const LOOK_AGAIN_MS = 50
+
+const POINTS = new Set<Act['deed']['kind']>(['point', 'check-in', 'network', 'sync'])
 
 /** Runs the crowd to its end, or until the signal. Resolves when everything is sent that could be. */
 export async function runCrowd(options: RunOptions): Promise<void> {
@@ -49,6 +53,7 @@ export async function runCrowd(options: RunOptions): Promise<void> {
   const beganMs = Date.now()
   let isHistory = timetable.fromS > 0
   for (const act of crowd.acts()) {
+    if (options.pointsOnly && !POINTS.has(act.deed.kind)) continue
     if (signal.aborted || tally.recorded >= options.maxPoints) break
     if (isHistory && act.atS > timetable.fromS) {
       // Phones that were without a network for days find it now.
@@ -75,13 +80,15 @@ function createPhones(
 ) {
   const phones = new Map<number, Phone>()
   const { departureMs } = timetable
+  const shared = createClient({ baseUrl, fetch })
+  const clientOf = (userId: string) => createClient({ baseUrl, fetch, identity: { userId } })
   return {
     values: () => phones.values(),
     of(who: number): Phone {
       const known = phones.get(who)
       if (known !== undefined) return known
       const [person, random] = [crowd.people[who]!, randomOf(-1, who)]
-      const phone = new Phone({ person, baseUrl, fetch, departureMs, tally, ...lanes, random, signal })
+      const phone = new Phone({ person, shared, clientOf, departureMs, tally, ...lanes, random, signal })
       phones.set(who, phone)
       return phone
     },

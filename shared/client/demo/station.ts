@@ -24,9 +24,11 @@ const phoneOf = (random: Random): string =>
 
 function* checkIn(trip: Trip): Generator<Act> {
   if (isDead(trip)) return
-  // Some press twice, and some phones send again what was answered.
-  const times = trip.random() < 0.04 ? 2 : 1
-  yield act(trip, { kind: 'check-in', fix: fixOf(trip), times })
+  // Some phones send again what was answered. What was refused, they do not.
+  const isAgain = trip.random() < 0.04
+  const fix = fixOf(trip)
+  const isRefused = Math.abs(fix.clockS - trip.atS) >= DAY_S
+  yield act(trip, { kind: 'check-in', fix, times: isAgain && !isRefused ? 2 : 1 })
 }
 
 /** The deeds at a station, minutes apart. */

@@ -42,6 +42,7 @@ export function statusLine(
     `${count(held)} on phones`,
     `${count(tally.photos)} photos`,
     `${count(tally.surveys)} surveys`,
+    ...(tally.callsWaiting > 0 ? [`${count(tally.callsWaiting)} other calls wait`] : []),
     ...(figures === null
       ? []
       : [

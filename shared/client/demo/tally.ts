@@ -15,6 +15,8 @@ export interface Tally {
   screenshots: number
   /** Other calls that succeeded: profiles, consents, phone numbers, reports, statuses, messages to the bot. */
   others: number
+  /** Other calls that wait. */
+  callsWaiting: number
   /** Failures that were followed by another attempt, and refusals for good, by code. */
   readonly retried: Map<string, number>
   readonly refused: Map<string, number>
@@ -32,6 +34,7 @@ export const createTally = (): Tally => ({
   feedback: 0,
   screenshots: 0,
   others: 0,
+  callsWaiting: 0,
   retried: new Map(),
   refused: new Map(),
 })

@@ -3,7 +3,8 @@
  */
 import type { Random } from '#tests/scheduler/walks.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
-import { RecordedRequests, type Fetch, json, type Reply, send } from './recorded-requests.ts'
+import { type Answer, type Client, createClient, type Input } from '#shared/client/index.ts'
+import { type Fetch, RecordedRequests, recordingFetch } from './recorded-requests.ts'
 
 /** The window of a rate limit, plus a margin for a late charge. */
 const WINDOW_MS = 75_000
@@ -77,7 +78,7 @@ class Allowance {
 class Phone {
   #queue: Recorded[] = []
   #sent: Recorded[] = []
-  #checkIns: { readonly body: object; readonly done: () => void }[] = []
+  #checkIns: { readonly body: Input<'checkIn'>; readonly done: () => void }[] = []
   #clockMs: number
   #lat: number
   #lng: number
@@ -86,13 +87,16 @@ class Phone {
   readonly #syncs = new Allowance(SYNCS)
   readonly #visits = new Allowance(CHECK_INS)
 
+  readonly #client: Client
+
   constructor(
-    readonly fetch: Fetch,
+    fetch: Fetch,
     readonly recorded: RecordedRequests,
     readonly userId: string,
     readonly random: Random,
     readonly n: number,
   ) {
+    this.#client = createClient({ baseUrl: '', fetch: recordingFetch(fetch, recorded), identity: { userId } })
     this.#clockMs = Date.now() - 3 * HOUR_MS + SKEWS_MS[n % SKEWS_MS.length]! + Math.floor(random() * 60_000)
     this.#lat = 23.5 + random()
     this.#lng = 120.4 + random() / 2
@@ -149,7 +153,7 @@ class Phone {
   /** A check-in: most with a time, some with the last track points, some ahead of all clocks. */
   #arrive(): void {
     this.#step()
-    const place = { user_id: this.userId, lat: this.#lat, lng: this.#lng }
+    const place = { lat: this.#lat, lng: this.#lng }
     const chance = this.random()
     if (chance < 0.15) {
       const visit = { userId: this.userId, lat: this.#lat, lng: this.#lng, answered: false }
@@ -170,9 +174,9 @@ class Phone {
     const [checkIn] = this.#checkIns
     if (checkIn !== undefined && this.#visits.waitMs === 0) {
       this.#visits.take()
-      const reply = await this.#post('/api/event/checkin', checkIn.body)
-      if (reply.status === 403) this.#visits.giveBack()
-      if (reply.status === 202) {
+      const answer = await this.#ask(() => this.#client.checkIn(checkIn.body))
+      if (!answer.ok && answer.error.status === 403) this.#visits.giveBack()
+      if (answer.ok) {
         checkIn.done()
         this.#checkIns.shift()
       }
@@ -187,11 +191,10 @@ class Phone {
     const batch = [...repeated, ...fresh]
     if (this.random() < 0.3) batch.sort(() => this.random() - 0.5)
     this.#syncs.take()
-    const reply = await this.#post('/api/event/track/sync', { user_id: this.userId, points: batch })
-    if (reply.status === 403) this.#syncs.giveBack()
-    if (reply.status !== 200) return
-    const { rejected } = (JSON.parse(reply.text) as { data: { rejected: { index: number }[] } }).data
-    const left = new Set(rejected.map(({ index }) => batch[index]))
+    const answer = await this.#ask(() => this.#client.syncTrack({ points: batch }))
+    if (!answer.ok && answer.error.status === 403) this.#syncs.giveBack()
+    if (!answer.ok) return
+    const left = new Set(answer.data.rejected.map(({ index }) => batch[index]))
     const taken = batch.filter((point) => !left.has(point))
     this.recorded.promise(
       this.userId,
@@ -201,16 +204,16 @@ class Phone {
     this.#sent = fresh
   }
 
-  /** Waits for Retry-After, or for an exponential back-off. */
-  async #post(path: string, body: object): Promise<Reply> {
-    const reply = await send(this.fetch, this.recorded, path, json(body))
-    if (reply.status === 200 || reply.status === 202) this.#failures = 0
+  /** After a failure: waits for Retry-After, or for an exponential back-off. */
+  async #ask<T>(call: () => Promise<Answer<T>>): Promise<Answer<T>> {
+    const answer = await call()
+    if (answer.ok) this.#failures = 0
     else {
       const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** this.#failures++, LONGEST_BACKOFF_MS)
-      const waitMs = Math.max(reply.retryAfter * 1_000, backoff * (0.5 + this.random()))
+      const waitMs = Math.max((answer.error.retryAfter ?? 0) * 1_000, backoff * (0.5 + this.random()))
       this.#notBeforeMs = performance.now() + waitMs
     }
-    return reply
+    return answer
   }
 
   /** Sends a survey and a phone number, each with retries within the rate limits. */
@@ -218,13 +221,13 @@ class Phone {
     const { recorded, userId } = this
     if (!recorded.surveys.has(userId) && this.#surveys++ < 2) {
       const survey = { q1: 'yes', q2: this.n, q3: ['bus', 'train'] }
-      const reply = await send(this.fetch, recorded, '/api/event/submit', json({ user_id: userId, survey }))
-      if (reply.status === 200) recorded.surveys.set(userId, survey)
+      const { ok } = await this.#client.submitSurvey({ survey })
+      if (ok) recorded.surveys.set(userId, survey)
     }
     const phone = `+8869${String(10_000_000 + this.n)}`
     if (recorded.phoneNumbers.has(userId)) return
-    const reply = await send(this.fetch, recorded, '/api/event/user/phone', json({ user_id: userId, phone }))
-    if (reply.status === 200) recorded.phoneNumbers.set(userId, phone)
+    const { ok } = await this.#client.setPhone({ phone })
+    if (ok) recorded.phoneNumbers.set(userId, phone)
   }
   #surveys = 0
 }

@@ -86,6 +86,15 @@ export async function send(
   return reply
 }
 
+/** `fetch` for a client of the service, which records every answer as {@link send} does. */
+export const recordingFetch =
+  (fetch: Fetch, recorded: RecordedRequests): Fetch =>
+  async (path, init = {}) => {
+    const { status, text, retryAfter } = await send(fetch, recorded, path, init)
+    if (status === 0) throw new TypeError('no answer')
+    return new Response(text, { status, headers: retryAfter > 0 ? { 'retry-after': `${retryAfter}` } : {} })
+  }
+
 async function request(fetch: Fetch, path: string, init: RequestInit): Promise<Reply> {
   try {
     const response = await fetch(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })

@@ -1,0 +1,54 @@
+/** A check-in: a position, kept on the device at once, sent as soon as there is a network. */
+import { signal } from '@preact/signals'
+import { afterCheckIn } from '../recording/position-filter.ts'
+import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
+import { filter, lastFix, recordsHere } from '../recording/recorder.ts'
+import { keep } from '../session/kept.ts'
+import { lastCheckIn, queue } from '../session/queue.ts'
+import { now } from '../session/service.ts'
+
+export type CheckInFault = PositionFault | 'storage'
+
+export const checkingIn = signal(false)
+export const checkInFault = signal<CheckInFault | null>(null)
+
+/** The recorder's last position is of here while it is not older. */
+const FRESH_MS = 10_000
+
+async function position() {
+  const last = lastFix.value
+  if (recordsHere.value && last !== null && now() - last.t < FRESH_MS && last.accuracy <= 50) return last
+  return onePosition(now, { ...OPTIONS, maximumAge: 5_000 })
+}
+
+/** Checks in at the present position. */
+export async function checkIn(): Promise<void> {
+  if (checkingIn.value) return
+  checkingIn.value = true
+  checkInFault.value = null
+  try {
+    const found = await position()
+    if (typeof found === 'string') {
+      checkInFault.value = found
+      return
+    }
+    const { t: _, lat, lng, accuracy, altitude, speed } = found
+    const at = now()
+    const open = queue.value
+    // Shown before it is sent, because the answer may come at any moment after that.
+    lastCheckIn.value = { t: at, accuracy, state: 'kept', inRange: true, clockCorrected: false }
+    const taken =
+      open === null || open === 'failed'
+        ? null
+        : await open.checkIn({ lat, lng, accuracy, altitude, speed, timestamp: at, source: 'walk' })
+    if (!taken?.ok) {
+      lastCheckIn.value = null
+      checkInFault.value = 'storage'
+      return
+    }
+    keep(filter, afterCheckIn(filter.value, { t: at, lat, lng }))
+    navigator.vibrate?.(80)
+  } finally {
+    checkingIn.value = false
+  }
+}

@@ -1,0 +1,34 @@
+/** Times and numbers as the pilgrim reads them. Days and times are those of the event's time zone. */
+import { language } from '../frame/language.ts'
+import { pageData } from '../frame/page-data.ts'
+
+const { timeZone } = pageData()
+
+export const timeText = (ms: number): string =>
+  new Intl.DateTimeFormat(language.value, {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZone,
+  }).format(ms)
+
+/** A time of another day is shown with its day. */
+export function whenText(ms: number, nowMs: number): string {
+  const day = new Intl.DateTimeFormat(language.value, { month: 'short', day: 'numeric', timeZone })
+  return day.format(ms) === day.format(nowMs) ? timeText(ms) : `${day.format(ms)} ${timeText(ms)}`
+}
+
+/** A day `YYYY-MM-DD`. */
+export const dayText = (day: string): string =>
+  new Intl.DateTimeFormat(language.value, {
+    month: 'short',
+    day: 'numeric',
+    weekday: 'short',
+    timeZone: 'UTC',
+  }).format(Date.parse(`${day}T00:00:00Z`))
+
+export const numberText = (value: number, digits = 2): string =>
+  new Intl.NumberFormat(language.value, { maximumFractionDigits: digits }).format(value)
+
+/** The service has names of levels in Chinese and English; the page's words have them in every language. */
+export const minutesOf = (ms: number): number => Math.max(1, Math.round(ms / 60_000))

@@ -1,0 +1,13 @@
+/** Forgets the pilgrim on this device after an erasure, and begins anew. */
+import { stopRecording } from '../recording/recorder.ts'
+import { forgetAll } from '../session/kept.ts'
+import { person } from '../session/person.ts'
+import { clearQueue } from '../session/queue.ts'
+
+export async function forgetDevice(): Promise<void> {
+  stopRecording()
+  await clearQueue(person.value?.userId ?? null)
+  forgetAll()
+  location.hash = ''
+  location.reload()
+}

@@ -1,0 +1,47 @@
+/** From an error of the client to a sentence in the pilgrim's language: what happened, and what to do. */
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { QueueState } from '#shared/client/index.ts'
+
+export type Problem = {
+  readonly code: NonNullable<QueueState['why']>
+  readonly retryAfter?: number | undefined
+}
+
+type ProblemWords = WalkWords['problems']
+
+const SENTENCES: Readonly<
+  Record<Problem['code'], Exclude<keyof ProblemWords, 'rateLimited' | 'signInButton'> | 'paused' | 'ended'>
+> = {
+  offline: 'offline',
+  network: 'network',
+  timeout: 'network',
+  aborted: 'network',
+  unavailable: 'unavailable',
+  'buffer-full': 'unavailable',
+  internal: 'unavailable',
+  'too-slow': 'network',
+  'rate-limited': 'unavailable',
+  paused: 'paused',
+  ended: 'ended',
+  unauthorized: 'signIn',
+  forbidden: 'forbidden',
+  erased: 'erased',
+  'not-found': 'notFound',
+  gone: 'notFound',
+  'method-not-allowed': 'unexpected',
+  conflict: 'conflict',
+  storage: 'storage',
+  'invalid-request': 'invalid',
+  'too-large': 'tooLarge',
+  'not-modified': 'unexpected',
+  unexpected: 'unexpected',
+}
+
+/** @param message what the organisers say while the event is paused */
+export function sentenceOf(words: WalkWords, { code, retryAfter }: Problem): string {
+  if (code === 'rate-limited') return words.problems.rateLimited(Math.max(1, Math.ceil(retryAfter ?? 60)))
+  if (!navigator.onLine && (code === 'network' || code === 'timeout')) return words.problems.offline
+  const sentence = SENTENCES[code] ?? 'unexpected'
+  if (sentence === 'paused' || sentence === 'ended') return words.status[sentence]
+  return words.problems[sentence]
+}

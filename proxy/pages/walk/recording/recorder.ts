@@ -1,0 +1,150 @@
+/**
+ * Records the way while the page is open. One tab records for all; when it is closed or crashes, another one takes
+ * over. What is recorded goes to the queue, and is on the device before anything else happens.
+ */
+import { effect, signal } from '@preact/signals'
+import { keep, kept } from '../session/kept.ts'
+import { queue } from '../session/queue.ts'
+import { now } from '../session/service.ts'
+import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pause-log.ts'
+import { EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
+import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
+import { keepAwake } from './wake-lock.ts'
+
+/** The pilgrim wants to record; it goes on after a reload. */
+export const recording = kept('walk-recording', false)
+export const filter = kept('walk-filter', EMPTY)
+export const pauses = kept('walk-pauses', NO_PAUSES)
+
+export const lastFix = signal<Fix | null>(null)
+export const positionFault = signal<PositionFault | null>(null)
+/** Whether this tab is the one that records. */
+export const recordsHere = signal(false)
+export const resting = signal(false)
+
+const LOCK = 'walk-recorder'
+/** At rest the phone is not asked more often. */
+const REST_MS = 30_000
+
+/** Takes a position: records it if it matters. */
+async function take(fix: Fix): Promise<void> {
+  positionFault.value = null
+  lastFix.value = fix
+  keep(pauses, received(pauses.value, fix.t))
+  const { state, record } = filterFix(filter.value, fix)
+  const open = queue.value
+  for (const { t, ...fields } of record)
+    if (open !== null && open !== 'failed') await open.record({ ...fields, timestamp: t, source: 'walk' })
+  // After the queue: a point that is not kept is not counted as the last one.
+  keep(filter, state)
+  resting.value = isResting(state, fix.t)
+}
+
+function fail(fault: PositionFault): void {
+  positionFault.value = fault
+  keep(pauses, hindered(pauses.value, fault === 'permission' ? 'permission' : 'no-signal'))
+}
+
+/** One after the other, so that the filter sees them in order. */
+let taking: Promise<void> = Promise.resolve()
+const takeInOrder = (fix: Fix): void => {
+  taking = taking.then(() => take(fix)).catch(() => undefined)
+}
+
+/** Watches positions until the signal aborts: continuously on the way, once in 30 s at rest. */
+async function watch(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    if (resting.value) {
+      await pauseFor(REST_MS, signal)
+      if (signal.aborted) return
+      const found = await onePosition(now)
+      if (typeof found === 'string') fail(found)
+      else takeInOrder(found)
+      await taking
+    } else await watchUntilRest(signal)
+  }
+}
+
+const watchUntilRest = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = () => {
+      navigator.geolocation.clearWatch(id)
+      signal.removeEventListener('abort', end)
+      stop()
+      resolve()
+    }
+    const id = navigator.geolocation.watchPosition(
+      (position) => takeInOrder(fixOf(position, now())),
+      (error) => fail(faultOf(error)),
+      OPTIONS,
+    )
+    signal.addEventListener('abort', end)
+    let first = true
+    const stop = effect(() => {
+      const rests = resting.value
+      if (rests && !first) queueMicrotask(end)
+      first = false
+    })
+  })
+
+const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(done, ms)
+    function done() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done)
+  })
+
+let running: AbortController | null = null
+
+async function run(signal: AbortSignal): Promise<void> {
+  if (!('geolocation' in navigator)) return fail('no-signal')
+  recordsHere.value = true
+  const release = keepAwake(signal)
+  try {
+    await watch(signal)
+  } finally {
+    recordsHere.value = false
+    release()
+  }
+}
+
+/** Records in this tab as soon as no other one does. */
+function begin(): void {
+  if (running !== null) return
+  const { signal } = (running = new AbortController())
+  const locks = navigator.locks
+  const done = locks === undefined ? run(signal) : locks.request(LOCK, { signal }, () => run(signal))
+  // The lock was not needed any more.
+  void Promise.resolve(done).catch(() => undefined)
+}
+
+export function startRecording(): void {
+  keep(pauses, started(pauses.value, now()))
+  keep(recording, true)
+}
+
+export function stopRecording(): void {
+  keep(recording, false)
+  keep(pauses, stopped(pauses.value, now()))
+}
+
+/** Follows the switch, in this tab and in others. */
+export function watchRecording(): void {
+  if (recording.value) keep(pauses, reopened(pauses.value))
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden' && recording.value)
+      keep(pauses, hindered(pauses.value, 'hidden'))
+  })
+  effect(() => {
+    if (recording.value) begin()
+    else {
+      running?.abort()
+      running = null
+      resting.value = false
+    }
+  })
+}

@@ -1,0 +1,67 @@
+/** Finds the walk of a recovery code, and brings it to this device. */
+import { signal } from '@preact/signals'
+import type { ClientError } from '#shared/client/index.ts'
+import { show } from '../route.ts'
+import { keep } from '../session/kept.ts'
+import { codeIsSafe, person } from '../session/person.ts'
+import { client, type Profile, profile } from '../session/service.ts'
+import { bytesOfAppId } from './app-id.ts'
+import type { CodeFault } from './recovery-code.ts'
+
+type Searched = { readonly id: string } | CodeFault
+
+export const found = signal<Profile | null>(null)
+export const searching = signal(false)
+/** `lists`: the word lists could not be loaded. */
+export const searchFault = signal<CodeFault | 'unknown' | 'lists' | ClientError | null>(null)
+
+async function idOfTyped(typed: string): Promise<Searched> {
+  const [{ idOfCode }, { allWordlists }] = await Promise.all([
+    import('./recovery-code.ts'),
+    import('./wordlists.ts'),
+  ])
+  return idOfCode(typed, await allWordlists())
+}
+
+async function look(search: Searched): Promise<void> {
+  if ('fault' in search) {
+    searchFault.value = search
+    return
+  }
+  const answer = await client.readProfile({ userId: search.id })
+  if (answer.ok) found.value = answer.data
+  else searchFault.value = answer.error.code === 'not-found' ? 'unknown' : answer.error
+}
+
+async function search(of: () => Promise<Searched>): Promise<void> {
+  searching.value = true
+  searchFault.value = found.value = null
+  try {
+    await look(await of())
+  } catch {
+    searchFault.value = 'lists'
+  } finally {
+    searching.value = false
+  }
+}
+
+export const findByCode = (typed: string): Promise<void> => search(() => idOfTyped(typed))
+
+/** The other phone's code was photographed: the id is in the address, behind `#restore=`. */
+export function findByAddress(): void {
+  found.value = searchFault.value = null
+  const id = location.hash.split('=')[1] ?? ''
+  if (bytesOfAppId(id) === null) return
+  // Nobody reads it over the shoulder, and the history does not keep it.
+  history.replaceState(null, '', '#restore')
+  void search(async () => ({ id }))
+}
+
+/** Goes on with this walk on this device. */
+export function takeWalk(taken: Profile): void {
+  keep(profile, taken)
+  keep(codeIsSafe, true)
+  // Consent is asked for on each device.
+  keep(person, { userId: taken.userId, name: taken.display_name ?? '', privacyVersion: '', known: true })
+  show('walk')
+}

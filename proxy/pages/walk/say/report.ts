@@ -1,0 +1,55 @@
+/** A report of a problem or an idea. It is written on the device until it has arrived. */
+import { signal } from '@preact/signals'
+import type { ClientError } from '#shared/client/index.ts'
+import { keep, kept } from '../session/kept.ts'
+import { client, noteError } from '../session/service.ts'
+import { smallPicture } from './small-picture.ts'
+
+export const written = kept('walk-feedback', { category: 'app', text: '' })
+export const picture = signal<File | null>(null)
+export const sending = signal(false)
+/** What the pilgrim is told: words are missing, the picture can not be read, or the service refuses. */
+export const fault = signal<'missing' | 'picture' | ClientError | null>(null)
+/** Number of the report that has arrived. */
+export const arrived = signal<number | null>(null)
+
+/** Forgets what was said about the last report. */
+export function beginReport(): void {
+  fault.value = null
+  arrived.value = null
+  picture.value = null
+}
+
+export async function sendReport(): Promise<void> {
+  const { category, text } = written.value
+  fault.value = text.trim() === '' ? 'missing' : null
+  if (fault.value !== null || sending.value) return
+  sending.value = true
+  const sent = await send(category, text)
+  sending.value = false
+  if (typeof sent === 'number') {
+    keep(written, { category, text: '' })
+    arrived.value = sent
+    return
+  }
+  fault.value = sent
+  if (sent !== 'picture') noteError(sent)
+}
+
+async function send(category: string, text: string): Promise<number | 'picture' | ClientError> {
+  const file = picture.value
+  const small = file && (await smallPicture(file))
+  if (file !== null && small === null) return 'picture'
+  const uploaded = small && (await client.uploadScreenshot({ body: small }))
+  if (uploaded?.ok === false)
+    return uploaded.error.code === 'invalid-request' || uploaded.error.status === 413
+      ? 'picture'
+      : uploaded.error
+  const answer = await client.submitFeedback({
+    category,
+    description: text,
+    user_agent: navigator.userAgent.slice(0, 400),
+    ...(uploaded === null ? {} : { screenshot_url: uploaded.data.url }),
+  })
+  return answer.ok ? answer.data.id : answer.error
+}

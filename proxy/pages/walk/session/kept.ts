@@ -1,0 +1,43 @@
+/** Small values that the device keeps, as signals: they outlive the page, and all tabs share them. */
+import { type Signal, signal } from '@preact/signals'
+import { remember, remembered } from '../../frame/storage.ts'
+
+const listeners = new Map<string, (text: string | null) => void>()
+
+/** The names with which the storage keeps them begin so. */
+const STORED = 'event-'
+
+window.addEventListener('storage', ({ key, newValue }) => {
+  if (key !== null) listeners.get(key)?.(newValue)
+})
+
+/** A stored value that is no JSON counts as absent. */
+function parsed<T>(text: string | null, initial: T): T {
+  try {
+    return text === null ? initial : (JSON.parse(text) as T)
+  } catch {
+    return initial
+  }
+}
+
+/** A value under a name. Assign it by {@link keep}, so that it is stored. */
+export function kept<T>(name: string, initial: T): Signal<T> {
+  const value = signal<T>(parsed(remembered(name), initial))
+  listeners.set(STORED + name, (text) => {
+    value.value = parsed(text, initial)
+  })
+  names.set(value, name)
+  return value
+}
+
+const names = new Map<object, string>()
+
+export function keep<T>(value: Signal<T>, next: T): void {
+  value.value = next
+  remember(names.get(value)!, JSON.stringify(next))
+}
+
+/** Forgets all values, as after an erasure. */
+export function forgetAll(): void {
+  for (const name of names.values()) remember(name, null)
+}

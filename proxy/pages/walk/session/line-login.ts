@@ -1,0 +1,78 @@
+/**
+ * The log-in with LINE, for an event that identifies pilgrims by it. LINE's SDK is a file of its own, which is loaded
+ * for such an event alone.
+ */
+
+/** What the app needs of LINE's SDK. */
+export interface LineBridge {
+  /** Starts the SDK. It may leave the page for the log-in of another browser than LINE's. */
+  start(liffId: string): Promise<void>
+  /** The ID token; null while nobody is logged in. */
+  token(): string | null
+  /** Leaves for LINE's log-in, and comes back with a new token. */
+  logIn(): void
+  /** Opens the app in the phone's browser, where it can be installed and works in a dead zone; null outside of LINE. */
+  readonly leaveLine: ((url: string) => void) | null
+}
+
+let starting: Promise<LineBridge> | null = null
+let bridge: LineBridge | null = null
+
+async function start(liffId: string): Promise<LineBridge> {
+  const { openLine } = await import('./line-sdk.ts')
+  const opened = openLine()
+  await opened.start(liffId)
+  return (bridge = opened)
+}
+
+/** The started SDK; null when it can not be loaded, as in a dead zone. */
+export async function lineBridge(liffId: string | null): Promise<LineBridge | null> {
+  if (liffId === null) return null
+  starting ??= start(liffId)
+  try {
+    return await starting
+  } catch {
+    starting = null
+    return null
+  }
+}
+
+export const lineToken = async (liffId: string | null): Promise<string | null> =>
+  (await lineBridge(liffId))?.token() ?? null
+
+/** Logs in again after the token has expired: the SDK keeps an expired one. */
+export async function logInAgain(liffId: string | null): Promise<void> {
+  ;(await lineBridge(liffId))?.logIn()
+}
+
+/** What leaves LINE's own browser; null outside of it. */
+export const leaveLine = (): LineBridge['leaveLine'] => bridge?.leaveLine ?? null
+
+interface Claims {
+  readonly sub?: unknown
+  readonly name?: unknown
+}
+
+/** Claims of a token. The service verifies them; here they only name the pilgrim. */
+function claimsOf(token: string): Claims {
+  try {
+    const [, payload = ''] = token.split('.')
+    const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (c) =>
+      c.charCodeAt(0),
+    )
+    return JSON.parse(new TextDecoder().decode(bytes)) as Claims
+  } catch {
+    return {}
+  }
+}
+
+export function lineUserId(token: string): string | null {
+  const { sub } = claimsOf(token)
+  return typeof sub === 'string' ? sub : null
+}
+
+/** The name at LINE, where the pilgrim shares it. */
+export function lineName(token: string): string | null {
+  const { name } = claimsOf(token)
+  return typeof name === 'string' ? name : null
+}

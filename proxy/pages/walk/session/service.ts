@@ -1,0 +1,67 @@
+/** The service as this app uses it: a client with the pilgrim's identity, the queue of what waits, and the clock. */
+import { computed, signal } from '@preact/signals'
+import { createClient, type ClientError, type Data } from '#shared/client/index.ts'
+import { lineToken, lineUserId } from './line-login.ts'
+import { keep, kept } from './kept.ts'
+import { person } from './person.ts'
+
+export type EventConfig = Data<'readEventConfig'>
+export type Profile = Data<'readProfile'>
+
+/** The last known configuration: a start without a network uses it. Null before the first one. */
+export const config = kept<EventConfig | null>('walk-config', null)
+/** The last known profile. */
+export const profile = kept<Profile | null>('walk-profile', null)
+/** By how much this device's clock is ahead of the service's, in milliseconds. */
+export const clockAheadMs = kept('walk-clock', 0)
+/** The service asks for a new ID token. */
+export const signInNeeded = signal(false)
+/** Why the last refresh failed; null: it did not. */
+export const refreshError = signal<ClientError | null>(null)
+
+/** A difference below this is a slow network. */
+const CLOCK_TOLERANCE_MS = 120_000
+
+/** Whether the clock is so wrong that the pilgrim is told. */
+export const clockIsWrong = computed(() => Math.abs(clockAheadMs.value) >= CLOCK_TOLERANCE_MS)
+
+/** The time by the service's clock, as far as it is known. A wrong clock of the device loses no point. */
+export const now = (): number => Date.now() - (clockIsWrong.value ? clockAheadMs.value : 0)
+
+export const usesLine = computed(() => config.value?.identity === 'line')
+
+/** The pilgrim of each call. With LINE it is the one who is logged in. */
+async function identity(): Promise<{ userId: string; idToken?: string } | undefined> {
+  if (!usesLine.value) return person.value === null ? undefined : { userId: person.value.userId }
+  const idToken = await lineToken(config.value?.liff_id ?? null)
+  const userId = idToken === null ? person.value?.userId : (lineUserId(idToken) ?? undefined)
+  if (userId === undefined) return undefined
+  return idToken === null ? { userId } : { userId, idToken }
+}
+
+export const client = createClient({ baseUrl: '', identity, timeoutMs: 20_000 })
+
+/** Notes an error that concerns the whole app. */
+export function noteError(error: ClientError): void {
+  if (error.code === 'unauthorized') signInNeeded.value = true
+  if (error.code === 'paused' || error.code === 'ended') void refreshConfig()
+}
+
+/** Reads the configuration and compares the clocks. */
+export async function refreshConfig(): Promise<void> {
+  const sentAt = Date.now()
+  const answer = await client.readEventConfig()
+  refreshError.value = answer.ok ? null : answer.error
+  if (!answer.ok) return
+  // The answer was written somewhere between both times.
+  keep(clockAheadMs, Math.round((sentAt + Date.now()) / 2 - Date.parse(answer.data.as_of)))
+  keep(config, answer.data)
+}
+
+export async function refreshProfile(): Promise<void> {
+  const userId = person.value?.userId
+  if (userId === undefined) return
+  const answer = await client.readProfile({ userId })
+  if (answer.ok) keep(profile, answer.data)
+  else noteError(answer.error)
+}

@@ -1,0 +1,20 @@
+/** A new version of the app: used as soon as nobody looks, or when the pilgrim says so. Nothing is lost either way. */
+import { signal } from '@preact/signals'
+
+export const updateReady = signal(false)
+
+export function watchUpdates(): void {
+  const worker = navigator.serviceWorker
+  if (worker === undefined) return
+  // The first worker of a page brings no new version.
+  let had = worker.controller !== null
+  worker.addEventListener('controllerchange', () => {
+    if (had) updateReady.value = true
+    had = true
+  })
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') {
+      if (updateReady.value) location.reload()
+    } else void worker.getRegistration().then((registration) => registration?.update().catch(() => undefined))
+  })
+}

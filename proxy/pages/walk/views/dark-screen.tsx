@@ -1,0 +1,28 @@
+/** A black page while recording: it saves the battery of a screen that must stay on. */
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { numberText, timeText } from '../format.ts'
+import { now, profile } from '../session/service.ts'
+
+export const darkScreen = signal(false)
+
+export function DarkScreen({ words }: { readonly words: WalkWords }) {
+  const element = useRef<HTMLDialogElement>(null)
+  const isDark = darkScreen.value
+  useEffect(() => {
+    if (isDark) element.current?.showModal()
+    else element.current?.close()
+  }, [isDark])
+  const leave = () => (darkScreen.value = false)
+  return (
+    <dialog ref={element} class="dark-screen" aria-label={words.record.on} onClose={leave}>
+      <p class="dark-figure">{numberText(profile.value?.km ?? 0)} km</p>
+      <p>{timeText(now())}</p>
+      {/* Once is not enough, so that a pocket does not press it; a keyboard and a screen reader press once. */}
+      <button type="button" onDblClick={leave} onClick={({ detail }) => detail === 0 && leave()}>
+        {words.record.darkLeave}
+      </button>
+    </dialog>
+  )
+}

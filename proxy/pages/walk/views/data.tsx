@@ -1,0 +1,82 @@
+/** The pilgrim's own data: take it along, or have it deleted. */
+import { type Signal, useSignal } from '@preact/signals'
+import type { ClientError } from '#shared/client/index.ts'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { PageWords } from '#shared/locales/page-words.ts'
+import { Button } from '../../design/button.tsx'
+import { Dialog } from '../../design/dialog.tsx'
+import { forgetDevice } from '../own/forget-device.ts'
+import { saveFile } from '../own/save-file.ts'
+import { sentenceOf } from '../problem.ts'
+import { client, noteError } from '../session/service.ts'
+import { Notice, View } from './view.tsx'
+
+export function OwnData({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
+  const { data } = words
+  const error = useSignal<ClientError | null>(null)
+  const asks = useSignal(false)
+  const busy = useSignal(false)
+  const save = async (format: 'json' | 'gpx') => {
+    const accept = format === 'gpx' ? 'application/gpx+xml' : 'application/json'
+    const answer = await client.download('exportOwnData', { format }, { accept })
+    error.value = answer.ok ? null : answer.error
+    if (answer.ok) await saveFile(answer.data.blob, answer.data.filename ?? `pilgrim.${format}`)
+    else noteError(answer.error)
+  }
+  const erase = async () => {
+    busy.value = true
+    const answer = await client.eraseOwnData({ confirm: true })
+    busy.value = false
+    asks.value = false
+    // Nothing is stored about somebody who never had a network.
+    if (answer.ok || answer.error.code === 'not-found') return forgetDevice()
+    error.value = answer.error
+    noteError(answer.error)
+  }
+  return (
+    <View title={data.title} back={words.back}>
+      {error.value === null ? null : <Notice kind="warning">{sentenceOf(words, error.value)}</Notice>}
+      <section class="card stack-2">
+        <Button onClick={() => void save('json')}>{data.json}</Button>
+        <Button onClick={() => void save('gpx')}>{data.gpx}</Button>
+      </section>
+      <section class="card stack-2">
+        <h2>{data.eraseTitle}</h2>
+        <p>{data.eraseWhy}</p>
+        <Button kind="danger" onClick={() => (asks.value = true)}>
+          {data.erase}
+        </Button>
+      </section>
+      <Sure words={data} page={page} asks={asks} busy={busy.value} onErase={() => void erase()} />
+    </View>
+  )
+}
+
+function Sure(props: {
+  readonly words: WalkWords['data']
+  readonly page: PageWords
+  readonly asks: Signal<boolean>
+  readonly busy: boolean
+  readonly onErase: () => void
+}) {
+  const { words, page, asks, busy, onErase } = props
+  const close = () => (asks.value = false)
+  return (
+    <Dialog
+      title={words.eraseSure}
+      open={asks.value}
+      onClose={close}
+      closeWord={page.close}
+      actions={
+        <>
+          <Button onClick={close}>{page.cancel}</Button>
+          <Button kind="danger" busy={busy} onClick={onErase}>
+            {words.erase}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.eraseWhy}</p>
+    </Dialog>
+  )
+}

@@ -1,0 +1,72 @@
+/** A report with a picture. */
+import { useEffect } from 'preact/hooks'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+import { sentenceOf } from '../problem.ts'
+import { arrived, beginReport, fault, picture, sending, sendReport, written } from '../say/report.ts'
+import { keep } from '../session/kept.ts'
+import { Notice, View } from './view.tsx'
+
+export function Feedback({ words }: { readonly words: WalkWords }) {
+  const { feedback } = words
+  useEffect(beginReport, [])
+  const said = fault.value
+  return (
+    <View title={feedback.title} back={words.back}>
+      {arrived.value !== null ? (
+        <Notice>{feedback.sent(arrived.value)}</Notice>
+      ) : (
+        <>
+          <Fields words={feedback} />
+          {said === 'missing' ? <Notice kind="warning">{feedback.missing}</Notice> : null}
+          {said === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}
+          {typeof said === 'object' && said !== null ? (
+            <Notice kind="warning">{sentenceOf(words, said)}</Notice>
+          ) : null}
+          <Button kind="primary" busy={sending.value} onClick={() => void sendReport()}>
+            {feedback.send}
+          </Button>
+        </>
+      )}
+    </View>
+  )
+}
+
+const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
+  <>
+    <div class="field">
+      <label for="category">{words.category}</label>
+      <select
+        id="category"
+        value={written.value.category}
+        onChange={({ currentTarget }) => keep(written, { ...written.value, category: currentTarget.value })}
+      >
+        {Object.entries<string>(words.categories).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+    <div class="field">
+      <label for="report">{words.text}</label>
+      <textarea
+        id="report"
+        rows={5}
+        maxLength={2_000}
+        aria-invalid={fault.value === 'missing'}
+        value={written.value.text}
+        onInput={({ currentTarget }) => keep(written, { ...written.value, text: currentTarget.value })}
+      />
+    </div>
+    <div class="field">
+      <label for="picture">{words.picture}</label>
+      <input
+        id="picture"
+        type="file"
+        accept="image/*"
+        onChange={({ currentTarget }) => (picture.value = currentTarget.files?.[0] ?? null)}
+      />
+    </div>
+  </>
+)

@@ -1,0 +1,31 @@
+/** Keeps the page as an app: it then opens without a network, and its storage lasts. */
+import { signal } from '@preact/signals'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+
+/** Chromium's offer to install. */
+interface InstallEvent extends Event {
+  prompt(): Promise<unknown>
+}
+
+const offer = signal<InstallEvent | null>(null)
+
+addEventListener('beforeinstallprompt', (event) => {
+  event.preventDefault()
+  offer.value = event as InstallEvent
+})
+
+export function Install({ words: { me } }: { readonly words: WalkWords }) {
+  if (matchMedia('(display-mode: standalone)').matches) return null
+  const given = offer.value
+  return (
+    <section class="card stack-2">
+      <h2>{me.install}</h2>
+      {given === null ? (
+        <p>{me.installHow}</p>
+      ) : (
+        <Button onClick={() => void given.prompt().then(() => (offer.value = null))}>{me.installNow}</Button>
+      )}
+    </section>
+  )
+}

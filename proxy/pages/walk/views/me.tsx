@@ -1,0 +1,115 @@
+/** What belongs to the pilgrim: name, phone, consent, participation, and how the app looks. */
+import { useSignal } from '@preact/signals'
+import type { Language } from '#shared/contracts/bot.ts'
+import type { PageWords } from '#shared/locales/page-words.ts'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+import { LanguageSwitch, ThemeSwitch } from '../../frame/switches.tsx'
+import { keep } from '../session/kept.ts'
+import { person } from '../session/person.ts'
+import { client, profile } from '../session/service.ts'
+import { Install } from './install.tsx'
+import { Privacy } from './privacy.tsx'
+import { Way } from './say.tsx'
+import { useChange } from './use-change.tsx'
+import { View } from './view.tsx'
+
+export interface MeProps {
+  readonly words: { readonly page: PageWords; readonly walk: WalkWords }
+  readonly choose: (language: Language) => void
+}
+
+export const Me = ({ words: { page, walk }, choose }: MeProps) => (
+  <View title={walk.me.title}>
+    <Name words={walk} />
+    <Phone words={walk} />
+    <ul class="rows card">
+      <Way to="code" title={walk.me.code} />
+      <Way to="trackers" title={walk.trackers.title} />
+      <Way to="data" title={walk.me.data} />
+    </ul>
+    <section class="card stack-2">
+      <h2>{walk.me.display}</h2>
+      <LanguageSwitch words={page} onChoose={choose} />
+      <ThemeSwitch words={page} />
+    </section>
+    <Install words={walk} />
+    <Privacy words={walk} />
+  </View>
+)
+
+function Name({ words }: { readonly words: WalkWords }) {
+  const name = useSignal(person.value?.name ?? '')
+  const change = useChange(words)
+  const save = async () => {
+    const given = name.value.trim()
+    if (given === '' || person.value === null) return
+    keep(person, { ...person.value, name: given })
+    await change.run(() => client.syncProfile({ display_name: given }))
+  }
+  return (
+    <section class="card stack-2">
+      <div class="field">
+        <label for="own-name">{words.me.name}</label>
+        <input
+          id="own-name"
+          type="text"
+          maxLength={60}
+          value={name.value}
+          onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+        />
+      </div>
+      {change.said(words.me.saved)}
+      <Button busy={change.busy.value} onClick={() => void save()}>
+        {words.me.save}
+      </Button>
+    </section>
+  )
+}
+
+const PHONE = /^[0-9+\-() ]*$/
+
+function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
+  const phone = useSignal('')
+  const wrong = useSignal(false)
+  const change = useChange({ me, ...words })
+  const known = profile.value?.phone ?? null
+  const save = (given: string | null) => {
+    const digits = (given ?? '000000').replaceAll(/\D/g, '').length
+    wrong.value = given !== null && (!PHONE.test(given) || digits < 6 || digits > 15)
+    if (wrong.value) return
+    void change.run(() => client.setPhone({ phone: given })).then(() => (phone.value = ''))
+  }
+  return (
+    <section class="card stack-2">
+      <div class="field">
+        <label for="phone">{me.phone}</label>
+        <input
+          id="phone"
+          type="tel"
+          autocomplete="tel"
+          placeholder={known ?? ''}
+          aria-describedby="phone-hint"
+          aria-invalid={wrong.value}
+          value={phone.value}
+          onInput={({ currentTarget }) => (phone.value = currentTarget.value)}
+        />
+        <p id="phone-hint" class={wrong.value ? 'wrong' : 'quiet'} role={wrong.value ? 'alert' : undefined}>
+          {wrong.value ? me.phoneInvalid : me.phoneHint}
+        </p>
+      </div>
+      <p>{profile.value?.achievement_card === 'unlocked' ? me.unlocked : me.locked}</p>
+      {change.said(me.saved)}
+      <div class="row">
+        <Button busy={change.busy.value} onClick={() => save(phone.value)}>
+          {me.save}
+        </Button>
+        {known === null ? null : (
+          <Button kind="plain" onClick={() => save(null)}>
+            {me.phoneRemove}
+          </Button>
+        )}
+      </div>
+    </section>
+  )
+}

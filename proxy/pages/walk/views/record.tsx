@@ -1,0 +1,109 @@
+/** Recording the way: the switch, what it does now, and what a web page can not do. */
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+import { minutesOf, timeText } from '../format.ts'
+import { openPause } from '../recording/pause-log.ts'
+import {
+  lastFix,
+  pauses,
+  positionFault,
+  recording,
+  recordsHere,
+  resting,
+  startRecording,
+  stopRecording,
+} from '../recording/recorder.ts'
+import { darkScreen } from './dark-screen.tsx'
+import { show } from '../route.ts'
+import { now } from '../session/service.ts'
+import { Notice, View } from './view.tsx'
+
+const time = signal(0)
+
+/** The time, read anew every 15 s while somebody looks. */
+function useTime(): number {
+  useEffect(() => {
+    const read = () => (time.value = now())
+    read()
+    const timer = setInterval(read, 15_000)
+    return () => clearInterval(timer)
+  }, [])
+  return Math.max(time.value, lastFix.value?.t ?? 0)
+}
+
+export function Record({ words }: { readonly words: WalkWords }) {
+  const { record } = words
+  const on = recording.value
+  return (
+    <section class="card stack-2">
+      <h2>{record.title}</h2>
+      {on ? <State words={words} /> : null}
+      <div class="row">
+        <Button
+          {...(on ? {} : { kind: 'primary' as const })}
+          onClick={() => (on ? stopRecording() : startRecording())}
+        >
+          {on ? record.stop : record.start}
+        </Button>
+        {on ? <Button onClick={() => (darkScreen.value = true)}>{record.dark}</Button> : null}
+      </div>
+      <p class="quiet">{record.honest}</p>
+      <div class="row">
+        <Button kind="plain" onClick={() => show('trackers')}>
+          {record.trackers} ›
+        </Button>
+        <Button kind="plain" onClick={() => show('pauses')}>
+          {record.pauses} ›
+        </Button>
+      </div>
+    </section>
+  )
+}
+
+function State({ words: { record, problems } }: { readonly words: WalkWords }) {
+  const pause = openPause(pauses.value, useTime())
+  const fault = positionFault.value
+  return (
+    <div aria-live="polite" class="stack-2">
+      <p class="strong">
+        <span aria-hidden="true" class="dot" /> {stateText(record)}
+      </p>
+      {fault === 'permission' ? <p class="wrong">{problems.permission}</p> : null}
+      {pause === null ? null : (
+        <p class="wrong">
+          {record.pausing(minutesOf(pause.to - pause.from))} {record.causes[pause.cause]}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function stateText(record: WalkWords['record']): string {
+  if (!recordsHere.value) return record.otherTab
+  if (lastFix.value === null) return record.waiting
+  return resting.value ? record.resting : record.on
+}
+
+export const Pauses = ({ words }: { readonly words: WalkWords }) => {
+  const { record } = words
+  const entries = [...pauses.value.pauses].reverse()
+  return (
+    <View title={record.pauses} back={words.back}>
+      {entries.length === 0 ? <Notice>{record.noPauses}</Notice> : null}
+      <ul class="rows">
+        {entries.map(({ from, to, cause }) => (
+          <li key={from}>
+            <p>
+              <strong>{record.pause(timeText(from), timeText(to), minutesOf(to - from))}</strong>
+              <br />
+              {record.causes[cause]}
+            </p>
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">{record.honest}</p>
+    </View>
+  )
+}

@@ -1,0 +1,82 @@
+/** What concerns the whole app, above every view: the event's status, the clock, the log-in, a new version. */
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+import { keep } from '../session/kept.ts'
+import { leaveLine, logInAgain } from '../session/line-login.ts'
+import { person } from '../session/person.ts'
+import { clockAheadMs, clockIsWrong, config, signInNeeded } from '../session/service.ts'
+import { updateReady } from '../session/update.ts'
+import { Consent } from './welcome.tsx'
+import { Notice } from './view.tsx'
+import { introduce } from '../session/introduce.ts'
+import { client } from '../session/service.ts'
+
+export function Status({ words }: { readonly words: WalkWords }) {
+  const { status, problems } = words
+  const event = config.value
+  const leave = leaveLine()
+  return (
+    <div class="stack-2 status">
+      {event?.status === 'paused' || event?.status === 'ended' ? (
+        <Notice kind="warning">
+          {status[event.status]}
+          {event.message === null ? null : (
+            <>
+              <br />
+              <strong>{status.from}</strong> {event.message}
+            </>
+          )}
+        </Notice>
+      ) : null}
+      {signInNeeded.value ? (
+        <Notice
+          kind="danger"
+          action={
+            <Button kind="primary" onClick={() => void logInAgain(event?.liff_id ?? null)}>
+              {problems.signInButton}
+            </Button>
+          }
+        >
+          {problems.signIn}
+        </Notice>
+      ) : null}
+      {clockIsWrong.value ? (
+        <Notice kind="warning">
+          {status.clock(Math.round(Math.abs(clockAheadMs.value) / 60_000), clockAheadMs.value > 0)}
+        </Notice>
+      ) : null}
+      {updateReady.value ? (
+        <Notice action={<Button onClick={() => location.reload()}>{status.updateButton}</Button>}>
+          {status.update}
+        </Notice>
+      ) : null}
+      {leave === null ? null : (
+        <Notice action={<Button onClick={() => leave(location.href)}>{status.outsideLineButton}</Button>}>
+          {status.outsideLine}
+        </Notice>
+      )}
+    </div>
+  )
+}
+
+/** A new privacy notice is agreed to before the app goes on; the walk goes on meanwhile. */
+export function NewConsent({ words }: { readonly words: WalkWords }) {
+  const version = config.value?.privacy_version
+  const given = person.value
+  if (version === undefined || given === null || given.privacyVersion === version) return null
+  return (
+    <section class="stack view">
+      <p class="strong">{words.welcome.newConsent}</p>
+      <Consent words={words} version={version} />
+      <Button
+        kind="primary"
+        onClick={() => {
+          keep(person, { ...given, privacyVersion: version, known: false })
+          void introduce(client)
+        }}
+      >
+        {words.welcome.agree}
+      </Button>
+    </section>
+  )
+}

@@ -1,0 +1,102 @@
+/** The survey, one question at a time. Each answer is kept on the device at once. */
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { SurveyWords, WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+import { language } from '../../frame/language.ts'
+import { sentenceOf } from '../problem.ts'
+import { draft, place, sendSurvey, surveyState } from '../say/survey.ts'
+import { answered, IN_WORDS, isChosen, type Question, QUESTIONS, SEVERAL } from '../say/survey-questions.ts'
+import { keep } from '../session/kept.ts'
+import { SURVEY_FILES } from '../words.ts'
+import { Notice, View } from './view.tsx'
+
+/** Words in the language that was chosen last. */
+const survey = signal<SurveyWords | null>(null)
+
+export function Survey({ words }: { readonly words: WalkWords }) {
+  const chosen = language.value
+  useEffect(() => {
+    surveyState.value = 'open'
+    void SURVEY_FILES[chosen]().then((file) => (survey.value = file.survey))
+  }, [chosen])
+  const own = survey.value
+  if (own === null) return null
+  const state = surveyState.value
+  return (
+    <View title={own.title} back={words.back}>
+      {state === 'sent' ? <Notice>{own.sent}</Notice> : <Asking words={own} />}
+      {state === 'empty' ? <Notice kind="warning">{own.nothing}</Notice> : null}
+      {typeof state === 'object' ? <Notice kind="warning">{sentenceOf(words, state)}</Notice> : null}
+    </View>
+  )
+}
+
+function Asking({ words }: { readonly words: SurveyWords }) {
+  const number = Math.min(place.value, QUESTIONS.length - 1)
+  const isLast = number === QUESTIONS.length - 1
+  return (
+    <>
+      <p class="quiet">{number === 0 ? words.intro : words.kept}</p>
+      <Ask words={words} question={QUESTIONS[number]!} number={number} />
+      <div class="row ends">
+        <Button disabled={number === 0} onClick={() => keep(place, number - 1)}>
+          {words.before}
+        </Button>
+        {isLast ? (
+          <Button kind="primary" busy={surveyState.value === 'sending'} onClick={() => void sendSurvey()}>
+            {words.send}
+          </Button>
+        ) : (
+          <Button kind="primary" onClick={() => keep(place, number + 1)}>
+            {words.next}
+          </Button>
+        )}
+      </div>
+    </>
+  )
+}
+
+function Ask(props: { readonly words: SurveyWords; readonly question: Question; readonly number: number }) {
+  const { words, question, number } = props
+  const { ask, answers } = words.questions[question]
+  const touch = (value: string) => keep(draft, answered(draft.value, question, value))
+  const legend = (
+    <>
+      <span class="quiet">{words.progress(number + 1, QUESTIONS.length)}</span>
+      <br />
+      <strong>{ask}</strong>
+    </>
+  )
+  if (IN_WORDS.has(question))
+    return (
+      <div class="field">
+        <label for={question}>{legend}</label>
+        <textarea
+          id={question}
+          rows={5}
+          maxLength={2_000}
+          value={(draft.value[question] as string | undefined) ?? ''}
+          onInput={({ currentTarget }) => touch(currentTarget.value)}
+        />
+      </div>
+    )
+  const several = SEVERAL.has(question)
+  return (
+    <fieldset class="answers" key={question}>
+      <legend>{legend}</legend>
+      {several ? <p class="quiet">{words.several}</p> : null}
+      {Object.entries<string>(answers).map(([value, text]) => (
+        <label key={value} class="check">
+          <input
+            type={several ? 'checkbox' : 'radio'}
+            name={question}
+            checked={isChosen(draft.value, question, value)}
+            onClick={() => touch(value)}
+          />
+          {text}
+        </label>
+      ))}
+    </fieldset>
+  )
+}

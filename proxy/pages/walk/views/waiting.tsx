@@ -1,0 +1,73 @@
+/** What is on this device and not at the service yet. */
+import type { TrackQueue } from '#shared/client/index.ts'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+import { timeText } from '../format.ts'
+import { gpxOf } from '../own/waiting-gpx.ts'
+import { saveFile } from '../own/save-file.ts'
+import { sentenceOf } from '../problem.ts'
+import { queue, waiting } from '../session/queue.ts'
+import { now } from '../session/service.ts'
+import { Notice } from './view.tsx'
+
+/** Points that are merely collected for the next request are nothing to talk about. */
+const FEW = 5
+
+export function Waiting({ words }: { readonly words: WalkWords }) {
+  const open = queue.value
+  if (open === 'failed') return <Notice kind="danger">{words.problems.storage}</Notice>
+  const state = waiting.value
+  if (open === null || state === null) return null
+  const { checkIns, points } = state.waiting
+  const quiet = state.why === null && checkIns === 0 && points < FEW
+  return (
+    <>
+      {quiet ? null : (
+        <section class="card stack-2" data-waiting={checkIns + points}>
+          <p aria-live="polite">
+            <strong>
+              {checkIns + points === 0 ? words.queue.nothing : words.queue.waits(checkIns, points)}
+            </strong>{' '}
+            {state.why === null ? words.queue.safe : sentenceOf(words, waitOf(state))}{' '}
+            {state.sending ? words.queue.sending : null}
+            {!state.sending && state.why !== null && state.nextAttemptAt !== null
+              ? words.queue.next(timeText(state.nextAttemptAt))
+              : null}
+          </p>
+          {checkIns + points === 0 ? null : (
+            <div class="row">
+              <Button busy={state.sending} onClick={() => void open.resume().then(() => open.send())}>
+                {words.queue.send}
+              </Button>
+              <Button
+                kind="plain"
+                onClick={() => void open.waiting().then((held) => saveFile(gpxOf(held), 'walk.gpx'))}
+              >
+                {words.queue.gpx}
+              </Button>
+            </div>
+          )}
+        </section>
+      )}
+      {state.rejected === 0 ? null : <Rejected words={words} queue={open} number={state.rejected} />}
+    </>
+  )
+}
+
+function Rejected(props: { readonly words: WalkWords; readonly queue: TrackQueue; readonly number: number }) {
+  const { words, queue, number } = props
+  const dismiss = async () => queue.dismiss(await queue.rejected())
+  return (
+    <Notice
+      kind="warning"
+      action={<Button onClick={() => void dismiss()}>{words.queue.rejectedDone}</Button>}
+    >
+      {words.queue.rejected(number)}
+    </Notice>
+  )
+}
+
+const waitOf = ({ why, nextAttemptAt }: NonNullable<typeof waiting.value>) => ({
+  code: why!,
+  retryAfter: nextAttemptAt === null ? undefined : (nextAttemptAt - now()) / 1_000,
+})

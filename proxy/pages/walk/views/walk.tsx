@@ -1,0 +1,94 @@
+/** The first tab: check in, record, and what waits to be sent. */
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
+import { timeText } from '../format.ts'
+import { show } from '../route.ts'
+import { keep } from '../session/kept.ts'
+import { codeIsSafe, person } from '../session/person.ts'
+import { lastCheckIn, waiting } from '../session/queue.ts'
+import { config, profile, usesLine } from '../session/service.ts'
+import { Notice, View } from './view.tsx'
+import { Record } from './record.tsx'
+import { Waiting } from './waiting.tsx'
+import { Level } from './level.tsx'
+
+export const Walk = ({
+  words,
+  levels,
+}: {
+  readonly words: WalkWords
+  readonly levels: readonly string[]
+}) => {
+  const { checkins = 0 } = profile.value ?? {}
+  return (
+    <View title={person.value?.name ?? ''}>
+      <Level words={words} levels={levels} checkIns={checkins + (waiting.value?.waiting.checkIns ?? 0)} />
+      <CheckIn words={words} />
+      <Waiting words={words} />
+      {config.value?.status === 'ended' ? null : <Record words={words} />}
+      {codeIsSafe.value || usesLine.value ? null : (
+        <Notice
+          action={
+            <div class="row">
+              <Button onClick={() => show('code')}>{words.recovery.remindButton}</Button>
+              <Button kind="plain" onClick={() => keep(codeIsSafe, true)}>
+                {words.recovery.safe}
+              </Button>
+            </div>
+          }
+        >
+          {words.recovery.remind}
+        </Notice>
+      )}
+    </View>
+  )
+}
+
+const CheckIn = ({ words }: { readonly words: WalkWords }) => (
+  <section class="check-in stack-2">
+    <button
+      type="button"
+      class="big-button"
+      aria-busy={checkingIn.value}
+      disabled={config.value?.status === 'ended'}
+      onClick={() => void checkIn()}
+    >
+      <span aria-hidden="true" class="bell">
+        <svg viewBox="0 0 24 24">
+          <path d="M12 2a7 7 0 0 1 7 7c0 5-7 13-7 13S5 14 5 9a7 7 0 0 1 7-7zm0 4.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z" />
+        </svg>
+      </span>
+      {checkingIn.value ? words.checkIn.busy : words.checkIn.button}
+    </button>
+    <div aria-live="polite" class="check-in-said">
+      <Said words={words} />
+    </div>
+  </section>
+)
+
+function Said({ words }: { readonly words: WalkWords }) {
+  const fault = checkInFault.value
+  if (fault !== null) return <p class="wrong">{words.problems[fault]}</p>
+  const last = lastCheckIn.value
+  if (last === null || checkingIn.value) return null
+  const { t, accuracy, state, inRange, clockCorrected } = last
+  return (
+    <>
+      <p class={state === 'counted' ? 'good strong' : 'strong'} data-state={state}>
+        <span aria-hidden="true">{state === 'counted' ? '✓ ' : '⏳ '}</span>
+        {state === 'counted' ? words.checkIn.counted(timeText(t)) : words.checkIn.kept(timeText(t))}
+      </p>
+      <p class="quiet">{inRange ? accuracyText(words, accuracy) : words.checkIn.outside}</p>
+      {clockCorrected ? <p>{words.checkIn.corrected}</p> : null}
+    </>
+  )
+}
+
+const GOOD_M = 20
+const FAIR_M = 100
+
+function accuracyText({ checkIn }: WalkWords, metres: number | null): string {
+  if (metres === null || metres <= GOOD_M) return checkIn.good
+  return metres <= FAIR_M ? checkIn.fair(metres) : checkIn.poor(metres)
+}

@@ -1,0 +1,156 @@
+/** The first minute: a name, the consent, done. */
+import { signal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { PageWords } from '#shared/locales/page-words.ts'
+import type { Language } from '#shared/contracts/bot.ts'
+import { Button } from '../../design/button.tsx'
+import { LanguageSwitch } from '../../frame/switches.tsx'
+import { newAppId } from '../recovery/app-id.ts'
+import { show } from '../route.ts'
+import { keep } from '../session/kept.ts'
+import { lineBridge, lineName, lineUserId } from '../session/line-login.ts'
+import { introduce } from '../session/introduce.ts'
+import { person } from '../session/person.ts'
+import { client, config, refreshConfig, usesLine } from '../session/service.ts'
+import { Notice, View } from './view.tsx'
+
+export interface WelcomeProps {
+  readonly words: { readonly page: PageWords; readonly walk: WalkWords }
+  readonly choose: (language: Language) => void
+}
+
+export function Welcome({ words: { page, walk }, choose }: WelcomeProps) {
+  const event = config.value
+  const languages = <LanguageSwitch words={page} onChoose={choose} />
+  if (event === null)
+    return (
+      <View title="⛩">
+        {languages}
+        <Notice kind="warning" action={<Button onClick={() => void refreshConfig()}>{walk.retry}</Button>}>
+          {walk.welcome.firstNetwork}
+        </Notice>
+      </View>
+    )
+  return (
+    <View title={walk.welcome.title(event.name)}>
+      {languages}
+      <Form words={walk} version={event.privacy_version} liffId={event.liff_id} />
+    </View>
+  )
+}
+
+function Form(props: {
+  readonly words: WalkWords
+  readonly version: string
+  readonly liffId: string | null
+}) {
+  const { words, version, liffId } = props
+  const name = useSignal<string | null>(null)
+  const missing = useSignal(false)
+  const token = usesLine.value ? lineLogin.value : null
+  if (usesLine.value && (token === null || token === 'looking'))
+    return <LineLogin words={words} liffId={liffId} />
+  const written = name.value ?? (token === null ? '' : (lineName(token) ?? ''))
+  const agree = () => {
+    const given = written.trim()
+    missing.value = given === ''
+    if (missing.value) return document.getElementById('name')?.focus()
+    const userId = token === null ? newAppId() : lineUserId(token)!
+    keep(person, { userId, name: given, privacyVersion: version, known: false })
+    void introduce(client)
+  }
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        agree()
+      }}
+    >
+      <NameField
+        words={words.welcome}
+        value={written}
+        onName={(given) => (name.value = given)}
+        missing={missing.value}
+      />
+      <Consent words={words} version={version} />
+      <Button kind="primary" type="submit">
+        {words.welcome.agree}
+      </Button>
+      {usesLine.value ? null : (
+        <Button kind="plain" onClick={() => show('restore')}>
+          {words.welcome.restore}
+        </Button>
+      )}
+    </form>
+  )
+}
+
+/** Token of who is logged in with LINE; `'looking'` while the SDK starts, null when nobody is or it can not start. */
+const lineLogin = signal<string | null>('looking')
+const lineFailed = signal(false)
+
+async function lookAtLine(liffId: string | null, ask: boolean): Promise<void> {
+  lineLogin.value = 'looking'
+  const line = await lineBridge(liffId)
+  lineFailed.value = line === null
+  lineLogin.value = line?.token() ?? null
+  if (ask && lineLogin.value === null) line?.logIn()
+}
+
+function LineLogin({ words, liffId }: { readonly words: WalkWords; readonly liffId: string | null }) {
+  useEffect(() => void lookAtLine(liffId, false), [liffId])
+  return (
+    <div class="stack">
+      <p>{words.welcome.lineWhy}</p>
+      {lineFailed.value ? <Notice kind="warning">{words.welcome.firstNetwork}</Notice> : null}
+      <Button
+        kind="primary"
+        busy={lineLogin.value === 'looking'}
+        onClick={() => void lookAtLine(liffId, true)}
+      >
+        {words.welcome.lineLogin}
+      </Button>
+    </div>
+  )
+}
+
+function NameField(props: {
+  readonly words: WalkWords['welcome']
+  readonly value: string
+  readonly onName: (name: string) => void
+  readonly missing: boolean
+}) {
+  const { words, value, onName, missing } = props
+  return (
+    <div class="field">
+      <label for="name">{words.name}</label>
+      <input
+        id="name"
+        type="text"
+        maxLength={60}
+        autocomplete="name"
+        aria-describedby="name-hint"
+        aria-invalid={missing}
+        value={value}
+        onInput={({ currentTarget }) => onName(currentTarget.value)}
+      />
+      <p id="name-hint" class={missing ? 'wrong' : 'quiet'} role={missing ? 'alert' : undefined}>
+        {missing ? words.nameMissing : words.nameHint}
+      </p>
+    </div>
+  )
+}
+
+export const Consent = ({ words, version }: { readonly words: WalkWords; readonly version: string }) => (
+  <section class="card stack-2">
+    <h2>{words.welcome.consentTitle}</h2>
+    <ul class="sentences">
+      {words.welcome.consent.map((sentence) => (
+        <li key={sentence}>{sentence}</li>
+      ))}
+    </ul>
+    <p class="quiet">{words.welcome.version(version)}</p>
+  </section>
+)

@@ -1,0 +1,109 @@
+/** The pilgrims' app in Chromium, on a stack with Caddy, with a place and a network that the test decides. */
+import { afterAll, beforeAll } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
+import { connect } from 'node:tls'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
+import type { Environment } from '#shared/config/config.ts'
+import { commandPath } from '#tests/helpers/programs.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
+import { BROWSER_TIMEOUT_MS, trusting } from './browser.ts'
+
+export const PLACE = { latitude: 24.15, longitude: 120.67, accuracy: 8 }
+
+/** An old phone in the sun, at a place, that allows the position. */
+const PHONE: BrowserContextOptions = {
+  locale: 'en-GB',
+  timezoneId: 'Asia/Taipei',
+  viewport: { width: 390, height: 844 },
+  geolocation: PLACE,
+  permissions: ['geolocation'],
+}
+
+export interface Phone extends AsyncDisposable {
+  readonly context: BrowserContext
+  readonly page: Page
+}
+
+/** Starts a stack and Chromium for the tests of a file. */
+export function walkApp(settings: Environment = {}) {
+  let browser: Browser
+  let stack: RealTestStack
+  beforeAll(async () => {
+    stack = await openRealTestStack({ settings, replicas: 1 })
+    browser = await chromium.launch({
+      executablePath: commandPath('chromium'),
+      // Service workers need a connection that Chromium trusts.
+      args: ['--no-sandbox', '--force-color-profile=srgb', trusting(await servedCertificate(stack))],
+    })
+  }, STACK_TIMEOUT_MS + BROWSER_TIMEOUT_MS)
+  afterAll(async () => {
+    await browser?.close()
+    await stack?.close()
+  }, STACK_TIMEOUT_MS)
+
+  const address = (path = '') => `https://localhost:${stack.port}/walk/${path}`
+  /** A phone that has never seen the app. */
+  async function newPhone(
+    options: BrowserContextOptions = {},
+    before: (context: BrowserContext) => Promise<void> = async () => undefined,
+  ): Promise<Phone> {
+    const context = await browser.newContext({ ...PHONE, ...options })
+    await before(context)
+    const page = await context.newPage()
+    return { context, page, [Symbol.asyncDispose]: () => context.close() }
+  }
+  return {
+    get stack() {
+      return stack
+    },
+    address,
+    newPhone,
+    /** A phone whose pilgrim has been through the first minute, in English. */
+    async newPilgrim(
+      name = 'Grandmother Wang',
+      options: BrowserContextOptions = {},
+    ): Promise<Phone & { userId: string }> {
+      const phone = await newPhone(options)
+      await phone.page.goto(address('?lang=en'))
+      await firstMinute(phone.page, name)
+      return { ...phone, userId: await userIdOf(phone.page) }
+    },
+  }
+}
+
+/** The certificate that Caddy shows, as PEM: Chromium is told to trust this one, because no authority is installed. */
+const servedCertificate = ({ port, ca }: RealTestStack): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ port, host: 'localhost', servername: 'localhost', ca }, () => {
+      resolve(new X509Certificate(socket.getPeerCertificate().raw).toString())
+      socket.end()
+    })
+    socket.on('error', reject)
+  })
+
+export async function firstMinute(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Your name').fill(name)
+  await page.getByRole('button', { name: 'I agree' }).click()
+  await page.getByRole('button', { name: 'Check in', exact: true }).waitFor()
+  await page.waitForFunction(() => localStorage.getItem('event-walk-person')?.includes('"known":true'))
+}
+
+export const userIdOf = (page: Page): Promise<string> =>
+  page.evaluate(() => (JSON.parse(localStorage.getItem('event-walk-person')!) as { userId: string }).userId)
+
+/** The service worker has all files and answers for the page. */
+export const worksOffline = (page: Page): Promise<unknown> =>
+  page.waitForFunction(() => navigator.serviceWorker.controller !== null)
+
+export const checkInButton = (page: Page) => page.getByRole('button', { name: 'Check in', exact: true })
+
+/** Points and check-ins that wait on the device; 0 when nothing is shown. */
+export const waitingOf = (page: Page): Promise<number> =>
+  page.evaluate(() => Number(document.querySelector<HTMLElement>('[data-waiting]')?.dataset.waiting ?? 0))

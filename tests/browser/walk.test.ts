@@ -1,0 +1,211 @@
+/** The pilgrims' app on a phone: the first minute, check-ins with and without a network, failures, a lost phone. */
+import { expect, test } from 'bun:test'
+import { setStatus } from '#tests/helpers/test-stack.ts'
+import { profileOf } from '#tests/helpers/pilgrim.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { checkInButton, firstMinute, userIdOf, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
+
+const TEST_MS = 30_000
+
+describeOnServers('the app', () => {
+  const app = walkApp({ EVENT_LIMIT_CHECKIN: '1000' })
+  const counted = async (userId: string, checkins: number) =>
+    until(async () => (await profileOf(app.stack, userId)).checkins === checkins, {
+      timeoutMs: 15_000,
+      what: `${checkins} check-ins at the service`,
+    })
+
+  test(
+    'the first minute: a name, the consent with its version, done',
+    async () => {
+      await using phone = await app.newPhone()
+      const { page } = phone
+      await page.goto(app.address('?lang=en'))
+      await page.getByRole('button', { name: 'I agree' }).click()
+      expect(await page.getByRole('alert').textContent()).toBe('Please write a name first.')
+      await firstMinute(page, 'Grandmother Wang')
+      const profile = await profileOf(app.stack, await userIdOf(page))
+      expect(profile).toMatchObject({ display_name: 'Grandmother Wang', privacy_agreed: true })
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a check-in counts at once; without a network it is kept, said so, and sent by itself, each once',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page, context, userId } = phone
+      await checkInButton(page).click()
+      await page.locator('[data-state=counted]').waitFor()
+      expect(await page.locator('[data-figure=checkins]').textContent()).toBe('1 check-in')
+
+      await context.setOffline(true)
+      await checkInButton(page).click()
+      await page.locator('[data-state=kept]').waitFor()
+      // It counts on the phone before the service knows it.
+      expect(await page.locator('[data-figure=checkins]').textContent()).toBe('2 check-ins')
+      await page.getByText('No network. Everything is kept').waitFor()
+      expect(await waitingOf(page)).toBe(1)
+      await page.reload().catch(() => undefined)
+      await context.setOffline(false)
+      await page.goto(app.address())
+      await counted(userId, 2)
+      await page.getByText('2 check-ins').waitFor()
+      expect(await waitingOf(page)).toBe(0)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'opens in a dead zone, and a check-in waits for the network',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page, context, userId } = phone
+      await worksOffline(page)
+      await context.setOffline(true)
+      await page.reload()
+      await checkInButton(page).click()
+      await page.locator('[data-state=kept]').waitFor()
+      // The words of the recovery code and of the other tabs are there, too.
+      await page.getByRole('button', { name: 'Show the code' }).click()
+      expect(await page.locator('.code-words li').count()).toBe(12)
+      await context.setOffline(false)
+      await counted(userId, 1)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'two windows are one app',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page, context, userId } = phone
+      const other = await context.newPage()
+      await other.goto(app.address())
+      await page.getByRole('button', { name: 'Start recording' }).click()
+      await page.getByText('Your way is being recorded.').waitFor()
+      await other.getByText('Another window of this app records your way.').waitFor()
+      await checkInButton(page).click()
+      await checkInButton(other).click()
+      await counted(userId, 2)
+      // The other one takes over.
+      await page.close()
+      await other.getByText('Your way is being recorded.').waitFor()
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a lost phone is no lost walk: the code brings it to another one',
+    async () => {
+      await using lost = await app.newPilgrim('Old Li')
+      await checkInButton(lost.page).click()
+      await counted(lost.userId, 1)
+      await lost.page.getByRole('button', { name: 'Show the code' }).click()
+      const words = await lost.page.locator('.code-words li').allTextContents()
+      expect(words).toHaveLength(12)
+
+      await using found = await app.newPhone()
+      const { page } = found
+      await page.goto(app.address('?lang=en'))
+      await page.getByRole('button', { name: 'I have a recovery code' }).click()
+      const typed = page.getByLabel('Recovery code')
+      await typed.fill(words.slice(1).join(' '))
+      await page.getByRole('button', { name: 'Find my walk' }).click()
+      await page.getByText('These are 11.').waitFor()
+      await typed.fill(words.map((word) => word.slice(0, 4)).join(' '))
+      await page.getByRole('button', { name: 'Find my walk' }).click()
+      await page.getByText('Is this you? Old Li').waitFor()
+      await page.getByRole('button', { name: 'Yes, that is me' }).click()
+      await page.getByRole('button', { name: 'I agree' }).click()
+      await page.getByText('1 check-in').waitFor()
+      await checkInButton(page).click()
+      await counted(lost.userId, 2)
+
+      // The QR code's address does the same.
+      await using third = await app.newPhone()
+      await third.page.goto(app.address(`?lang=en#restore=${lost.userId}`))
+      await third.page.getByText('Is this you? Old Li').waitFor()
+      expect(third.page.url()).not.toContain(lost.userId)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a pause is told with the organisers’ message; what is recorded meanwhile is kept, and sent after it',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page, userId } = phone
+      await setStatus(app.stack, { status: 'paused', message: 'Thunder. Wait at the temple.' })
+      await checkInButton(page).click()
+      await page.getByText('Thunder. Wait at the temple.').waitFor()
+      expect(await waitingOf(page)).toBe(1)
+      await setStatus(app.stack, { status: 'active' })
+      await page.getByRole('button', { name: 'Send now' }).click()
+      await page.locator('[data-state=counted]').waitFor()
+      await counted(userId, 1)
+    },
+    TEST_MS,
+  )
+
+  test.each([
+    [429, 'rate-limited', 'That was very often. Please wait'],
+    [503, 'unavailable', 'The service is busy. Everything is kept'],
+    [401, 'unauthorized', 'LINE asks you to log in again.'],
+    [403, 'forbidden', 'Please ask the organisers.'],
+    [500, 'internal', 'The service is busy. Everything is kept'],
+  ])(
+    '%p is a sentence, and loses nothing',
+    async (status, code, sentence) => {
+      await using phone = await app.newPilgrim()
+      const { page, userId } = phone
+      await page.route('**/api/event/checkin', (route) =>
+        route.fulfill({ status, headers: { 'Retry-After': '30' }, json: { error: 'No.', code } }),
+      )
+      await checkInButton(page).click()
+      await page.getByText(sentence).first().waitFor()
+      expect(await waitingOf(page)).toBe(1)
+      await page.unroute('**/api/event/checkin')
+      await page.getByRole('button', { name: 'Send now' }).click()
+      await counted(userId, 1)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'without a position it says what to do',
+    async () => {
+      await using phone = await app.newPhone({ permissions: [] })
+      const { page } = phone
+      await page.goto(app.address('?lang=en'))
+      await firstMinute(page, 'Nobody knows where')
+      await checkInButton(page).click()
+      await page.getByText('The phone does not allow the position.').waitFor()
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a wrong clock is told, and the walk counts at the right time',
+    async () => {
+      await using phone = await app.newPhone()
+      const { page } = phone
+      const before = Date.now()
+      await page.clock.install({ time: before + 3 * 3_600_000 })
+      await page.goto(app.address('?lang=en'))
+      await firstMinute(page, 'Three hours ahead')
+      await page.getByText('The clock of this phone is 180 minutes fast.').waitFor()
+      await checkInButton(page).click()
+      const userId = await userIdOf(page)
+      await counted(userId, 1)
+      const answer = await app.stack.fetch('/api/event/me/walk', {
+        method: 'POST',
+        body: JSON.stringify({ user_id: userId }),
+      })
+      const { data } = (await answer.json()) as { data: { checkins: { t: string }[] } }
+      expect(Math.abs(Date.parse(data.checkins[0]!.t) - before)).toBeLessThan(60_000)
+    },
+    TEST_MS,
+  )
+})

@@ -1,0 +1,238 @@
+/** The map of followers: one edition for all replicas, deltas, encodings, what it says when a store is away. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { brotliDecompressSync } from 'node:zlib'
+import { FollowersMap } from '#services/tracking/follow/followers-map.ts'
+import { encodingOf } from '#shared/http/prepared.ts'
+import { LivePositions } from '#services/tracking/live-map.ts'
+import { PublicMap } from '#services/tracking/public-map.ts'
+import { EventMap, EventMapDelta } from '#shared/contracts/map.ts'
+import { type Database, DatabaseTimeout } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
+import { KvUnavailable, type Kv } from '#shared/kv/kv.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
+import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { onError, restore, sync } from '#tests/kv/drivers.ts'
+import { applied, config, log, route, sorted } from './followers-map-harness.ts'
+
+const MINUTE = 60_000
+const CROWD = 5
+const START = Date.parse('2026-04-12T04:10:00Z')
+const URL_OF_MAP = 'http://event.test/api/event/map'
+describeOnServers('the map of followers', () => {
+  let database: TestDatabase
+  let db: Database
+  let kv: Kv
+  let nowMs: number
+  let dir: string
+  const now = () => nowMs
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    db = await openDatabase({ url: database.url, dir: '' })
+    dir = await newDirectory('followers')
+  })
+  afterAll(async () => {
+    await db.close()
+    await database.drop()
+  })
+  beforeEach(async () => {
+    kv = await openKv({ url: '', partitions: 1, path: `${dir}/${crypto.randomUUID()}`, onError })
+    await kv.setStatus({ status: 'active', version: 1, message: null })
+    nowMs = START
+  })
+  afterEach(() => kv.close())
+
+  function replica(stores: { kv?: Kv; db?: Database } = {}) {
+    const live = new LivePositions(stores.kv ?? kv, now, log)
+    const crowds = new PublicMap(live, CROWD, now)
+    const map = new FollowersMap({ config, db, kv, now, log, ...stores }, crowds)
+    const asked = (since?: number, headers: Record<string, string> = {}) =>
+      map.answer(new Request(URL_OF_MAP, { headers }), since)
+    const whole = async () => EventMap.parse(((await asked().json()) as { data: unknown }).data)
+    const delta = async (since: number) =>
+      EventMapDelta.parse(((await asked(since).json()) as { data: unknown }).data)
+    const refresh = async () => {
+      await live.refresh()
+      await map.refresh()
+    }
+    return { refresh, asked, whole, delta, crowds }
+  }
+  /** A crowd of people from one place along the route to another. */
+  async function standing(count: number, fromM: number, toM: number, t = nowMs): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      const place = route.at(fromM + ((toM - fromM) * i) / count)
+      await restore(kv, sync(`p${i}`, [], { position: { t, ...place } }))
+    }
+  }
+
+  test('tells the crowd by cells, its front, middle and tail along the route, and the nearest stations', async () => {
+    const one = replica()
+    await standing(100, 2_000, 7_000)
+    await one.refresh()
+    const map = await one.whole()
+    expect(map).toMatchObject({ since: null, status: 'active', stale: [], totals: null })
+    expect(map.on_map).toBeWithin(80, 101)
+    expect(map.event).toMatchObject({ name: 'Walk', crowd: 5, starts_at: null })
+    expect(map.cells.reduce((sum, cell) => sum + cell[3], 0)).toBeWithin(80, 101)
+    for (const [, , zoom, pilgrims] of map.cells) {
+      expect(zoom).toBeLessThanOrEqual(14)
+      expect(pilgrims).toBeGreaterThanOrEqual(5)
+    }
+    expect(map.front!.route_km).toBeWithin(6.3, 7)
+    expect(map.middle!.route_km).toBeWithin(4.2, 4.8)
+    expect(map.tail!.route_km).toBeWithin(2, 2.6)
+    expect([map.tail!.station, map.front!.station]).toEqual([0, 1])
+    expect(map.speed_kmh).toBeNull()
+  })
+
+  test('shows nobody below the crowd, and front and tail are places of crowds, never of one pilgrim', async () => {
+    const one = replica()
+    await standing(4, 100, 110)
+    await one.refresh()
+    expect(await one.whole()).toMatchObject({ on_map: 0, cells: [], front: null, middle: null, tail: null })
+    await standing(60, 2_000, 2_010)
+    // One pilgrim far ahead of all others.
+    await restore(kv, sync('fast', [], { position: { t: nowMs, ...route.at(15_000) } }))
+    nowMs += 10_000
+    await one.refresh()
+    const map = await one.whole()
+    expect(map.on_map).toBe(60)
+    expect(map.front!.route_km).toBeWithin(1.9, 2.1)
+  })
+
+  test('tells nothing that the crowds of the live map do not tell', async () => {
+    const one = replica()
+    await standing(300, 2_000, 9_000)
+    await one.refresh()
+    const map = await one.whole()
+    const points = one.crowds.read({ limit: 5_000 })
+    expect(map.on_map).toBe(points.length)
+    for (const [latE5, lngE5, zoom, pilgrims] of map.cells) {
+      const half = 0.1 / 2 ** (zoom - 6) + 1e-5
+      const inside = points.filter(
+        ({ lat, lng }) => Math.abs(lat - latE5 / 1e5) <= half && Math.abs(lng - lngE5 / 1e5) <= half,
+      )
+      expect(pilgrims).toBeGreaterThanOrEqual(CROWD)
+      expect(inside.length).toBeGreaterThanOrEqual(pilgrims)
+    }
+    const kilometres = points.map((place) => route.project(place).alongM / 1_000)
+    for (const end of [map.front, map.middle, map.tail])
+      expect(Math.min(...kilometres.map((km) => Math.abs(km - end!.route_km!)))).toBeLessThan(0.02)
+  })
+
+  test('two replicas have one edition, and a delta since any of its versions leads to it', async () => {
+    const [one, other] = [replica(), replica()]
+    await standing(60, 2_000, 6_000)
+    await Promise.all([one.refresh(), other.refresh()])
+    expect(await one.whole()).toEqual(await other.whole())
+    const first = await one.whole()
+    for (let round = 1; round <= 3; round++) {
+      nowMs += 10_000
+      await standing(60, 2_000 + 500 * round, 6_000 + 900 * round)
+      await Promise.all([other.refresh(), one.refresh()])
+    }
+    const last = await one.whole()
+    const delta = await other.delta(first.version)
+    expect(delta.since).toBe(first.version)
+    expect(delta).not.toHaveProperty('event')
+    expect(sorted(applied(first, delta))).toEqual(sorted(last))
+    const bytes = async (answer: Response) => (await answer.arrayBuffer()).byteLength
+    expect(await bytes(one.asked(first.version))).toBeLessThan(await bytes(one.asked()))
+    expect(await one.delta(last.version)).toEqual({
+      since: last.version,
+      version: last.version,
+      as_of: last.as_of,
+    })
+    // A version that nobody knows any more gets the whole.
+    for (const unknown of [1, last.version + 1])
+      expect(await one.asked(unknown).json()).toEqual(await one.asked().json())
+  })
+
+  test('is compressed, tagged and cacheable; a matching request gets 304', async () => {
+    const one = replica()
+    await one.refresh()
+    const text = await one.asked().text()
+    const decoders = {
+      gzip: (bytes: Uint8Array<ArrayBuffer>) => Bun.gunzipSync(bytes),
+      br: (bytes: Uint8Array<ArrayBuffer>) => brotliDecompressSync(bytes),
+      zstd: (bytes: Uint8Array<ArrayBuffer>) => Bun.zstdDecompressSync(bytes),
+    }
+    const tags = new Set<string>()
+    for (const [encoding, decoded] of Object.entries(decoders)) {
+      const headers = { 'Accept-Encoding': encoding }
+      const answer = one.asked(undefined, headers)
+      expect(answer.headers.get('content-encoding')).toBe(encoding)
+      expect(answer.headers.get('vary')).toBe('Accept-Encoding')
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=10, stale-while-revalidate=60')
+      expect(new TextDecoder().decode(decoded(await answer.bytes()))).toBe(text)
+      const tag = answer.headers.get('etag')!
+      tags.add(tag)
+      const again = one.asked(undefined, { ...headers, 'If-None-Match': tag })
+      expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, tag, ''])
+    }
+    expect(tags.size).toBe(3)
+    expect(encodingOf('gzip, deflate, br, zstd')).toBe('br')
+    expect(encodingOf('br;q=0, GZIP;q=0.5')).toBe('gzip')
+    expect(encodingOf('deflate')).toBe('identity')
+  })
+
+  test('knows the speed of the middle after a quarter of an hour, and estimates the next stations', async () => {
+    const one = replica()
+    // 3.6 km/h for forty minutes; the middle goes from 3.4 to 5.8 km.
+    for (let minute = 0; minute <= 40; minute += 2) {
+      await standing(20, 3_300 + 60 * minute, 3_500 + 60 * minute)
+      await one.refresh()
+      if (minute === 10) expect(await one.whole()).toMatchObject({ speed_kmh: null, estimates: [] })
+      nowMs += 2 * MINUTE
+    }
+    const map = await one.whole()
+    expect(map.speed_kmh).toBeWithin(3.4, 3.81)
+    const [next] = map.estimates
+    expect(next!.station).toBe(1)
+    const minutes = (at: string) => (Date.parse(at) - Date.parse(map.as_of)) / MINUTE
+    expect(minutes(next!.middle_at)).toBeWithin(1, 6)
+    expect(minutes(next!.front_at!)).toBeLessThanOrEqual(minutes(next!.middle_at))
+    await kv.setStatus({ status: 'paused', version: 2, message: 'Rain' })
+    await standing(40, 5_000, 6_000)
+    await one.refresh()
+    expect(await one.whole()).toMatchObject({ status: 'paused', message: 'Rain', estimates: [] })
+  })
+
+  test('answers with the last edition, marked, while a store is away; a fresh process without one says 503', async () => {
+    const away = { isAway: false }
+    const flaky = new Proxy(kv, {
+      get: (target, name: keyof Kv) =>
+        typeof target[name] === 'function'
+          ? (...args: unknown[]) =>
+              away.isAway
+                ? Promise.reject(new KvUnavailable('away'))
+                : (target[name] as (...given: unknown[]) => unknown).apply(target, args)
+          : target[name],
+    })
+    const one = replica({ kv: flaky })
+    await standing(30, 2_000, 3_000)
+    await one.refresh()
+    const before = await one.whole()
+    away.isAway = true
+    nowMs += 10_000
+    await one.refresh()
+    const marked = await one.whole()
+    expect(marked).toEqual({ ...before, version: before.version + 1, stale: ['crowd'], estimates: [] })
+    const fresh = replica({ kv: flaky })
+    await fresh.refresh()
+    expect(() => fresh.asked()).toThrow(
+      expect.objectContaining({ httpStatus: 503, headers: { 'Retry-After': '2' } }),
+    )
+    away.isAway = false
+    nowMs += 10_000
+    await one.refresh()
+    expect((await one.whole()).stale).toEqual([])
+    const broken = { ...db, read: () => Promise.reject(new DatabaseTimeout()) } as Database
+    nowMs += 10 * MINUTE
+    const without = replica({ db: broken })
+    await standing(30, 2_000, 3_000)
+    await without.refresh()
+    expect(await without.whole()).toMatchObject({ stale: ['totals'], on_map: 30 })
+  })
+})

@@ -1,0 +1,76 @@
+/** `GET route`: the line and its stations from EVENT_ROUTE. */
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createRouteAnswer, routeVersion } from '#services/tracking/follow/show-route.ts'
+import { readConfig } from '#shared/config/config.ts'
+import { EventRoute } from '#shared/contracts/map.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'event-stations-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const point = (lng: number, lat: number, properties: object) => ({
+  type: 'Feature',
+  properties,
+  geometry: { type: 'Point', coordinates: [lng, lat] },
+})
+const line = {
+  type: 'Feature',
+  properties: { name: 'the way' },
+  geometry: {
+    type: 'LineString',
+    // The middle one is within a metre of the line, so it is left out.
+    coordinates: [
+      [120.6, 24],
+      [120.600005, 24.05],
+      [120.6, 24.1],
+      [120.7, 24.1],
+    ],
+  },
+}
+
+function configOf(features: readonly object[]) {
+  const file = join(dir, `${crypto.randomUUID()}.json`)
+  writeFileSync(file, JSON.stringify({ type: 'FeatureCollection', features }))
+  return readConfig({ EVENT_ROUTE: file })
+}
+async function answerOf(config: ReturnType<typeof configOf>, v?: string) {
+  const answer = createRouteAnswer(config)(new Request('http://event.test/api/event/route'), v)
+  const { data } = (await answer.json()) as { data: unknown }
+  return { headers: answer.headers, route: EventRoute.parse(data) }
+}
+
+test('the answer has the simplified line, and the stations in the order of the way with their names', async () => {
+  const config = configOf([
+    point(120.65, 24.101, { name: '北宮', name_en: 'North Temple', name_ja: ' ', rank: 3 }),
+    line,
+    point(120.601, 24.02, { name: '南宮', name_zh_hans: '南宫' }),
+    point(120.601, 24.02, { name: '回程', km: 20 }),
+  ])
+  const { route, headers } = await answerOf(config)
+  expect(route.lines).toEqual([[2_400_000, 12_060_000, 10_000, 0, 0, 10_000]])
+  expect(route.km).toBeWithin(21.2, 21.35)
+  expect(route.stations.map(({ name, names }) => [name, names])).toEqual([
+    ['南宮', { 'zh-Hans': '南宫' }],
+    ['北宮', { en: 'North Temple' }],
+    ['回程', {}],
+  ])
+  expect(route.stations[0]!.route_km).toBeWithin(2.2, 2.24)
+  expect(route.stations[2]!.route_km).toBe(20)
+  expect(route.version).toBe(routeVersion(config))
+  expect(headers.get('cache-control')).toBe('public, max-age=300, stale-while-revalidate=86400')
+  const named = await answerOf(config, route.version!)
+  expect(named.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  const other = await answerOf(config, 'old')
+  expect(other.headers.get('cache-control')).not.toContain('immutable')
+  expect(routeVersion(configOf([line]))).not.toBe(route.version)
+})
+
+test('without a route the answer is empty, and stations without a line are a fault', async () => {
+  const { route } = await answerOf(readConfig({}))
+  expect(route).toEqual({ version: null, km: 0, lines: [], stations: [] })
+  expect(() => configOf([point(120, 24, { name: 'x' })])).toThrow('EVENT_ROUTE: has stations, but no line')
+  for (const properties of [{}, { name: '' }, { name: 'x', km: -1 }])
+    expect(() => configOf([line, point(120, 24, properties)])).toThrow('EVENT_ROUTE: ')
+})

@@ -13,7 +13,7 @@ import type { Environment } from '#shared/config/config.ts'
 import { commandPath } from '#tests/helpers/programs.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
-import { BROWSER_TIMEOUT_MS, trusting } from './browser.ts'
+import { BROWSER_TIMEOUT_MS } from './browser.ts'
 
 export const PLACE = { latitude: 24.15, longitude: 120.67, accuracy: 8 }
 
@@ -40,7 +40,11 @@ export function walkApp(settings: Environment = {}) {
     browser = await chromium.launch({
       executablePath: commandPath('chromium'),
       // Service workers need a connection that Chromium trusts.
-      args: ['--no-sandbox', '--force-color-profile=srgb', trusting(await servedCertificate(stack))],
+      args: [
+        '--no-sandbox',
+        '--force-color-profile=srgb',
+        `--ignore-certificate-errors-spki-list=${await servedKey(stack)}`,
+      ],
     })
   }, STACK_TIMEOUT_MS + BROWSER_TIMEOUT_MS)
   afterAll(async () => {
@@ -78,11 +82,13 @@ export function walkApp(settings: Environment = {}) {
   }
 }
 
-/** The certificate that Caddy shows, as PEM: Chromium is told to trust this one, because no authority is installed. */
-const servedCertificate = ({ port, ca }: RealTestStack): Promise<string> =>
+/** Hash of the key of Caddy's certificate: Chromium is told to trust it, because no authority is installed. */
+const servedKey = ({ port, ca }: RealTestStack): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect({ port, host: 'localhost', servername: 'localhost', ca }, () => {
-      resolve(new X509Certificate(socket.getPeerCertificate().raw).toString())
+      const { publicKey } = new X509Certificate(socket.getPeerCertificate().raw)
+      const key = publicKey.export({ type: 'spki', format: 'der' })
+      resolve(new Bun.CryptoHasher('sha256').update(key).digest('base64'))
       socket.end()
     })
     socket.on('error', reject)

@@ -50,7 +50,7 @@ test(
       EVENT_DATA_DIR: dataDir,
     })
     const joined = await second.ended()
-    expect(joined).toMatchObject({ code: 0, err: expect.stringContaining('points sent') })
+    expect(joined).toMatchObject({ code: 0, err: expect.stringContaining('on phones') })
     expect(number(joined.out, /points +([\d,]+) measured/)).toBeWithin(300, 310)
 
     const ca = readFileSync(join(dataDir, 'tls/cert.pem'), 'utf8')

@@ -32,7 +32,7 @@ export interface LineDeliveriesOptions {
 }
 
 /** Most events of one delivery. */
-const EVENTS = 50
+const EVENTS = 20
 
 export function createLineDeliveries(options: LineDeliveriesOptions): LineDeliveries {
   const { baseUrl, fetch, secret, tally, signal } = options

@@ -56,9 +56,9 @@ export async function runCrowd(options: RunOptions): Promise<void> {
     if (options.pointsOnly && !POINTS.has(act.deed.kind)) continue
     if (signal.aborted || tally.recorded >= options.maxPoints) break
     if (isHistory && act.atS > timetable.fromS) {
-      // Phones that were without a network for days find it now.
+      // Phones that were without a network for days find it now. Who joined last holds least and is on the way: first.
       isHistory = false
-      for (const phone of phones.values()) if (phone.isOnline) send(phone)
+      for (const phone of [...phones.values()].reverse()) if (phone.isOnline) send(phone)
     }
     await until(dueMs(timetable, act.atS, beganMs), signal)
     const phone = phones.of(act.who)

@@ -38,17 +38,16 @@ export function statusLine(
   const held = tally.recorded - tally.points - sum(tally.rejected)
   return [
     when,
-    `${count(tally.points)} points sent`,
-    `${count(held)} on phones`,
-    `${count(tally.photos)} photos`,
-    `${count(tally.surveys)} surveys`,
-    ...(tally.callsWaiting > 0 ? [`${count(tally.callsWaiting)} other calls wait`] : []),
     ...(figures === null
       ? []
       : [
-          `service: ${count(figures.points)} points, ${count(figures.checkIns)} check-ins, ${count(figures.km)} km`,
+          `reports: ${count(figures.points)} points, ${count(figures.checkIns)} check-ins, ${count(figures.km)} km`,
         ]),
-    ...(sum(tally.retried) > 0 ? [`retries ${listOf(tally.retried)}`] : []),
+    `${count(tally.points)} sent, ${count(held)} on phones`,
+    `${count(tally.photos)} photos`,
+    `${count(tally.surveys)} surveys`,
+    ...(tally.callsWaiting > 0 ? [`${count(tally.callsWaiting)} other calls wait`] : []),
+    ...(sum(tally.retried) > 0 ? [`retries: ${listOf(tally.retried)}`] : []),
   ].join(' · ')
 }
 

@@ -176,9 +176,17 @@ describeBothStacks(
             const { page } = opened
             await page.locator('.marker-middle svg').waitFor()
             if (viewport === PHONE) await page.locator('.sheet-grip').click()
-            for (const theme of ['light', 'dark', 'sun']) {
-              // Every theme in one language, and the dark one in all: the words do not depend on the theme.
-              await page.evaluate((name) => (document.documentElement.dataset.theme = name), theme)
+            for (const [nth, theme] of ['light', 'dark', 'sun'].entries()) {
+              await page.locator('.summary .button').click()
+              await page
+                .locator('dialog .segments')
+                .nth(1)
+                .getByRole('button')
+                .nth(nth + 1)
+                .click()
+              await page.keyboard.press('Escape')
+              await page.locator('dialog').waitFor({ state: 'hidden' })
+              expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe(theme)
               expect({ language, theme, faults: await seriousFaults(page) }).toEqual({
                 language,
                 theme,

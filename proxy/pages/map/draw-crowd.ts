@@ -3,7 +3,7 @@ import type { Crowd } from './shapes.ts'
 import type { View } from './view.ts'
 
 /** A cell stays visible when it is narrower than this many CSS pixels. */
-const LEAST_PX = 4
+const LEAST_PX = 3
 /** Cells wider than this have a line of ground between them. */
 const GAP_FROM_PX = 7
 

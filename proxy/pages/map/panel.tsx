@@ -88,7 +88,8 @@ export function Procession({ words }: WithWords) {
 
 function PartRow({ part, words }: WithWords & { readonly part: Part }) {
   const place = news.value?.[part]
-  if (place == null) return null
+  // Without a route there is nothing to say of a place that is no name.
+  if (place == null || (place.station === null && place.route_km === null)) return null
   const station = place.station === null ? undefined : route.value?.stations[place.station]
   return (
     <li>

@@ -1,0 +1,50 @@
+/** The map of an event that is not in Taiwan, and the display on a wall. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { checkIn, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
+import { photograph, testBrowser } from './browser.ts'
+import { paintedCells } from './map-page.ts'
+
+const browser = testBrowser()
+const SANTIAGO = { lat: 42.8806, lng: -8.5449 }
+let stack: TestStack
+
+beforeAll(async () => {
+  stack = await openEmbeddedTestStack({
+    EVENT_NAME: 'Camino de Santiago',
+    EVENT_TIMEZONE: 'Europe/Madrid',
+    EVENT_MAP_CROWD: '2',
+  })
+  await Promise.all(Array.from({ length: 5 }, () => checkIn(stack, newPilgrimId(), SANTIAGO)))
+}, STACK_TIMEOUT_MS)
+afterAll(() => stack.close(), STACK_TIMEOUT_MS)
+
+test('elsewhere than in Taiwan the page shows the crowd, loads no coast of Taiwan and names no source', async () => {
+  await using opened = await browser.open(stack, {
+    path: '/?lang=en',
+    viewport: { width: 1_440, height: 900 },
+  })
+  const { page, fetched } = opened
+  await page.getByText('5 pilgrims are on the map').waitFor()
+  expect(await paintedCells(page)).toBeGreaterThan(0)
+  expect(await page.locator('.map-source').count()).toBe(0)
+  expect((await fetched()).filter(({ path }) => /counties|towns/.test(path))).toEqual([])
+  expect(await page.getByLabel('My station').count()).toBe(0)
+  await photograph(page, 'map-elsewhere')
+})
+
+test('on a wall there are no controls, and the words are larger', async () => {
+  await using opened = await browser.open(stack, {
+    path: '/?screen&lang=en',
+    viewport: { width: 1_920, height: 1_080 },
+    colorScheme: 'dark',
+  })
+  const { page } = opened
+  await page.getByText('5 pilgrims are on the map').waitFor()
+  expect(await page.locator('.map-controls').count()).toBe(0)
+  const size = await page
+    .getByText('5 pilgrims')
+    .evaluate((one) => Number.parseFloat(getComputedStyle(one).fontSize))
+  expect(size).toBeGreaterThan(24)
+  await photograph(page, 'map-screen')
+})

@@ -102,6 +102,20 @@ test.each(Language.options)('the page says each state in %s', (language) => {
   expect(days.ago(3 * 1_440 * MINUTE)).toBe(words.days(3))
 })
 
+test('each level has its name in the characters of each language', () => {
+  const names = (language: Language) => {
+    const texts = shareTexts(language, { event: 'E', name: null, timeZone: 'Asia/Taipei', nowMs: NOW })
+    return LEVELS.map((level) => texts.level(level))
+  }
+  expect(names('zh-Hant')).toEqual(LEVELS.map(({ zh }) => zh))
+  expect(names('en')).toEqual(LEVELS.map(({ en }) => en))
+  for (const language of ['zh-Hans', 'ja'] as const) {
+    expect(new Set(names(language)).size).toBe(LEVELS.length)
+    expect(names(language).join('')).not.toMatch(/[氣虛]/)
+  }
+  expect([names('zh-Hans')[0], names('ja')[0]]).toEqual(['炼气香客', '煉気香客'])
+})
+
 test('a map of one place, and one across the whole route, have a scale and stay in the picture', () => {
   const texts = shareTexts('en', { event: 'E', name: null, timeZone: 'Asia/Taipei', nowMs: NOW })
   for (const [line, scale] of [

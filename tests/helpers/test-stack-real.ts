@@ -175,6 +175,19 @@ export async function startService(name: ServiceName, env: Environment): Promise
   })
 }
 
+/** What each service, each replica of tracking and Caddy have written so far. */
+export function logsOf(stack: RealTestStack): { readonly name: string; readonly log: string }[] {
+  const processes = [
+    ...ServiceName.options.map((name) => ({ name: `${name}`, server: stack.service(name) })),
+    { name: 'tracking 2', server: stack.service('tracking', 1) },
+    { name: 'caddy', server: stack.caddy },
+  ]
+  return processes.map(({ name, server }) => ({
+    name,
+    log: readFileSync(join(server.dir, 'server.log'), 'utf8'),
+  }))
+}
+
 /** Check-ins in the journals of all running replicas of tracking. */
 export async function journaled(stack: RealTestStack): Promise<number> {
   const pages = await Promise.all(

@@ -14,7 +14,7 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
+import { logsOf, type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
 import { admin, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { newTracker } from '#tests/helpers/trackers.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -215,4 +215,10 @@ describeOnServers('reading', () => {
     },
     OUTAGE_MS,
   )
+
+  test('no log of a service or of Caddy has the address of a link, the key of a tracker or the id of a pilgrim', () => {
+    const words = [parameters.share!, parameters.key!, userId]
+    for (const { name, log } of logsOf(stack))
+      for (const word of words) expect({ name, holds: log.includes(word) }).toEqual({ name, holds: false })
+  })
 })

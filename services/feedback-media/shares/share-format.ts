@@ -1,5 +1,6 @@
 /** Words, numbers and times of a page of a link in one language. */
 import type { Language } from '#shared/contracts/bot.ts'
+import { levelName } from '#shared/locales/level-names.ts'
 import type { ShareWords } from '#shared/locales/share-texts.ts'
 import { SHARE_WORDS } from '#shared/locales/share-words.ts'
 import type { Station } from '#shared/map/walking-route.ts'
@@ -70,7 +71,7 @@ export function shareTexts(
       if (minutes < DAY_MIN) return words.hours(Math.floor(minutes / HOUR_MIN), minutes % HOUR_MIN)
       return words.days(Math.floor(minutes / DAY_MIN))
     },
-    level: ({ zh, en }) => (language === 'en' ? en : zh),
+    level: ({ level }) => levelName(level, language),
     station: ({ name: own, names }) => names[language] ?? (language === 'en' ? (names.en ?? own) : own),
   }
 }

@@ -1,0 +1,89 @@
+/** Links end by themselves after 180 days; the bot's link is renewed while it is used. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import {
+  changeShare,
+  createShare,
+  listShares,
+} from '#services/feedback-media/shares/manage-shares.ts'
+import type { Cards } from '#services/feedback-media/cards/draw-card.ts'
+import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
+import { SHARE_WORDS } from '#shared/locales/share-words.ts'
+import { bringBotShare } from '#shared/pilgrims/shares.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { shares } from '#shared/schema/shares.ts'
+import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { newAppId } from '#tests/helpers/test-stack.ts'
+
+const DAY_MS = 86_400_000
+const MADE = Date.parse('2026-04-12T02:00:00Z')
+const LAST = MADE + 180 * DAY_MS - 1
+
+describeOnServers('the end of a link', () => {
+  let late: Late
+  beforeAll(async () => {
+    late = await openLate()
+  }, OPEN_MS)
+  afterAll(() => late.close(), OPEN_MS)
+  const at = (nowMs: number): ServiceContext => ({ ...late.context, now: () => nowMs })
+  /** An ended link draws no card. */
+  const noCards = {
+    look: () => Promise.reject(new Error('a card of an ended link is drawn')),
+  } as unknown as Cards
+  const show = (nowMs: number, file: string) =>
+    createShowShare(
+      at(nowMs),
+      noCards,
+    )({
+      request: new Request(`https://localhost/s/${file}`, { headers: { 'accept-language': 'en' } }),
+      file,
+      lang: undefined,
+    })
+
+  test('a link works for 180 days, and then it is gone: page, card, list and changes', async () => {
+    const userId = newAppId()
+    const share = await createShare(at(MADE), { user_id: userId, live_hours: 240, show_name: false })
+    expect(share.expires_at).toBe(new Date(LAST + 1).toISOString())
+    const { id } = share
+
+    expect((await show(LAST, id)).status).toBe(200)
+    expect((await listShares(at(LAST), userId)).items.map((one) => one.id)).toEqual([id])
+    // A change does not make a link live longer.
+    const changed = await changeShare(at(LAST), id, { user_id: userId, live_hours: 240 })
+    expect(changed.expires_at).toBe(share.expires_at)
+
+    const ended = await show(LAST + 1, id)
+    expect(ended.status).toBe(410)
+    const html = await ended.text()
+    expect(html).toContain(SHARE_WORDS.en.goneTitle)
+    expect(html).not.toContain(userId)
+    expect(await rejection(show(LAST + 1, `${id}.png`))).toMatchObject({ httpStatus: 410 })
+    expect((await listShares(at(LAST + 1), userId)).items).toEqual([])
+    const late = changeShare(at(LAST + 1), id, { user_id: userId, live_hours: 1 })
+    expect(await rejection(late)).toMatchObject({ httpStatus: 404 })
+  })
+
+  test('a new link takes the place of those that have expired', async () => {
+    const userId = newAppId()
+    const { id: old } = await createShare(at(MADE), { user_id: userId, show_name: false })
+    const { id } = await createShare(at(LAST + 1), { user_id: userId, show_name: false })
+    const rows = await late.context.db.orm.select().from(shares).where(eq(shares.userId, userId))
+    expect(rows.map((row) => row.id)).toEqual([id])
+    expect(old).not.toBe(id)
+  })
+
+  test('the bot’s link keeps its address and is renewed for as long as the bot uses it', async () => {
+    const userId = newAppId()
+    await createShare(at(MADE), { user_id: userId, show_name: false })
+    const bring = (nowMs: number) =>
+      late.context.db.orm.transaction((tx) => bringBotShare(tx, userId, nowMs))
+    const id = (await bring(MADE))!
+    expect(await bring(MADE + 89 * DAY_MS)).toBe(id)
+    expect((await show(LAST + 1, id)).status).toBe(410)
+    expect(await bring(MADE + 91 * DAY_MS)).toBe(id)
+    expect((await show(LAST + 1, id)).status).toBe(200)
+    expect((await show(MADE + (91 + 180) * DAY_MS, id)).status).toBe(410)
+  })
+})

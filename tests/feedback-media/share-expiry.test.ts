@@ -1,11 +1,7 @@
 /** Links end by themselves after 180 days; the bot's link is renewed while it is used. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import {
-  changeShare,
-  createShare,
-  listShares,
-} from '#services/feedback-media/shares/manage-shares.ts'
+import { changeShare, createShare, listShares } from '#services/feedback-media/shares/manage-shares.ts'
 import type { Cards } from '#services/feedback-media/cards/draw-card.ts'
 import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
 import { SHARE_WORDS } from '#shared/locales/share-words.ts'
@@ -77,8 +73,7 @@ describeOnServers('the end of a link', () => {
   test('the bot’s link keeps its address and is renewed for as long as the bot uses it', async () => {
     const userId = newAppId()
     await createShare(at(MADE), { user_id: userId, show_name: false })
-    const bring = (nowMs: number) =>
-      late.context.db.orm.transaction((tx) => bringBotShare(tx, userId, nowMs))
+    const bring = (nowMs: number) => late.context.db.orm.transaction((tx) => bringBotShare(tx, userId, nowMs))
     const id = (await bring(MADE))!
     expect(await bring(MADE + 89 * DAY_MS)).toBe(id)
     expect((await show(LAST + 1, id)).status).toBe(410)

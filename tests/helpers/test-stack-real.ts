@@ -178,7 +178,7 @@ export async function startService(name: ServiceName, env: Environment): Promise
 /** What each service, each replica of tracking and Caddy have written so far. */
 export function logsOf(stack: RealTestStack): { readonly name: string; readonly log: string }[] {
   const processes = [
-    ...ServiceName.options.map((name) => ({ name: `${name}`, server: stack.service(name) })),
+    ...ServiceName.options.map((name) => ({ name: name, server: stack.service(name) })),
     { name: 'tracking 2', server: stack.service('tracking', 1) },
     { name: 'caddy', server: stack.caddy },
   ]

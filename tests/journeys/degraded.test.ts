@@ -218,7 +218,9 @@ describeOnServers('reading', () => {
 
   test('no log of a service or of Caddy has the address of a link, the key of a tracker or the id of a pilgrim', () => {
     const words = [parameters.share!, parameters.key!, userId]
-    for (const { name, log } of logsOf(stack))
+    for (const { name, log } of logsOf(stack)) {
+      expect({ name, isEmpty: log === '' }).toEqual({ name, isEmpty: false })
       for (const word of words) expect({ name, holds: log.includes(word) }).toEqual({ name, holds: false })
+    }
   })
 })

@@ -162,7 +162,8 @@ describeBothStacks(
           for (const path of paths) {
             seen.add(path)
             const { status, text } = await textOf(path)
-            if (person.userId.startsWith('w-') && !path.endsWith('x')) expect([path, status]).toEqual([path, 200])
+            if (person.userId.startsWith('w-') && !path.endsWith('x'))
+              expect([path, status]).toEqual([path, 200])
             const named = path.includes(person.userId)
             const held = heldBy(text, ids).filter((id) => !named || id !== person.userId)
             if (held.length > 0) found.push({ path, held })
@@ -176,7 +177,7 @@ describeBothStacks(
       expect((await textOf(`/s/${shares[0]}`)).text).toContain('Anna')
       expect((await textOf(`/s/${shares[0]}.png`)).type).toBe('image/png')
       expect((await textOf('/api/event/feedback')).text).toContain('The map stands still')
-      const { points } = JSON.parse((await (await stack.fetch('/api/event/data')).text()) as string).data as {
+      const { points } = JSON.parse((await (await stack.fetch('/api/event/data')).text())).data as {
         points: unknown[]
       }
       expect(points.length).toBeGreaterThan(0)

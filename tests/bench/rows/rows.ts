@@ -9,6 +9,7 @@ import { clusters, coldProfile, liveMap, warmProfile } from './reading.ts'
 import { scaling } from './scaling.ts'
 import { memoryOfEmbedded, memoryOfService, startOfEmbedded, startOfService } from './start.ts'
 import { trackSync } from './track-sync.ts'
+import { viewersBytes, viewersCpu } from './viewers.ts'
 
 export const ROWS: readonly Row[] = [
   checkInEverysec,
@@ -22,6 +23,8 @@ export const ROWS: readonly Row[] = [
   clusters,
   warmProfile,
   coldProfile,
+  viewersBytes,
+  viewersCpu,
   shareCards,
   embedded,
   scaling,

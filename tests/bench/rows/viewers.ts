@@ -1,0 +1,221 @@
+/** Viewers of the public map behind Caddy while the crowd walks: bytes and CPU of a viewer's minute. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { readRoute } from '#shared/config/read-route.ts'
+import type { Submission } from '#shared/kv/kv.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { type CaddyServer, startCaddy } from '#tests/helpers/servers.ts'
+import { onError, rules } from '#tests/kv/drivers.ts'
+import { walkerId } from '../aggregates/fill.ts'
+import { LOAD_CORE, onCore } from '../load.ts'
+import type { Cpu, Row, Sample, Scale } from '../measure.ts'
+import { closeAll, cpuSeconds, startDatabase, startPinned, startStore } from '../measured-processes.ts'
+
+const VIEWERS = 10_000
+const PILGRIMS = 20_000
+/** The procession is this long; everybody walks at the same speed. */
+const SPREAD_M = 12_000
+const METRES_A_SECOND = 1.2
+/** Each pilgrim is heard this often. */
+const HEARD_S = 30
+/** Requests of a viewer a minute: one every 12.5 s. */
+const A_MINUTE = 60 / 12.5
+
+const ROOT = join(import.meta.dir, '../../..')
+const ROUTE = join(ROOT, 'shared/client/demo/route.geojson')
+const MAP = '/api/event/map'
+const FILE = '/map.json'
+
+/** Moves a crowd along the demo's route, by the kv alone, so that nothing but the map costs CPU. */
+async function startCrowd(redisUrl: string, pilgrims: number): Promise<() => Promise<void>> {
+  const { route } = readRoute(ROUTE, [])
+  const kv = await openKv({ url: redisUrl, partitions: 1, path: '', onError })
+  const startedMs = Date.now()
+  let id = 0
+  const heard = (i: number): Submission => {
+    const t = Date.now()
+    const walkedM = ((t - startedMs) / 1_000) * METRES_A_SECOND
+    const { lat, lng } = route!.at(20_000 + (i / pilgrims) * SPREAD_M + walkedM)
+    return {
+      ...{ id: `${startedMs}-${id++}`, userId: walkerId(i), kind: 'sync', entries: [], duplicateKey: '' },
+      ...{ recordedMs: t, position: { t, lat, lng } },
+    }
+  }
+  const everybody = Array.from({ length: pilgrims }, (_, i) => i)
+  await kv.restore(0, everybody.map(heard), rules())
+  let turn = 0
+  let moving: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    turn = (turn + 1) % HEARD_S
+    const now = everybody.filter((i) => i % HEARD_S === turn).map(heard)
+    moving = moving.then(() => kv.restore(0, now, rules()))
+  }, 1_000)
+  return async () => {
+    clearInterval(timer)
+    await moving
+    await kv.close()
+  }
+}
+
+interface Watched {
+  readonly requests: number
+  readonly unchanged: number
+  readonly received: number
+  readonly sent: number
+  readonly failed: number
+  readonly seconds: number
+  /** CPU microseconds a request. */
+  readonly cpu: Cpu
+}
+
+interface Wanted {
+  readonly caddy: CaddyServer
+  readonly path: string
+  readonly mode: 'since' | 'whole' | 'file'
+  readonly processes: Readonly<Record<string, number>>
+}
+
+/** Lets viewers look at the map. @throws Error when an answer is not a success */
+async function watch({ caddy, path, mode, processes }: Wanted, scale: Scale): Promise<Watched> {
+  const { viewers, seconds, pace } = sizeOf(scale)
+  const script = join(import.meta.dir, '../load/viewers.ts')
+  const args = [caddy.url, path, mode, viewers, seconds, pace].map(String)
+  const child = Bun.spawn([...onCore(LOAD_CORE), process.execPath, script, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
+  if ((await lines.read()).value?.trim() !== 'ready') throw new Error('the viewers did not get the map')
+  const used = () => Object.entries(processes).map(([name, pid]) => [name, cpuSeconds(pid)] as const)
+  const before = new Map(used())
+  child.stdin.write('\n')
+  await child.stdin.flush()
+  const { value } = await lines.read()
+  const counted = JSON.parse(value ?? 'null') as Omit<Watched, 'cpu'>
+  const cpu = used().map(([name, s]) => [name, (1e6 * (s - before.get(name)!)) / counted.requests] as const)
+  await child.exited
+  if (counted.failed > 0 || counted.requests === 0) throw new Error(`${counted.failed} requests failed`)
+  return { ...counted, cpu: Object.fromEntries(cpu) }
+}
+
+/** The tests' viewers live a hundred times as fast. */
+function sizeOf({ name, share }: Scale) {
+  const viewers = Math.max(20, Math.round(VIEWERS * share))
+  const pilgrims = Math.max(400, Math.round(PILGRIMS * share))
+  return { viewers, pilgrims, seconds: name === 'full' ? 60 : 30, pace: name === 'smoke' ? 100 : 1 }
+}
+
+/** Tracking behind Caddy with a crowd on the map, and another Caddy with an answer of the same size as a file. */
+async function openMap(scale: Scale) {
+  const [database, redis] = await Promise.all([startDatabase(), startStore('everysec')])
+  const stopCrowd = await startCrowd(redis.url, sizeOf(scale).pilgrims)
+  const tracking = await startPinned('tracking', {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    EVENT_ROUTE: ROUTE,
+    EVENT_MAP_CROWD: '5',
+  })
+  const pages = join(await newDirectory('map-file'), 'pages')
+  mkdirSync(pages)
+  const caddyfile = join(ROOT, 'Caddyfile')
+  const env = { PRIMARY_HOST: 'localhost', ALIAS_HOST: '127.0.0.1', TRACKING_DISCOVERY: 'list' }
+  const upstream = { TRACKING_UPSTREAM: `127.0.0.1:${tracking.port}`, PAGES_DIR: pages }
+  const [caddy, alone] = await Promise.all([
+    startCaddy({ caddyfile, env: { ...env, ...upstream } }),
+    startCaddy({ caddyfile, env: { ...env, ...upstream } }),
+  ])
+  const encoded = async (query = '') => {
+    const answer = await fetch(`${tracking.url}${MAP}${query}`, {
+      headers: { 'Accept-Encoding': 'br' },
+      decompress: false,
+    })
+    return answer.arrayBuffer()
+  }
+  const whole = (await (await fetch(`${tracking.url}${MAP}`)).json()) as { data: { version: number } }
+  const { version } = whole.data
+  return {
+    caddy,
+    alone,
+    tracking,
+    /** Writes what has changed since the begin as a file of the Caddy that has no service. */
+    async writeFile(): Promise<void> {
+      await Bun.write(join(pages, `${FILE}.br`), await encoded(`?since=${version}`))
+      await Bun.write(join(pages, FILE), '{}')
+    },
+    async close() {
+      await stopCrowd()
+      await closeAll([caddy, alone, tracking, database, redis])
+    },
+  }
+}
+
+/** Bytes that a viewer receives in a minute. */
+const bytes = ({ received, requests, cpu }: Watched): Sample => ({
+  figure: (received / requests) * A_MINUTE,
+  cpu,
+})
+
+export const viewersBytes: Row = {
+  id: 'viewers',
+  title: '10,000 viewers of the map while 20,000 pilgrims walk: bytes a viewer and minute',
+  unit: 'bytes',
+  rounds: 1,
+  async open(scale) {
+    const { caddy, alone, tracking, writeFile, close } = await openMap(scale)
+    const behind = { caddy, path: MAP, processes: { Caddy: caddy.pid, tracking: tracking.pid } }
+    return {
+      contenders: [
+        {
+          name: 'what has changed, tracking behind Caddy',
+          role: 'ours',
+          measure: async () => bytes(await watch({ ...behind, mode: 'since' }, scale)),
+        },
+        {
+          name: 'the whole map each time',
+          role: 'peer',
+          measure: async () => bytes(await watch({ ...behind, mode: 'whole' }, scale)),
+        },
+        {
+          name: 'Caddy alone, a file of this size',
+          role: 'limit',
+          async measure() {
+            await writeFile()
+            const processes = { Caddy: alone.pid }
+            return bytes(await watch({ caddy: alone, path: FILE, mode: 'file', processes }, scale))
+          },
+        },
+      ],
+      goals: [{ of: null, atMost: 6_000 }],
+      close,
+    }
+  },
+}
+
+export const viewersCpu: Row = {
+  id: 'viewers-cpu',
+  title: '10,000 viewers of the map: CPU of tracking a viewer and minute, beside that of Caddy',
+  unit: 'µs',
+  rounds: 1,
+  // The same code as the row before.
+  untested: true,
+  async open(scale) {
+    const { caddy, tracking, close } = await openMap(scale)
+    const processes = { Caddy: caddy.pid, tracking: tracking.pid }
+    let last: Cpu = {}
+    return {
+      contenders: [
+        {
+          name: 'tracking',
+          role: 'ours',
+          async measure() {
+            last = (await watch({ caddy, path: MAP, mode: 'since', processes }, scale)).cpu
+            return last.tracking! * A_MINUTE
+          },
+        },
+        { name: 'Caddy with TLS', role: 'peer', measure: async () => last.Caddy! * A_MINUTE },
+      ],
+      goals: [{ of: 'Caddy with TLS', atMost: 0.05 }],
+      close,
+    }
+  },
+}

@@ -177,7 +177,7 @@ describeBothStacks(
       expect((await textOf(`/s/${shares[0]}`)).text).toContain('Anna')
       expect((await textOf(`/s/${shares[0]}.png`)).type).toBe('image/png')
       expect((await textOf('/api/event/feedback')).text).toContain('The map stands still')
-      const { points } = JSON.parse((await (await stack.fetch('/api/event/data')).text())).data as {
+      const { points } = JSON.parse(await (await stack.fetch('/api/event/data')).text()).data as {
         points: unknown[]
       }
       expect(points.length).toBeGreaterThan(0)

@@ -33,7 +33,6 @@ const FORMS: readonly ((id: string) => string)[] = [
   (id) => id,
   (id) => id.toLowerCase(),
   (id) => id.toUpperCase(),
-  (id) => [...id].toReversed().join(''),
   // Without the last characters, which stand with what follows in a longer text.
   (id) => Buffer.from(id).toString('base64').slice(0, 20),
   (id) => Buffer.from(id).toString('hex'),

@@ -88,7 +88,7 @@ async function watch({ caddy, path, mode, processes }: Wanted, scale: Scale): Pr
   if ((await lines.read()).value?.trim() !== 'ready') throw new Error('the viewers did not get the map')
   const used = () => Object.entries(processes).map(([name, pid]) => [name, cpuSeconds(pid)] as const)
   const before = new Map(used())
-  child.stdin.write('\n')
+  await child.stdin.write('\n')
   await child.stdin.flush()
   const { value } = await lines.read()
   const counted = JSON.parse(value ?? 'null') as Omit<Watched, 'cpu'>

@@ -142,7 +142,7 @@ export const walk = {
     cardOnly: 'Card only',
     send: 'Send',
     stop: 'Stop',
-    card: 'Picture',
+    card: 'Look',
   },
   say: {
     title: 'Tell us',

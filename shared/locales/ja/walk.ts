@@ -132,7 +132,7 @@ export const walk: WalkWords = {
     cardOnly: 'カードだけ',
     send: '送る',
     stop: '止める',
-    card: '画像',
+    card: '見る',
   },
   say: {
     title: '伝える',

@@ -131,7 +131,7 @@ export const walk: WalkWords = {
     cardOnly: '只有卡片',
     send: '发送',
     stop: '停止',
-    card: '图片',
+    card: '看一看',
   },
   say: {
     title: '说说',

@@ -10,6 +10,7 @@ import { waiting } from '../session/queue.ts'
 import { now, profile } from '../session/service.ts'
 import { type OwnWalk, ownWay, readWay, wayError } from '../way/own-way.ts'
 import { Notice, View } from './view.tsx'
+import { Shares } from './shares.tsx'
 import { Stations } from './stations.tsx'
 import { WayMap } from './way-map.tsx'
 import { Level } from './level.tsx'
@@ -46,6 +47,7 @@ export function Way({ words, levels }: { readonly words: WalkWords; readonly lev
         <DayOfWay words={words} walked={walked} day={walked.day} />
       )}
       <Stations words={words} />
+      <Shares words={words} />
       {walked === null ? null : (
         <p class="quiet">
           {way.asOf(whenText(Date.parse(walked.as_of), now()))}{' '}

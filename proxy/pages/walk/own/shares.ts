@@ -1,0 +1,47 @@
+/** The links that a pilgrim has passed on: made, sent, stopped. */
+import { signal } from '@preact/signals'
+import type { ClientError, Data } from '#shared/client/index.ts'
+import { client, noteError } from '../session/service.ts'
+
+export type Share = Data<'createShare'>
+
+/** How long a link shows where the pilgrim is. */
+export const LIVE_HOURS = 12
+
+/** Null until they were read. */
+export const shares = signal<readonly Share[] | null>(null)
+export const shareError = signal<ClientError | null>(null)
+export const showsName = signal(true)
+
+function fail(error: ClientError): null {
+  shareError.value = error
+  noteError(error)
+  return null
+}
+
+export async function readShares(): Promise<void> {
+  shareError.value = null
+  const answer = await client.listShares({})
+  if (answer.ok) shares.value = answer.data.items
+  else fail(answer.error)
+}
+
+/** @returns null when the service refuses */
+export async function makeShare(live: boolean): Promise<Share | null> {
+  shareError.value = null
+  const answer = await client.createShare({
+    show_name: showsName.value,
+    ...(live ? { live_hours: LIVE_HOURS } : {}),
+  })
+  if (!answer.ok) return fail(answer.error)
+  shares.value = [answer.data, ...(shares.value ?? [])]
+  return answer.data
+}
+
+export async function stopShare(id: string): Promise<void> {
+  shareError.value = null
+  const answer = await client.revokeShare({ id })
+  // Stopped by another window, or expired.
+  if (!answer.ok && answer.error.code !== 'not-found' && answer.error.code !== 'gone') fail(answer.error)
+  else shares.value = (shares.value ?? []).filter((one) => one.id !== id)
+}

@@ -1,0 +1,87 @@
+/** Links that a pilgrim passes on. */
+import { useEffect } from 'preact/hooks'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+import { showToast } from '../../design/toast.tsx'
+import { whenText } from '../format.ts'
+import {
+  LIVE_HOURS,
+  makeShare,
+  readShares,
+  type Share,
+  shareError,
+  shares,
+  showsName,
+  stopShare,
+} from '../own/shares.ts'
+import { sentenceOf } from '../problem.ts'
+import { now } from '../session/service.ts'
+import { Notice } from './view.tsx'
+
+export function Shares({ words }: { readonly words: WalkWords }) {
+  const { share } = words
+  useEffect(() => void readShares(), [])
+  const make = async (live: boolean) => {
+    const made = await makeShare(live)
+    if (made !== null) await send(made, words)
+  }
+  return (
+    <section class="card stack-2">
+      <h2>{share.title}</h2>
+      <p>{share.why}</p>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={showsName.value}
+          onChange={({ currentTarget }) => (showsName.value = currentTarget.checked)}
+        />
+        {share.showName}
+      </label>
+      <div class="row">
+        <Button onClick={() => void make(false)}>{share.make}</Button>
+        <Button onClick={() => void make(true)}>{share.makeLive(LIVE_HOURS)}</Button>
+      </div>
+      {shareError.value === null ? null : (
+        <Notice kind="warning">{sentenceOf(words, shareError.value)}</Notice>
+      )}
+      {shares.value?.length === 0 ? <p class="quiet">{share.none}</p> : null}
+      <ul class="rows">
+        {(shares.value ?? []).map((link) => (
+          <Link key={link.id} words={words} link={link} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Link({ words, link }: { readonly words: WalkWords; readonly link: Share }) {
+  const { share } = words
+  const untilMs = link.live_until === null ? 0 : Date.parse(link.live_until)
+  return (
+    <li class="wraps">
+      <strong class="whole">
+        {untilMs < now() ? share.cardOnly : share.liveUntil(whenText(untilMs, now()))}
+      </strong>
+      <a class="button" href={link.url} target="_blank" rel="noreferrer">
+        {share.card}
+      </a>
+      <Button onClick={() => void send(link, words)}>{share.send}</Button>
+      <Button kind="danger" onClick={() => void stopShare(link.id)}>
+        {share.stop}
+      </Button>
+    </li>
+  )
+}
+
+/** By the phone's own sharing; elsewhere the address is copied. */
+async function send({ url }: Share, words: WalkWords): Promise<void> {
+  try {
+    if (navigator.share) await navigator.share({ url })
+    else {
+      await navigator.clipboard.writeText(url)
+      showToast(words.trackers.copied, { forMs: 4_000 })
+    }
+  } catch {
+    // The pilgrim closed the phone's dialog, or the browser has no clipboard: the link is in the list.
+  }
+}

@@ -67,8 +67,8 @@ describeOnServers('the views of the app', () => {
       const bytes = (await Promise.all(loaded)).reduce((sum, one) => sum + one, 0)
       expect(bytes).toBeGreaterThan(20_000)
       expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
-      const page_ = PAGES.find(({ folder }) => folder === 'walk')!
-      expect((await bundleWorker(page_, [])).length).toBeLessThan(WORKER_BYTES)
+      const walkPage = PAGES.find(({ folder }) => folder === 'walk')!
+      expect((await bundleWorker(walkPage, [])).length).toBeLessThan(WORKER_BYTES)
     },
     TEST_MS,
   )

@@ -67,7 +67,7 @@ function State({ words: { record, problems } }: { readonly words: WalkWords }) {
   const fault = positionFault.value
   return (
     <div aria-live="polite" class="stack-2">
-      <p class="strong">
+      <p class="strong" data-resting={resting.value}>
         <span aria-hidden="true" class="dot" /> {stateText(record)}
       </p>
       {fault === 'permission' ? <p class="wrong">{problems.permission}</p> : null}

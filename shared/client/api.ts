@@ -327,8 +327,6 @@ export interface EventConfig {
   liff_id: string | null
   /** Version of the privacy notice that a pilgrim agrees to now */
   privacy_version: string
-  /** Public VAPID key for Web Push, base64url; null: Web Push is off */
-  push_key: string | null
   /** null: not known at the moment */
   status: ActivityStatus | null
   /** The organisers’ message about the status */

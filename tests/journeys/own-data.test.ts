@@ -127,7 +127,6 @@ describeBothStacks('own data', (stack) => {
       identity: 'open',
       liff_id: null,
       status: 'active',
-      push_key: null,
     })
     await setStatus(stack, { status: 'paused', message: 'Wait at the temple.' })
     expect(await config()).toMatchObject({ status: 'paused', message: 'Wait at the temple.' })

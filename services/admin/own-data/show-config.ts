@@ -18,7 +18,6 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     identity: config.identity,
     liff_id: config.line.liffId || null,
     privacy_version: PRIVACY_VERSION,
-    push_key: null,
     status: status?.status ?? null,
     message: status?.message ?? null,
     starts_at: instant(config.startsMs),

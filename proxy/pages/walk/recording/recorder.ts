@@ -57,6 +57,7 @@ async function watch(signal: AbortSignal): Promise<void> {
     if (resting.value) {
       await pauseFor(REST_MS, signal)
       if (signal.aborted) return
+      if (!resting.value) continue
       const found = await onePosition(now)
       if (typeof found === 'string') fail(found)
       else takeInOrder(found)
@@ -87,15 +88,20 @@ const watchUntilRest = (signal: AbortSignal): Promise<void> =>
     })
   })
 
+/** Waits at rest. It ends early when a last position of the watch says that the pilgrim walks again. */
 const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    function done() {
+    const done = () => {
       clearTimeout(timer)
       signal.removeEventListener('abort', done)
+      queueMicrotask(() => stop())
       resolve()
     }
+    const timer = setTimeout(done, ms)
     signal.addEventListener('abort', done)
+    const stop = effect(() => {
+      if (!resting.value) done()
+    })
   })
 
 let running: AbortController | null = null

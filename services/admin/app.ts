@@ -26,7 +26,12 @@ import {
 import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
 import { ownErasureEndpoint, ownExportEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { exportUserEndpoint, userEndpoint } from '#shared/contracts/user-detail.ts'
-import { userMessagesEndpoint, userPointsEndpoint } from '#shared/contracts/user-history.ts'
+import {
+  revokeSharesOfUserEndpoint,
+  revokeTrackerOfUserEndpoint,
+  userMessagesEndpoint,
+  userPointsEndpoint,
+} from '#shared/contracts/user-history.ts'
 import { streamEndpoint } from '#shared/contracts/stream.ts'
 import {
   deadLetterEndpoint,
@@ -61,6 +66,7 @@ import { listSurveys, surveysCsv } from './reports/list-surveys.ts'
 import { listUsers } from './pilgrims/list-users.ts'
 import { listMessagesOfUser } from './pilgrims/list-messages-of-user.ts'
 import { listPoints } from './pilgrims/list-points.ts'
+import { revokeSharesOfUser, revokeTrackerOfUser } from './pilgrims/revoke-links.ts'
 import { setUserStatus } from './pilgrims/set-user-status.ts'
 import { showUser } from './pilgrims/show-user.ts'
 import { createStream } from './stream/stream.ts'
@@ -106,6 +112,12 @@ function servePeople(router: Router, context: ServiceContext): void {
   )
   serve(router, context, userMessagesEndpoint, ({ operator, params, requestId }) =>
     listMessagesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
+  )
+  serve(router, context, revokeTrackerOfUserEndpoint, ({ operator, params, requestId }) =>
+    revokeTrackerOfUser(context, { operator: operator!, userId: params.userId, requestId }, params.id),
+  )
+  serve(router, context, revokeSharesOfUserEndpoint, ({ operator, params, requestId }) =>
+    revokeSharesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
   )
   serve(router, context, userStatusEndpoint, ({ operator, params, body, requestId }) =>
     setUserStatus(context, operator!, params.userId, body, requestId),

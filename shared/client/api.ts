@@ -1061,7 +1061,16 @@ export interface RevokeShareAnswer {
   revoked: true
 }
 
+export interface RevokeSharesOfUserAnswer {
+  /** Number of links that have ended */
+  revoked: number
+}
+
 export interface RevokeTrackerAnswer {
+  id: string
+}
+
+export interface RevokeTrackerOfUserAnswer {
   id: string
 }
 
@@ -2151,6 +2160,13 @@ export interface Operations {
     }
     data: RevokeShareAnswer
   }
+  /** Ends all links that a pilgrim or the bot has made to the pilgrim’s page */
+  revokeSharesOfUser: {
+    input: {
+      userId: UserId
+    }
+    data: RevokeSharesOfUserAnswer
+  }
   /** Revokes a tracker: its key is refused from the answer on, by every replica */
   revokeTracker: {
     input: {
@@ -2158,6 +2174,14 @@ export interface Operations {
       user_id?: UserId
     }
     data: RevokeTrackerAnswer
+  }
+  /** Revokes a pilgrim’s tracker, such as that of a lost phone: its key is refused from the answer on */
+  revokeTrackerOfUser: {
+    input: {
+      userId: UserId
+      id: string
+    }
+    data: RevokeTrackerOfUserAnswer
   }
   /** Queues a message to an audience; it is sent in the background */
   sendPush: {
@@ -2328,7 +2352,9 @@ export const OPERATIONS = {
   receiveWebhook: 'POST /api/event/webhook',
   requeueDeadLetter: 'POST /api/event/admin/dead-letters/{id}/replay a',
   revokeShare: 'DELETE /api/event/shares/{id} uq',
+  revokeSharesOfUser: 'DELETE /api/event/admin/users/{userId}/shares a',
   revokeTracker: 'DELETE /api/event/trackers/{id} uq',
+  revokeTrackerOfUser: 'DELETE /api/event/admin/users/{userId}/trackers/{id} a',
   sendPush: 'POST /api/event/push a',
   setNotifications: 'PUT /api/event/admin/notifications a',
   setParticipantStatus: 'POST /api/event/participant-status ub',

@@ -100,3 +100,27 @@ export const userMessagesEndpoint = endpoint({
   data: z.object({ items: z.array(UserMessage) }),
   errors: [404, 503],
 })
+
+export const revokeTrackerOfUserEndpoint = endpoint({
+  id: 'revokeTrackerOfUser',
+  method: 'DELETE',
+  path: '/api/event/admin/users/:userId/trackers/:id',
+  service: 'admin',
+  summary: 'Revokes a pilgrim’s tracker, such as that of a lost phone: its key is refused from the answer on',
+  access: 'manager',
+  params: z.object({ userId: UserId, id: z.uuid({ error: 'must be the id of a tracker' }) }),
+  data: z.object({ id: z.uuid() }),
+  errors: [404, 503],
+})
+
+export const revokeSharesOfUserEndpoint = endpoint({
+  id: 'revokeSharesOfUser',
+  method: 'DELETE',
+  path: '/api/event/admin/users/:userId/shares',
+  service: 'admin',
+  summary: 'Ends all links that a pilgrim or the bot has made to the pilgrim’s page',
+  access: 'manager',
+  params: z.object({ userId: UserId }),
+  data: z.object({ revoked: z.int().describe('Number of links that have ended') }),
+  errors: [404, 503],
+})

@@ -146,6 +146,7 @@ describeOnServers('the console', () => {
     await stack.service('admin').restart()
     await page.locator('.connection.live').waitFor({ timeout: 40_000 })
     await page.locator('.part-list .danger', { hasText: 'Feedback and cards' }).waitFor({ timeout: 40_000 })
+    await page.locator('.alerts .cause', { hasText: 'Read the log of this service' }).waitFor()
     await photograph(page, 'console-silent')
     await stack.service('feedback-media').restart()
 

@@ -6,7 +6,12 @@ import { messagesEndpoint, pushEndpoint } from '#shared/contracts/messages.ts'
 import { endPreviewEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
-import { userMessagesEndpoint, userPointsEndpoint } from '#shared/contracts/user-history.ts'
+import {
+  revokeSharesOfUserEndpoint,
+  revokeTrackerOfUserEndpoint,
+  userMessagesEndpoint,
+  userPointsEndpoint,
+} from '#shared/contracts/user-history.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
@@ -105,6 +110,30 @@ describeBothStacks('supervision', (stack) => {
     expect(theirs.items).toMatchObject([{ id, state: 'skipped', text: 'Water at the temple 水' }])
     const one = await dataOf(await read('push?limit=1'), messagesEndpoint)
     expect(one.items).toHaveLength(1)
+  })
+
+  test('an operator revokes a tracker and ends all links of a pilgrim', async () => {
+    const userId = newPilgrimId()
+    const made = async (path: string) =>
+      (
+        await stack.fetch(`/api/event/${path}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ user_id: userId }),
+        })
+      ).json() as Promise<{ data: { id: string; url: string } }>
+    const tracker = (await made('trackers')).data
+    const share = (await made('shares')).data
+    const remove = (path: string) =>
+      stack.fetch(`/api/event/admin/users/${userId}/${path}`, { method: 'DELETE', headers: admin('manager') })
+    expect((await stack.fetch(`/s/${share.id}`)).status).toBe(200)
+    await dataOf(await remove(`trackers/${tracker.id}`), revokeTrackerOfUserEndpoint)
+    await sentenceOf(await remove(`trackers/${tracker.id}`), 404, 'not-found')
+    expect(await dataOf(await remove('shares'), revokeSharesOfUserEndpoint)).toEqual({ revoked: 1 })
+    await sentenceOf(await remove('shares'), 404, 'not-found')
+    expect((await stack.fetch(`/s/${share.id}`)).status).toBe(410)
+    const audit = await dataOf(await read(`admin/audit?search=${userId}`), auditEndpoint)
+    expect(audit.items.map(({ action }) => action)).toEqual(['revoke-shares', 'revoke-tracker'])
   })
 
   test('the audit log is filtered', async () => {

@@ -12,6 +12,8 @@ import { migrateDatabase } from '#shared/db/migrate.ts'
 import { EXAMPLES } from '#shared/openapi/examples.ts'
 import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
+import { shares } from '#shared/schema/shares.ts'
+import { trackers } from '#shared/schema/trackers.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { admin, type TestStack } from '#tests/helpers/test-stack.ts'
 
@@ -90,6 +92,15 @@ beforeAll(async () => {
     ...{ reason: 'refused', createdAt: new Date(at) },
   })
   await db.orm.insert(deadLetters).values([letter(0), letter(1)])
+  // A tracker and a link that an operator ends, beside those that the pilgrim ends.
+  const theirs = { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye', createdAt: new Date(at) }
+  await db.orm
+    .insert(trackers)
+    .values({ ...theirs, id: '3b8f0a1c-4a8e-4c6b-9d59-7d0f3c520b2e', keyHash: 'a lost phone' })
+  await db.orm.insert(shares).values({
+    ...{ ...theirs, id: 'aLinkOfALostPhone0000000', madeBy: 'pilgrim', showName: false },
+    expiresAt: new Date(at + 86_400_000),
+  })
   await db.close()
   stack = await openEmbeddedTestStack({ EVENT_DATA_DIR: dataDir })
 }, STACK_TIMEOUT_MS)
@@ -102,6 +113,8 @@ const LAST = [
   'changeShare',
   'showShare',
   'revokeShare',
+  'revokeTrackerOfUser',
+  'revokeSharesOfUser',
   'setStatus',
   'eraseOwnData',
   'eraseUser',

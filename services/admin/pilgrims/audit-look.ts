@@ -1,12 +1,23 @@
 /** Records in the audit log that an operator looks at one pilgrim's data. */
 import { eq } from 'drizzle-orm'
 import { notFound } from '#shared/http/errors.ts'
+import type { Writer as Transaction } from '#shared/bus/outbox.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { audit } from '#shared/security/audit-log.ts'
 
 export const unknownPilgrim = (userId: string) => notFound(`There is no pilgrim with the id ${userId}.`)
+
+/**
+ * With this lock an erasure either waits for the transaction, or has deleted the row already. So the id of an erased
+ * pilgrim is not written to the log again.
+ * @returns whether the pilgrim is stored
+ */
+export async function lockOutErasure(tx: Transaction, userId: string): Promise<boolean> {
+  const mine = tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
+  return (await mine.for('key share')).length > 0
+}
 
 /** Who looks at whose data. */
 export interface Look {
@@ -26,10 +37,7 @@ export async function auditLook(
   isStored: boolean,
 ): Promise<void> {
   await db.orm.transaction(async (tx) => {
-    // With this lock an erasure either waits for the entry, or has deleted the row already. So the id of an erased
-    // pilgrim is not written to the log again.
-    const mine = tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
-    if ((await mine.for('key share')).length === 0 && isStored) throw unknownPilgrim(userId)
+    if (!(await lockOutErasure(tx, userId)) && isStored) throw unknownPilgrim(userId)
     await audit(tx, operator, action, { user_id: userId }, requestId, now())
   })
 }

@@ -96,6 +96,7 @@ export const consolePeople = {
     lastUsed: 'last used {time}',
     until: 'until {time}',
     revoke: 'Revoke',
+    revokeShares: 'End all share links',
     revoked: 'Revoked.',
     audited: 'Each look at a pilgrim is written to the audit log.',
   },

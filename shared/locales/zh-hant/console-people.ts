@@ -98,6 +98,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     lastUsed: '最後使用 {time}',
     until: '至 {time}',
     revoke: '撤銷',
+    revokeShares: '結束所有分享連結',
     revoked: '已撤銷。',
     audited: '每次查看香客都會寫入稽核紀錄。',
   },

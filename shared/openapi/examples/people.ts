@@ -144,6 +144,11 @@ export const PEOPLE = {
       pending: [],
     },
   },
+  revokeTrackerOfUser: {
+    params: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye', id: '3b8f0a1c-4a8e-4c6b-9d59-7d0f3c520b2e' },
+    answer: { id: '3b8f0a1c-4a8e-4c6b-9d59-7d0f3c520b2e' },
+  },
+  revokeSharesOfUser: { params: { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye' }, answer: { revoked: 1 } },
   eraseUser: {
     params: { userId: VOLUNTEER },
     answer: {

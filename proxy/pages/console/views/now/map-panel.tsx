@@ -16,7 +16,7 @@ import { fill, words } from '../../words.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** Cells are read again when somebody has moved, at most this often, and after the second time in any case. */
-const SOONEST_MS = 10_000
+const SOONEST_MS = 15_000
 const EVERY_MS = 30_000
 /** From this zoom on single pilgrims are shown, at most so many. */
 const PEOPLE_ZOOM = 15

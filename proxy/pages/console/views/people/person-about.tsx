@@ -1,31 +1,35 @@
 import type { ComponentChildren } from 'preact'
 import { date } from '../../clock.ts'
 import { fill, words } from '../../words.ts'
+import { PersonLinks } from './person-links.tsx'
 import type { Detail } from './detail.ts'
 
 /** What the pilgrim, LINE and operators have said. */
 export const PersonAbout = ({ person }: { readonly person: Detail }) => {
   const said = words.value.people
   return (
-    <dl class="about">
-      <Term name="Id">{person.userId}</Term>
-      <Term name={said.phone}>{person.phone ?? '–'}</Term>
-      <Term name={said.reach}>{person.reachable ? said.reachable : said.unreachable}</Term>
-      <Term name={said.columns.role}>
-        {person.role === null ? said.noRole : words.value.roles[person.role]}
-        {person.role_assigned_by === null
-          ? null
-          : ` · ${fill(words.value.common.by, { name: person.role_assigned_by })}`}
-      </Term>
-      <Term name={said.consent}>{consentText(person)}</Term>
-      <Term name={said.survey}>{surveyText(person)}</Term>
-      <Term name={said.photos}>{person.photo_count}</Term>
-      <Term name={said.feedback}>
-        {person.recent_feedback.length === 0
-          ? '–'
-          : person.recent_feedback.map(({ id, category }) => `#${id} ${category}`).join(', ')}
-      </Term>
-    </dl>
+    <>
+      <dl class="about">
+        <Term name="Id">{person.userId}</Term>
+        <Term name={said.phone}>{person.phone ?? '–'}</Term>
+        <Term name={said.reach}>{person.reachable ? said.reachable : said.unreachable}</Term>
+        <Term name={said.columns.role}>
+          {person.role === null ? said.noRole : words.value.roles[person.role]}
+          {person.role_assigned_by === null
+            ? null
+            : ` · ${fill(words.value.common.by, { name: person.role_assigned_by })}`}
+        </Term>
+        <Term name={said.consent}>{consentText(person)}</Term>
+        <Term name={said.survey}>{surveyText(person)}</Term>
+        <Term name={said.photos}>{person.photo_count}</Term>
+        <Term name={said.feedback}>
+          {person.recent_feedback.length === 0
+            ? '–'
+            : person.recent_feedback.map(({ id, category }) => `#${id} ${category}`).join(', ')}
+        </Term>
+      </dl>
+      <PersonLinks person={person} />
+    </>
   )
 }
 

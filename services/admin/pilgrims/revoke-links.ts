@@ -1,0 +1,49 @@
+/** An operator ends a pilgrim's trackers and links, for example after a phone was lost. */
+import { and, eq } from 'drizzle-orm'
+import { notFound } from '#shared/http/errors.ts'
+import { endShares } from '#shared/pilgrims/shares.ts'
+import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { shares } from '#shared/schema/shares.ts'
+import { trackers } from '#shared/schema/trackers.ts'
+import { audit } from '#shared/security/audit-log.ts'
+import { lockOutErasure, type Look, unknownPilgrim } from './audit-look.ts'
+
+/**
+ * Revokes a tracker. When it resolves, no replica accepts the key.
+ * @throws Refusal 404 when the pilgrim has no such tracker; KvUnavailable, and then nothing is revoked
+ */
+export async function revokeTrackerOfUser(
+  { db, kv, now }: ServiceContext,
+  { operator, userId, requestId }: Look,
+  id: string,
+): Promise<{ id: string }> {
+  await db.orm.transaction(async (tx) => {
+    if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
+    const [gone] = await tx
+      .delete(trackers)
+      .where(and(eq(trackers.id, id), eq(trackers.userId, userId)))
+      .returning({ keyHash: trackers.keyHash })
+    if (gone === undefined)
+      throw notFound('This pilgrim has no such tracker; it may have been revoked already.')
+    await audit(tx, operator, 'revoke-tracker', { user_id: userId }, requestId, now())
+    // Before the commit: without the kv, other replicas would go on to accept the key.
+    await revokeKeys(kv, [gone.keyHash])
+  })
+  return { id }
+}
+
+/** Ends all links to a pilgrim's page. @throws Refusal 404 when there are none */
+export async function revokeSharesOfUser(
+  { db, now }: ServiceContext,
+  { operator, userId, requestId }: Look,
+): Promise<{ revoked: number }> {
+  return db.orm.transaction(async (tx) => {
+    if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
+    const revoked = await tx.$count(shares, eq(shares.userId, userId))
+    if (revoked === 0) throw notFound('This pilgrim has no links.')
+    await endShares(tx, userId)
+    await audit(tx, operator, 'revoke-shares', { user_id: userId }, requestId, now())
+    return { revoked }
+  })
+}

@@ -4,10 +4,11 @@ import { forgetAll } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { clearQueue } from '../session/queue.ts'
 
-export async function forgetDevice(): Promise<void> {
+/** @param complete false: the service still deletes the last parts */
+export async function forgetDevice(complete: boolean): Promise<void> {
   stopRecording()
   await clearQueue(person.value?.userId ?? null)
   forgetAll()
-  location.hash = ''
+  location.hash = complete ? 'erased' : 'erasing'
   location.reload()
 }

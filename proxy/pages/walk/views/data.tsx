@@ -29,7 +29,8 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
     busy.value = false
     asks.value = false
     // Nothing is stored about somebody who never had a network.
-    if (answer.ok || answer.error.code === 'not-found') return forgetDevice()
+    if (answer.ok) return forgetDevice(answer.data.remaining.length === 0)
+    if (answer.error.code === 'not-found') return forgetDevice(true)
     error.value = answer.error
     noteError(answer.error)
   }

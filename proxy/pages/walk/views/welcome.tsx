@@ -22,6 +22,7 @@ export interface WelcomeProps {
 
 export function Welcome({ words: { page, walk }, choose }: WelcomeProps) {
   const event = config.value
+  const said = location.hash === '#erased' ? 'erased' : location.hash === '#erasing' ? 'erasing' : null
   const languages = <LanguageSwitch words={page} onChoose={choose} />
   if (event === null)
     return (
@@ -35,6 +36,7 @@ export function Welcome({ words: { page, walk }, choose }: WelcomeProps) {
   return (
     <View title={walk.welcome.title(event.name)}>
       {languages}
+      {said === null ? null : <Notice>{walk.data[said]}</Notice>}
       <Form words={walk} version={event.privacy_version} liffId={event.liff_id} />
     </View>
   )

@@ -1,6 +1,5 @@
 /**
  * Writes what `shared/client` knows of the API: the types of every operation, and a table of how each is called.
- * `bun run client:generate`
  */
 import { join } from 'node:path'
 import { openApiDocument } from './openapi-document.ts'
@@ -234,12 +233,3 @@ function streamEvents(calls: readonly Call[]): Schema {
 
 /** Where the generated module is. */
 export const CLIENT_MODULE = join(import.meta.dir, '../client/api.ts')
-
-if (import.meta.main) {
-  const written = clientModule()
-  if (!process.argv.includes('--check')) await Bun.write(CLIENT_MODULE, written)
-  else if ((await Bun.file(CLIENT_MODULE).text()) !== written)
-    throw new Error(
-      'shared/client/api.ts differs from the contracts: run "bun run client:generate" and commit it.',
-    )
-}

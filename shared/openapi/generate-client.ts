@@ -13,8 +13,8 @@ const { values } = readCommandLine(USAGE, { check: { type: 'boolean', default: f
 const written = clientModule()
 if (!values.check) await Bun.write(CLIENT_MODULE, written)
 else if ((await Bun.file(CLIENT_MODULE).text()) !== written) {
-  console.error(
-    'shared/client/api.ts differs from the contracts: run "bun run client:generate" and commit it.',
+  process.stderr.write(
+    'shared/client/api.ts differs from the contracts: run "bun run client:generate" and commit it.\n',
   )
   process.exitCode = 1
 }

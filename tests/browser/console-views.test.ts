@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
-import { photograph, seriousFaults } from './browser.ts'
+import { photograph, SCREENSHOTS, seriousFaults } from './browser.ts'
 import { fillEvent, HOSTILE, pilgrimId } from './console-data.ts'
 import { consoleBrowser, DESKTOP, type Page } from './console-harness.ts'
 
@@ -73,12 +73,35 @@ describe('the console with data', () => {
     await using opened = await browser.console(stack, { view: 'people' })
     const { page } = opened
     await page.locator('.people-search').fill(pilgrimId(7))
+    await page.getByText('1 on this page').waitFor()
     await page.locator('.name-button').first().click()
     await page.getByRole('button', { name: 'Points' }).click()
     await page.getByText('the way begins here').first().waitFor()
     await page.getByText('counted', { exact: true }).first().waitFor()
     expect(page.url()).not.toContain(pilgrimId(7))
     await photograph(page, 'console-points')
+  })
+
+  test('the report downloads as CSV and PNG, and prints on one page', async () => {
+    await using opened = await browser.console(stack, { view: 'reports' })
+    const { page } = opened
+    await page.locator('.questions section').first().waitFor()
+    const saved = async (button: string, panel: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.locator(panel).getByRole('button', { name: button, exact: true }).click(),
+      ])
+      return { name: download.suggestedFilename(), text: await Bun.file(await download.path()).text() }
+    }
+    const timeline = await saved('CSV', '.panel.timeline')
+    expect(timeline.text.split('\r\n')[0]).toBe('time,points,checkins,pilgrims,km,carbon_kg')
+    expect((await saved('PNG', '.panel.timeline')).text.slice(1, 4)).toBe('PNG')
+    const surveys = await saved('CSV', '.panel.surveys')
+    expect(surveys.name).toEndWith('.csv')
+    expect(surveys.text).toContain('The soup at the 12. temple')
+    const paper = await page.pdf({ format: 'A4' })
+    expect(paper.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+    await Bun.write(`${SCREENSHOTS}/console-report.pdf`, paper)
   })
 
   test('the first load is small', async () => {

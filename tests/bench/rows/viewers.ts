@@ -9,6 +9,7 @@ import { type CaddyServer, startCaddy } from '#tests/helpers/servers.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
 import { walkerId } from '../aggregates/fill.ts'
 import { LOAD_CORE, onCore } from '../load.ts'
+import { wireBytes } from '../load/wire-bytes.ts'
 import type { Cpu, Row, Sample, Scale } from '../measure.ts'
 import { closeAll, cpuSeconds, startDatabase, startPinned, startStore } from '../measured-processes.ts'
 
@@ -19,8 +20,11 @@ const SPREAD_M = 12_000
 const METRES_A_SECOND = 1.2
 /** Each pilgrim is heard this often. */
 const HEARD_S = 30
-/** Requests of a viewer a minute: one every 12.5 s. */
-const A_MINUTE = 60 / 12.5
+/** Mean time between two requests of a viewer. */
+const EVERY_S = 12.5
+const A_MINUTE = 60 / EVERY_S
+/** Viewers whose bytes are counted, on HTTP/2. */
+const COUNTED = 10
 
 const ROOT = join(import.meta.dir, '../../..')
 const ROUTE = join(ROOT, 'shared/client/demo/route.geojson')
@@ -60,11 +64,10 @@ async function startCrowd(redisUrl: string, pilgrims: number): Promise<() => Pro
 
 interface Watched {
   readonly requests: number
-  readonly unchanged: number
-  readonly received: number
-  readonly sent: number
   readonly failed: number
   readonly seconds: number
+  /** Bytes of an answer over HTTP/2, with TLS. */
+  readonly received: number
   /** CPU microseconds a request. */
   readonly cpu: Cpu
 }
@@ -74,10 +77,12 @@ interface Wanted {
   readonly path: string
   readonly mode: 'since' | 'whole' | 'file'
   readonly processes: Readonly<Record<string, number>>
+  /** CPU seconds a second that a process takes without viewers. */
+  readonly idle?: Readonly<Record<string, number>>
 }
 
 /** Lets viewers look at the map. @throws Error when an answer is not a success */
-async function watch({ caddy, path, mode, processes }: Wanted, scale: Scale): Promise<Watched> {
+async function watch({ caddy, path, mode, processes, idle = {} }: Wanted, scale: Scale): Promise<Watched> {
   const { viewers, seconds, pace } = sizeOf(scale)
   const script = join(import.meta.dir, '../load/viewers.ts')
   const args = [caddy.url, path, mode, viewers, seconds, pace].map(String)
@@ -90,19 +95,38 @@ async function watch({ caddy, path, mode, processes }: Wanted, scale: Scale): Pr
   const before = new Map(used())
   await child.stdin.write('\n')
   await child.stdin.flush()
-  const { value } = await lines.read()
-  const counted = JSON.parse(value ?? 'null') as Omit<Watched, 'cpu'>
-  const cpu = used().map(([name, s]) => [name, (1e6 * (s - before.get(name)!)) / counted.requests] as const)
+  const pauses = Array.from(
+    { length: Math.max(2, Math.floor(seconds / EVERY_S)) },
+    () => (EVERY_S * 1_000) / pace,
+  )
+  const wire = Promise.all(
+    Array.from({ length: COUNTED }, () => wireBytes({ url: caddy.url, path, mode }, pauses)),
+  )
+  const ended = lines.read().then(({ value }) => ({ value, after: used() }))
+  const [{ value, after }, each] = await Promise.all([ended, wire])
+  const counted = JSON.parse(value ?? 'null') as Pick<Watched, 'requests' | 'failed' | 'seconds'>
+  const cpu = after.map(([name, s]) => {
+    const added = s - before.get(name)! - (idle[name] ?? 0) * counted.seconds
+    return [name, (1e6 * added) / counted.requests] as const
+  })
   await child.exited
   if (counted.failed > 0 || counted.requests === 0) throw new Error(`${counted.failed} requests failed`)
-  return { ...counted, cpu: Object.fromEntries(cpu) }
+  const received = each.reduce((sum, one) => sum + one.received, 0) / COUNTED
+  return { ...counted, received, cpu: Object.fromEntries(cpu) }
 }
 
 /** The tests' viewers live a hundred times as fast. */
-function sizeOf({ name, share }: Scale) {
-  const viewers = Math.max(20, Math.round(VIEWERS * share))
-  const pilgrims = Math.max(400, Math.round(PILGRIMS * share))
-  return { viewers, pilgrims, seconds: name === 'full' ? 60 : 30, pace: name === 'smoke' ? 100 : 1 }
+function sizeOf({ name }: Scale) {
+  if (name === 'smoke') return { viewers: 20, pilgrims: 400, seconds: 30, pace: 100 }
+  return { viewers: name === 'full' ? VIEWERS : VIEWERS / 4, pilgrims: PILGRIMS, seconds: 45, pace: 1 }
+}
+
+/** CPU seconds a second of what a process does for the crowd alone. */
+async function idleCpu(pid: number, { name }: Scale): Promise<number> {
+  const before = cpuSeconds(pid)
+  const startedMs = performance.now()
+  await Bun.sleep(name === 'smoke' ? 200 : 20_000)
+  return (cpuSeconds(pid) - before) / ((performance.now() - startedMs) / 1_000)
 }
 
 /** Tracking behind Caddy with a crowd on the map, and another Caddy with an answer of the same size as a file. */
@@ -131,12 +155,14 @@ async function openMap(scale: Scale) {
     })
     return answer.arrayBuffer()
   }
+  const idle = { tracking: await idleCpu(tracking.pid, scale) }
   const whole = (await (await fetch(`${tracking.url}${MAP}`)).json()) as { data: { version: number } }
   const { version } = whole.data
   return {
     caddy,
     alone,
     tracking,
+    idle,
     /** Writes what has changed since the begin as a file of the Caddy that has no service. */
     async writeFile(): Promise<void> {
       await Bun.write(join(pages, `${FILE}.br`), await encoded(`?since=${version}`))
@@ -150,8 +176,8 @@ async function openMap(scale: Scale) {
 }
 
 /** Bytes that a viewer receives in a minute. */
-const bytes = ({ received, requests, cpu }: Watched): Sample => ({
-  figure: (received / requests) * A_MINUTE,
+const bytes = ({ received, cpu }: Watched): Sample => ({
+  figure: received * A_MINUTE,
   cpu,
 })
 
@@ -161,8 +187,8 @@ export const viewersBytes: Row = {
   unit: 'bytes',
   rounds: 1,
   async open(scale) {
-    const { caddy, alone, tracking, writeFile, close } = await openMap(scale)
-    const behind = { caddy, path: MAP, processes: { Caddy: caddy.pid, tracking: tracking.pid } }
+    const { caddy, alone, tracking, idle, writeFile, close } = await openMap(scale)
+    const behind = { caddy, path: MAP, idle, processes: { Caddy: caddy.pid, tracking: tracking.pid } }
     return {
       contenders: [
         {
@@ -199,7 +225,7 @@ export const viewersCpu: Row = {
   // The same code as the row before.
   untested: true,
   async open(scale) {
-    const { caddy, tracking, close } = await openMap(scale)
+    const { caddy, tracking, idle, close } = await openMap(scale)
     const processes = { Caddy: caddy.pid, tracking: tracking.pid }
     let last: Cpu = {}
     return {
@@ -208,7 +234,7 @@ export const viewersCpu: Row = {
           name: 'tracking',
           role: 'ours',
           async measure() {
-            last = (await watch({ caddy, path: MAP, mode: 'since', processes }, scale)).cpu
+            last = (await watch({ caddy, path: MAP, mode: 'since', processes, idle }, scale)).cpu
             return last.tracking! * A_MINUTE
           },
         },

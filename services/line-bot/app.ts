@@ -23,8 +23,10 @@ import { listMessages } from './sending/list-messages.ts'
 import { push } from './sending/push.ts'
 import { readProgress } from './sending/push-progress.ts'
 import { deployMenus, readMenus } from './rich-menu/deploy-menus.ts'
-import { createSender, type Sender } from './sending/send-messages.ts'
+import { createSender } from './sending/send-messages.ts'
+import { joinSenders } from './sending/sending-loop.ts'
 import { setNotifications } from './sending/set-notifications.ts'
+import { createPushSender, serveSubscriptions } from './web-push/serve-web-push.ts'
 import { countSetAside } from './webhook/set-aside-event.ts'
 import { watchSpool } from './webhook/webhook-spool.ts'
 import { receiveWebhook } from './webhook/receive-webhook.ts'
@@ -32,7 +34,7 @@ import { receiveWebhook } from './webhook/receive-webhook.ts'
 export function createLineBot(context: ServiceContext): Service {
   const { config, db } = context
   const line = createLineClient(config.line)
-  const sender = line === null ? null : createSender(context, line)
+  const sender = joinSenders(line && createSender(context, line), createPushSender(context))
   const watch = createAlertWatch(context)
   const renderer = openRenderer({ timeoutMs: 20_000 })
   const router = createRouter(context)
@@ -46,7 +48,7 @@ export function createLineBot(context: ServiceContext): Service {
   )
   serve(router, context, pushEndpoint, async ({ operator, body, requestId }) => {
     const answer = await push(context, line, operator!, body, requestId)
-    sender?.wake()
+    sender.wake()
     return answer
   })
   serve(router, context, messagesEndpoint, ({ query }) => listMessages(context, query))
@@ -60,24 +62,25 @@ export function createLineBot(context: ServiceContext): Service {
   serve(router, context, setNotificationsEndpoint, ({ operator, body, requestId }) =>
     setNotifications(context, operator!, body, requestId),
   )
+  serveSubscriptions(router, context)
 
   return {
     name: 'line-bot',
     fetch: router.fetch,
     async start() {
       watch.start()
-      sender?.start()
+      sender.start()
       stopSpool = watchSpool(context)
-      await subscribe(context, line, sender)
+      await subscribe(context, line, sender.wake)
       if (line !== null) void compareWebhook(context, line)
     },
     async stop() {
-      await Promise.all([watch.stop(), sender?.stop(), stopSpool(), renderer.close()])
+      await Promise.all([watch.stop(), sender.stop(), stopSpool(), renderer.close()])
     },
   }
 }
 
-async function subscribe(context: ServiceContext, line: Line | null, sender: Sender | null): Promise<void> {
+async function subscribe(context: ServiceContext, line: Line | null, wake: () => void): Promise<void> {
   const { outbox } = context
   const configured = line !== null
   await outbox.on('line-bot.answer', ({ id, payload }) =>
@@ -85,15 +88,15 @@ async function subscribe(context: ServiceContext, line: Line | null, sender: Sen
   )
   await outbox.on('line-bot.notify-volunteers', async ({ payload }) => {
     await notifyVolunteers(context, configured, payload as Payload<'event.admin.status.paused'>)
-    sender?.wake()
+    wake()
   })
   await outbox.on('line-bot.send-notification', async ({ payload }) => {
     await sendNotification(context, configured, payload as Payload<'event.scheduler.notification.due'>)
-    sender?.wake()
+    wake()
   })
   await outbox.on('line-bot.final-summary', async () => {
     await sendSummary(context, configured)
-    sender?.wake()
+    wake()
   })
 }
 

@@ -327,6 +327,8 @@ export interface EventConfig {
   liff_id: string | null
   /** Version of the privacy notice that a pilgrim agrees to now */
   privacy_version: string
+  /** Public VAPID key for Web Push, base64url; null: Web Push is off */
+  push_key: string | null
   /** null: not known at the moment */
   status: ActivityStatus | null
   /** The organisers’ message about the status */
@@ -993,6 +995,20 @@ export interface PushAnswer {
   /** Before this push; null: unlimited, or LINE is not configured */
   quota_remaining: number | null
   left_out: ExcludedRecipients
+  /** Number of devices that get it by Web Push; they cost nothing */
+  devices: number
+}
+
+export interface PushDevice {
+  id: string
+  /** Host name of the browser’s push service */
+  push_service: string
+  created_at: Time
+}
+
+export interface PushDeviceList {
+  /** Oldest first */
+  items: PushDevice[]
 }
 
 export interface PushProgress {
@@ -1009,6 +1025,8 @@ export interface PushProgress {
   /** Number of calls to LINE so far */
   attempts: number
   left_out: ExcludedRecipients
+  /** Devices, beside the recipients of LINE */
+  web_push: WebPushProgress
   /** The most frequent errors */
   faults: {
     detail: string
@@ -1033,6 +1051,16 @@ export interface PushRequest {
   dry_run?: boolean | null
   /** Sends even if it exceeds the monthly quota */
   force?: boolean | null
+}
+
+export interface PushSubscriptionRequest {
+  user_id: UserId
+  /** Address at the browser’s push service; others than the known ones get 400 */
+  endpoint: HttpsUrl
+  keys: {
+    p256dh: string
+    auth: string
+  }
 }
 
 export interface ReadBoardAnswer {
@@ -1108,6 +1136,8 @@ export interface SentMessage {
   /** Number of calls to LINE so far */
   attempts: number
   left_out: ExcludedRecipients
+  /** Devices, beside the recipients of LINE */
+  web_push: WebPushProgress
   created_at: Time
   created_by: string | null
   completed_at: Time | null
@@ -1426,6 +1456,10 @@ export interface TrackerRequest {
   label?: string | null
 }
 
+export interface UnsubscribeFromPushAnswer {
+  id: string
+}
+
 export interface UploadScreenshotForm {
   /** The picture */
   file: string
@@ -1515,6 +1549,8 @@ export interface UserDetail {
     status: string
     created_at: Time
   }[]
+  /** Number of devices that get the event’s messages by Web Push */
+  push_devices: number
   /** The pilgrim’s tracker apps, oldest first, without their keys */
   trackers: Tracker[]
   /** The pilgrim’s links, newest first, without their addresses, which are the pilgrim’s to give */
@@ -1624,6 +1660,14 @@ export interface UserSyncRequest {
   } | null
   /** Self-reported kilometres by mode; an unknown mode counts as bus */
   transport?: Record<string, number> | null
+}
+
+export interface WebPushProgress {
+  /** Taken by the push service of the browser, which delivers within a day or never */
+  sent: number
+  waiting: number
+  /** Refused for good, or the device was gone */
+  failed: number
 }
 
 /** Every operation: what it takes, and what it answers. */
@@ -1882,6 +1926,13 @@ export interface Operations {
       cause?: Cause
     }
     data: ListMessagesAnswer
+  }
+  /** The devices of a pilgrim that get the event’s messages by Web Push */
+  listPushSubscriptions: {
+    input: {
+      user_id?: UserId
+    }
+    data: PushDeviceList
   }
   /** Role assignments */
   listRoles: {
@@ -2249,6 +2300,11 @@ export interface Operations {
     input: Caller<Survey>
     data: SubmitAnswer
   }
+  /** Sends the event’s messages to this device by Web Push. Safe to repeat: one device has one subscription. A pilgrim has at most 10; one more replaces the oldest */
+  subscribeToPush: {
+    input: Caller<PushSubscriptionRequest>
+    data: PushDevice
+  }
   /** Updates profile data and self-reported figures; returns the whole profile */
   syncProfile: {
     input: Caller<UserSyncRequest>
@@ -2258,6 +2314,14 @@ export interface Operations {
   syncTrack: {
     input: Caller<TrackBatch>
     data: TrackSyncAnswer
+  }
+  /** Ends the messages to a device */
+  unsubscribeFromPush: {
+    input: {
+      id: string
+      user_id?: UserId
+    }
+    data: UnsubscribeFromPushAnswer
   }
   /** Changes the status or note of an item; fixed sets resolved_at, any other status clears it */
   updateFeedback: {
@@ -2311,6 +2375,7 @@ export const OPERATIONS = {
   listDeadLetters: 'GET /api/event/admin/dead-letters a',
   listFeedback: 'GET /api/event/feedback a',
   listMessages: 'GET /api/event/push a',
+  listPushSubscriptions: 'GET /api/event/push-subscriptions uq',
   listRoles: 'GET /api/event/admin/roles a',
   listShares: 'GET /api/event/shares uq',
   listSurveys: 'GET /api/event/admin/surveys a',
@@ -2367,8 +2432,10 @@ export const OPERATIONS = {
   submitFeedback: 'POST /api/event/feedback ub',
   submitSurvey: 'POST /api/event/submit ub',
   submitSurveyAlias: 'POST /api/event/survey ub',
+  subscribeToPush: 'POST /api/event/push-subscriptions ub',
   syncProfile: 'POST /api/event/user/sync ub',
   syncTrack: 'POST /api/event/track/sync ub',
+  unsubscribeFromPush: 'DELETE /api/event/push-subscriptions/{id} uq',
   updateFeedback: 'PATCH /api/event/feedback/{id} a',
   uploadScreenshot: 'POST /api/event/feedback-upload uhr',
 } as const

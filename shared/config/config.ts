@@ -6,6 +6,7 @@ import { validationMessage } from '#shared/http/validation-message.ts'
 import { parseTokens } from './admin-tokens.ts'
 import { readArea } from './read-area.ts'
 import { parseOrigins } from './origins.ts'
+import { KNOWN_PUSH_SERVICES, readPush } from './read-push.ts'
 import { readRoute } from './read-route.ts'
 import { type Environment, resolveFiles } from './resolve-files.ts'
 import { timeZone } from './time-zone.ts'
@@ -46,6 +47,10 @@ const Settings = z.object({
   EVENT_MAP_CROWD: z.coerce.number().int().min(1).max(10_000).optional(),
   EVENT_CORS_ORIGINS: z.string().default('*'),
   EVENT_ALERT_USER_ID: z.string().default(''),
+  EVENT_PUSH_PUBLIC_KEY: z.string().default(''),
+  EVENT_PUSH_PRIVATE_KEY: secret,
+  EVENT_PUSH_SUBJECT: z.string().default(''),
+  EVENT_PUSH_SERVICES: z.string().default(KNOWN_PUSH_SERVICES),
   EVENT_STARTS_AT: z.iso.datetime({ offset: true }).optional(),
   EVENT_ENDS_AT: z.iso.datetime({ offset: true }).optional(),
   EVENT_AREA: z.string().default(''),
@@ -185,8 +190,9 @@ export function readConfig(env: Environment) {
     faults.push('LINE_CHANNEL_SECRET: is required in production; without it anyone could send webhook events')
   if (s.EVENT_IDENTITY === 'line' && !s.LINE_LOGIN_CHANNEL_ID)
     faults.push('LINE_LOGIN_CHANNEL_ID: is required with EVENT_IDENTITY=line')
-  if (faults.length > 0) throw new ConfigError(faults)
   const publicUrl = s.EVENT_PUBLIC_URL ?? `https://localhost:${s.EVENT_PORT}`
+  const push = readPush(s, publicUrl, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
 
   return {
     env: s.EVENT_ENV,
@@ -220,6 +226,7 @@ export function readConfig(env: Environment) {
     objectsUrl: s.OBJECTS_URL,
     s3: s3Of(s),
     line: lineOf(s),
+    push,
   }
 }
 

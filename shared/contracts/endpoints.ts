@@ -21,6 +21,7 @@ import * as operations from './operations.ts'
 import * as ownData from './own-data.ts'
 import * as photos from './photos.ts'
 import * as profile from './profile.ts'
+import * as pushSubscriptions from './push-subscriptions.ts'
 import * as reports from './reports.ts'
 import * as stream from './stream.ts'
 import * as shares from './shares.ts'
@@ -56,6 +57,7 @@ const MODULES = [
   ledger,
   bot,
   messages,
+  pushSubscriptions,
   documentation,
   fields,
   gpsPoints,

@@ -11,6 +11,7 @@ export const EventConfig = z.object({
     .describe('line: a pilgrim’s requests need the ID token of LINE Login; open: an id that the app keeps'),
   liff_id: z.string().nullable().describe('LIFF app of the event; null where none is set'),
   privacy_version: z.string().describe('Version of the privacy notice that a pilgrim agrees to now'),
+  push_key: z.string().nullable().describe('Public VAPID key for Web Push, base64url; null: Web Push is off'),
   status: ActivityStatus.nullable().describe('null: not known at the moment'),
   message: z.string().nullable().describe('The organisers’ message about the status'),
   starts_at: Time.nullable(),

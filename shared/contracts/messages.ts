@@ -80,11 +80,20 @@ export const PushAnswer = z.object({
     .nullable()
     .describe('Before this push; null: unlimited, or LINE is not configured'),
   left_out: ExcludedRecipients,
+  devices: z.int().describe('Number of devices that get it by Web Push; they cost nothing'),
 })
 export type PushAnswer = z.infer<typeof PushAnswer>
 
 export const Cause = z.enum(['push', 'pause', 'summary', 'notification', 'alert'])
 export type Cause = z.infer<typeof Cause>
+
+/** Deliveries by Web Push, by their state. */
+export const WebPushProgress = z.object({
+  sent: z.int().describe('Taken by the push service of the browser, which delivers within a day or never'),
+  waiting: z.int(),
+  failed: z.int().describe('Refused for good, or the device was gone'),
+})
+export type WebPushProgress = z.infer<typeof WebPushProgress>
 
 export const PushProgress = z.object({
   id: z.string(),
@@ -98,6 +107,7 @@ export const PushProgress = z.object({
   skipped: z.int(),
   attempts: z.int().describe('Number of calls to LINE so far'),
   left_out: ExcludedRecipients,
+  web_push: WebPushProgress.describe('Devices, beside the recipients of LINE'),
   faults: z.array(z.object({ detail: z.string(), recipients: z.int() })).describe('The most frequent errors'),
   created_at: Time,
   created_by: z.string().nullable(),

@@ -9,6 +9,7 @@ import { OPERATION } from './examples/operation.ts'
 import { OWN_DATA } from './examples/own-data.ts'
 import { PEOPLE } from './examples/people.ts'
 import { PILGRIMS } from './examples/pilgrims.ts'
+import { PUSH_SUBSCRIPTIONS } from './examples/push-subscriptions.ts'
 import { REPORTS } from './examples/reports.ts'
 import { TRACKERS } from './examples/trackers.ts'
 import { SHARES } from './examples/shares.ts'
@@ -37,6 +38,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...OPERATION,
   ...OWN_DATA,
   ...PEOPLE,
+  ...PUSH_SUBSCRIPTIONS,
   ...REPORTS,
   ...TRACKERS,
   ...SHARES,

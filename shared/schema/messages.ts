@@ -13,6 +13,12 @@ import {
 } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
+/** What a device shows of a message. */
+export interface Notice {
+  readonly title: string
+  readonly body: string
+}
+
 /** Reachability and profile at LINE. A person without a row is reachable. */
 export const followers = pgTable('followers', {
   userId: text('user_id').primaryKey(),
@@ -63,6 +69,8 @@ export const messages = pgTable('messages', {
   state: text('state').notNull(),
   recipients: integer('recipients').notNull(),
   leftOut: jsonb('left_out').$type<Record<string, number>>().notNull(),
+  /** Title and text for Web Push by language; null: it goes to no device. */
+  notices: jsonb('notices').$type<Record<string, Notice>>(),
   createdBy: text('created_by'),
   createdAt: instant('created_at').notNull(),
   completedAt: instant('completed_at'),

@@ -14,6 +14,8 @@ export const PERSONAL_TABLES = [
   'share_cards',
   'shares',
   'trackers',
+  'push_subscriptions',
+  'push_deliveries',
   'pilgrim_totals',
   'pilgrim_days',
   'dead_letters',

@@ -85,7 +85,7 @@ describeOnServers('reading', () => {
       .replace('dead-letters/:id', 'dead-letters/1')
       .replaceAll(/:(\w+)/g, (_, name: string) => values[name]!)
     const query =
-      path.endsWith('/count') || path.endsWith('/trackers')
+      path.endsWith('/count') || path.endsWith('/trackers') || path.endsWith('/push-subscriptions')
         ? `?user_id=${userId}`
         : path.endsWith('/shares')
           ? `?user_id=${APP_ID}`

@@ -5,6 +5,7 @@ import { userSyncEndpoint } from '#shared/contracts/profile.ts'
 import { createTrackerEndpoint } from '#shared/contracts/trackers.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
+import { newDevice, newPushKeys } from '#tests/helpers/push-service.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { admin, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
@@ -37,6 +38,7 @@ const WRITES: readonly (readonly [path: string, body: object])[] = [
   ['participant-status', { status: 'active' }],
   ['shares', { live_hours: 1 }],
   ['trackers', { label: 'x' }],
+  ['push-subscriptions', newDevice('https://fcm.googleapis.com/fcm/send/').subscription],
 ]
 
 describeBothStacks(
@@ -115,6 +117,7 @@ describeBothStacks(
   },
   {
     EVENT_IDENTITY: 'line',
+    ...newPushKeys(),
     LINE_LOGIN_CHANNEL_ID: CHANNEL,
     LINE_API_BASE_URL: `http://127.0.0.1:${line.port}`,
   },

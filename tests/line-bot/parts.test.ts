@@ -9,7 +9,7 @@ import { cut } from '#services/line-bot/bot/flex.ts'
 import { languageOf } from '#shared/locales/choose-language.ts'
 import { menu, photoReply, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
 import { LOCALES } from '#shared/locales/bot-locales.ts'
-import { backoffMs } from '#services/line-bot/sending/send-messages.ts'
+import { backoffMs } from '#services/line-bot/sending/backoff.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
 
 describe('language', () => {

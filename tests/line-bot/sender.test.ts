@@ -65,6 +65,7 @@ describeOnServers('the sender', () => {
       selected: {
         byLanguage: new Map([['en', ids]]),
         count: people,
+        everybody: new Map(),
         leftOut: { unreachable: 0, withdrawn: 0, no_line_id: 0 },
       },
       content: () => [{ type: 'text', text: 'x' }],

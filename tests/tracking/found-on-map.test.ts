@@ -55,6 +55,8 @@ const LEFT_OUT = [
   '/api/event/docs/rapidoc.js',
   // When a tracker app was set up, and nothing of a place.
   '/api/event/trackers',
+  // When a device was registered, and nothing of a place.
+  '/api/event/push-subscriptions',
   // Only with a key that the pilgrim alone has.
   '/api/event/ingest/:key/traccar',
   '/api/event/ingest/:key/osmand',

@@ -18,6 +18,7 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     identity: config.identity,
     liff_id: config.line.liffId || null,
     privacy_version: PRIVACY_VERSION,
+    push_key: config.push?.publicKey ?? null,
     status: status?.status ?? null,
     message: status?.message ?? null,
     starts_at: instant(config.startsMs),

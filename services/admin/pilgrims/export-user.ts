@@ -33,7 +33,7 @@ async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: str
   for (let offset = 0; ; offset += PAGE) {
     // Table and order come from constants, never from a client.
     const rows = await db.sql.unsafe<{ row: string }[]>(
-      `SELECT (to_jsonb(t) - 'searchable' - 'key_hash')::text AS row FROM ${table} t WHERE user_id = $1 ORDER BY ${order} LIMIT ${PAGE} OFFSET ${offset}`,
+      `SELECT (to_jsonb(t) - 'searchable' - 'key_hash' - 'p256dh' - 'auth')::text AS row FROM ${table} t WHERE user_id = $1 ORDER BY ${order} LIMIT ${PAGE} OFFSET ${offset}`,
       [userId],
     )
     for (const { row } of rows) yield withApiTimes(row)

@@ -23,6 +23,7 @@ interface Single {
   readonly reachable_ms: number | null
   readonly privacy_version: string | null
   readonly consent_withdrawn: boolean | null
+  readonly push_devices: number
 }
 
 export interface UserRows {
@@ -47,6 +48,7 @@ const ms = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::
 const STATEMENT = `
   SELECT r.role, r.assigned_by AS role_by, ${ms('r.assigned_at')} AS role_ms,
          f.reachable, ${ms('f.changed_at')} AS reachable_ms, p.privacy_version, p.consent_withdrawn,
+    (SELECT count(*)::int FROM push_subscriptions WHERE user_id = u.user_id) AS push_devices,
     (SELECT coalesce(json_agg(c), '[]') FROM (
       SELECT ${ms('sent_at')} AS "sentMs", ${ms('recorded_at')} AS "recordedMs",
              ${ms('received_at')} AS "receivedMs", lat, lng, mode, in_range AS "inRange"

@@ -91,6 +91,7 @@ function fieldsOf(userId: string, { row }: Pilgrim, { single }: UserRows) {
     role_assigned_at: timeOrNull(single.role_ms),
     reachable: isLineUserId(userId) && single.reachable !== false,
     reachable_changed_at: timeOrNull(single.reachable_ms),
+    push_devices: single.push_devices,
     privacy_agreed: row?.privacyAgreed ?? false,
     privacy_agreed_at: timeOrNull(row?.privacyAgreedMs),
     privacy_version: single.privacy_version,

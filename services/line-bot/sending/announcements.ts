@@ -10,7 +10,7 @@ import { carbonMg } from '#shared/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
-import { messages } from '#shared/schema/messages.ts'
+import { messages, type Notice } from '#shared/schema/messages.ts'
 import { ending } from '#shared/schema/operations.ts'
 import { pilgrimTotals } from '#shared/schema/totals.ts'
 import { selectRecipients } from './audience.ts'
@@ -33,19 +33,29 @@ interface Announcement {
   /** The buffer as it was before the transaction. */
   readonly buffer: RecipientBuffer
   readonly content: (language: Language) => readonly Message[]
+  readonly notice: (language: Language) => Notice
 }
 
 /** Plans the message. Repeated calls plan it once. */
 async function announce(
-  { now }: ServiceContext,
+  { config, now }: ServiceContext,
   tx: Writer,
   configured: boolean,
-  { audience, buffer, ...announcement }: Announcement,
+  { audience, buffer, notice, ...announcement }: Announcement,
 ): Promise<void> {
   await lockRecipients(tx)
   const selected = await selectRecipients(tx, { audience }, now(), buffer)
-  await planMessage(tx, { ...announcement, audience: { audience }, selected, configured, nowMs: now() })
+  await planMessage(tx, {
+    ...announcement,
+    ...(config.push === null ? {} : { notice }),
+    audience: { audience },
+    selected,
+    configured,
+    nowMs: now(),
+  })
 }
+
+const noticeOf = ({ config }: ServiceContext, body: string): Notice => ({ title: config.eventName, body })
 
 const text = (content: string): Message[] => [{ type: 'text', text: content }]
 
@@ -63,6 +73,7 @@ export async function notifyVolunteers(
       audience: 'volunteers',
       buffer,
       content: (language) => text(LOCALES[language].paused(message)),
+      notice: (language) => noticeOf(context, LOCALES[language].paused(message)),
     }),
   )
 }
@@ -81,6 +92,7 @@ export async function sendNotification(
       audience: slot.audience,
       buffer,
       content: (language) => text(textIn(slot.text, language)),
+      notice: (language) => noticeOf(context, textIn(slot.text, language)),
     }),
   )
 }
@@ -107,6 +119,10 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
       audience: 'all',
       buffer,
       content: (language) => [summaryCard(language, config.eventName, figures)],
+      notice: (language) => ({
+        title: LOCALES[language].summaryTitle(config.eventName),
+        body: LOCALES[language].summary(figures),
+      }),
     })
     await recordProgress(tx)
   })

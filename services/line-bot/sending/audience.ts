@@ -27,6 +27,8 @@ interface Row extends Record<string, unknown> {
 export interface Selected {
   readonly byLanguage: ReadonlyMap<Language, readonly string[]>
   readonly count: number
+  /** Everybody who has not withdrawn, with LINE or without: their devices get it by Web Push. */
+  readonly everybody: ReadonlyMap<Language, readonly string[]>
   readonly leftOut: ExcludedRecipients
 }
 
@@ -121,19 +123,19 @@ async function withBuffer(
 
 function sorted(rows: readonly Row[]): Selected {
   const byLanguage = new Map<Language, string[]>()
+  const everyone = new Map<Language, string[]>()
   const leftOut = { unreachable: 0, withdrawn: 0, no_line_id: 0 }
   let count = 0
   for (const { user_id: userId, language, withdrawn, reachable } of rows) {
+    const theirs = languageOf(language)
+    if (!withdrawn) everyone.getOrInsertComputed(theirs, () => []).push(userId)
     if (!isLineUserId(userId)) leftOut.no_line_id++
     else if (withdrawn) leftOut.withdrawn++
     else if (!reachable) leftOut.unreachable++
     else {
       count++
-      const theirs = languageOf(language)
-      const sameLanguage = byLanguage.get(theirs)
-      if (sameLanguage === undefined) byLanguage.set(theirs, [userId])
-      else sameLanguage.push(userId)
+      byLanguage.getOrInsertComputed(theirs, () => []).push(userId)
     }
   }
-  return { byLanguage, count, leftOut }
+  return { byLanguage, count, everybody: everyone, leftOut }
 }

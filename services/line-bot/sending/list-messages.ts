@@ -6,12 +6,14 @@ import {
   Cause as AnyCause,
   ExcludedRecipients,
   type SentMessage,
+  type WebPushProgress,
 } from '#shared/contracts/messages.ts'
 import { type PageQuery, time } from '#shared/contracts/fields.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { textOfMessage } from '#shared/line/text-of-message.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
+import { countDeliveries, NO_DELIVERIES } from '../web-push/count-deliveries.ts'
 
 type Row = typeof messages.$inferSelect
 
@@ -40,14 +42,12 @@ export async function listMessages(
       .orderBy(desc(messages.createdAt), desc(messages.id))
       .limit(limit + 1),
   )
-  const counts = await countStates(
-    context,
-    rows.map(({ id }) => id),
-  )
+  const ids = rows.map(({ id }) => id)
+  const [counts, deliveries] = await Promise.all([countStates(context, ids), countDeliveries(context, ids)])
   return pageOf(
     rows,
     limit,
-    (row) => shown(row, counts.get(row.id)),
+    (row) => shown(row, counts.get(row.id), deliveries.get(row.id)),
     (row) => encodeCursor(list, [time(row.createdAt.getTime()), row.id]),
   )
 }
@@ -85,7 +85,11 @@ async function countStates({ db }: ServiceContext, ids: readonly string[]): Prom
   return new Map(rows.map(({ id, ...counts }) => [id, counts]))
 }
 
-function shown(row: Row, { body, ...counts }: Counts = NONE): SentMessage {
+function shown(
+  row: Row,
+  { body, ...counts }: Counts = NONE,
+  webPush: WebPushProgress = NO_DELIVERIES,
+): SentMessage {
   return {
     id: row.id,
     cause: AnyCause.parse(row.cause),
@@ -94,6 +98,7 @@ function shown(row: Row, { body, ...counts }: Counts = NONE): SentMessage {
     recipients: row.recipients,
     ...counts,
     left_out: ExcludedRecipients.parse(row.leftOut),
+    web_push: webPush,
     created_at: time(row.createdAt.getTime()),
     created_by: row.createdBy,
     completed_at: row.completedAt === null ? null : time(row.completedAt.getTime()),

@@ -5,7 +5,8 @@ import type { Language } from '#shared/contracts/bot.ts'
 import type { Cause, ExcludedRecipients, Recipients } from '#shared/contracts/messages.ts'
 import { type Message, MULTICAST_MAX } from '#shared/line/line-client.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
-import { messageChunks, messages } from '#shared/schema/messages.ts'
+import { messageChunks, messages, type Notice } from '#shared/schema/messages.ts'
+import { planDeliveries } from '../web-push/plan-deliveries.ts'
 import type { Selected } from './audience.ts'
 
 /** Rows of one insert; a chunk has 500 recipients. */
@@ -17,6 +18,8 @@ export interface Plan {
   readonly causeKey: string
   readonly audience: Recipients
   readonly selected: Selected
+  /** What devices show, by Web Push; absent: it goes to none. */
+  readonly notice?: ((language: Language) => Notice) | undefined
   readonly content: (language: Language) => readonly Message[]
   readonly forced?: boolean
   /** False without LINE credentials: the message is stored as skipped. */
@@ -64,6 +67,7 @@ export async function planMessage(tx: Writer, plan: Plan): Promise<Planned | nul
     .returning({ id: messages.id })
   if (row === undefined) return null
   await insertChunks(tx, row.id, plan, at)
+  if (plan.notice !== undefined) await planDeliveries(tx, row.id, selected.everybody, plan.notice, nowMs)
   return { id: row.id, recipients: selected.count, leftOut: selected.leftOut }
 }
 

@@ -5,6 +5,7 @@ import { time } from '#shared/contracts/fields.ts'
 import { Cause, ExcludedRecipients, PushProgress } from '#shared/contracts/messages.ts'
 import { notFound } from '#shared/http/errors.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
+import { countDeliveries, NO_DELIVERIES } from '../web-push/count-deliveries.ts'
 
 const FAULTS_SHOWN = 10
 
@@ -14,6 +15,7 @@ export async function readProgress(context: ServiceContext, id: string): Promise
   const [message] = await db.read(() => db.orm.select().from(messages).where(eq(messages.id, id)))
   if (message === undefined) throw notFound('There is no message with this id.')
   const counts = await countStates(context, id)
+  const deliveries = await countDeliveries(context, [id])
   return {
     id,
     cause: Cause.parse(message.cause),
@@ -22,6 +24,7 @@ export async function readProgress(context: ServiceContext, id: string): Promise
     recipients: message.recipients,
     ...counts,
     left_out: ExcludedRecipients.parse(message.leftOut),
+    web_push: deliveries.get(id) ?? NO_DELIVERIES,
     faults: await readFaults(context, id),
     created_at: time(message.createdAt.getTime()),
     created_by: message.createdBy,

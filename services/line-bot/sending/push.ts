@@ -10,6 +10,8 @@ import { errorFields } from '#shared/runtime/log.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { withoutErased } from '#shared/pilgrims/person-lock.ts'
 import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
+import type { Notice } from '#shared/schema/messages.ts'
+import { countDevices } from '../web-push/plan-deliveries.ts'
 import { selectRecipients } from './audience.ts'
 import { card, paragraph } from '../bot/flex.ts'
 import { checkImage } from './check-image.ts'
@@ -39,12 +41,15 @@ export async function push(
     const audience = recipientsOf({ ...request, user_ids: named })
     const selected = await selectRecipients(tx, audience, now(), buffer)
     const remaining = quota === null ? null : Math.max(0, quota - (await undecided(tx)))
+    const notice = noticeOf(context, request)
+    const devices = notice === undefined ? 0 : await countDevices(tx, selected.everybody)
     const answer = (planned: Planned | null): PushAnswer => ({
       id: planned?.id ?? null,
       recipients: selected.count,
       cost: selected.count,
       quota_remaining: remaining,
       left_out: selected.leftOut,
+      devices,
     })
     if (request.dry_run === true) return answer(null)
     if (remaining !== null && selected.count > remaining && request.force !== true)
@@ -57,6 +62,7 @@ export async function push(
       audience,
       selected,
       content: () => contentOf(request),
+      notice: notice && (() => notice),
       forced: request.force === true,
       configured: line !== null,
       createdBy: operator.name,
@@ -105,6 +111,10 @@ const recipientsOf = ({ audience, hours, user_ids }: PushRequest): Recipients =>
   ...(audience === 'inactive' ? { hours: hours ?? INACTIVE_HOURS } : {}),
   ...(user_ids == null ? {} : { user_ids }),
 })
+
+/** Undefined while Web Push is off, and for a picture without text. */
+const noticeOf = ({ config }: ServiceContext, { title, text }: PushRequest): Notice | undefined =>
+  config.push === null || text == null ? undefined : { title: title ?? config.eventName, body: text }
 
 /** With a title the message is one card. Without a title the picture comes before the text. */
 function contentOf({ title, text, image_url: image }: PushRequest): Message[] {

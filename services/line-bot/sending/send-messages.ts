@@ -4,79 +4,34 @@
  */
 import { and, asc, eq, gt, lte, ne, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { errorFields } from '#shared/runtime/log.ts'
 import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/line/line-client.ts'
 import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { messageChunks, messages } from '#shared/schema/messages.ts'
 import { type Chunk, lockChunk, recordRefusal, recordDelivery, splitChunk } from './record-delivery.ts'
+import { backoffMs } from './backoff.ts'
+import { createSendingLoop, type Sender } from './sending-loop.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
-/** Finds messages that another replica planned, and retries that have become due. */
-const POLL_MS = 2_000
 const LOCK = 'line-sender'
 /** Longer than one call and its writes take. */
 const LOCK_MS = 15_000
-const FIRST_BACKOFF_MS = 1_000
-const MAX_BACKOFF_MS = 60_000
-
-/** Exponential back-off from 1 s to 60 s with 50 % jitter, so that chunks are not retried together. */
-export function backoffMs(attempts: number, random: () => number = Math.random): number {
-  const full = Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, attempts - 1), MAX_BACKOFF_MS)
-  return full * (0.5 + random() / 2)
-}
-
-export interface Sender {
-  start(): void
-  /** A new message is stored. */
-  wake(): void
-  stop(): Promise<void>
-}
 
 export function createSender(context: ServiceContext, line: Line): Sender {
-  const { kv, log } = context
-  let open = true
-  let woken = Promise.withResolvers<void>()
-  let running: Promise<void> = Promise.resolve()
-
-  const drain = async (): Promise<void> => {
+  const { kv } = context
+  const drain = async (isOpen: () => boolean): Promise<void> => {
     // Without the kv two replicas may send at the same time. The retry keys prevent duplicates; only calls are
     // wasted.
     const lock = await kv.lock(LOCK, LOCK_MS).catch(() => '')
     if (lock === null) return
     try {
-      while (open && (await sendNext(context, line)))
+      while (isOpen() && (await sendNext(context, line)))
         if (lock !== '' && !(await kv.renewLock(LOCK, lock, LOCK_MS).catch(() => true))) return
     } finally {
       if (lock !== '') await kv.unlock(LOCK, lock).catch(() => undefined)
     }
   }
 
-  const run = async (): Promise<void> => {
-    while (open) {
-      woken = Promise.withResolvers<void>()
-      try {
-        await drain()
-      } catch (error) {
-        if (!isDatabaseUnavailable(error)) log.error('messages could not be sent', errorFields(error))
-      }
-      const timer = setTimeout(woken.resolve, POLL_MS)
-      await woken.promise
-      clearTimeout(timer)
-    }
-  }
-
-  return {
-    start() {
-      running = run()
-    },
-    wake: () => woken.resolve(),
-    async stop() {
-      open = false
-      woken.resolve()
-      await running
-    },
-  }
+  return createSendingLoop(context, drain)
 }
 
 /** Sends the chunk that has been due longest. @returns false when none is due */

@@ -27,6 +27,7 @@ const SENT = {
   skipped: 0,
   attempts: 2,
   left_out: LEFT_OUT,
+  web_push: { sent: 95, waiting: 0, failed: 1 },
   created_at: '2026-04-12T06:30:00.000Z',
   created_by: 'lin',
   completed_at: '2026-04-12T06:30:04.000Z',
@@ -70,7 +71,7 @@ export const MESSAGES = {
   },
   sendPush: {
     body: { audience: 'all', text: '下午三點後有雷雨，請就近休息。', dry_run: false },
-    answer: { id: PUSH, recipients: 812, cost: 812, quota_remaining: 4188, left_out: LEFT_OUT },
+    answer: { id: PUSH, recipients: 812, cost: 812, quota_remaining: 4188, left_out: LEFT_OUT, devices: 96 },
   },
   listMessages: {
     query: { limit: 50 },

@@ -10,6 +10,7 @@ export const OWN_DATA = {
       identity: 'open',
       liff_id: null,
       privacy_version: '2026-1',
+      push_key: null,
       status: 'active',
       message: null,
       starts_at: '2026-04-12T00:00:00.000Z',

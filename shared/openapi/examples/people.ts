@@ -75,6 +75,7 @@ export const PEOPLE = {
         },
       ],
       recent_feedback: [{ id: 1, category: 'route', status: 'new', created_at: '2026-04-12T02:00:00.000Z' }],
+      push_devices: 1,
       trackers: [],
       shares: [
         {

@@ -1,0 +1,62 @@
+/** The loop of a sender: it sends what is due, when it is woken and every two seconds. */
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+
+/** Finds messages that another replica planned, and retries that have become due. */
+const POLL_MS = 2_000
+
+export interface Sender {
+  start(): void
+  /** A new message is stored. */
+  wake(): void
+  stop(): Promise<void>
+}
+
+/** @param drain sends what is due, as long as `isOpen` */
+export function createSendingLoop(
+  { log }: Pick<ServiceContext, 'log'>,
+  drain: (isOpen: () => boolean) => Promise<void>,
+): Sender {
+  let open = true
+  let woken = Promise.withResolvers<void>()
+  let running: Promise<void> = Promise.resolve()
+
+  const run = async (): Promise<void> => {
+    while (open) {
+      woken = Promise.withResolvers<void>()
+      try {
+        await drain(() => open)
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) log.error('messages could not be sent', errorFields(error))
+      }
+      const timer = setTimeout(woken.resolve, POLL_MS)
+      await woken.promise
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    start() {
+      running = run()
+    },
+    wake: () => woken.resolve(),
+    async stop() {
+      open = false
+      woken.resolve()
+      await running
+    },
+  }
+}
+
+/** Several senders as one; those that are off are null. */
+export function joinSenders(...given: readonly (Sender | null)[]): Sender {
+  const senders = given.filter((sender) => sender !== null)
+  return {
+    start: () => senders.forEach((sender) => sender.start()),
+    wake: () => senders.forEach((sender) => sender.wake()),
+    async stop() {
+      await Promise.all(senders.map((sender) => sender.stop()))
+    },
+  }
+}

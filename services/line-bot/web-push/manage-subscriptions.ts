@@ -1,0 +1,113 @@
+/** A pilgrim's devices for Web Push: added, listed, removed. */
+import { createECDH } from 'node:crypto'
+import { and, asc, eq, inArray, ne } from 'drizzle-orm'
+import type { PushSettings } from '#shared/config/read-push.ts'
+import { time } from '#shared/contracts/fields.ts'
+import {
+  MAX_PUSH_SUBSCRIPTIONS,
+  type PushDevice,
+  type PushDeviceList,
+  type PushSubscriptionRequest,
+} from '#shared/contracts/push-subscriptions.ts'
+import { conflict, invalid, notFound } from '#shared/http/errors.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { pushSubscriptions } from '#shared/schema/push.ts'
+import { isAllowedService } from './push-service.ts'
+
+type Row = typeof pushSubscriptions.$inferSelect
+
+/**
+ * Adds a device. The same device again gets the same subscription, with the keys of now. A device that belonged to
+ * another pilgrim is theirs no more, because a browser has one subscription.
+ * @throws Refusal 400 for an address that no known push service has, or for a key that is none; 409 while Web Push is
+ * off, or when the pilgrim was erased since the request came
+ */
+export async function subscribe(
+  { config, db, now }: ServiceContext,
+  { user_id: userId, endpoint, keys }: PushSubscriptionRequest,
+): Promise<PushDevice> {
+  const nowMs = now()
+  if (config.push === null) throw conflict('This event sends no messages by Web Push.')
+  checkDevice(config.push, endpoint, keys.p256dh)
+  const row = await db.orm.transaction(async (tx) => {
+    await ensurePilgrim(tx, userId, nowMs)
+    // Two requests at the same time count one after the other.
+    await tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+    // Another pilgrim's deliveries refer to the old id.
+    await tx
+      .delete(pushSubscriptions)
+      .where(and(eq(pushSubscriptions.endpoint, endpoint), ne(pushSubscriptions.userId, userId)))
+    const [stored] = await tx
+      .insert(pushSubscriptions)
+      .values({ id: crypto.randomUUID(), userId, endpoint, ...keys, createdAt: new Date(nowMs) })
+      .onConflictDoUpdate({ target: pushSubscriptions.endpoint, set: { userId, ...keys } })
+      .returning()
+    await removeOldest(tx, stored!)
+    return stored!
+  })
+  return shown(row)
+}
+
+function checkDevice({ services }: PushSettings, endpoint: string, p256dh: string): void {
+  if (!isAllowedService(services, endpoint))
+    throw invalid('endpoint: is not an address of a push service that this event sends to')
+  const own = createECDH('prime256v1')
+  own.generateKeys()
+  try {
+    own.computeSecret(p256dh, 'base64url')
+  } catch {
+    throw invalid('keys.p256dh: is no point of the curve P-256')
+  }
+}
+
+/** Removes the oldest devices beyond the bound, never the one of this request. */
+async function removeOldest(tx: Writer, { id, userId }: Row): Promise<void> {
+  const others = await tx
+    .select({ id: pushSubscriptions.id })
+    .from(pushSubscriptions)
+    .where(and(eq(pushSubscriptions.userId, userId), ne(pushSubscriptions.id, id)))
+    .orderBy(asc(pushSubscriptions.createdAt), asc(pushSubscriptions.id))
+  const surplus = others.slice(0, Math.max(0, others.length + 1 - MAX_PUSH_SUBSCRIPTIONS))
+  if (surplus.length === 0) return
+  await tx.delete(pushSubscriptions).where(
+    inArray(
+      pushSubscriptions.id,
+      surplus.map((one) => one.id),
+    ),
+  )
+}
+
+/** Lists the devices of a pilgrim, oldest first. */
+export async function listSubscriptions({ db }: ServiceContext, userId: string): Promise<PushDeviceList> {
+  const rows = await db.read(() =>
+    db.orm
+      .select()
+      .from(pushSubscriptions)
+      .where(eq(pushSubscriptions.userId, userId))
+      .orderBy(asc(pushSubscriptions.createdAt), asc(pushSubscriptions.id)),
+  )
+  return { items: rows.map(shown) }
+}
+
+/** @throws Refusal 404 when the pilgrim has no such device */
+export async function unsubscribe(
+  { db }: ServiceContext,
+  userId: string,
+  id: string,
+): Promise<{ id: string }> {
+  const gone = await db.orm
+    .delete(pushSubscriptions)
+    .where(and(eq(pushSubscriptions.id, id), eq(pushSubscriptions.userId, userId)))
+    .returning({ id: pushSubscriptions.id })
+  if (gone.length === 0) throw notFound('There is no such device; it may have been removed already.')
+  return { id }
+}
+
+const shown = ({ id, endpoint, createdAt }: Row): PushDevice => ({
+  id,
+  push_service: new URL(endpoint).hostname,
+  created_at: time(createdAt.getTime()),
+})

@@ -1,0 +1,40 @@
+/** Plans a message for the devices of its audience, in the transaction that stores the message. */
+import { eq, sql } from 'drizzle-orm'
+import type { Language } from '#shared/contracts/bot.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { messages, type Notice } from '#shared/schema/messages.ts'
+
+/** People by language. */
+export type People = ReadonlyMap<Language, readonly string[]>
+
+const idsOf = (people: readonly string[]) => sql`
+  SELECT jsonb_array_elements_text(${JSON.stringify(people)}::text::jsonb)`
+
+/** The number of devices of these people. */
+export async function countDevices(tx: Writer, people: People): Promise<number> {
+  const [row] = await tx.execute<{ n: number }>(sql`
+    SELECT count(*)::int AS n FROM push_subscriptions WHERE user_id IN (${idsOf([...people.values()].flat())})`)
+  return row!.n
+}
+
+/** Stores a delivery for each device of these people. The caller holds `lockRecipients`. */
+export async function planDeliveries(
+  tx: Writer,
+  messageId: string,
+  people: People,
+  notice: (language: Language) => Notice,
+  nowMs: number,
+): Promise<void> {
+  const at = new Date(nowMs).toISOString()
+  const notices: Record<string, Notice> = {}
+  for (const [language, ids] of people) {
+    const planned = await tx.execute(sql`
+      INSERT INTO push_deliveries (message_id, subscription_id, user_id, language, state, created_at, due_at)
+      SELECT ${messageId}::uuid, id, user_id, ${language}::text, 'waiting', ${at}::timestamptz, ${at}::timestamptz
+      FROM push_subscriptions WHERE user_id IN (${idsOf(ids)}) ORDER BY id
+      RETURNING id`)
+    if (planned.length > 0) notices[language] = notice(language)
+  }
+  if (Object.keys(notices).length > 0)
+    await tx.update(messages).set({ notices }).where(eq(messages.id, messageId))
+}

@@ -1,0 +1,88 @@
+/**
+ * One call to the push service of a browser (RFC 8030), encrypted for the device (RFC 8291) and signed (RFC 8292).
+ * The address comes from a client: only hosts of the settings are called, by https, and redirects are not followed.
+ */
+import webPush from 'web-push'
+import type { PushSettings } from '#shared/config/read-push.ts'
+
+/** A message is worth nothing a day later. */
+export const WORTH_MS = 86_400_000
+const TIMEOUT_MS = 10_000
+/** A service that asks for a longer wait is asked again after this time. */
+const MAX_WAIT_MS = 3_600_000
+
+export interface Device {
+  readonly endpoint: string
+  readonly p256dh: string
+  readonly auth: string
+}
+
+/** What became of a call. `gone`: the device has no subscription any more. `detail` names no device. */
+export type Delivery =
+  | { readonly outcome: 'accepted' }
+  | { readonly outcome: 'gone' | 'refused'; readonly detail: string }
+  | { readonly outcome: 'later'; readonly detail: string; readonly waitMs: number }
+
+/** Whether an address belongs to one of these push services. */
+export function isAllowedService(services: readonly string[], address: string): boolean {
+  const { protocol, host, username, password } = new URL(address)
+  if (protocol !== 'https:' || username !== '' || password !== '') return false
+  return services.some((service) =>
+    service.startsWith('*.') ? host.endsWith(service.slice(1)) : host === service,
+  )
+}
+
+/** Sends a text to a device. Never rejects. @param ttlMs for how long the service keeps it for a device that is off */
+export async function callPushService(
+  settings: PushSettings,
+  { endpoint, p256dh, auth }: Device,
+  text: string,
+  ttlMs: number,
+): Promise<Delivery> {
+  // The setting may have changed since the device was added.
+  if (!isAllowedService(settings.services, endpoint))
+    return { outcome: 'refused', detail: 'the push service is not one of EVENT_PUSH_SERVICES' }
+  const { host } = new URL(endpoint)
+  let request: webPush.RequestDetails
+  try {
+    const { subject, publicKey, privateKey } = settings
+    request = webPush.generateRequestDetails({ endpoint, keys: { p256dh, auth } }, text, {
+      vapidDetails: { subject, publicKey, privateKey },
+      TTL: Math.max(0, Math.floor(ttlMs / 1_000)),
+      urgency: 'high',
+    })
+  } catch {
+    return { outcome: 'refused', detail: 'the message can not be encrypted for this device' }
+  }
+  try {
+    const answer = await fetch(endpoint, {
+      method: 'POST',
+      headers: request.headers,
+      body: new Uint8Array(request.body!),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    await answer.body?.cancel()
+    return deliveryOf(host, answer)
+  } catch (error) {
+    const reason = error instanceof Error && error.name === 'TimeoutError' ? 'in time' : 'at all'
+    return { outcome: 'later', detail: `${host} did not answer ${reason}`, waitMs: 0 }
+  }
+}
+
+function deliveryOf(host: string, { status, headers }: Response): Delivery {
+  const detail = `${host} answered ${status}`
+  if (status >= 200 && status < 300) return { outcome: 'accepted' }
+  if (status === 404 || status === 410) return { outcome: 'gone', detail }
+  if (status === 408 || status === 429 || status >= 500)
+    return { outcome: 'later', detail, waitMs: waitOf(headers.get('retry-after')) }
+  return { outcome: 'refused', detail }
+}
+
+/** The wait of a `Retry-After`, which is a number of seconds or a date. */
+function waitOf(retryAfter: string | null): number {
+  if (retryAfter === null) return 0
+  const seconds = Number(retryAfter)
+  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(retryAfter) - Date.now()
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_WAIT_MS) : 0
+}

@@ -1,0 +1,135 @@
+/**
+ * Sends deliveries that are due. A replica claims them before it calls: each is due again only after the time that
+ * calls take, so no two replicas send one, and one that a killed process had claimed is sent again. A device shows a
+ * repeated message once, because it replaces the one with the same tag.
+ */
+import { and, eq, sql } from 'drizzle-orm'
+import type { PushSettings } from '#shared/config/read-push.ts'
+import { cutText } from '#shared/contracts/fields.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Notice } from '#shared/schema/messages.ts'
+import { pushDeliveries, pushSubscriptions } from '#shared/schema/push.ts'
+import { backoffMs } from '../sending/backoff.ts'
+import { callPushService, type Delivery, type Device, WORTH_MS } from './push-service.ts'
+
+/** Calls at the same time. */
+const AT_ONCE = 20
+/** Longer than the calls of one round and their writes take. */
+const CLAIM_MS = 30_000
+/** A push service takes 4,096 bytes. Encryption adds 103, and JSON the rest. */
+const MAX_BODY_BYTES = 3_000
+
+interface Claimed extends Record<string, unknown> {
+  readonly id: number
+  readonly message_id: string
+  readonly subscription_id: string
+  readonly attempts: number
+  readonly planned_ms: number
+  readonly notice: Notice | null
+  readonly withdrawn: boolean
+  /** Null: the device was removed. */
+  readonly endpoint: string | null
+  readonly p256dh: string | null
+  readonly auth: string | null
+}
+
+/** Sends the deliveries that have been due longest. @returns false when none was due */
+export async function sendDeliveries(context: ServiceContext, settings: PushSettings): Promise<boolean> {
+  const claimed = await claim(context)
+  await Promise.all(claimed.map((one) => send(context, settings, one)))
+  return claimed.length > 0
+}
+
+async function claim({ db, now }: ServiceContext): Promise<readonly Claimed[]> {
+  const nowMs = now()
+  const at = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
+  const rows = await db.orm.execute<{ id: number }>(sql`
+    UPDATE push_deliveries SET attempts = attempts + 1, due_at = ${at(nowMs + CLAIM_MS)}
+    WHERE id IN (
+      SELECT id FROM push_deliveries WHERE state = 'waiting' AND due_at <= ${at(nowMs)}
+      ORDER BY due_at, id LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
+    RETURNING id::float8 AS id`)
+  if (rows.length === 0) return []
+  const ids = JSON.stringify(rows.map(({ id }) => id))
+  return db.orm.execute<Claimed>(sql`
+    SELECT d.id::float8 AS id, d.message_id, d.subscription_id, d.attempts, m.notices->d.language AS notice,
+           (extract(epoch FROM d.created_at) * 1000)::float8 AS planned_ms,
+           coalesce(p.participant_status = 'withdrawn', true) AS withdrawn, s.endpoint, s.p256dh, s.auth
+    FROM push_deliveries d
+    JOIN messages m ON m.id = d.message_id
+    LEFT JOIN push_subscriptions s ON s.id = d.subscription_id AND s.user_id = d.user_id
+    LEFT JOIN pilgrims p ON p.user_id = d.user_id
+    WHERE d.id IN (SELECT value::bigint FROM jsonb_array_elements_text(${ids}::text::jsonb))`)
+}
+
+async function send(context: ServiceContext, settings: PushSettings, one: Claimed): Promise<void> {
+  const { metrics, now } = context
+  const { endpoint, p256dh, auth, notice } = one
+  const leftMs = one.planned_ms + WORTH_MS - now()
+  if (endpoint === null || p256dh === null || auth === null || notice === null)
+    return settle(context, one, 'failed', 'the device was removed')
+  if (one.withdrawn) return settle(context, one, 'failed', 'the pilgrim has withdrawn')
+  if (leftMs <= 0) return settle(context, one, 'failed', 'not delivered within a day')
+  const device: Device = { endpoint, p256dh, auth }
+  const delivery = await callPushService(settings, device, payloadOf(one.message_id, notice), leftMs)
+  metrics.count('event_web_push_calls_total', 'Calls to push services of browsers, by outcome', {
+    outcome: delivery.outcome,
+  })
+  await record(context, one, device, delivery)
+}
+
+async function record(
+  context: ServiceContext,
+  one: Claimed,
+  { endpoint }: Device,
+  delivery: Delivery,
+): Promise<void> {
+  const { db, log, now } = context
+  switch (delivery.outcome) {
+    case 'accepted':
+      return settle(context, one, 'sent')
+    case 'gone':
+      // Not a device that has subscribed again meanwhile.
+      await db.orm
+        .delete(pushSubscriptions)
+        .where(and(eq(pushSubscriptions.id, one.subscription_id), eq(pushSubscriptions.endpoint, endpoint)))
+      return settle(context, one, 'failed', delivery.detail)
+    case 'refused':
+      log.warn('a push service refuses a message', {
+        message_id: one.message_id,
+        detail: delivery.detail,
+      })
+      return settle(context, one, 'failed', delivery.detail)
+    case 'later': {
+      const dueAt = new Date(now() + Math.max(delivery.waitMs, backoffMs(one.attempts)))
+      await db.orm
+        .update(pushDeliveries)
+        .set({ dueAt, detail: delivery.detail })
+        .where(and(eq(pushDeliveries.id, one.id), eq(pushDeliveries.state, 'waiting')))
+    }
+  }
+}
+
+/** Of a person who was erased meanwhile there is no row any more. */
+async function settle(
+  { db, now }: ServiceContext,
+  { id }: Claimed,
+  state: 'sent' | 'failed',
+  detail: string | null = null,
+): Promise<void> {
+  await db.orm
+    .update(pushDeliveries)
+    .set({ state, detail, settledAt: new Date(now()) })
+    .where(and(eq(pushDeliveries.id, id), eq(pushDeliveries.state, 'waiting')))
+}
+
+/** What the app's service worker reads. The tag is the message's, so that a device shows it once. */
+const payloadOf = (messageId: string, { title, body }: Notice): string =>
+  JSON.stringify({ title, body: cutBytes(body), tag: messageId })
+
+function cutBytes(body: string): string {
+  let cut = body
+  while (Buffer.byteLength(JSON.stringify(cut)) > MAX_BODY_BYTES)
+    cut = `${cutText(cut, Math.floor(cut.length * 0.9))}…`
+  return cut
+}

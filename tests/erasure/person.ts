@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { png } from '#tests/feedback-media/pictures.ts'
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
+import { newDevice, newPushKeys } from '#tests/helpers/push-service.ts'
 import type { Places } from '#tests/helpers/stores.ts'
 import { admin, checkIn, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 
@@ -46,8 +47,13 @@ export const wordsOf = ({ name, phone, answer, note, lat }: Words): string[] => 
 ]
 
 export const LNG = 120.67
-/** Settings that allow many people behind one address. */
-export const MANY_PEOPLE = { EVENT_LIMIT_ADDRESS_WRITE: '100000' }
+/** Settings that allow many people behind one address, with Web Push. */
+export const MANY_PEOPLE = {
+  EVENT_LIMIT_ADDRESS_WRITE: '100000',
+  ...newPushKeys(),
+  // Nothing answers there, so deliveries wait until they are erased.
+  EVENT_PUSH_SERVICES: '127.0.0.1:9',
+}
 
 export const asOperator = (
   stack: TestStack,
@@ -75,6 +81,11 @@ export const WRITES: Readonly<
   privacy: (stack, { userId }, { note }) => post(stack, 'privacy', { user_id: userId, version: note }),
   'privacy taken back': (stack, { userId }) => post(stack, 'privacy', { user_id: userId, agreed: false }),
   'a link': (stack, { userId }) => post(stack, 'shares', { user_id: userId, show_name: true }),
+  'a device': (stack, { userId }) =>
+    post(stack, 'push-subscriptions', {
+      user_id: userId,
+      ...newDevice('https://127.0.0.1:9/').subscription,
+    }),
   'participant-status': (stack, { userId }) =>
     post(stack, 'participant-status', { user_id: userId, status: 'withdrawn' }),
   submit: (stack, { userId }, { answer, lat }) =>

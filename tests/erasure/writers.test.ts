@@ -9,6 +9,7 @@ import {
   storeCard,
 } from '#services/feedback-media/cards/store-card.ts'
 import { createShare } from '#services/feedback-media/shares/manage-shares.ts'
+import { subscribe } from '#services/line-bot/web-push/manage-subscriptions.ts'
 import { createSender } from '#services/line-bot/sending/send-messages.ts'
 import { applyWebhookEvent } from '#services/line-bot/webhook/apply-webhook-event.ts'
 import { spoolEvents, drainSpool } from '#services/line-bot/webhook/webhook-spool.ts'
@@ -23,6 +24,7 @@ import { cardKey } from '#shared/objects/pictures.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { textEvent } from '#tests/helpers/line-webhook.ts'
+import { newDevice } from '#tests/helpers/push-service.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -30,6 +32,11 @@ import { until } from '#tests/helpers/wait.ts'
 import { type Late, newUser, OPEN_MS, openLate } from './late-writers.ts'
 
 const PORTRAIT = { fingerprint: 'f', storedPoints: 0, isNewcomer: false, facts: { unlocked: false } }
+/** The context of a service with Web Push. */
+const withPush = (context: ServiceContext): ServiceContext => {
+  const push = { publicKey: '', privateKey: '', subject: '', services: ['127.0.0.1:9'] }
+  return { ...context, config: { ...context.config, push } }
+}
 const PICTURE = new Uint8Array(Buffer.from('a picture'))
 
 describeOnServers('writers that are late', () => {
@@ -117,6 +124,8 @@ describeOnServers('writers that are late', () => {
     expect(refused).toMatchObject({ httpStatus: 409, reason: 'erased' })
     for (const write of [
       () => createShare(before, { user_id: userId, show_name: true }),
+      () =>
+        subscribe(withPush(before), { user_id: userId, ...newDevice('https://127.0.0.1:9/').subscription }),
       () => recordConsent(before, { user_id: userId, agreed: true, version: '1' }),
       () => assignRole(before, OPERATOR, { user_id: userId, role: 'manager' }, 'r'),
     ])

@@ -15,6 +15,7 @@ import { deadLetters } from '#shared/schema/flushing.ts'
 import { shares } from '#shared/schema/shares.ts'
 import { trackers } from '#shared/schema/trackers.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { newPushKeys } from '#tests/helpers/push-service.ts'
 import { admin, type TestStack } from '#tests/helpers/test-stack.ts'
 
 interface Media {
@@ -102,13 +103,14 @@ beforeAll(async () => {
     expiresAt: new Date(at + 86_400_000),
   })
   await db.close()
-  stack = await openEmbeddedTestStack({ EVENT_DATA_DIR: dataDir })
+  stack = await openEmbeddedTestStack({ EVENT_DATA_DIR: dataDir, ...newPushKeys() })
 }, STACK_TIMEOUT_MS)
 afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
 
 /** These need others, or change what others need, so they come last. */
 const LAST = [
   'revokeTracker',
+  'unsubscribeFromPush',
   'readScreenshot',
   'changeShare',
   'showShare',
@@ -129,6 +131,7 @@ const TOLD: Readonly<Record<string, readonly [id: string, field: string]>> = {
   'showShare.file': ['createShare', 'id'],
   'readScreenshot.file': ['uploadScreenshot', 'filename'],
   'revokeTracker.id': ['createTracker', 'id'],
+  'unsubscribeFromPush.id': ['subscribeToPush', 'id'],
   ...Object.fromEntries(INGESTS.map((id) => [`${id}.key`, ['createTracker', 'key'] as const])),
 }
 

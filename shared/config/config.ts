@@ -6,7 +6,7 @@ import { validationMessage } from '#shared/http/validation-message.ts'
 import { parseTokens } from './admin-tokens.ts'
 import { readArea } from './read-area.ts'
 import { parseOrigins } from './origins.ts'
-import { KNOWN_PUSH_SERVICES, readPush } from './read-push.ts'
+import { readPush } from './read-push.ts'
 import { readRoute } from './read-route.ts'
 import { type Environment, resolveFiles } from './resolve-files.ts'
 import { timeZone } from './time-zone.ts'
@@ -50,7 +50,7 @@ const Settings = z.object({
   EVENT_PUSH_PUBLIC_KEY: z.string().default(''),
   EVENT_PUSH_PRIVATE_KEY: secret,
   EVENT_PUSH_SUBJECT: z.string().default(''),
-  EVENT_PUSH_SERVICES: z.string().default(KNOWN_PUSH_SERVICES),
+  EVENT_PUSH_SERVICES: z.string().default(''),
   EVENT_STARTS_AT: z.iso.datetime({ offset: true }).optional(),
   EVENT_ENDS_AT: z.iso.datetime({ offset: true }).optional(),
   EVENT_AREA: z.string().default(''),

@@ -2,7 +2,7 @@
 import { createECDH } from 'node:crypto'
 
 /** Push services of Chrome and most browsers on Android, Firefox, Safari and Edge. */
-export const KNOWN_PUSH_SERVICES =
+const KNOWN_PUSH_SERVICES =
   'fcm.googleapis.com,*.push.services.mozilla.com,*.push.apple.com,*.notify.windows.com'
 
 export interface PushSettings {
@@ -29,7 +29,9 @@ export function readPush(given: Given, publicUrl: string, faults: string[]): Pus
   const { EVENT_PUSH_PUBLIC_KEY: publicKey, EVENT_PUSH_PRIVATE_KEY: privateKey } = given
   if (publicKey === '' && privateKey === '') return null
   const subject = given.EVENT_PUSH_SUBJECT || publicUrl
-  const services = given.EVENT_PUSH_SERVICES.split(',').map((host) => host.trim().toLowerCase())
+  const services = (given.EVENT_PUSH_SERVICES || KNOWN_PUSH_SERVICES)
+    .split(',')
+    .map((host) => host.trim().toLowerCase())
   if (publicKey === '')
     faults.push('EVENT_PUSH_PUBLIC_KEY: is missing; bun run push:keys makes a pair of keys')
   else if (publicKeyOf(privateKey) !== publicKey)

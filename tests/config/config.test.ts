@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError, readConfig, SETTING_NAMES, unknownSettings } from '#shared/config/config.ts'
+import { newPushKeys } from '#tests/helpers/push-service.ts'
 
 const root = join(import.meta.dir, '../..')
 const readme = readFileSync(join(root, 'services/README.md'), 'utf8')
@@ -46,6 +47,23 @@ describe('the configuration', () => {
         'LINE_LOGIN_CHANNEL_ID_FILE',
       ]),
     )
+  })
+
+  test('takes keys of Web Push that are a pair, and refuses others before anybody subscribes with them', () => {
+    expect(readConfig({}).push).toBeNull()
+    const [keys, others] = [newPushKeys(), newPushKeys()]
+    expect(readConfig(keys).push).toMatchObject({
+      publicKey: keys.EVENT_PUSH_PUBLIC_KEY,
+      subject: 'https://localhost:8443',
+      services: expect.arrayContaining(['fcm.googleapis.com', '*.push.apple.com']),
+    })
+    const refused = (change: Record<string, string>, name: string) =>
+      expect(faultsOf({ ...keys, ...change })).toEqual([expect.stringContaining(name)])
+    refused({ EVENT_PUSH_PRIVATE_KEY: others.EVENT_PUSH_PRIVATE_KEY }, 'EVENT_PUSH_PRIVATE_KEY')
+    refused({ EVENT_PUSH_PRIVATE_KEY: '' }, 'EVENT_PUSH_PRIVATE_KEY')
+    refused({ EVENT_PUSH_PUBLIC_KEY: '' }, 'EVENT_PUSH_PUBLIC_KEY')
+    refused({ EVENT_PUSH_SUBJECT: 'somebody' }, 'EVENT_PUSH_SUBJECT')
+    refused({ EVENT_PUSH_SERVICES: 'https://push.example/x' }, 'EVENT_PUSH_SERVICES')
   })
 
   test('reports misspelt names of settings', () => {

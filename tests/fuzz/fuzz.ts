@@ -2,6 +2,7 @@
 import { withoutReferences } from './references.ts'
 import fc from 'fast-check'
 import { admin, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
+import { newPushKeys } from '#tests/helpers/push-service.ts'
 import { newTracker } from '#tests/helpers/trackers.ts'
 import { bytesOf } from './bytes.ts'
 import { UNFINISHED } from './framing.ts'
@@ -9,13 +10,17 @@ import { declaredBy, faultOf } from './oracle.ts'
 import { type Description, type FuzzRequest, requests } from './requests.ts'
 import { type Outcome, openWire, type Wire } from './wire.ts'
 
-/** Rate limits above what the fuzzer sends. */
-export const UNLIMITED = Object.fromEntries(
-  ['CHECKIN', 'SYNC', 'INGEST', 'SURVEY', 'USER_WRITE', 'ADDRESS_WRITE', 'ADDRESS', 'ADMIN'].map((name) => [
-    `EVENT_LIMIT_${name}`,
-    '1000000000',
-  ]),
-)
+/** Rate limits above what the fuzzer sends, and Web Push to a place where nothing answers. */
+export const UNLIMITED = {
+  ...newPushKeys(),
+  EVENT_PUSH_SERVICES: '127.0.0.1:9',
+  ...Object.fromEntries(
+    ['CHECKIN', 'SYNC', 'INGEST', 'SURVEY', 'USER_WRITE', 'ADDRESS_WRITE', 'ADDRESS', 'ADMIN'].map((name) => [
+      `EVENT_LIMIT_${name}`,
+      '1000000000',
+    ]),
+  ),
+}
 
 const WORKERS = 16
 /** Longer than the 25 s after which a service times out. */

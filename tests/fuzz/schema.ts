@@ -77,6 +77,14 @@ const NAMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   picture_url: url,
   screenshot_url: url,
   image_url: url,
+  // A device of Web Push: a point of the curve, and an address that the settings of the fuzzed service allow.
+  p256dh: fc.constant(
+    'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+  ),
+  endpoint: spoilt(
+    fc.uuid().map((id) => `https://127.0.0.1:9/${id}`),
+    URLS,
+  ),
   points,
   track_points: points,
   gps_points: points,
@@ -103,7 +111,13 @@ function stringOf({ format, pattern, minLength = 0, maxLength = 40 }: Schema): f
   if (format === 'uuid') return fc.uuid()
   if (format === 'uri') return url
   if (pattern !== undefined)
-    return fc.stringMatching(new RegExp(pattern), { maxLength: Math.min(maxLength, 12) })
+    return fc.stringMatching(new RegExp(pattern), {
+      // A pattern may demand more of one kind.
+      maxLength: Math.max(
+        Math.min(maxLength, 12),
+        ...[...pattern.matchAll(/\{(\d+)/g)].map(([, n]) => Number(n)),
+      ),
+    })
   return fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 40) })
 }
 

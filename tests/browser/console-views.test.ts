@@ -99,6 +99,16 @@ describe('the console with data', () => {
     const surveys = await saved('CSV', '.panel.surveys')
     expect(surveys.name).toEndWith('.csv')
     expect(surveys.text).toContain('The soup at the 12. temple')
+    await page.emulateMedia({ media: 'print' })
+    const widths = await page.evaluate(() =>
+      ['.report-head', '.panel.timeline', '.time-chart canvas'].map(
+        (part) => document.querySelector(part)!.getBoundingClientRect().width,
+      ),
+    )
+    expect(widths[1]!).toBeCloseTo(widths[0]!, 0)
+    expect(widths[2]!).toBeLessThan(widths[1]!)
+    await page.setViewportSize({ width: 760, height: 1_075 })
+    await photograph(page, 'console-print')
     const paper = await page.pdf({ format: 'A4' })
     expect(paper.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
     await Bun.write(`${SCREENSHOTS}/console-report.pdf`, paper)

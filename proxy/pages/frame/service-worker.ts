@@ -13,9 +13,20 @@ interface Fetching extends Extendable {
   readonly request: Request
   respondWith(response: Promise<Response>): void
 }
+interface Pushing extends Extendable {
+  readonly data: { json(): { title: string; body: string; tag: string } } | null
+}
+interface Clicking extends Extendable {
+  readonly notification: Notification
+}
 interface Worker extends EventTarget {
+  readonly registration: ServiceWorkerRegistration
   skipWaiting(): Promise<void>
-  readonly clients: { claim(): Promise<void> }
+  readonly clients: {
+    claim(): Promise<void>
+    matchAll(): Promise<readonly { focus(): Promise<unknown> }[]>
+    openWindow(url: string): Promise<unknown>
+  }
 }
 
 const worker = self as unknown as Worker
@@ -58,4 +69,20 @@ worker.addEventListener('fetch', (event) => {
     answer(fetch(request, { signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) }).catch(() => kept(PAGE)))
   else if (FILES.includes(pathname))
     answer(kept(request).then((found) => (found.ok ? found : fetch(request))))
+})
+
+/** A message of the organisers. A repeated one has the same tag and replaces itself. */
+worker.addEventListener('push', (event) => {
+  const { data, waitUntil } = event as Pushing
+  const { title, ...shown } = data!.json()
+  waitUntil.call(event, worker.registration.showNotification(title, shown))
+})
+
+worker.addEventListener('notificationclick', (event) => {
+  const { notification, waitUntil } = event as Clicking
+  notification.close()
+  waitUntil.call(
+    event,
+    worker.clients.matchAll().then(([page]) => page?.focus() ?? worker.clients.openWindow(PAGE)),
+  )
 })

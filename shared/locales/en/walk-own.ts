@@ -52,6 +52,17 @@ export const own = {
       'Open the menu of the browser and choose “Add to Home Screen”. The app then opens without a network.',
     installNow: 'Install',
   },
+  hear: {
+    title: 'Messages on this phone',
+    why: 'The organisers’ messages then appear on this phone, even when the app is closed.',
+    start: 'Tell me on this phone',
+    isOn: 'This phone tells you the organisers’ messages.',
+    stop: 'Stop telling me',
+    denied:
+      'The phone does not allow it. Allow notifications for this page in the settings of the browser, then touch the button again.',
+    failed: 'The phone could not register for messages. Please try again where the network is good.',
+    install: 'On an iPhone, first put the app on the Home Screen and open it there.',
+  },
   data: {
     title: 'My data',
     json: 'All my data (JSON)',

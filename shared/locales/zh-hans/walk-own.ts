@@ -52,6 +52,16 @@ export const own: OwnWords = {
     installHow: '打开浏览器菜单，选“加入主屏幕”。之后没有网络也能打开。',
     installNow: '安装',
   },
+  hear: {
+    title: '手机通知',
+    why: '打开后，即使 App 关着，主办单位的消息也会显示在这部手机上。',
+    start: '在这部手机上通知我',
+    isOn: '这部手机会通知您主办单位的消息。',
+    stop: '不再通知我',
+    denied: '手机没有允许通知。请在浏览器的设置里允许本页的通知，再按一次按钮。',
+    failed: '手机无法登记通知。请在网络良好的地方再试一次。',
+    install: '用 iPhone 的话，请先把 App 放到主屏幕，再从那里打开。',
+  },
   data: {
     title: '我的资料',
     json: '全部资料（JSON）',

@@ -52,6 +52,16 @@ export const own: OwnWords = {
     installHow: '打開瀏覽器選單，選「加入主畫面」。之後沒有網路也能打開。',
     installNow: '安裝',
   },
+  hear: {
+    title: '手機通知',
+    why: '開啟後，即使 App 關著，主辦單位的訊息也會顯示在這支手機上。',
+    start: '在這支手機上通知我',
+    isOn: '這支手機會通知您主辦單位的訊息。',
+    stop: '不再通知我',
+    denied: '手機沒有允許通知。請在瀏覽器的設定裡允許本頁的通知，再按一次按鈕。',
+    failed: '手機無法登記通知。請在網路良好的地方再試一次。',
+    install: '用 iPhone 的話，請先把 App 放到主畫面，再從那裡打開。',
+  },
   data: {
     title: '我的資料',
     json: '全部資料（JSON）',

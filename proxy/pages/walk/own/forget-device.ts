@@ -1,4 +1,5 @@
 /** Forgets the pilgrim on this device after an erasure, and begins anew. */
+import { leave } from '../hear/web-push.ts'
 import { stopRecording } from '../recording/recorder.ts'
 import { forgetAll } from '../session/kept.ts'
 import { person } from '../session/person.ts'
@@ -8,6 +9,7 @@ import { clearQueue } from '../session/queue.ts'
 export async function forgetDevice(complete: boolean): Promise<void> {
   stopRecording()
   await clearQueue(person.value?.userId ?? null)
+  await leave()
   forgetAll()
   location.hash = complete ? 'erased' : 'erasing'
   location.reload()

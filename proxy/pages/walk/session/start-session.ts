@@ -1,4 +1,5 @@
 /** What goes on as long as the app is open: sending, recording, and keeping up with the event. */
+import { keepHearing } from '../hear/web-push.ts'
 import { watchRecording } from '../recording/recorder.ts'
 import { introduce } from './introduce.ts'
 import { openQueue } from './queue.ts'
@@ -19,7 +20,7 @@ export function startSession(): void {
   watchUpdates()
   // The recorder needs the queue: nothing that it records may be lost.
   void openQueue().then(watchRecording)
-  void refresh()
+  void refresh().then(keepHearing)
   setInterval(() => void refresh(), EVERY_MS)
   addEventListener('online', () => void refresh())
   document.addEventListener('visibilitychange', () => void refresh())

@@ -8,6 +8,7 @@ import { LanguageSwitch, ThemeSwitch } from '../../frame/switches.tsx'
 import { keep } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { client, profile } from '../session/service.ts'
+import { Hear } from './hear.tsx'
 import { Install } from './install.tsx'
 import { Privacy } from './privacy.tsx'
 import { Way } from './say.tsx'
@@ -33,6 +34,7 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
       <LanguageSwitch words={page} onChoose={choose} />
       <ThemeSwitch words={page} />
     </section>
+    <Hear words={walk} />
     <Install words={walk} />
     <Privacy words={walk} />
   </View>

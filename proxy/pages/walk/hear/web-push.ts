@@ -1,0 +1,101 @@
+/** The organisers' messages on this device, by Web Push: switched on and off by the pilgrim, and kept registered. */
+import { signal } from '@preact/signals'
+import type { ClientError } from '#shared/client/index.ts'
+import { keep, kept } from '../session/kept.ts'
+import { client, config, noteError } from '../session/service.ts'
+
+/** The id of this device at the service; null: it does not hear. */
+export const device = kept<string | null>('walk-push', null)
+export const switching = signal(false)
+/** Why the last switch failed: the person or the browser forbids it, the browser could not register, or the service. */
+export const hearError = signal<'denied' | 'failed' | ClientError | null>(null)
+
+/** Whether this browser has Web Push. An iPhone has it in an installed app alone. */
+export const canHear = (): boolean =>
+  'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window
+
+/** An iPhone whose app is not on the home screen. */
+export const needsInstall = (): boolean =>
+  !canHear() && (navigator as { readonly standalone?: boolean }).standalone === false
+
+const pushManager = async (): Promise<PushManager> => (await navigator.serviceWorker.ready).pushManager
+
+const bytesOf = (key: string): string =>
+  atob(
+    key
+      .replaceAll('-', '+')
+      .replaceAll('_', '/')
+      .padEnd(Math.ceil(key.length / 4) * 4, '='),
+  )
+
+/** Whether the browser registered with this key of the event. */
+function isOf({ options }: PushSubscription, key: string): boolean {
+  const held = options.applicationServerKey
+  return held === null || String.fromCharCode(...new Uint8Array(held)) === bytesOf(key)
+}
+
+/** Registers at the browser's push service, and then at the event's. */
+async function register(key: string): Promise<void> {
+  const manager = await pushManager()
+  const held = await manager.getSubscription()
+  // A subscription with an earlier key of the event is of no use, and prevents a new one.
+  if (held !== null && !isOf(held, key)) await held.unsubscribe()
+  const subscription = await manager.subscribe({ userVisibleOnly: true, applicationServerKey: key })
+  const { endpoint = '', keys: { p256dh = '', auth = '' } = {} } = subscription.toJSON()
+  const answer = await client.subscribeToPush({ endpoint, keys: { p256dh, auth } })
+  if (answer.ok) return keep(device, answer.data.id)
+  hearError.value = answer.error
+  noteError(answer.error)
+}
+
+/** Asks the person, and registers this device. Call it on a touch: browsers ask at no other time. */
+export async function hear(): Promise<void> {
+  const key = config.value?.push_key ?? null
+  if (key === null || switching.value) return
+  switching.value = true
+  hearError.value = null
+  try {
+    if ((await Notification.requestPermission()) === 'granted') await register(key)
+    else hearError.value = 'denied'
+  } catch {
+    hearError.value = 'failed'
+  } finally {
+    switching.value = false
+  }
+}
+
+/** Ends the messages to this device. */
+export async function stopHearing(): Promise<void> {
+  const id = device.value
+  if (id === null || switching.value) return
+  switching.value = true
+  hearError.value = null
+  const answer = await client.unsubscribeFromPush({ id })
+  if (answer.ok || answer.error.code === 'not-found') await leave()
+  else {
+    hearError.value = answer.error
+    noteError(answer.error)
+  }
+  switching.value = false
+}
+
+/** Forgets the registration on this device alone, as after an erasure. A push service then refuses what is sent. */
+export async function leave(): Promise<void> {
+  const had = device.value !== null
+  keep(device, null)
+  if (!had || !canHear()) return
+  const held = await pushManager()
+    .then((manager) => manager.getSubscription())
+    .catch(() => null)
+  await held?.unsubscribe().catch(() => false)
+}
+
+/** Registers again at a start: browsers change their registration, and a phone may have got another pilgrim. */
+export async function keepHearing(): Promise<void> {
+  const key = config.value?.push_key ?? null
+  if (device.value === null || key === null || !canHear()) return
+  if (Notification.permission !== 'granted') return keep(device, null)
+  // Without a network, the next start does it.
+  await register(key).catch(() => undefined)
+  hearError.value = null
+}

@@ -31,20 +31,13 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin, checkIn, newPilgrimId, PLACE, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
+import { checkIn, newAppId, PLACE, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
+import { as, type Case, OWN_DATA_CASES } from './buffer-only-own-data.ts'
 
 const DAY = 86_400_000
 
-type Case = (stack: TestStack, userId: string) => Promise<unknown>
 const nameOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>): string => `${method} ${path}`
-
-const as = (stack: TestStack, endpoint: Endpoint, path: string, body?: object) =>
-  stack.fetch(`/api/event/${path}`, {
-    method: endpoint.method,
-    headers: { ...admin('owner'), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
 
 /** Writes of the pilgrim: accepted, and the check-in is still stored. */
 const written =
@@ -68,6 +61,7 @@ const PIXEL = Buffer.from(
 let people = 0x9_000_000
 
 const CASES = new Map<Endpoint, Case>([
+  ...OWN_DATA_CASES,
   [
     checkInEndpoint,
     async (stack, userId) => {
@@ -235,7 +229,7 @@ describeBothStacks(
     test.each(Array.from(CASES, ([endpoint, tried]) => [nameOf(endpoint), tried] as const))(
       'is known to %s',
       async (_, tried) => {
-        const userId = newPilgrimId()
+        const userId = newAppId()
         await dataOf(await checkIn(stack, userId), checkInEndpoint)
         await tried(stack, userId)
       },

@@ -185,18 +185,18 @@ describeBothStacks('every address', (stack) => {
       expectCommonHeaders({ headers })
     })
 
-    test.each([
-      '/api/event/data/',
-      '/health/',
-      '/api/event/user/someone/',
-      '/Health',
-      '/api/event/',
-      '//',
-      '/index.html',
-    ])('%s: 404, which says where the API is documented', async (path) => {
-      const { status, headers, body } = await raw(path)
-      const sentence = await sentenceOf({ status, headers, text: async () => body }, 404, 'not-found')
-      expect(sentence).toEndWith('The API is documented at /api/event/docs.')
+    test.each(['/api/event/data/', '/health/', '/api/event/user/someone/', '/Health', '/api/event/'])(
+      '%s: 404, which says where the API is documented',
+      async (path) => {
+        const { status, headers, body } = await raw(path)
+        const sentence = await sentenceOf({ status, headers, text: async () => body }, 404, 'not-found')
+        expect(sentence).toEndWith('The API is documented at /api/event/docs.')
+      },
+    )
+
+    test('/index.html is the page at /', async () => {
+      const [page, named] = [await raw('/'), await raw('/index.html')]
+      expect(named).toMatchObject({ status: 200, body: page.body })
     })
 
     test('the length of the host does not change the path', async () => {

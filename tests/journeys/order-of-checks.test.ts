@@ -1,10 +1,12 @@
 /** The order of checks: size, then caller, then content. */
 import { test } from 'bun:test'
+import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
-const TOO_LARGE = 'a'.repeat(102_401)
+/** One byte more than an endpoint accepts. */
+const tooLarge = ({ bodyBytes }: Endpoint): string => 'a'.repeat((bodyBytes ?? 102_400) + 1)
 const filled = (path: string) => path.replaceAll(/:\w+/g, 'someone')
 const streamed = (text: string): ReadableStream<Uint8Array> =>
   new ReadableStream({
@@ -14,16 +16,19 @@ const streamed = (text: string): ReadableStream<Uint8Array> =>
       controller.close()
     },
   })
-const WAYS: readonly (readonly [name: string, body: () => BodyInit])[] = [
-  ['with Content-Length', () => TOO_LARGE],
-  ['in chunks', () => streamed(TOO_LARGE)],
+const WAYS: readonly (readonly [name: string, body: (text: string) => BodyInit])[] = [
+  ['with Content-Length', (text) => text],
+  ['in chunks', streamed],
 ]
 
 describeBothStacks('the order of checks', (stack) => {
   test.each(WAYS)('every endpoint first refuses a body that is too large, %s', async (_, body) => {
-    for (const { method, path } of ENDPOINTS.filter((endpoint) => endpoint.method !== 'GET'))
-      for (const headers of [{}, { 'X-Admin-Token': 'no token of this event' }])
-        await sentenceOf(await stack.fetch(filled(path), { method, headers, body: body() }), 413, 'too-large')
+    for (const endpoint of ENDPOINTS.filter(({ method }) => method !== 'GET'))
+      for (const headers of [{}, { 'X-Admin-Token': 'no token of this event' }]) {
+        const { method, path } = endpoint
+        const sent = { method, headers, body: body(tooLarge(endpoint)) }
+        await sentenceOf(await stack.fetch(filled(path), sent), 413, 'too-large')
+      }
   })
 
   test('the caller is checked before the content of the body', async () => {

@@ -1,8 +1,10 @@
 /** The latest messages that were sent to one pilgrim, or failed. */
+import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Cause } from '#shared/contracts/messages.ts'
 import { SEARCHED_MESSAGES, type UserMessage } from '#shared/contracts/user-history.ts'
 import { textOfMessage } from '#shared/line/text-of-message.ts'
+import { unavailable } from '#shared/http/errors.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
 
@@ -19,7 +21,7 @@ interface Row {
 
 /**
  * Searches a bounded number of messages, because chunks list their recipients without an index.
- * @throws Refusal 404 for an unknown pilgrim
+ * @throws Refusal 404 for an unknown pilgrim; 503 for one whom only the buffer could know, while it is unavailable
  */
 export async function listMessagesOfUser(
   context: ServiceContext,
@@ -43,9 +45,16 @@ export async function listMessagesOfUser(
     () =>
       db.sql<{ known: boolean }[]>`SELECT EXISTS (SELECT FROM pilgrims WHERE user_id = ${userId}) AS known`,
   )
-  if (rows.length === 0 && !known!.known) throw unknownPilgrim(userId)
+  if (rows.length === 0 && !known!.known) await expectPending(context, userId)
   await auditLook(context, look, 'show-messages', known!.known)
   return { items: rows.map(shown) }
+}
+
+/** @throws Refusal 404 for a pilgrim who is not in the buffer either; 503 while the buffer is unavailable */
+async function expectPending({ kv }: ServiceContext, userId: string): Promise<void> {
+  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
+  if (entries === null) throw unavailable()
+  if (entries.length === 0) throw unknownPilgrim(userId)
 }
 
 const shown = (row: Row): UserMessage => ({

@@ -53,7 +53,8 @@ export async function listMessagesOfUser(
 /** @throws Refusal 404 for a pilgrim who is not in the buffer either; 503 while the buffer is unavailable */
 async function expectPending({ kv }: ServiceContext, userId: string): Promise<void> {
   const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
-  if (entries === null) throw unavailable()
+  if (entries === null)
+    throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
   if (entries.length === 0) throw unknownPilgrim(userId)
 }
 

@@ -11,7 +11,9 @@ import { trackers } from '#shared/schema/trackers.ts'
 
 /** For so long a key is not looked up in Postgres again. */
 const FRESH_MS = 60_000
-const DATABASE_TIMEOUT_MS = 1_000
+/** A key that the kv knows waits for Postgres this long; another one longer, because nothing else can tell it. */
+const KNOWN_WAIT_MS = 1_000
+const UNKNOWN_WAIT_MS = 2_500
 /** For so long after a failure, known keys do not wait for Postgres. */
 const AVOID_MS = 5_000
 
@@ -31,11 +33,11 @@ export function createKeyFinder({
   let avoidedUntilMs = 0
   kv.onReconnect(() => (trustedFromMs = now()))
 
-  const read = async (hash: string): Promise<string | null> => {
+  const read = async (hash: string, waitMs: number): Promise<string | null> => {
     const query = db.read(() =>
       db.orm.select({ userId: trackers.userId }).from(trackers).where(eq(trackers.keyHash, hash)),
     )
-    const rows = await within(query, DATABASE_TIMEOUT_MS, rejectWith(unknownNow))
+    const rows = await within(query, waitMs, rejectWith(unknownNow))
     return rows[0]?.userId ?? null
   }
   const isFresh = ({ checkedMs }: KnownKey): boolean => checkedMs > Math.max(now() - FRESH_MS, trustedFromMs)
@@ -50,7 +52,7 @@ export function createKeyFinder({
     const checkedMs = now()
     let userId: string | null
     try {
-      userId = await read(hash)
+      userId = await read(hash, stale === null ? UNKNOWN_WAIT_MS : KNOWN_WAIT_MS)
     } catch (error) {
       if (!isDatabaseUnavailable(error) && !(error instanceof Error && error.name === 'Refusal')) throw error
       if (stale === null) throw unknownNow()

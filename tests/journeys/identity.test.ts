@@ -36,6 +36,7 @@ const WRITES: readonly (readonly [path: string, body: object])[] = [
   ['user/phone', { phone: '0912345678' }],
   ['privacy', {}],
   ['participant-status', { status: 'active' }],
+  ['me/walk', {}],
   ['shares', { live_hours: 1 }],
   ['trackers', { label: 'x' }],
   ['push-subscriptions', newDevice('https://fcm.googleapis.com/fcm/send/').subscription],

@@ -1,0 +1,140 @@
+/** What pilgrims tell, keep and decide in the app: survey, report, phone, trackers, links, files, the end. */
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { profileOf } from '#tests/helpers/pilgrim.ts'
+import { admin } from '#tests/helpers/test-stack.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { checkInButton, walkApp } from './walk-harness.ts'
+
+const TEST_MS = 60_000
+/** A picture of one pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+describeOnServers('own matters', () => {
+  const app = walkApp()
+
+  test(
+    'the survey keeps each answer as a draft, also without a network, and is sent once',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page, context, userId } = phone
+      await page.goto(app.address('#survey'))
+      await page.getByLabel('2 to 4 times').check()
+      await page.getByRole('button', { name: 'Next' }).click()
+      await page.getByLabel('Family').check()
+      await page.reload()
+      // It goes on where it was.
+      expect(await page.getByLabel('Family').isChecked()).toBe(true)
+      for (let i = 2; i < 10; i++) await page.getByRole('button', { name: 'Next' }).click()
+      await page.getByLabel('What else').fill('The soup was good.')
+      await context.setOffline(true)
+      await page.getByRole('button', { name: 'Send the answers' }).click()
+      await page.getByText('No network.').first().waitFor()
+      await context.setOffline(false)
+      await page.getByRole('button', { name: 'Send the answers' }).click()
+      await page.getByText('Your answers have arrived').waitFor()
+      expect((await profileOf(app.stack, userId)).survey_completed).toBe(1)
+      const surveys = await app.stack.fetch('/api/event/admin/surveys', { headers: admin('manager') })
+      const text = await surveys.text()
+      expect(text).toContain('The soup was good.')
+      expect(text).toContain('"q2":"family"')
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a report with a picture arrives',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page } = phone
+      await page.goto(app.address('#feedback'))
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByText('Please write a few words first.').waitFor()
+      await page.getByLabel('What happened?').fill('A dog followed me.')
+      const picture = page.getByLabel('Add a picture')
+      await picture.setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByText('This picture can not be read.').waitFor()
+      await picture.setInputFiles({ name: 'dog.png', mimeType: 'image/png', buffer: PNG })
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByText('Thank you. Your report has number').waitFor()
+      const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
+      expect(await board.text()).toMatch(/A dog followed me\..*feedback-image/)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'phone, consent, participation, a tracker app and a link are set, and taken back',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page, userId } = phone
+      await page.goto(app.address('#me'))
+      await page.getByLabel('Phone number').fill('12')
+      await page.getByRole('button', { name: 'Save' }).nth(1).click()
+      await page.getByText('Please write 6 to 15 digits.').waitFor()
+      await page.getByLabel('Phone number').fill('0912-345-678')
+      await page.getByRole('button', { name: 'Save' }).nth(1).click()
+      await page.getByRole('button', { name: 'Remove' }).waitFor()
+      await page.getByRole('button', { name: 'Take back my consent' }).click()
+      await page.getByText('You are on no map.').waitFor()
+      await page.getByRole('button', { name: 'I agree again' }).click()
+      await page.getByText('You agreed to version').waitFor()
+      await page.getByRole('button', { name: 'Pause my participation' }).click()
+      await page.getByText('You take no part at the moment.').waitFor()
+      expect(await profileOf(app.stack, userId)).toMatchObject({
+        phone: '••••••••••78',
+        privacy_agreed: true,
+        participant_status: 'withdrawn',
+      })
+      await page.getByRole('button', { name: 'Take part again' }).click()
+      await page.getByRole('button', { name: 'Pause my participation' }).waitFor()
+
+      await page.goto(app.address('#trackers'))
+      await page.getByRole('button', { name: 'Set up' }).first().click()
+      const link = await page.getByRole('link', { name: 'Set up the app now' }).getAttribute('href')
+      expect(link).toContain('traccar')
+      await page.getByRole('button', { name: 'Disconnect' }).click()
+      await page.getByText('No app is connected.').waitFor()
+
+      await page.goto(app.address('#way'))
+      await page.getByRole('button', { name: 'Live for 12 hours' }).click()
+      await page.getByText('Live until').waitFor()
+      const url = await page.getByRole('link', { name: 'Look' }).getAttribute('href')
+      expect(url).not.toContain(userId)
+      await page.getByRole('button', { name: 'Stop', exact: true }).click()
+      await page.getByText('No link is active.').waitFor()
+    },
+    TEST_MS,
+  )
+
+  test(
+    'the data can be taken along, and everything is deleted at the service and on the phone',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page, userId } = phone
+      await checkInButton(page).click()
+      await page.locator('[data-state=counted]').waitFor()
+      await page.goto(app.address('#data'))
+      for (const [name, content] of [
+        ['All my data (JSON)', '"lat":24.15'],
+        ['My way (GPX)', '<wpt lat="24.15"'],
+      ] as const) {
+        const download = page.waitForEvent('download')
+        await page.getByRole('button', { name }).click()
+        expect(readFileSync(await (await download).path(), 'utf8')).toContain(content)
+      }
+      await page.getByRole('button', { name: 'Delete everything about me' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Delete everything about me' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
+      await page.getByText(/Everything about you is deleted|being deleted/).waitFor()
+      expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
+      expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain(userId)
+    },
+    TEST_MS,
+  )
+})

@@ -133,7 +133,7 @@ describeOnServers('own matters', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
       await page.getByText(/Everything about you is deleted|being deleted/).waitFor()
       expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
-      expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain(userId)
+      expect(await page.evaluate(() => JSON.stringify(Object.entries(localStorage)))).not.toContain(userId)
     },
     TEST_MS,
   )

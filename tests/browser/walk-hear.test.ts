@@ -50,6 +50,7 @@ describeOnServers('hearing the organisers', () => {
       await page.getByText('This phone tells you').waitFor()
       expect(await seriousFaults(page)).toEqual([])
       await photograph(page, 'walk-hear', true)
+      expect(await page.getByText('LINE asks you to log in again.').count()).toBe(0)
       const devices = async () => {
         const answer = await app.stack.fetch(`/api/event/push-subscriptions?user_id=${userId}`)
         return (await dataOf(answer, listPushSubscriptionsEndpoint)).items.length

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import { createTrackQueue, type QueueState, type QueueStore, type TrackQueue } from '#shared/client/index.ts'
 import { openIndexedDbStore } from '#shared/client/queue/indexed-db-store.ts'
+import { person } from './person.ts'
 import { client, noteError, refreshProfile, signInNeeded } from './service.ts'
 
 /** Null until the store is open; `'failed'` where the browser refuses to keep anything. */
@@ -43,6 +44,8 @@ export async function openQueue(): Promise<void> {
     opened.subscribe((state) => {
       waiting.value = state
       const { why, message } = state
+      // Before the first minute nobody walks, so nobody has to log in again.
+      if (person.value === null) return
       if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
     })
     queue.value = opened

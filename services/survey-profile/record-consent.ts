@@ -7,12 +7,16 @@ import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
-/** Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, and their links end. */
+/**
+ * Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, and their
+ * links end.
+ * @throws KvUnavailable when the live map has to change, and then nothing is stored
+ */
 export async function recordConsent(
   context: ServiceContext,
   { user_id: userId, agreed, version }: PrivacyRequest,
 ): Promise<PrivacyAnswer> {
-  const { db, now } = context
+  const { db, kv, now } = context
   const at = new Date(now())
   const row = await db.orm.transaction(async (tx) => {
     const fields = {
@@ -21,12 +25,13 @@ export async function recordConsent(
       privacyVersion: version ?? null,
       consentWithdrawn: !agreed,
     }
+    const held = await upsertPilgrim(tx, userId, {}, at.getTime())
     const row = await upsertPilgrim(tx, userId, fields, at.getTime())
     if (!agreed) await endShares(tx, userId)
     await tx.insert(consents).values({ userId, agreed, version: version ?? null, at })
+    await updateLiveMapPresence(kv, userId, held, row)
     return row
   })
-  await updateLiveMapPresence(context, userId)
   return {
     userId,
     privacy_agreed: row.privacyAgreed,

@@ -1,10 +1,8 @@
 /** A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim can not change completed. */
-import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ParticipantStatus } from '#shared/contracts/fields.ts'
 import type { ParticipantStatusAnswer, ParticipantStatusRequest } from '#shared/contracts/profile.ts'
 import { conflict } from '#shared/http/errors.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
@@ -15,23 +13,25 @@ const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {
   completed: ['completed'],
 }
 
-/** @throws Refusal 409 for a transition that the pilgrim may not make */
+/**
+ * @throws Refusal 409 for a transition that the pilgrim may not make; KvUnavailable when the live map has to change,
+ * and then nothing is stored
+ */
 export async function setParticipantStatus(
   context: ServiceContext,
   { user_id: userId, status }: ParticipantStatusRequest,
 ): Promise<ParticipantStatusAnswer> {
-  const { db, now } = context
+  const { db, kv, now } = context
   const nowMs = now()
   await db.orm.transaction(async (tx) => {
     // Creates the row first, so that there is one to lock.
-    await upsertPilgrim(tx, userId, {}, nowMs)
-    const [held] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
-    const from = held!.participantStatus as ParticipantStatus
+    const held = await upsertPilgrim(tx, userId, {}, nowMs)
+    const from = held.participantStatus as ParticipantStatus
     if (!NEXT[from].includes(status)) throw conflict(refusal(from, status))
-    await upsertPilgrim(tx, userId, { participantStatus: status }, nowMs)
+    const changed = await upsertPilgrim(tx, userId, { participantStatus: status }, nowMs)
     if (status === 'withdrawn') await endShares(tx, userId)
+    await updateLiveMapPresence(kv, userId, held, changed)
   })
-  await updateLiveMapPresence(context, userId)
   return { userId, participant_status: status }
 }
 

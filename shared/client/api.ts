@@ -1009,6 +1009,8 @@ export interface PushDevice {
 export interface PushDeviceList {
   /** Oldest first */
   items: PushDevice[]
+  /** null: the buffer is unavailable, and participants who are known only by their pending points are missing; absent otherwise */
+  pending?: null
 }
 
 export interface PushProgress {

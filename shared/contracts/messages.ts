@@ -81,6 +81,12 @@ export const PushAnswer = z.object({
     .describe('Before this push; null: unlimited, or LINE is not configured'),
   left_out: ExcludedRecipients,
   devices: z.int().describe('Number of devices that get it by Web Push; they cost nothing'),
+  pending: z
+    .null()
+    .optional()
+    .describe(
+      'null: the buffer is unavailable, and participants who are known only by their pending points are missing; absent otherwise',
+    ),
 })
 export type PushAnswer = z.infer<typeof PushAnswer>
 

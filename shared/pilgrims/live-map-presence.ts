@@ -1,24 +1,30 @@
 /** Presence on the live map: pilgrims who withdrew from the event, or withdrew their consent, are hidden. */
-import { eq } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
+import { isKvUnavailable, type Kv } from '#shared/kv/kv.ts'
+
+/** The columns of a pilgrim's row that hide them. */
+interface Presence {
+  readonly participantStatus: string
+  readonly consentWithdrawn: boolean
+}
+
+const isHidden = ({ participantStatus, consentWithdrawn }: Presence): boolean =>
+  participantStatus === 'withdrawn' || consentWithdrawn
 
 /**
- * Copies a pilgrim's visibility from their row to the kv. The row is locked meanwhile, so that concurrent changes
- * reach the kv in order, and an erasure after them.
- * @throws KvUnavailable: the row is unchanged, the caller retries
+ * Copies a pilgrim's presence to the kv. Call it last in the transaction that changes the row: the row's lock brings
+ * concurrent changes to the kv in order, and an erasure after them; and without the kv nothing is stored, because the
+ * map would go on to show a pilgrim who has withdrawn. A change that hides and shows nobody does not need the kv.
+ * @throws KvUnavailable
  */
 export async function updateLiveMapPresence(
-  { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
+  kv: Kv,
   userId: string,
+  before: Presence,
+  after: Presence,
 ): Promise<void> {
-  await db.orm.transaction(async (tx) => {
-    const mine = tx
-      .select({ status: pilgrims.participantStatus, withdrawn: pilgrims.consentWithdrawn })
-      .from(pilgrims)
-      .where(eq(pilgrims.userId, userId))
-    const [row] = await mine.for('update')
-    // The kv forgets an erased pilgrim as well.
-    if (row !== undefined) await kv.hide(userId, row.status === 'withdrawn' || row.withdrawn)
-  })
+  try {
+    await kv.hide(userId, isHidden(after))
+  } catch (error) {
+    if (!isKvUnavailable(error) || isHidden(before) !== isHidden(after)) throw error
+  }
 }

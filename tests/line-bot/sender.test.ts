@@ -67,6 +67,7 @@ describeOnServers('the sender', () => {
         count: people,
         everybody: new Map(),
         leftOut: { unreachable: 0, withdrawn: 0, no_line_id: 0 },
+        lacksBuffer: false,
       },
       content: () => [{ type: 'text', text: 'x' }],
       configured: true,

@@ -1,10 +1,10 @@
 /** Reading and setting the activity's status. */
-import { eq } from 'drizzle-orm'
+import { and, desc, eq, inArray } from 'drizzle-orm'
 import { ACTIVITY_ID, publishStatus } from '#shared/lifecycle/activity-status.ts'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import type { Event } from '#shared/contracts/events.ts'
+import { type Event, SUBSCRIBERS } from '#shared/contracts/events.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
 import type { Activity, Ending, SetStatusRequest } from '#shared/contracts/operations.ts'
 import { readEndProgress } from '#shared/lifecycle/end-progress.ts'
@@ -12,6 +12,7 @@ import { conflict, unavailable } from '#shared/http/errors.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { activity } from '#shared/schema/operations.ts'
+import { handled, outbox as events } from '#shared/schema/outbox.ts'
 
 type Row = typeof activity.$inferSelect
 
@@ -31,7 +32,7 @@ export async function readActivity({ db }: ServiceContext): Promise<Activity> {
 
 /**
  * Pauses or resumes. Resolves when every partition of the kv has the new status. A repeated status changes only the
- * message, if one is given. An empty message deletes it.
+ * message, if one is given. An empty message deletes it. What changes nothing and is in effect does not need the kv.
  * @throws Refusal 409 after the end; 503 when the change is stored but not yet in every partition of the kv
  */
 export async function setStatus(
@@ -42,13 +43,13 @@ export async function setStatus(
 ): Promise<Activity> {
   const { db, kv, outbox } = context
   const nowMs = context.now()
-  const { row, event } = await db.orm.transaction(async (tx) => {
+  const { row, event, inEffect } = await db.orm.transaction(async (tx) => {
     const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
     if (held!.status === 'ended') throw conflict('The event has ended. An ended event can not be reopened.')
     if (held!.status === status) {
       const row = await changeMessage(tx, held!, message)
       if (row !== held!) await audit(tx, operator, 'set-status-message', messageChange(row), requestId, nowMs)
-      return { row, event: null }
+      return { row, event: null, inEffect: row === held! && (await isSpread(tx)) }
     }
     const changed = await change(tx, held!, {
       status,
@@ -59,12 +60,13 @@ export async function setStatus(
     await audit(tx, operator, 'set-status', { status, message: changed.message }, requestId, nowMs)
     const subject = status === 'paused' ? 'event.admin.status.paused' : 'event.admin.status.resumed'
     const payload = { status, version: changed.version, message: changed.message, changed_at: time(nowMs) }
-    return { row: changed, event: (await outbox.add(tx, subject, payload)) as Event }
+    return { row: changed, event: (await outbox.add(tx, subject, payload)) as Event, inEffect: false }
   })
   try {
     await publishStatus(db, kv)
   } catch (error) {
     if (!isKvUnavailable(error)) throw error
+    if (inEffect) return shown(row, null)
     throw unavailable(
       'The new status is stored but not yet in effect everywhere. The service keeps retrying.',
     )
@@ -72,6 +74,19 @@ export async function setStatus(
     if (event !== null) void outbox.ring(event)
   }
   return shown(row, null)
+}
+
+/** Whether the latest change of the status has reached every partition of the kv. */
+async function isSpread(tx: Writer): Promise<boolean> {
+  const subscriber = 'admin.spread-status'
+  const [latest] = await tx
+    .select({ handledBy: handled.subscriber })
+    .from(events)
+    .leftJoin(handled, and(eq(handled.eventId, events.id), eq(handled.subscriber, subscriber)))
+    .where(inArray(events.subject, [...SUBSCRIBERS[subscriber]]))
+    .orderBy(desc(events.id))
+    .limit(1)
+  return latest === undefined || latest.handledBy !== null
 }
 
 /** Updates the activity and raises its version, so that every cached copy is replaced. */

@@ -5,16 +5,16 @@ import type { Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type { SetParticipantRequest } from '#shared/contracts/reports.ts'
-import { notFound } from '#shared/http/errors.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { isBeingErased } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
+import { unknownPilgrim } from './audit-look.ts'
 
 /**
- * Sets the status, also of a pilgrim who is known only in the buffer.
- * @throws Refusal 404 for an unknown pilgrim
+ * Sets the status, also of a pilgrim who is known only in the buffer. The same status again changes nothing.
+ * @throws Refusal 404 for an unknown pilgrim; KvUnavailable when the live map has to change, and then nothing is stored
  */
 export async function setUserStatus(
   context: ServiceContext,
@@ -31,15 +31,17 @@ export async function setUserStatus(
     stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
   await db.orm.transaction(async (tx) => {
     if (onlyPending) await ensurePilgrim(tx, userId, nowMs)
-    const [changed] = await tx
-      .update(pilgrims)
-      .set({ participantStatus: status, updatedAt: new Date(now()) })
-      .where(mine)
-      .returning({ userId: pilgrims.userId })
-    if (changed === undefined) throw notFound(`There is no pilgrim with the id ${userId}.`)
-    if (status === 'withdrawn') await endShares(tx, userId)
-    await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())
+    const [held] = await tx.select().from(pilgrims).where(mine).for('update')
+    if (held === undefined) throw unknownPilgrim(userId)
+    if (held.participantStatus !== status) {
+      await tx
+        .update(pilgrims)
+        .set({ participantStatus: status, updatedAt: new Date(now()) })
+        .where(mine)
+      if (status === 'withdrawn') await endShares(tx, userId)
+      await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())
+    }
+    await updateLiveMapPresence(kv, userId, held, { ...held, participantStatus: status })
   })
-  await updateLiveMapPresence(context, userId)
   return { userId, participant_status: status }
 }

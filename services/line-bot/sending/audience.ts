@@ -30,6 +30,8 @@ export interface Selected {
   /** Everybody who has not withdrawn, with LINE or without: their devices get it by Web Push. */
   readonly everybody: ReadonlyMap<Language, readonly string[]>
   readonly leftOut: ExcludedRecipients
+  /** The buffer decides on recipients, and was unavailable: the selection uses the tables alone. */
+  readonly lacksBuffer: boolean
 }
 
 /** A participant is a person without a role, or with a check-in. */
@@ -59,6 +61,9 @@ function conditionOf(audience: Audience, sinceMs: number): SQL {
   }
 }
 
+/** Audiences on whom pending points decide. The others are known by the tables alone. */
+const BY_BUFFER: ReadonlySet<Audience> = new Set(['all', 'participants', 'inactive'])
+
 /** Everybody known, with whether they have pending points. Some people are known in the buffer only. */
 const everybody = (waiting: readonly string[]): SQL => sql`(
   SELECT user_id, bool_or(waits) AS waits FROM (
@@ -81,7 +86,7 @@ export async function selectRecipients(
   const people =
     wanted.user_ids === undefined
       ? // The buffer may still name erased people after their rows are gone.
-        everybody(await withoutErased(tx, buffer.waiting, 0))
+        everybody(await withoutErased(tx, buffer.waiting ?? [], 0))
       : sql`(SELECT DISTINCT value AS user_id, false AS waits
              FROM jsonb_array_elements_text(${JSON.stringify(wanted.user_ids)}::text::jsonb))`
   const rows: readonly Row[] = await tx.execute<Row>(sql`
@@ -97,21 +102,24 @@ export async function selectRecipients(
     ) known
     WHERE fits OR (waits AND ${audience === 'participants'})
     ORDER BY user_id`)
-  return sorted(await withBuffer(rows, audience, sinceMs, buffer))
+  const corrected = buffer.waiting && (await withBuffer(rows, audience, sinceMs, buffer))
+  const needsBuffer = wanted.user_ids === undefined && BY_BUFFER.has(audience)
+  return { ...sorted(corrected ?? rows), lacksBuffer: needsBuffer && corrected === null }
 }
 
-/** Corrects the selection by pending points: who participates, and who was seen recently. */
+/** Corrects the selection by pending points: who participates, and who was seen recently; null: they can not be read. */
 async function withBuffer(
   rows: readonly Row[],
   audience: Audience,
   sinceMs: number,
   buffer: RecipientBuffer,
-): Promise<readonly Row[]> {
+): Promise<readonly Row[] | null> {
   const decides = (row: Row) =>
     row.waits && (audience === 'inactive' || (audience === 'participants' && !row.fits))
   const undecided = rows.filter(decides)
   if (undecided.length === 0) return rows
   const held = await buffer.read(undecided.map(({ user_id }) => user_id))
+  if (held === null) return null
   const fits = (row: Row, points: readonly Point[]): boolean =>
     audience === 'participants'
       ? points.some(({ kind }) => kind === 'c')
@@ -121,7 +129,7 @@ async function withBuffer(
   return rows.filter((row) => !decides(row) || fits(row, held.get(row.user_id) ?? []))
 }
 
-function sorted(rows: readonly Row[]): Selected {
+function sorted(rows: readonly Row[]): Omit<Selected, 'lacksBuffer'> {
   const byLanguage = new Map<Language, string[]>()
   const everyone = new Map<Language, string[]>()
   const leftOut = { unreachable: 0, withdrawn: 0, no_line_id: 0 }

@@ -21,7 +21,7 @@ import { type Planned, planMessage, undecided } from './plan-message.ts'
 /**
  * Plans a push. With `dry_run` it only returns the recipients and the cost.
  * @throws Refusal 400 for a screenshot that LINE would not show; 409 beyond the quota, unless forced; 503 when the
- * quota can not be read from LINE
+ * quota can not be read from LINE, or when it can not be told who is inactive because the buffer is unavailable
  */
 export async function push(
   context: ServiceContext,
@@ -50,7 +50,12 @@ export async function push(
       quota_remaining: remaining,
       left_out: selected.leftOut,
       devices,
+      ...(selected.lacksBuffer ? { pending: null } : {}),
     })
+    if (selected.lacksBuffer && request.audience === 'inactive')
+      throw unavailable(
+        'Who was seen lately can not be read right now, so nobody is inactive for certain. Please try again in a moment.',
+      )
     if (request.dry_run === true) return answer(null)
     if (remaining !== null && selected.count > remaining && request.force !== true)
       throw conflict(

@@ -4,22 +4,19 @@ import { type Point, unpack } from '#shared/buffer/point.ts'
 import type { Entry, Kv } from '#shared/kv/kv.ts'
 
 export interface RecipientBuffer {
-  /**
-   * Everybody with pending points. Empty while the buffer is unavailable; the selection then uses the tables alone.
-   */
-  readonly waiting: readonly string[]
-  /** Reads the pending points in the area of some of them. */
-  read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]>>
+  /** Everybody with pending points; null: the buffer is unavailable. */
+  readonly waiting: readonly string[] | null
+  /** Reads the pending points in the area of some of them; null: the buffer is unavailable. */
+  read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]> | null>
 }
 
 /** Reads the buffer, outside any transaction, so that a slow kv holds no locks. */
 export async function readPendingOfRecipients(kv: Kv): Promise<RecipientBuffer> {
-  const waiting = (await pendingUsersWithTimeout(kv)) ?? []
   return {
-    waiting,
+    waiting: await pendingUsersWithTimeout(kv),
     async read(userIds) {
-      const pending = (await peekWithTimeout(kv, userIds)) ?? []
-      return new Map(userIds.map((userId, i) => [userId, (pending[i] ?? []).flatMap(readable)]))
+      const pending = await peekWithTimeout(kv, userIds)
+      return pending && new Map(userIds.map((userId, i) => [userId, (pending[i] ?? []).flatMap(readable)]))
     },
   }
 }

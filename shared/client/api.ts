@@ -997,6 +997,8 @@ export interface PushAnswer {
   left_out: ExcludedRecipients
   /** Number of devices that get it by Web Push; they cost nothing */
   devices: number
+  /** null: the buffer is unavailable, and participants who are known only by their pending points are missing; absent otherwise */
+  pending?: null
 }
 
 export interface PushDevice {
@@ -1009,8 +1011,6 @@ export interface PushDevice {
 export interface PushDeviceList {
   /** Oldest first */
   items: PushDevice[]
-  /** null: the buffer is unavailable, and participants who are known only by their pending points are missing; absent otherwise */
-  pending?: null
 }
 
 export interface PushProgress {

@@ -52,10 +52,7 @@ export async function push(
       devices,
       ...(selected.lacksBuffer ? { pending: null } : {}),
     })
-    if (selected.lacksBuffer && request.audience === 'inactive')
-      throw unavailable(
-        'Who was seen lately can not be read right now, so nobody is inactive for certain. Please try again in a moment.',
-      )
+    if (selected.lacksBuffer && request.audience === 'inactive') throw inactiveUnknown()
     if (request.dry_run === true) return answer(null)
     if (remaining !== null && selected.count > remaining && request.force !== true)
       throw conflict(
@@ -77,6 +74,11 @@ export async function push(
     return answer(planned)
   })
 }
+
+const inactiveUnknown = () =>
+  unavailable(
+    'Who was seen lately can not be read right now, so nobody is inactive for certain. Please try again in a moment.',
+  )
 
 function auditPush(
   tx: Writer,

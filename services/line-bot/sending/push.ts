@@ -12,7 +12,7 @@ import { withoutErased } from '#shared/pilgrims/person-lock.ts'
 import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
 import type { Notice } from '#shared/schema/messages.ts'
 import { countDevices } from '../web-push/plan-deliveries.ts'
-import { selectRecipients } from './audience.ts'
+import { type Selected, selectRecipients } from './audience.ts'
 import { card, paragraph } from '../bot/flex.ts'
 import { checkImage } from './check-image.ts'
 import { readPendingOfRecipients } from './read-pending-of-recipients.ts'
@@ -39,7 +39,7 @@ export async function push(
     await lockRecipients(tx)
     const named = request.user_ids && (await withoutErased(tx, request.user_ids, requestedMs))
     const audience = recipientsOf({ ...request, user_ids: named })
-    const selected = await selectRecipients(tx, audience, now(), buffer)
+    const selected = certain(audience, await selectRecipients(tx, audience, now(), buffer))
     const remaining = quota === null ? null : Math.max(0, quota - (await undecided(tx)))
     const notice = noticeOf(context, request)
     const devices = notice === undefined ? 0 : await countDevices(tx, selected.everybody)
@@ -52,7 +52,6 @@ export async function push(
       devices,
       ...(selected.lacksBuffer ? { pending: null } : {}),
     })
-    if (selected.lacksBuffer && request.audience === 'inactive') throw inactiveUnknown()
     if (request.dry_run === true) return answer(null)
     if (remaining !== null && selected.count > remaining && request.force !== true)
       throw conflict(
@@ -75,10 +74,13 @@ export async function push(
   })
 }
 
-const inactiveUnknown = () =>
-  unavailable(
+/** @throws Refusal 503 when people who were seen lately may be among the inactive */
+function certain({ audience }: Recipients, selected: Selected): Selected {
+  if (audience !== 'inactive' || !selected.lacksBuffer) return selected
+  throw unavailable(
     'Who was seen lately can not be read right now, so nobody is inactive for certain. Please try again in a moment.',
   )
+}
 
 function auditPush(
   tx: Writer,

@@ -69,6 +69,7 @@ describeOnServers('the app', () => {
       await page.locator('[data-state=kept]').waitFor()
       // The words of the recovery code and of the other tabs are there, too.
       await page.getByRole('button', { name: 'Show the code' }).click()
+      await page.locator('.code-words li').first().waitFor()
       expect(await page.locator('.code-words li').count()).toBe(12)
       await context.setOffline(false)
       await counted(userId, 1)
@@ -103,6 +104,7 @@ describeOnServers('the app', () => {
       await checkInButton(lost.page).click()
       await counted(lost.userId, 1)
       await lost.page.getByRole('button', { name: 'Show the code' }).click()
+      await lost.page.locator('.code-words li').first().waitFor()
       const words = await lost.page.locator('.code-words li').allTextContents()
       expect(words).toHaveLength(12)
 

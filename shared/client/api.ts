@@ -4,7 +4,7 @@
 export type Nothing = Record<never, never>
 
 /** A pilgrim's request: `user_id` may be left to the client's identity. */
-export type Caller<T> = T extends unknown ? Omit<T, 'user_id'> & { user_id?: string } : never
+export type Caller<T> = T extends unknown ? Omit<T, 'user_id'> & { user_id?: string | undefined } : never
 
 /** A body that is sent as it is: a picture, for example. */
 export interface RawBody {
@@ -156,27 +156,27 @@ export interface CellFeature {
 export interface ChangeShareRequest {
   user_id: UserId
   /** From now on for so many hours; null: no longer */
-  live_hours?: number | null
-  show_name?: boolean | null
+  live_hours?: number | null | undefined
+  show_name?: boolean | null | undefined
 }
 
 export interface CheckIn {
   lat: Latitude
   lng: Longitude
-  timestamp?: SentTime | null
+  timestamp?: SentTime | null | undefined
   /** metres */
-  accuracy?: Measure | null
+  accuracy?: Measure | null | undefined
   /** metres */
-  altitude?: Measure | null
+  altitude?: Measure | null | undefined
   /** km/h as measured by the phone; stored only, because the mode follows from the segment’s speed */
-  speed?: Measure | null
+  speed?: Measure | null | undefined
   /** walk, car, scooter, bike, bus, mrt, train or hsr; not case-sensitive */
-  mode?: Mode | null
+  mode?: Mode | null | undefined
   /** Any label; truncated to 64 characters */
-  source?: Source | null
+  source?: Source | null | undefined
   user_id: UserId
   /** Track points, as in track/sync; invalid ones do not fail the check-in */
-  track_points?: TrackPoint[] | null
+  track_points?: TrackPoint[] | null | undefined
 }
 
 export interface CheckInAnswer {
@@ -243,8 +243,8 @@ export interface Condition {
 export interface CreateShareRequest {
   user_id: UserId
   /** Shows where the pilgrim is, from now on for so many hours */
-  live_hours?: number | null
-  show_name?: boolean | null
+  live_hours?: number | null | undefined
+  show_name?: boolean | null | undefined
 }
 
 export type Day = string
@@ -459,23 +459,23 @@ export interface FeedbackItem {
 }
 
 export interface FeedbackRequest {
-  user_id?: UserId | null
+  user_id?: UserId | null | undefined
   category: string
   description: string
   /** URL from the answer of feedback-upload */
-  screenshot_url?: string | null
+  screenshot_url?: string | null | undefined
   /** Text, or an object that is stored as JSON */
-  device_info?: string | Record<string, unknown> | null
-  user_agent?: string | null
-  contact?: string | null
+  device_info?: string | Record<string, unknown> | null | undefined
+  user_agent?: string | null | undefined
+  contact?: string | null | undefined
 }
 
 export type FeedbackStatus = 'new' | 'triaging' | 'fixing' | 'fixed' | 'wontfix'
 
 export interface FeedbackUpdate {
-  status?: FeedbackStatus | null
+  status?: FeedbackStatus | null | undefined
   /** An empty note clears it */
-  admin_note?: string | null
+  admin_note?: string | null | undefined
 }
 
 /** Time of the first point inside the event’s area; null without any */
@@ -492,17 +492,17 @@ export interface Flushed {
 export interface GpsPoint {
   lat: Latitude
   lng: Longitude
-  timestamp?: SentTime | null
+  timestamp?: SentTime | null | undefined
   /** metres */
-  accuracy?: Measure | null
+  accuracy?: Measure | null | undefined
   /** metres */
-  altitude?: Measure | null
+  altitude?: Measure | null | undefined
   /** km/h as measured by the phone; stored only, because the mode follows from the segment’s speed */
-  speed?: Measure | null
+  speed?: Measure | null | undefined
   /** walk, car, scooter, bike, bus, mrt, train or hsr; not case-sensitive */
-  mode?: Mode | null
+  mode?: Mode | null | undefined
   /** Any label; truncated to 64 characters */
-  source?: Source | null
+  source?: Source | null | undefined
 }
 
 export interface Health {
@@ -775,11 +775,11 @@ export interface NotificationSlot {
 
 export interface NotificationSlotInput {
   id: string
-  enabled?: boolean
+  enabled?: boolean | undefined
   /** Hour of the day in the event’s time zone */
   hour: number
   /** null: every day of the event */
-  dates?: string[] | null
+  dates?: string[] | null | undefined
   audience: 'all' | 'participants' | 'volunteers' | 'managers' | 'owners' | 'completed'
   text: TextsInput
 }
@@ -801,13 +801,13 @@ export interface OverlandBatch {
     }
     properties: {
       /** ISO 8601 */
-      timestamp?: string
+      timestamp?: string | undefined
       /** metres */
-      altitude?: number
+      altitude?: number | undefined
       /** m/s; negative is unknown */
-      speed?: number
+      speed?: number | undefined
       /** metres; negative is unknown */
-      horizontal_accuracy?: number
+      horizontal_accuracy?: number | undefined
       [name: string]: unknown
     }
     [name: string]: unknown
@@ -823,26 +823,26 @@ export interface OwnErasureRequest {
 
 export interface OwnExportRequest {
   user_id: UserId
-  format?: 'json' | 'gpx'
+  format?: 'json' | 'gpx' | undefined
 }
 
 export type OwnTracksAnswer = unknown[]
 
 export interface OwnTracksMessage {
   /** location; other messages are not stored */
-  _type?: string
-  lat?: number
-  lon?: number
+  _type?: string | undefined
+  lat?: number | undefined
+  lon?: number | undefined
   /** Time of the fix, epoch seconds */
-  tst?: number
+  tst?: number | undefined
   /** metres */
-  acc?: number
+  acc?: number | undefined
   /** metres */
-  alt?: number
+  alt?: number | undefined
   /** km/h; 0 is unknown */
-  vel?: number
+  vel?: number | undefined
   /** p: a ping with an old place, which is not stored */
-  t?: string
+  t?: string | undefined
   [name: string]: unknown
 }
 
@@ -891,7 +891,7 @@ export interface OwnWalk {
 export interface OwnWalkRequest {
   user_id: UserId
   /** A day of the event’s time zone; by default the last one with a point */
-  day?: Day | null
+  day?: Day | null | undefined
 }
 
 export interface Part {
@@ -945,8 +945,8 @@ export interface PrivacyAnswer {
 
 export interface PrivacyRequest {
   user_id: UserId
-  agreed?: boolean | null
-  version?: string | null
+  agreed?: boolean | null | undefined
+  version?: string | null | undefined
 }
 
 export interface Profile {
@@ -1040,19 +1040,19 @@ export interface PushProgress {
 }
 
 export interface PushRequest {
-  audience?: Audience | null
+  audience?: Audience | null | undefined
   /** For inactive: hours without a point; 24 unless given */
-  hours?: number | null
-  user_ids?: UserId[] | null
-  text?: string | null
+  hours?: number | null | undefined
+  user_ids?: UserId[] | null | undefined
+  text?: string | null | undefined
   /** Sends text and image as a card with this title */
-  title?: string | null
+  title?: string | null | undefined
   /** JPEG or PNG of at most 1 MB; LINE does not show other images. Only screenshots and cards of this service are checked; the URL is never fetched */
-  image_url?: HttpsUrl | null
+  image_url?: HttpsUrl | null | undefined
   /** Sends nothing; returns the number of recipients and the cost */
-  dry_run?: boolean | null
+  dry_run?: boolean | null | undefined
   /** Sends even if it exceeds the monthly quota */
-  force?: boolean | null
+  force?: boolean | null | undefined
 }
 
 export interface PushSubscriptionRequest {
@@ -1165,7 +1165,7 @@ export interface SetPhoneAnswer {
 export interface SetStatusRequest {
   status: 'paused' | 'active'
   /** Error message that pilgrims get. If absent: removed when the status changes, unchanged when it does not. Empty: removed */
-  message?: string | null
+  message?: string | null | undefined
 }
 
 export interface Share {
@@ -1284,11 +1284,11 @@ export interface Survey {
   /** Answers by question */
   survey: Answers
   /** Track points, as in track/sync */
-  gps_points?: TrackPoint[] | null
+  gps_points?: TrackPoint[] | null | undefined
   /** As in user/phone; an invalid number does not fail the request */
-  phone?: string | null
+  phone?: string | null | undefined
   /** The display name */
-  line_display_name?: string | null
+  line_display_name?: string | null | undefined
 }
 
 export interface SurveyRow {
@@ -1319,9 +1319,9 @@ export interface Texts {
 
 export interface TextsInput {
   "zh-Hant": string
-  "zh-Hans"?: string
-  en?: string
-  ja?: string
+  "zh-Hans"?: string | undefined
+  en?: string | undefined
+  ja?: string | undefined
 }
 
 export type Time = string
@@ -1369,14 +1369,14 @@ export interface TraccarLocation {
     /** ISO 8601 */
     timestamp: string
     coords: {
-      latitude?: number
-      longitude?: number
+      latitude?: number | undefined
+      longitude?: number | undefined
       /** metres */
-      accuracy?: number
+      accuracy?: number | undefined
       /** metres */
-      altitude?: number
+      altitude?: number | undefined
       /** m/s; −1 is unknown */
-      speed?: number
+      speed?: number | undefined
       [name: string]: unknown
     }
     [name: string]: unknown
@@ -1386,19 +1386,19 @@ export interface TraccarLocation {
 
 export interface TraccarParameters {
   /** degrees */
-  lat?: string
+  lat?: string | undefined
   /** degrees */
-  lon?: string
+  lon?: string | undefined
   /** Epoch seconds or milliseconds, or ISO 8601 */
-  timestamp?: string
+  timestamp?: string | undefined
   /** metres; 0 and below is unknown */
-  accuracy?: string
+  accuracy?: string | undefined
   /** metres */
-  altitude?: string
+  altitude?: string | undefined
   /** knots; below 0 is unknown */
-  speed?: string
+  speed?: string | undefined
   /** The same in m/s */
-  speed_ms?: string
+  speed_ms?: string | undefined
   [name: string]: unknown
 }
 
@@ -1436,26 +1436,26 @@ export interface TrackerList {
 
 export interface TrackerParameters {
   /** degrees */
-  lat?: string
+  lat?: string | undefined
   /** degrees */
-  lon?: string
+  lon?: string | undefined
   /** Epoch seconds or milliseconds, or ISO 8601 */
-  timestamp?: string
+  timestamp?: string | undefined
   /** metres; 0 and below is unknown */
-  accuracy?: string
+  accuracy?: string | undefined
   /** metres */
-  altitude?: string
+  altitude?: string | undefined
   /** m/s; below 0 is unknown */
-  speed?: string
+  speed?: string | undefined
   /** The same in m/s */
-  speed_ms?: string
+  speed_ms?: string | undefined
   [name: string]: unknown
 }
 
 export interface TrackerRequest {
   user_id: UserId
   /** A name for the pilgrim’s own list, such as “old phone”; at most 64 characters */
-  label?: string | null
+  label?: string | null | undefined
 }
 
 export interface UnsubscribeFromPushAnswer {
@@ -1649,19 +1649,19 @@ export type UserSort = 'userId' | 'km' | 'checkins' | 'last_seen'
 
 export interface UserSyncRequest {
   user_id: UserId
-  display_name?: string | null
+  display_name?: string | null | undefined
   /** An https:// address */
-  picture_url?: string | null
+  picture_url?: string | null | undefined
   /** BCP 47, such as zh-TW */
-  language?: string | null
+  language?: string | null | undefined
   /** Numbers of water bottles, recycled bottles and hotel nights; each one replaces its stored value */
   consumption?: {
-    water?: number | null
-    recycle?: number | null
-    hotel?: number | null
-  } | null
+    water?: number | null | undefined
+    recycle?: number | null | undefined
+    hotel?: number | null | undefined
+  } | null | undefined
   /** Self-reported kilometres by mode; an unknown mode counts as bus */
-  transport?: Record<string, number> | null
+  transport?: Record<string, number> | null | undefined
 }
 
 export interface WebPushProgress {
@@ -1694,7 +1694,7 @@ export interface Operations {
   /** Number of photos that a pilgrim has sent to the bot */
   countPhotos: {
     input: {
-      user_id?: UserId
+      user_id?: UserId | undefined
     }
     data: PhotoCount
   }
@@ -1751,7 +1751,7 @@ export interface Operations {
   exportUser: {
     input: {
       userId: UserId
-      format?: 'json' | 'gpx'
+      format?: 'json' | 'gpx' | undefined
     }
     data: UserExport
   }
@@ -1766,19 +1766,19 @@ export interface Operations {
       /** The tracker’s key */
       key: string
       /** degrees */
-      lat?: string | number
+      lat?: string | number | undefined
       /** degrees */
-      lon?: string | number
+      lon?: string | number | undefined
       /** Epoch seconds or milliseconds, or ISO 8601 */
-      timestamp?: string | number
+      timestamp?: string | number | undefined
       /** metres; 0 and below is unknown */
-      accuracy?: string | number
+      accuracy?: string | number | undefined
       /** metres */
-      altitude?: string | number
+      altitude?: string | number | undefined
       /** m/s; below 0 is unknown */
-      speed?: string | number
+      speed?: string | number | undefined
       /** The same in m/s */
-      speed_ms?: string | number
+      speed_ms?: string | number | undefined
     } & RawBody
     data: IngestAnswer
   }
@@ -1788,19 +1788,19 @@ export interface Operations {
       /** The tracker’s key */
       key: string
       /** degrees */
-      lat?: string | number
+      lat?: string | number | undefined
       /** degrees */
-      lon?: string | number
+      lon?: string | number | undefined
       /** Epoch seconds or milliseconds, or ISO 8601 */
-      timestamp?: string | number
+      timestamp?: string | number | undefined
       /** metres; 0 and below is unknown */
-      accuracy?: string | number
+      accuracy?: string | number | undefined
       /** metres */
-      altitude?: string | number
+      altitude?: string | number | undefined
       /** m/s; below 0 is unknown */
-      speed?: string | number
+      speed?: string | number | undefined
       /** The same in m/s */
-      speed_ms?: string | number
+      speed_ms?: string | number | undefined
     }
     data: IngestAnswer
   }
@@ -1810,19 +1810,19 @@ export interface Operations {
       /** The tracker’s key */
       key: string
       /** degrees */
-      lat?: string | number
+      lat?: string | number | undefined
       /** degrees */
-      lon?: string | number
+      lon?: string | number | undefined
       /** Epoch seconds or milliseconds, or ISO 8601 */
-      timestamp?: string | number
+      timestamp?: string | number | undefined
       /** metres; 0 and below is unknown */
-      accuracy?: string | number
+      accuracy?: string | number | undefined
       /** metres */
-      altitude?: string | number
+      altitude?: string | number | undefined
       /** m/s; below 0 is unknown */
-      speed?: string | number
+      speed?: string | number | undefined
       /** The same in m/s */
-      speed_ms?: string | number
+      speed_ms?: string | number | undefined
     }
     data: IngestAnswer
   }
@@ -1848,19 +1848,19 @@ export interface Operations {
       /** The tracker’s key */
       key: string
       /** degrees */
-      lat?: string | number
+      lat?: string | number | undefined
       /** degrees */
-      lon?: string | number
+      lon?: string | number | undefined
       /** Epoch seconds or milliseconds, or ISO 8601 */
-      timestamp?: string | number
+      timestamp?: string | number | undefined
       /** metres; 0 and below is unknown */
-      accuracy?: string | number
+      accuracy?: string | number | undefined
       /** metres */
-      altitude?: string | number
+      altitude?: string | number | undefined
       /** knots; below 0 is unknown */
-      speed?: string | number
+      speed?: string | number | undefined
       /** The same in m/s */
-      speed_ms?: string | number
+      speed_ms?: string | number | undefined
     } & TraccarLocation
     data: IngestAnswer
   }
@@ -1870,62 +1870,62 @@ export interface Operations {
       /** The tracker’s key */
       key: string
       /** degrees */
-      lat?: string | number
+      lat?: string | number | undefined
       /** degrees */
-      lon?: string | number
+      lon?: string | number | undefined
       /** Epoch seconds or milliseconds, or ISO 8601 */
-      timestamp?: string | number
+      timestamp?: string | number | undefined
       /** metres; 0 and below is unknown */
-      accuracy?: string | number
+      accuracy?: string | number | undefined
       /** metres */
-      altitude?: string | number
+      altitude?: string | number | undefined
       /** knots; below 0 is unknown */
-      speed?: string | number
+      speed?: string | number | undefined
       /** The same in m/s */
-      speed_ms?: string | number
+      speed_ms?: string | number | undefined
     }
     data: IngestAnswer
   }
   /** Every admin write, newest first */
   listAudit: {
     input: {
-      limit?: number
-      cursor?: string | number
+      limit?: number | undefined
+      cursor?: string | null | undefined
       /** Exactly this action, such as set-status */
-      action?: string | number
-      token_name?: string | number
-      since?: Instant
+      action?: string | number | undefined
+      token_name?: string | number | undefined
+      since?: Instant | undefined
       /** Entries before this time */
-      until?: Instant
+      until?: Instant | undefined
       /** Part of the details, such as a user id */
-      search?: string | number
+      search?: string | number | undefined
     }
     data: ListAuditAnswer
   }
   /** Points that the database refused, newest first */
   listDeadLetters: {
     input: {
-      limit?: number
-      cursor?: string | number
+      limit?: number | undefined
+      cursor?: string | null | undefined
     }
     data: ListDeadLettersAnswer
   }
   /** Feedback, newest first: all fields with a token, the public board without one */
   listFeedback: {
     input: {
-      limit?: number
-      cursor?: string | number
-      status?: FeedbackStatus
-      category?: string | number
+      limit?: number | undefined
+      cursor?: string | null | undefined
+      status?: FeedbackStatus | undefined
+      category?: string | number | undefined
     }
     data: ListFeedbackAnswer
   }
   /** Every message that was sent or is being sent, newest first */
   listMessages: {
     input: {
-      limit?: number
-      cursor?: string | number
-      cause?: Cause
+      limit?: number | undefined
+      cursor?: string | null | undefined
+      cause?: Cause | undefined
     }
     data: ListMessagesAnswer
   }
@@ -1939,8 +1939,8 @@ export interface Operations {
   /** Role assignments */
   listRoles: {
     input: {
-      limit?: number
-      cursor?: string | number
+      limit?: number | undefined
+      cursor?: string | null | undefined
     }
     data: ListRolesAnswer
   }
@@ -1948,15 +1948,15 @@ export interface Operations {
   listShares: {
     input: {
       /** May be sent as the header X-Line-User-Id instead */
-      user_id?: UserId
+      user_id?: UserId | undefined
     }
     data: ListSharesAnswer
   }
   /** All survey submissions with counts per question; CSV with Accept: text/csv */
   listSurveys: {
     input: {
-      limit?: number
-      cursor?: string | number
+      limit?: number | undefined
+      cursor?: string | null | undefined
     }
     data: Surveys
   }
@@ -1968,7 +1968,7 @@ export interface Operations {
   /** The trackers of a pilgrim, without their keys */
   listTrackers: {
     input: {
-      user_id?: UserId
+      user_id?: UserId | undefined
     }
     data: TrackerList
   }
@@ -1983,23 +1983,23 @@ export interface Operations {
   listUserPoints: {
     input: {
       userId: UserId
-      limit?: number
-      cursor?: string | number
+      limit?: number | undefined
+      cursor?: string | null | undefined
       /** Default: the latest day with a point */
-      day?: Day
+      day?: Day | undefined
     }
     data: UserPoints
   }
   /** All pilgrims with their statistics */
   listUsers: {
     input: {
-      limit?: number
-      cursor?: string | number
-      sort?: UserSort
+      limit?: number | undefined
+      cursor?: string | null | undefined
+      sort?: UserSort | undefined
       /** Default: asc for userId, desc for figures */
-      order?: 'asc' | 'desc'
+      order?: 'asc' | 'desc' | undefined
       /** Part of a user id or a display name */
-      search?: string | number
+      search?: string | number | undefined
     }
     data: ListUsersAnswer
   }
@@ -2024,10 +2024,10 @@ export interface Operations {
   /** The public board: reports and their status, newest first */
   readBoard: {
     input: {
-      limit?: number
-      cursor?: string | number
-      status?: FeedbackStatus
-      category?: string | number
+      limit?: number | undefined
+      cursor?: string | null | undefined
+      status?: FeedbackStatus | undefined
+      category?: string | number | undefined
     }
     data: ReadBoardAnswer
   }
@@ -2047,15 +2047,15 @@ export interface Operations {
   readClusters: {
     input: {
       /** Zoom of the cells: 0.2° wide at 6, half as wide at each further zoom up to 18 */
-      zoom?: number
+      zoom?: number | undefined
       /** west,south,east,north: cells inside it or on its edge */
-      bbox?: BoundingBox
+      bbox?: BoundingBox | undefined
       /** Counts points and latest positions from the start of this hour on */
-      since?: Instant
+      since?: Instant | undefined
       /** Counts only up to the start of this hour: users are those whose latest position of all is in this time */
-      until?: Instant
+      until?: Instant | undefined
       /** Omits cells with fewer pilgrims, for public maps */
-      k?: number
+      k?: number | undefined
     }
     data: Clusters
   }
@@ -2075,7 +2075,7 @@ export interface Operations {
   readDocsScript: {
     input: {
       /** Version of the script */
-      v?: string | number
+      v?: string | number | undefined
     }
     data: string
   }
@@ -2088,7 +2088,7 @@ export interface Operations {
   readEventMap: {
     input: {
       /** Version of an earlier answer: returns what has changed, or the whole map if the version is too old */
-      since?: string | number
+      since?: string | number | undefined
     }
     data: ReadEventMapAnswer
   }
@@ -2115,9 +2115,9 @@ export interface Operations {
   /** Latest position of each pilgrim, at most five seconds old */
   readMap: {
     input: {
-      limit?: number
-      since?: Instant
-      bbox?: BoundingBox
+      limit?: number | undefined
+      since?: Instant | undefined
+      bbox?: BoundingBox | undefined
     }
     data: LiveMap
   }
@@ -2164,7 +2164,7 @@ export interface Operations {
   readRoute: {
     input: {
       /** Version of the route */
-      v?: string | number
+      v?: string | number | undefined
     }
     data: EventRoute
   }
@@ -2209,7 +2209,7 @@ export interface Operations {
     input: {
       id: string
       /** May be sent as the header X-Line-User-Id instead */
-      user_id?: UserId
+      user_id?: UserId | undefined
     }
     data: RevokeShareAnswer
   }
@@ -2224,7 +2224,7 @@ export interface Operations {
   revokeTracker: {
     input: {
       id: string
-      user_id?: UserId
+      user_id?: UserId | undefined
     }
     data: RevokeTrackerAnswer
   }
@@ -2283,7 +2283,7 @@ export interface Operations {
     input: {
       file: string
       /** zh-Hant, zh-Hans, en or ja; for any other value Accept-Language decides */
-      lang?: string | number
+      lang?: string | number | undefined
     }
     data: Blob
   }

@@ -5,7 +5,7 @@ import { OPERATIONS } from './api.ts'
 export interface Identity {
   readonly userId: string
   /** LIFF ID token, where the service verifies who calls (EVENT_IDENTITY=line). */
-  readonly idToken?: string
+  readonly idToken?: string | undefined
 }
 
 /** A value, or a function that is asked for it before each call. */

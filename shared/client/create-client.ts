@@ -9,17 +9,17 @@ export interface ClientOptions extends Callers {
   /** Where the service answers, such as `https://walk.example`. Empty on the service's own pages. */
   readonly baseUrl: string | URL
   /** In place of the global `fetch`. */
-  readonly fetch?: Fetch
+  readonly fetch?: Fetch | undefined
   /** Time to a complete answer, in milliseconds; 30 s unless given. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 export interface CallOptions {
-  readonly signal?: AbortSignal
-  readonly timeoutMs?: number
-  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** An `etag` of an earlier answer. While nothing has changed, the error code is `not-modified`. */
-  readonly ifNoneMatch?: string
+  readonly ifNoneMatch?: string | undefined
 }
 
 /** A file that the service answers. */
@@ -44,7 +44,7 @@ export type Client = { readonly [K in keyof Operations]: Method<Operations[K]> }
   download<K extends keyof Operations>(
     operation: K,
     input: Input<K>,
-    options?: CallOptions & { readonly accept?: string },
+    options?: CallOptions & { readonly accept?: string | undefined },
   ): Promise<Answer<Download>>
   /** The pilgrim who calls now. */
   identity(): Promise<Identity | undefined>
@@ -54,8 +54,17 @@ type Fields = Record<string, unknown>
 type Form = Parameters<typeof readSuccess>[1]
 const FORMS: Record<string, Form> = { j: 'json', t: 'text', o: 'blob' }
 
+/** The address before each path. @throws TypeError without a scheme: `localhost:8443` would be read as another one */
+function baseOf(given: string | URL): string {
+  const base = String(given).replace(/\/+$/, '')
+  if (base && !/^https?:\/\/./i.test(base))
+    throw new TypeError(`baseUrl must begin with https:// or http://, and not be "${base}".`)
+  return base
+}
+
 /**
  * Creates a client.
+ * @throws TypeError for a `baseUrl` without `https://` or `http://`
  * @example
  * const client = createClient({ baseUrl: 'https://walk.example', identity: { userId: 'me' } })
  * const answer = await client.checkIn({ lat: 24.1477, lng: 120.6736, timestamp: Date.now() })
@@ -63,7 +72,7 @@ const FORMS: Record<string, Form> = { j: 'json', t: 'text', o: 'blob' }
  */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, fetch: send = (url, init) => fetch(url, init), timeoutMs = 30_000 } = options
-  const base = String(baseUrl).replace(/\/+$/, '')
+  const base = baseOf(baseUrl)
 
   async function call(
     name: keyof Operations,
@@ -73,18 +82,14 @@ export function createClient(options: ClientOptions): Client {
   ): Promise<Answer<unknown>> {
     try {
       const etag = more.ifNoneMatch && { 'if-none-match': more.ifNoneMatch }
-      const { url, init, flags } = await buildRequest(
-        base,
-        name,
-        input,
-        { ...more.headers, ...etag },
-        options,
-      )
+      const headers = { ...more.headers, ...etag }
+      const { url, init, flags } = await buildRequest(base, name, input, headers, options)
       const read = (response: Response) =>
         response.ok
           ? readSuccess(response, form ?? FORMS[flags.at(-1) ?? ''] ?? 'envelope')
           : readRefusal(response)
-      return await exchange(send, url, init, { timeoutMs, ...more }, read)
+      const limits = { timeoutMs: more.timeoutMs ?? timeoutMs, signal: more.signal }
+      return await exchange(send, url, init, limits, read)
     } catch (error) {
       // The input is no JSON (a cycle, a BigInt), or the identity could not be read.
       return failure('unexpected', `The request could not be made: ${(error as Error).message}`)

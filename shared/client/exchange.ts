@@ -13,6 +13,12 @@ const SENTENCES: Record<string, string> = {
   aborted: 'The request was cancelled.',
 }
 
+/** Node says "fetch failed", and the reason in the cause: an untrusted certificate, or a code such as ECONNREFUSED. */
+const innermost = (error: unknown): string => {
+  const { cause, message, code } = error as { cause?: unknown; message?: string; code?: string }
+  return cause ? innermost(cause) : message || String(code ?? error)
+}
+
 /**
  * Sends a request and reads its answer. Never rejects: a failure has the code `network`, `timeout` or `aborted`.
  * @param read reads the answer; the time limit holds for it, too
@@ -38,7 +44,7 @@ export async function exchange<T>(
   try {
     return await read(await send(url, { ...init, signal: controller.signal }))
   } catch (error) {
-    const sentence = SENTENCES[code] ?? `The service cannot be reached (${(error as Error).message}).`
+    const sentence = SENTENCES[code] ?? `The service cannot be reached (${innermost(error)}).`
     return { ok: false, error: { ...failure(code, sentence).error, cause: error } }
   } finally {
     clearTimeout(timer)

@@ -20,10 +20,10 @@ export interface Interruption {
 
 export interface StreamOptions {
   /** Zoom of the map cells, 6 to 18; 10 unless given. */
-  readonly zoom?: number
-  readonly signal?: AbortSignal
+  readonly zoom?: number | undefined
+  readonly signal?: AbortSignal | undefined
   /** The `id` of the last event that was handled: those since then come first. */
-  readonly lastEventId?: string
+  readonly lastEventId?: string | undefined
 }
 
 interface Connection {

@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { openApiDocument } from './openapi-document.ts'
 import { PREAMBLE } from './client-preamble.ts'
-import { comment, nameOf, type Schema, typeOf } from './write-types.ts'
+import { comment, nameOf, namesIn, type Schema, typeOf, type Use } from './write-types.ts'
 
 interface Parameter {
   readonly name: string
@@ -65,11 +65,13 @@ export function clientModule(): string {
     )
     .sort((a, b) => (a.operation.operationId < b.operation.operationId ? -1 : 1))
   const schemas = Object.entries(document.components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))
+  const answers = calls.map(({ operation }) => operation.responses)
+  const answered = namesIn(answers, document.components.schemas)
   return (
     [
       '/** Generated from the OpenAPI document by `bun run client:generate`. Do not edit. */',
       PREAMBLE,
-      ...schemas.map(([name, schema]) => named(name, schema)),
+      ...schemas.map(([name, schema]) => named(name, schema, answered.has(name) ? 'answer' : 'input')),
       `/** Every operation: what it takes, and what it answers. */\nexport interface Operations {\n${calls.flatMap((call) => typesOf(call, document)).join('\n')}\n}`,
       `/** The data of the events of the operators' stream, by name. */\nexport interface StreamEvents ${typeOf(streamEvents(calls), '')}`,
       `/** How each operation is called: method, path, and flags (see shared/openapi/write-client.ts). */\nexport const OPERATIONS = {\n${calls.map((call) => `  ${call.operation.operationId}: '${lineOf(call, document)}',`).join('\n')}\n} as const`,
@@ -80,8 +82,8 @@ export function clientModule(): string {
   )
 }
 
-function named(name: string, schema: Schema): string {
-  const type = typeOf(schema)
+function named(name: string, schema: Schema, use: Use): string {
+  const type = typeOf(schema, '', use)
   const declaration =
     type.startsWith('{') && type.endsWith('}') && schema.type === 'object'
       ? `interface ${name} ${type}`
@@ -147,7 +149,7 @@ function inputOf(call: Call, document: Document): string {
       {
         ...schema,
         ...(description === undefined ? {} : { description }),
-        ...(place === 'query' ? queryType(schema) : {}),
+        ...(place === 'query' ? queryType(name, schema) : {}),
       },
       required && !(flags.includes('q') && name === USER),
     ])
@@ -156,17 +158,18 @@ function inputOf(call: Call, document: Document): string {
     properties: Object.fromEntries(listed.map(([name, schema]) => [name, schema])),
     required: listed.filter(([, , required]) => required).map(([name]) => name),
   }
-  const parts = listed.length > 0 ? [typeOf(own, '    ')] : []
+  const parts = listed.length > 0 ? [typeOf(own, '    ', 'input')] : []
   const body = jsonBodyOf(call.operation)
   if (body !== undefined) {
-    const type = typeOf(body, '    ')
+    const type = typeOf(body, '    ', 'input')
     parts.push(flags.includes('b') ? `Caller<${type}>` : / \| /.test(type) ? `(${type})` : type)
   } else if (requestBody !== undefined) parts.push('RawBody')
   return parts.length > 0 ? parts.join(' & ') : 'Nothing'
 }
 
-/** A query is text; numbers are written as such. */
-function queryType(schema: Schema): Schema {
+/** A query is text; numbers are written as such. A cursor is given as `next_cursor` was answered. */
+function queryType(name: string, schema: Schema): Schema {
+  if (name === 'cursor') return { type: ['string', 'null'] }
   return schema.type === 'string' && schema.enum === undefined ? { type: ['string', 'number'] } : {}
 }
 

@@ -17,6 +17,9 @@ export interface Schema {
   readonly description?: string
 }
 
+/** What may be absent may be undefined in an input, because JSON and queries leave it out; an answer has no undefined. */
+export type Use = 'input' | 'answer'
+
 const REFERENCE = '#/components/schemas/'
 const SIMPLE: Record<string, string> = {
   string: 'string',
@@ -40,8 +43,8 @@ function union(types: readonly string[]): string {
 }
 
 /** The type of a schema as part of a larger type. */
-function partOf(schema: Schema, indent: string): string {
-  const type = typeOf(schema, indent)
+function partOf(schema: Schema, indent: string, use: Use): string {
+  const type = typeOf(schema, indent, use)
   const { enum: values, anyOf, oneOf, allOf } = schema
   const isCompound = (values ?? anyOf ?? oneOf ?? allOf) !== undefined || Array.isArray(schema.type)
   return isCompound && /[|&]/.test(type) ? `(${type})` : type
@@ -50,19 +53,21 @@ function partOf(schema: Schema, indent: string): string {
 /**
  * The type of a schema.
  * @param indent spaces before the lines of an object
+ * @param use what is done with values of the type
  * @throws Error for a reference that is no named schema
  */
-export function typeOf(schema: Schema, indent = ''): string {
+export function typeOf(schema: Schema, indent = '', use: Use = 'answer'): string {
   const { $ref, enum: values, anyOf, oneOf, allOf, type } = schema
   if ($ref !== undefined) return nameOf($ref)
   if (schema.const !== undefined) return literal(schema.const)
   if (values !== undefined) return union(values.map(literal))
   const alternatives = anyOf ?? oneOf
-  if (alternatives !== undefined) return union(alternatives.map((one) => typeOf(one, indent)))
-  if (allOf !== undefined) return allOf.map((one) => partOf(one, indent)).join(' & ')
-  if (Array.isArray(type)) return union(type.map((one: string) => typeOf({ ...schema, type: one }, indent)))
-  if (type === 'array') return arrayOf(schema, indent)
-  if (type === 'object') return objectOf(schema, indent)
+  if (alternatives !== undefined) return union(alternatives.map((one) => typeOf(one, indent, use)))
+  if (allOf !== undefined) return allOf.map((one) => partOf(one, indent, use)).join(' & ')
+  if (Array.isArray(type))
+    return union(type.map((one: string) => typeOf({ ...schema, type: one }, indent, use)))
+  if (type === 'array') return arrayOf(schema, indent, use)
+  if (type === 'object') return objectOf(schema, indent, use)
   return SIMPLE[type as string] ?? 'unknown'
 }
 
@@ -72,18 +77,38 @@ export function nameOf(reference: string): string {
   return reference.slice(REFERENCE.length)
 }
 
-function arrayOf({ items, prefixItems }: Schema, indent: string): string {
-  if (prefixItems !== undefined) return `[${prefixItems.map((one) => typeOf(one, indent)).join(', ')}]`
-  return `${partOf(items ?? {}, indent)}[]`
+/** The schemas that a part of the document refers to, also through others. */
+export function namesIn(
+  part: unknown,
+  schemas: Readonly<Record<string, Schema>>,
+  found = new Set<string>(),
+): Set<string> {
+  for (const [reference] of JSON.stringify(part).matchAll(/#\/components\/schemas\/[^"]+/g)) {
+    const name = nameOf(reference)
+    if (found.has(name)) continue
+    found.add(name)
+    namesIn(schemas[name], schemas, found)
+  }
+  return found
 }
 
-function objectOf(schema: Schema, indent: string): string {
+function arrayOf({ items, prefixItems }: Schema, indent: string, use: Use): string {
+  if (prefixItems !== undefined) return `[${prefixItems.map((one) => typeOf(one, indent, use)).join(', ')}]`
+  return `${partOf(items ?? {}, indent, use)}[]`
+}
+
+function propertyType(type: string, isRequired: boolean, use: Use): string {
+  const mayBeUndefined = use === 'input' && !isRequired && type !== 'unknown'
+  return `${isRequired ? '' : '?'}: ${type}${mayBeUndefined ? ' | undefined' : ''}`
+}
+
+function objectOf(schema: Schema, indent: string, use: Use): string {
   const { properties = {}, required = [], additionalProperties: more } = schema
   const lines = Object.entries(properties).flatMap(([name, property]) => [
     ...comment(property.description, `${indent}  `),
-    `${indent}  ${propertyName(name)}${required.includes(name) ? '' : '?'}: ${typeOf(property, `${indent}  `)}`,
+    `${indent}  ${propertyName(name)}${propertyType(typeOf(property, `${indent}  `, use), required.includes(name), use)}`,
   ])
-  const any = typeof more === 'object' ? typeOf(more, indent) : 'unknown'
+  const any = typeof more === 'object' ? typeOf(more, indent, use) : 'unknown'
   if (lines.length === 0) return more === false ? 'Record<string, never>' : `Record<string, ${any}>`
   // A named property need not be of the type of the others, so only unknown can be beside them.
   if (typeof more === 'object') lines.push(`${indent}  [name: string]: unknown`)

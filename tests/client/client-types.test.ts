@@ -22,6 +22,17 @@ export const refused = {
   unchecked: async () => (await client.readHealth()).data,
 }
 
+/** Optional fields may be undefined, under exactOptionalPropertyTypes too, and a cursor is given as it was answered. */
+export const taken = {
+  undefinedFields: (speed: number | undefined) =>
+    client.checkIn({ lat: 24, lng: 120, speed, user_id: undefined }),
+  points: (accuracy: number | undefined) =>
+    client.syncTrack({ points: [{ lat: 24, lng: 120, timestamp: 1, accuracy }] }),
+  options: (signal: AbortSignal | undefined) =>
+    client.readMap({ since: undefined }, { signal, timeoutMs: undefined }),
+  nextPage: async (page: Data<'listUsers'> | undefined) => client.listUsers({ cursor: page?.next_cursor }),
+}
+
 test('names the types of calls', () => {
   const input: Input<'checkIn'> = { lat: 24, lng: 120 }
   const take = (answer: Answer<Data<'checkIn'>>): CheckInAnswer | string =>

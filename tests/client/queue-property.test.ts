@@ -30,6 +30,7 @@ const SEED = 20_260_412
 /** Beyond every wait of the queue. */
 const LATER_MS = 120_000
 const HANGS_MS = 40
+const WRONG_MODE = 'm'.repeat(33)
 
 let stack: TestStack
 let directory = ''
@@ -90,7 +91,7 @@ function processWith(store: QueueStore, locks: Locks | undefined) {
   }
 }
 
-/** A point of the walk: a second of it, sometimes the same second twice, sometimes nowhere on earth. */
+/** A point of the walk: a second of it, sometimes the same second twice, sometimes with a mode that the service refuses. */
 const aPoint = fc.record({ second: fc.nat(300), isWrong: fc.nat(6).map((n) => n === 0) })
 const anAction = fc.oneof(
   {
@@ -151,11 +152,12 @@ async function walked({ kind, hasLocks, batch, fates, actions }: Scenario) {
   ) => {
     // One second is always right or always wrong, so that what counts first does not matter.
     const given = points.map(({ second, isWrong }) => ({
-      lat: isWrong ? 95 : 24 + second / 10_000,
+      lat: 24 + second / 10_000,
       lng: 120.67,
       timestamp: startMs + second * 2_000 + (isWrong ? 1_000 : 0),
+      ...(isWrong ? { mode: WRONG_MODE } : {}),
     }))
-    for (const { lat, timestamp } of given) (lat > 90 ? wrong : right).add(keyOf(of, timestamp))
+    for (const { mode, timestamp } of given) (mode === undefined ? right : wrong).add(keyOf(of, timestamp))
     const kept = of === 'track' ? await queue.record(given) : await queue.checkIn(given[0]!)
     expect(kept).toEqual({ ok: true })
   }

@@ -152,7 +152,94 @@ test('a store that fails is said, and tried again', async () => {
     throw new Error('The disk is gone')
   }
   expect(await queue.send()).toMatchObject({ why: 'storage', message: 'The disk is gone', sending: false })
+  await queue.record(at(2))
+  expect(queue.state).toMatchObject({ why: 'storage', message: 'The disk is gone' })
   store.oldest = oldest
   clock.move(10_000)
   expect(waitingOf(await queue.send())).toEqual([0, 0])
+})
+
+test('a new queue reads what an earlier one left, and tells its listeners', async () => {
+  const { queue, open } = phone()
+  await queue.record([at(1), at(2)])
+  await queue.checkIn(at(3))
+  const reloaded = open()
+  expect(reloaded.state.loaded).toBe(false)
+  const told: number[][] = []
+  reloaded.subscribe((state) => told.push(waitingOf(state)))
+  expect(waitingOf(await reloaded.ready)).toEqual([1, 2])
+  expect(reloaded.state.loaded).toBe(true)
+  await until(() => told.length > 0, soon('a listener to be told'))
+  expect(told.at(-1)).toEqual([1, 2])
+  // Another tab has recorded meanwhile.
+  await queue.record(at(4))
+  await reloaded.waiting()
+  expect(waitingOf(reloaded.state)).toEqual([1, 3])
+})
+
+test('a store that cannot be read at first is said, and read again', async () => {
+  const { open, store } = phone()
+  const { counts } = store
+  store.counts = () => Promise.reject(new Error('The disk is gone'))
+  const queue = open()
+  expect(await queue.ready).toMatchObject({ loaded: false, why: 'storage', message: 'The disk is gone' })
+  store.counts = counts
+  await queue.record(at(1))
+  expect(queue.state).toMatchObject({ loaded: true, why: null, waiting: { points: 1 } })
+})
+
+test.each([
+  [503, 'unavailable'],
+  [403, 'paused'],
+] as const)('%p %s is said until a success, also between attempts', async (status, code) => {
+  const { queue, open, asked, service, clock } = phone()
+  const why = { why: code, message: `It is ${code}.` }
+  await queue.record(at(1))
+  service.answer = () => refused(status, code)
+  expect(await queue.send()).toMatchObject(why)
+  clock.move(3_600_000)
+  await queue.record(at(2))
+  expect(queue.state).toMatchObject({ ...why, nextAttemptAt: null })
+  expect(await open().ready).toMatchObject(why)
+  const attempt = Promise.withResolvers<Response>()
+  service.answer = () => attempt.promise
+  const sending = queue.send()
+  await until(() => asked.length === 2, soon('the attempt'))
+  expect(queue.state).toMatchObject(why)
+  service.answer = stored
+  attempt.resolve(refused(status, code))
+  expect(await sending).toMatchObject(why)
+  clock.move(3_600_000)
+  expect(await queue.send()).toMatchObject({ why: null, message: null })
+})
+
+test('the return of the network does not hide why points wait, until they are stored', async () => {
+  const { queue, who, asked, service, network } = phone()
+  await queue.record(at(1))
+  who.isCut = true
+  expect(await queue.send()).toMatchObject({ why: 'network' })
+  who.isCut = false
+  const attempt = Promise.withResolvers<Response>()
+  service.answer = () => attempt.promise
+  queue.start()
+  network.set(true)
+  await until(() => asked.length === 1, soon('the attempt'))
+  expect(queue.state).toMatchObject({ sending: true, why: 'network' })
+  attempt.resolve(stored(asked[0]!))
+  await until(() => queue.state.waiting.points === 0, soon('the queue to be empty'))
+  expect(queue.state.why).toBeNull()
+  await queue.stop()
+})
+
+test('a wait of an earlier run holds for send, and not after resume', async () => {
+  const { queue, open, asked, service } = phone()
+  await queue.record(at(1))
+  service.answer = () => refused(503, 'unavailable', { 'retry-after': '300' })
+  await queue.send()
+  service.answer = stored
+  const later = open()
+  expect(await later.send()).toMatchObject({ why: 'unavailable' })
+  expect(asked).toHaveLength(1)
+  await later.resume()
+  expect(waitingOf(await later.send())).toEqual([0, 0])
 })

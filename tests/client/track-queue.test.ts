@@ -43,7 +43,12 @@ test('deletes exactly up to durable_through and the rejected, and tells of these
   expect(state.rejected).toBe(1)
   const rejected = await queue.rejected()
   expect(rejected).toMatchObject([
-    { t: at(3).timestamp, reason: 'out-of-bounds', fields: { lat: at(3).lat } },
+    {
+      t: at(3).timestamp,
+      reason: 'out-of-bounds',
+      message: 'There is no such place on Earth: lat or lng is out of range.',
+      fields: { lat: at(3).lat },
+    },
   ])
   await queue.dismiss(rejected)
   expect(queue.state.rejected).toBe(0)
@@ -84,10 +89,10 @@ test('413 halves the request, for good; a single point that is too large is set 
 
 test('a check-in that is wrong is set aside with the sentence, and the next one goes', async () => {
   const { queue, service, sent } = phone()
-  await queue.checkIn({ ...at(1), lat: 95 })
+  await queue.checkIn({ ...at(1), mode: 'm'.repeat(33) })
   await queue.checkIn(at(2))
   service.answer = (one) =>
-    (one as unknown as { lat: number }).lat > 90
+    (one as unknown as { mode?: string }).mode
       ? refused(400, 'invalid-request')
       : Response.json({ ok: true, data: { recorded_at: 'then' } }, { status: 202 })
   expect(waitingOf(await queue.send())).toEqual([0, 0])
@@ -99,7 +104,8 @@ test('a check-in that is wrong is set aside with the sentence, and the next one 
 
 test('what cannot be kept is said at once', async () => {
   const { queue, who, store } = phone()
-  for (const timestamp of ['yesterday', NaN, 1e17, new Date('?')])
+  const noTimes = ['yesterday', NaN, 1e17, new Date('?'), '2026-11-22T12:00:00', '2026-11-22', '5', -1, '']
+  for (const timestamp of noTimes)
     expect(await queue.record({ lat: 24, lng: 120, timestamp })).toMatchObject({
       ok: false,
       error: { code: 'invalid-request', message: expect.stringMatching(/^timestamp: .* is no time/) },

@@ -1,19 +1,22 @@
 /** The phone's offline queue: keeps points on the device until the service stores them. */
 import { type Kept, keepPoints } from './keep-points.ts'
 import { createShownState, type QueueState } from './queue-state.ts'
-import { type Limits, type Parts, Rounds } from './rounds.ts'
+import { type Parts, Rounds } from './rounds.ts'
 import type { RecordedPoint } from './queued-point.ts'
+import { readOwner } from './read-owner.ts'
 import { createSendLoop } from './send-loop.ts'
-import type { Kind, QueuedPoint, RejectedPoint } from './store.ts'
+import type { Kind, QueuedPoint, QueueStore, RejectedPoint } from './store.ts'
 import { type Clock, type Network, systemClock, systemNetwork } from './surroundings.ts'
 
 export interface TrackQueueOptions extends Pick<Parts, 'client' | 'store' | 'onSent'> {
-  readonly clock?: Clock
-  readonly network?: Network
-  readonly limits?: Partial<Limits>
+  readonly clock?: Clock | undefined
+  readonly network?: Network | undefined
+  readonly limits?: Parts['limits'] | undefined
 }
 
 export interface TrackQueue {
+  /** Resolves with the state once the store was read. Never rejects: `why` says that it could not be read. */
+  readonly ready: Promise<QueueState>
   /** Keeps a point of the track, or several: all of them or none. */
   record(points: RecordedPoint | readonly RecordedPoint[]): Promise<Kept>
   /** Keeps a check-in. It is sent as soon as it can be, once: its time identifies it. */
@@ -22,22 +25,34 @@ export interface TrackQueue {
   start(): void
   /** Ends sending, also a request on its way. Points stay in the store. */
   stop(): Promise<void>
-  /** Sends all that may be sent now, without collecting. Resolves when nothing is left or the rest has to wait. */
+  /**
+   * Sends all that may be sent now, without collecting. Resolves when nothing is left or the rest has to wait. A wait
+   * that the service asked for holds, also from an earlier run: `await queue.resume()` first to try all the same.
+   */
   send(): Promise<QueueState>
-  /** After a sign-in, or to try again what the service refused: forgets the waits. */
+  /** After a sign-in, or to try again what the service refused: forgets the waits. Rejects where the store fails. */
   resume(): Promise<void>
   readonly state: QueueState
   /** Calls the listener at each change of the state. Returns a function that ends it. */
   subscribe(listener: (state: QueueState) => void): () => void
-  /** What waits, oldest first, for an export. */
+  /** What waits, oldest first, for an export; nothing while nobody is signed in. Rejects where the store fails. */
   waiting(): Promise<QueuedPoint[]>
+  /** Points that the service will never take, oldest first. As `waiting`. */
   rejected(): Promise<RejectedPoint[]>
-  /** Forgets rejected points that the app has shown. */
+  /** Forgets rejected points that the app has shown. Rejects where the store fails. */
   dismiss(points: readonly RejectedPoint[]): Promise<void>
 }
 
 /** More points than any phone records, and a count that IndexedDB takes. */
 const ALL = 2 ** 31 - 1
+
+/** What waits of a pilgrim, oldest first. */
+async function allOf(store: QueueStore, userId: string): Promise<QueuedPoint[]> {
+  const kinds = await Promise.all(
+    (['checkin', 'track'] as const).map((kind) => store.oldest(userId, kind, ALL)),
+  )
+  return kinds.flat().sort((a, b) => a.t - b.t)
+}
 
 /** Creates a queue. Everything that waits is in the store, so it may be created anew at any moment. */
 export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
@@ -49,19 +64,22 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
   async function keep(kind: Kind, points: readonly RecordedPoint[]): Promise<Kept> {
     const kept = await keepPoints({ client, store, clock }, kind, points)
     if (!kept.ok) return kept
-    // When the store cannot be read, the round that begins now says so.
-    await rounds.refresh().catch(() => undefined)
+    await rounds.look()
     awaken()
     return kept
   }
 
-  /** The pilgrim's points, or none while nobody is signed in. */
+  /** The pilgrim's points, or none while nobody is signed in. The state shows what is read. */
   async function ofPilgrim<T>(read: (userId: string) => Promise<T[]>): Promise<T[]> {
-    const who = await client.identity()
-    return who === undefined ? [] : read(who.userId)
+    const who = await readOwner(client)
+    const points = who.ok ? await read(who.userId) : []
+    await rounds.look()
+    return points
   }
 
+  const ready = rounds.look().then(() => shown.state)
   return {
+    ready,
     record: (points) => keep('track', 'length' in points ? points : [points]),
     checkIn: (point) => keep('checkin', [point]),
     start,
@@ -78,17 +96,11 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
       return shown.state
     },
     subscribe: shown.subscribe,
-    waiting: () =>
-      ofPilgrim(async (userId) => {
-        const kinds = await Promise.all(
-          (['checkin', 'track'] as const).map((kind) => store.oldest(userId, kind, ALL)),
-        )
-        return kinds.flat().sort((a, b) => a.t - b.t)
-      }),
+    waiting: () => ofPilgrim((userId) => allOf(store, userId)),
     rejected: () => ofPilgrim((userId) => store.rejected(userId)),
     async dismiss(points) {
       await store.dismiss(points)
-      await rounds.refresh()
+      await rounds.look()
     },
   }
 }

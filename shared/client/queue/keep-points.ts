@@ -1,6 +1,7 @@
 /** Writes recorded points into the store. */
 import { type Failure, failure } from '../answer.ts'
 import { queuedPoint, type RecordedPoint } from './queued-point.ts'
+import { readOwner } from './read-owner.ts'
 import type { Parts } from './rounds.ts'
 import type { Kind, QueuedPoint } from './store.ts'
 
@@ -13,9 +14,9 @@ export async function keepPoints(
   kind: Kind,
   given: readonly RecordedPoint[],
 ): Promise<Kept> {
+  const who = await readOwner(client)
+  if (!who.ok) return who
   try {
-    const who = await client.identity()
-    if (who === undefined) return failure('unauthorized', 'Nobody is signed in: the point has no owner.')
     const points = given.map((point) => queuedPoint(who.userId, kind, point, clock.now()))
     const wrong = points.find((point) => 'ok' in point)
     if (wrong !== undefined) return wrong

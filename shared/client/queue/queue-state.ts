@@ -1,18 +1,28 @@
 /** What an app shows of the queue. */
-import type { ClientErrorCode } from '../answer.ts'
+import type { ClientError, ClientErrorCode } from '../answer.ts'
+import type { Due } from './next-due.ts'
 
+/** What waits and why, since the queue was created: await `ready` for the first reading of the store. */
 export interface QueueState {
+  /** Whether the counts were read from the store. Until then they are 0. */
+  readonly loaded: boolean
   readonly waiting: { readonly checkIns: number; readonly points: number }
   /** Points that the service will never take and the app has not dismissed. */
   readonly rejected: number
   readonly sending: boolean
   /** Epoch milliseconds of the last success. */
   readonly lastSentAt: number | null
-  /** Why something waits; null when nothing does, or when it is merely collected for the next request. */
+  /**
+   * Why something waits: from a failure until the next success or `resume`, also while the next attempt is on its way.
+   * Null when nothing waits, or when points are merely collected for the next request.
+   */
   readonly why: ClientErrorCode | 'offline' | null
   /** The sentence to it. */
   readonly message: string | null
-  /** Epoch milliseconds; null: not before something happens (a network, a sign-in, `resume`). */
+  /**
+   * Epoch milliseconds of the next request, which is made by itself only after `start`. Null when nothing waits, when
+   * the request is due or on its way, or when it needs something to happen first (a sign-in, `resume`).
+   */
   readonly nextAttemptAt: number | null
   /** The service refuses for good: nothing is sent until `resume`. */
   readonly stopped: boolean
@@ -20,6 +30,7 @@ export interface QueueState {
 
 /** The state before the store was read. */
 const EMPTY: QueueState = {
+  loaded: false,
   waiting: { checkIns: 0, points: 0 },
   rejected: 0,
   sending: false,
@@ -28,6 +39,36 @@ const EMPTY: QueueState = {
   message: null,
   nextAttemptAt: null,
   stopped: false,
+}
+
+/** What the store failed with, and when it is tried again. */
+export interface Fault {
+  readonly message: string
+  readonly nextAttemptAt: number
+}
+
+interface Circumstances {
+  readonly due: Due | null
+  readonly stopped: ClientError | null
+  readonly fault: Fault | null
+  readonly isOnline: boolean
+  readonly now: number
+}
+
+/** Why something waits, and until when. */
+export function shownReason({
+  due,
+  stopped,
+  fault,
+  isOnline,
+  now,
+}: Circumstances): Pick<QueueState, 'why' | 'message' | 'nextAttemptAt'> {
+  if (fault !== null) return { why: 'storage', ...fault }
+  if (due === null) return { why: null, message: null, nextAttemptAt: null }
+  if (stopped !== null) return { why: stopped.code, message: stopped.message, nextAttemptAt: null }
+  const nextAttemptAt = due.at > now ? due.at : null
+  if (!isOnline) return { why: 'offline', message: 'This device is offline.', nextAttemptAt }
+  return { why: due.wait?.code ?? null, message: due.wait?.message ?? null, nextAttemptAt }
 }
 
 /** Keeps the state, and tells listeners of each change. */

@@ -2,11 +2,13 @@
 import type { ClientError } from '../answer.ts'
 import type { Client } from '../create-client.ts'
 import { judgeFailure } from './judge-failure.ts'
+import { type Due, type Moment, nextDue } from './next-due.ts'
+import { readOwner } from './read-owner.ts'
 import { type Sent, sendCheckIn, sendTrack, type Unsent } from './send-batch.ts'
-import type { QueueState } from './queue-state.ts'
-import type { Counts, Kind, QueueStore, RejectedPoint, Wait, Waits } from './store.ts'
+import { type Fault, type QueueState, shownReason } from './queue-state.ts'
+import type { Kind, QueueStore, RejectedPoint, Waits } from './store.ts'
 import type { Clock, Network } from './surroundings.ts'
-import { afterFailure, afterReconnection, afterSuccess, longestWait, msLeft } from './waits.ts'
+import { afterFailure, afterReconnection, afterSuccess } from './waits.ts'
 
 /** What one request holds, and when it is sent. */
 export interface Limits {
@@ -23,8 +25,8 @@ export interface Limits {
 const LIMITS: Limits = { points: 500, bytes: 102_400, collectMs: 10_000, timeoutMs: 60_000 }
 /** A browser that says it is offline may be wrong. */
 const OFFLINE_MS = 60_000
-/** After a failure of the store. */
-const STORAGE_MS = 10_000
+/** After a failure of the store, or of `identity`. */
+const AGAIN_MS = 10_000
 
 /** Epoch milliseconds of the next attempt; null: not before something happens. */
 export type Pending = number | null
@@ -35,7 +37,7 @@ export interface Parts {
   readonly store: QueueStore
   readonly clock: Clock
   readonly network: Network
-  readonly limits: Partial<Limits>
+  readonly limits: { readonly [K in keyof Limits]?: Limits[K] | undefined }
   /** Told what a request has settled, and of a point that is refused by itself. */
   readonly onSent?: ((sent: Sent) => void) | undefined
   /** Shows a change of the state. */
@@ -48,11 +50,10 @@ interface Choices {
   readonly collecting: boolean
 }
 
-/** What one pilgrim's points wait for. */
-interface Due {
-  readonly kind: Kind
-  readonly at: number
-  readonly wait: Wait | undefined
+/** What a look at the store found: `due` is set when something may be sent at `at`. */
+interface Found {
+  readonly at: Pending
+  readonly due: (Due & { readonly userId: string }) | null
 }
 
 export class Rounds {
@@ -62,6 +63,10 @@ export class Rounds {
   #size: number
   #ceiling: number
   #stopped: ClientError | null = null
+  /** The store failed in the last round. */
+  #fault: Fault | null = null
+  #lastTurn = 0
+  #shownTurn = 0
   #lastTrackAt = -Infinity
   #lastTriedAt: number
   /** The round that runs in this tab. */
@@ -69,15 +74,17 @@ export class Rounds {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#limits = { ...LIMITS, ...parts.limits }
+    const given = Object.entries(parts.limits).filter(([, value]) => value !== undefined)
+    this.#limits = { ...LIMITS, ...Object.fromEntries(given) }
     this.#size = this.#ceiling = this.#limits.points
     this.#lastTriedAt = parts.clock.now()
   }
 
   /** Sends until nothing is left or the rest has to wait. Never rejects. */
   run(choices: Choices): Promise<Pending> {
-    const { store, network, clock, show } = this.#parts
+    const { store, network, show } = this.#parts
     const round = async (): Promise<Pending> => {
+      this.#fault = null
       try {
         const send = () => this.#sendAll(choices)
         const { locks } = network
@@ -86,9 +93,8 @@ export class Rounds {
           : locks.request(`track queue ${store.name}`, { signal: choices.signal }, send))
       } catch (error) {
         if (choices.signal.aborted) return null
-        const nextAttemptAt = clock.now() + STORAGE_MS
-        show({ why: 'storage', message: (error as Error).message, nextAttemptAt })
-        return nextAttemptAt
+        this.#fault = this.#storeFailed(error)
+        return this.#fault.nextAttemptAt
       } finally {
         show({ sending: false })
       }
@@ -101,12 +107,10 @@ export class Rounds {
   async #sendAll(choices: Choices): Promise<Pending> {
     const { clock, store, client, show } = this.#parts
     while (!choices.signal.aborted) {
-      const due = await this.refresh(choices.collecting)
-      if (due === null || due.at > clock.now()) return due?.at ?? null
+      const { at, due } = await this.#refresh(choices.collecting)
+      if (due === null || due.at > clock.now()) return at
       show({ sending: true })
-      const who = await client.identity()
-      if (who === undefined) return null
-      const points = await store.oldest(who.userId, due.kind, due.kind === 'checkin' ? 1 : this.#size)
+      const points = await store.oldest(due.userId, due.kind, due.kind === 'checkin' ? 1 : this.#size)
       const [first] = points
       // Another tab has sent them.
       if (first === undefined) continue
@@ -118,8 +122,8 @@ export class Rounds {
         due.kind === 'checkin'
           ? await sendCheckIn(client, first, options)
           : await sendTrack(client, points, bytes, options)
-      if ('error' in result) await this.#failed(who.userId, due.kind, result, choices.signal)
-      else await this.#succeeded(who.userId, result)
+      if ('error' in result) await this.#failed(due.userId, due.kind, result, choices.signal)
+      else await this.#succeeded(due.userId, result)
     }
     return null
   }
@@ -158,51 +162,58 @@ export class Rounds {
     }
   }
 
-  /** Reads what waits, and shows it. @returns what is sent next, and when; null: nothing before something happens */
-  async refresh(collecting = true): Promise<Due | null> {
-    const { client, store, clock, show } = this.#parts
-    const who = await client.identity()
-    if (who === undefined) {
-      show({ why: 'unauthorized', message: 'Nobody is signed in.', nextAttemptAt: null })
-      return null
-    }
-    const counts = await store.counts(who.userId)
-    const due = this.#nextOf(counts, await store.waits(who.userId), collecting)
-    const stopped = this.#stopped
-    const isOffline = due !== null && !this.#parts.network.online()
-    const isLater = due !== null && due.at > clock.now()
-    show({
-      waiting: { checkIns: counts.checkin, points: counts.track },
-      rejected: counts.rejected,
-      why: due === null ? null : (stopped?.code ?? (isOffline ? 'offline' : (due.wait?.code ?? null))),
-      message: due === null ? null : (stopped?.message ?? due.wait?.message ?? null),
-      nextAttemptAt: isLater && stopped === null ? due.at : null,
-      stopped: stopped !== null,
-    })
-    return stopped === null ? due : null
+  /** Reads what waits, and shows it. Never rejects: a store that fails is shown. */
+  async look(): Promise<void> {
+    await this.#refresh(true).catch((error: unknown) => void this.#storeFailed(error))
   }
 
-  /** What is sent next, and when; null when nothing waits. */
-  #nextOf(counts: Counts, waits: Waits, collecting: boolean): Due | null {
-    const { clock, network } = this.#parts
-    const now = clock.now()
-    const all = (['checkin', 'track'] as const)
-      .filter((kind) => counts[kind] > 0)
-      .map((kind): Due => {
-        const wait = longestWait(waits, kind, now)
-        const isCollected = kind === 'checkin' || counts.track >= this.#size || !collecting
-        return {
-          kind,
-          wait,
-          at: Math.max(
-            wait === undefined ? now : now + msLeft(wait, now),
-            isCollected ? 0 : this.#lastTrackAt + this.#limits.collectMs,
-            collecting && !network.online() ? this.#lastTriedAt + OFFLINE_MS : 0,
-          ),
-        }
+  /** Shows that the store failed, and when it is tried again. */
+  #storeFailed(error: unknown): Fault {
+    const { clock, show } = this.#parts
+    const fault = { message: (error as Error).message, nextAttemptAt: clock.now() + AGAIN_MS }
+    show({ why: 'storage', ...fault })
+    return fault
+  }
+
+  /** Reads what waits, and shows it. @throws the store's error */
+  async #refresh(collecting: boolean): Promise<Found> {
+    const { client, store, clock, network, show } = this.#parts
+    const turn = ++this.#lastTurn
+    const who = await readOwner(client)
+    if (!who.ok) {
+      const { code, message, cause } = who.error
+      const at = cause === undefined ? null : clock.now() + AGAIN_MS
+      show({ why: code, message, nextAttemptAt: at })
+      return { at, due: null }
+    }
+    const { userId } = who
+    const counts = await store.counts(userId)
+    const due = nextDue(counts, await store.waits(userId), this.#moment(collecting))
+    const stopped = this.#stopped
+    // A later look has shown what this one would show older.
+    if (turn > this.#shownTurn) {
+      this.#shownTurn = turn
+      show({
+        loaded: true,
+        waiting: { checkIns: counts.checkin, points: counts.track },
+        rejected: counts.rejected,
+        ...shownReason({ due, stopped, fault: this.#fault, isOnline: network.online(), now: clock.now() }),
+        stopped: stopped !== null,
       })
-    // Of two that are due now, the check-in goes first.
-    return all.sort((a, b) => a.at - b.at)[0] ?? null
+    }
+    return stopped !== null || due === null
+      ? { at: null, due: null }
+      : { at: due.at, due: { ...due, userId } }
+  }
+
+  #moment(collecting: boolean): Moment {
+    const { clock, network } = this.#parts
+    return {
+      now: clock.now(),
+      full: this.#size,
+      collectedAt: collecting ? this.#lastTrackAt + this.#limits.collectMs : 0,
+      notBefore: collecting && !network.online() ? this.#lastTriedAt + OFFLINE_MS : 0,
+    }
   }
 
   /** The network may be back: what waited for it alone is due. */
@@ -215,13 +226,13 @@ export class Rounds {
   async forgive(): Promise<void> {
     this.#stopped = null
     await this.#changeWaits(() => ({}))
-    await this.refresh()
+    await this.look()
   }
 
   async #changeWaits(change: (waits: Waits) => Waits): Promise<void> {
     const { client, store } = this.#parts
-    const who = await client.identity()
-    if (who === undefined) return
+    const who = await readOwner(client)
+    if (!who.ok) return
     const waits = await store.waits(who.userId)
     if (Object.keys(waits).length > 0) await store.setWaits(who.userId, change(waits))
   }

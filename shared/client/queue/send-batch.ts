@@ -2,6 +2,7 @@
 import { type Answer, type ClientError, failure } from '../answer.ts'
 import type { CallOptions, Client, Data } from '../create-client.ts'
 import { asSent, fittingBatch } from './queued-point.ts'
+import { sentenceOf } from './rejection-sentences.ts'
 import type { Kind, QueuedPoint, RejectedPoint } from './store.ts'
 
 /** What one request did. */
@@ -60,7 +61,8 @@ function covering(batch: readonly QueuedPoint[], answer: Answer<Data<'syncTrack'
   const reasons = new Map(refused.map(({ index, reason }) => [index, reason]))
   const rejected = batch.flatMap((point, index): RejectedPoint[] => {
     const reason = reasons.get(index)
-    return reason === undefined || KEPT.has(reason) ? [] : [{ ...point, reason, message: null }]
+    if (reason === undefined || KEPT.has(reason)) return []
+    return [{ ...point, reason, message: sentenceOf(reason) }]
   })
   const durable = batch.filter((point, index) => !reasons.has(index) && point.t <= throughMs)
   if (durable.length + rejected.length === 0)

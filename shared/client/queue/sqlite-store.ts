@@ -3,9 +3,9 @@ import { Database } from 'bun:sqlite'
 import type { Counts, Kind, PointFields, QueuedPoint, QueueStore, RejectedPoint, Waits } from './store.ts'
 
 const TABLES = `
+  PRAGMA busy_timeout = 5000;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
-  PRAGMA busy_timeout = 5000;
   CREATE TABLE IF NOT EXISTS points (
     user_id TEXT, kind TEXT, t INTEGER, fields TEXT NOT NULL, PRIMARY KEY (user_id, kind, t)
   ) WITHOUT ROWID;
@@ -54,10 +54,27 @@ function statementsOf(db: Database) {
   }
 }
 
-/** Opens the store, and creates the file if it is new. */
+/** @throws Error when the file cannot be opened: its folder does not exist, or it is no database */
+function openDatabase(path: string): Database {
+  try {
+    const db = new Database(path)
+    db.run(TABLES)
+    return db
+  } catch (cause) {
+    const why = (cause as Error).message
+    throw new Error(
+      `The store cannot be opened: ${path} must be a SQLite file or a new file in a folder that exists and can be written (${why}).`,
+      { cause },
+    )
+  }
+}
+
+/**
+ * Opens the store, and creates the file if it is new. Several processes may use one file.
+ * @throws Error when the file cannot be opened
+ */
 export function openSqliteStore(path: string): QueueStore {
-  const db = new Database(path)
-  db.run(TABLES)
+  const db = openDatabase(path)
   const { insert, remove, reject, dismiss, oldest, rejected, counts, waits, setWaits } = statementsOf(db)
   const whole = async (write: () => void): Promise<void> => db.transaction(write).immediate()
 

@@ -21,7 +21,7 @@ export interface QueuedPoint {
 export interface RejectedPoint extends QueuedPoint {
   /** A reason of `track/sync`, or the code of the refusal. */
   readonly reason: string
-  /** The sentence of the refusal, where there is one. */
+  /** A sentence for people. */
   readonly message: string | null
 }
 

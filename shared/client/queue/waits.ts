@@ -22,10 +22,12 @@ export function afterSuccess(waits: Waits, kind: Kind): Waits {
   return others
 }
 
-/** The waits when the network is back: what waited for it alone is due. */
+/** The waits when the network is back: what waited for it alone is due. Why it waited is shown until a success. */
 export function afterReconnection(waits: Waits): Waits {
-  const { all, ...others } = waits
-  return all?.code === 'network' || all?.code === 'timeout' ? others : waits
+  const { all } = waits
+  return all?.code === 'network' || all?.code === 'timeout'
+    ? { ...waits, all: { ...all, failures: 0, notBefore: 0, ms: 0 } }
+    : waits
 }
 
 /** The wait that ends last for a kind; undefined when nothing has to wait. */

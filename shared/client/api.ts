@@ -1932,7 +1932,7 @@ export interface Operations {
   /** The devices of a pilgrim that get the event’s messages by Web Push */
   listPushSubscriptions: {
     input: {
-      user_id?: UserId
+      user_id?: UserId | undefined
     }
     data: PushDeviceList
   }
@@ -2321,7 +2321,7 @@ export interface Operations {
   unsubscribeFromPush: {
     input: {
       id: string
-      user_id?: UserId
+      user_id?: UserId | undefined
     }
     data: UnsubscribeFromPushAnswer
   }

@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   json: 'application/json',
+  txt: 'text/plain; charset=utf-8',
   svg: 'image/svg+xml',
   png: 'image/png',
   webmanifest: 'application/manifest+json',
@@ -24,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Paths below these are files of pages. All others go to the services, without a build. */
 const PREFIXES = ['/assets/', ...PAGES.map(({ path }) => path).filter((path) => path !== '/')]
 const AT_ROOT = PAGES.some(({ path }) => path === '/')
-  ? ['/', '/index.html', '/sw.js', '/manifest.webmanifest']
+  ? ['/', '/index.html', '/sw.js', '/manifest.webmanifest', '/robots.txt']
   : []
 
 /** Whether a path may be a page's. Where it is not, a request costs nothing more. */

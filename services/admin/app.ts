@@ -122,8 +122,8 @@ function servePeople(router: Router, context: ServiceContext): void {
   serve(router, context, userStatusEndpoint, ({ operator, params, body, requestId }) =>
     setUserStatus(context, operator!, params.userId, body, requestId),
   )
-  serve(router, context, exportUserEndpoint, ({ params, query }) =>
-    exportUser(context, params.userId, query.format),
+  serve(router, context, exportUserEndpoint, ({ operator, params, query, requestId }) =>
+    exportUser(context, { operator, userId: params.userId, requestId }, query.format),
   )
   serve(router, context, eraseUserEndpoint, async ({ operator, params, requestId }) =>
     erasureAnswer(await eraseUser(context, operator!, params.userId, requestId)),
@@ -165,9 +165,9 @@ function serveSupervision(
 function serveOwnData(router: Router, context: ServiceContext): void {
   serve(router, context, eventConfigEndpoint, () => showConfig(context))
   serve(router, context, ownWalkEndpoint, ({ body }) => readOwnWalk(context, body))
-  serve(router, context, ownExportEndpoint, ({ body }) => {
+  serve(router, context, ownExportEndpoint, ({ body, requestId }) => {
     expectOwnId(context.config, body.user_id)
-    return exportUser(context, body.user_id, body.format)
+    return exportUser(context, { operator: null, userId: body.user_id, requestId }, body.format)
   })
   serve(router, context, ownErasureEndpoint, async ({ body, requestId }) => {
     expectOwnId(context.config, body.user_id)

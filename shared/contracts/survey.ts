@@ -38,13 +38,10 @@ export const StoredAnswers = z.record(z.string(), Answer)
 const Submitted = z.looseObject({
   user_id: UserId,
   survey: z
-    .record(Question, Answer.nullable())
+    .record(z.string(), z.unknown())
     .nullish()
-    .describe('Answers by question; null means unanswered'),
-  answers: z
-    .record(Question, Answer.nullable())
-    .nullish()
-    .describe('Another name of survey; both are merged'),
+    .describe('Answers by question; null means unanswered. Names of no question are ignored'),
+  answers: z.record(z.string(), z.unknown()).nullish().describe('Another name of survey; both are merged'),
   gps_points: z.array(z.unknown()).max(MAX_POINTS).nullish().describe('Track points, as in track/sync'),
   phone: z.unknown().optional().describe('As in user/phone; an invalid number does not fail the request'),
   phone_number: z.unknown().optional().describe('Another name of phone'),
@@ -59,7 +56,7 @@ const MAX_NAMED = 100
 const MAX_DISPLAY_NAME = 200
 
 /** Merges the answers of a submission and lists the names of ignored fields. */
-function normalizeSubmission(given: Submitted) {
+function normalizeSubmission(given: Submitted, context: z.RefinementCtx<Submitted>) {
   const survey: Record<string, unknown> = {}
   const ignored: string[] = []
   const take = (where: string, key: string, answer: unknown): void => {
@@ -69,11 +66,20 @@ function normalizeSubmission(given: Submitted) {
     else if (JSON.stringify(survey[question]) !== JSON.stringify(answer)) ignored.push(`${where}${key}`)
   }
   for (const part of ['survey', 'answers'] as const)
-    for (const [key, answer] of Object.entries(given[part] ?? {})) take(`${part}.`, key, answer)
+    for (const [key, answer] of Object.entries(given[part] ?? {})) {
+      if (QUESTION.test(key)) take(`${part}.`, key, answer)
+      else ignored.push(`${part}.${key}`)
+    }
   for (const [key, value] of Object.entries(given))
     if (QUESTION.test(key)) take('', key, value)
     else if (!NAMED.has(key)) ignored.push(key)
   takeRole(given.profile, take, ignored)
+  if (Object.keys(survey).length === 0 && ignored.length > 0)
+    context.addIssue({
+      code: 'custom',
+      path: ['survey'],
+      message: `must hold at least one answer to q1 to q10; none of these names a question: ${ignored.slice(0, 3).join(', ').slice(0, MAX_NAMED).toWellFormed()}`,
+    })
   const phone = Phone.safeParse(given.phone ?? given.phone_number ?? null)
   return {
     user_id: given.user_id,
@@ -113,7 +119,9 @@ function displayNameOf(given: unknown, ignored: string[]): string | null {
 
 const PhoneTaken = z.enum(['stored', 'invalid', 'absent'])
 
-export const SubmitRequest = Submitted.transform((given): unknown => normalizeSubmission(given)).pipe(
+export const SubmitRequest = Submitted.transform((given, context): unknown =>
+  normalizeSubmission(given, context),
+).pipe(
   z.object({
     user_id: UserId,
     survey: Answers,

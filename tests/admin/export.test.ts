@@ -18,7 +18,8 @@ describeFlushHarness('an export', (harness) => {
         LATERAL (SELECT to_timestamp(${NOON}::float8 / 1000 + s) AS t) at`
     await insert('t', 0, POINTS - 1)
     await insert('c', SHARED, SHARED)
-    const answer = await exportUser(harness.context() as unknown as ServiceContext, 'anna', 'gpx')
+    const look = { operator: null, userId: 'anna', requestId: 'r' }
+    const answer = await exportUser(harness.context() as unknown as ServiceContext, look, 'gpx')
     const gpx = await answer.text()
     expect(gpx.match(/<wpt /g)).toHaveLength(1)
     expect(gpx.match(/<trkpt /g)).toHaveLength(POINTS + 1)

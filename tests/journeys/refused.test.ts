@@ -129,9 +129,10 @@ describeBothStacks('refusals', (stack) => {
           'timestamp: must be ISO 8601 with a zone, epoch milliseconds, or YYYY:MM:DD HH:MM:SS',
         )
       const seconds = Math.floor(Date.now() / 1_000)
-      expect(await told('/api/event/checkin', { user_id, ...PLACE, timestamp: seconds })).toBe(
-        'timestamp: looks like seconds: send milliseconds',
-      )
+      for (const timestamp of [seconds, `${seconds}`, `${seconds}.25`])
+        expect(await told('/api/event/checkin', { user_id, ...PLACE, timestamp })).toBe(
+          'timestamp: looks like seconds: send milliseconds',
+        )
       expect(await told('/api/event/participant-status', { user_id, status: 'gone' })).toBe(
         'status: must be "active" or "completed" or "withdrawn"',
       )

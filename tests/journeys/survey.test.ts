@@ -60,6 +60,19 @@ describeBothStacks('survey', (stack) => {
       expect(await sentenceOf(answer, 400, 'invalid-request')).toContain(named)
     })
 
+    test('an unknown name beside the answers is ignored, at the top level and inside', async () => {
+      const answer = await post(stack, 'submit', {
+        user_id: newPilgrimId(),
+        survey: { q1: 'yes', name: 'Anna', q11: { deep: 1 } },
+        answers: { q2: 'no', Q0: 3 },
+        other: 1,
+      })
+      expect(await dataOf(answer, submitEndpoint)).toMatchObject({
+        answers: 2,
+        ignored: ['survey.name', 'survey.q11', 'answers.Q0', 'other'],
+      })
+    })
+
     test('an empty list is an answer; a valid phone number is stored, an invalid one ignored', async () => {
       const [one, other] = [newPilgrimId(), newPilgrimId()]
       await dataOf(await post(stack, 'submit', { user_id: one, q1: [], phone: '0911222333' }), submitEndpoint)

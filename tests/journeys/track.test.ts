@@ -43,6 +43,7 @@ const FAULTS: readonly [reason: string, point: (ms: number) => unknown][] = [
   ['invalid-timestamp', () => ({ ...PLACE, timestamp: '2026-02-30T10:00:00Z' })],
   ['invalid-timestamp', () => ({ ...PLACE, timestamp: '2026-04-12T10:00:00' })],
   ['invalid-timestamp', () => ({ ...PLACE, timestamp: true })],
+  ['in-seconds', () => ({ ...PLACE, timestamp: `${Math.floor(Date.now() / 1_000)}` })],
   ['in-the-future', (ms) => ({ ...PLACE, timestamp: ms + 6 * MINUTE_MS })],
   ['too-old', (ms) => ({ ...PLACE, timestamp: ms - 30 * DAY_MS - MINUTE_MS })],
   ['out-of-bounds', (ms) => ({ lat: 90.001, lng: 0, timestamp: ms })],

@@ -14,11 +14,23 @@ describeBothStacks(
     const show = (userId: string, init: RequestInit = {}) =>
       stack.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager'), ...init })
     const detail = async (userId: string): Promise<UserDetail> => dataOf(await show(userId), userEndpoint)
-    const looks = async (userId: string) => {
+    const looks = async (userId: string, look = 'show-user') => {
       const answer = await stack.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
       const { items } = await dataOf(answer, auditEndpoint)
-      return items.filter(({ action, details }) => action === 'show-user' && details.user_id === userId)
+      return items.filter(({ action, details }) => action === look && details.user_id === userId)
     }
+
+    test('each export is audited, also of a pilgrim who is known only in the buffer', async () => {
+      const userId = newPilgrimId()
+      expect((await checkIn(stack, userId)).status).toBe(202)
+      for (const format of ['json', 'gpx']) {
+        const path = `/api/event/admin/users/${userId}/export?format=${format}`
+        const answer = await stack.fetch(path, { headers: admin('manager') })
+        expect(answer.status).toBe(200)
+        await answer.body!.cancel()
+      }
+      expect(await looks(userId, 'export-user')).toHaveLength(2)
+    })
 
     test('shows everything that is known; each call is audited', async () => {
       const userId = lineUser(0x8_000_001)

@@ -16,6 +16,12 @@ test('a build of the same sources gives the same bytes', async () => {
   for (const [path, bytes] of site) expect(Bun.hash(again.get(path)!)).toBe(Bun.hash(bytes))
 })
 
+test('bots may read the pages and the links that are passed on, and no answer of the API but the cards', () => {
+  expect(new TextDecoder().decode(site.get('/robots.txt'))).toBe(
+    'User-agent: *\nAllow: /api/event/og/\nDisallow: /api/\nAllow: /\n',
+  )
+})
+
 test('production leaves the design page out', async () => {
   const settings = { ...readConfig({}), env: 'production' as const }
   expect([...(await buildPages(settings)).keys()]).not.toContain('/design/index.html')
@@ -94,6 +100,7 @@ describeBothStacks(
 
 const TYPES: Readonly<Record<string, RegExp>> = {
   '.html': /^text\/html/,
+  '.txt': /^text\/plain/,
   '.js': /^text\/javascript/,
   '.css': /^text\/css/,
   '.json': /^application\/json/,

@@ -21,6 +21,12 @@ interface Shared {
   readonly picture: string
 }
 
+/**
+ * Links to pass on (`/s/`) are not listed: they say `noindex` themselves, which a bot must be allowed to read, and the
+ * bots that make previews in chats obey this file.
+ */
+const ROBOTS = 'User-agent: *\nAllow: /api/event/og/\nDisallow: /api/\nAllow: /\n'
+
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 /** Adds a file under a name that holds a hash of its content. @returns its path */
@@ -38,6 +44,7 @@ export async function buildPages(settings: PageSettings): Promise<Site> {
     picture: addHashed(site, 'icon-large', 'png', iconPng(512)),
   }
   const shown = PAGES.filter(({ development }) => !development || settings.env === 'development')
+  site.set('/robots.txt', utf8(ROBOTS))
   for (const page of shown) await addPage(site, page, settings, shared)
   return site
 }

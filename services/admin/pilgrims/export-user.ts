@@ -3,10 +3,12 @@ import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import { type BufferedPoint, fieldOf, unpack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { notFound, unavailable } from '#shared/http/errors.ts'
+import { unavailable } from '#shared/http/errors.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 import { type PersonalTable, PERSONAL_TABLES } from '#shared/schema/personal-data.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
 import { streamingBody } from '../reports/streaming-body.ts'
+import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
 import { gpx } from './write-gpx.ts'
 
 /** Rows that are read at a time, so that a long walk is not loaded into memory. */
@@ -95,12 +97,13 @@ async function* json(
 
 /**
  * Exports one pilgrim's data as a download, pending points included. While the buffer is unavailable, the export says
- * that they are missing.
+ * that they are missing. An operator's look is audited; when that fails, the call fails.
+ * @param operator null when the pilgrim exports their own data
  * @throws Refusal 404 for an unknown pilgrim, 503 when that can not be determined; an error of the database
  */
 export async function exportUser(
   context: ServiceContext,
-  userId: string,
+  { operator, userId, requestId }: Omit<Look, 'operator'> & { readonly operator: Operator | null },
   format: 'json' | 'gpx',
 ): Promise<Response> {
   const { db, kv } = context
@@ -108,8 +111,9 @@ export async function exportUser(
   const [stored] = await db.read(() => db.sql`SELECT 1 FROM pilgrims WHERE user_id = ${userId}`)
   if (stored === undefined && entries === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
-  if (stored === undefined && entries!.length === 0)
-    throw notFound(`There is no pilgrim with the id ${userId}.`)
+  if (stored === undefined && entries!.length === 0) throw unknownPilgrim(userId)
+  if (operator !== null)
+    await auditLook(context, { operator, userId, requestId }, 'export-user', stored !== undefined)
   const [type, body] =
     format === 'gpx'
       ? ['application/gpx+xml', gpx(context, userId, entries)]

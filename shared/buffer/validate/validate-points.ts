@@ -9,6 +9,8 @@ import type { Calendar } from '#shared/rules/calendar.ts'
 import { looksLikeSeconds, parseSentTime } from '#shared/rules/sent-time.ts'
 import type { Point } from '../point.ts'
 
+const SECONDS_RULE = 'looks like seconds: send milliseconds'
+
 export interface AcceptRules {
   readonly calendar: Calendar
   readonly area: InArea
@@ -58,11 +60,12 @@ export function acceptCheckIn(
   if (given.timestamp === undefined || given.timestamp === null)
     return pointOf(given, 'c', receivedMs, receivedMs, receivedMs, area)
   const sentMs = parseSentTime(given.timestamp, calendar)
-  if (sentMs === null) throw invalid(`timestamp: ${SENT_TIME_RULE}`)
+  if (sentMs === null)
+    throw invalid(`timestamp: ${looksLikeSeconds(given.timestamp) ? SECONDS_RULE : SENT_TIME_RULE}`)
   if (sentMs > receivedMs + CHECKIN_AHEAD_MS)
     throw invalid('timestamp: lies more than 24 hours ahead; set the phone’s clock and check in again')
   if (sentMs < receivedMs - maxAgeMs) {
-    if (looksLikeSeconds(given.timestamp)) throw invalid('timestamp: looks like seconds: send milliseconds')
+    if (looksLikeSeconds(given.timestamp)) throw invalid(`timestamp: ${SECONDS_RULE}`)
     throw invalid(`timestamp: is older than ${maxAgeMs / 86_400_000} days and is not accepted any more`)
   }
   return pointOf(given, 'c', sentMs, Math.min(sentMs, receivedMs), receivedMs, area)
@@ -98,7 +101,7 @@ function acceptTrackPoint(
   if (typeof given === 'string') return given
   if (given.timestamp === undefined || given.timestamp === null) return 'no-timestamp'
   const sentMs = parseSentTime(given.timestamp, calendar)
-  if (sentMs === null) return 'invalid-timestamp'
+  if (sentMs === null) return looksLikeSeconds(given.timestamp) ? 'in-seconds' : 'invalid-timestamp'
   if (sentMs > receivedMs + TRACK_AHEAD_MS) return 'in-the-future'
   if (sentMs < receivedMs - maxAgeMs) return looksLikeSeconds(given.timestamp) ? 'in-seconds' : 'too-old'
   return pointOf(given, 't', sentMs, sentMs, receivedMs, area)

@@ -25,7 +25,7 @@ describeBothStacks(
       expect((await checkIn(stack, userId)).status).toBe(202)
       for (const format of ['json', 'gpx']) {
         const path = `/api/event/admin/users/${userId}/export?format=${format}`
-        const answer = await stack.fetch(path, { headers: admin('manager') })
+        const answer = await stack.fetch(path, { headers: admin('owner') })
         expect(answer.status).toBe(200)
         await answer.body!.cancel()
       }

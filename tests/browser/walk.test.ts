@@ -162,6 +162,7 @@ describeOnServers('the app', () => {
     async (status, code, sentence) => {
       await using phone = await app.newPilgrim()
       const { page, userId } = phone
+      expect(await page.getByText(sentence).count()).toBe(0)
       await page.route('**/api/event/checkin', (route) =>
         route.fulfill({ status, headers: { 'Retry-After': '30' }, json: { error: 'No.', code } }),
       )

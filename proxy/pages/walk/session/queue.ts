@@ -42,10 +42,10 @@ export async function openQueue(): Promise<void> {
       },
     })
     opened.subscribe((state) => {
+      // Before the first minute nobody walks: nothing waits, and nobody has to log in again.
+      if (person.value === null) return
       waiting.value = state
       const { why, message } = state
-      // Before the first minute nobody walks, so nobody has to log in again.
-      if (person.value === null) return
       if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
     })
     queue.value = opened

@@ -25,8 +25,13 @@ export type UserRow = z.infer<typeof UserRow>
 export const UserSort = z.enum(['userId', 'km', 'checkins', 'last_seen'])
 export type UserSort = z.infer<typeof UserSort>
 
+/** Most pilgrims whose pending points an order of pilgrims includes: as many as the largest page folds. */
+export const MAX_ORDERED = 200
+
 export const UsersQuery = PageQuery.extend({
-  sort: UserSort.default('userId'),
+  sort: UserSort.default('userId').describe(
+    `While more than ${MAX_ORDERED} pilgrims have pending points, or the buffer is unavailable, the order goes by the figures of the last flush`,
+  ),
   order: z.enum(['asc', 'desc']).optional().describe('Default: asc for userId, desc for figures'),
   search: text(128).optional().describe('Part of a user id or a display name'),
 })

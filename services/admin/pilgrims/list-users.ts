@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
-import type { UserRow, UsersQuery, UserSort } from '#shared/contracts/reports.ts'
+import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
+import { foldPending, type Pilgrim, type Statistics } from '#shared/fold/pilgrim-statistics.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { levelOf } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
@@ -35,13 +35,20 @@ interface Sorting {
   readonly type: string
   /** SQL value for a pilgrim without points. */
   readonly nothing: string
+  /** The figure as a cursor holds it. */
+  readonly keyOf?: (statistics: Statistics) => string
 }
 
 const SORTINGS: Record<UserSort, Sorting> = {
   userId: { column: null, type: 'text', nothing: "''" },
-  km: { column: 'distance_mm', type: 'bigint', nothing: '0' },
-  checkins: { column: 'checkins', type: 'int', nothing: '0' },
-  last_seen: { column: 'last_seen', type: 'timestamptz', nothing: "'epoch'" },
+  km: { column: 'distance_mm', type: 'bigint', nothing: '0', keyOf: ({ distanceMm }) => `${distanceMm}` },
+  checkins: { column: 'checkins', type: 'int', nothing: '0', keyOf: ({ checkins }) => `${checkins}` },
+  last_seen: {
+    column: 'last_seen',
+    type: 'timestamptz',
+    nothing: "'epoch'",
+    keyOf: ({ lastMs }) => time(lastMs ?? 0),
+  },
 }
 /** Format of the sort key in a cursor. The database would refuse anything else. */
 const KEYS: Record<UserSort, z.ZodType<string>> = {
@@ -51,28 +58,37 @@ const KEYS: Record<UserSort, z.ZodType<string>> = {
   last_seen: Time,
 }
 
-/** A page of pilgrims, whose statistics include their pending points. */
+/** A pilgrim with pending points. */
+interface Waiting {
+  readonly user_id: string
+  /** The figure with the pending points; null: the order goes by the stored one. */
+  readonly key: string | null
+}
+
+/**
+ * A page of pilgrims, whose statistics include their pending points. The order includes them as well while at most
+ * {@link MAX_ORDERED} pilgrims have any.
+ */
 export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const { sort, order = sort === 'userId' ? 'asc' : 'desc', limit, cursor, search } = query
   const list = `users:${sort}:${order}`
   const after = cursor === undefined ? null : decodeCursor(list, cursor, z.tuple([KEYS[sort], UserId]))
   // The buffer is read before the database, so that a pilgrim is in at least one of them in spite of a flush.
   const waiting = await pendingUsersWithTimeout(context.kv)
+  const ordered = await orderedByShown(context, sort, waiting)
   const rows = await readRows(context, {
-    sort,
-    order,
-    limit: limit + 1,
-    search: search ?? null,
-    after,
-    waiting: (waiting ?? []).filter((userId) => userId.toLowerCase().includes(search?.toLowerCase() ?? '')),
+    ...{ sort, order, limit: limit + 1, search: search ?? null, after },
+    waiting: (waiting ?? []).map((userId) => ({ user_id: userId, key: ordered?.keys.get(userId) ?? null })),
   })
+  const keyOf = (row: Row): string =>
+    ordered?.keys.get(row.user_id) ?? (sort === 'last_seen' ? time(row.last_ms ?? 0) : row.sort_key)
   const { items, next_cursor } = pageOf(
     rows,
     limit,
     (row) => row,
-    (row) => encodeCursor(list, [sort === 'last_seen' ? time(row.last_ms ?? 0) : row.sort_key, row.user_id]),
+    (row) => encodeCursor(list, [keyOf(row), row.user_id]),
   )
-  const found = await withPending(context, items, waiting && new Set(waiting))
+  const found = await withPending(context, items, waiting && new Set(waiting), ordered?.pilgrims ?? null)
   const pending = found.reduce<number | null>(
     (sum, row) => (sum === null || row.pending === null ? null : sum + row.pending),
     waiting === null ? null : 0,
@@ -86,8 +102,8 @@ interface Page {
   readonly limit: number
   readonly search: string | null
   readonly after: readonly [key: string, userId: string] | null
-  /** Pilgrims with pending points who match the search. Some may be known only in the buffer. */
-  readonly waiting: readonly string[]
+  /** Pilgrims with pending points. Some may be known only in the buffer. */
+  readonly waiting: readonly Waiting[]
 }
 
 /**
@@ -113,15 +129,17 @@ function chosen({ sort, order }: Page, who: 'everybody' | 'some' | 'none'): stri
   const from =
     who === 'some' ? 'pilgrim_totals t' : 'pilgrims p LEFT JOIN pilgrim_totals t ON t.user_id = p.user_id'
   const which = { everybody: 'true', some: `t.${column} > ${nothing}`, none: `${figure} = ${nothing}` }[who]
+  const key = column === null ? 'w.user_id' : `coalesce(w.key::${type}, ${nothing}::${type})`
+  const whichWaiting = { everybody: 'true', some: `${key} > ${nothing}`, none: `${key} = ${nothing}` }[who]
   const stored = `SELECT ${id} AS user_id, ${figure} AS key, false AS fresh FROM ${from}
     WHERE ${which} ${who === 'everybody' ? 'AND ($4::text IS NULL OR p.searchable LIKE lower($4))' : 'AND $4::text IS NULL'}
       AND ($1::text IS NULL OR (${figure}, ${id}) ${beyond} ($1::${type}, $2::text))
+      AND ${id} NOT IN (SELECT w.user_id FROM waiting w WHERE w.key IS NOT NULL)
     ORDER BY ${figure} ${order}, ${id} ${order} LIMIT $3::int`
-  if (who === 'some') return stored
-  const key = column === null ? 'w.user_id' : `${nothing}::${type}`
   return `SELECT * FROM ((${stored}) UNION ALL (
-      SELECT w.user_id, ${key}, true FROM jsonb_array_elements_text($5::text::jsonb) w (user_id)
-      WHERE NOT EXISTS (SELECT FROM pilgrims k WHERE k.user_id = w.user_id)
+      SELECT w.user_id, ${key}, true FROM waiting w LEFT JOIN pilgrims k ON k.user_id = w.user_id
+      WHERE (w.key IS NOT NULL OR k.user_id IS NULL) AND ${whichWaiting}
+        AND ($4::text IS NULL OR lower(w.user_id) LIKE lower($4) OR k.searchable LIKE lower($4))
         AND ($1::text IS NULL OR (${key}, w.user_id) ${beyond} ($1::${type}, $2::text)))) either
     ORDER BY key ${order}, user_id ${order} LIMIT $3::int`
 }
@@ -130,7 +148,9 @@ function readChosen({ db }: ServiceContext, page: Page, who: 'everybody' | 'some
   const { order, limit, search, after, waiting } = page
   return db.read(() =>
     db.sql.unsafe<Row[]>(
-      `SELECT c.user_id, p.display_name, coalesce(p.participant_status, 'active') AS participant_status,
+      `WITH waiting AS MATERIALIZED (
+         SELECT * FROM jsonb_to_recordset($5::text::jsonb) AS w (user_id text, key text))
+       SELECT c.user_id, p.display_name, coalesce(p.participant_status, 'active') AS participant_status,
               p.survey_completed_at IS NOT NULL AS surveyed, coalesce(p.consumption::text, '{}') AS consumption,
               coalesce(p.transport::text, '{}') AS transport, r.role,
               coalesce(t.checkins, 0) AS checkins, coalesce(t.distance_mm, 0)::float8 AS mm,
@@ -142,13 +162,7 @@ function readChosen({ db }: ServiceContext, page: Page, who: 'everybody' | 'some
        LEFT JOIN role_assignments r ON r.user_id = c.user_id
        WHERE c.fresh OR p.user_id IS NOT NULL
        ORDER BY c.key ${order}, c.user_id ${order}`,
-      [
-        after?.[0] ?? null,
-        after?.[1] ?? null,
-        limit,
-        pattern(search),
-        ...(who === 'some' ? [] : [JSON.stringify(waiting)]),
-      ],
+      [after?.[0] ?? null, after?.[1] ?? null, limit, pattern(search), JSON.stringify(waiting)],
     ),
   )
 }
@@ -175,25 +189,47 @@ function shown(row: RowWithPending): UserRow {
 }
 
 /**
+ * The figures of pilgrims with pending points, to order by; null: by the stored ones, because nothing else is asked
+ * for, because they are too many, or because the buffer is unavailable.
+ */
+async function orderedByShown(context: ServiceContext, sort: UserSort, waiting: readonly string[] | null) {
+  const { keyOf } = SORTINGS[sort]
+  if (keyOf === undefined || waiting === null || waiting.length > MAX_ORDERED) return null
+  const held = waiting.length === 0 ? null : await peekWithTimeout(context.kv, waiting)
+  if (held === null) return null
+  const pilgrims = await foldPending(
+    context,
+    waiting.map((userId, i) => ({ userId, entries: held[i]! })),
+  )
+  const keys = new Map<string, string>()
+  for (const [userId, { statistics }] of pilgrims) if (statistics) keys.set(userId, keyOf(statistics))
+  return { pilgrims, keys }
+}
+
+/**
  * Folds pending points into the rows of the page whose pilgrims had any before the rows were read. Points that a flush
  * has stored since then are read again.
  * @param waiting pilgrims with pending points; null: the buffer is unavailable
+ * @param folded those pilgrims, if they have been folded already
  */
 async function withPending(
   context: ServiceContext,
   rows: readonly Row[],
   waiting: ReadonlySet<string> | null,
+  folded: ReadonlyMap<string, Pilgrim> | null,
 ): Promise<RowWithPending[]> {
+  if (folded !== null) return rows.map((row) => withFigures(row, folded.get(row.user_id)))
   const userIds = rows.map(({ user_id }) => user_id).filter((userId) => waiting?.has(userId))
   const held =
     waiting === null ? null : userIds.length === 0 ? [] : await peekWithTimeout(context.kv, userIds)
   if (held === null) return rows.map((row) => ({ ...row, pending: null }))
   const pending = userIds.map((userId, i) => ({ userId, entries: held[i]! }))
   const known = userIds.length === 0 ? new Map<string, Pilgrim>() : await foldPending(context, pending)
-  return rows.map((row) => {
-    const pilgrim = known.get(row.user_id)
-    if (!pilgrim?.statistics) return { ...row, pending: 0 }
-    const { distanceMm, carbonMg, checkins, lastMs } = pilgrim.statistics
-    return { ...row, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs, pending: pilgrim.pending }
-  })
+  return rows.map((row) => withFigures(row, known.get(row.user_id)))
+}
+
+function withFigures(row: Row, pilgrim: Pilgrim | undefined): RowWithPending {
+  if (!pilgrim?.statistics) return { ...row, pending: 0 }
+  const { distanceMm, carbonMg, checkins, lastMs } = pilgrim.statistics
+  return { ...row, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs, pending: pilgrim.pending }
 }

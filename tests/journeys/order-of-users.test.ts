@@ -1,0 +1,60 @@
+/** The list of pilgrims is in the order of the figures that it shows, which include pending points. */
+import { expect, test } from 'bun:test'
+import { usersEndpoint } from '#shared/contracts/reports.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
+import { admin, checkIn, flushed, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
+
+/** Degrees of longitude of a leg: about 2 km. */
+const LEG = 0.02
+
+describeBothStacks(
+  'the order of pilgrims',
+  (stack) => {
+    test('goes by pending points too, in one page and in pages of one', async () => {
+      const now = Date.now()
+      const walk = async (userId: string, legs: readonly number[]) => {
+        for (const leg of legs) {
+          const place = { ...PLACE, lng: PLACE.lng + leg * LEG, timestamp: now - (60 - leg) * 10 * MINUTE }
+          expect((await checkIn(stack, userId, place)).status).toBe(202)
+        }
+      }
+      const [stored, moved, fresh, idle] = Array.from({ length: 4 }, newPilgrimId) as [
+        string,
+        string,
+        string,
+        string,
+      ]
+      await walk(stored, [0, 1, 2])
+      await walk(moved, [0, 1])
+      await post(stack, 'user/sync', { user_id: idle, display_name: 'Idle' })
+      await post(stack, 'user/sync', { user_id: moved, display_name: 'Moved' })
+      await flushed(stack)
+      await walk(moved, [3, 4])
+      await walk(fresh, [0, 1, 2, 3])
+
+      const list = async (query: string) => {
+        const answer = await stack.fetch(`/api/event/admin/users?${query}`, { headers: admin('manager') })
+        return dataOf(answer, usersEndpoint)
+      }
+      const ranked = [moved, fresh, stored, idle]
+      for (const sort of ['km', 'last_seen'])
+        for (const order of ['desc', 'asc']) {
+          const expected = order === 'desc' ? ranked : ranked.toReversed()
+          const paged: string[] = []
+          for (let cursor = ''; ;) {
+            const page = await list(`sort=${sort}&order=${order}&limit=1${cursor}`)
+            paged.push(...page.items.map(({ userId }) => userId))
+            if (page.next_cursor === null) break
+            cursor = `&cursor=${page.next_cursor}`
+          }
+          const whole = (await list(`sort=${sort}&order=${order}`)).items.map(({ userId }) => userId)
+          expect({ sort, order, whole, paged }).toEqual({ sort, order, whole: expected, paged: expected })
+        }
+      const [first] = (await list('sort=checkins&limit=1&search=MOVED')).items
+      expect(first).toMatchObject({ userId: moved, checkins: 4, pending: 2 })
+    }, 60_000)
+  },
+  { EVENT_FLUSH_SECONDS: '3600', EVENT_LIMIT_CHECKIN: '100' },
+)

@@ -4,7 +4,8 @@ import { usersEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
-import { admin, checkIn, flushed, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, healthOf, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
 
 /** Degrees of longitude of a leg: about 2 km. */
 const LEG = 0.02
@@ -30,7 +31,12 @@ describeBothStacks(
       await walk(moved, [0, 1])
       await post(stack, 'user/sync', { user_id: idle, display_name: 'Idle' })
       await post(stack, 'user/sync', { user_id: moved, display_name: 'Moved' })
-      await flushed(stack)
+      const forced = await stack.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('owner') })
+      expect(forced.status).toBe(200)
+      await until(async () => (await healthOf(stack)).buffer_size === 0, {
+        timeoutMs: 20_000,
+        what: 'the flush',
+      })
       await walk(moved, [3, 4])
       await walk(fresh, [0, 1, 2, 3])
 

@@ -1995,11 +1995,8 @@ export interface Operations {
     input: {
       limit?: number | undefined
       cursor?: string | null | undefined
-      sort?: UserSort | undefined
-      limit?: number
-      cursor?: string | number
       /** While more than 200 pilgrims have pending points, or the buffer is unavailable, the order goes by the figures of the last flush */
-      sort?: UserSort
+      sort?: UserSort | undefined
       /** Default: asc for userId, desc for figures */
       order?: 'asc' | 'desc' | undefined
       /** Part of a user id or a display name */

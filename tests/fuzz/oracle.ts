@@ -46,10 +46,15 @@ function statusFault(request: FuzzRequest, answer: Answer, declared: readonly nu
 const isReport = ({ operation }: FuzzRequest, status: number): boolean =>
   operation === 'GET /health' && status === 503
 
+/** The page of a link is for people: it refuses with a page. */
+const isPage = ({ operation }: FuzzRequest, text: string): boolean =>
+  operation === 'GET /s/{file}' && text.startsWith('<!doctype html>')
+
 /** A refusal is a sentence in the common envelope. */
 function envelopeFault(request: FuzzRequest, { status, headers, body }: Answer): string | null {
   if (status < 400 || request.method === 'HEAD' || !request.sound || isReport(request, status)) return null
   const text = body.toString()
+  if (isPage(request, text)) return null
   try {
     const { error, code } = ErrorBody.strict().parse(JSON.parse(text))
     // Operators choose the wording of the pause message.

@@ -1,6 +1,12 @@
 /** Cases of a pilgrim known only by pending points: their own data, their links and tracker keys, and an operator's look at their points. */
+import { createECDH } from 'node:crypto'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ownErasureEndpoint, ownExportEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
+import {
+  listPushSubscriptionsEndpoint,
+  subscribeToPushEndpoint,
+  unsubscribeFromPushEndpoint,
+} from '#shared/contracts/push-subscriptions.ts'
 import {
   changeShareEndpoint,
   createShareEndpoint,
@@ -41,6 +47,20 @@ const tracker = async (stack: TestStack, userId: string) =>
 const trackersOf = async (stack: TestStack, userId: string) =>
   (await dataOf(await as(stack, listTrackersEndpoint, `trackers?user_id=${userId}`), listTrackersEndpoint))
     .items
+
+/** A browser's subscription at a push service. */
+const newSubscription = () => ({
+  endpoint: `https://fcm.googleapis.com/fcm/send/${crypto.randomUUID()}`,
+  keys: { p256dh: createECDH('prime256v1').generateKeys('base64url'), auth: 'A'.repeat(22) },
+})
+const subscribe = async (stack: TestStack, userId: string) => {
+  const body = { user_id: userId, ...newSubscription() }
+  return dataOf(await as(stack, subscribeToPushEndpoint, 'push-subscriptions', body), subscribeToPushEndpoint)
+}
+const devicesOf = async (stack: TestStack, userId: string) => {
+  const answer = await as(stack, listPushSubscriptionsEndpoint, `push-subscriptions?user_id=${userId}`)
+  return (await dataOf(answer, listPushSubscriptionsEndpoint)).items
+}
 
 export const OWN_DATA_CASES: readonly (readonly [Endpoint, Case])[] = [
   [
@@ -157,6 +177,28 @@ export const OWN_DATA_CASES: readonly (readonly [Endpoint, Case])[] = [
     async (stack, userId) => {
       const answer = await as(stack, userMessagesEndpoint, `admin/users/${userId}/messages`)
       expect((await dataOf(answer, userMessagesEndpoint)).items).toEqual([])
+    },
+  ],
+  [
+    subscribeToPushEndpoint,
+    async (stack, userId) =>
+      expect(await subscribe(stack, userId)).toMatchObject({ push_service: 'fcm.googleapis.com' }),
+  ],
+  [
+    listPushSubscriptionsEndpoint,
+    async (stack, userId) => {
+      expect(await devicesOf(stack, userId)).toEqual([])
+      const { id } = await subscribe(stack, userId)
+      expect(await devicesOf(stack, userId)).toMatchObject([{ id }])
+    },
+  ],
+  [
+    unsubscribeFromPushEndpoint,
+    async (stack, userId) => {
+      const { id } = await subscribe(stack, userId)
+      const path = `push-subscriptions/${id}?user_id=${userId}`
+      await dataOf(await as(stack, unsubscribeFromPushEndpoint, path), unsubscribeFromPushEndpoint)
+      expect(await devicesOf(stack, userId)).toEqual([])
     },
   ],
 ]

@@ -3,6 +3,7 @@
  * test.
  */
 import { expect, test } from 'bun:test'
+import webPush from 'web-push'
 import { z } from 'zod'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'
@@ -36,6 +37,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { as, type Case, OWN_DATA_CASES } from './buffer-only-own-data.ts'
 
 const DAY = 86_400_000
+const { publicKey, privateKey } = webPush.generateVAPIDKeys()
 
 const nameOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>): string => `${method} ${path}`
 
@@ -236,5 +238,5 @@ describeBothStacks(
       30_000,
     )
   },
-  { EVENT_FLUSH_SECONDS: '3600' },
+  { EVENT_FLUSH_SECONDS: '3600', EVENT_PUSH_PUBLIC_KEY: publicKey, EVENT_PUSH_PRIVATE_KEY: privateKey },
 )

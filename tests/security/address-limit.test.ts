@@ -1,4 +1,5 @@
 /** What one address may write in all: the window itself, and every public write in both worlds. */
+import { createECDH } from 'node:crypto'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
@@ -90,6 +91,11 @@ const RIGHT: Record<string, (userId: string) => object> = {
   trackers: (user_id) => ({ user_id }),
   shares: (user_id) => ({ user_id }),
   'shares/:id': () => ({ user_id: APP_ID, show_name: true }),
+  'push-subscriptions': () => ({
+    user_id: APP_ID,
+    endpoint: 'https://fcm.googleapis.com/fcm/send/x',
+    keys: { p256dh: createECDH('prime256v1').generateKeys('base64url'), auth: 'A'.repeat(22) },
+  }),
   'ingest/:key/owntracks': () => ({}),
   'ingest/:key/gpslogger': () => ({}),
   'ingest/:key/overland': () => ({}),

@@ -22,7 +22,7 @@ export interface Ledger {
   readonly losses: readonly (BufferEpoch & { readonly points: number })[]
 }
 
-/** A row of `ledger_books`. */
+/** A row of `ledger_counters`. */
 type StoredCounters = BufferEpoch & {
   readonly stored: number
   readonly dead_letters: number
@@ -75,7 +75,7 @@ async function readRows(db: Database): Promise<Rows> {
   const [row] = await db.read(
     () => db.sql<[{ rows: Rows }]>`
       SELECT json_build_object(
-        'stored', (SELECT coalesce(json_agg(b), '[]') FROM ledger_books b),
+        'stored', (SELECT coalesce(json_agg(b), '[]') FROM ledger_counters b),
         'callers', (SELECT coalesce(json_agg(c), '[]') FROM ledger_callers c),
         'counts', (SELECT json_object_agg(name, points) FROM (
           SELECT name, sum(points) AS points FROM ledger_counts GROUP BY name) n),

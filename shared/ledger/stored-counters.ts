@@ -17,7 +17,7 @@ export async function countSlice(
   left: { readonly stored: number; readonly repeated: number; readonly erased: number },
 ): Promise<void> {
   await tx`
-    INSERT INTO ledger_books AS b (epoch, partition, stored, repeated, erased)
+    INSERT INTO ledger_counters AS b (epoch, partition, stored, repeated, erased)
     VALUES (${epoch}, ${partition}, ${left.stored}, ${left.repeated}, ${left.erased})
     ON CONFLICT (epoch, partition) DO UPDATE SET
       stored = b.stored + excluded.stored, repeated = b.repeated + excluded.repeated,
@@ -38,7 +38,7 @@ export async function storeCounters(
   if (begun.length === 0) return
   const column = <T>(read: (one: PartitionCounters & BufferEpoch) => T): T[] => begun.map(read)
   await db.sql`
-    INSERT INTO ledger_books AS b (epoch, partition, settled, duplicate, dropped, erased_pending)
+    INSERT INTO ledger_counters AS b (epoch, partition, settled, duplicate, dropped, erased_pending)
     SELECT epoch, partition, settled, duplicate, dropped, erased FROM unnest(
       ${column((one) => one.epoch)}::text[], ${column((one) => one.partition)}::int[],
       ${column((one) => one.settled)}::float8[], ${column((one) => one.duplicate)}::float8[],
@@ -105,7 +105,7 @@ export async function closeRestoredCounters(tx: Query, closed: readonly Partitio
     await tx`
       INSERT INTO ledger_callers (epoch, partition, caller, acknowledged)
       SELECT ${epoch}, ${partition}, 'restore', sum(points) + ${expired}::float8 FROM (
-        SELECT stored + dead_letters + erased_pending + greatest(0, repeated + erased - excess) FROM ledger_books
+        SELECT stored + dead_letters + erased_pending + greatest(0, repeated + erased - excess) FROM ledger_counters
           WHERE epoch = ${epoch} AND partition = ${partition}
         UNION ALL SELECT lost - acknowledged FROM ledger_callers WHERE epoch = ${epoch} AND partition = ${partition}
       ) AS entries (points) HAVING count(*) > 0

@@ -5,8 +5,8 @@ import { exact, instant } from './columns.ts'
 const count = (name: string) => exact(name).notNull().default(0)
 
 /** Counters of points per epoch of each partition of the buffer. */
-export const ledgerBooks = pgTable(
-  'ledger_books',
+export const ledgerCounters = pgTable(
+  'ledger_counters',
   {
     epoch: text('epoch').notNull(),
     partition: integer('partition').notNull(),

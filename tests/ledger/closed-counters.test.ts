@@ -60,7 +60,7 @@ describeOnServers('a store that nothing has reached yet', () => {
     const url = await testRedisUrl()
     const kv = await openKv({ url, partitions: 2, path: '', onError: () => undefined })
     await storeCounters(db, kv)
-    expect(await db.sql`SELECT FROM ledger_books`).toHaveLength(0)
+    expect(await db.sql`SELECT FROM ledger_counters`).toHaveLength(0)
     await Promise.all([kv.close(), db.close()])
     await database.drop()
   })

@@ -188,7 +188,7 @@ describeOnServers('points that the store has lost', () => {
     for (let i = 0; i < 3; i++) await look()
     expect((await noted()).reduce((sum, points) => sum + points, 0)).toBe(6)
     await db.sql`
-      INSERT INTO ledger_books (epoch, partition, stored) SELECT epoch, partition, acknowledged FROM ledger_callers`
+      INSERT INTO ledger_counters (epoch, partition, stored) SELECT epoch, partition, acknowledged FROM ledger_callers`
     for (let i = 0; i < 3; i++) await look()
     expect((await noted()).reduce((sum, points) => sum + points, 0)).toBe(0)
   }, 30_000)

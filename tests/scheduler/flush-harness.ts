@@ -123,7 +123,7 @@ export class FlushHarness {
     await this.db.read(
       () => this.db.sql`TRUNCATE gps_points, pilgrims, pilgrim_totals, pilgrim_days, event_hours, event_days,
         event_modes, cell_changes, cell_tiles, erased_cells, erased_hours, erased_days,
-        erased_modes, flushes, dead_letters, ledger_books, ledger_callers, ledger_counts, ledger_losses, outbox, handled`,
+        erased_modes, flushes, dead_letters, ledger_counters, ledger_callers, ledger_counts, ledger_losses, outbox, handled`,
     )
     this.nowMs = NOON
     this.complaints = []

@@ -31,7 +31,7 @@ import { expectStopped, expectStores, type Installation, journalsOf, TABLES } fr
 const FILLED_AT_START = [
   'activity',
   'flushes',
-  'ledger_books',
+  'ledger_counters',
   'ledger_callers',
   'ledger_counts',
   'ledger_losses',

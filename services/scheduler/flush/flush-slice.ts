@@ -201,7 +201,7 @@ async function setAside(
     ), counted AS (
       SELECT (SELECT count(*)::int FROM fresh) AS fresh, (SELECT count(*)::int FROM again) AS again
     )
-    INSERT INTO ledger_books AS b (epoch, partition, dead_letters, repeated, erased)
+    INSERT INTO ledger_counters AS b (epoch, partition, dead_letters, repeated, erased)
     SELECT ${epoch}, ${partition}::int, fresh, least(again, 1), CASE WHEN fresh + again = 0 THEN 1 ELSE 0 END
     FROM counted
     ON CONFLICT (epoch, partition) DO UPDATE SET

@@ -25,7 +25,9 @@ CREATE TABLE "share_cards" (
 	"unlocked" boolean NOT NULL,
 	"points" integer NOT NULL,
 	"checked_at" timestamp (3) with time zone NOT NULL,
-	"failed_at" timestamp (3) with time zone
+	"failed_at" timestamp (3) with time zone,
+	"nameless_fingerprint" text,
+	"nameless_etag" text
 );
 --> statement-breakpoint
 CREATE TABLE "handled" (
@@ -79,7 +81,7 @@ CREATE TABLE "flushes" (
 	"succeeded" boolean NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "ledger_books" (
+CREATE TABLE "ledger_counters" (
 	"epoch" text NOT NULL,
 	"partition" integer NOT NULL,
 	"stored" bigint DEFAULT 0 NOT NULL,
@@ -91,7 +93,7 @@ CREATE TABLE "ledger_books" (
 	"duplicate" bigint DEFAULT 0 NOT NULL,
 	"dropped" bigint DEFAULT 0 NOT NULL,
 	"erased_pending" bigint DEFAULT 0 NOT NULL,
-	CONSTRAINT "ledger_books_epoch_partition_pk" PRIMARY KEY("epoch","partition")
+	CONSTRAINT "ledger_counters_epoch_partition_pk" PRIMARY KEY("epoch","partition")
 );
 --> statement-breakpoint
 CREATE TABLE "ledger_callers" (
@@ -160,6 +162,7 @@ CREATE TABLE "messages" (
 	"created_by" text,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"completed_at" timestamp (3) with time zone,
+	"notices" jsonb,
 	CONSTRAINT "messages_cause_key_unique" UNIQUE("cause_key")
 );
 --> statement-breakpoint
@@ -227,7 +230,8 @@ CREATE TABLE "erasing" (
 	"erased_at" timestamp (3) with time zone NOT NULL,
 	"erased" jsonb NOT NULL,
 	"objects" jsonb NOT NULL,
-	"remaining" jsonb NOT NULL
+	"remaining" jsonb NOT NULL,
+	"trackers" jsonb DEFAULT '[]'::jsonb NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "erasures" (
@@ -426,4 +430,60 @@ CREATE INDEX "survey_history_user_id_index" ON "survey_history" USING btree ("us
 -- Each flush updates the totals of everybody who walks: room on the page keeps the table small and its index unchanged.
 ALTER TABLE "pilgrim_totals" SET (fillfactor = 50);--> statement-breakpoint
 -- The activity exists from the beginning, and is active.
-INSERT INTO "activity" ("id", "status", "version", "changed_at") VALUES (1, 'active', 1, now());
+INSERT INTO "activity" ("id", "status", "version", "changed_at") VALUES (1, 'active', 1, now());--> statement-breakpoint
+CREATE TABLE "trackers" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"key_hash" text NOT NULL,
+	"label" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "trackers_key_hash_unique" UNIQUE("key_hash")
+);
+--> statement-breakpoint
+CREATE INDEX "trackers_user_id_index" ON "trackers" USING btree ("user_id");
+--> statement-breakpoint
+CREATE TABLE "shares" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"made_by" text NOT NULL,
+	"show_name" boolean NOT NULL,
+	"live_until" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX "shares_user_id_index" ON "shares" USING btree ("user_id");
+--> statement-breakpoint
+CREATE UNIQUE INDEX "shares_of_bot" ON "shares" USING btree ("user_id") WHERE "shares"."made_by" = 'bot';
+--> statement-breakpoint
+CREATE TABLE "push_deliveries" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"message_id" uuid NOT NULL,
+	"subscription_id" uuid NOT NULL,
+	"user_id" text NOT NULL,
+	"language" text NOT NULL,
+	"state" text NOT NULL,
+	"attempts" integer DEFAULT 0 NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"due_at" timestamp (3) with time zone NOT NULL,
+	"settled_at" timestamp (3) with time zone,
+	"detail" text
+);
+--> statement-breakpoint
+CREATE TABLE "push_subscriptions" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"endpoint" text NOT NULL,
+	"p256dh" text NOT NULL,
+	"auth" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "push_subscriptions_endpoint_unique" UNIQUE("endpoint")
+);
+--> statement-breakpoint
+CREATE INDEX "push_deliveries_state_due_at_index" ON "push_deliveries" USING btree ("state","due_at");
+--> statement-breakpoint
+CREATE UNIQUE INDEX "push_deliveries_message_id_subscription_id_index" ON "push_deliveries" USING btree ("message_id","subscription_id");
+--> statement-breakpoint
+CREATE INDEX "push_deliveries_user_id_index" ON "push_deliveries" USING btree ("user_id");
+--> statement-breakpoint
+CREATE INDEX "push_subscriptions_user_id_index" ON "push_subscriptions" USING btree ("user_id");

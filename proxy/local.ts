@@ -139,6 +139,8 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
 const welcome = ({ url, reachability: reach, dataDir, tokens }: Local): string => `
   The pilgrimage event tracking service listens on ${url}
   ${reach}
+  Pages: ${url}/ the public map, ${url}/walk/ the pilgrims' app, ${url}/admin/ the operators' console
+  API documentation: ${url}/api/event/docs
   Data directory: ${dataDir}
   Self-signed certificate: ${dataDir}/tls/cert.pem
 

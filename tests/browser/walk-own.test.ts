@@ -129,6 +129,7 @@ describeOnServers('own matters', () => {
       }
       await page.getByRole('button', { name: 'Delete everything about me' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'Delete everything about me' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
       await page.getByText(/Everything about you is deleted|being deleted/).waitFor()

@@ -1,8 +1,8 @@
 /** The map of followers: one edition for all replicas, deltas, encodings, what it says when a store is away. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
-import { FollowersMap } from '#services/tracking/follow/followers-map.ts'
-import { encodingOf } from '#shared/http/prepared.ts'
+import { FollowersMap } from '#services/tracking/followers/followers-map.ts'
+import { encodingOf } from '#shared/http/prepared-response.ts'
 import { LivePositions } from '#services/tracking/live-map.ts'
 import { PublicMap } from '#services/tracking/public-map.ts'
 import { EventMap, EventMapDelta } from '#shared/contracts/map.ts'

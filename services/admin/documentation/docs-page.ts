@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
-import { Prepared } from '#shared/http/prepared.ts'
+import { Prepared } from '#shared/http/prepared-response.ts'
 
 const RAPIDOC = createRequire(import.meta.url).resolve('rapidoc/dist/rapidoc-min.js')
 

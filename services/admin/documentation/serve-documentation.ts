@@ -7,7 +7,7 @@ import {
   openApiEndpoint,
 } from '#shared/contracts/documentation.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { Prepared } from '#shared/http/prepared.ts'
+import { Prepared } from '#shared/http/prepared-response.ts'
 import { type Router, serve } from '#shared/http/router.ts'
 import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'

@@ -14,7 +14,7 @@ const LOADERS: Readonly<Record<Later, () => Promise<ComponentType>>> = {
   feedback: async () => (await import('../views/feedback/feedback.tsx')).Feedback,
   messages: async () => (await import('../views/messages/messages.tsx')).Messages,
   lifecycle: async () => (await import('../views/lifecycle/lifecycle.tsx')).Lifecycle,
-  house: async () => (await import('../views/house/house.tsx')).House,
+  house: async () => (await import('../views/administration/administration.tsx')).House,
 }
 
 const loaded = signal<Partial<Readonly<Record<View, ComponentType>>>>({ now: Now })

@@ -1,5 +1,5 @@
 /** What goes on as long as the app is open: sending, recording, and keeping up with the event. */
-import { keepHearing } from '../hear/web-push.ts'
+import { keepHearing } from '../notifications/web-push.ts'
 import { watchRecording } from '../recording/recorder.ts'
 import { introduce } from './introduce.ts'
 import { openQueue } from './queue.ts'

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { sentenceOf } from '../problem.ts'
-import { arrived, beginReport, fault, picture, sending, sendReport, written } from '../say/report.ts'
+import { arrived, beginReport, fault, picture, sending, sendReport, written } from '../feedback/report.ts'
 import { keep } from '../session/kept.ts'
 import { Notice, View } from './view.tsx'
 

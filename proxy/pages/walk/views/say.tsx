@@ -2,7 +2,7 @@
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { show, type View as Name } from '../route.ts'
 import { profile } from '../session/service.ts'
-import { draft } from '../say/survey.ts'
+import { draft } from '../feedback/survey.ts'
 import { View } from './view.tsx'
 
 /** A row that leads to another view. */

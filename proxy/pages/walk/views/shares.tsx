@@ -13,7 +13,7 @@ import {
   shares,
   showsName,
   stopShare,
-} from '../own/shares.ts'
+} from '../own-data/shares.ts'
 import { sentenceOf } from '../problem.ts'
 import { now } from '../session/service.ts'
 import { Notice } from './view.tsx'

@@ -14,7 +14,7 @@ import {
   type TrackerApp,
   trackerError,
   trackers as list,
-} from '../own/trackers.ts'
+} from '../own-data/trackers.ts'
 import { sentenceOf } from '../problem.ts'
 import { now } from '../session/service.ts'
 import { Notice, View } from './view.tsx'

@@ -1,5 +1,5 @@
 /** Forgets the pilgrim on this device after an erasure, and begins anew. */
-import { leave } from '../hear/web-push.ts'
+import { leave } from '../notifications/web-push.ts'
 import { stopRecording } from '../recording/recorder.ts'
 import { forgetAll } from '../session/kept.ts'
 import { person } from '../session/person.ts'

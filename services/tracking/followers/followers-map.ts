@@ -11,8 +11,8 @@ import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { PublicMap } from '../public-map.ts'
 import { deltaOf } from './delta.ts'
-import { type Edition, makeEdition, staleEdition } from './make-edition.ts'
-import { Prepared } from '#shared/http/prepared.ts'
+import { type Edition, makeEdition, staleEdition } from './make-snapshot.ts'
+import { Prepared } from '#shared/http/prepared-response.ts'
 
 const EDITION_MS = 10_000
 /** Editions that a delta may start from: five minutes. */

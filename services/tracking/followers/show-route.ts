@@ -4,7 +4,7 @@ import type { EventRoute } from '#shared/contracts/map.ts'
 import { simplifyLine } from '#shared/map/simplify-line.ts'
 import type { Place } from '#shared/map/walking-route.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
-import { Prepared } from '#shared/http/prepared.ts'
+import { Prepared } from '#shared/http/prepared-response.ts'
 
 type Given = Pick<Config, 'route' | 'stations'>
 

@@ -1,10 +1,10 @@
-/** The map of followers: one edition for all replicas, deltas, encodings, what it says when a store is away. */
+/** The map of followers: one snapshot for all replicas, deltas, encodings, what it says when a store is away. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
-import { FollowersMap } from '#services/tracking/followers/followers-map.ts'
+import { FollowersMap } from '#services/tracking/map/followers/followers-map.ts'
 import { encodingOf } from '#shared/http/prepared-response.ts'
-import { LivePositions } from '#services/tracking/live-map.ts'
-import { PublicMap } from '#services/tracking/public-map.ts'
+import { LivePositions } from '#services/tracking/map/live-map.ts'
+import { PublicMap } from '#services/tracking/map/public-map.ts'
 import { EventMap, EventMapDelta } from '#shared/contracts/map.ts'
 import { type Database, DatabaseTimeout } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
@@ -121,7 +121,7 @@ describeOnServers('the map of followers', () => {
       expect(Math.min(...kilometres.map((km) => Math.abs(km - end!.route_km!)))).toBeLessThan(0.02)
   })
 
-  test('two replicas have one edition, and a delta since any of its versions leads to it', async () => {
+  test('two replicas have one snapshot, and a delta since any of its versions leads to it', async () => {
     const [one, other] = [replica(), replica()]
     await standing(60, 2_000, 6_000)
     await Promise.all([one.refresh(), other.refresh()])
@@ -199,7 +199,7 @@ describeOnServers('the map of followers', () => {
     expect(await one.whole()).toMatchObject({ status: 'paused', message: 'Rain', estimates: [] })
   })
 
-  test('answers with the last edition, marked, while a store is away; a fresh process without one says 503', async () => {
+  test('answers with the last snapshot, marked, while a store is away; a fresh process without one says 503', async () => {
     const away = { isAway: false }
     const flaky = new Proxy(kv, {
       get: (target, name: keyof Kv) =>

@@ -1,7 +1,15 @@
 /** The switch for the organisers' messages on this phone. */
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
-import { canHear, device, hear, hearError, needsInstall, stopHearing, switching } from '../notifications/web-push.ts'
+import {
+  canHear,
+  device,
+  hear,
+  hearError,
+  needsInstall,
+  stopHearing,
+  switching,
+} from '../notifications/web-push.ts'
 import { sentenceOf } from '../problem.ts'
 import { config } from '../session/service.ts'
 import { Notice } from './view.tsx'

@@ -6,7 +6,14 @@ import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
 import { sentenceOf } from '../problem.ts'
 import { draft, place, sendSurvey, surveyState } from '../feedback/survey.ts'
-import { answered, IN_WORDS, isChosen, type Question, QUESTIONS, SEVERAL } from '../feedback/survey-questions.ts'
+import {
+  answered,
+  IN_WORDS,
+  isChosen,
+  type Question,
+  QUESTIONS,
+  SEVERAL,
+} from '../feedback/survey-questions.ts'
 import { keep } from '../session/kept.ts'
 import { SURVEY_FILES } from '../words.ts'
 import { Notice, View } from './view.tsx'

@@ -1,4 +1,4 @@
-/** Makes an edition of the followers' map: everything they need, as one value. */
+/** Makes a snapshot of the followers' map: everything they need, as one value. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { EventMap, MapTotals } from '#shared/contracts/map.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -17,8 +17,8 @@ import { routeVersion } from './show-route.ts'
 const TOTALS_MS = 60_000
 const TIMEOUT_MS = 3_000
 
-/** An edition, and what the next one needs of it. */
-export interface Edition {
+/** A snapshot, and what the next one needs of it. */
+export interface Snapshot {
   readonly map: EventMap
   readonly samples: readonly Sample[]
   /** When the totals were read, epoch milliseconds. */
@@ -28,16 +28,16 @@ export interface Edition {
 type Context = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'log' | 'now'>
 
 /**
- * Makes the edition with this version.
- * @param last the edition before; null: there is none
+ * Makes the snapshot with this version.
+ * @param last the snapshot before; null: there is none
  * @throws Refusal 503 when the positions are out of date; KvUnavailable
  */
-export async function makeEdition(
+export async function makeSnapshot(
   context: Context,
   publicMap: PublicMap,
   version: number,
-  last: Edition | null,
-): Promise<Edition> {
+  last: Snapshot | null,
+): Promise<Snapshot> {
   const { config, db, kv, now } = context
   const { route, stations } = config
   const nowMs = now()
@@ -71,8 +71,8 @@ export async function makeEdition(
   return { map, samples, totalsMs }
 }
 
-/** The last edition once more, when the crowd cannot be read. */
-export function staleEdition(last: Edition, version: number): Edition {
+/** The last snapshot once more, when the crowd cannot be read. */
+export function staleSnapshot(last: Snapshot, version: number): Snapshot {
   const stale = [...new Set(['crowd' as const, ...last.map.stale])]
   return { ...last, map: { ...last.map, version, stale, estimates: [] } }
 }
@@ -104,7 +104,7 @@ interface Totals {
   readonly isStale: boolean
 }
 
-async function totalsNow(context: Context, last: Edition | null, nowMs: number): Promise<Totals> {
+async function totalsNow(context: Context, last: Snapshot | null, nowMs: number): Promise<Totals> {
   if (last !== null && !last.map.stale.includes('totals') && nowMs - last.totalsMs < TOTALS_MS)
     return { totals: last.map.totals, totalsMs: last.totalsMs, isStale: false }
   const kept: Totals = { totals: last?.map.totals ?? null, totalsMs: last?.totalsMs ?? 0, isStale: true }

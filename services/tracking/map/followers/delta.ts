@@ -1,4 +1,4 @@
-/** What has changed between two editions of the followers' map. */
+/** What has changed between two snapshots of the followers' map. */
 import { type EventMap, EventMapDelta, type MapCellEntry } from '#shared/contracts/map.ts'
 
 type Field = Exclude<keyof EventMap, 'since' | 'version' | 'as_of' | 'cells'>

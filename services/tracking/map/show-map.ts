@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { DataQuery, LiveMap } from '#shared/contracts/tracking.ts'
-import { displayNames } from './display-names.ts'
+import { displayNames } from '../display-names.ts'
 import type { LivePositions } from './live-map.ts'
 import type { PublicMap } from './public-map.ts'
 

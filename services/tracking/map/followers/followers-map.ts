@@ -1,7 +1,7 @@
 /**
- * `GET map`. An edition is made every ten seconds, once for all replicas: the first one makes it, and all others read it
+ * `GET map`. A snapshot is made every ten seconds, once for all replicas: the first one makes it, and all others read it
  * from the kv. So every replica knows the same versions, and any of them can tell what has changed since one.
- * While the kv is unavailable, each replica answers with its last edition, marked as stale.
+ * While the kv is unavailable, each replica answers with its last snapshot, marked as stale.
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { EventMap } from '#shared/contracts/map.ts'
@@ -11,16 +11,16 @@ import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { PublicMap } from '../public-map.ts'
 import { deltaOf } from './delta.ts'
-import { type Edition, makeEdition, staleEdition } from './make-snapshot.ts'
+import { type Snapshot, makeSnapshot, staleSnapshot } from './make-snapshot.ts'
 import { Prepared } from '#shared/http/prepared-response.ts'
 
 const EDITION_MS = 10_000
-/** Editions that a delta may start from: five minutes. */
+/** Snapshots that a delta may start from: five minutes. */
 const KEPT = 30
-/** The number is that of the form: a release with another one reads none of these editions. */
+/** The number is that of the form: a release with another one reads none of these snapshots. */
 const KEY = 'event-map-1'
 const EDITION_TTL_MS = 60_000
-/** After a restart of all replicas, the speed of the last hour goes on from the last edition. */
+/** After a restart of all replicas, the speed of the last hour goes on from the last snapshot. */
 const LAST_TTL_MS = 3_600_000
 const LOCK_MS = 6_000
 const WAIT_MS = 300
@@ -31,10 +31,10 @@ const CACHE = 'public, max-age=10, stale-while-revalidate=60'
 type Context = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'now' | 'log'>
 
 export class FollowersMap {
-  #last: Edition | null = null
+  #last: Snapshot | null = null
   /** Versions of the last minutes, oldest first. */
   readonly #kept = new Map<number, EventMap>()
-  /** The bodies of the current edition by the version that they start from; null: the whole. */
+  /** The bodies of the current snapshot by the version that they start from; null: the whole. */
   readonly #bodies = new Map<number | null, Prepared>()
   #timer: Timer | undefined
   #refreshing: Promise<void> | null = null
@@ -46,7 +46,7 @@ export class FollowersMap {
 
   async start(): Promise<void> {
     await this.refresh()
-    // More often than an edition is made, so that one follows soon after its time.
+    // More often than a snapshot is made, so that one follows soon after its time.
     this.#timer = setInterval(() => void this.refresh(), EDITION_MS / 5)
   }
 
@@ -55,13 +55,13 @@ export class FollowersMap {
     await this.#refreshing
   }
 
-  /** The map, or what has changed since a version. @throws Refusal 503 before the first edition */
+  /** The map, or what has changed since a version. @throws Refusal 503 before the first snapshot */
   answer(request: Request, since: number | undefined): Response {
     const body = this.#bodies.get(since ?? null) ?? this.#prepare(since ?? null)
     return body.respond(request, CACHE)
   }
 
-  /** Takes over the edition of now. Concurrent calls share one refresh. */
+  /** Takes over the snapshot of now. Concurrent calls share one refresh. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = null
@@ -91,13 +91,13 @@ export class FollowersMap {
     } catch (error) {
       const known = error instanceof Refusal || isKvUnavailable(error) || isDatabaseUnavailable(error)
       if (!known) this.context.log.error('making the map failed', errorFields(error))
-      if (this.#last !== null) this.#publish(staleEdition(this.#last, version))
+      if (this.#last !== null) this.#publish(staleSnapshot(this.#last, version))
     }
   }
 
-  #publish(edition: Edition): void {
-    const { map } = edition
-    this.#last = edition
+  #publish(snapshot: Snapshot): void {
+    const { map } = snapshot
+    this.#last = snapshot
     this.#kept.set(map.version, map)
     for (const version of this.#kept.keys()) {
       if (this.#kept.size <= KEPT) break
@@ -106,8 +106,8 @@ export class FollowersMap {
     this.#bodies.clear()
   }
 
-  /** The edition that all replicas share; the one that gets the lock makes it. */
-  async #shared(version: number): Promise<Edition> {
+  /** The snapshot that all replicas share; the one that gets the lock makes it. */
+  async #shared(version: number): Promise<Snapshot> {
     const { kv } = this.context
     const key = `${KEY}/${version}`
     for (let waits = 0; waits < WAITS; waits++) {
@@ -119,7 +119,7 @@ export class FollowersMap {
         continue
       }
       try {
-        const made = await makeEdition(this.context, this.publicMap, version, this.#last)
+        const made = await makeSnapshot(this.context, this.publicMap, version, this.#last)
         const shared = await kv.cacheOnce(key, JSON.stringify(made), EDITION_TTL_MS)
         await kv.cache(KEY, shared, LAST_TTL_MS)
         return parsed(shared)!
@@ -133,4 +133,5 @@ export class FollowersMap {
 
 const prepared = (data: unknown): Prepared => new Prepared(JSON.stringify({ ok: true, data }))
 
-const parsed = (json: string | null): Edition | null => (json === null ? null : (JSON.parse(json) as Edition))
+const parsed = (json: string | null): Snapshot | null =>
+  json === null ? null : (JSON.parse(json) as Snapshot)

@@ -38,7 +38,7 @@ export const ROOMS: readonly Room[] = [
     through: ['journeys/clusters'],
   },
   { source: 'shared/buffer', importing: ['buffer/*'], through: ['journeys/check-in', 'journeys/track'] },
-  { source: 'shared/openapi', importing: ['openapi/*', 'client/*'] },
+  { source: 'shared/openapi', importing: ['openapi/*', 'client/*'], through: ['runtime/command-line'] },
   { source: 'shared/fold', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
   { source: 'shared/ledger', importing: ['ledger/*', 'buffer/*'], through: ['journeys/ledger'] },
   { source: 'services/scheduler', importing: ['scheduler/*'], through: ['line-bot/notifications'] },

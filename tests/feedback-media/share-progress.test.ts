@@ -131,7 +131,7 @@ test('a map of one place, and one across the whole route, have a scale and stay 
 })
 
 test('the page has the colours of all pages', async () => {
-  const tokens = await Bun.file(new URL('#proxy/pages/design/tokens.css', import.meta.url)).text()
+  const tokens = await Bun.file(new URL('../../proxy/pages/design/tokens.css', import.meta.url)).text()
   const colours = (css: string) =>
     new Map([...css.matchAll(/(--[\w-]+):\s*(#[0-9a-f]{6})\b/g)].map(([, n, v]) => [n!, v!]))
   const split = (css: string) =>

@@ -62,7 +62,8 @@ function useCamera(props: CrowdMapProps) {
       onSeen: (seen) => latest.current.onSeen?.(seen),
       onPainted: (found) => {
         place.current = found
-        placeDots(frame.current!, found)
+        // A painting may end after the view was left.
+        if (frame.current !== null) placeDots(frame.current, found)
       },
     })
     camera.current = made
@@ -77,7 +78,7 @@ function useCamera(props: CrowdMapProps) {
   }, [])
   const { dots } = props
   useEffect(() => {
-    if (place.current !== null) placeDots(frame.current!, place.current)
+    if (place.current !== null && frame.current !== null) placeDots(frame.current, place.current)
   }, [dots])
   return { frame, camera }
 }

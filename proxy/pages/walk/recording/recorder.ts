@@ -34,7 +34,10 @@ async function take(fix: Fix): Promise<void> {
   const { state, record } = filterFix(filter.value, fix)
   const open = queue.value
   for (const { t, ...fields } of record)
-    if (open !== null && open !== 'failed') await open.record({ ...fields, timestamp: t, source: 'walk' })
+    if (open !== null && open !== 'failed') {
+      const kept = await open.record({ ...fields, timestamp: t, source: 'walk' })
+      if (!kept.ok) return
+    }
   // After the queue: a point that is not kept is not counted as the last one.
   keep(filter, state)
   resting.value = isResting(state, fix.t)
@@ -48,7 +51,7 @@ function fail(fault: PositionFault): void {
 /** One after the other, so that the filter sees them in order. */
 let taking: Promise<void> = Promise.resolve()
 const takeInOrder = (fix: Fix): void => {
-  taking = taking.then(() => take(fix)).catch(() => undefined)
+  taking = taking.then(() => take(fix)).catch(reportError)
 }
 
 /** Watches positions until the signal aborts: continuously on the way, once in 30 s at rest. */

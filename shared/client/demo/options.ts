@@ -1,5 +1,6 @@
 /** The command line of `bun run demo`. */
 import { parseArgs } from 'node:util'
+import { numberOf, wholeOf } from '../replay/options.ts'
 import { ReplayFault } from '../replay/replay-error.ts'
 
 export const USAGE = `Walks a pilgrimage with an invented crowd: from Baishatun to Beigang and back, in eight days.
@@ -110,17 +111,4 @@ function urlOf(given: string): string {
   if (url === null || url.protocol !== 'https:' || url.search !== '' || url.hash !== '')
     throw usage(`--url must look like https://localhost:8443 (the service speaks HTTPS only), not ${given}`)
   return url.href.replace(/\/+$/, '')
-}
-
-function numberOf(flag: string, given: string, min: number, max: number): number {
-  const value = Number(given.trim() || NaN)
-  if (!(value >= min && value <= max))
-    throw usage(`${flag} must be a number from ${min} to ${max}, not ${given}`)
-  return value
-}
-
-function wholeOf(flag: string, given: string, min: number, max: number): number {
-  const value = numberOf(flag, given, min, max)
-  if (!Number.isInteger(value)) throw usage(`${flag} must be a whole number, not ${given}`)
-  return value
 }

@@ -149,14 +149,16 @@ const seedOf = (given: string | undefined): number =>
     ? crypto.getRandomValues(new Uint32Array(1))[0]!
     : wholeOf('--seed', given, 0, 0xffffffff)
 
-function numberOf(flag: string, given: string, min: number, max: number): number {
+/** @throws ReplayFault for a number outside the bounds, or none */
+export function numberOf(flag: string, given: string, min: number, max: number): number {
   const value = Number(given.trim() || NaN)
   if (!(value >= min && value <= max))
     throw usage(`${flag} must be a number from ${min} to ${max}, not ${given}`)
   return value
 }
 
-function wholeOf(flag: string, given: string, min: number, max: number): number {
+/** @throws ReplayFault for a number outside the bounds, or with a fraction */
+export function wholeOf(flag: string, given: string, min: number, max: number): number {
   const value = numberOf(flag, given, min, max)
   if (!Number.isInteger(value)) throw usage(`${flag} must be a whole number, not ${given}`)
   return value

@@ -3,7 +3,16 @@ import type { Mark } from '../../design/marks.tsx'
 import { listenToGestures } from '../../map/gestures.ts'
 import { MovingMarks, type Places } from '../../map/marks-on-map.ts'
 import { Painter, type Scene } from '../../map/painter.ts'
-import { type Bounds, type Camera, fitting, scaleOf, type Size, zoomed } from '../../map/projection.ts'
+import {
+  type Bounds,
+  type Camera,
+  fitting,
+  scaleOf,
+  type Size,
+  worldX,
+  worldY,
+  zoomed,
+} from '../../map/projection.ts'
 
 const FIT_ZOOM = 14
 const INSETS = { top: 40, right: 40, bottom: 40, left: 40 }
@@ -27,9 +36,6 @@ export interface CrowdCameraOptions {
 
 const degreesX = (x: number): number => x * 360 - 180
 const degreesY = (y: number): number => (Math.atan(Math.exp((0.5 - y) * 2 * Math.PI)) * 360) / Math.PI - 90
-const worldX = (lng: number): number => (lng + 180) / 360
-const worldY = (lat: number): number =>
-  0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI)
 
 export class CrowdCamera {
   readonly #painter: Painter

@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dir, '../..')
 
 interface Verdict {
   readonly mutant: Mutant
-  readonly how: 'killed' | 'late' | 'survived' | 'equivalent'
+  readonly how: 'killed' | 'late' | 'survived' | 'equivalent' | 'unknown'
   readonly said: string
 }
 
@@ -119,16 +119,22 @@ async function judge(
   await mend()
   if (outcome === undefined || outcome.result === 'passed')
     return { mutant, how: 'survived', said: `${tests.length} test files passed` }
-  await expectSound(place, by, times)
+  const fault = await failureWithoutFault(place, by, times)
+  if (fault !== undefined) return { mutant, how: 'unknown', said: `${by} fails without any fault: ${fault}` }
   return { mutant, how: outcome.result === 'late' ? 'late' : 'killed', said: `${by}: ${outcome.said}` }
 }
 
-/** @throws Error when a test file fails without a fault, because its failures then mean nothing */
-async function expectSound(place: Workplace, test: string, times: Times): Promise<void> {
-  if (times.has(test)) return
+/** Runs a test file without a fault, unless it has passed before. @returns its failure: then it says nothing of a mutant */
+async function failureWithoutFault(
+  place: Workplace,
+  test: string,
+  times: Times,
+): Promise<string | undefined> {
+  if (times.has(test)) return undefined
   const { result, ms, said } = await place.test(test, UNKNOWN_MS)
-  if (result !== 'passed') throw new Error(`${test} fails without any fault: ${said}`)
+  if (result !== 'passed') return said
   times.set(test, ms)
+  return undefined
 }
 
 function placeOf({ file, line, column }: Mutant): string {
@@ -146,19 +152,21 @@ function shown(mutant: Mutant): string {
 /** Prints the survivors and the summary. @returns the exit code */
 function tell(verdicts: readonly Verdict[], chosen: number): number {
   const of = (how: Verdict['how']) => verdicts.filter((verdict) => verdict.how === how)
-  const [late, survived, equivalent] = [of('late'), of('survived'), of('equivalent')]
+  const [late, survived, equivalent, unknown] = [of('late'), of('survived'), of('equivalent'), of('unknown')]
   const killed = of('killed').length + late.length
   for (const { mutant, said } of equivalent) console.log(`\nEquivalent: ${shown(mutant)}\n    ${said}`)
   for (const { mutant } of survived) console.log(`\nSurvived: ${shown(mutant)}`)
-  const judged = verdicts.length - equivalent.length
+  for (const { mutant, said } of unknown) console.log(`\nNot judged: ${shown(mutant)}\n    ${said}`)
+  const judged = verdicts.length - equivalent.length - unknown.length
   const percent = judged === 0 ? 100 : (100 * killed) / judged
   const rest = [
     ...(late.length > 0 ? [`${late.length} of them by timeout`] : []),
     ...(equivalent.length > 0 ? [`${equivalent.length} equivalent besides`] : []),
+    ...(unknown.length > 0 ? [`${unknown.length} not judged`] : []),
     ...(verdicts.length < chosen ? [`${chosen - verdicts.length} not tried`] : []),
   ]
   console.log(
     `\n${killed} of ${judged} killed (${percent.toFixed(1)} %)${rest.map((what) => `, ${what}`).join('')}`,
   )
-  return survived.length > 0 || verdicts.length < chosen ? 1 : 0
+  return survived.length + unknown.length > 0 || verdicts.length < chosen ? 1 : 0
 }

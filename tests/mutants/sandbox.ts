@@ -43,7 +43,7 @@ export async function inWorkplaces<T>(work: (directory: string) => Promise<T>): 
     return await work(directory)
   } finally {
     killInside(directory)
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+    await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 })
   }
 }
 
@@ -135,7 +135,7 @@ async function startServers(): Promise<Servers> {
 /** A run that stops at its first failure leaves its databases and processes behind. */
 async function tidy(own: string, { postgres: url, areOwn }: Servers): Promise<void> {
   killInside(own)
-  await rm(own, { recursive: true, force: true, maxRetries: 5 })
+  await rm(own, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 })
   if (!areOwn) return
   const sql = postgres(url, { max: 1, onnotice: () => undefined })
   const names = await sql<{ datname: string }[]>`

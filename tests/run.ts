@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { cleanEnvironment } from './helpers/clean-environment.ts'
 import { killInside } from './helpers/signals.ts'
+import { unmountInside } from './helpers/small-disk.ts'
 import { ensurePrograms } from './helpers/programs.ts'
 import { type Ran, readReport } from './helpers/report.ts'
 import { type Server, startPostgres, startRedis } from './helpers/servers.ts'
@@ -111,6 +112,7 @@ async function startServers(started: Server[]): Promise<Record<string, string>> 
 async function clean(servers: readonly Server[], directory: string): Promise<void> {
   const ends = await Promise.allSettled(servers.map((server) => server.close()))
   killInside(directory)
+  await unmountInside(directory)
   await rm(directory, { recursive: true, force: true, maxRetries: 5 })
   for (const end of ends) if (end.status === 'rejected') throw end.reason
 }

@@ -1,4 +1,5 @@
 /** A small disk that a test may fill. */
+import { existsSync, readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newDirectory, runToEnd } from './process.ts'
@@ -36,4 +37,14 @@ export async function mountSmallDisk(kib: number): Promise<SmallDisk | null> {
       await rm(dir, { recursive: true })
     },
   }
+}
+
+/** Unmounts the small disks below a directory: an interrupted test leaves its own mounted (Linux only). */
+export async function unmountInside(directory: string): Promise<void> {
+  if (!existsSync('/proc/self/mounts')) return
+  const places = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+  for (const place of places)
+    if (place.startsWith(`${directory}/`)) await runToEnd(['umount', '--lazy', place])
 }

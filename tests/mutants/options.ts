@@ -9,6 +9,7 @@ export const HELP = `Plants faults (mutants), one at a time, in a copy of the tr
                   (default: everything that tests/mutants/test-selection.ts lists)
   --sample <n>    how many mutants, chosen by the seed; 0: all (default: 50)
   --seed <n>      repeat the choice of an earlier run (default: a new seed)
+  --skip <n>      leave out the first n of the sample, which an interrupted run has judged (default: 0)
   --jobs <n>      mutants at a time, each in its own copy of the tree (default: 1)
   --only <text>   only mutants whose place (file:line:column) contains this text
   --thorough      run each test on every driver (default: on servers only, with one partition)
@@ -23,6 +24,7 @@ export interface Options {
   /** 0: all. */
   readonly sample: number
   readonly seed: number
+  readonly skip: number
   readonly jobs: number
   readonly only: string
   readonly thorough: boolean
@@ -34,6 +36,7 @@ export const OPTIONS = {
   in: { type: 'string', multiple: true, default: [] as string[] },
   sample: { type: 'string', default: '50' },
   seed: { type: 'string' },
+  skip: { type: 'string', default: '0' },
   jobs: { type: 'string', default: '1' },
   only: { type: 'string', default: '' },
   thorough: { type: 'boolean', default: false },
@@ -51,6 +54,7 @@ export function readOptions(values: Values, randomSeed: number): Options {
     paths: values.in.map((path) => path.replace(/^\.\//, '').replace(/\/+$/, '')),
     sample: wholeNumber('--sample', values.sample, 0),
     seed: wholeNumber('--seed', values.seed ?? `${randomSeed}`, 0),
+    skip: wholeNumber('--skip', values.skip, 0),
     jobs: wholeNumber('--jobs', values.jobs, 1),
     only: values.only,
     thorough: values.thorough,

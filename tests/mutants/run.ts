@@ -47,13 +47,13 @@ async function main(): Promise<number> {
   return tell(verdicts, chosen.length)
 }
 
-async function choice({ paths, sample, seed, only }: Options): Promise<Mutant[]> {
+async function choice({ paths, sample, seed, skip, only }: Options): Promise<Mutant[]> {
   const places = paths.length > 0 ? paths : ROOMS.map(({ source }) => source)
   const files = [...new Set(places.flatMap((path) => sourcesIn(ROOT, path)))]
   const all: Mutant[] = []
   for (const file of files) all.push(...mutantsOf(file, await Bun.file(join(ROOT, file)).text()))
   const eligible = all.filter((mutant) => placeOf(mutant).includes(only))
-  const chosen = choose(eligible, sample, seed)
+  const chosen = choose(eligible, sample, seed).slice(skip)
   console.log(`${eligible.length} mutants of ${files.length} files; ${chosen.length} by --seed ${seed}`)
   return chosen
 }

@@ -6,6 +6,7 @@ import postgres from 'postgres'
 import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
 import { type Server, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { killInside } from '#tests/helpers/signals.ts'
+import { unmountInside } from '#tests/helpers/small-disk.ts'
 import { type Mutant, planted } from './mutations.ts'
 
 /** Default timeout of a test, as in `bun run test`. */
@@ -43,7 +44,8 @@ export async function inWorkplaces<T>(work: (directory: string) => Promise<T>): 
     return await work(directory)
   } finally {
     killInside(directory)
-    await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 })
+    await unmountInside(directory)
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
@@ -135,7 +137,8 @@ async function startServers(): Promise<Servers> {
 /** A run that stops at its first failure leaves its databases and processes behind. */
 async function tidy(own: string, { postgres: url, areOwn }: Servers): Promise<void> {
   killInside(own)
-  await rm(own, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 })
+  await unmountInside(own)
+  await rm(own, { recursive: true, force: true, maxRetries: 5 })
   if (!areOwn) return
   const sql = postgres(url, { max: 1, onnotice: () => undefined })
   const names = await sql<{ datname: string }[]>`

@@ -112,3 +112,7 @@ test('coarsening and cutting into tiles lose nothing', () => {
     }),
   )
 })
+
+test('a pilgrim who moves within a coarse cell does not count as a change of it', () => {
+  expect(coarsen([0, 0, -1, 1, 0, 1, 4, 2, 0], 1)).toEqual([1, 2, 0])
+})

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { alongAxis, alongRoute, type Places } from '#shared/map/front-and-tail.ts'
+import { alongAxis, alongRoute, middleOfWalk, type Places } from '#shared/map/front-and-tail.ts'
 import { createRoute } from '#shared/map/walking-route.ts'
 
 type At = readonly [lat: number, lng: number, weight: number]
@@ -76,4 +76,46 @@ test('along a route front and tail follow its corner, without strays and distant
 test('a route without length is refused', () => {
   const here = { lat: 24, lng: 120 }
   expect(() => createRoute([[here, here]])).toThrow(RangeError)
+})
+
+/** A crowd twice as long as wide, on the equator, where a degree is as long in both directions. */
+const ellipse = (degrees: number): Places => {
+  const [dx, dy] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)]
+  const turns = Array.from({ length: 720 }, (_, i) => (i * Math.PI) / 360)
+  return places(
+    ...turns.map((turn): At => {
+      const [along, across] = [0.1 * Math.cos(turn), 0.05 * Math.sin(turn)]
+      return [along * dy + across * dx, along * dx - across * dy, 1]
+    }),
+  )
+}
+
+test.each([0, 30, 60, 90, 120, 150])(
+  'without a route the axis is that of the crowd at %d degrees',
+  (degrees) => {
+    const [dx, dy] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)]
+    const { front, tail } = alongAxis(ellipse(degrees), places([-dy, -dx, 1]))!
+    for (const [{ lat, lng }, sign] of [
+      [front, 1],
+      [tail, -1],
+    ] as const) {
+      // The ends of the nine tenths that count lie at 0.0987 of the axis, and at 0.008 beside it at most.
+      expect(sign * (lng * dx + lat * dy)).toBeWithin(0.095, 0.1)
+      expect(Math.abs(lat * dx - lng * dy)).toBeLessThan(0.016)
+    }
+  },
+)
+
+test('the middle of the walk is where the middle pilgrim near the route is', () => {
+  const at = (alongM: number, weight: number): At => {
+    const { lat, lng } = route.at(alongM)
+    return [lat, lng, weight]
+  }
+  const middle = (...all: readonly At[]) => middleOfWalk(places(...all), route)?.alongM
+  expect(middle(at(1_000, 1))).toBeWithin(999, 1_001)
+  expect(middle(at(3_000, 1), at(1_000, 1), at(2_000, 1))).toBeWithin(1_999, 2_001)
+  expect(middle(at(1_000, 1), at(2_000, 1), at(3_000, 3), home)).toBeWithin(2_999, 3_001)
+  // Of an even number, the one behind.
+  expect(middle(at(1_000, 2), at(3_000, 2))).toBeWithin(999, 1_001)
+  expect(middle(home)).toBeUndefined()
 })

@@ -92,6 +92,23 @@ test('the journal is full at its bound, also within one batch, until an entry is
   journal.close()
 })
 
+test('a track counts as one entry and as all its points, also after its adoption', async () => {
+  const entry = checkin().entries[0]!
+  const track = checkin({ entries: [entry, { ...entry, field: 't1' }, { ...entry, field: 't2' }] })
+  const journal = openJournal(dir, 10)
+  await journal.append(track)
+  await journal.append(checkin())
+  expect([journal.size(), journal.points()]).toEqual([2, 4])
+  journal.close()
+  const next = openJournal(dir, 10)
+  next.adopt()
+  expect([next.size(), next.points()]).toEqual([2, 4])
+  next.remove([track.id])
+  expect([next.size(), next.points()]).toEqual([1, 1])
+  next.remove([...ids(next)])
+  next.close()
+})
+
 test('an empty journal deletes its file; one with entries is adopted by the next, beyond its bound', async () => {
   openJournal(dir, 10).close()
   expect(readdirSync(dir)).toEqual([])

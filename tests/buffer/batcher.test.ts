@@ -1,8 +1,8 @@
-/** The bound on points that wait for a kv that does not answer. */
+/** The sizes of calls to the kv, and the bound on points that wait for one that does not answer. */
 import { expect, test } from 'bun:test'
 import { createBatcher } from '#shared/buffer/admit/batcher.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
-import { KvUnavailable } from '#shared/kv/kv.ts'
+import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -13,6 +13,33 @@ const batch = (user: string, points: number) =>
     user,
     Array.from({ length: points }, (_, t) => t),
   )
+
+describeOnServers('calls to the kv', () => {
+  test('hold at most 256 submissions, and end with the one that reaches 2,000 points', async () => {
+    await using server = await startRedis()
+    const kv = await openRedisKv({ url: server.url, partitions: 1, onError: () => undefined })
+    try {
+      await kv.setStatus({ status: 'active', version: 1, message: null })
+      const calls: number[] = []
+      const watched = Object.assign(Object.create(kv) as Kv, {
+        admit: (...call: Parameters<Kv['admit']>) => (calls.push(call[1].length), kv.admit(...call)),
+      })
+      const submit = createBatcher(watched, rules())
+      const sizesOf = async (pilgrims: number, points: number): Promise<number[]> => {
+        const all = Array.from({ length: pilgrims }, (_, i) => submit(batch(`${points}-${i}`, points)))
+        for (const verdict of await Promise.all(all)) expect(verdict).toMatchObject({ outcome: 'admitted' })
+        return calls.splice(0)
+      }
+      expect(await sizesOf(1, 1)).toEqual([1])
+      expect(await sizesOf(256, 1)).toEqual([256])
+      expect(await sizesOf(600, 1)).toEqual([256, 256, 88])
+      expect(await sizesOf(5, 999)).toEqual([3, 2])
+      expect(await sizesOf(7, 1_000)).toEqual([2, 2, 2, 1])
+    } finally {
+      await kv.close()
+    }
+  })
+})
 
 describeOnServers('admission to a kv that does not answer', () => {
   test('accepts points up to the bound, refuses more immediately, and accepts points again afterwards', async () => {

@@ -79,6 +79,19 @@ test('files of a killed backup are deleted within an hour, without another backu
   held.close()
 })
 
+test('an export reads journals only, and leaves the request of another backup', async () => {
+  const left = openJournal(dir, 10)
+  const ids = await fill(left, 2)
+  left.close()
+  for (const name of ['other.asked', 'notes.txt']) writeFileSync(join(dir, name), '')
+  expect(await collected()).toEqual(ids.sort())
+  expect(
+    readdirSync(dir)
+      .filter((name) => !name.includes('.journal'))
+      .sort(),
+  ).toEqual(['notes.txt', 'other.asked'])
+})
+
 test('a journal whose process does not answer fails the export, and can not be deleted', async () => {
   const frozen = openJournal(dir, 10)
   await fill(frozen, 1)

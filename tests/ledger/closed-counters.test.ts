@@ -1,4 +1,4 @@
-/** The ledger of an ended epoch, and of a store that has not received any point. */
+/** The ledger of an ended epoch, of a slice that is stored while it is read, and of a store without any point. */
 import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
@@ -51,6 +51,18 @@ test('points that an ended epoch confirmed and that were not stored are lost', (
   const { received, lost, inFlight, losses } = ledgerOf(9)
   expect({ received, lost, inFlight }).toEqual({ received: 25, lost: 2, inFlight: 0 })
   expect(losses).toEqual([{ epoch: 'gone', partition: 0, points: 2 }])
+})
+
+test('a slice that is stored and acknowledged while the ledger is read is not lost', () => {
+  const counters = (settled: number) => ({
+    ...{ epoch: 'now', admitted: 6, checkins: 0, settled, duplicate: 0, dropped: 0, erased: 0, expired: 0 },
+    callers: {},
+  })
+  const stored = { ...STORED, epoch: 'now', stored: 4, erased: 0, duplicate: 0, dropped: 0 }
+  // Postgres was read before the slice's commit, the kv for the second time after its acknowledgement.
+  const rows = { stored: [stored], callers: [], counts: null, letters: 0 }
+  const { received, pending, lost, inFlight } = balance([counters(4)], rows, [counters(6)])
+  expect({ received, pending, lost, inFlight }).toEqual({ received: 6, pending: 0, lost: 0, inFlight: 2 })
 })
 
 describeOnServers('a store that nothing has reached yet', () => {

@@ -1,6 +1,12 @@
-/** How a process counts the store's receipts. */
+/** How a process counts the store's receipts, and what its counter file is kept for. */
 import { expect, test } from 'bun:test'
-import { afterReceipt } from '#shared/ledger/process-counters.ts'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { lostPoints } from '#shared/ledger/lost-points.ts'
+import { afterReceipt, openProcessCounters } from '#shared/ledger/process-counters.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { describeFlushHarness } from '#tests/scheduler/flush-harness.ts'
 
 test('every receipt reveals points that the store has lost, after any number of losses', () => {
   let pair: readonly [number, number] = [0, 0]
@@ -16,4 +22,31 @@ test('every receipt reveals points that the store has lost, after any number of 
   // Nothing is lost by a receipt for nothing, nor where others' receipts came first.
   expect(receive(0, 1)).toEqual([13, 12])
   expect(receive(1, 5)).toEqual([17, 12])
+})
+
+test('lost are expired, forgotten and unaccounted points; too many of one do not hide those of another', () => {
+  expect(lostPoints({ expired: 1, forgotten: 20, unaccounted: 300 })).toBe(321)
+  expect(lostPoints({ forgotten: -5, unaccounted: 3 })).toBe(3)
+  expect(lostPoints({ expired: 2, forgotten: 4, unaccounted: -9 })).toBe(6)
+  expect(lostPoints({ forgotten: 7 })).toBe(7)
+})
+
+describeFlushHarness('the counter file of a process that stops', (harness) => {
+  test.each([
+    [0, []],
+    [1, ['mine.counters']],
+    [2, ['mine.counters']],
+  ])('with %d points in its journal', async (journaled, left) => {
+    const dir = await newDirectory('counters')
+    const counters = openProcessCounters({
+      kv: harness.kv,
+      db: harness.db,
+      log: createLog({}, () => undefined),
+      journalPath: join(dir, 'mine.journal'),
+      journaled: () => journaled,
+    })
+    expect(readdirSync(dir)).toEqual(['mine.counters'])
+    await counters.stop()
+    expect(readdirSync(dir)).toEqual(left)
+  })
 })

@@ -52,7 +52,11 @@ export const ROOMS: readonly Room[] = [
     through: ['runtime/command-line'],
   },
   { source: 'shared/fold', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
-  { source: 'shared/ledger', importing: ['ledger/*', 'buffer/*'], through: ['journeys/ledger'] },
+  {
+    source: 'shared/ledger',
+    importing: ['ledger/*', 'buffer/*', 'admin/dead-letters'],
+    through: ['journeys/ledger'],
+  },
   { source: 'services/scheduler', importing: ['scheduler/*'], through: ['line-bot/notifications'] },
   {
     source: 'services/line-bot',

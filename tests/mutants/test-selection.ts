@@ -54,7 +54,7 @@ export const ROOMS: readonly Room[] = [
   { source: 'shared/fold', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
   {
     source: 'shared/ledger',
-    importing: ['ledger/*', 'buffer/*', 'admin/dead-letters'],
+    importing: ['ledger/*', 'buffer/*', 'admin/dead-letters', 'admin/backup'],
     through: ['journeys/ledger'],
   },
   { source: 'services/scheduler', importing: ['scheduler/*'], through: ['line-bot/notifications'] },

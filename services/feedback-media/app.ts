@@ -16,8 +16,10 @@ import {
   listSharesEndpoint,
   revokeShareEndpoint,
   sharePageEndpoint,
+  viewShareEndpoint,
 } from '#shared/contracts/shares.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
+import { createViewCounter, type ViewCounter } from './shares/count-views.ts'
 import { changeShare, createShare, listShares, revokeShare } from './shares/manage-shares.ts'
 import { createShowShare } from './shares/show-share.ts'
 import { type Cards, createCards } from './cards/draw-card.ts'
@@ -63,29 +65,35 @@ export function createFeedbackMedia(context: ServiceContext): Service {
     const card = await findCard(context, cards, params.file, context.addressOf(request))
     return answerPng(request, card, card.isCurrent ? A_MINUTE : A_MOMENT)
   })
-  serveShares(router, context, cards)
+  const views = createViewCounter(context)
+  serveShares(router, context, cards, views)
   return {
     name: 'feedback-media',
     fetch: router.fetch,
     async start() {
       drawing.start()
+      views.start()
       await context.outbox.on('feedback-media.draw-cards', () => drawing.drawAll())
     },
     async stop() {
-      await drawing.stop()
+      await Promise.all([drawing.stop(), views.stop()])
       await Promise.all([renderer.close(), decoder.close()])
     },
   }
 }
 
 /** Links that pilgrims pass on. */
-function serveShares(router: Router, context: ServiceContext, cards: Cards): void {
+function serveShares(router: Router, context: ServiceContext, cards: Cards, views: ViewCounter): void {
   serve(router, context, createShareEndpoint, ({ body }) => createShare(context, body))
   serve(router, context, listSharesEndpoint, ({ query }) => listShares(context, query.user_id))
   serve(router, context, changeShareEndpoint, ({ params, body }) => changeShare(context, params.id, body))
   serve(router, context, revokeShareEndpoint, ({ params, query }) =>
     revokeShare(context, params.id, query.user_id),
   )
+  serve(router, context, viewShareEndpoint, ({ request, params }) => {
+    context.addresses.charge(context.addressOf(request))
+    return { counted: views.count(params.id) }
+  })
   const showShare = createShowShare(context, cards)
   serve(router, context, sharePageEndpoint, ({ request, params, query }) =>
     showShare({ request, file: params.file, lang: query.lang }),

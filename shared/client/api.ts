@@ -1181,6 +1181,10 @@ export interface Share {
   created_at: Time
   /** From then on the link is gone (410) */
   expires_at: Time
+  /** How often the page was opened in a browser: the previews of chats are not counted, nor who comes back within ten minutes. Some seconds behind */
+  views: number
+  /** When it was last opened, to the minute; null: never */
+  last_viewed_at: Time | null
 }
 
 export interface Snapshot {
@@ -1662,6 +1666,11 @@ export interface UserSyncRequest {
   } | null | undefined
   /** Self-reported kilometres by mode; an unknown mode counts as bus */
   transport?: Record<string, number> | null | undefined
+}
+
+export interface ViewShareAnswer {
+  /** false: more links are opened at this moment than are counted */
+  counted: boolean
 }
 
 export interface WebPushProgress {
@@ -2338,6 +2347,13 @@ export interface Operations {
     input: RawBody
     data: Screenshot
   }
+  /** Counts that the page of a link was opened. The page sends it itself, and it carries nothing of the reader; a link that is unknown or has ended counts nothing */
+  viewShare: {
+    input: {
+      id: string
+    }
+    data: ViewShareAnswer
+  }
 }
 
 /** The data of the events of the operators' stream, by name. */
@@ -2441,4 +2457,5 @@ export const OPERATIONS = {
   unsubscribeFromPush: 'DELETE /api/event/push-subscriptions/{id} uq',
   updateFeedback: 'PATCH /api/event/feedback/{id} a',
   uploadScreenshot: 'POST /api/event/feedback-upload uhr',
+  viewShare: 'POST /api/event/shares/{id}/views',
 } as const

@@ -28,6 +28,12 @@ export const Share = z.object({
   show_name: z.boolean().describe('Whether page and card show the display name'),
   created_at: Time,
   expires_at: Time.describe('From then on the link is gone (410)'),
+  views: z
+    .int()
+    .describe(
+      'How often the page was opened in a browser: the previews of chats are not counted, nor who comes back within ten minutes. Some seconds behind',
+    ),
+  last_viewed_at: Time.nullable().describe('When it was last opened, to the minute; null: never'),
 })
 export type Share = z.infer<typeof Share>
 
@@ -103,6 +109,21 @@ export const revokeShareEndpoint = endpoint({
   query: Own,
   data: z.object({ id: z.string(), revoked: z.literal(true) }),
   errors: [404, 503],
+})
+
+export const viewShareEndpoint = endpoint({
+  id: 'viewShare',
+  method: 'POST',
+  path: '/api/event/shares/:id/views',
+  service: 'feedback-media',
+  summary:
+    'Counts that the page of a link was opened. The page sends it itself, and it carries nothing of the reader; a link that is unknown or has ended counts nothing',
+  success: 202,
+  params: Named,
+  data: z.object({
+    counted: z.boolean().describe('false: more links are opened at this moment than are counted'),
+  }),
+  errors: [429],
 })
 
 export const sharePageEndpoint = endpoint({

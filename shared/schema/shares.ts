@@ -1,6 +1,6 @@
 /** Links that pilgrims pass on. A row is deleted when its link ends, so no trace of a revoked one remains. */
 import { sql } from 'drizzle-orm'
-import { boolean, index, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { boolean, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
 export const shares = pgTable(
@@ -16,6 +16,9 @@ export const shares = pgTable(
     liveUntil: instant('live_until'),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
+    /** How often the page was opened; nothing is known of who opened it. */
+    views: integer('views').notNull().default(0),
+    lastViewedAt: instant('last_viewed_at'),
   },
   (table) => [
     index().on(table.userId),

@@ -1,11 +1,13 @@
 /** The page of a link in a browser: its looks, that it goes on by itself, and that it ends. */
 import { expect, test } from 'bun:test'
-import { createShareEndpoint } from '#shared/contracts/shares.ts'
+import { createShareEndpoint, listSharesEndpoint } from '#shared/contracts/shares.ts'
 import { SHARE_WORDS } from '#shared/locales/share-words.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { newAppId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { BOTS } from '#tests/journeys/share-previews.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults, testBrowser } from './browser.ts'
 
 const browser = testBrowser()
@@ -93,6 +95,30 @@ describeBothStacks('the page of a link in a browser', (stack) => {
       expect(revoked.status).toBe(200)
       await page.evaluate(() => dispatchEvent(new Event('online')))
       await page.getByRole('heading', { name: SHARE_WORDS.en.goneTitle }).waitFor()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'the pilgrim sees how often it was opened: not by previews, not twice by who reloads, not by themselves',
+    async () => {
+      const userId = newAppId()
+      const { id, url } = await share(userId, {})
+      const views = async () => {
+        const list = await stack.fetch(`/api/event/shares?user_id=${userId}`)
+        const [link] = (await dataOf(list, listSharesEndpoint)).items
+        return link!.views
+      }
+      for (const agent of BOTS) await stack.fetch(new URL(url).pathname, { headers: { 'User-Agent': agent } })
+      await using own = await browser.open(stack, { path: `/s/${id}#own`, expected: /favicon/ })
+      await own.page.reload()
+      expect(own.page.url()).not.toContain('own')
+      for (let readers = 0; readers < 2; readers++) {
+        await using opened = await browser.open(stack, { path: `/s/${id}`, expected: /favicon/ })
+        await opened.page.reload()
+      }
+      await until(async () => (await views()) >= 2, { timeoutMs: 20_000, what: 'the views', everyMs: 500 })
+      expect(await views()).toBe(2)
     },
     TIMEOUT_MS,
   )

@@ -36,6 +36,8 @@ const shown = ({ config }: Context, row: ShareRow): Share => {
     show_name: row.showName,
     created_at: time(row.createdAt.getTime()),
     expires_at: time(row.expiresAt.getTime()),
+    views: row.views,
+    last_viewed_at: row.lastViewedAt && time(row.lastViewedAt.getTime()),
   }
 }
 

@@ -80,7 +80,13 @@ nav [aria-current]{color:var(--ink);font-weight:600;text-decoration:none}
  */
 export const SCRIPT = `(()=>{
 const every=30000,main=()=>document.querySelector('main');let due=Date.now()+every;
-const renew=async()=>{if(document.hidden||Date.now()<due)return;due=Date.now()+every;
+const path=location.pathname,keep=(value)=>{looked=value;try{sessionStorage.setItem(path,value)}catch{}};
+let looked=null;try{looked=sessionStorage.getItem(path)}catch{}
+if(location.hash==='#own'){keep('own');history.replaceState(null,'',path+location.search)}
+const look=()=>{if(document.hidden||looked==='own')return;
+if(Date.now()-looked>600000)fetch('/api/event/shares'+path.slice(2)+'/views',{method:'POST',keepalive:true,credentials:'omit'}).catch(()=>0);
+keep(Date.now())};look();
+const renew=async()=>{if(document.hidden||Date.now()<due)return;due=Date.now()+every;look();
 const note=document.querySelector('[data-offline]');
 try{const answer=await fetch(location.href,{cache:'no-store',credentials:'omit'});
 if(answer.status===410){location.reload();return}

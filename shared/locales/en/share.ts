@@ -37,7 +37,8 @@ export const SHARE: ShareWords = {
   paused: 'The event is paused. No new places arrive until it goes on.',
   ended: 'The event has ended. Thank you for walking along.',
   event: 'The whole procession',
-  privacy: 'Whoever has this link sees this page. The pilgrim can revoke it at any time.',
+  privacy:
+    'Whoever has this link sees this page. The pilgrim can revoke it at any time, and sees how often it was opened, but not by whom.',
   incomplete: 'What was recorded last is safe, and is not counted here yet.',
   updated: (at) => `As of ${at}`,
   offline: 'No connection. This page goes on by itself.',

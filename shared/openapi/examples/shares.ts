@@ -11,10 +11,15 @@ const SHARE = {
   show_name: true,
   created_at: '2026-04-12T01:30:00.000Z',
   expires_at: '2026-10-09T01:30:00.000Z',
+  views: 12,
+  last_viewed_at: '2026-04-12T03:41:00.000Z',
 }
 
 export const SHARES = {
-  createShare: { body: { user_id: ME, live_hours: 8, show_name: true }, answer: SHARE },
+  createShare: {
+    body: { user_id: ME, live_hours: 8, show_name: true },
+    answer: { ...SHARE, views: 0, last_viewed_at: null },
+  },
   listShares: { query: { user_id: ME }, answer: { items: [SHARE] } },
   changeShare: {
     params: { id: ID },
@@ -22,5 +27,6 @@ export const SHARES = {
     answer: { ...SHARE, live_until: null },
   },
   revokeShare: { params: { id: ID }, query: { user_id: ME }, answer: { id: ID, revoked: true } },
+  viewShare: { params: { id: ID }, answer: { counted: true } },
   showShare: { params: { file: ID } },
 }

@@ -62,7 +62,13 @@ function Link({ words, link }: { readonly words: WalkWords; readonly link: Share
       <strong class="whole">
         {untilMs < now() ? share.cardOnly : share.liveUntil(whenText(untilMs, now()))}
       </strong>
-      <a class="button" href={link.url} target="_blank" rel="noreferrer">
+      <span class="whole quiet">
+        {link.last_viewed_at === null
+          ? share.notOpened
+          : share.opened(link.views, whenText(Date.parse(link.last_viewed_at), now()))}
+      </span>
+      {/* The page does not count the pilgrim's own look. */}
+      <a class="button" href={`${link.url}#own`} target="_blank" rel="noreferrer">
         {share.card}
       </a>
       <Button onClick={() => void send(link, words)}>{share.send}</Button>

@@ -1,0 +1,97 @@
+/** How often a link was opened: counted in memory, written together, never in anybody's way, and gone with the link. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { createViewCounter } from '#services/feedback-media/shares/count-views.ts'
+import { createShare, listShares, revokeShare } from '#services/feedback-media/shares/manage-shares.ts'
+import { DatabaseTimeout } from '#shared/db/db.ts'
+import { newShareId } from '#shared/pilgrims/shares.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { shares } from '#shared/schema/shares.ts'
+import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { newAppId } from '#tests/helpers/test-stack.ts'
+
+const NOON = Date.parse('2026-04-12T04:00:31.500Z')
+
+describeOnServers('the views of a link', () => {
+  let late: Late
+  beforeAll(async () => {
+    late = await openLate()
+  }, OPEN_MS)
+  afterAll(() => late.close(), OPEN_MS)
+  const at = (nowMs: number): ServiceContext => ({ ...late.context, now: () => nowMs })
+  const make = async (userId = newAppId()) => ({
+    userId,
+    share: await createShare(late.context, { user_id: userId, show_name: false }),
+  })
+  const viewsOf = async (userId: string) =>
+    (await listShares(late.context, userId)).items.map(({ views, last_viewed_at: last }) => [views, last])
+
+  test('thousands of views of many readers are one write, and the last is told to the minute', async () => {
+    const [popular, other] = [await make(), await make()]
+    let statements = 0
+    const sql = new Proxy(late.context.db.sql, {
+      apply: (target, self, given) => {
+        statements++
+        return Reflect.apply(target, self, given) as unknown
+      },
+    })
+    const counter = createViewCounter({ ...at(NOON), db: { ...late.context.db, sql } })
+    expect(popular.share).toMatchObject({ views: 0, last_viewed_at: null })
+    for (let i = 0; i < 20_000; i++) counter.count(popular.share.id)
+    counter.count(other.share.id)
+    // A process that is killed here loses these: nothing is written yet.
+    expect(await viewsOf(popular.userId)).toEqual([[0, null]])
+    await counter.write()
+    expect(statements).toBe(1)
+    expect(await viewsOf(popular.userId)).toEqual([[20_000, '2026-04-12T04:00:00.000Z']])
+    expect(await viewsOf(other.userId)).toEqual([[1, '2026-04-12T04:00:00.000Z']])
+    // A replica with a slower clock moves nothing back; nothing is counted twice.
+    const slow = createViewCounter(at(NOON - 3_600_000))
+    slow.count(popular.share.id)
+    await Promise.all([slow.write(), counter.write()])
+    expect(await viewsOf(popular.userId)).toEqual([[20_001, '2026-04-12T04:00:00.000Z']])
+  })
+
+  test('without the database views wait, and a row that somebody else holds is written later', async () => {
+    const { userId, share } = await make()
+    let away = true
+    const sql = new Proxy(late.context.db.sql, {
+      apply: (target, self, given) => {
+        if (away) throw new DatabaseTimeout()
+        return Reflect.apply(target, self, given) as unknown
+      },
+    })
+    const counter = createViewCounter({ ...at(NOON), db: { ...late.context.db, sql } })
+    counter.count(share.id)
+    expect(await rejection(counter.write())).toBeInstanceOf(DatabaseTimeout)
+    away = false
+    counter.count(share.id)
+    await late.context.db.orm.transaction(async (tx) => {
+      await tx.select().from(shares).where(eq(shares.id, share.id)).for('update')
+      await counter.write()
+    })
+    expect(await viewsOf(userId)).toEqual([[0, null]])
+    await counter.stop()
+    expect((await viewsOf(userId))[0]![0]).toBe(2)
+  })
+
+  test('a link that has ended takes its views along, and ids without a link are forgotten', async () => {
+    const [revoked, erased] = [await make(), await make()]
+    const counter = createViewCounter(at(NOON))
+    for (const { share } of [revoked, erased]) counter.count(share.id)
+    await revokeShare(late.context, revoked.share.id, revoked.userId)
+    await late.erase(erased.userId)
+    for (let i = 0; i < 3; i++) await counter.write()
+    expect(await late.found([revoked.share.id, erased.share.id])).toEqual([])
+    // Whoever sends invented ids fills the memory up to its bound, until the next writes.
+    while (counter.count(newShareId()));
+    const { userId, share } = await make()
+    expect(counter.count(share.id)).toBe(false)
+    for (let i = 0; i < 3; i++) await counter.write()
+    expect(counter.count(share.id)).toBe(true)
+    await counter.stop()
+    expect((await viewsOf(userId))[0]![0]).toBe(1)
+  })
+})

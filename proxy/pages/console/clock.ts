@@ -19,6 +19,8 @@ const formats = computed(() => {
     date: make({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }),
     full: make({ dateStyle: 'medium', timeStyle: 'medium' }),
     day: new Intl.DateTimeFormat('sv-SE', zone),
+    shortDay: make({ month: 'short', day: 'numeric' }),
+    local: new Intl.DateTimeFormat('sv-SE', { ...zone, dateStyle: 'short', timeStyle: 'medium' }),
     number: new Intl.NumberFormat(consoleLanguage.value),
     short: new Intl.NumberFormat(consoleLanguage.value, { notation: 'compact', maximumFractionDigits: 1 }),
     one: new Intl.NumberFormat(consoleLanguage.value, { maximumFractionDigits: 1 }),
@@ -37,8 +39,17 @@ export const minute = (at: Instant): string => formats.value.minute.format(dateO
 /** `12 Apr, 06:03` */
 export const date = (at: Instant): string => formats.value.date.format(dateOf(at))
 export const fullDate = (at: Instant): string => formats.value.full.format(dateOf(at))
+/** `12 Apr` */
+export const shortDay = (at: Instant): string => formats.value.shortDay.format(dateOf(at))
 /** `2026-04-12` in the event's zone. */
 export const dayOf = (at: Instant): string => formats.value.day.format(dateOf(at))
+/** What the event's clocks show at an instant, as if it were UTC, in epoch milliseconds. */
+const localMs = (at: number): number => Date.parse(`${formats.value.local.format(at).replace(' ', 'T')}Z`)
+/** The instant at which the event's clocks show `2026-04-12T06:00`, as ISO 8601. */
+export function instantOf(local: string): string {
+  const shown = Date.parse(`${local}Z`)
+  return new Date(2 * shown - localMs(shown)).toISOString()
+}
 export const number = (value: number): string => formats.value.number.format(value)
 /** `12.3K` from ten thousand on. */
 export const short = (value: number): string =>

@@ -21,6 +21,8 @@ export const allowedViews = computed(() => VIEWS.filter((view) => LEVELS[view] <
 interface Place {
   /** The pilgrim who is shown. */
   readonly person?: string
+  /** The panel to show, by its kind. */
+  readonly panel?: string
   /** What to search for. */
   readonly search?: string
 }

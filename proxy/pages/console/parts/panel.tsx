@@ -1,10 +1,11 @@
 /** A part of a view: its title, the time of what it shows, and whether that is old. */
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import type { ClientError } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
 import { clock, now } from '../clock.ts'
 import type { Resource } from '../resource.ts'
+import { place } from '../router.ts'
 import { fill, words } from '../words.ts'
 
 export const isStale = <T,>({ at, error, staleMs }: Resource<T>): boolean =>
@@ -38,9 +39,16 @@ export interface PanelProps {
 
 export function Panel({ title, children, actions, kind, stamp, stale = false }: PanelProps) {
   const heading = useId()
+  const section = useRef<HTMLElement>(null)
+  const wanted = kind !== undefined && place.value.panel === kind.split(' ')[0] ? place.value : null
+  useEffect(() => {
+    if (wanted === null) return
+    section.current!.scrollIntoView()
+    section.current!.focus({ preventScroll: true })
+  }, [wanted])
   const classes = ['panel', 'card', kind, stale && 'stale'].filter(Boolean).join(' ')
   return (
-    <section class={classes} aria-labelledby={heading}>
+    <section ref={section} class={classes} aria-labelledby={heading} tabIndex={-1}>
       <header>
         <h2 id={heading}>{title}</h2>
         {stamp}
@@ -54,16 +62,21 @@ export function Panel({ title, children, actions, kind, stamp, stale = false }: 
 
 export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 'stale'> {
   readonly from: Resource<T>
+  /** Stands above the value, and stays while another one is read. */
+  readonly lead?: ComponentChildren
+  /** Shown until the first answer, such as the page before. */
+  readonly meanwhile?: T | null
   readonly children: (value: T) => ComponentChildren
 }
 
 /** A panel of one resource: while it loads, when it fails, and its value with its time. */
-export function PanelFrom<T>({ from, children, ...panel }: FromProps<T>) {
-  const value = from.value.value
+export function PanelFrom<T>({ from, lead, meanwhile = null, children, ...panel }: FromProps<T>) {
   const error = from.error.value
+  const value = from.value.value ?? (error === null ? meanwhile : null)
   const stale = isStale(from)
   return (
     <Panel {...panel} stale={stale} stamp={<Stamp at={from.at.value} stale={stale} />}>
+      {lead}
       {error === null ? null : <Refusal error={error} onAgain={() => void from.reload()} />}
       {value === null ? error === null && <p class="quiet">{words.value.common.loading}</p> : children(value)}
     </Panel>

@@ -5,33 +5,27 @@ import { showToast } from '../../../design/toast.tsx'
 import { date } from '../../clock.ts'
 import { act } from '../../parts/act.ts'
 import { Confirm } from '../../parts/confirm.tsx'
-import { PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { Pages } from '../../parts/pages.tsx'
+import { PagedList } from '../../parts/paged-list.tsx'
 
 type Letter = Data<'listDeadLetters'>['items'][number]
 
 const EVERY_MS = 20_000
-const PAGE = 20
+const QUERY = { limit: 20 }
 
 /** Points that the database refused: look, requeue, drop. */
 export function DeadLetters() {
-  const cursor = useSignal<string | undefined>(undefined)
-  const list = useResource(
-    (signal) =>
-      client.listDeadLetters(
-        { limit: PAGE, ...(cursor.value === undefined ? {} : { cursor: cursor.value }) },
-        { signal },
-      ),
-    EVERY_MS,
-    `dead letters ${cursor.value}`,
-  )
   const said = words.value.house
   return (
-    <PanelFrom title={said.letters} kind="dead-letters" from={list}>
-      {({ items, next_cursor }) => (
+    <PagedList
+      title={said.letters}
+      kind="dead-letters"
+      query={QUERY}
+      read={client.listDeadLetters}
+      everyMs={EVERY_MS}
+    >
+      {({ items }) => (
         <>
           <p class="small quiet">{items.length === 0 ? said.noLetters : said.lettersHelp}</p>
           <ul class="rows">
@@ -39,14 +33,9 @@ export function DeadLetters() {
               <LetterRow key={letter.id} letter={letter} />
             ))}
           </ul>
-          <Pages
-            next={next_cursor}
-            isFirst={cursor.value === undefined}
-            onPage={(to) => (cursor.value = to)}
-          />
         </>
       )}
-    </PanelFrom>
+    </PagedList>
   )
 }
 

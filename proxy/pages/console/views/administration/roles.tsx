@@ -1,17 +1,15 @@
-import { useSignal } from '@preact/signals'
 import type { TargetedSubmitEvent } from 'preact'
 import { Button } from '../../../design/button.tsx'
 import { date } from '../../clock.ts'
 import { act } from '../../parts/act.ts'
 import { fieldText } from '../../parts/field-text.ts'
-import { PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
+import { show } from '../../router.ts'
 import { client, role as mine } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { Pages } from '../../parts/pages.tsx'
+import { PagedList } from '../../parts/paged-list.tsx'
 
 const EVERY_MS = 30_000
-const PAGE = 20
+const QUERY = { limit: 20 }
 const ROLES = ['volunteer', 'manager', 'owner'] as const
 type Role = (typeof ROLES)[number]
 
@@ -24,20 +22,10 @@ const assign = (userId: string, role: Role | null) =>
 
 /** Roles of people in the event. */
 export function Roles() {
-  const cursor = useSignal<string | undefined>(undefined)
-  const list = useResource(
-    (signal) =>
-      client.listRoles(
-        { limit: PAGE, ...(cursor.value === undefined ? {} : { cursor: cursor.value }) },
-        { signal },
-      ),
-    EVERY_MS,
-    `roles ${cursor.value}`,
-  )
   const said = words.value.house
   return (
-    <PanelFrom title={said.roles} kind="roles" from={list}>
-      {({ items, next_cursor }) => (
+    <PagedList title={said.roles} kind="roles" query={QUERY} read={client.listRoles} everyMs={EVERY_MS}>
+      {({ items }) => (
         <>
           <p class="small quiet">{said.rolesHelp}</p>
           <ul class="rows">
@@ -57,14 +45,9 @@ export function Roles() {
             ))}
           </ul>
           <AddRole />
-          <Pages
-            next={next_cursor}
-            isFirst={cursor.value === undefined}
-            onPage={(to) => (cursor.value = to)}
-          />
         </>
       )}
-    </PanelFrom>
+    </PagedList>
   )
 }
 
@@ -79,7 +62,14 @@ function AddRole() {
   }
   return (
     <form class="row" onSubmit={submit}>
-      <input type="text" name="userId" required aria-label="Id" placeholder="Id" maxLength={128} />
+      <input
+        type="text"
+        name="userId"
+        required
+        aria-label={words.value.people.sorts.userId}
+        placeholder={words.value.people.sorts.userId}
+        maxLength={128}
+      />
       <select name="role" aria-label={words.value.people.setRole}>
         {offered.map((name) => (
           <option key={name} value={name}>
@@ -88,6 +78,9 @@ function AddRole() {
         ))}
       </select>
       <Button type="submit">{words.value.house.addRole}</Button>
+      <Button kind="plain" onClick={() => show('people')}>
+        {words.value.house.roleByName}
+      </Button>
     </form>
   )
 }

@@ -90,10 +90,12 @@ function summaryText({ value, error }: StepsProps['summary']): string {
   const said = words.value.lifecycle
   if (error.value !== null) return fill(said.endSummaryUnknown, { why: sentenceOf(error.value) })
   if (value.value === null) return words.value.common.loading
-  const { recipients, cost, quota_remaining } = value.value
-  return fill(said.endSummary, {
+  const { recipients, cost, quota_remaining, devices } = value.value
+  const byPush = devices === 0 ? '' : ` ${fill(words.value.messages.devices, { devices: number(devices) })}`
+  const text = fill(said.endSummary, {
     recipients: number(recipients),
     cost: number(cost),
     left: quota_remaining === null ? said.endUnlimited : number(quota_remaining),
   })
+  return text + byPush
 }

@@ -5,7 +5,7 @@ import { Panel, sentenceOf } from '../../parts/panel.tsx'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { AUDIENCES, counted, draft, type Draft, isEmpty, request, setCounted } from './draft.ts'
-import { LinePreview } from './line-preview.tsx'
+import { Previews } from './previews.tsx'
 import { SendButton } from './send-button.tsx'
 
 /** Longest texts that LINE takes, without and with a title. */
@@ -25,7 +25,7 @@ export const Compose = () => (
         <TextFields />
         <Counting />
       </div>
-      <LinePreview />
+      <Previews />
     </div>
   </Panel>
 )
@@ -133,7 +133,7 @@ function Count() {
   const said = words.value.messages
   const result = counted.value
   if (result === null) return <p class="quiet small">{isEmpty.value ? said.previewEmpty : said.mustCheck}</p>
-  const { recipients, cost, quota_remaining, left_out } = result
+  const { recipients, cost, quota_remaining, left_out, devices, pending } = result
   const over = quota_remaining !== null && cost > quota_remaining
   return (
     <output class="count">
@@ -141,6 +141,8 @@ function Count() {
       <span class={over ? 'warn-text' : 'quiet'}>
         {quota_remaining === null ? said.unlimited : fill(said.left, { left: number(quota_remaining) })}
       </span>
+      {devices === 0 ? null : <span>{fill(said.devices, { devices: number(devices) })}</span>}
+      {pending === null ? <span class="warn-text">{said.bufferUnknown}</span> : null}
       <span class="small quiet">{fill(said.leftOut, { ...left_out })}</span>
     </output>
   )

@@ -35,6 +35,9 @@ export function SendButton() {
         }}
       >
         <p>{fill(said.sendText, { cost: number(result?.cost ?? 0) })}</p>
+        {result === null || result.devices === 0 ? null : (
+          <p>{fill(said.devices, { devices: number(result.devices) })}</p>
+        )}
         <blockquote>{draft.value.title || draft.value.text || draft.value.image}</blockquote>
         {over ? <Over force={force.value} onForce={(value) => (force.value = value)} /> : null}
       </Confirm>

@@ -3,11 +3,11 @@ import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { date, number } from '../../clock.ts'
-import { PanelFrom, Refusal } from '../../parts/panel.tsx'
+import { Refusal } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { Pages } from '../../parts/pages.tsx'
+import { PagedList } from '../../parts/paged-list.tsx'
 import { Usage } from './usage.tsx'
 
 type Message = Data<'listMessages'>['items'][number]
@@ -15,51 +15,41 @@ type Message = Data<'listMessages'>['items'][number]
 const EVERY_MS = 15_000
 /** While something is on its way. */
 const SOON_MS = 4_000
-const PAGE = 20
+const QUERY = { limit: 20 }
 
 /** The ledger of messages: to how many, and what failed why. */
-export function SentMessages() {
-  const cursor = useSignal<string | undefined>(undefined)
-  const list = useResource(
-    (signal) =>
-      client.listMessages(
-        { limit: PAGE, ...(cursor.value === undefined ? {} : { cursor: cursor.value }) },
-        { signal },
-      ),
-    EVERY_MS,
-    `messages ${cursor.value}`,
-  )
-  useSoon(list)
-  return (
-    <PanelFrom title={words.value.messages.ledger} kind="sent-messages" from={list}>
-      {({ items, next_cursor }) => (
-        <>
-          <Usage />
-          <ul class="rows">
-            {items.map((message) => (
-              <Sent key={message.id} message={message} />
-            ))}
-            {items.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
-          </ul>
-          <Pages
-            next={next_cursor}
-            isFirst={cursor.value === undefined}
-            onPage={(to) => (cursor.value = to)}
-          />
-        </>
-      )}
-    </PanelFrom>
-  )
-}
+export const SentMessages = () => (
+  <PagedList
+    title={words.value.messages.ledger}
+    kind="sent-messages"
+    query={QUERY}
+    read={client.listMessages}
+    everyMs={EVERY_MS}
+    lead={<Usage />}
+  >
+    {({ items }, list) => (
+      <>
+        <Soon list={list} />
+        <ul class="rows">
+          {items.map((message) => (
+            <Sent key={message.id} message={message} />
+          ))}
+          {items.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
+        </ul>
+      </>
+    )}
+  </PagedList>
+)
 
 /** Reads again soon while a message is on its way. */
-function useSoon({ value, reload }: Resource<Data<'listMessages'>>): void {
+function Soon({ list: { value, reload } }: { readonly list: Resource<Data<'listMessages'>> }) {
   const page = value.value
   useEffect(() => {
     if (!page?.items.some(({ state }) => state === 'sending')) return undefined
     const timer = setTimeout(() => void reload(), SOON_MS)
     return () => clearTimeout(timer)
   }, [page, reload])
+  return null
 }
 
 const toneOf = ({ failed, state }: Message): string =>
@@ -95,6 +85,7 @@ function Sent({ message }: { readonly message: Message }) {
             failed: number(message.failed),
             waiting: number(message.waiting),
           })}
+          <Devices progress={message.web_push} />
           <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
             {said.faults}
           </Button>
@@ -104,6 +95,18 @@ function Sent({ message }: { readonly message: Message }) {
     </li>
   )
 }
+
+/** How far Web Push is; nothing for a message that no device gets. */
+const Devices = ({ progress: { sent, waiting, failed } }: { readonly progress: Message['web_push'] }) =>
+  sent + waiting + failed === 0 ? null : (
+    <span>
+      {fill(words.value.messages.deviceFigures, {
+        sent: number(sent),
+        total: number(sent + waiting + failed),
+        failed: number(failed),
+      })}
+    </span>
+  )
 
 function Faults({ id }: { readonly id: string }) {
   const said = words.value.messages

@@ -1,11 +1,8 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
 import { ago, fullDate, number, oneDigit } from '../../clock.ts'
-import { Pages } from '../../parts/pages.tsx'
-import { PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
+import { PagedList } from '../../parts/paged-list.tsx'
 import { place } from '../../router.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
@@ -24,50 +21,29 @@ interface Props {
   readonly onChoose: (userId: string) => void
 }
 
-interface Asked {
-  readonly sort: Sort
-  readonly descending: boolean
-  readonly search: string
-  readonly cursor: string | undefined
-}
-
-function useUsers({ sort, descending, search, cursor }: Asked) {
-  const query = {
-    sort,
-    order: descending ? ('desc' as const) : ('asc' as const),
-    limit: PAGE,
-    ...(search === '' ? {} : { search }),
-    ...(cursor === undefined ? {} : { cursor }),
-  }
-  return useResource((signal) => client.listUsers(query, { signal }), EVERY_MS, JSON.stringify(query))
-}
-
 export function PeopleList({ typed, onType, search, onChoose }: Props) {
   const sort = useSignal<Sort>('last_seen')
   const descending = useSignal(true)
-  const cursor = useSignal<string | undefined>(undefined)
-  const order = `${sort.value} ${descending.value} ${search}`
-  useEffect(() => {
-    cursor.value = undefined
-  }, [order, cursor])
-  const list = useUsers({
+  const query = {
     sort: sort.value,
-    descending: descending.value,
-    search,
-    cursor: cursor.value,
-  })
+    order: descending.value ? ('desc' as const) : ('asc' as const),
+    limit: PAGE,
+    ...(search === '' ? {} : { search }),
+  }
   const sortBy = (by: string) => {
     descending.value = sort.value === by ? !descending.value : by !== 'userId'
     sort.value = SORTS.find((name) => name === by) ?? 'userId'
   }
   return (
-    <PanelFrom
+    <PagedList
       title={words.value.people.title}
       kind="people-list"
-      from={list}
+      query={query}
+      read={client.listUsers}
+      everyMs={EVERY_MS}
       actions={<SearchField typed={typed} onType={onType} />}
     >
-      {({ items, next_cursor, pending }) => (
+      {({ items, pending }) => (
         <>
           {pending === null ? <p class="warn-text small">{words.value.people.pendingUnknown}</p> : null}
           <Table
@@ -79,14 +55,9 @@ export function PeopleList({ typed, onType, search, onChoose }: Props) {
             onSort={sortBy}
             empty={words.value.common.none}
           />
-          <Pages
-            next={next_cursor}
-            isFirst={cursor.value === undefined}
-            onPage={(to) => (cursor.value = to)}
-          />
         </>
       )}
-    </PanelFrom>
+    </PagedList>
   )
 }
 
@@ -105,15 +76,15 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
   const said = words.value.people
   return [
     { name: said.columns.name, sort: 'userId', cell: (row) => <Name row={row} onChoose={onChoose} /> },
-    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => oneDigit(km) },
-    { name: said.columns.checkins, sort: 'checkins', number: true, cell: ({ checkins }) => number(checkins) },
-    { name: said.columns.level, number: true, cell: ({ level }) => level },
     {
       name: said.columns.seen,
       sort: 'last_seen',
       cell: ({ last_seen }) =>
         last_seen === null ? '–' : <time title={fullDate(last_seen)}>{ago(last_seen)}</time>,
     },
+    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => oneDigit(km) },
+    { name: said.columns.checkins, sort: 'checkins', number: true, cell: ({ checkins }) => number(checkins) },
+    { name: said.columns.level, number: true, cell: ({ level }) => level },
     {
       name: said.columns.state,
       cell: ({ participant_status, role }) => (

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { date } from '../../clock.ts'
+import { date, number } from '../../clock.ts'
 import { fill, words } from '../../words.ts'
 import { PersonLinks } from './person-links.tsx'
 import type { Detail } from './detail.ts'
@@ -13,6 +13,7 @@ export const PersonAbout = ({ person }: { readonly person: Detail }) => {
         <Term name="Id">{person.userId}</Term>
         <Term name={said.phone}>{person.phone ?? '–'}</Term>
         <Term name={said.reach}>{person.reachable ? said.reachable : said.unreachable}</Term>
+        <Term name={said.devices}>{number(person.push_devices)}</Term>
         <Term name={said.columns.role}>
           {person.role === null ? said.noRole : words.value.roles[person.role]}
           {person.role_assigned_by === null

@@ -1,21 +1,19 @@
 /** Surveys: each question as bars, answers that are texts as a list, and everything as CSV. */
-import { useSignal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { date, number } from '../../clock.ts'
 import { saveBlob } from '../../parts/download.ts'
-import { Pages } from '../../parts/pages.tsx'
-import { PanelFrom, sentenceOf } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
+import { PagedList } from '../../parts/paged-list.tsx'
+import { sentenceOf } from '../../parts/panel.tsx'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 
 type Page = Data<'listSurveys'>
 
 const EVERY_MS = 60_000
-const PAGE = 20
+const QUERY = { limit: 20 }
 /** Answers of a question that are shown as bars. */
 const BARS = 8
 /** A question with more different answers than this, one each, is answered in free words. */
@@ -29,22 +27,14 @@ async function saveAll(): Promise<void> {
 }
 
 export function Surveys() {
-  const cursor = useSignal<string | undefined>(undefined)
-  const list = useResource(
-    (signal) =>
-      client.listSurveys(
-        { limit: PAGE, ...(cursor.value === undefined ? {} : { cursor: cursor.value }) },
-        { signal },
-      ),
-    EVERY_MS,
-    `surveys ${cursor.value}`,
-  )
   const said = words.value.reports
   return (
-    <PanelFrom
+    <PagedList
       title={said.surveys}
       kind="surveys"
-      from={list}
+      query={QUERY}
+      read={client.listSurveys}
+      everyMs={EVERY_MS}
       actions={<Button onClick={() => void saveAll()}>{words.value.common.csv}</Button>}
     >
       {(page) => (
@@ -52,14 +42,9 @@ export function Surveys() {
           <p>{fill(said.answered, { count: number(page.total) })}</p>
           <Questions page={page} />
           <Texts page={page} />
-          <Pages
-            next={page.next_cursor}
-            isFirst={cursor.value === undefined}
-            onPage={(to) => (cursor.value = to)}
-          />
         </>
       )}
-    </PanelFrom>
+    </PagedList>
   )
 }
 

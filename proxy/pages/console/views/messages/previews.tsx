@@ -2,8 +2,16 @@ import { words } from '../../words.ts'
 import { pageData } from '../../../frame/page-data.ts'
 import { draft } from './draft.ts'
 
-/** The message as LINE shows it: a card with a title, else a picture and a text. The picture itself is not loaded. */
-export function LinePreview() {
+/** The message as pilgrims see it: in LINE, and on devices that get it by Web Push. */
+export const Previews = () => (
+  <div class="stack previews">
+    <LinePreview />
+    <NoticePreview />
+  </div>
+)
+
+/** As LINE shows it: a card with a title, else a picture and a text. The picture itself is not loaded. */
+function LinePreview() {
   const said = words.value.messages
   const { title, text, image } = draft.value
   const empty = text === '' && image === ''
@@ -25,6 +33,21 @@ export function LinePreview() {
             <p>{text}</p>
           </div>
         )}
+      </div>
+    </figure>
+  )
+}
+
+/** A notice has no picture; a message without a text is not sent as one. */
+function NoticePreview() {
+  const said = words.value.messages
+  const { title, text } = draft.value
+  return (
+    <figure class="notice-preview">
+      <figcaption class="small quiet">{said.noticePreview}</figcaption>
+      <div class="phone-notice">
+        <strong>{title === '' ? pageData().name : title}</strong>
+        <p class="small">{text === '' ? said.noticeEmpty : text}</p>
       </div>
     </figure>
   )

@@ -1,9 +1,11 @@
 /** Opens the console of a test stack as an operator of a tier. */
 import type { Role } from '#shared/contracts/fields.ts'
 import { admin, type TestStack } from '#tests/helpers/test-stack.ts'
-import { type OpenOptions, type OpenPage, type Page, testBrowser } from './browser.ts'
+import { type OpenOptions, type OpenPage, testBrowser } from './browser.ts'
+import { signIn } from './console-tour.ts'
 
 export type { Page } from './browser.ts'
+export { signIn } from './console-tour.ts'
 
 export const tokenOf = (role: Role): string => admin(role)['X-Admin-Token']
 
@@ -13,13 +15,6 @@ export interface ConsoleOptions extends Omit<OpenOptions, 'path'> {
   readonly role?: Role
   readonly token?: string
   readonly view?: string
-}
-
-/** Types a token and waits for the console. */
-export async function signIn(page: Page, token: string): Promise<void> {
-  await page.locator('#token').fill(token)
-  await page.keyboard.press('Enter')
-  await page.locator('.console').waitFor()
 }
 
 export function consoleBrowser() {

@@ -6,32 +6,15 @@ import type { TestStack } from '#tests/helpers/test-stack.ts'
 import { photograph, SCREENSHOTS, seriousFaults } from './browser.ts'
 import { fillEvent, HOSTILE, pilgrimId } from './console-data.ts'
 import { consoleBrowser, DESKTOP, type Page } from './console-harness.ts'
+import { openView, type View, VIEWS } from './console-tour.ts'
 
 const browser = consoleBrowser()
 const PHONE = { width: 390, height: 844 }
 const WALL = { width: 2_560, height: 1_440 }
 const FIRST_LOAD_BYTES = 120_000
 
-const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifecycle', 'house'] as const
-
-/** What shows that a view has its data. */
-const FULL: Readonly<Record<(typeof VIEWS)[number], string>> = {
-  now: '.part-list li',
-  people: '.people-list tbody tr',
-  reports: '.questions section',
-  feedback: '.feedback-card',
-  messages: '.sent-messages .sent',
-  lifecycle: '.end-event',
-  house: '.audit tbody tr',
-}
-
-const open = async (page: Page, view: (typeof VIEWS)[number]): Promise<void> => {
-  await page.locator(`.navigation a[href="#/${view}"]`).click()
-  await page.locator(FULL[view]).first().waitFor()
-}
-
 /** Opens what shows most of a pilgrim's texts. */
-async function openDetails(page: Page, view: (typeof VIEWS)[number]): Promise<void> {
+async function openDetails(page: Page, view: View): Promise<void> {
   if (view === 'people') {
     await page.locator('.name-button', { hasText: HOSTILE[0] }).first().click()
     await page.locator('.person .level-line').waitFor()
@@ -58,7 +41,7 @@ describe('the console with data', () => {
       await using opened = await browser.console(stack, { viewport, colorScheme: theme })
       const { page } = opened
       for (const view of VIEWS) {
-        await open(page, view)
+        await openView(page, view)
         await openDetails(page, view)
         await photograph(page, `console-${view}-${theme}-${viewport.width}`)
         if (viewport !== WALL)
@@ -76,8 +59,19 @@ describe('the console with data', () => {
     await page.getByText('1 on this page').waitFor()
     await page.locator('.name-button').first().click()
     await page.getByRole('button', { name: 'Points' }).click()
-    await page.getByText('the way begins here').first().waitFor()
-    await page.getByText('counted', { exact: true }).first().waitFor()
+    const table = page.locator('.person tbody')
+    await table.getByText('the way begins here').first().waitFor()
+    await table.getByText('counted', { exact: true }).first().waitFor()
+    const chosen = page.locator('.point-dot[aria-pressed="true"]')
+    await table.locator('.point-time').nth(4).click()
+    expect(await chosen.getAttribute('title')).toContain(
+      await table.locator('.point-time').nth(4).innerText(),
+    )
+    expect(await page.locator('.map-way .line').getAttribute('d')).toMatch(
+      /^M[\d.-]+ [\d.-]+(?:L[\d.-]+ [\d.-]+){2,}$/,
+    )
+    await page.locator('.point-dot').nth(2).dispatchEvent('click')
+    expect(await table.locator('.point-time').nth(2).getAttribute('aria-pressed')).toBe('true')
     expect(page.url()).not.toContain(pilgrimId(7))
     await photograph(page, 'console-points')
   })

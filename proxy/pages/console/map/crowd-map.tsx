@@ -11,23 +11,20 @@ import { crowdOf } from '../../map/shapes.ts'
 import { words } from '../words.ts'
 import { boundsOfCells } from './cells.ts'
 import { CrowdCamera, type Seen } from './crowd-camera.ts'
+import { type Dot, OverMap, type Place, placeOver, type Way } from './over-map.tsx'
 import { ground, loadGround, mapSource, route } from './ground.ts'
 
 const MARKS = ['tail', 'middle', 'front'] as const
-
-/** A pilgrim on the map. */
-export interface Dot {
-  readonly id: string
-  readonly lat: number
-  readonly lng: number
-  readonly name: string
-}
 
 export interface CrowdMapProps {
   readonly cells: readonly MapCellEntry[]
   readonly marks?: Places
   readonly walkedKm?: number | null
   readonly dots?: readonly Dot[]
+  /** A way, drawn over the crowd. The map then shows it as a whole. */
+  readonly way?: Way
+  /** The chosen dot. */
+  readonly chosen?: string | null
   readonly onDot?: (id: string) => void
   readonly onSeen?: (seen: Seen) => void
   /** The map stays where it is when the cells change. */
@@ -41,11 +38,16 @@ export interface CrowdMapProps {
 /** Coarse cells come first; then the map is fitted to finer ones. Later it stays where the operator looks. */
 const FITS = 3
 
-type Place = (lng: number, lat: number) => { x: number; y: number }
+const NOTHING: Way = []
+const NO_DOTS: readonly Dot[] = []
 
-/** Where everything is; null: nothing is known. */
-const extentOf = (cells: readonly MapCellEntry[]) =>
+const boundsOfWay = (way: Way) => boundsOf(way.map(([lng, lat]) => [worldX(lng), worldY(lat)] as const))
+
+/** Where everything is; null: nothing is known. Of a way whose points are all left out, the points. */
+const extentOf = (cells: readonly MapCellEntry[], way: Way, dots: readonly Dot[]) =>
+  boundsOfWay(way) ??
   boundsOfCells(cells) ??
+  boundsOfWay(dots.flatMap(({ kind, lng, lat }) => (kind === undefined ? [] : [[lng, lat] as const]))) ??
   boundsOf((route.value?.stations ?? []).map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const))
 
 /** Makes the camera of a map when it is shown. */
@@ -63,7 +65,7 @@ function useCamera(props: CrowdMapProps) {
       onPainted: (found) => {
         place.current = found
         // A painting may end after the view was left.
-        if (frame.current !== null) placeDots(frame.current, found)
+        if (frame.current !== null) placeOver(frame.current, found, latest.current.way ?? NOTHING)
       },
     })
     camera.current = made
@@ -76,26 +78,28 @@ function useCamera(props: CrowdMapProps) {
       made.stop()
     }
   }, [])
-  const { dots } = props
+  const { dots, way = NOTHING } = props
   useEffect(() => {
-    if (place.current !== null && frame.current !== null) placeDots(frame.current, place.current)
-  }, [dots])
+    if (place.current !== null && frame.current !== null) placeOver(frame.current, place.current, way)
+  }, [dots, way])
   return { frame, camera }
 }
 
 export function CrowdMap(props: CrowdMapProps) {
-  const { cells, marks, walkedKm = null, keep = false, stale = false, label } = props
+  const { cells, marks, walkedKm = null, way = NOTHING, keep = false, stale = false, label } = props
   const { frame, camera } = useCamera(props)
   const base = ground.value
   const crowd = useMemo(() => crowdOf(cells), [cells])
   const shown = useMemo(() => ({ ...base, walkedKm }), [base, walkedKm])
   useEffect(() => camera.current?.update({ ground: shown, crowd }), [camera, shown, crowd])
   const fits = useRef(0)
+  const latest = useRef(props.dots)
+  latest.current = props.dots
   useEffect(() => {
     if (fits.current >= (keep ? 1 : FITS)) return
     if (cells.length > 0) fits.current++
-    camera.current?.fit(extentOf(cells))
-  }, [camera, cells, base.route, keep])
+    camera.current?.fit(extentOf(cells, way, latest.current ?? NO_DOTS))
+  }, [camera, cells, way, base.route, keep])
   useEffect(() => camera.current?.marks(marks ?? {}), [camera, marks])
   return (
     <section class={stale ? 'map old' : 'map'} aria-label={label}>
@@ -108,7 +112,7 @@ export function CrowdMap(props: CrowdMapProps) {
   )
 }
 
-const World = ({ dots = [], onDot }: CrowdMapProps) => (
+const World = ({ dots = [], way = NOTHING, chosen = null, onDot }: CrowdMapProps) => (
   <div class="world">
     <canvas class="ground" aria-hidden="true" />
     <canvas class="crowd" aria-hidden="true" />
@@ -119,28 +123,9 @@ const World = ({ dots = [], onDot }: CrowdMapProps) => (
         <span>{words.value.now[mark]}</span>
       </div>
     ))}
-    {dots.map(({ id, lat, lng, name }) => (
-      <button
-        key={id}
-        type="button"
-        class="person-dot"
-        data-lng={lng}
-        data-lat={lat}
-        title={name}
-        onClick={() => onDot?.(id)}
-      >
-        <span>{name}</span>
-      </button>
-    ))}
+    <OverMap dots={dots} way={way} chosen={chosen} onDot={onDot} />
   </div>
 )
-
-function placeDots(frame: HTMLElement, place: Place): void {
-  for (const dot of frame.querySelectorAll<HTMLElement>('.person-dot')) {
-    const { x, y } = place(Number(dot.dataset['lng']), Number(dot.dataset['lat']))
-    dot.style.transform = `translate(${x}px, ${y}px)`
-  }
-}
 
 const Controls = ({ camera }: { readonly camera: () => CrowdCamera | null }) => (
   <div class="map-controls">

@@ -1,14 +1,15 @@
 /** A day's points: what was received when, and what is left out of the sum and why. */
 import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
+import { Button } from '../../../design/button.tsx'
 import { type Column, Table } from '../../../design/table.tsx'
 import { clock, number, oneDigit } from '../../clock.ts'
-import { PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
+import { CrowdMap } from '../../map/crowd-map.tsx'
+import { type Dot, WayLegend } from '../../map/over-map.tsx'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { Pages } from '../../parts/pages.tsx'
-import { Way } from './way.tsx'
+import { PagedList } from '../../parts/paged-list.tsx'
 
 type Points = Data<'listUserPoints'>
 type Point = Points['items'][number]
@@ -19,47 +20,80 @@ const LATE_MS = 120_000
 
 export function PersonPoints({ userId }: { readonly userId: string }) {
   const day = useSignal<string | null>(null)
-  const cursor = useSignal<string | undefined>(undefined)
-  const points = useResource(
-    (signal) =>
-      client.listUserPoints(
-        {
-          userId,
-          limit: PAGE,
-          ...(day.value === null ? {} : { day: day.value }),
-          ...(cursor.value === undefined ? {} : { cursor: cursor.value }),
-        },
-        { signal },
-      ),
-    0,
-    `points ${userId} ${day.value} ${cursor.value}`,
-  )
-  const choose = (chosen: string) => {
-    cursor.value = undefined
-    day.value = chosen
-  }
+  const query = { userId, limit: PAGE, ...(day.value === null ? {} : { day: day.value }) }
   return (
-    <PanelFrom title={words.value.people.tabs.points} kind="inner" from={points}>
+    <PagedList
+      title={words.value.people.tabs.points}
+      kind="inner"
+      query={query}
+      read={client.listUserPoints}
+      everyMs={0}
+    >
       {(page) => (
         <>
-          <DayChoice page={page} onChoose={choose} />
-          <Way way={page.way} />
-          {page.truncated ? <p class="warn-text">{words.value.people.truncated}</p> : null}
-          <Table
-            caption={page.day ?? ''}
-            columns={columns()}
-            rows={page.items}
-            keyOf={(point) => `${point.kind} ${point.recorded_at} ${point.received_at}`}
-            empty={words.value.common.none}
-          />
-          <Pages
-            next={page.next_cursor}
-            isFirst={cursor.value === undefined}
-            onPage={(to) => (cursor.value = to)}
-          />
+          <DayChoice page={page} onChoose={(chosen) => (day.value = chosen)} />
+          <Day key={page.day} page={page} />
         </>
       )}
-    </PanelFrom>
+    </PagedList>
+  )
+}
+
+const keyOf = (point: Point): string => `${point.kind} ${point.recorded_at} ${point.received_at}`
+
+const isLeftOut = ({ outcome }: Point): boolean => outcome !== 'counted' && outcome !== 'first'
+
+const kindOf = (point: Point): NonNullable<Dot['kind']> =>
+  isLeftOut(point) ? 'left-out' : point.kind === 'checkin' ? 'checkin' : 'counted'
+
+const dotOf = (point: Point): Dot => ({
+  id: keyOf(point),
+  lat: point.lat,
+  lng: point.lng,
+  name: `${clock(point.recorded_at)} ${words.value.people.outcomes[point.outcome]}`,
+  kind: kindOf(point),
+})
+
+const NO_CELLS: readonly never[] = []
+
+/** A day on the map and as a table. A point that is chosen in one is shown in the other. */
+function Day({ page }: { readonly page: Points }) {
+  const said = words.value.people
+  const chosen = useSignal<string | null>(null)
+  const onlyOut = useSignal(false)
+  const dots = useMemo(() => page.items.map(dotOf), [page])
+  const out = page.items.filter(isLeftOut)
+  const choose = (key: string) => (chosen.value = chosen.value === key ? null : key)
+  return (
+    <>
+      <CrowdMap
+        cells={NO_CELLS}
+        way={page.way}
+        dots={dots}
+        chosen={chosen.value}
+        onDot={choose}
+        label={said.way}
+      />
+      <WayLegend />
+      {page.truncated ? <p class="warn-text">{said.truncated}</p> : null}
+      <p class="row">
+        <strong>{fill(said.onPage, { counted: page.items.length - out.length, out: out.length })}</strong>
+        <Button
+          disabled={out.length === 0}
+          aria-pressed={onlyOut.value}
+          onClick={() => (onlyOut.value = !onlyOut.value)}
+        >
+          {said.onlyOut}
+        </Button>
+      </p>
+      <Table
+        caption={page.day ?? ''}
+        columns={columns(chosen.value, choose)}
+        rows={onlyOut.value && out.length > 0 ? out : page.items}
+        keyOf={keyOf}
+        empty={words.value.common.none}
+      />
+    </>
   )
 }
 
@@ -84,21 +118,23 @@ const DayChoice = ({ page, onChoose }: ChoiceProps) => (
   </label>
 )
 
-function columns(): Column<Point>[] {
+function columns(chosen: string | null, choose: (key: string) => void): Column<Point>[] {
   const said = words.value.people
   return [
-    { name: said.point.at, cell: (point) => <At point={point} /> },
-    { name: said.point.received, cell: (point) => <Received point={point} /> },
-    { name: said.point.kind, cell: ({ kind }) => said.kinds[kind] },
+    {
+      name: said.point.at,
+      cell: (point) => <At point={point} isChosen={keyOf(point) === chosen} onChoose={choose} />,
+    },
     {
       name: said.point.outcome,
-      cell: ({ outcome }) => (
-        <span class={outcome === 'counted' || outcome === 'first' ? undefined : 'quiet'}>
-          {said.outcomes[outcome]}
-        </span>
+      cell: (point) => (
+        <span class={isLeftOut(point) ? 'left-out-text' : undefined}>{said.outcomes[point.outcome]}</span>
       ),
     },
     { name: said.point.km, number: true, cell: ({ km }) => (km === 0 ? '' : number(Math.round(km * 1_000))) },
+    { name: said.point.received, cell: (point) => <Received point={point} /> },
+    { name: said.point.kind, cell: ({ kind }) => said.kinds[kind] },
+    { name: said.point.from, cell: ({ source }) => source ?? '' },
     {
       name: said.point.place,
       cell: ({ lat, lng }) => (
@@ -107,13 +143,29 @@ function columns(): Column<Point>[] {
         </span>
       ),
     },
-    { name: said.point.from, cell: ({ source }) => source ?? '' },
   ]
 }
 
-const At = ({ point }: { readonly point: Point }) => (
+interface AtProps {
+  readonly point: Point
+  readonly isChosen: boolean
+  readonly onChoose: (key: string) => void
+}
+
+/** The time of a point; it chooses the point, and comes into sight when the map has chosen it. */
+const At = ({ point, isChosen, onChoose }: AtProps) => (
   <>
-    {clock(point.recorded_at)}
+    <button
+      type="button"
+      class="name-button point-time"
+      aria-pressed={isChosen}
+      ref={(button) => {
+        if (isChosen) button?.scrollIntoView({ block: 'nearest' })
+      }}
+      onClick={() => onChoose(keyOf(point))}
+    >
+      {clock(point.recorded_at)}
+    </button>
     {point.clock_corrected ? <p class="small warn-text">{words.value.people.clockCorrected}</p> : null}
   </>
 )

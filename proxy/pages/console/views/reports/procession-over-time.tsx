@@ -7,13 +7,14 @@ import { showToast } from '../../../design/toast.tsx'
 import { date, number } from '../../clock.ts'
 import { entriesOf } from '../../map/cells.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
-import { savePng } from '../../parts/download.ts'
+import { saveCsv, savePng } from '../../parts/download.ts'
 import { Panel, sentenceOf } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import type { Timeline } from './series.ts'
 
+const E5 = 1e5
 const HOUR_MS = 3_600_000
 /** Cells of about 700 m: the whole way of a pilgrimage fits into one answer. */
 const ZOOM = 11
@@ -59,8 +60,8 @@ function useFrames(hour: string): Frames {
   return frames.value
 }
 
-function Player({ hours }: { readonly hours: readonly string[] }) {
-  const said = words.value.reports
+/** The chosen hour, and the button that goes from hour to hour. */
+function usePlayer(hours: readonly string[]) {
   const at = useSignal(hours.length - 1)
   const playing = useSignal(false)
   const index = Math.min(at.value, hours.length - 1)
@@ -75,13 +76,23 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
     const timer = setTimeout(() => (at.value = next), waitMs)
     return () => clearTimeout(timer)
   }, [isPlaying, cells, next, waitMs, at])
+  return { at, playing, index, hour, cells }
+}
+
+function Player({ hours }: { readonly hours: readonly string[] }) {
+  const said = words.value.reports
+  const { at, playing, index, hour, cells } = usePlayer(hours)
   const points = (cells ?? NOTHING).reduce((sum, [, , , count]) => sum + count, 0)
   const text = fill(said.processionFigure, { points: number(points), cells: number(cells?.length ?? 0) })
   return (
-    <Panel title={said.procession} kind="procession-over-time" actions={<SaveMap />}>
+    <Panel
+      title={said.procession}
+      kind="procession-over-time"
+      actions={<Downloads hour={hour} cells={cells} />}
+    >
       <div class="row">
-        <Button aria-pressed={isPlaying} onClick={() => (playing.value = !isPlaying)}>
-          {isPlaying ? said.stop : said.play}
+        <Button aria-pressed={playing.value} onClick={() => (playing.value = !playing.value)}>
+          {playing.value ? said.stop : said.play}
         </Button>
         <input
           type="range"
@@ -102,13 +113,31 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
   )
 }
 
-const SaveMap = () => (
-  <Button
-    onClick={() => {
-      const canvases = document.querySelectorAll<HTMLCanvasElement>('.procession-over-time canvas')
-      savePng([...canvases], 'procession.png')
-    }}
-  >
-    {words.value.common.png}
-  </Button>
+/** The cells of one hour: the middle of each in degrees, and its points. */
+const saveCells = (hour: string, cells: readonly MapCellEntry[]): void =>
+  saveCsv(
+    [
+      ['hour', 'lat', 'lng', 'zoom', 'points'],
+      ...cells.map(([lat, lng, zoom, points]) => [hour, lat / E5, lng / E5, zoom, points]),
+    ],
+    'procession.csv',
+  )
+
+interface DownloadsProps {
+  readonly hour: string
+  readonly cells: readonly MapCellEntry[] | undefined
+}
+
+const Downloads = ({ hour, cells }: DownloadsProps) => (
+  <>
+    <Button disabled={cells === undefined} onClick={() => saveCells(hour, cells ?? NOTHING)}>
+      {words.value.common.csv}
+    </Button>
+    <Button onClick={saveMap}>{words.value.common.png}</Button>
+  </>
 )
+
+function saveMap(): void {
+  const canvases = document.querySelectorAll<HTMLCanvasElement>('.procession-over-time canvas')
+  savePng([...canvases], 'procession.png')
+}

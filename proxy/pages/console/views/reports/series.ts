@@ -1,5 +1,6 @@
 /** Rows of the timeline as series of a chart. */
 import type { Data } from '#shared/client/index.ts'
+import { instantOf } from '../../clock.ts'
 
 export type Timeline = Data<'readTimeline'>
 
@@ -16,21 +17,15 @@ export interface Row extends Readonly<Record<Series, number>> {
 
 const HOUR_S = 3_600
 
-/** Hours, with zeros where nothing happened, or days. A day is placed at its first hour with a point. */
-export function rowsOf({ hours, days }: Timeline, grain: Grain, dayOf: (at: number) => string): Row[] {
-  const known = hours.map((row) => ({ ...row, t: Date.parse(row.hour) / 1_000, name: row.hour }))
-  if (grain === 'days') {
-    const starts = new Map<string, number>()
-    for (const { t } of known) {
-      const day = dayOf(t * 1_000)
-      if (!starts.has(day)) starts.set(day, t)
-    }
+/** Hours, with zeros where nothing happened, or days. A day is placed at its noon. */
+export function rowsOf({ hours, days }: Timeline, grain: Grain): Row[] {
+  if (grain === 'days')
     return days.map((row) => ({
       ...row,
-      t: starts.get(row.day) ?? Date.parse(row.day) / 1_000,
+      t: Date.parse(instantOf(`${row.day}T12:00`)) / 1_000,
       name: row.day,
     }))
-  }
+  const known = hours.map((row) => ({ ...row, t: Date.parse(row.hour) / 1_000, name: row.hour }))
   const byTime = new Map(known.map((row) => [row.t, row]))
   const [first, last] = [known[0]?.t, known.at(-1)?.t]
   if (first === undefined || last === undefined) return []

@@ -2,15 +2,23 @@
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { theme } from '../../../frame/theme.ts'
-import { minute, number, short } from '../../clock.ts'
+import { date, minute, number, short, shortDay, timeZone } from '../../clock.ts'
+import { drawMarks, type Mark } from './chart-marks.ts'
 import type { Row, Series } from './series.ts'
 
-const HEIGHT = 260
+/** Height and type in the page's own size, which grows on a wall. */
+const HEIGHT_REM = 17
+const TYPE_REM = 0.75
+const rem = (): number => Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
 
 export interface TimeChartProps {
   readonly rows: readonly Row[]
   readonly series: Series
   readonly label: string
+  /** Whether each row is an hour; else a day. */
+  readonly hourly: boolean
+  /** What happened to the event. */
+  readonly marks: readonly Mark[]
   /** Null: everything is shown. */
   readonly onRange: (range: readonly [from: number, to: number] | null) => void
 }
@@ -24,51 +32,76 @@ const dataOf = (rows: readonly Row[], series: Series): uPlot.AlignedData => [
 ]
 
 const DAY_S = 86_400
+const HALF_S = DAY_S / 2
 
-/** Names of the horizontal axis: hours, and the date where the span has several days. */
+/** Names of the horizontal axis: the date at midnight and at its left end, hours between; dates alone over a week. */
 function timeNames(_: uPlot, splits: number[]): string[] {
-  const several = (splits.at(-1) ?? 0) - (splits[0] ?? 0) > DAY_S
-  return splits.map((t) => {
-    const at = new Date(t * 1_000)
-    return several ? `${at.getMonth() + 1}/${at.getDate()} ${minute(t * 1_000)}` : minute(t * 1_000)
+  const long = (splits.at(-1) ?? 0) - (splits[0] ?? 0) > 7 * DAY_S
+  return splits.map((t, i) => {
+    const [time, day] = [minute(t * 1_000), shortDay(t * 1_000)]
+    if (long || time === '00:00') return day
+    return i === 0 ? `${day}\n${time}` : time
   })
 }
 
-function axis(values: uPlot.Axis['values']): uPlot.Axis {
+const dayNames = (_: uPlot, splits: number[]): string[] => splits.map((t) => shortDay(t * 1_000))
+
+/** Days that are named: all, or as many as have room. */
+const MOST_DAYS = 12
+function daySplits(plot: uPlot): number[] {
+  const days = [...plot.data[0]]
+  const step = Math.ceil(days.length / MOST_DAYS)
+  return days.filter((_, i) => i % step === 0)
+}
+
+function axis(values: uPlot.Axis.Values, size: number, label?: string): uPlot.Axis {
   const line = { stroke: colour('--line'), width: 1 }
+  const font = `${TYPE_REM * rem()}px system-ui`
   return {
     stroke: colour('--soft'),
     grid: line,
     ticks: line,
-    font: '12px system-ui',
-    ...(values === undefined ? {} : { values }),
+    font,
+    values,
+    size: size * rem(),
+    ...(label === undefined ? {} : { label, labelFont: font, labelSize: 1.4 * rem() }),
   }
 }
 
 function optionsOf(
-  { label, onRange }: Pick<TimeChartProps, 'label' | 'onRange'>,
+  { label, hourly, onRange }: Pick<TimeChartProps, 'label' | 'hourly' | 'onRange'>,
   width: number,
   ends: () => readonly [number, number],
+  marks: () => readonly Mark[],
 ): uPlot.Options {
   return {
     width,
-    height: HEIGHT,
+    height: HEIGHT_REM * rem(),
+    tzDate: (t) => uPlot.tzDate(new Date(t * 1_000), timeZone.value ?? 'UTC'),
     cursor: { drag: { x: true, y: false, setScale: true } },
     legend: { live: true },
-    scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] } },
-    axes: [axis(timeNames), axis((_, splits) => splits.map((value) => short(value)))],
+    scales: {
+      x: { time: true, range: (_, min, max) => (hourly ? [min, max] : [min - HALF_S, max + HALF_S]) },
+      y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] },
+    },
+    axes: [
+      hourly ? axis(timeNames, 3) : { ...axis(dayNames, 3), splits: daySplits },
+      axis((_, splits) => splits.map((value) => short(value)), 3.2, label),
+    ],
     series: [
-      { value: (_, t) => (t === null ? '' : minute(t * 1_000)) },
+      { label: '', value: (_, t) => (t === null ? '' : hourly ? date(t * 1_000) : shortDay(t * 1_000)) },
       {
         label,
         stroke: colour('--accent'),
         fill: `color-mix(in srgb, ${colour('--accent')} 16%, transparent)`,
         width: 2,
         points: { show: false },
+        ...(hourly ? {} : { paths: uPlot.paths.bars!({ size: [0.6, 90] }) }),
         value: (_, value) => (value === null ? '' : number(value)),
       },
     ],
     hooks: {
+      draw: [(plot) => drawMarks(plot, marks(), TYPE_REM * rem(), colour)],
       setScale: [
         (plot, key) => {
           if (key !== 'x') return
@@ -81,29 +114,36 @@ function optionsOf(
   }
 }
 
-export function TimeChart({ rows, series, label, onRange }: TimeChartProps) {
+export function TimeChart({ rows, series, label, hourly, marks, onRange }: TimeChartProps) {
   const frame = useRef<HTMLElement>(null)
   const plot = useRef<uPlot | null>(null)
-  const latest = useRef({ rows, onRange })
-  latest.current = { rows, onRange }
+  const chosen = useRef(false)
+  const latest = useRef({ rows, marks, onRange })
+  latest.current = { rows, marks, onRange }
   const chosenTheme = theme.value
   useEffect(() => {
     const element = frame.current!
     const ends = () => [latest.current.rows[0]?.t ?? 0, latest.current.rows.at(-1)?.t ?? 0] as const
-    const report: TimeChartProps['onRange'] = (range) => latest.current.onRange(range)
+    const report: TimeChartProps['onRange'] = (range) => {
+      chosen.current = range !== null
+      latest.current.onRange(range)
+    }
     const made = new uPlot(
-      optionsOf({ label, onRange: report }, element.clientWidth, ends),
+      optionsOf({ label, hourly, onRange: report }, element.clientWidth, ends, () => latest.current.marks),
       dataOf(latest.current.rows, series),
       element,
     )
     plot.current = made
-    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }))
+    const resized = new ResizeObserver(() =>
+      made.setSize({ width: element.clientWidth, height: HEIGHT_REM * rem() }),
+    )
     resized.observe(element)
     return () => {
       resized.disconnect()
       made.destroy()
     }
-  }, [series, label, chosenTheme])
-  useEffect(() => plot.current?.setData(dataOf(rows, series), false), [rows, series])
+  }, [series, label, hourly, chosenTheme])
+  // What is chosen stays chosen; else the newest hour comes into sight.
+  useEffect(() => plot.current?.setData(dataOf(rows, series), !chosen.current), [rows, series])
   return <figure ref={frame} class="time-chart" aria-label={label} />
 }

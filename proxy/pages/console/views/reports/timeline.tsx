@@ -2,12 +2,13 @@ import { useSignal } from '@preact/signals'
 import { useMemo, useRef } from 'preact/hooks'
 import { Button, Segments } from '../../../design/button.tsx'
 import { Table } from '../../../design/table.tsx'
-import { date, dayOf, number, oneDigit } from '../../clock.ts'
+import { date, number, oneDigit, shortDay } from '../../clock.ts'
 import { saveCsv, savePng } from '../../parts/download.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
 import { type Grain, type Row, rowsOf, type Series, SERIES, sumBetween, type Timeline } from './series.ts'
+import { marksOf } from './chart-marks.ts'
 import { TimeChart } from './time-chart.tsx'
 
 export function TimelinePanel({ timeline }: { readonly timeline: Resource<Timeline> }) {
@@ -53,7 +54,8 @@ function Chart({ timeline, grain }: ChartProps) {
   const series = useSignal<Series>('points')
   const range = useSignal<Range | null>(null)
   const frame = useRef<HTMLDivElement>(null)
-  const rows = useMemo(() => rowsOf(timeline, grain, dayOf), [timeline, grain])
+  const marks = useMemo(() => marksOf(timeline), [timeline])
+  const rows = useMemo(() => rowsOf(timeline, grain), [timeline, grain])
   const [from, to] = range.value ?? [rows[0]?.t ?? 0, rows.at(-1)?.t ?? 0]
   return (
     <>
@@ -80,24 +82,27 @@ function Chart({ timeline, grain }: ChartProps) {
           rows={rows}
           series={series.value}
           label={said.series[series.value]}
+          hourly={grain === 'hours'}
+          marks={marks}
           onRange={(chosen) => (range.value = chosen)}
         />
       </div>
       <p class="small quiet">{said.timelineHelp}</p>
-      <output>{chosenText(rows, from, to)}</output>
+      <output>{chosenText(rows, from, to, grain)}</output>
       <details>
         <summary>{said.when}</summary>
-        <Numbers rows={rows} />
+        <Numbers rows={rows} grain={grain} />
       </details>
     </>
   )
 }
 
-function chosenText(rows: readonly Row[], from: number, to: number): string {
+function chosenText(rows: readonly Row[], from: number, to: number, grain: Grain): string {
+  const time = grain === 'hours' ? date : shortDay
   const sums = sumBetween(rows, from, to)
   return fill(words.value.reports.chosen, {
-    from: date(from * 1_000),
-    to: date(to * 1_000),
+    from: time(from * 1_000),
+    to: time(to * 1_000),
     points: number(sums.points),
     checkins: number(sums.checkins),
     km: oneDigit(sums.km),
@@ -112,11 +117,14 @@ const saveRows = (rows: readonly Row[]): void =>
   )
 
 /** The same as the chart, for readers without it. */
-const Numbers = ({ rows }: { readonly rows: readonly Row[] }) => (
+const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grain: Grain }) => (
   <Table
     caption={words.value.reports.timeline}
     columns={[
-      { name: words.value.reports.when, cell: ({ t }: Row) => date(t * 1_000) },
+      {
+        name: words.value.reports.when,
+        cell: ({ t }: Row) => (grain === 'hours' ? date(t * 1_000) : shortDay(t * 1_000)),
+      },
       ...SERIES.map((name) => ({
         name: words.value.reports.series[name],
         number: true,

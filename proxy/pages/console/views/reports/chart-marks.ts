@@ -1,0 +1,61 @@
+/** What happened to the event, as lines across a chart over time. */
+import type uPlot from 'uplot'
+import { words } from '../../words.ts'
+import type { Timeline } from './series.ts'
+
+type Kind = Timeline['entries'][number]['kind']
+
+export interface Mark {
+  /** Epoch seconds. */
+  readonly t: number
+  readonly kind: Kind
+}
+
+export const marksOf = ({ entries }: Timeline): readonly Mark[] =>
+  entries.map(({ at, kind }) => ({ t: Date.parse(at) / 1_000, kind }))
+
+/** Tokens of the colours: a pause is what to look at. */
+const COLOURS: Readonly<Record<Kind, string>> = {
+  started: '--soft',
+  paused: '--warning',
+  resumed: '--good',
+  ended: '--ink',
+  push: '--soft',
+}
+const DASH = [4, 4]
+/** Between two names, in type sizes. */
+const ROOM = 5
+
+/** Draws each mark that is in sight; a name that has no room is left out, its line is not. */
+export function drawMarks(
+  plot: uPlot,
+  marks: readonly Mark[],
+  typePx: number,
+  colour: (token: string) => string,
+): void {
+  const { ctx: context, bbox } = plot
+  const { min = -Infinity, max = Infinity } = plot.scales['x'] as { min?: number; max?: number }
+  const size = typePx * devicePixelRatio
+  let nameFrom = -Infinity
+  context.save()
+  context.font = `${size}px system-ui`
+  context.lineWidth = devicePixelRatio
+  context.setLineDash(DASH.map((length) => length * devicePixelRatio))
+  for (const { t, kind } of marks) {
+    if (t < min || t > max) continue
+    const x = Math.round(plot.valToPos(t, 'x', true))
+    context.strokeStyle = context.fillStyle = colour(COLOURS[kind])
+    context.beginPath()
+    context.moveTo(x, bbox.top)
+    context.lineTo(x, bbox.top + bbox.height)
+    context.stroke()
+    if (x < nameFrom) continue
+    const name = words.peek().lifecycle.kinds[kind]
+    const width = context.measureText(name).width
+    const fits = x + width + size < bbox.left + bbox.width
+    context.textAlign = fits ? 'left' : 'right'
+    context.fillText(name, x + (fits ? size / 3 : -size / 3), bbox.top + size)
+    nameFrom = x + Math.max(width + size, ROOM * size)
+  }
+  context.restore()
+}

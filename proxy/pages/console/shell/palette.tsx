@@ -2,55 +2,13 @@
 import { signal, useSignal } from '@preact/signals'
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { allowedViews, show } from '../router.ts'
-import { endSession, level, MANAGER } from '../session.ts'
-import { reloadAll } from '../resource.ts'
+import { words } from '../words.ts'
+import { type Command, fittingCommands } from './commands.ts'
 import type { LanguageProps } from './language-choice.tsx'
-import { consoleLanguage, fill, words } from '../words.ts'
-import { chooseTheme, theme } from '../../frame/theme.ts'
 
 const isOpen = signal(false)
 export const openPalette = (): void => {
   isOpen.value = true
-}
-
-interface Command {
-  readonly name: string
-  readonly run: () => void
-}
-
-function commandsOf(onLanguage: LanguageProps['onLanguage']): Command[] {
-  const { nav, bar, common, page, lifecycle, messages } = words.value
-  const views = allowedViews.value.map((view) => ({ name: nav[view], run: () => show(view) }))
-  const operating: Command[] =
-    level.value >= MANAGER
-      ? [
-          { name: `${lifecycle.pause} · ${lifecycle.resume}`, run: () => show('lifecycle') },
-          { name: messages.compose, run: () => show('messages') },
-        ]
-      : []
-  const dark = theme.value === 'dark'
-  return [
-    ...views,
-    ...operating,
-    { name: common.refresh, run: () => void reloadAll() },
-    { name: dark ? page.themes.light : page.themes.dark, run: () => chooseTheme(dark ? 'light' : 'dark') },
-    {
-      name: consoleLanguage.value === 'en' ? '繁體中文' : 'English',
-      run: () => onLanguage(consoleLanguage.value === 'en' ? 'zh-Hant' : 'en'),
-    },
-    { name: common.print, run: () => print() },
-    { name: bar.signOut, run: () => endSession('left') },
-  ]
-}
-
-function fitting(typed: string, onLanguage: LanguageProps['onLanguage']): Command[] {
-  const text = typed.trim().toLowerCase()
-  const found = commandsOf(onLanguage).filter(({ name }) => name.toLowerCase().includes(text))
-  if (text === '' || level.value < MANAGER) return found
-  const search = typed.trim()
-  const name = fill(words.value.palette.pilgrim, { text: search })
-  return [...found, { name, run: () => show('people', { search }) }]
 }
 
 export function Palette({ onLanguage }: LanguageProps) {
@@ -93,7 +51,7 @@ function moveFocus(event: TargetedKeyboardEvent<HTMLElement>): void {
 
 function Choice({ onLanguage }: LanguageProps) {
   const typed = useSignal('')
-  const commands = fitting(typed.value, onLanguage)
+  const commands = fittingCommands(typed.value, onLanguage)
   const run = (command: Command | undefined) => {
     isOpen.value = false
     command?.run()

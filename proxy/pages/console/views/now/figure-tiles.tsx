@@ -14,23 +14,45 @@ interface Props {
   /** Null for a volunteer, who may not read it. */
   readonly condition: Resource<Condition> | null
   readonly map: Resource<Data<'readEventMap'>>
+  readonly timeline: Resource<Data<'readTimeline'>>
   readonly usage: Resource<Data<'readLineUsage'>>
 }
 
-export const FigureTiles = ({ condition, map, usage }: Props) => (
+export const FigureTiles = ({ condition, map, timeline, usage }: Props) => (
   <Panel
     title={words.value.now.figures}
     kind="figures"
     actions={condition === null ? undefined : <FlushNow />}
   >
     <Figures>
-      {condition === null ? null : <RateTiles />}
+      <ActiveTile timeline={timeline} />
       <CrowdTiles map={map} />
+      {condition === null ? null : <RateTiles />}
       {condition === null ? null : <StoreTiles condition={condition} />}
       <QuotaTile usage={usage} />
     </Figures>
   </Panel>
 )
+
+const HOUR_MS = 3_600_000
+
+/** Pilgrims with a point in the hour of the last flush, and in the hour before. */
+function ActiveTile({ timeline }: Pick<Props, 'timeline'>) {
+  const said = words.value.now
+  const value = timeline.value.value
+  const asOf = value?.as_of ?? null
+  const hour = asOf === null ? null : Math.floor(Date.parse(asOf) / HOUR_MS) * HOUR_MS
+  const pilgrimsAt = (at: number) => value?.hours.find((row) => Date.parse(row.hour) === at)?.pilgrims ?? 0
+  return (
+    <Figure
+      label={said.pilgrimsHour}
+      value={hour === null ? null : number(pilgrimsAt(hour))}
+      note={hour === null ? undefined : fill(said.hourBefore, { count: number(pilgrimsAt(hour - HOUR_MS)) })}
+      at={asOf}
+      stale={isStale(timeline) || toneOfFlush(asOf) !== 'good'}
+    />
+  )
+}
 
 function RateTiles() {
   const said = words.value.now

@@ -11,35 +11,42 @@ import { Rates } from './rates.tsx'
 
 const CONDITION_MS = 10_000
 const MAP_MS = 10_000
+const TIMELINE_MS = 60_000
 /** LINE counts slowly, and each call of an operator counts in the token's limit. */
 const USAGE_MS = 300_000
 
 export function Now() {
   const map = useResource((signal) => client.readEventMap({}, { signal }), MAP_MS, 'event-map')
+  const timeline = useResource((signal) => client.readTimeline({}, { signal }), TIMELINE_MS, 'timeline')
   const usage = useResource((signal) => client.readLineUsage({}, { signal }), USAGE_MS, 'usage')
+  const shared = { map, timeline, usage }
   return (
     <div class="view now">
       <h1 class="visually-hidden">{words.value.now.title}</h1>
       {level.value >= MANAGER ? (
-        <Operating map={map} usage={usage} />
+        <Operating {...shared} />
       ) : (
-        <FigureTiles condition={null} map={map} usage={usage} />
+        <>
+          <FigureTiles condition={null} {...shared} />
+          <MapPanel map={map} />
+          <Procession map={map} />
+        </>
       )}
-      <MapPanel map={map} />
-      <Procession map={map} />
     </div>
   )
 }
 
-type Shared = Pick<Parameters<typeof FigureTiles>[0], 'map' | 'usage'>
+type Shared = Omit<Parameters<typeof FigureTiles>[0], 'condition'>
 
-/** What managers and owners see beside it. */
+/** What managers and owners see. On a phone it stands in this order: what is wrong comes first. */
 function Operating(shared: Shared) {
   const condition = useResource((signal) => client.readCondition({}, { signal }), CONDITION_MS, 'condition')
   return (
     <>
       <Alerts condition={condition} />
       <FigureTiles condition={condition} {...shared} />
+      <MapPanel map={shared.map} />
+      <Procession map={shared.map} />
       <Rates />
       <Parts condition={condition} />
     </>

@@ -53,6 +53,7 @@ export async function bringBotShare(tx: Writer, userId: string, nowMs: number): 
       madeBy: 'bot',
       showName: true,
       liveUntil: null,
+      liveSince: null,
       createdAt: new Date(nowMs),
       expiresAt: new Date(nowMs + SHARE_TTL_MS),
     })

@@ -14,6 +14,8 @@ export const shares = pgTable(
     showName: boolean('show_name').notNull(),
     /** Until then the page shows where the pilgrim is; null: it does not. */
     liveUntil: instant('live_until'),
+    /** Since when it shows so without a break; the line has nothing from before. Null with `liveUntil`. */
+    liveSince: instant('live_since'),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
     /** How often the page was opened; nothing is known of who opened it. */

@@ -1,9 +1,11 @@
-/** Links end by themselves after 180 days; the bot's link is renewed while it is used. */
+/** From when to when a link shows what: links end after 180 days, and the line of a walk begins when it is shown. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { changeShare, createShare, listShares } from '#services/feedback-media/shares/manage-shares.ts'
 import type { Cards } from '#services/feedback-media/cards/draw-card.ts'
+import { findShare, readShare } from '#services/feedback-media/shares/read-share.ts'
 import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
+import { pack } from '#shared/buffer/point.ts'
 import { SHARE_WORDS } from '#shared/locales/share-words.ts'
 import { bringBotShare } from '#shared/pilgrims/shares.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -12,12 +14,15 @@ import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
+import { restore, rules, sync } from '#tests/kv/drivers.ts'
+import { point } from '#tests/scheduler/walks.ts'
 
+const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 const MADE = Date.parse('2026-04-12T02:00:00Z')
 const LAST = MADE + 180 * DAY_MS - 1
 
-describeOnServers('the end of a link', () => {
+describeOnServers('the time of a link', () => {
   let late: Late
   beforeAll(async () => {
     late = await openLate()
@@ -37,6 +42,57 @@ describeOnServers('the end of a link', () => {
       file,
       lang: undefined,
     })
+
+  /** The times of the line, epoch milliseconds. */
+  const lineAt = async (nowMs: number, id: string): Promise<number[]> => {
+    const share = await findShare(at(nowMs), id)
+    const { live } = await readShare(at(nowMs), share!)
+    return live!.line.map(({ t }) => t)
+  }
+  const send = (userId: string, times: readonly number[], lng: (i: number) => number = () => 120.67) =>
+    restore(
+      late.context.kv,
+      sync(userId, [], {
+        entries: times.map((sentMs, i) => pack(point({ sentMs, lat: 24 + i * 1e-5, lng: lng(i) }))),
+      }),
+      rules({ pendingMax: 100_000 }),
+    )
+
+  test('the line has nothing from a time when the link did not show it', async () => {
+    const userId = newAppId()
+    const { id } = await createShare(at(MADE), { user_id: userId, show_name: false })
+    const minutes = Array.from({ length: 120 }, (_, i) => MADE + i * MINUTE_MS)
+    await send(userId, minutes)
+    const set = (minute: number, hours: number | null) =>
+      changeShare(at(MADE + minute * MINUTE_MS), id, { user_id: userId, live_hours: hours })
+    const shown = async (minute: number) =>
+      (await lineAt(MADE + minute * MINUTE_MS, id)).map((t) => (t - MADE) / MINUTE_MS)
+    const until = (from: number) => Array.from({ length: 120 - from }, (_, i) => from + i)
+    // Passed on without the place, and changed after half an hour.
+    await set(30, 1)
+    expect(await shown(45)).toEqual(until(30))
+    // More time while it is shown is no break.
+    await set(50, 1)
+    expect(await shown(55)).toEqual(until(30))
+    await set(60, null)
+    await set(80, 1)
+    expect(await shown(85)).toEqual(until(80))
+    // The time has run out before it is set anew.
+    await set(80 + 61, 1)
+    expect(await shown(80 + 62)).toEqual([119])
+  })
+
+  test('a phone that sends without measure makes no long line', async () => {
+    const userId = newAppId()
+    const { id } = await createShare(at(MADE), { user_id: userId, live_hours: 6, show_name: false })
+    const count = 50_000
+    const times = Array.from({ length: count }, (_, i) => MADE + Math.floor((i * 6 * 60 * MINUTE_MS) / count))
+    // Each part of this line that is left out costs a look at all of the rest.
+    await send(userId, times, (i) => 120.67 + ((i % 2 === 0 ? 1 : -1) * (count - i)) / count)
+    const line = await lineAt(times.at(-1)!, id)
+    expect(line.length).toBeLessThanOrEqual(6 * 60 * 4 + 1)
+    expect(line.at(-1)).toBe(times.at(-1)!)
+  })
 
   test('a link works for 180 days, and then it is gone: page, card, list and changes', async () => {
     const userId = newAppId()

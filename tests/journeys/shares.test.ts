@@ -37,7 +37,7 @@ describeBothStacks(
         Array.from({ length: 10 }, (_, i) => ({
           lat: PLACE.lat + i * 0.0005,
           lng: PLACE.lng,
-          // The line begins when the link was made; a phone's clock may be a little ahead.
+          // The line begins when the link begins to show it; a phone's clock may be a little ahead.
           timestamp: Date.now() + i * 1_000,
         })),
       )

@@ -43,8 +43,20 @@ const shown = ({ config }: Context, row: ShareRow): Share => {
 
 const unknown = () => notFound('There is no such link of this pilgrim. It may be revoked or expired.')
 
-const liveUntil = (hours: number | null | undefined, nowMs: number): Date | null =>
-  hours == null ? null : new Date(nowMs + hours * HOUR_MS)
+interface Live {
+  readonly liveUntil: Date | null
+  readonly liveSince: Date | null
+}
+
+/** @param before the link as it is; null: a new one. While it shows where the pilgrim is, it goes on to show the same line */
+function liveFor(hours: number | null | undefined, nowMs: number, before: ShareRow | null): Live {
+  if (hours == null) return { liveUntil: null, liveSince: null }
+  const isLive = before?.liveUntil != null && before.liveUntil.getTime() > nowMs
+  return {
+    liveUntil: new Date(nowMs + hours * HOUR_MS),
+    liveSince: isLive ? before.liveSince : new Date(nowMs),
+  }
+}
 
 /**
  * Locks the pilgrim's row, so that a withdrawal comes before or after this write.
@@ -83,7 +95,7 @@ export async function createShare(context: Context, request: CreateShareRequest)
         userId,
         madeBy: 'pilgrim',
         showName,
-        liveUntil: liveUntil(hours, nowMs),
+        ...liveFor(hours, nowMs, null),
         createdAt: new Date(nowMs),
         expiresAt: new Date(nowMs + SHARE_TTL_MS),
       })
@@ -113,16 +125,18 @@ export async function changeShare(context: Context, id: string, request: ChangeS
     await lockPersonUnlessErased(tx, userId, nowMs)
     await lockSharing(tx, userId)
     const mine = and(eq(shares.id, id), eq(shares.userId, userId), gt(shares.expiresAt, new Date(nowMs)))
+    // Unchanged until the end of the transaction, because every change holds the lock of the pilgrim's row.
+    const [held] = await tx.select().from(shares).where(mine)
+    if (held === undefined) throw unknown()
     const changes = {
-      ...(hours === undefined ? {} : { liveUntil: liveUntil(hours, nowMs) }),
+      ...(hours === undefined ? {} : liveFor(hours, nowMs, held)),
       ...(showName == null ? {} : { showName }),
     }
-    const rows =
-      Object.keys(changes).length === 0
-        ? await tx.select().from(shares).where(mine)
-        : await tx.update(shares).set(changes).where(mine).returning()
-    if (rows.length === 0) throw unknown()
-    return rows[0]!
+    if (Object.keys(changes).length === 0) return held
+    const [changed] = await tx.update(shares).set(changes).where(mine).returning()
+    // A revocation holds no lock.
+    if (changed === undefined) throw unknown()
+    return changed
   })
   return shown(context, row)
 }

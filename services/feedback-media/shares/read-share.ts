@@ -18,7 +18,7 @@ import { type Progress, progressOf } from './progress.ts'
 import { type Fix, readWay } from './read-way.ts'
 
 const HOUR_MS = 3_600_000
-/** The line shows the last hours, and nothing from before the link was made. */
+/** The line shows the last hours, and nothing from before the link began to show it. */
 const LINE_MS = 6 * HOUR_MS
 
 /** A link that works, and its pilgrim. */
@@ -105,14 +105,14 @@ export async function readShare(context: ServiceContext, { row, name }: OpenShar
 
 async function readLive(
   context: ServiceContext,
-  { userId, liveUntil, createdAt }: ShareRow,
+  { userId, liveUntil, liveSince }: ShareRow,
 ): Promise<(LiveView & { readonly incomplete: boolean }) | null> {
   const nowMs = context.now()
-  if (liveUntil === null || liveUntil.getTime() <= nowMs) return null
+  if (liveUntil === null || liveSince === null || liveUntil.getTime() <= nowMs) return null
   const { points, incomplete } = await readWay(
     context,
     userId,
-    Math.max(nowMs - LINE_MS, createdAt.getTime()),
+    Math.max(nowMs - LINE_MS, liveSince.getTime()),
   )
   const progress = progressOf(points, context.config, nowMs)
   return { untilMs: liveUntil.getTime(), progress, line: points, incomplete }

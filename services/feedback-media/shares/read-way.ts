@@ -18,8 +18,12 @@ export interface Way {
   readonly incomplete: boolean
 }
 
-/** A phone that records each second gives more; of each slot the first point is enough for the line. */
+/**
+ * Of each slot the first point is enough for the line. A phone that records each second sends more, and the time to
+ * draw a line can grow with the square of its points.
+ */
 const SLOT_MS = 15_000
+const slotOf = ({ t }: Fix): number => Math.floor(t / SLOT_MS)
 
 /** @param sinceMs beginning of the line, epoch milliseconds */
 export async function readWay(
@@ -46,9 +50,12 @@ export async function readWay(
   )
   const all = [...stored, ...pendingFixes(entries ?? [])].sort((a, b) => a.t - b.t)
   const last = all.at(-1)
-  const recent = all.filter(({ t }, i) => t >= sinceMs && t !== all[i - 1]?.t)
+  const recent = all.filter(({ t }) => t >= sinceMs)
+  const line = recent.filter(
+    (fix, i) => i === 0 || i === recent.length - 1 || slotOf(fix) !== slotOf(recent[i - 1]!),
+  )
   return {
-    points: recent.length === 0 && last !== undefined ? [last] : recent,
+    points: line.length === 0 && last !== undefined ? [last] : line,
     incomplete: entries === null,
   }
 }

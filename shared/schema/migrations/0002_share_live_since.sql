@@ -1,0 +1,1 @@
+ALTER TABLE "shares" ADD COLUMN "live_since" timestamp (3) with time zone;

@@ -2,12 +2,14 @@
 import { expect, test } from 'bun:test'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
 import { newPilgrimId, setStatus, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 import { expectTaken, newTracker, send, walk } from '#tests/helpers/trackers.ts'
 import { type Fix, FORMS, overland, type Sent, traccar10 } from '#tests/tracking/tracker-bodies.ts'
 
 const BYTES = 1_048_576
 const LIMIT = 20
+const DRAWINGS = 10
 
 function limits(stack: TestStack): void {
   const padded = (bytes: number): Sent => {
@@ -58,6 +60,17 @@ function limits(stack: TestStack): void {
     }
     await expectTaken(await send(stack, key, traccar10({ ...fix, ms: fix.ms - 1_000 })), { app: 'traccar' })
   })
+
+  test('an address that invents pilgrims makes a bounded number of QR codes', async () => {
+    const make = () => post(stack, 'trackers', { user_id: newPilgrimId() })
+    const answers = await Promise.all(Array.from({ length: DRAWINGS + 1 }, make))
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const answer of refused) await sentenceOf(answer, 429, 'rate-limited')
+  })
 }
 
-describeBothStacks('tracker apps at their limits', limits, { EVENT_LIMIT_INGEST: `${LIMIT}` })
+describeBothStacks('tracker apps at their limits', limits, {
+  EVENT_LIMIT_INGEST: `${LIMIT}`,
+  EVENT_LIMIT_DRAWING: `${DRAWINGS}`,
+})

@@ -127,12 +127,35 @@ test('Overland’s mode “Owntracks” counts its seconds from 2001', () => {
   expect(only({ app: 'owntracks', method: 'POST', body: JSON.stringify(message) }).sentMs).toBe(fix.ms)
 })
 
+test('a form that is larger than any app’s is not taken apart', () => {
+  const form = (names: number): Sent => ({
+    app: 'traccar',
+    method: 'POST',
+    body: `lat=24&lon=121&timestamp=${NOW}${'&a=1'.repeat(names)}`,
+  })
+  expect(only(form(4_000)).lat).toBe(24)
+  expect(read(form(5_000))).toEqual({ points: [], refused: ['unreadable'] })
+})
+
 test('a heartbeat of Traccar Client 9 with a position is one', () => {
   expect(only(traccar9(WALK[0]!, 'heartbeat')).lat).toBe(WALK[0]!.lat)
 })
 
-test('a batch beyond every app’s size is refused before its points are looked at', async () => {
-  const body = JSON.stringify({ locations: Array.from({ length: 5_001 }, () => 0) })
-  const call = async () => read({ app: 'overland', method: 'POST', body })
-  expect(await rejection(call())).toMatchObject({ httpStatus: 413 })
-})
+test.each([
+  ['overland', (points: readonly number[]) => ({ locations: points })],
+  ['traccar', (points: readonly number[]) => points],
+  ['traccar', (location: readonly number[]) => ({ location })],
+  ['traccar', (points: readonly number[]) => [{ location: points.slice(1) }, { location: [0] }]],
+] as const)(
+  '%s: a batch beyond every app’s size is refused before its points are looked at',
+  async (app, batch) => {
+    const sent = (count: number): Sent => ({
+      app,
+      method: 'POST',
+      body: JSON.stringify(batch(Array.from({ length: count }, () => 0))),
+    })
+    const call = async () => read(sent(5_001))
+    expect(await rejection(call())).toMatchObject({ httpStatus: 413 })
+    expect(() => read(sent(5_000))).not.toThrow()
+  },
+)

@@ -22,6 +22,8 @@ import {
 
 type Parameters = Readonly<Record<string, unknown>>
 
+/** A form is one position, about 300 bytes. To take a megabyte of names apart would cost a quarter of a second. */
+const MOST_FORM_BYTES = 16_384
 const UTF8 = new TextDecoder()
 const JSON_STARTS = new Set(['{'.charCodeAt(0), '['.charCodeAt(0)])
 
@@ -79,9 +81,12 @@ function readLocation(app: TrackerApp, location: unknown): Received {
   }
 }
 
+const positionsIn = (item: unknown): number =>
+  isObject(item) && Array.isArray(item.location) ? item.location.length : 1
+
 function readJson(app: TrackerApp, unit: SpeedUnit, value: unknown): Received {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]
-  if (items.length > MAX_POINTS)
+  if (items.reduce<number>((sum, item) => sum + positionsIn(item), 0) > MAX_POINTS)
     throw new Refusal(
       413,
       'too-large',
@@ -108,6 +113,7 @@ export function readRequest(
   bytes: Uint8Array,
 ): Received {
   if (JSON_STARTS.has(bytes[0]!)) return readJson(app, unit, parseJson(bytes))
+  if (bytes.length > MOST_FORM_BYTES) return UNREADABLE
   const form = bytes.length === 0 ? {} : Object.fromEntries(new URLSearchParams(UTF8.decode(bytes)))
   return readParameters(app, unit, { ...query, ...form })
 }

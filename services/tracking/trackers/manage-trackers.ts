@@ -12,6 +12,7 @@ import { conflict, notFound } from '#shared/http/errors.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
+import { charge } from '#shared/security/rate-limits.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { trackers } from '#shared/schema/trackers.ts'
 import { appsOf } from './set-up-links.ts'
@@ -20,13 +21,18 @@ const KEY_BYTES = 24
 
 /**
  * Makes a tracker. The answer is the only place where its key appears.
- * @throws Refusal 409 when the pilgrim has too many, or was erased since the request came
+ * @param address whose limit the QR codes are charged to
+ * @throws Refusal 409 when the pilgrim has too many, or was erased since the request came; 429 for an address over its
+ * limit
  */
 export async function createTracker(
-  { db, config, now }: ServiceContext,
+  { db, kv, config, now }: ServiceContext,
   { user_id: userId, label }: TrackerRequest,
+  address: string,
 ): Promise<NewTracker> {
   const nowMs = now()
+  // Five QR codes take 10 ms, and anybody can invent a pilgrim for each request.
+  await charge(kv, 'drawing', address, config.limits.drawing)
   const id = crypto.randomUUID()
   const key = randomBytes(KEY_BYTES).toString('base64url')
   await db.orm.transaction(async (tx) => {

@@ -1,33 +1,21 @@
 /** Health checks. Each is independent of the dependencies of the others, and each has a timeout. */
-import { rejectWith, within } from '#shared/runtime/deadline.ts'
-import { statfs } from 'node:fs/promises'
 import { count, gt, max, sum } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
 import { ledgerLosses } from '#shared/schema/ledger.ts'
+import { withCheckTimeout } from './check-timeout.ts'
+import { createDiskCheck, freeBytesOf } from './disk-check.ts'
 import type { Cause } from './incident.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Specification, "Limits": stale-flush alert threshold. */
 const STALE_MS = 30 * 60_000
-/** Minimum free disk space: below it journals may soon fail. */
-const FREE_BYTES = 512 * 1_024 * 1_024
 /** How long an irreversible problem is reported. */
 const TOLD_FOR_MS = 86_400_000
 /** How long a loss is a failure, which is alerted immediately even during another incident. */
 const NEWS_MS = 120_000
-const CHECK_MS = 3_000
 const FIRST_START_KEY = 'first-start'
 const FOR_EVER_MS = 10 * 365 * 86_400_000
-
-/** @throws LoggableError on timeout */
-export const withCheckTimeout = <T>(work: Promise<T>): Promise<T> =>
-  within(
-    work,
-    CHECK_MS,
-    rejectWith(() => new LoggableError(`no answer within ${CHECK_MS} ms`)),
-  )
 
 /** Returns the current causes of trouble. */
 export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
@@ -61,9 +49,11 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
     return { key: 'database', failure: true, text: '資料庫沒有回應 · The database does not answer' }
   }
 
+  const disk = createDiskCheck(() => freeBytesOf(context.config.dataDir))
+
   return async () => {
     const down = await database()
-    const others = [flush(), disk(context)]
+    const others = [flush(), disk()]
     if (down === null) others.push(countDeadLetters(context), countLost(context))
     return [down, ...(await Promise.all(others))].filter((cause) => cause !== null)
   }
@@ -74,14 +64,6 @@ const answersProbe = ({ db }: ServiceContext): Promise<boolean> =>
     () => true,
     () => false,
   )
-
-async function disk({ config }: ServiceContext): Promise<Cause | null> {
-  const { bavail, bsize } = await statfs(config.dataDir).catch(() => statfs('.'))
-  const free = bavail * bsize
-  if (free >= FREE_BYTES) return null
-  const mb = Math.floor(free / 1_048_576)
-  return { key: 'disk', failure: false, text: `磁碟空間只剩 ${mb} MB · Only ${mb} MB of disk are left` }
-}
 
 /** Points that the database refused in the last day. */
 async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | null> {

@@ -32,8 +32,8 @@ export const WHAT_TO_DO: Readonly<Record<ToDo, Bilingual>> = {
     en: 'Check that the scheduler service runs, then press “Flush now”; points that wait are not lost.',
   },
   disk: {
-    'zh-Hant': '在伺服器上刪除舊備份或擴大磁碟；磁碟滿了之後打卡會被拒絕。',
-    en: 'Delete old backups on the server or enlarge the disk; with a full disk check-ins are refused.',
+    'zh-Hant': '檢查伺服器的磁碟是否正常；快滿時刪除舊備份或擴大磁碟。磁碟滿了之後打卡會被拒絕。',
+    en: 'Check the server’s disk: if it is nearly full, delete old backups or enlarge it; with a full disk check-ins are refused.',
   },
   'dead-letters': {
     'zh-Hant': '在「系統」頁查看每筆的原因，修正後重送；沒有原因消失前不要刪除。',

@@ -1,0 +1,35 @@
+/** The watch that alerts the owner goes on, whatever the disk does. */
+import { expect, test } from 'bun:test'
+import { createDiskCheck, freeBytesOf } from '#shared/alerts/disk-check.ts'
+
+const GIB = 1_024 ** 3
+
+test('a disk with room is no cause, a full one is a warning, and one that fails is a failure', async () => {
+  expect(await createDiskCheck(async () => GIB)()).toBeNull()
+  const full = await createDiskCheck(async () => 12 * 1_024 * 1_024)()
+  expect(full).toMatchObject({ key: 'disk', failure: false, text: expect.stringContaining('12 MB') })
+  const broken = createDiskCheck(() => Promise.reject(new Error('EIO')))
+  expect(await broken()).toMatchObject({ key: 'disk', failure: true })
+  expect(await freeBytesOf('.')).toBeGreaterThan(0)
+})
+
+test('a disk that hangs is told in time, is not asked once more meanwhile, and recovers', async () => {
+  const hung = Promise.withResolvers<number>()
+  let calls = 0
+  const check = createDiskCheck(() => {
+    calls++
+    return hung.promise
+  })
+  const startedMs = performance.now()
+  const causes = await Promise.all([check(), check()])
+  expect(performance.now() - startedMs).toBeLessThan(4_500)
+  for (const cause of causes)
+    expect(cause).toMatchObject({
+      key: 'disk',
+      failure: true,
+      text: expect.stringContaining('does not answer'),
+    })
+  expect(calls).toBe(1)
+  hung.resolve(GIB)
+  expect(await check()).toBeNull()
+})

@@ -9,17 +9,25 @@ import { errorFields } from '#shared/runtime/log.ts'
 
 const LOSSES_EVERY_MS = 15_000
 const DELETE_EVERY_MS = 3_600_000
-const FLUSH_RETENTION_MS = 30 * 86_400_000
+const RETENTION_MS = 30 * 86_400_000
 
-/** Deletes records of flushes and webhook events that are a month old. The last success of each partition stays. */
+/**
+ * Deletes records of flushes, webhook events and domain events that are a month old. The last success of each
+ * partition stays. A domain event that nobody could handle goes as well: after a week nobody tries again, and it may
+ * hold what a pilgrim wrote to the bot.
+ */
 export async function deleteExpired({ sql }: Pick<Database, 'sql'>, nowMs: number): Promise<void> {
   const before = (ms: number) => new Date(nowMs - ms).toISOString()
   await sql`
-    DELETE FROM flushes f WHERE finished_at < ${before(FLUSH_RETENTION_MS)}::timestamptz AND EXISTS (
+    DELETE FROM flushes f WHERE finished_at < ${before(RETENTION_MS)}::timestamptz AND EXISTS (
       SELECT FROM flushes later
       WHERE later.partition = f.partition AND later.succeeded AND later.finished_at > f.finished_at)`
   await sql`DELETE FROM line_events WHERE received_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`
   await sql`DELETE FROM refused_line_events WHERE refused_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`
+  await sql`DELETE FROM outbox WHERE created_at < ${before(RETENTION_MS)}::timestamptz`
+  await sql`
+    DELETE FROM handled h WHERE handled_at < ${before(RETENTION_MS)}::timestamptz
+      AND NOT EXISTS (SELECT FROM outbox o WHERE o.id = h.event_id)`
 }
 
 export function createMaintenance(context: ServiceContext) {

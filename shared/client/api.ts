@@ -449,6 +449,7 @@ export interface FeedbackItem {
   created_at: Time
   updated_at: Time
   resolved_at: Time | null
+  /** With open identity a volunteer is not told an id that an app made, because it opens the pilgrim’s own data */
   userId: UserId | null
   display_name: string | null
   screenshot_url: string | null
@@ -678,7 +679,7 @@ export interface LivePosition {
   lng: Longitude
   /** Without a token: a whole minute, the same for all pilgrims of a cell; each of them was seen then or later */
   recorded_at: Time
-  /** With a token only */
+  /** With a token only. With open identity a volunteer is not told an id that an app made, because it opens the pilgrim’s own data */
   userId?: UserId
   /** With a token only */
   display_name?: string | null

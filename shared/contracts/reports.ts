@@ -215,5 +215,5 @@ export const assignRoleEndpoint = endpoint({
   caller: 'body',
   body: AssignRoleRequest,
   data: AssignRoleAnswer,
-  errors: ['forbidden', 'erased'],
+  errors: ['forbidden', 'not-found', 'erased'],
 })

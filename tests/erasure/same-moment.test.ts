@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { assignRole } from '#services/admin/pilgrims/assign-role.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
+import { setPhone } from '#services/survey-profile/set-phone.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { OPERATOR } from '#tests/admin/backup-harness.ts'
@@ -48,6 +49,7 @@ describeOnServers('at the same moment', () => {
     const manager = { ...OPERATOR, role: 'manager', level: 2, name: 'bob' } as const
     for (let i = 0; i < 20; i++) {
       const userId = newUser()
+      await setPhone(context, { user_id: userId, phone: '0912345678' })
       const give = assignRole(context, OPERATOR, { user_id: userId, role: 'owner' }, 'r')
       const take = assignRole(context, manager, { user_id: userId, role: 'volunteer' }, 'r')
       await Promise.allSettled([give, take])

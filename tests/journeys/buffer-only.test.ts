@@ -204,6 +204,7 @@ const CASES = new Map<Endpoint, Case>([
             recipientsOf(stack, { audience }),
           ),
         )
+      await post(stack, 'user/sync', { user_id: volunteer })
       const role = { user_id: volunteer, role: 'volunteer' }
       await dataOf(await as(stack, assignRoleEndpoint, 'admin/roles', role), assignRoleEndpoint)
       const [all, participants, volunteers, completed, inactive] = await count()

@@ -15,7 +15,7 @@ import {
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
-import { MINUTE, profileOf } from '#tests/helpers/pilgrim.ts'
+import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { admin, checkIn, flushed, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
@@ -139,12 +139,14 @@ describeBothStacks('supervision', (stack) => {
   test('the audit log is filtered', async () => {
     const token = { 'X-Admin-Token': 'token-of-manager-58' }
     const since = new Date().toISOString()
-    for (const category of ['audit-a', 'audit-b'])
+    for (const userId of ['audit-a', 'audit-b']) {
+      await post(stack, 'user/sync', { user_id: userId })
       await stack.fetch('/api/event/admin/roles', {
         method: 'POST',
         headers: token,
-        body: JSON.stringify({ user_id: category, role: 'volunteer' }),
+        body: JSON.stringify({ user_id: userId, role: 'volunteer' }),
       })
+    }
     const found = async (query: string) =>
       (await dataOf(await read(`admin/audit?${query}`), auditEndpoint)).items.length
     const mine = `token_name=manager58&since=${since}`

@@ -112,6 +112,23 @@ describeBothStacks(
       expect(await looks(userId)).toEqual([])
     })
 
+    test('a role is given to somebody who is known, and not to an id that nobody has', async () => {
+      const give = (userId: string, role: 'volunteer' | null) =>
+        stack.fetch('/api/event/admin/roles', {
+          method: 'POST',
+          headers: admin('owner'),
+          body: JSON.stringify({ user_id: userId, role }),
+        })
+      const [pending, written, nobody] = [newPilgrimId(), newPilgrimId(), newPilgrimId()]
+      await checkIn(stack, pending)
+      await post(stack, 'user/sync', { user_id: written })
+      for (const userId of [pending, written]) expect((await give(userId, 'volunteer')).status).toBe(200)
+      for (const role of ['volunteer', null] as const)
+        expect(await sentenceOf(await give(nobody, role), 404, 'not-found')).toContain(nobody)
+      await sentenceOf(await show(nobody), 404, 'not-found')
+      expect(await looks(nobody)).toEqual([])
+    })
+
     test('an erasure removes the pilgrim from the audit log', async () => {
       const userId = newPilgrimId()
       await checkIn(stack, userId)

@@ -123,13 +123,25 @@ describeFlushHarness('last flush', (harness) => {
     await harness.db.sql`
       INSERT INTO line_events (webhook_event_id, received_at)
       VALUES ('old', ${at(MONTH_MS + 1)}::timestamptz), ('young', ${at(MONTH_MS - 1)}::timestamptz)`
+    await harness.db.sql`
+      INSERT INTO outbox (id, subject, payload, created_at) VALUES
+        (1001, 'x', '{"text": "never handled"}', ${at(MONTH_MS + 1)}::timestamptz),
+        (1002, 'x', '{}', ${at(MONTH_MS + 1)}::timestamptz), (1003, 'x', '{}', ${at(MONTH_MS - 1)}::timestamptz)`
+    await harness.db.sql`
+      INSERT INTO handled (event_id, subscriber, handled_at)
+      SELECT id, 's', ${at(MONTH_MS + 1)}::timestamptz FROM outbox WHERE id IN (1002, 1003)`
     await deleteExpired(harness.db, harness.nowMs + 1)
     expect(await lastFlushMs(harness.db, harness.kv.partitions)).toBe(before)
     // The locked partition still has its last success; the others have only today's.
     expect(await harness.db.sql`SELECT FROM flushes`).toHaveLength(harness.kv.partitions)
     const ids = await harness.db.sql<{ id: string }[]>`SELECT webhook_event_id AS id FROM line_events`
     expect(ids.map(({ id }) => id)).toEqual(['young'])
-    await harness.db.sql`TRUNCATE line_events`
+    const events = await harness.db.sql<{ id: number }[]>`SELECT id FROM outbox`
+    expect(events.map(({ id }) => id)).toEqual([1003])
+    // While an event is there, it is told that it was handled.
+    const marks = await harness.db.sql<{ id: number }[]>`SELECT event_id AS id FROM handled`
+    expect(marks.map(({ id }) => id)).toEqual([1003])
+    await harness.db.sql`TRUNCATE line_events, outbox, handled`
   })
 
   test('can be read without the database, and without the kv', async () => {

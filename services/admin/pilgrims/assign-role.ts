@@ -1,6 +1,7 @@
 /** Roles of people. Assignments decide the audiences of messages, not access. */
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { z } from 'zod'
+import type { Writer } from '#shared/bus/outbox.ts'
 import { audit } from '#shared/security/audit-log.ts'
 import { type Operator, ROLE_LEVEL } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
@@ -12,22 +13,28 @@ import { roleAssignments } from '#shared/schema/operations.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { lockPersonUnlessErased, lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
+import { unknownPilgrim } from './audit-look.ts'
+import { isOnlyPending } from './only-pending.ts'
 
 /**
  * Assigns, changes or removes a role.
- * @throws Refusal 403 when the new or the former role is above the caller's own
+ * @throws Refusal 403 when the new or the former role is above the caller's own, 404 for an id that nobody has;
+ * KvUnavailable when only the buffer could know it
  */
 export async function assignRole(
-  { db, now }: ServiceContext,
+  context: ServiceContext,
   operator: Operator,
   { user_id: userId, role }: AssignRoleRequest,
   requestId: string,
 ): Promise<AssignRoleAnswer> {
+  const { db, now } = context
   const at = new Date(now())
+  const onlyPending = await isOnlyPending(context, userId)
   await db.orm.transaction(async (tx) => {
     // The check below needs a lock, and there may be no row to lock yet.
     await lockPerson(tx, userId)
     await lockPersonUnlessErased(tx, userId, at.getTime())
+    if (!onlyPending && !(await isKnown(tx, userId))) throw unknownPilgrim(userId)
     const mine = eq(roleAssignments.userId, userId)
     const [held] = await tx.select().from(roleAssignments).where(mine)
     for (const affected of [role, held === undefined ? null : Role.parse(held.role)])
@@ -52,6 +59,14 @@ export async function assignRole(
     )
   })
   return { userId, role }
+}
+
+/** Whether somebody with this id is a pilgrim or follows the bot. */
+async function isKnown(tx: Writer, userId: string): Promise<boolean> {
+  const found = await tx.execute(sql`
+    SELECT 1 FROM pilgrims WHERE user_id = ${userId}
+    UNION ALL SELECT 1 FROM followers WHERE user_id = ${userId}`)
+  return found.length > 0
 }
 
 const LIST = 'roles'

@@ -8,9 +8,9 @@ import type { SetParticipantRequest } from '#shared/contracts/reports.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
-import { isBeingErased } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { unknownPilgrim } from './audit-look.ts'
+import { isOnlyPending } from './only-pending.ts'
 
 /**
  * Sets the status, also of a pilgrim who is known only in the buffer. The same status again changes nothing.
@@ -26,9 +26,7 @@ export async function setUserStatus(
   const { db, kv, now } = context
   const nowMs = now()
   const mine = eq(pilgrims.userId, userId)
-  const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
-  const onlyPending =
-    stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
+  const onlyPending = await isOnlyPending(context, userId)
   await db.orm.transaction(async (tx) => {
     if (onlyPending) await ensurePilgrim(tx, userId, nowMs)
     const [held] = await tx.select().from(pilgrims).where(mine).for('update')

@@ -19,6 +19,7 @@ export interface Operators {
 /** Gives the role of a volunteer to the recipients of the messages about pauses. */
 export async function assignVolunteers(system: TestSystem): Promise<void> {
   for (const user_id of VOLUNTEERS) {
+    await system.stack.fetch('/api/event/user/sync', json({ user_id }))
     const init = json({ user_id, role: 'volunteer' }, admin('owner'))
     const response = await system.stack.fetch('/api/event/admin/roles', init)
     if (!response.ok) throw new Error(`no role is assigned: ${await response.text()}`)

@@ -46,7 +46,7 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   const router = createRouter(context)
   serve(router, context, submitFeedbackEndpoint, ({ body }) => submitFeedback(context, body))
   serve(router, context, listFeedbackEndpoint, ({ query, operator }) =>
-    listFeedback(context, query, operator !== null),
+    listFeedback(context, query, operator),
   )
   serve(router, context, feedbackStatusEndpoint, ({ query }) => readBoard(context, query))
   serve(router, context, updateFeedbackEndpoint, ({ operator, params, body, requestId }) =>

@@ -92,7 +92,9 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
 
 /** The endpoints by which pilgrims manage the keys of their tracker apps. */
 function serveTrackers(router: Router, context: ServiceContext): void {
-  serve(router, context, createTrackerEndpoint, ({ body }) => createTracker(context, body))
+  serve(router, context, createTrackerEndpoint, ({ body, request }) =>
+    createTracker(context, body, context.addressOf(request)),
+  )
   serve(router, context, listTrackersEndpoint, ({ query }) => listTrackers(context, query.user_id))
   serve(router, context, revokeTrackerEndpoint, ({ params, query }) =>
     revokeTracker(context, query.user_id, params.id),
@@ -104,7 +106,7 @@ function serveMaps(router: Router, context: ServiceContext, live: LivePositions)
   const { config, now } = context
   const publicMap = new PublicMap(live, config.mapCrowd, now)
   const showMap = createMap(context, live, publicMap)
-  serve(router, context, dataEndpoint, ({ query, operator }) => showMap(query, operator !== null))
+  serve(router, context, dataEndpoint, ({ query, operator }) => showMap(query, operator))
   const followers = new FollowersMap(context, publicMap)
   serve(router, context, mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
   const showRoute = createRouteAnswer(config)

@@ -1,7 +1,7 @@
 /** Feedback: reports, the public board, and screenshots. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { HttpsUrl, page, PageQuery, text, Time, UserId } from './fields.ts'
+import { HIDDEN_ID, HttpsUrl, page, PageQuery, text, Time, UserId } from './fields.ts'
 
 export const FeedbackStatus = z.enum(['new', 'triaging', 'fixing', 'fixed', 'wontfix'])
 export type FeedbackStatus = z.infer<typeof FeedbackStatus>
@@ -61,7 +61,7 @@ export const BoardCounts = z.object({
 
 /** The operators' form of an item. */
 export const FeedbackItem = BoardItem.extend({
-  userId: UserId.nullable(),
+  userId: UserId.nullable().describe(HIDDEN_ID),
   display_name: z.string().nullable(),
   screenshot_url: z.string().nullable(),
   device_info: z.string().nullable(),

@@ -65,6 +65,10 @@ export const UserId = z
   .refine(isUserId, { error: USER_ID_RULE })
 export type UserId = z.infer<typeof UserId>
 
+/** Describes an id in what volunteers read. */
+export const HIDDEN_ID =
+  'With open identity a volunteer is not told an id that an app made, because it opens the pilgrim’s own data'
+
 /** Field names under which existing phone clients send the user id. */
 export const USER_ID_ALIASES = ['user_id', 'userId', 'line_user_id'] as const
 

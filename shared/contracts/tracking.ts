@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { fastCheckIn, fastTrackSync } from './fast-validation.ts'
-import { Instant, Latitude, Longitude, Time, UserId } from './fields.ts'
+import { HIDDEN_ID, Instant, Latitude, Longitude, Time, UserId } from './fields.ts'
 import { CheckIn, CheckInRequest, TrackBatch, TrackSyncRequest } from './gps-points.ts'
 
 /** Why a track point was rejected. The last three apply only to the track points of a check-in. */
@@ -101,7 +101,7 @@ export const LivePosition = z.object({
   recorded_at: Time.describe(
     'Without a token: a whole minute, the same for all pilgrims of a cell; each of them was seen then or later',
   ),
-  userId: UserId.optional().describe('With a token only'),
+  userId: UserId.optional().describe(`With a token only. ${HIDDEN_ID}`),
   display_name: z.string().nullish().describe('With a token only'),
 })
 export type LivePosition = z.infer<typeof LivePosition>

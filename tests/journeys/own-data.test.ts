@@ -1,6 +1,8 @@
 /** Pilgrims read, export and erase their own data; nobody else does. */
 import { expect, test } from 'bun:test'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import type { Role } from '#shared/contracts/fields.ts'
 import { ownErasureEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
@@ -17,6 +19,7 @@ import {
   syncTrack,
 } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -100,6 +103,40 @@ describeBothStacks('own data', (stack) => {
     expect(await json.text()).toContain(`"lat":${PLACE.lat}`)
     const gpx = await post(stack, 'me/export', { user_id: userId, format: 'gpx' })
     expect(await gpx.text()).toContain(`<wpt lat="${PLACE.lat}"`)
+  })
+
+  test('no answer tells a volunteer an id that opens a pilgrim’s own data', async () => {
+    const [own, known] = [appId(), newPilgrimId()]
+    for (const userId of [own, known]) {
+      await dataOf(await checkIn(stack, userId), checkInEndpoint)
+      await post(stack, 'user/sync', { user_id: userId, display_name: `Name of ${userId}` })
+      await post(stack, 'feedback', { user_id: userId, category: 'bug', description: `About ${userId}` })
+    }
+    const read = async (path: string, role: Role): Promise<string> =>
+      (await stack.fetch(path, { headers: admin(role) })).text()
+    const readable = ENDPOINTS.filter(
+      ({ method, access, path }) =>
+        method === 'GET' && (access === 'volunteer' || access === 'optional') && !path.includes(':'),
+    )
+    const idsIn = (text: string) => new Set([...text.matchAll(/"userId":"([^"]*)"/g)].map(([, id]) => id!))
+    const told = async (role: Role) => {
+      const texts = await Promise.all(readable.map(({ path }) => read(path, role)))
+      return idsIn(texts.join('\n'))
+    }
+    const telling = readable.map(({ path }) => path)
+    expect(telling).toContain('/api/event/data')
+    expect(telling).toContain('/api/event/feedback')
+    await until(async () => (await read('/api/event/data', 'manager')).includes(known), {
+      timeoutMs: 10_000,
+      what: 'the live map',
+    })
+    const [volunteer, manager] = [await told('volunteer'), await told('manager')]
+    expect([volunteer.has(own), volunteer.has(known)]).toEqual([false, true])
+    expect([manager.has(own), manager.has(known)]).toEqual([true, true])
+    for (const path of ['/api/event/data', '/api/event/feedback']) {
+      const answer = await read(path, 'volunteer')
+      expect(answer).toContain(`Name of ${own}`)
+    }
   })
 
   test('an erasure needs a confirmation, erases, and is in the audit log without the person', async () => {

@@ -65,7 +65,7 @@ export async function openScene(startMs: number, settings: Environment): Promise
   const map = createRouter(context)
   const publicMap = new PublicMap(live, config.mapCrowd, now)
   const showMap = createMap(context, live, publicMap)
-  serve(map, context, dataEndpoint, ({ query, operator }) => showMap(query, operator !== null))
+  serve(map, context, dataEndpoint, ({ query, operator }) => showMap(query, operator))
   const followers = new FollowersMap(context, publicMap)
   serve(map, context, mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
   return Object.assign(clock, {

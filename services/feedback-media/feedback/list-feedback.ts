@@ -10,6 +10,8 @@ import {
 } from '#shared/contracts/feedback.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/http/pagination.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import { maySeeId } from '#shared/security/expect-own-id.ts'
 import { feedback } from '#shared/schema/feedback.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
@@ -66,9 +68,14 @@ async function readPage<Item>(
   return pageOf(rows, limit, item, ({ id }) => encodeCursor(list, [id]))
 }
 
-/** Newest first. @param full true for operators */
-export const listFeedback = (context: ServiceContext, query: FeedbackQuery, full: boolean) =>
-  full ? readPage(context, 'feedback', query, feedbackItem) : readPage(context, 'board', query, boardItem)
+/** Newest first: in full for operators, or the public board. */
+export const listFeedback = (context: ServiceContext, query: FeedbackQuery, operator: Operator | null) =>
+  operator === null
+    ? readPage(context, 'board', query, boardItem)
+    : readPage(context, 'feedback', query, (row) => {
+        const isShown = row.userId === null || maySeeId(context.config, operator, row.userId)
+        return feedbackItem(isShown ? row : { ...row, userId: null })
+      })
 
 /** The board with the number of items of each status. */
 export async function readBoard(context: ServiceContext, query: FeedbackQuery) {

@@ -63,7 +63,7 @@ const Facts = ({ item }: { readonly item: Item }) => {
 }
 
 function From({ item: { userId, display_name } }: { readonly item: Item }) {
-  if (userId === null) return <>{words.value.feedback.anonymous}</>
+  if (userId === null) return <>{display_name ?? words.value.feedback.anonymous}</>
   if (level.value < MANAGER) return <>{display_name ?? userId}</>
   return (
     <button type="button" class="name-button" onClick={() => show('people', { person: userId })}>

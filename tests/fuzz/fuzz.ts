@@ -3,8 +3,8 @@ import { withoutReferences } from './references.ts'
 import fc from 'fast-check'
 import { admin, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
 import { newPushKeys } from '#tests/helpers/push-service.ts'
-import { newTracker } from '#tests/helpers/trackers.ts'
 import { bytesOf } from './bytes.ts'
+import { createExisting } from './existing.ts'
 import { UNFINISHED } from './framing.ts'
 import { declaredBy, faultOf } from './oracle.ts'
 import { type Description, type FuzzRequest, requests } from './requests.ts'
@@ -95,8 +95,7 @@ export async function fuzz(
     (await (await stack.fetch('/api/event/openapi.json')).json()) as Description,
   )
   const tokens = (['owner', 'manager', 'volunteer'] as const).map((role) => admin(role)['X-Admin-Token'])
-  const { key } = await newTracker(stack, 'fuzz-tracker')
-  const arbitrary = requests(document, { tokens, trackerKey: key })
+  const arbitrary = requests(document, { tokens, existing: await createExisting(stack) })
   const found = new Map<string, Finding>()
   const statuses = new Map<string, number>()
   const away: string[] = []

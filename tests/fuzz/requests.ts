@@ -1,11 +1,12 @@
 /** Generates requests to every endpoint from openapi.json: mostly valid, with some faults. */
 import fc from 'fast-check'
-import { KEYS, TIMES } from './edges.ts'
-import { hostileText, mutate, mutation, writeJson } from './json.ts'
+import { mutate, mutation, writeJson } from './json.ts'
 import { multipart, picture } from './pictures.ts'
-import { fromSchema, parameter, type Schema, userId } from './schema.ts'
+import { fromSchema, parameter, type Schema } from './schema.ts'
 import { lineEvents, push } from './messages.ts'
-import { tracker, trackerForm } from './trackers.ts'
+import { type Existing, existingValues } from './existing.ts'
+import { tracker, trackerForm, trackerQuery } from './trackers.ts'
+import { cursor, file, inUrl, queryKey } from './urls.ts'
 import { type Framing, framed, framing, isSound } from './framing.ts'
 
 export interface FuzzRequest {
@@ -40,71 +41,6 @@ export interface Description {
 /** Excluded operations, which would end the event for all later requests. */
 const LEFT_OUT = ['POST /api/event/admin/end-activity']
 
-const LISTS = [
-  'surveys',
-  'audit',
-  'roles',
-  'feedback',
-  'board',
-  'users:userId:asc',
-  'users:km:desc',
-  'users:last_seen:desc',
-]
-/** Forged cursors with the structure of real ones. */
-const cursor = fc
-  .tuple(
-    fc.constantFrom(...LISTS),
-    fc.array(fc.oneof(hostileText, fc.integer(), fc.double()), { maxLength: 3 }),
-  )
-  .map((parts) => Buffer.from(JSON.stringify(parts.flat())).toString('base64url'))
-
-const percent = (text: string): string =>
-  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
-const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
-/** A value in a URL: properly encoded, byte by byte, or as invalid UTF-8. */
-const inUrl = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
-  fc.oneof(
-    { weight: 12, arbitrary: value.map(encoded) },
-    { weight: 3, arbitrary: hostileText.map(encoded) },
-    { weight: 1, arbitrary: fc.constantFrom(...TIMES).map(encoded) },
-    { weight: 1, arbitrary: hostileText.map((text) => percent(text.slice(0, 300))) },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom(
-        '%',
-        '%zz',
-        '%ff',
-        '%00',
-        '%c0%af',
-        '%ed%a0%80',
-        '%u0041',
-        '+',
-        '%2f',
-        '%5c',
-      ),
-    },
-  )
-
-const file = fc.oneof(
-  userId.map((id) => `${id}.png`),
-  fc.constantFrom(
-    `${'a'.repeat(32)}.png`,
-    '.png',
-    'x',
-    '..png',
-    'x.PNG',
-    'x.png.png',
-    'x.png%00.jpg',
-    '%2e%2e.png',
-  ),
-)
-
-/** An unexpected parameter name. */
-const queryKey = fc.oneof(
-  fc.constantFrom(...KEYS, '%00', '%ed%a0%80', '', '%', '&', 'x'.repeat(3_000)),
-  hostileText.map((text) => encoded(text.slice(0, 300))),
-)
-
 const optional = (name: string, value: fc.Arbitrary<string>) =>
   fc.oneof(
     { weight: 3, arbitrary: fc.constant('') },
@@ -114,18 +50,23 @@ const optional = (name: string, value: fc.Arbitrary<string>) =>
     { weight: 1, arbitrary: fc.tuple(queryKey, value).map(([key, one]) => `${key}=${one}&${name}=${one}`) },
   )
 
-function targetOf(path: string, { parameters }: Operation, key: string): fc.Arbitrary<string> {
-  const value = ({ name, schema }: Operation['parameters'][number]) =>
-    name === 'key'
-      ? fc.oneof({ weight: 9, arbitrary: fc.constant(key) }, inUrl(parameter(name, schema)))
-      : inUrl(name === 'cursor' ? cursor : name === 'file' ? file : parameter(name, schema))
+function targetOf(path: string, { parameters }: Operation, existing: Existing): fc.Arbitrary<string> {
+  const value = ({ name, schema }: Operation['parameters'][number]) => {
+    const any = inUrl(name === 'cursor' ? cursor : name === 'file' ? file : parameter(name, schema))
+    const known = existingValues(existing, path, name)
+    return known.length === 0 ? any : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known) }, any)
+  }
   const inPath = parameters.filter((one) => one.in === 'path')
   const query = parameters.filter((one) => one.in === 'query')
   return fc
-    .tuple(fc.tuple(...inPath.map(value)), fc.tuple(...query.map((one) => optional(one.name, value(one)))))
-    .map(([values, pairs]) => {
+    .tuple(
+      fc.tuple(...inPath.map(value)),
+      fc.tuple(...query.map((one) => optional(one.name, value(one)))),
+      path.includes('/ingest/') ? fc.option(trackerQuery) : fc.constant(null),
+    )
+    .map(([values, pairs, sent]) => {
       const filled = inPath.reduce((at, { name }, i) => at.replace(`{${name}}`, () => values[i] || '_'), path)
-      const asked = pairs.filter(Boolean).join('&')
+      const asked = sent ?? pairs.filter(Boolean).join('&')
       return asked === '' ? filled : `${filled}?${asked}`
     })
 }
@@ -158,18 +99,22 @@ const TYPES = [
 function bodyOf(operation: string, { requestBody }: Operation): fc.Arbitrary<Body> {
   const schema = requestBody?.content['application/json']?.schema
   const form = requestBody?.content['application/x-www-form-urlencoded']?.schema
+  const asForm = typed('application/x-www-form-urlencoded', trackerForm)
   const known =
     schema !== undefined
-      ? typed(
-          'application/json',
-          json(
-            operation.endsWith('/push')
-              ? fc.oneof(push, fromSchema(schema))
-              : tracker(operation, fromSchema(schema)),
+      ? fc.oneof(
+          typed(
+            'application/json',
+            json(
+              operation.endsWith('/push')
+                ? fc.oneof(push, fromSchema(schema))
+                : tracker(operation, fromSchema(schema)),
+            ),
           ),
+          ...(form === undefined ? [] : [asForm]),
         )
       : form !== undefined
-        ? typed('application/x-www-form-urlencoded', trackerForm)
+        ? asForm
         : operation.endsWith('/webhook')
           ? typed('application/json', json(lineEvents))
           : requestBody !== undefined
@@ -199,19 +144,19 @@ function bodyOf(operation: string, { requestBody }: Operation): fc.Arbitrary<Bod
   )
 }
 
-/** Valid secrets. */
-export interface Secrets {
+/** What requests may know. */
+export interface Known {
   /** Of operators. */
   readonly tokens: readonly string[]
-  readonly trackerKey: string
+  readonly existing: Existing
 }
 
 /** Every kind of request to one operation. */
-function requestTo(method: string, path: string, operation: Operation, { tokens, trackerKey }: Secrets) {
+function requestTo(method: string, path: string, operation: Operation, { tokens, existing }: Known) {
   const name = `${method} ${path}`
   return fc
     .record({
-      target: targetOf(path, operation, trackerKey),
+      target: targetOf(path, operation, existing),
       body: bodyOf(name, operation),
       how: framing(tokens, operation.requestBody !== undefined),
     })
@@ -233,13 +178,13 @@ function requestTo(method: string, path: string, operation: Operation, { tokens,
 }
 
 /** Requests to every operation of the document with equal probability. */
-export function requests(document: Description, secrets: Secrets): fc.Arbitrary<FuzzRequest> {
+export function requests(document: Description, known: Known): fc.Arbitrary<FuzzRequest> {
   const all = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => [method.toUpperCase(), path, operation] as const),
   )
   return fc.oneof(
     ...all
       .filter(([method, path]) => !LEFT_OUT.includes(`${method} ${path}`))
-      .map(([method, path, operation]) => requestTo(method, path, operation, secrets)),
+      .map(([method, path, operation]) => requestTo(method, path, operation, known)),
   )
 }

@@ -23,7 +23,12 @@ export interface Schema {
   readonly format?: string
 }
 
-/** Mostly a new pilgrim (`fuzz-…`); sometimes one whom many requests name, or one whom messages reach. */
+/** Number of pilgrims of the app. */
+export const APP_IDS = 40
+/** An id as the app makes it, which opens its pilgrim's own data. */
+export const appId = (n: number): string => `w-${String(n).padStart(26, '0')}`
+
+/** Mostly a new pilgrim (`fuzz-…`); sometimes one whom many requests name, or whom messages reach, or of the app. */
 export const userId = fc.oneof(
   {
     weight: 3,
@@ -32,6 +37,7 @@ export const userId = fc.oneof(
       .map((n) => `fuzz-${n.toString(36)}`),
   },
   { weight: 1, arbitrary: fc.nat(30).map((n) => `shared-${n}`) },
+  { weight: 1, arbitrary: fc.nat(APP_IDS - 1).map(appId) },
   { weight: 1, arbitrary: fc.nat(5).map((n) => `U${String(n).padStart(32, '0')}`) },
 )
 

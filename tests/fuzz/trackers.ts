@@ -39,14 +39,26 @@ export const tracker = (operation: string, usual: fc.Arbitrary<unknown>): fc.Arb
       )
     : usual
 
-/** A form, with faults in its values. */
-export const trackerForm: fc.Arbitrary<Buffer> = fc
+const PARAMETERS = [
+  ...['lat', 'lon', 'lng', 'location', 'valid', 'timestamp', 'time'],
+  ...['speed', 'speed_ms', 'spd', 'spd_kph', 'accuracy', 'acc', 'altitude', 'alt', '__proto__', 'constructor'],
+]
+
+const parameters = fc
   .tuple(
     sent,
-    fc.option(fc.tuple(fc.constantFrom('lat', 'lon', 'timestamp', 'speed', 'location'), hostileText)),
+    fc.option(fc.tuple(fc.constantFrom(...PARAMETERS), hostileText)),
+    fc.option(fc.nat(3_000), { freq: 20 }),
   )
-  .map(([{ body, query }, fault]) => {
-    const form = new URLSearchParams(body ?? query ?? '')
+  .map(([{ body, query }, fault, more]) => {
+    const form = new URLSearchParams(query ?? (body?.startsWith('{') ? '' : body) ?? '')
     if (fault !== null) form.set(fault[0], fault[1])
-    return Buffer.from(form.toString())
+    for (let i = 0; i < (more ?? 0); i++) form.append(i.toString(36), '')
+    return form.toString()
   })
+
+/** A form, with faults in its values. */
+export const trackerForm: fc.Arbitrary<Buffer> = parameters.map((form) => Buffer.from(form))
+
+/** A query of a tracker app, with faults in its values. */
+export const trackerQuery: fc.Arbitrary<string> = parameters.map((query) => query.slice(0, 6_000))

@@ -85,13 +85,13 @@ describeOnServers('the time of a link', () => {
   test('a phone that sends without measure makes no long line', async () => {
     const userId = newAppId()
     const { id } = await createShare(at(MADE), { user_id: userId, live_hours: 6, show_name: false })
-    const count = 50_000
+    const count = 10_000
     const times = Array.from({ length: count }, (_, i) => MADE + Math.floor((i * 6 * 60 * MINUTE_MS) / count))
     // Each part of this line that is left out costs a look at all of the rest.
     await send(userId, times, (i) => 120.67 + ((i % 2 === 0 ? 1 : -1) * (count - i)) / count)
     const line = await lineAt(times.at(-1)!, id)
     expect(line.length).toBeLessThanOrEqual(6 * 60 * 4 + 1)
-    expect(line.at(-1)).toBe(times.at(-1)!)
+    expect(line.at(-1)).toBe(times.at(-1))
   })
 
   test('a link works for 180 days, and then it is gone: page, card, list and changes', async () => {

@@ -19,7 +19,11 @@ export async function createExisting(stack: TestStack): Promise<Existing> {
   const [trackers, shares]: [string[], string[]] = [[], []]
   for (let i = 0; i < APP_IDS; i++) {
     const user_id = appId(i)
-    const points = [0, 1, 2].map((k) => ({ lat: 24 + k * 1e-3, lng: 120.6, timestamp: Date.now() - k * 60_000 }))
+    const points = [0, 1, 2].map((k) => ({
+      lat: 24 + k * 1e-3,
+      lng: 120.6,
+      timestamp: Date.now() - k * 60_000,
+    }))
     await post(stack, 'track/sync', { user_id, points })
     const live_hours = i % 2 === 0 ? 240 : null
     const share = await post(stack, 'shares', { user_id, live_hours, show_name: i % 3 === 0 })

@@ -41,7 +41,18 @@ export const tracker = (operation: string, usual: fc.Arbitrary<unknown>): fc.Arb
 
 const PARAMETERS = [
   ...['lat', 'lon', 'lng', 'location', 'valid', 'timestamp', 'time'],
-  ...['speed', 'speed_ms', 'spd', 'spd_kph', 'accuracy', 'acc', 'altitude', 'alt', '__proto__', 'constructor'],
+  ...[
+    'speed',
+    'speed_ms',
+    'spd',
+    'spd_kph',
+    'accuracy',
+    'acc',
+    'altitude',
+    'alt',
+    '__proto__',
+    'constructor',
+  ],
 ]
 
 const parameters = fc

@@ -11,7 +11,5 @@ export async function isOnlyPending(
 ): Promise<boolean> {
   const mine = eq(pilgrims.userId, userId)
   const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
-  return (
-    stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
-  )
+  return stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
 }

@@ -84,13 +84,14 @@ export async function openTestStackOn(
   { settings = {}, settingsOf = () => ({}), replicas = 2 }: RealOptions,
   stores: Stores,
 ): Promise<RealTestStack> {
-  const data = await newDirectory('stack')
+  const [data, map] = await Promise.all([newDirectory('stack'), newDirectory('map')])
   const env = {
     ...SETTINGS,
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
     NATS_URL: stores.natsUrl,
     EVENT_DATA_DIR: data,
+    EVENT_MAP_DIR: map,
     ...settings,
   }
   const names = [...ServiceName.options, ...Array<ServiceName>(replicas - 1).fill('tracking')]
@@ -114,6 +115,7 @@ export async function openTestStackOn(
     caddyfile: join(ROOT, 'Caddyfile'),
     env: {
       PAGES_DIR: await builtPages(env),
+      MAP_DIR: map,
       PRIMARY_HOST: 'localhost',
       ALIAS_HOST: '127.0.0.1',
       TRACKING_DISCOVERY: 'list',

@@ -10,13 +10,15 @@ import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { PublicMap } from '../public-map.ts'
-import { deltaOf } from './delta.ts'
+import { Answers } from './answers.ts'
 import { type Snapshot, makeSnapshot, staleSnapshot } from './make-snapshot.ts'
-import { Prepared } from '#shared/http/prepared-response.ts'
+import { writeMapFiles } from './map-files.ts'
 
 const EDITION_MS = 10_000
 /** Snapshots that a delta may start from: five minutes. */
 const KEPT = 30
+/** Versions that files tell the changes since: two minutes. A page that was away for longer asks tracking. */
+const FILED = 12
 /** The number is that of the form: a release with another one reads none of these snapshots. */
 const KEY = 'event-map-1'
 const EDITION_TTL_MS = 60_000
@@ -32,12 +34,14 @@ type Context = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'now' | 'log'>
 
 export class FollowersMap {
   #last: Snapshot | null = null
-  /** Versions of the last minutes, oldest first. */
+  #answers: Answers | null = null
+  /** Versions of the last minutes, oldest first. A stale one is missing: each replica has its own. */
   readonly #kept = new Map<number, EventMap>()
-  /** The bodies of the current snapshot by the version that they start from; null: the whole. */
-  readonly #bodies = new Map<number | null, Prepared>()
   #timer: Timer | undefined
   #refreshing: Promise<void> | null = null
+  #writing: Promise<void> | null = null
+  /** Whether the last files could not be written. */
+  #isUnwritable = false
 
   constructor(
     private readonly context: Context,
@@ -53,12 +57,14 @@ export class FollowersMap {
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#refreshing
+    await this.#writing
   }
 
   /** The map, or what has changed since a version. @throws Refusal 503 before the first snapshot */
   answer(request: Request, since: number | undefined): Response {
-    const body = this.#bodies.get(since ?? null) ?? this.#prepare(since ?? null)
-    return body.respond(request, CACHE)
+    if (this.#answers === null)
+      throw unavailable('The map is not known yet. Please try again in a moment.', 2)
+    return this.#answers.since(since).respond(request, CACHE)
   }
 
   /** Takes over the snapshot of now. Concurrent calls share one refresh. */
@@ -67,19 +73,6 @@ export class FollowersMap {
       this.#refreshing = null
     })
     return this.#refreshing
-  }
-
-  #prepare(since: number | null): Prepared {
-    const map = this.#last?.map
-    if (map === undefined) throw unavailable('The map is not known yet. Please try again in a moment.', 2)
-    const whole = this.#bodies.getOrInsertComputed(null, () => prepared(map))
-    const from = since === null ? undefined : this.#kept.get(since)
-    if (from === undefined) return whole
-    const delta = prepared(deltaOf(from, map))
-    // A crowd that has moved as a whole is told shorter as a whole.
-    const shorter = delta.size < whole.size ? delta : whole
-    this.#bodies.set(since, shorter)
-    return shorter
   }
 
   async #refresh(): Promise<void> {
@@ -97,13 +90,31 @@ export class FollowersMap {
 
   #publish(snapshot: Snapshot): void {
     const { map } = snapshot
+    const isStale = map.stale.includes('crowd')
     this.#last = snapshot
-    this.#kept.set(map.version, map)
+    if (!isStale) this.#kept.set(map.version, map)
     for (const version of this.#kept.keys()) {
       if (this.#kept.size <= KEPT) break
       this.#kept.delete(version)
     }
-    this.#bodies.clear()
+    this.#answers = new Answers(map, this.#kept)
+    const { mapDir } = this.context.config
+    if (mapDir !== '') this.#writing ??= this.#write(mapDir, map.version, isStale, this.#answers)
+  }
+
+  /** Writes the files of a version, beside everything else. */
+  async #write(dir: string, version: number, isStale: boolean, answers: Answers): Promise<void> {
+    try {
+      await writeMapFiles(dir, { version, isStale, answers: answers.latest(FILED) })
+      this.#isUnwritable = false
+    } catch (error) {
+      // Told once. Without files the proxy asks tracking, and the next version is written in ten seconds.
+      if (!this.#isUnwritable)
+        this.context.log.error('writing the files of the map failed', errorFields(error))
+      this.#isUnwritable = true
+    } finally {
+      this.#writing = null
+    }
   }
 
   /** The snapshot that all replicas share; the one that gets the lock makes it. */
@@ -130,8 +141,6 @@ export class FollowersMap {
     throw unavailable('The map is being made.')
   }
 }
-
-const prepared = (data: unknown): Prepared => new Prepared(JSON.stringify({ ok: true, data }))
 
 const parsed = (json: string | null): Snapshot | null =>
   json === null ? null : (JSON.parse(json) as Snapshot)

@@ -1,0 +1,121 @@
+/**
+ * The answers of `GET map` as files, which the proxy serves by itself (proxy/map.caddy), so that viewers cost tracking
+ * nothing. Several replicas may write into one folder at once.
+ *
+ * - `made-<version>/`: one version, whole and complete before it has this name. `map.json` is the whole map, and
+ *   `map<since>.json` what has changed since a version; each also compressed (`.br`, `.zst`, `.gz`).
+ * - `at-<slot>`: a link to the version that is served in these ten seconds of the clock. A version gets the slots of its
+ *   next 40 s and no more. So when all replicas have stopped, were killed or cannot write, the proxy finds no file soon
+ *   after, and nobody has to remove one that another replica needs.
+ */
+import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Prepared } from '#shared/http/prepared-response.ts'
+
+/** Slots that a version is served in: its own ten seconds, and three more. */
+const SLOTS = 4
+/** Older versions are in no slot of now, and no request reads them any more. */
+const KEPT = SLOTS + 2
+/** A folder that a killed process has not completed is deleted after this time. */
+const ABANDONED_MS = 60_000
+
+const ENDINGS = { identity: '', br: '.br', zstd: '.zst', gzip: '.gz' } as const
+
+export interface Edition {
+  readonly version: number
+  /** The crowd is an earlier one, as this replica knows it; another one may know better. */
+  readonly isStale: boolean
+  /** Answers by the version that they start from; undefined: the whole. */
+  readonly answers: Iterable<readonly [since: number | undefined, answer: Prepared]>
+}
+
+/**
+ * Writes the files of a version, unless another replica has written them.
+ * @param dir an existing folder
+ * @throws Error of the file system
+ */
+export async function writeMapFiles(dir: string, { version, isStale, answers }: Edition): Promise<void> {
+  const name = `made-${version}${isStale ? '-stale' : ''}`
+  if (await exists(join(dir, name))) return
+  const fresh = join(dir, `new-${crypto.randomUUID()}`)
+  try {
+    await mkdir(fresh)
+    // A service's own files are private, but the proxy is another user.
+    await chmod(fresh, 0o755)
+    for (const [since, answer] of answers) await writeAnswer(join(fresh, `map${since ?? ''}.json`), answer)
+    if (!(await renameUnlessThere(fresh, join(dir, name)))) return
+    for (let slot = version; slot < version + SLOTS; slot++) await link(dir, slot, name, isStale)
+  } finally {
+    await rm(fresh, { recursive: true, force: true })
+  }
+  await removeOver(dir, version - KEPT)
+}
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? ''
+
+/** Writes the compressed forms first: the original makes them visible. */
+async function writeAnswer(file: string, answer: Prepared): Promise<void> {
+  for (const [encoding, bytes] of await answer.forms()) {
+    const path = `${file}${ENDINGS[encoding]}`
+    await writeFile(path, bytes)
+    await chmod(path, 0o644)
+  }
+}
+
+/** @returns whether it was renamed; another replica may have been faster */
+async function renameUnlessThere(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to)
+    return true
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) return false
+    throw error
+  }
+}
+
+/** A stale version only gets slots that no other version has. */
+async function link(dir: string, slot: number, name: string, isStale: boolean): Promise<void> {
+  const path = join(dir, `at-${slot}`)
+  if (!isStale) {
+    const temporary = join(dir, `new-${crypto.randomUUID()}`)
+    await symlink(name, temporary)
+    await rename(temporary, path)
+    return
+  }
+  try {
+    await symlink(name, path)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** Removes versions and slots before this one, and what was left behind. */
+async function removeOver(dir: string, before: number): Promise<void> {
+  for (const entry of await readdir(dir)) {
+    const path = join(dir, entry)
+    const number = /^(?:made|at)-(\d+)/.exec(entry)?.[1]
+    const isOver =
+      number === undefined ? entry.startsWith('new-') && (await isAbandoned(path)) : Number(number) < before
+    if (isOver) await rm(path, { recursive: true, force: true })
+  }
+}
+
+async function isAbandoned(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).mtimeMs < Date.now() - ABANDONED_MS
+  } catch (error) {
+    // Its replica has just completed it.
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
+}

@@ -1,8 +1,6 @@
-/** A map of cells for operators: it paints, moves, and tells what it shows. The public map's modules do the drawing. */
-import type { Mark } from '../../design/marks.tsx'
-import { listenToGestures } from '../../map/gestures.ts'
-import { MovingMarks, type Places } from '../../map/marks-on-map.ts'
-import { Painter, type Scene } from '../../map/painter.ts'
+/** A map of cells for operators: it tells what it shows. The public map's modules do the drawing. */
+import { MapFrame } from '../../map/map-frame.ts'
+import type { Scene } from '../../map/painter.ts'
 import {
   type Bounds,
   type Camera,
@@ -11,7 +9,6 @@ import {
   type Size,
   worldX,
   worldY,
-  zoomed,
 } from '../../map/projection.ts'
 
 const FIT_ZOOM = 14
@@ -37,96 +34,27 @@ export interface CrowdCameraOptions {
 const degreesX = (x: number): number => x * 360 - 180
 const degreesY = (y: number): number => (Math.atan(Math.exp((0.5 - y) * 2 * Math.PI)) * 360) / Math.PI - 90
 
-export class CrowdCamera {
-  readonly #painter: Painter
-  readonly #marks: MovingMarks
-  readonly #stopping = new AbortController()
-  readonly #observer: ResizeObserver
-  #camera: Camera = { x: 0.836, y: 0.431, zoom: 7 }
-  #size: Size = { width: 0, height: 0 }
-  #bounds: Bounds | null = null
-  /** Whether the operator has moved the map; until then it shows everything. */
-  #moved = false
+export class CrowdCamera extends MapFrame {
+  #bounds: Bounds = LAND
 
   constructor(
-    private readonly frame: HTMLElement,
+    frame: HTMLElement,
     private readonly options: CrowdCameraOptions,
   ) {
-    const world = frame.querySelector<HTMLElement>('.world')!
-    const canvas = (name: string) => world.querySelector<HTMLCanvasElement>(`canvas.${name}`)!
-    const elements = [...world.querySelectorAll<HTMLElement>('[data-mark]')]
-    this.#marks = new MovingMarks(new Map(elements.map((one) => [one.dataset.mark as Mark, one])))
-    this.#painter = new Painter(
-      { ground: canvas('ground'), crowd: canvas('crowd'), names: canvas('names'), world },
-      this.#camera,
-      options.scene,
-      (painted, size) => this.#painted(painted, size),
-    )
-    this.#observer = new ResizeObserver(() => this.#resized())
-    this.#observer.observe(frame)
-    listenToGestures(
-      frame,
-      {
-        camera: () => this.#camera,
-        move: (camera, moving) => this.#move(camera, moving),
-        tap: () => undefined,
-      },
-      this.#stopping.signal,
-    )
-  }
-
-  stop(): void {
-    this.#stopping.abort()
-    this.#observer.disconnect()
-    this.#painter.stop()
-    this.#marks.stop()
-  }
-
-  update(scene: Scene): void {
-    this.#painter.update(scene)
-  }
-
-  recolour(): void {
-    this.#painter.recolour()
-  }
-
-  marks(places: Places): void {
-    this.#marks.move(places)
-  }
-
-  zoom(by: number): void {
-    this.#move(zoomed(this.#camera, by), false)
+    super(frame, { camera: { x: 0.836, y: 0.431, zoom: 7 }, scene: options.scene })
   }
 
   /** Everything that is to be seen; shown at once unless the operator has moved the map. */
-  fit(bounds: Bounds | null): void {
-    this.#bounds = bounds
-    if (!this.#moved) this.showAll()
+  show(bounds: Bounds | null): void {
+    this.#bounds = bounds ?? LAND
+    this.refit()
   }
 
-  showAll(): void {
-    this.#moved = false
-    if (this.#size.width === 0) return
-    this.#camera = fitting(this.#bounds ?? LAND, this.#size, INSETS, FIT_ZOOM)
-    this.#painter.move(this.#camera, false)
+  protected override home(size: Size): Camera {
+    return fitting(this.#bounds, size, INSETS, FIT_ZOOM)
   }
 
-  #resized(): void {
-    this.#size = { width: this.frame.clientWidth, height: this.frame.clientHeight }
-    this.#painter.resize(this.#size)
-    if (this.#moved) this.#painter.move(this.#camera, false)
-    else this.showAll()
-  }
-
-  #move(camera: Camera, moving: boolean): void {
-    this.#moved ||=
-      camera.x !== this.#camera.x || camera.y !== this.#camera.y || camera.zoom !== this.#camera.zoom
-    this.#camera = camera
-    this.#painter.move(camera, moving)
-  }
-
-  #painted(painted: Camera, size: Size): void {
-    this.#marks.painted(painted, size)
+  protected override painted(painted: Camera, size: Size): void {
     const scale = scaleOf(painted.zoom)
     this.options.onPainted((lng, lat) => ({
       x: size.width / 2 + (worldX(lng) - painted.x) * scale,

@@ -98,7 +98,7 @@ export function CrowdMap(props: CrowdMapProps) {
   useEffect(() => {
     if (fits.current >= (keep ? 1 : FITS)) return
     if (cells.length > 0) fits.current++
-    camera.current?.fit(extentOf(cells, way, latest.current ?? NO_DOTS))
+    camera.current?.show(extentOf(cells, way, latest.current ?? NO_DOTS))
   }, [camera, cells, way, base.route, keep])
   useEffect(() => camera.current?.marks(marks ?? {}), [camera, marks])
   return (
@@ -135,7 +135,7 @@ const Controls = ({ camera }: { readonly camera: () => CrowdCamera | null }) => 
     <Button icon label="−" onClick={() => camera()?.zoom(-1)}>
       −
     </Button>
-    <Button icon label={words.value.now.showAll} onClick={() => camera()?.showAll()}>
+    <Button icon label={words.value.now.showAll} onClick={() => camera()?.follow()}>
       <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
         <path d="M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5" />
       </svg>

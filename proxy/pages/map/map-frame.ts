@@ -1,0 +1,125 @@
+/** A map in an element of a page: it paints, moves, and shows what its page wants until the reader moves it. */
+import type { Mark } from '../design/marks.tsx'
+import { listenToGestures } from './gestures.ts'
+import { MovingMarks, type Places } from './marks-on-map.ts'
+import { Painter, type Scene } from './painter.ts'
+import { type Camera, type Size, zoomed } from './projection.ts'
+
+export interface MapFrameOptions {
+  readonly camera: Camera
+  readonly scene: Scene
+  /** A display on a wall has nobody who moves the map. */
+  readonly still?: boolean
+}
+
+export abstract class MapFrame {
+  readonly #painter: Painter
+  readonly #marks: MovingMarks
+  readonly #stopping = new AbortController()
+  readonly #observer: ResizeObserver
+  #camera: Camera
+  #size: Size = { width: 0, height: 0 }
+  /** The reader has moved the map. */
+  #isMoved = false
+
+  /** @param frame holds an element `.world` with the canvases `ground`, `crowd` and `names`, and elements with `data-mark` */
+  constructor(
+    protected readonly frame: HTMLElement,
+    { camera, scene, still = false }: MapFrameOptions,
+  ) {
+    const world = frame.querySelector<HTMLElement>('.world')!
+    const canvas = (name: string) => world.querySelector<HTMLCanvasElement>(`canvas.${name}`)!
+    const elements = [...world.querySelectorAll<HTMLElement>('[data-mark]')]
+    this.#camera = camera
+    this.#marks = new MovingMarks(new Map(elements.map((one) => [one.dataset['mark'] as Mark, one])))
+    this.#painter = new Painter(
+      { ground: canvas('ground'), crowd: canvas('crowd'), names: canvas('names'), world },
+      camera,
+      scene,
+      (painted, size) => {
+        this.#marks.painted(painted, size)
+        this.painted(painted, size)
+      },
+    )
+    this.#observer = new ResizeObserver(() => {
+      this.#size = { width: frame.clientWidth, height: frame.clientHeight }
+      this.#painter.resize(this.#size)
+      this.refit()
+    })
+    this.#observer.observe(frame)
+    if (!still)
+      listenToGestures(
+        frame,
+        {
+          camera: () => this.#camera,
+          move: (camera, moving) => this.look(camera, moving),
+          tap: (x, y) => this.tapped(x, y),
+        },
+        this.#stopping.signal,
+      )
+  }
+
+  /** Where the map looks by itself. */
+  protected abstract home(size: Size): Camera
+
+  /** A tap that moved nothing, in CSS pixels from the centre. */
+  protected tapped(_x: number, _y: number): void {}
+
+  /** Every movement, before anything is painted. */
+  protected moved(_camera: Camera): void {}
+
+  /** The pictures were painted: what stands over them is placed anew. */
+  protected painted(_camera: Camera, _size: Size): void {}
+
+  get camera(): Camera {
+    return this.#camera
+  }
+
+  stop(): void {
+    this.#stopping.abort()
+    this.#observer.disconnect()
+    this.#painter.stop()
+    this.#marks.stop()
+  }
+
+  update(scene: Scene): void {
+    this.#painter.update(scene)
+  }
+
+  recolour(): void {
+    this.#painter.recolour()
+  }
+
+  marks(places: Places): void {
+    this.#marks.move(places)
+  }
+
+  zoom(by: number): void {
+    this.look(zoomed(this.#camera, by))
+  }
+
+  /** The reader looks somewhere; the map does not move by itself any more. @param moving more movement follows */
+  look(camera: Camera, moving = false): void {
+    const { x, y, zoom } = this.#camera
+    this.#isMoved ||= camera.x !== x || camera.y !== y || camera.zoom !== zoom
+    this.#move(camera, moving)
+  }
+
+  /** The map moves by itself again. */
+  follow(): void {
+    this.#isMoved = false
+    this.refit()
+  }
+
+  /** What the map shows by itself may be somewhere else. */
+  refit(): void {
+    if (this.#isMoved || this.#size.width === 0) return
+    this.#move(this.home(this.#size), false)
+  }
+
+  #move(camera: Camera, moving: boolean): void {
+    this.#camera = camera
+    this.#painter.move(camera, moving)
+    this.moved(camera)
+  }
+}

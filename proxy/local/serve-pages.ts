@@ -2,7 +2,9 @@
 import { matchesEtag } from '#shared/http/etag.ts'
 import { buildPages, type PageSettings, type Site } from '../pages/build/build-pages.ts'
 import { compress, type Encoding, ENCODINGS } from '../pages/build/compress.ts'
+import { type MapTiles, mapTilesOf } from '../pages/build/map-tiles.ts'
 import { cacheControlOf, PAGES, policyOf } from '../pages/pages.ts'
+import { partOf } from './byte-range.ts'
 
 interface Stored {
   readonly bytes: Uint8Array
@@ -37,6 +39,7 @@ export function pageServer(
   settings: PageSettings,
 ): (request: Request, path: string) => Promise<Response | null> {
   let site: Promise<Site> | undefined
+  let tiles: Promise<MapTiles | null> | undefined
   const stored = new Map<string, Stored>()
 
   const find = async (path: string): Promise<Stored | null> => {
@@ -57,6 +60,10 @@ export function pageServer(
   }
 
   return async (request, path) => {
+    if (path.endsWith('.pmtiles')) {
+      const archive = await (tiles ??= mapTilesOf(settings))
+      return archive?.path === path ? answerTiles(request, archive) : null
+    }
     const found = await find(path)
     if (found !== null) return answer(request, path, found)
     const isFolder = (await find(`${path}/`)) !== null
@@ -64,7 +71,8 @@ export function pageServer(
   }
 }
 
-function answer(request: Request, path: string, { bytes, etag, type, forms }: Stored): Response {
+/** The headers of a file; or the refusal of a method. */
+function headersOf(request: Request, path: string, etag: string): Headers | Response {
   const requestId = request.headers.get('x-request-id') ?? ''
   const headers = new Headers({
     'X-Request-Id': /^[\w.:-]{1,64}$/.test(requestId) ? requestId : crypto.randomUUID(),
@@ -77,6 +85,18 @@ function answer(request: Request, path: string, { bytes, etag, type, forms }: St
   headers.set('Content-Security-Policy', policyOf(path))
   headers.set('Cache-Control', cacheControlOf(path))
   headers.set('ETag', etag)
+  return headers
+}
+
+/** The archive of map tiles, of which browsers ask for parts. */
+async function answerTiles(request: Request, { path, file }: MapTiles): Promise<Response> {
+  const headers = headersOf(request, path, `"${path.slice(path.lastIndexOf('-') + 1)}"`)
+  return headers instanceof Response ? headers : partOf(request, Bun.file(file), headers)
+}
+
+function answer(request: Request, path: string, { bytes, etag, type, forms }: Stored): Response {
+  const headers = headersOf(request, path, etag)
+  if (headers instanceof Response) return headers
   headers.set('Vary', 'Accept-Encoding')
   if (matchesEtag(request, etag)) return new Response(null, { status: 304, headers })
   headers.set('Content-Type', type)

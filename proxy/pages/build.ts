@@ -4,6 +4,7 @@ import { environment, readConfig } from '#shared/config/config.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 import { buildPages } from './build/build-pages.ts'
+import { mapTilesOf } from './build/map-tiles.ts'
 import { writeSite } from './build/write-site.ts'
 
 const USAGE = `Builds the pages into a folder, hashed and compressed, for Caddy to serve. The event's name comes from EVENT_NAME.
@@ -15,8 +16,9 @@ The embedded run (bun start) builds them by itself.`
 if (import.meta.main) {
   const { values } = readCommandLine(USAGE, { to: { type: 'string', default: './data/pages' } })
   try {
-    const site = await buildPages(readConfig(environment()))
-    writeSite(site, resolve(values.to))
+    const config = readConfig(environment())
+    const site = await buildPages(config)
+    writeSite(site, resolve(values.to), await mapTilesOf(config))
     console.log(`${site.size} files are in ${values.to}.`)
   } catch (error) {
     console.error(describeError(error))

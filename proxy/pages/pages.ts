@@ -20,6 +20,8 @@ export interface PageEntry {
   readonly preload?: readonly string[]
   /** Data files that the page loads, by the names of build/data-files.ts. */
   readonly data?: readonly string[]
+  /** It offers a detailed map where the event has tiles for one. */
+  readonly detailedMap?: boolean
   /** Directives that differ from {@link POLICY}. proxy/pages.caddy must have the same; a test compares them. */
   readonly policy?: Readonly<Record<string, string>>
 }
@@ -33,6 +35,9 @@ export const PAGES: readonly PageEntry[] = [
     offline: true,
     app: { display: 'standalone', shortName: '%s' },
     data: ['counties', 'towns'],
+    detailedMap: true,
+    // Tiles need a network anyway.
+    onlineOnly: ['draw-tiles'],
   },
   {
     folder: 'console',

@@ -7,6 +7,7 @@ import { parseTokens } from './admin-tokens.ts'
 import { readArea } from './read-area.ts'
 import { parseOrigins } from './origins.ts'
 import { readPush } from './read-push.ts'
+import { readMapTiles } from './read-map-tiles.ts'
 import { readRoute } from './read-route.ts'
 import { type Environment, resolveFiles } from './resolve-files.ts'
 import { timeZone } from './time-zone.ts'
@@ -56,6 +57,7 @@ const Settings = z.object({
   EVENT_ENDS_AT: z.iso.datetime({ offset: true }).optional(),
   EVENT_AREA: z.string().default(''),
   EVENT_ROUTE: z.string().default(''),
+  EVENT_MAP_TILES: z.string().default(''),
   EVENT_ADMIN_TOKEN: secret,
   EVENT_MANAGER_TOKEN: secret,
   EVENT_VOLUNTEER_TOKEN: secret,
@@ -179,14 +181,19 @@ const lineOf = (s: Parsed) => ({
   dataApiBaseUrl: s.LINE_DATA_API_BASE_URL,
 })
 
+const readFiles = (s: Parsed, faults: string[]) => ({
+  area: readArea(s.EVENT_AREA, faults),
+  ...readRoute(s.EVENT_ROUTE, faults),
+  mapTiles: readMapTiles(s.EVENT_MAP_TILES, faults),
+})
+
 /** Parses an environment into the configuration. @throws ConfigError naming every fault */
 export function readConfig(env: Environment) {
   const faults: string[] = []
   const s = parseSettings(resolveFiles(SETTING_NAMES, env, faults), faults)
   const tokens = parseTokens(s, faults)
   const corsOrigins = parseOrigins(s.EVENT_CORS_ORIGINS, faults)
-  const area = readArea(s.EVENT_AREA, faults)
-  const { route, stations } = readRoute(s.EVENT_ROUTE, faults)
+  const files = readFiles(s, faults)
   if (s.EVENT_ENV === 'production' && !s.LINE_CHANNEL_SECRET)
     faults.push('LINE_CHANNEL_SECRET: is required in production; without it anyone could send webhook events')
   if (s.EVENT_IDENTITY === 'line' && !s.LINE_LOGIN_CHANNEL_ID)
@@ -216,9 +223,7 @@ export function readConfig(env: Environment) {
     maxAgeMs: s.EVENT_MAX_AGE_DAYS * 86_400_000,
     flushMs: s.EVENT_FLUSH_SECONDS * 1_000,
     bodyBytes: s.EVENT_BODY_BYTES,
-    area,
-    route,
-    stations,
+    ...files,
     tokens,
     buffer: bufferOf(s),
     limits: limitsOf(s),

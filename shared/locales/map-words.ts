@@ -24,7 +24,11 @@ export interface MapWords {
   readonly farther: string
   readonly showProcession: string
   readonly showRoute: string
-  readonly fullScreen: string
+  readonly detailed: string
+  /** The browser can not draw the detailed map. */
+  readonly detailedUnsupported: string
+  /** The detailed map could not be loaded. */
+  readonly detailedAway: string
   /** Source of the map's data. */
   readonly source: string
 
@@ -44,14 +48,13 @@ export interface MapWords {
   readonly me: string
   readonly whereAmI: string
   readonly meToProcession: (km: string) => string
+  readonly meDenied: string
   readonly meUnknown: string
   readonly mePrivate: string
 
   readonly stations: string
-  readonly station: string
   readonly myStation: string
   readonly chooseStation: string
-  readonly noStation: string
   readonly frontAt: (time: string) => string
   readonly middleAt: (time: string) => string
   /** Two sentences about the same station. */
@@ -84,5 +87,4 @@ export interface MapWords {
   readonly tooOld: string
   readonly ago: (minutes: number) => string
   readonly crowdStale: string
-  readonly back: string
 }

@@ -36,6 +36,8 @@ export interface ShareWords {
   readonly distanceTo: (km: string) => string
   readonly openMap: string
   readonly mapAlt: string
+  /** Source of the map's data. */
+  readonly source: string
   readonly start: string
   readonly paused: string
   readonly ended: string

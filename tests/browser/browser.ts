@@ -35,14 +35,14 @@ export interface OpenPage extends AsyncDisposable {
   fetched(): Promise<readonly { readonly path: string; readonly bytes: number }[]>
 }
 
-/** Starts Chromium for the tests of a file. */
-export function testBrowser() {
+/** Starts Chromium for the tests of a file. @param args more arguments of its command line */
+export function testBrowser(args: readonly string[] = []) {
   let browser: Browser | undefined
   beforeAll(async () => {
     browser = await chromium.launch({
       executablePath: commandPath('chromium'),
       // Service workers need a connection that the browser trusts. The authority of a test stack is nowhere installed.
-      args: ['--no-sandbox', '--force-color-profile=srgb', '--ignore-certificate-errors'],
+      args: ['--no-sandbox', '--force-color-profile=srgb', '--ignore-certificate-errors', ...args],
     })
   }, BROWSER_TIMEOUT_MS)
   afterAll(async () => browser?.close(), BROWSER_TIMEOUT_MS)

@@ -6,6 +6,9 @@ import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, flushed, newPilgrimId, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { type OpenOptions, photograph, seriousFaults, testBrowser, type Page } from './browser.ts'
+import { ARCHIVE, detailedTests } from './map-detailed.suite.ts'
+import { gestureTests } from './map-gestures.suite.ts'
+import { readerTests } from './map-reader.suite.ts'
 import {
   INTERACTIVE_MS,
   expectNoSidewaysScroll,
@@ -19,9 +22,15 @@ import {
   tabTo,
 } from './map-page.ts'
 
-const browser = testBrowser()
+// The detailed map is drawn by WebGL, here on the processor.
+const browser = testBrowser(['--enable-unsafe-swiftshader'])
 const ROUTE = join(import.meta.dir, '../../shared/client/demo/route.geojson')
-const SETTINGS = { EVENT_NAME: '媽祖徒步進香', EVENT_ROUTE: ROUTE, EVENT_MAP_CROWD: '2' }
+const SETTINGS = {
+  EVENT_NAME: '媽祖徒步進香',
+  EVENT_ROUTE: ROUTE,
+  EVENT_MAP_CROWD: '2',
+  EVENT_MAP_TILES: ARCHIVE,
+}
 
 /** On the route near Dajia. */
 const DAJIA = { lat: 24.3489, lng: 120.6224 }
@@ -133,6 +142,12 @@ describeBothStacks(
       const back = await settledPlace(page)
       expect([Math.round(back.x), Math.round(back.y)]).toEqual([Math.round(start.x), Math.round(start.y)])
     })
+
+    if (stack.kind === 'embedded') {
+      gestureTests(stack, open)
+      readerTests(open)
+    }
+    detailedTests(stack, open)
 
     test('its size and its start stay within their budgets', async () => {
       const starts: number[] = []

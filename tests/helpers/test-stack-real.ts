@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
+import { mapTilesOf } from '#proxy/pages/build/map-tiles.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
 import { type Environment, readConfig } from '#shared/config/config.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
@@ -155,11 +156,18 @@ export async function openTestStackOn(
 async function builtPages(env: Environment): Promise<string> {
   const settings = readConfig(env)
   const name = Bun.hash(
-    [settings.eventName, settings.publicUrl, settings.startsMs, settings.route?.lengthM].join(),
+    [
+      settings.eventName,
+      settings.publicUrl,
+      settings.startsMs,
+      settings.route?.lengthM,
+      settings.mapTiles,
+    ].join(),
   ).toString(36)
   const directory = join(process.env.TEST_DIRECTORY ?? (await newDirectory('pages')), `pages-${name}`)
   // Test files run in parallel; each writes the same bytes, and every file appears whole.
-  if (!existsSync(join(directory, '.files.json'))) writeSite(await buildPages(settings), directory)
+  if (!existsSync(join(directory, '.files.json')))
+    writeSite(await buildPages(settings), directory, await mapTilesOf(settings))
   return directory
 }
 

@@ -95,6 +95,15 @@ test('the image runs as an unprivileged user, as process 1, without build files'
   expect(read('.dockerignore').split('\n')).toContain('*')
 })
 
+test('whatever reads the settings can read the files that they name', () => {
+  for (const [name, { image, volumes = [] }] of services)
+    if (image === OURS)
+      expect({ name, mounted: volumes.some((one) => one.endsWith(':/event:ro')) }).toEqual({
+        name,
+        mounted: true,
+      })
+})
+
 test('no service runs the image as another user, and Redis does not run as root', () => {
   for (const [, service] of services) if (service.image === OURS) expect(service.user).toBeUndefined()
   expect(compose.services.redis?.user).toBe('redis')

@@ -1,4 +1,5 @@
 /** Builds all pages into files: deterministic, so that the same sources and settings give the same bytes. */
+import { readFileSync } from 'node:fs'
 import type { Config } from '#shared/config/config.ts'
 import { PAGES, type PageEntry } from '../pages.ts'
 import type { PageData } from '../frame/page-data.ts'
@@ -6,19 +7,30 @@ import { type Bundle, bundlePage, bundleWorker } from './bundle.ts'
 import { DATA_FILES } from './data-files.ts'
 import { pageHtml } from './html.ts'
 import { iconPng, iconSvg } from './icons.ts'
+import { mapTilesOf } from './map-tiles.ts'
 
 /** Every file, by its path on the server. A page is `…/index.html`. */
 export type Site = ReadonlyMap<string, Uint8Array>
 
 export type PageSettings = Pick<
   Config,
-  'env' | 'eventName' | 'publicUrl' | 'checkinUrl' | 'surveyUrl' | 'timeZone' | 'startsMs' | 'route'
+  | 'env'
+  | 'eventName'
+  | 'publicUrl'
+  | 'checkinUrl'
+  | 'surveyUrl'
+  | 'timeZone'
+  | 'startsMs'
+  | 'route'
+  | 'mapTiles'
 >
 
 interface Shared {
   readonly icon: string
   readonly touchIcon: string
   readonly picture: string
+  /** Address of the archive of map tiles; null: the event has none. */
+  readonly tiles: string | null
 }
 
 /**
@@ -42,6 +54,7 @@ export async function buildPages(settings: PageSettings): Promise<Site> {
     icon: addHashed(site, 'icon', 'svg', iconSvg()),
     touchIcon: addHashed(site, 'icon', 'png', iconPng(192)),
     picture: addHashed(site, 'icon-large', 'png', iconPng(512)),
+    tiles: (await mapTilesOf(settings))?.path ?? null,
   }
   const shown = PAGES.filter(({ development }) => !development || settings.env === 'development')
   site.set('/robots.txt', utf8(ROBOTS))
@@ -55,16 +68,18 @@ async function addPage(
   settings: PageSettings,
   shared: Shared,
 ): Promise<void> {
-  const bundle = await bundlePage(page)
+  const hasTiles = page.detailedMap === true && shared.tiles !== null
+  const bundle = await bundlePage(page, { HAS_TILES: String(hasTiles) })
   for (const [path, bytes] of bundle.files) site.set(path, bytes)
   const files: Record<string, string> = {}
   for (const name of page.data ?? []) {
     const text = DATA_FILES[name]!(settings)
     if (text !== null) files[name] = addHashed(site, name, 'json', utf8(text))
   }
+  const onRequest = hasTiles ? { tiles: shared.tiles, tilesWorker: addTilesWorker(site) } : {}
   const html = pageHtml({
     page,
-    data: pageDataOf(settings, files),
+    data: pageDataOf(settings, { ...files, ...onRequest }),
     publicUrl: settings.publicUrl,
     script: bundle.script,
     imports: bundle.imports,
@@ -79,6 +94,13 @@ async function addPage(
       `${page.path}sw.js`,
       await bundleWorker(page, precached(page, bundle, Object.values(files), shared)),
     )
+}
+
+/** MapLibre's script for its background thread: it has to be a file of its own. Its source map is not served. */
+const addTilesWorker = (site: Map<string, Uint8Array>): string => {
+  const file = new URL(import.meta.resolve('maplibre-gl/dist/maplibre-gl-worker.mjs'))
+  const script = readFileSync(file, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
+  return addHashed(site, 'map-worker', 'js', utf8(script))
 }
 
 const precached = (

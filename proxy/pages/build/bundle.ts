@@ -20,8 +20,14 @@ type Result = Awaited<ReturnType<typeof Bun.build>>['outputs'][number]
 const pathOf = (output: Result): string => `/assets/${basename(output.path)}`
 const bytesOf = async (output: Result): Promise<Uint8Array> => new Uint8Array(await output.arrayBuffer())
 
-/** @throws AggregateError when a source does not compile */
-export async function bundlePage({ folder }: PageEntry): Promise<Bundle> {
+/**
+ * @param define constants of the page; what they exclude is not built
+ * @throws AggregateError when a source does not compile
+ */
+export async function bundlePage(
+  { folder }: PageEntry,
+  define: Readonly<Record<string, string>> = {},
+): Promise<Bundle> {
   const { outputs } = await Bun.build({
     entrypoints: [join(ROOT, folder, 'page.tsx'), join(ROOT, folder, 'page.css')],
     root: ROOT,
@@ -29,7 +35,7 @@ export async function bundlePage({ folder }: PageEntry): Promise<Bundle> {
     format: 'esm',
     splitting: true,
     minify: true,
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"', ...define },
     naming: {
       entry: `${folder}-[hash].[ext]`,
       chunk: `${folder}-[name]-[hash].[ext]`,

@@ -1,6 +1,7 @@
 /** Data files that pages load, by name. Each function makes the file's text; null: this event has none. */
 import type { Config } from '#shared/config/config.ts'
-import { type Box, counties, TAIWAN, towns } from './atlas.ts'
+import { type Box, TAIWAN } from '#shared/atlas/taiwan.ts'
+import { countiesFile, townsFile } from './atlas.ts'
 
 export type DataFile = (settings: Pick<Config, 'route' | 'timeZone'>) => string | null
 
@@ -21,9 +22,9 @@ function corridor({ route, timeZone }: Parameters<DataFile>[0]): Box | null {
 }
 
 export const DATA_FILES: Readonly<Record<string, DataFile>> = {
-  counties: (settings) => (corridor(settings) === null ? null : JSON.stringify(counties())),
+  counties: (settings) => (corridor(settings) === null ? null : JSON.stringify(countiesFile())),
   towns: (settings) => {
     const box = corridor(settings)
-    return box === null ? null : JSON.stringify(towns(box))
+    return box === null ? null : JSON.stringify(townsFile(box))
   },
 }

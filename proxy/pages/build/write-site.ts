@@ -1,8 +1,20 @@
 /** Writes a built site into a folder, with its compressed forms, in an order that never shows a page without its files. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Site } from './build-pages.ts'
 import { compress, type Encoding, ENDINGS } from './compress.ts'
+import type { MapTiles } from './map-tiles.ts'
 
 /** Names the files of the build, so that the next one keeps them for readers who have the page open. */
 const LIST = '.files.json'
@@ -11,6 +23,16 @@ function writeFile(file: string, bytes: Uint8Array | string): void {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(`${file}.new`, bytes)
   renameSync(`${file}.new`, file)
+}
+
+/** Copies a file whose name says its content. */
+function copyOnce(from: string, to: string): void {
+  if (existsSync(to)) return
+  mkdirSync(dirname(to), { recursive: true })
+  copyFileSync(from, `${to}.new`, constants.COPYFILE_FICLONE)
+  // A copy has the mode of its original, which Caddy may not be allowed to read.
+  chmodSync(`${to}.new`, 0o644)
+  renameSync(`${to}.new`, to)
 }
 
 function readList(directory: string): string[] {
@@ -24,14 +46,19 @@ function readList(directory: string): string[] {
 
 /**
  * @param directory its own folder: files that neither this build nor the one before has are deleted
+ * @param tiles an archive that is copied as it is, once
  */
-export function writeSite(site: Site, directory: string): void {
+export function writeSite(site: Site, directory: string, tiles: MapTiles | null = null): void {
   mkdirSync(directory, { recursive: true })
   const before = readList(directory)
   const written: string[] = []
   const add = (path: string, bytes: Uint8Array): void => {
     writeFile(join(directory, path), bytes)
     written.push(path)
+  }
+  if (tiles !== null) {
+    copyOnce(tiles.file, join(directory, tiles.path))
+    written.push(tiles.path)
   }
   const hashedFirst = [...site].sort(([a], [b]) => rank(a) - rank(b))
   for (const [path, bytes] of hashedFirst) {

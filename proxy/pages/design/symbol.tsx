@@ -6,6 +6,7 @@ export const SYMBOLS = {
   route:
     'M4 20a2 2 0 1 0 4 0a2 2 0 1 0-4 0M8 20h6c6 0 6-7 0-7h-4c-6 0-6-7 0-7h6M16 6a2 2 0 1 0 4 0a2 2 0 1 0-4 0',
   position: 'M12 2v4M12 18v4M2 12h4M18 12h4M12 7a5 5 0 1 0 0 10a5 5 0 1 0 0-10',
+  detailed: 'M12 4l9 5l-9 5l-9-5zM4 13l8 4.5l8-4.5M4 17l8 4.5l8-4.5',
   language: 'M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18M3 12h18M12 3c-5 5-5 13 0 18M12 3c5 5 5 13 0 18',
 } as const
 

@@ -18,6 +18,8 @@ export interface Ground {
   /** The route is walked up to here; null when it is not known. */
   readonly walkedKm: number | null
   readonly english: boolean
+  /** The detailed map lies below: land and its names are drawn there. */
+  readonly detailed?: boolean
 }
 
 /** Towns are shown from this zoom on. */
@@ -29,13 +31,24 @@ export function drawGround(
   ground: Ground,
   colour: Colour,
 ): void {
-  const { counties, towns, route } = ground
+  const { route } = ground
+  context.lineJoin = 'round'
+  context.lineCap = 'round'
+  if (ground.detailed) context.clearRect(0, 0, view.width, view.height)
+  else drawLand(context, view, ground, colour)
+  if (route !== null) drawRoute(context, view, route, ground.walkedKm, colour)
+}
+
+function drawLand(
+  context: CanvasRenderingContext2D,
+  view: View,
+  { counties, towns }: Ground,
+  colour: Colour,
+): void {
   const { width, height, density, zoom } = view
   // Without coasts all is land: the page does not know better.
   context.fillStyle = colour(counties === null ? 'map-land' : 'map-sea')
   context.fillRect(0, 0, width, height)
-  context.lineJoin = 'round'
-  context.lineCap = 'round'
   if (counties !== null) {
     context.beginPath()
     for (const ring of counties.land) trace(context, view, ring)
@@ -46,7 +59,6 @@ export function drawGround(
     strokeAll(context, view, counties.lines, colour('map-county'), (zoom < 9 ? 1 : 1.5) * density)
     strokeAll(context, view, counties.land, colour('map-coast'), 1.25 * density)
   }
-  if (route !== null) drawRoute(context, view, route, ground.walkedKm, colour)
 }
 
 /** Draws what stands over the crowd: stations and names. */
@@ -149,7 +161,10 @@ function drawStations(
 }
 
 /** Names in the order of their weight: a later one gives way. */
-function labelsOf({ stations, mine, counties, towns, english }: Ground, { zoom }: View): Label[] {
+function labelsOf(
+  { stations, mine, counties, towns, english, detailed = false }: Ground,
+  { zoom }: View,
+): Label[] {
   const own = mine === null ? undefined : stations[mine]
   const stationLabel = (station: Station): Label => ({
     ...station,
@@ -161,8 +176,8 @@ function labelsOf({ stations, mine, counties, towns, english }: Ground, { zoom }
   return [
     ...(own === undefined ? [] : [stationLabel(own)]),
     ...(zoom >= 8.6 ? important(stations, zoom).map(stationLabel) : []),
-    ...(zoom >= 7 && zoom < 11.5 ? named(counties, 'county') : []),
-    ...(zoom >= 10.6 ? named(towns, 'town') : []),
+    ...(!detailed && zoom >= 7 && zoom < 11.5 ? named(counties, 'county') : []),
+    ...(!detailed && zoom >= 10.6 ? named(towns, 'town') : []),
   ]
 }
 

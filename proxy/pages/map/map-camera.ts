@@ -1,14 +1,18 @@
 /** Connects what the page knows with the map: paints it, moves it, and shows the procession until the reader moves it. */
 import { effect } from '@preact/signals'
 import { showToast } from '../design/toast.tsx'
+import type { MapWords } from '#shared/locales/map-words.ts'
+import { language } from '../frame/language.ts'
+import { DetailedMap, hasDetailedMap } from './detailed-map.ts'
 import { MapFrame } from './map-frame.ts'
 import { type Camera, fitting, type Insets, scaleOf, type Size, worldX, worldY } from './projection.ts'
 import { counties, crowd, ground, isAlive, landBounds, processionBounds, routeBounds } from './scene.ts'
-import { chooseStation, isScreen, me, news } from './state.ts'
+import { chooseStation, isFindingMe, isScreen, me, news } from './state.ts'
 
 const PROCESSION_ZOOM = 12.5
 const ROUTE_ZOOM = 13
 const ME_ZOOM = 14
+const FIND_MS = 15_000
 /** A tap chooses a station within this many pixels. */
 const TAP_PX = 22
 /** From this zoom on, stations are far enough from each other to tap one. */
@@ -16,12 +20,20 @@ const TAP_ZOOM = 9.5
 
 export class MapCamera extends MapFrame {
   readonly #unwatch: (() => void)[]
+  readonly #detailed: DetailedMap | null
   #shows: 'procession' | 'route' = 'procession'
 
   constructor(frame: HTMLElement) {
     const scene = { ground: ground.peek(), crowd: crowd.peek() }
     super(frame, { camera: { x: 0.5, y: 0.5, zoom: 4 }, scene, still: isScreen })
+    this.#detailed = hasDetailedMap
+      ? new DetailedMap(frame.querySelector<HTMLElement>('.tiles')!, () => this.camera)
+      : null
     this.#unwatch = [
+      effect(() => {
+        void language.value
+        this.#detailed?.restyle()
+      }),
       effect(() => this.update({ ground: ground.value, crowd: crowd.value })),
       effect(() => {
         const map = isAlive.value ? news.value : null
@@ -39,7 +51,18 @@ export class MapCamera extends MapFrame {
 
   override stop(): void {
     for (const unwatch of this.#unwatch) unwatch()
+    this.#detailed?.hide()
     super.stop()
+  }
+
+  override recolour(): void {
+    super.recolour()
+    this.#detailed?.restyle()
+  }
+
+  /** Shows the detailed map, or the simple one again. */
+  toggleDetailed(words: MapWords): void {
+    void this.#detailed?.toggle(words)
   }
 
   showProcession(): void {
@@ -53,22 +76,33 @@ export class MapCamera extends MapFrame {
   }
 
   /** Asks the browser for the reader's position; it stays on the device. A second call removes the mark. */
-  findMe(unknown: string): void {
+  findMe(words: MapWords): void {
     if (me.value !== null) {
       me.value = null
       return
     }
-    const failed = () => showToast(unknown, { warning: true })
-    if (!('geolocation' in navigator)) return failed()
+    const failed = (sentence: string) => {
+      isFindingMe.value = false
+      showToast(sentence, { warning: true })
+    }
+    if (!('geolocation' in navigator)) return failed(words.meUnknown)
+    isFindingMe.value = true
+    // A question of the browser that is left open is never answered.
+    setTimeout(() => (isFindingMe.value = false), FIND_MS + 5_000)
     navigator.geolocation.getCurrentPosition(
       ({ coords }) => {
+        isFindingMe.value = false
         me.value = { lat: coords.latitude, lng: coords.longitude }
         const zoom = Math.min(ME_ZOOM, Math.max(11, this.camera.zoom))
         this.look({ x: worldX(coords.longitude), y: worldY(coords.latitude), zoom })
       },
-      failed,
-      { enableHighAccuracy: true, timeout: 15_000, maximumAge: 30_000 },
+      ({ code, PERMISSION_DENIED }) => failed(code === PERMISSION_DENIED ? words.meDenied : words.meUnknown),
+      { enableHighAccuracy: true, timeout: FIND_MS, maximumAge: 30_000 },
     )
+  }
+
+  protected override moved(camera: Camera): void {
+    this.#detailed?.look(camera)
   }
 
   protected override home(size: Size): Camera {

@@ -6,8 +6,9 @@ import { Button } from '../design/button.tsx'
 import { type Mark, MarkSymbol } from '../design/marks.tsx'
 import { Symbol } from '../design/symbol.tsx'
 import { theme } from '../frame/theme.ts'
+import { detailed, hasDetailedMap, tilesSource } from './detailed-map.ts'
 import { MapCamera } from './map-camera.ts'
-import { freshness, isScreen, me, news } from './state.ts'
+import { freshness, isFindingMe, isScreen, me, news } from './state.ts'
 import { counties, isAlive } from './scene.ts'
 
 const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'me']
@@ -41,6 +42,7 @@ export function MapView({ words }: { readonly words: MapWords }) {
         aria-label={words.map}
         aria-describedby="map-keys"
       >
+        {hasDetailedMap ? <div class="tiles" aria-hidden="true" /> : null}
         <div class="world">
           <canvas class="ground" aria-hidden="true" />
           <canvas class="crowd" aria-hidden="true" />
@@ -57,9 +59,16 @@ export function MapView({ words }: { readonly words: MapWords }) {
         {words.mapKeys}
       </p>
       {isScreen ? null : <Controls words={words} camera={() => camera.current} />}
-      {counties.value === null ? null : <small class="map-source">{words.source}</small>}
+      <Source words={words} />
     </section>
   )
+}
+
+/** Who made the data of the ground. */
+function Source({ words }: { readonly words: MapWords }) {
+  const tiles = detailed.value === 'on'
+  const source = tiles ? tilesSource.value : counties.value === null ? '' : words.source
+  return source === '' ? null : <small class="map-source">{source}</small>
 }
 
 interface ControlsProps {
@@ -90,9 +99,21 @@ const Controls = ({ words, camera }: ControlsProps) => (
       icon
       label={words.whereAmI}
       aria-pressed={me.value !== null}
-      onClick={() => camera()?.findMe(words.meUnknown)}
+      busy={isFindingMe.value}
+      onClick={() => camera()?.findMe(words)}
     >
       <Symbol of="position" />
     </Button>
+    {hasDetailedMap ? (
+      <Button
+        icon
+        label={words.detailed}
+        aria-pressed={detailed.value !== 'off'}
+        busy={detailed.value === 'loading'}
+        onClick={() => camera()?.toggleDetailed(words)}
+      >
+        <Symbol of="detailed" />
+      </Button>
+    ) : null}
   </div>
 )

@@ -58,7 +58,11 @@ function tell(key: string, text: string): void {
 
 /** Phones show a notification only through a service worker. */
 async function notify(text: string): Promise<void> {
-  const worker = await navigator.serviceWorker?.getRegistration()
-  if (worker === undefined) new Notification(text)
-  else await worker.showNotification(text, { tag: 'station' })
+  try {
+    const worker = await navigator.serviceWorker?.getRegistration()
+    if (worker === undefined) new Notification(text)
+    else await worker.showNotification(text, { tag: 'station' })
+  } catch {
+    // A phone without a service worker shows none; the page has said it already.
+  }
 }

@@ -7,7 +7,7 @@ import { drawCrowd } from './draw-crowd.ts'
 import { drawGround, drawNames, type Ground } from './draw-ground.ts'
 import { type Camera, scaleOf, type Size } from './projection.ts'
 import type { Crowd } from './shapes.ts'
-import { type Colour, viewOf } from './view.ts'
+import { MOST_DENSE, tokensOf, viewOf } from './view.ts'
 
 export interface Scene {
   readonly ground: Ground
@@ -20,8 +20,6 @@ const MARGIN_MOST_PX = 240
 const REST_MS = 140
 /** A picture that is stretched more than this is drawn anew at once. */
 const STRETCH = 1.6
-/** More pixels than this for a CSS pixel can not be seen, and cost much. */
-const MOST_DENSE = 2
 
 export class Painter {
   #camera: Camera
@@ -128,7 +126,7 @@ export class Painter {
     const size = { width: width + 2 * this.#margin, height: height + 2 * this.#margin }
     const view = viewOf(this.#painted, size, density, typeSize(this.parts.world))
 
-    const colour = colours(this.parts.world)
+    const colour = tokensOf(this.parts.world)
     if (this.#stale.ground || moved) {
       drawGround(this.#prepare(this.parts.ground, view, size), view, this.#scene.ground, colour)
       drawNames(this.#prepare(this.parts.names, view, size), view, this.#scene.ground, colour)
@@ -153,17 +151,6 @@ export class Painter {
       canvas.style.left = canvas.style.top = `${-this.#margin}px`
     }
     return canvas.getContext('2d')!
-  }
-}
-
-/** Reads tokens of the current theme. */
-function colours(element: HTMLElement): Colour {
-  const style = getComputedStyle(element)
-  const known = new Map<string, string>()
-  return (name) => {
-    const value = known.get(name) ?? style.getPropertyValue(`--${name}`).trim()
-    known.set(name, value)
-    return value
   }
 }
 

@@ -36,6 +36,10 @@ export const worldX = (lng: number): number => (lng + 180) / 360
 export const worldY = (lat: number): number =>
   0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI)
 
+export const lngOf = (x: number): number => x * 360 - 180
+export const latOf = (y: number): number =>
+  (Math.atan(Math.exp((0.5 - y) * 2 * Math.PI)) * 360) / Math.PI - 90
+
 /** CSS pixels of the whole world. */
 export const scaleOf = (zoom: number): number => 256 * 2 ** zoom
 

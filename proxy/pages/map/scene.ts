@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import { language } from '../frame/language.ts'
 import type { Atlas } from './atlas.ts'
+import { detailed } from './detailed-map.ts'
 import type { Ground } from './draw-ground.ts'
 import { type Bounds, boundsOf, worldX, worldY } from './projection.ts'
 import { type AtlasShapes, atlasShapes, crowdOf, routeShapes } from './shapes.ts'
@@ -45,6 +46,7 @@ export const ground = computed<Ground>(() => ({
   mine: myStation.value,
   walkedKm: walkedKm.value,
   english: language.value === 'en',
+  detailed: detailed.value === 'on',
 }))
 
 /** Whether the news are young enough to show a crowd and marks. */

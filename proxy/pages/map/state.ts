@@ -67,6 +67,8 @@ export function chooseStation(index: number | null): void {
   remember('station', chosen.value)
 }
 
+/** The browser looks for the reader's position. */
+export const isFindingMe = signal(false)
 /** The reader's position, which stays on the device. */
 export const me = signal<{ readonly lat: number; readonly lng: number } | null>(null)
 

@@ -5,6 +5,20 @@ import { scaleOf } from './projection.ts'
 /** Value of a colour or font token, by its name without dashes. */
 export type Colour = (name: string) => string
 
+/** More pixels than this for a CSS pixel can not be seen, and cost much. */
+export const MOST_DENSE = 2
+
+/** Reads tokens of the current theme. */
+export function tokensOf(element: HTMLElement): Colour {
+  const style = getComputedStyle(element)
+  const known = new Map<string, string>()
+  return (name) => {
+    const value = known.get(name) ?? style.getPropertyValue(`--${name}`).trim()
+    known.set(name, value)
+    return value
+  }
+}
+
 export interface View extends Size {
   /** Canvas pixels of the whole world. */
   readonly scale: number

@@ -48,10 +48,11 @@ export function liveMap(
     next: progress.next?.station ?? null,
     nameOf: (station) => texts.station(station),
     label: words.mapAlt,
+    language: texts.language,
   })
   return `<section class="panel">
 <h2>${escapeMarkup(words.where)}</h2>
-<figure class="frame">${map}</figure>
+<figure class="frame">${map.svg}${map.hasAtlas ? `<figcaption>${escapeMarkup(words.source)}</figcaption>` : ''}</figure>
 <p class="actions"><a class="button" rel="noopener noreferrer" href="https://www.google.com/maps/search/?api=1&amp;query=${at}">${escapeMarkup(words.openMap)}</a></p>
 </section>`
 }

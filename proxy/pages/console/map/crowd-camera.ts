@@ -5,6 +5,8 @@ import {
   type Bounds,
   type Camera,
   fitting,
+  latOf,
+  lngOf,
   scaleOf,
   type Size,
   worldX,
@@ -30,9 +32,6 @@ export interface CrowdCameraOptions {
   /** The pictures were painted: what stands over them is placed anew. */
   readonly onPainted: (place: (lng: number, lat: number) => { x: number; y: number }) => void
 }
-
-const degreesX = (x: number): number => x * 360 - 180
-const degreesY = (y: number): number => (Math.atan(Math.exp((0.5 - y) * 2 * Math.PI)) * 360) / Math.PI - 90
 
 export class CrowdCamera extends MapFrame {
   #bounds: Bounds = LAND
@@ -64,10 +63,10 @@ export class CrowdCamera extends MapFrame {
     this.options.onSeen({
       zoom: painted.zoom,
       bbox: [
-        degreesX(painted.x - half),
-        degreesY(painted.y + high),
-        degreesX(painted.x + half),
-        degreesY(painted.y - high),
+        lngOf(painted.x - half),
+        latOf(painted.y + high),
+        lngOf(painted.x + half),
+        latOf(painted.y - high),
       ],
     })
   }

@@ -1,0 +1,90 @@
+/** The detailed map, below the page's own pictures: it is loaded when the reader asks for it, and given up when it fails. */
+import { signal } from '@preact/signals'
+import type { MapWords } from '#shared/locales/map-words.ts'
+import { showToast } from '../design/toast.tsx'
+import { language } from '../frame/language.ts'
+import type { Looking, Tiles } from './draw-tiles.ts'
+import { type Camera, latOf, lngOf } from './projection.ts'
+import { data, isScreen } from './state.ts'
+import { MOST_DENSE, tokensOf } from './view.ts'
+
+/** Set by the build: the event has tiles. Without them nothing of this is in the page. */
+declare const HAS_TILES: boolean
+const load = HAS_TILES ? () => import('./draw-tiles.ts') : null
+
+/** A display on a wall has nobody who asks. */
+export const hasDetailedMap = load !== null && !isScreen
+
+export const detailed = signal<'off' | 'loading' | 'on'>('off')
+/** Who made the tiles. */
+export const tilesSource = signal('')
+
+const lookingOf = ({ x, y, zoom }: Camera): Looking => ({ lng: lngOf(x), lat: latOf(y), zoom })
+
+function hasGraphics(): boolean {
+  const context = document.createElement('canvas').getContext('webgl2')
+  context?.getExtension('WEBGL_lose_context')?.loseContext()
+  return context !== null
+}
+
+export class DetailedMap {
+  #tiles: Tiles | null = null
+
+  /** @param element below the page's own pictures */
+  constructor(
+    private readonly element: HTMLElement,
+    private readonly camera: () => Camera,
+  ) {}
+
+  /** Shows it, or the simple map again. */
+  async toggle(words: MapWords): Promise<void> {
+    if (detailed.value !== 'off') return this.hide()
+    if (!hasGraphics()) return showToast(words.detailedUnsupported, { warning: true })
+    detailed.value = 'loading'
+    try {
+      const tiles = await this.#draw(words)
+      // The reader may have changed their mind.
+      if (detailed.peek() !== 'loading') return tiles.remove()
+      this.#tiles = tiles
+      tilesSource.value = tiles.source
+      tiles.look(lookingOf(this.camera()))
+      detailed.value = 'on'
+    } catch {
+      this.#fail(words)
+    }
+  }
+
+  look(camera: Camera): void {
+    this.#tiles?.look(lookingOf(camera))
+  }
+
+  /** Theme or language have changed. */
+  restyle(): void {
+    this.#tiles?.restyle({ colour: tokensOf(this.element), language: language.value })
+  }
+
+  hide(): void {
+    detailed.value = 'off'
+    this.#tiles?.remove()
+    this.#tiles = null
+  }
+
+  async #draw(words: MapWords): Promise<Tiles> {
+    const { drawTiles } = await load!()
+    return drawTiles({
+      element: this.element,
+      tiles: data.files['tiles']!,
+      worker: data.files['tilesWorker']!,
+      density: MOST_DENSE,
+      looking: lookingOf(this.camera()),
+      colour: tokensOf(this.element),
+      language: language.value,
+      onLost: () => this.#fail(words),
+    })
+  }
+
+  #fail(words: MapWords): void {
+    this.hide()
+    showToast(words.detailedAway, { warning: true })
+  }
+}

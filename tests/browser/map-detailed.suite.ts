@@ -1,0 +1,201 @@
+/** The detailed map: an operator's vector tiles, loaded on request only, drawn below the crowd and the route. */
+import { expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Feature, FeatureCollection } from 'geojson'
+import { mixed } from '#proxy/pages/map/tiles-style.ts'
+import { writeTilesArchive } from '#tests/helpers/tiles-archive.ts'
+import type { TestStack } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { type OpenPage, type Page, photograph } from './browser.ts'
+import type { OpenMap } from './map-gestures.suite.ts'
+import { paintedCells } from './map-page.ts'
+
+const DAJIA = { lat: 24.3489, lng: 120.6224 }
+/** A park around Dajia; the simple map has no such colour. */
+const [WEST, SOUTH, EAST, NORTH] = [120.45, 24.2, 120.8, 24.5] as const
+
+const feature = (properties: object, type: string, coordinates: unknown): Feature =>
+  ({ type: 'Feature', properties, geometry: { type, coordinates } }) as Feature
+const collection = (...features: Feature[]): FeatureCollection => ({ type: 'FeatureCollection', features })
+const box = (west: number, south: number, east: number, north: number) => [
+  [west, south],
+  [east, south],
+  [east, north],
+  [west, north],
+  [west, south],
+]
+
+/** An invented country around Dajia, in the form of Protomaps' basemap. */
+function madeArchive(): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'tiles-')), 'map.pmtiles')
+  const { lat, lng } = DAJIA
+  const streets = Array.from({ length: 13 }, (_, i) => (i - 6) * 0.004)
+  writeTilesArchive(file, {
+    bounds: [WEST, SOUTH, EAST, NORTH],
+    zooms: [7, 13],
+    attribution: '<a href="https://www.openstreetmap.org/copyright">© OpenStreetMap</a>',
+    layers: {
+      earth: collection(feature({ kind: 'earth' }, 'Polygon', [box(WEST, SOUTH, EAST, NORTH)])),
+      landuse: collection(
+        feature({ kind: 'park' }, 'Polygon', [box(WEST, SOUTH, EAST, NORTH)]),
+        feature({ kind: 'residential' }, 'Polygon', [box(lng - 0.03, lat - 0.03, lng + 0.03, lat + 0.03)]),
+      ),
+      water: collection(
+        feature({ kind: 'river' }, 'LineString', [
+          [WEST, lat - 0.05],
+          [lng, lat - 0.038],
+          [EAST, lat - 0.06],
+        ]),
+        feature({ kind: 'lake' }, 'Polygon', [box(lng + 0.04, lat + 0.01, lng + 0.06, lat + 0.03)]),
+        feature({ kind: 'lake', name: '鐵砧山湖' }, 'Point', [lng + 0.05, lat + 0.02]),
+      ),
+      roads: collection(
+        feature({ kind: 'highway', name: '國道3號' }, 'LineString', [
+          [lng + 0.035, SOUTH],
+          [lng + 0.03, NORTH],
+        ]),
+        feature({ kind: 'rail' }, 'LineString', [
+          [lng - 0.01, SOUTH],
+          [lng - 0.012, NORTH],
+        ]),
+        ...streets.flatMap((off, i) => [
+          feature({ kind: i % 4 === 2 ? 'major_road' : 'minor_road', name: '經國路' }, 'LineString', [
+            [lng - 0.03, lat + off],
+            [lng + 0.03, lat + off],
+          ]),
+          feature({ kind: i % 4 === 2 ? 'major_road' : 'minor_road' }, 'LineString', [
+            [lng + off, lat - 0.03],
+            [lng + off, lat + 0.03],
+          ]),
+        ]),
+      ),
+      places: collection(
+        feature({ kind: 'locality', name: '大甲', 'name:en': 'Dajia', min_zoom: 8 }, 'Point', [
+          lng + 0.012,
+          lat + 0.012,
+        ]),
+        feature({ kind: 'locality', name: '外埔', 'name:en': 'Waipu', min_zoom: 9 }, 'Point', [
+          lng + 0.045,
+          lat - 0.015,
+        ]),
+      ),
+    },
+  })
+  return file
+}
+
+export const ARCHIVE = madeArchive()
+
+const isOfTiles = (path: string): boolean => /draw-tiles|map-worker|\.pmtiles/.test(path)
+const pathsOfTiles = async (opened: OpenPage): Promise<string[]> =>
+  (await opened.fetched()).map(({ path }) => path).filter(isOfTiles)
+
+const button = (page: Page) => page.getByRole('button', { name: '詳細地圖' })
+
+/** The share of what is in sight of the map that has exactly this colour, `#rrggbb`. */
+async function shareOf(page: Page, colour: string): Promise<number> {
+  const picture = (await page.locator('.map-frame').screenshot()).toString('base64')
+  return page.evaluate(
+    async ([picture, colour]) => {
+      const bytes = Uint8Array.from(atob(picture), (character) => character.charCodeAt(0))
+      const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
+      const context = canvas.getContext('2d')!
+      context.drawImage(bitmap, 0, 0)
+      const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height)
+      const wanted = Number.parseInt(colour.slice(1), 16)
+      let found = 0
+      for (let i = 0; i < data.length; i += 4)
+        if (((data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!) === wanted) found++
+      return found / (data.length / 4)
+    },
+    [picture, colour] as const,
+  )
+}
+
+const painted = (page: Page, colour: string): Promise<unknown> =>
+  until(async () => (await shareOf(page, colour)) > 0.2, { timeoutMs: 20_000, what: `the colour ${colour}` })
+
+/** Green of the light and of the dark theme: land with a little jade. */
+const GREEN = { light: mixed('#fbf5e7', '#125a52', 0.13), dark: mixed('#0c2521', '#7fd3c0', 0.13) }
+
+export function detailedTests(stack: TestStack, open: OpenMap): void {
+  const tilesPath = async (): Promise<string> =>
+    /\/assets\/map-tiles-\w+\.pmtiles/.exec(await (await stack.fetch('/')).text())![0]
+
+  test('the archive of tiles is sent in parts', async () => {
+    const path = await tilesPath()
+    const whole = readFileSync(ARCHIVE)
+    const ask = (headers: Record<string, string>, method = 'GET') => stack.fetch(path, { method, headers })
+    const etag = (await ask({}, 'HEAD')).headers.get('etag')!
+    for (const [range, from, to] of [
+      ['bytes=0-126', 0, 127],
+      ['bytes=200-', 200, whole.length],
+      ['bytes=-50', whole.length - 50, whole.length],
+      [`bytes=100-${whole.length + 500}`, 100, whole.length],
+    ] as const) {
+      const answer = await ask({ Range: range, 'If-Range': etag })
+      expect([answer.status, answer.headers.get('content-range')]).toEqual([
+        206,
+        `bytes ${from}-${to - 1}/${whole.length}`,
+      ])
+      expect(Buffer.from(await answer.arrayBuffer()).equals(whole.subarray(from, to))).toBe(true)
+    }
+    const outside = await ask({ Range: `bytes=${whole.length}-` })
+    expect([outside.status, outside.headers.get('content-range')]).toEqual([416, `bytes */${whole.length}`])
+    const other = await ask({ Range: 'bytes=0-9', 'If-Range': '"another"' })
+    expect([other.status, (await other.arrayBuffer()).byteLength]).toEqual([200, whole.length])
+    expect(other.headers.get('accept-ranges')).toBe('bytes')
+    expect(other.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect((await ask({ 'If-None-Match': etag })).status).toBe(304)
+    expect((await stack.fetch('/assets/map-tiles-another.pmtiles')).status).toBe(404)
+  })
+
+  test('it is loaded on request only, lies below the crowd, follows the theme, and goes again', async () => {
+    await using opened = await open({ colorScheme: 'light' })
+    const { page } = opened
+    await page.locator('.marker-middle svg').waitFor()
+    expect(await pathsOfTiles(opened)).toEqual([])
+    await button(page).click()
+    await page.getByText('© OpenStreetMap').waitFor()
+    await painted(page, GREEN.light)
+    expect(await paintedCells(page)).toBeGreaterThan(0)
+    expect(await button(page).getAttribute('aria-pressed')).toBe('true')
+    await photograph(page, `map-detailed-light-${stack.kind}`)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await painted(page, GREEN.dark)
+    await photograph(page, `map-detailed-dark-${stack.kind}`)
+    await button(page).click()
+    await page.getByText('底圖：內政部').waitFor()
+    expect(await shareOf(page, GREEN.dark)).toBeLessThan(0.01)
+    expect(await page.locator('.tiles canvas').count()).toBe(0)
+  })
+
+  test.if(stack.kind === 'embedded')(
+    'where it can not be drawn or loaded, a sentence says so and the simple map stays',
+    async () => {
+      await using opened = await open({ expected: /404|Failed to load/ })
+      const { page } = opened
+      await page.locator('.marker-middle svg').waitFor()
+      await page.route('**/*.pmtiles', (route) => route.fulfill({ status: 404 }))
+      await button(page).click()
+      await page.getByText('目前無法載入詳細地圖').waitFor()
+      expect(await button(page).getAttribute('aria-pressed')).toBe('false')
+      await page.getByText('底圖：內政部').waitFor()
+      await page.evaluate(() => {
+        const { getContext } = HTMLCanvasElement.prototype as unknown as {
+          getContext: (kind: string) => RenderingContext | null
+        }
+        Object.assign(HTMLCanvasElement.prototype, {
+          getContext(this: HTMLCanvasElement, kind: string) {
+            return kind.startsWith('webgl') ? null : getContext.call(this, kind)
+          },
+        })
+      })
+      await button(page).click()
+      await page.getByText('這個瀏覽器無法顯示詳細地圖').waitFor()
+    },
+  )
+}

@@ -1,0 +1,128 @@
+/** What the map page does for its reader: it says where they are, and when the procession comes to their station. */
+import { expect, test } from 'bun:test'
+import type { Page } from './browser.ts'
+import type { OpenMap } from './map-gestures.suite.ts'
+import { heard } from './map-page.ts'
+
+/** In Qingshui, south of Dajia. */
+const READER = { latitude: 24.27, longitude: 120.57 }
+/** Zhanghua, the eleventh station, is ahead of the procession. */
+const STATION = 10
+
+interface Answer {
+  data: {
+    front: { route_km: number } | null
+    estimates: { station: number; front_at: string | null; middle_at: string }[]
+  }
+}
+
+/**
+ * Lets the answers of the service say more: a speed, and so an expected time, needs a quarter of an hour of walking.
+ * @returns what changes the next answers
+ */
+async function whatIsAnswered(page: Page): Promise<(change: (data: Answer['data']) => void) => void> {
+  let change: (data: Answer['data']) => void = () => undefined
+  await page.route('**/api/event/map*', async (route) => {
+    // The whole answer each time, not what has changed since the last one.
+    const { pathname, origin } = new URL(route.request().url())
+    const { 'if-none-match': _, ...headers } = route.request().headers()
+    const response = await route.fetch({ url: `${origin}${pathname}`, headers })
+    const answer = (await response.json()) as Answer
+    change(answer.data)
+    await route.fulfill({ response, json: answer })
+  })
+  return (next) => {
+    change = next
+  }
+}
+
+const shownNotifications = (page: Page): Promise<string[]> =>
+  page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready
+    return (await registration.getNotifications()).map(({ title }) => title)
+  })
+
+export function readerTests(open: OpenMap): void {
+  test('who waits at a station is told once when the procession is near, and once when it is there', async () => {
+    let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
+    await using opened = await open({
+      permissions: ['notifications'],
+      before: async (page) => {
+        answers = await whatIsAnswered(page)
+      },
+    })
+    const { page } = opened
+    await page.locator('#my-station').selectOption(String(STATION))
+    await page.getByRole('button', { name: '快到時通知我' }).click()
+    await page.getByText('隊伍接近時，這個頁面會通知您').waitFor()
+    const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+    answers!((data) => {
+      data.estimates = [{ station: STATION, front_at: inMinutes(90), middle_at: inMinutes(120) }]
+    })
+    await heard(page, '隊伍前段預計')
+    expect(await shownNotifications(page)).toEqual([])
+    answers!((data) => {
+      data.estimates = [{ station: STATION, front_at: inMinutes(15), middle_at: inMinutes(30) }]
+    })
+    await heard(page, '隊伍約 15 分鐘後到達彰化')
+    expect(await shownNotifications(page)).toEqual(['隊伍約 15 分鐘後到達彰化'])
+    answers!((data) => {
+      data.front!.route_km = 90
+    })
+    await heard(page, '隊伍前段到達彰化了')
+    // The second one replaces the first: both have the same tag.
+    expect(await shownNotifications(page)).toEqual(['隊伍前段到達彰化了'])
+    await page.reload()
+    await page.getByText('正在通過').first().waitFor()
+    expect(await page.getByText('隊伍前段到達彰化了').count()).toBe(0)
+  })
+
+  test('without notifications the page itself tells it', async () => {
+    let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
+    await using opened = await open({
+      before: async (page) => {
+        answers = await whatIsAnswered(page)
+      },
+    })
+    const { page } = opened
+    await page.locator('#my-station').selectOption(String(STATION))
+    await page.getByRole('button', { name: '快到時通知我' }).click()
+    await page.getByText('瀏覽器不允許通知').waitFor()
+    answers!((data) => {
+      const soon = new Date(Date.now() + 10 * 60_000).toISOString()
+      data.estimates = [{ station: STATION, front_at: soon, middle_at: soon }]
+    })
+    await heard(page, '隊伍約 10 分鐘後到達彰化')
+  })
+
+  test('where the reader is: shown on the map, told as a distance, and gone with a second press', async () => {
+    await using opened = await open({ permissions: ['geolocation'], geolocation: READER })
+    const { page } = opened
+    await page.locator('.marker-middle svg').waitFor()
+    const button = page.getByRole('button', { name: '我的位置' })
+    await button.click()
+    await page.locator('.marker-me svg').waitFor()
+    expect(await button.getAttribute('aria-pressed')).toBe('true')
+    await page.getByText(/您距離隊伍中段約 1\d(\.\d)? 公里/).waitFor()
+    await page.getByText('位置只在這支手機上使用').waitFor()
+    await button.click()
+    await page.locator('.marker-me').waitFor({ state: 'hidden' })
+    expect(await page.getByText('您距離隊伍中段約').count()).toBe(0)
+  })
+
+  test('a position that is refused, and one that is not found, are each told', async () => {
+    await using opened = await open()
+    const { page } = opened
+    const button = page.getByRole('button', { name: '我的位置' })
+    await button.click()
+    await page.getByText('瀏覽器不允許這個頁面使用定位').waitFor()
+    await page.context().grantPermissions(['geolocation'])
+    const session = await page.context().newCDPSession(page)
+    // Without coordinates Chromium answers that no position is available.
+    await session.send('Emulation.setGeolocationOverride', {})
+    await button.click()
+    await page.getByText('目前找不到您的位置').waitFor()
+    expect(await button.getAttribute('aria-busy')).toBe('false')
+    expect(await page.locator('.marker-me').isVisible()).toBe(false)
+  })
+}

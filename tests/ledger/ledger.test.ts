@@ -75,4 +75,17 @@ describeFlushHarness('the ledger', (harness) => {
     })
     await counters.stop()
   })
+
+  test('is read again when the store changes its epoch meanwhile, three times at most', async () => {
+    const readsOf = async (changes: number): Promise<number> => {
+      let reads = 0
+      const counters = async () => {
+        const epoch = `epoch ${Math.min(reads++, changes)}`
+        return (await harness.kv.counters()).map((one) => ({ ...one, epoch }))
+      }
+      await readLedger(harness.db, { ...harness.kv, counters })
+      return reads
+    }
+    expect([await readsOf(0), await readsOf(1), await readsOf(Infinity)]).toEqual([2, 4, 6])
+  })
 })

@@ -86,6 +86,79 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     replacement: '((i) <= (crowd.length))',
     why: 'writing behind the end of a typed array has no effect',
   },
+  {
+    file: 'shared/rules/calendar.ts',
+    original: 'value === undefined',
+    replacement: 'true',
+    why: 'a known value is computed again; only time is lost',
+  },
+  {
+    file: 'shared/rules/calendar.ts',
+    original: 'known.set(key, value)',
+    replacement: ';',
+    why: 'a known value is computed again; only time is lost',
+  },
+  {
+    file: SENT_TIME,
+    original: '10 * value.charCodeAt(at) + value.charCodeAt(at + 1)',
+    replacement: '((10 * value.charCodeAt(at)) - (value.charCodeAt(at + 1)))',
+    why: GENERAL_PATH,
+  },
+  {
+    file: SENT_TIME,
+    original: '10',
+    replacement: '11',
+    why: GENERAL_PATH,
+  },
+  {
+    file: 'shared/buffer/journal/decide-without-kv.ts',
+    original: 'state.live.clear()',
+    replacement: ';',
+    why: 'nobody reads the positions there; they only take memory',
+  },
+  {
+    file: 'shared/buffer/journal/journal.ts',
+    original: 'points > 1',
+    replacement: '((points) >= (1))',
+    why: 'an entry with one point adds nothing to the count',
+  },
+  {
+    file: 'shared/buffer/journal/journal-recovery.ts',
+    original: 'page < PAGES_A_ROUND && unavailable.size < kv.partitions',
+    replacement: '((page < PAGES_A_ROUND) || (unavailable.size < kv.partitions))',
+    why: 'a round reads more pages; none of them reaches an unavailable partition',
+  },
+  {
+    file: 'shared/buffer/journal/journal-recovery.ts',
+    original: 'unavailable.size < kv.partitions',
+    replacement: '((unavailable.size) <= (kv.partitions))',
+    why: 'a round reads more pages; none of them reaches an unavailable partition',
+  },
+  {
+    file: 'shared/buffer/journal/journal-recovery.ts',
+    original: 'place === 0',
+    replacement: 'false',
+    why: 'the round reads the first pages again, which the next round would read',
+  },
+  {
+    file: 'shared/ledger/process-counters.ts',
+    original: 'unsaved.clear()',
+    replacement: ';',
+    why: 'the first write contains two more zeros',
+  },
+  {
+    file: 'services/scheduler/flush/fold-points.ts',
+    code: 'if (step.done) plan.days = step.value',
+    original: 'step.done',
+    replacement: 'true',
+    why: 'the days are overwritten by the last step',
+  },
+  {
+    file: 'services/scheduler/flush/store-points.ts',
+    original: 'rows.length === 0',
+    replacement: 'false',
+    why: 'the code below gives the same for no rows; only time is lost',
+  },
 ]
 
 const matches = (one: Equivalent, { file, original, replacement, code }: Mutant): boolean =>

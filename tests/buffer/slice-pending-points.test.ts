@@ -1,0 +1,42 @@
+/** How a partition's pending points are cut into slices. */
+import { expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { slices } from '#shared/buffer/slice-pending-points.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { onError, rules, sync } from '#tests/kv/drivers.ts'
+
+const MOST = 10
+
+/** Points of each pilgrim in each slice, of pilgrims with these numbers of pending points. */
+async function cut(...pending: readonly number[]): Promise<number[][]> {
+  const dir = await newDirectory('slices')
+  const kv = await openKv({ url: '', partitions: 1, path: join(dir, 'kv'), onError })
+  try {
+    await kv.setStatus({ status: 'active', version: 1, message: null })
+    const tracks = pending.map((points, i) =>
+      sync(
+        `pilgrim-${i}`,
+        Array.from({ length: points }, (_, t) => t),
+      ),
+    )
+    for (const track of tracks) await kv.admit(0, [track], rules())
+    const found = await Array.fromAsync(slices(kv, 0, MOST))
+    return found.map((slice) => slice.pending.map(({ entries }) => entries.length))
+  } finally {
+    await kv.close()
+    await rm(dir, { recursive: true })
+  }
+}
+
+test('a slice ends with the pilgrim who fills it', async () => {
+  expect(await cut(4, 4, 4, 4, 4, 4, 4)).toEqual([[4, 4, 4], [4, 4, 4], [4]])
+  expect(await cut(10, 1, 9)).toEqual([[10], [1, 9]])
+  expect(await cut(3)).toEqual([[3]])
+  expect(await cut()).toEqual([])
+})
+
+test('a pilgrim with more points than a slice holds is split', async () => {
+  expect(await cut(25, 2)).toEqual([[10], [10], [5, 2]])
+})

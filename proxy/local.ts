@@ -106,7 +106,7 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
     services.set(name, create(context))
   }
   for (const service of services.values()) await service.start()
-  const stopHeartbeat = startHeartbeat(ports, [...services.keys()])
+  const stopHeartbeat = startHeartbeat(ports, [...services.keys()], port)
 
   const server = listen({
     address: { host, port },

@@ -477,6 +477,11 @@ export interface FeedbackUpdate {
   status?: FeedbackStatus | null | undefined
   /** An empty note clears it */
   admin_note?: string | null | undefined
+  /** What the operator saw before the change. If somebody has changed it since, the answer is 409 and nothing changes */
+  seen?: {
+    status?: FeedbackStatus | undefined
+    admin_note?: string | null | undefined
+  } | undefined
 }
 
 /** Time of the first point inside the event’s area; null without any */
@@ -632,6 +637,7 @@ export interface ListDeadLettersAnswer {
 export type ListFeedbackAnswer = {
   items: FeedbackItem[]
   next_cursor: string | null
+  counts: BoardCounts
 } | {
   items: BoardItem[]
   next_cursor: string | null
@@ -898,13 +904,20 @@ export interface OwnWalkRequest {
 export interface Part {
   name: 'tracking' | 'survey-profile' | 'feedback-media' | 'admin' | 'line-bot' | 'scheduler' | 'db' | 'kv' | 'objects'
   kind: 'service' | 'store'
-  /** ok; error: a store does not answer; silent: no process of the service has reported for 20 s; unknown: reports cannot be read */
+  /** ok; degraded: a process of the service has not reported for 20 s, and another has; error: a store does not answer; silent: no process of the service has reported for 20 s; unknown: reports cannot be read */
   state: PartState
   /** Latest report of any process of the service; for a store, when it answered */
   seen_at: Time | null
+  /** Processes of the service; null for a store, and while reports cannot be read */
+  processes: {
+    /** Reported in the last 20 s */
+    running: number
+    /** Did not, and was not stopped. After an hour it counts as removed */
+    silent: number
+  } | null
 }
 
-export type PartState = 'ok' | 'error' | 'silent' | 'unknown'
+export type PartState = 'ok' | 'degraded' | 'error' | 'silent' | 'unknown'
 
 export type ParticipantStatus = 'active' | 'completed' | 'withdrawn'
 

@@ -81,6 +81,13 @@ export const FeedbackUpdate = z
   .object({
     status: FeedbackStatus.nullish(),
     admin_note: text(2_000).nullish().describe('An empty note clears it'),
+    seen: z
+      .object({ status: FeedbackStatus, admin_note: text(2_000).nullable() })
+      .partial()
+      .optional()
+      .describe(
+        'What the operator saw before the change. If somebody has changed it since, the answer is 409 and nothing changes',
+      ),
   })
   .refine(({ status, admin_note }) => status != null || admin_note != null, {
     error: 'needs a status or an admin_note',
@@ -115,7 +122,7 @@ export const listFeedbackEndpoint = endpoint({
   summary: 'Feedback, newest first: all fields with a token, the public board without one',
   access: 'optional',
   query: FeedbackQuery,
-  data: z.union([page(FeedbackItem), page(BoardItem)]),
+  data: z.union([page(FeedbackItem).extend({ counts: BoardCounts }), page(BoardItem)]),
 })
 
 export const feedbackStatusEndpoint = endpoint({
@@ -138,7 +145,7 @@ export const updateFeedbackEndpoint = endpoint({
   params: z.object({ id: FeedbackId }),
   body: FeedbackUpdate,
   data: FeedbackItem,
-  errors: ['not-found'],
+  errors: ['not-found', 'conflict'],
 })
 
 export const uploadScreenshotEndpoint = endpoint({

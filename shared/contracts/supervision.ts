@@ -7,7 +7,7 @@ import { StreamIncident } from './stream.ts'
 
 const Sentence = z.object({ 'zh-Hant': z.string(), en: z.string() })
 
-export const PartState = z.enum(['ok', 'error', 'silent', 'unknown'])
+export const PartState = z.enum(['ok', 'degraded', 'error', 'silent', 'unknown'])
 export type PartState = z.infer<typeof PartState>
 
 /** A part of the installation: a store, or a service. */
@@ -15,11 +15,18 @@ export const Part = z.object({
   name: z.union([ServiceName, z.enum(['db', 'kv', 'objects'])]),
   kind: z.enum(['service', 'store']),
   state: PartState.describe(
-    'ok; error: a store does not answer; silent: no process of the service has reported for 20 s; unknown: reports cannot be read',
+    'ok; degraded: a process of the service has not reported for 20 s, and another has; error: a store does not answer; silent: no process of the service has reported for 20 s; unknown: reports cannot be read',
   ),
   seen_at: Time.nullable().describe(
     'Latest report of any process of the service; for a store, when it answered',
   ),
+  processes: z
+    .object({
+      running: z.int().describe('Reported in the last 20 s'),
+      silent: z.int().describe('Did not, and was not stopped. After an hour it counts as removed'),
+    })
+    .nullable()
+    .describe('Processes of the service; null for a store, and while reports cannot be read'),
 })
 export type Part = z.infer<typeof Part>
 

@@ -210,7 +210,7 @@ export async function runService(
   const service = create(context)
   // Listen only after the start: the proxy sends requests to every process that accepts connections.
   await service.start()
-  const stopHeartbeat = startHeartbeat(context, [service.name])
+  const stopHeartbeat = startHeartbeat(context, [service.name], config.servicePort)
   let ready = true
   const server = Bun.serve({
     port: config.servicePort,

@@ -9,19 +9,44 @@ const POINTS = 5_002
 const SHARED = 4_999
 
 describeFlushHarness('an export', (harness) => {
-  test('leaves out no point when a page ends between two points of one instant', async () => {
+  const insert = (kind: string, from: number, to: number) => harness.db.sql`
+    INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, in_range, clock_corrected)
+    SELECT 'anna', ${kind}, t, t, t, 24, 120.5, true, false
+    FROM generate_series(${from}::int, ${to}::int) s,
+      LATERAL (SELECT to_timestamp(${NOON}::float8 / 1000 + s) AS t) at`
+  const fill = async () => {
     await harness.db.sql`INSERT INTO pilgrims (user_id, created_at, updated_at) VALUES ('anna', now(), now())`
-    const insert = (kind: string, from: number, to: number) => harness.db.sql`
-      INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, in_range, clock_corrected)
-      SELECT 'anna', ${kind}, t, t, t, 24, 120.5, true, false
-      FROM generate_series(${from}::int, ${to}::int) s,
-        LATERAL (SELECT to_timestamp(${NOON}::float8 / 1000 + s) AS t) at`
     await insert('t', 0, POINTS - 1)
     await insert('c', SHARED, SHARED)
-    const look = { operator: null, userId: 'anna', requestId: 'r' }
-    const answer = await exportUser(harness.context() as unknown as ServiceContext, look, 'gpx')
-    const gpx = await answer.text()
+  }
+  const download = (format: 'gpx' | 'json') =>
+    exportUser(
+      harness.context() as unknown as ServiceContext,
+      { operator: null, userId: 'anna', requestId: 'r' },
+      format,
+    )
+
+  test('leaves out no point when a page ends between two points of one instant', async () => {
+    await fill()
+    const gpx = await (await download('gpx')).text()
     expect(gpx.match(/<wpt /g)).toHaveLength(1)
     expect(gpx.match(/<trkpt /g)).toHaveLength(POINTS + 1)
+  })
+
+  test('doubles and loses no row when others come and go while it is read', async () => {
+    await fill()
+    // The first page is read when the answer begins; the client has not asked for the next one yet.
+    const answer = await download('json')
+    expect(answer.body).not.toBeNull()
+    await insert('c', SHARED + 1, SHARED + 9)
+    await harness.db
+      .sql`DELETE FROM gps_points WHERE user_id = 'anna' AND kind = 't' AND sent_at < to_timestamp(${NOON}::float8 / 1000 + 4)`
+    const { gps_points: points } = (await answer.json()) as {
+      gps_points: { kind: string; sent_at: string }[]
+    }
+    const identities = points.map(({ kind, sent_at: at }) => `${kind} ${at}`)
+    expect(new Set(identities).size).toBe(identities.length)
+    const tracks = points.filter(({ kind }) => kind === 't').map(({ sent_at: at }) => Date.parse(at))
+    expect(tracks).toEqual(Array.from({ length: POINTS }, (_, i) => NOON + i * 1_000))
   })
 })

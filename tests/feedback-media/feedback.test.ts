@@ -223,6 +223,8 @@ describeBothStacks(
       }
       expect((await list(`?category=${category}&status=new`)).items.map(({ id }) => id)).toEqual([b.id])
       const { counts } = await dataOf(await stack.fetch(`${PATH}/status`), feedbackStatusEndpoint)
+      expect(await list('?limit=1', admin('volunteer'))).toMatchObject({ counts })
+      expect(await list('?limit=1')).not.toHaveProperty('counts')
       expect([counts.fixed - before.fixed, counts.new - before.new]).toEqual([1, 1])
     })
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
+import { submitFeedbackEndpoint, updateFeedbackEndpoint } from '#shared/contracts/feedback.ts'
 import { messagesEndpoint, pushEndpoint } from '#shared/contracts/messages.ts'
 import { endPreviewEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
@@ -26,14 +27,20 @@ describeBothStacks('supervision', (stack) => {
 
   test('the condition names every part; all are well', async () => {
     await flushed(stack)
-    await until(async () => (await condition()).parts.every(({ state }) => state === 'ok'), {
-      timeoutMs: 10_000,
-      what: 'a report of every service',
-    })
+    const replicas = stack.kind === 'real' ? 2 : 1
+    const isComplete = async () => {
+      const { parts } = await condition()
+      const tracking = parts.find(({ name }) => name === 'tracking')
+      return parts.every(({ state }) => state === 'ok') && tracking!.processes!.running === replicas
+    }
+    await until(isComplete, { timeoutMs: 15_000, what: 'a report of every process' })
     const seen = await condition()
     expect(seen.parts.map(({ name }): string => name).sort()).toEqual(
       [...ServiceName.options, 'db', 'kv', 'objects'].sort(),
     )
+    const processes = { running: replicas, silent: 0 }
+    expect(seen.parts.find(({ name }) => name === 'tracking')).toMatchObject({ processes })
+    expect(seen.parts.find(({ name }) => name === 'db')).toMatchObject({ processes: null })
     expect(seen).toMatchObject({ causes: [], incident: null, backup_at: null })
     expect(Date.parse(seen.last_flush!)).toBeGreaterThan(Date.now() - 60_000)
   })
@@ -134,6 +141,34 @@ describeBothStacks('supervision', (stack) => {
     expect((await stack.fetch(`/s/${share.id}`)).status).toBe(410)
     const audit = await dataOf(await read(`admin/audit?search=${userId}`), auditEndpoint)
     expect(audit.items.map(({ action }) => action)).toEqual(['revoke-shares', 'revoke-tracker'])
+  })
+
+  test('of two operators who change feedback at once, the slower one is told and overwrites nothing', async () => {
+    const given = { category: 'app', description: 'It does not load' }
+    const { id } = await dataOf(await post(stack, 'feedback', given), submitFeedbackEndpoint)
+    const change = (body: object) =>
+      stack.fetch(`/api/event/feedback/${id}`, {
+        method: 'PATCH',
+        headers: { 'Content-Type': 'application/json', ...admin('manager') },
+        body: JSON.stringify(body),
+      })
+    const changed = async (body: object) => dataOf(await change(body), updateFeedbackEndpoint)
+    const both = await Promise.all(
+      ['triaging', 'wontfix'].map((status) => change({ status, seen: { status: 'new' } })),
+    )
+    expect(new Set(both.map((answer) => answer.status))).toEqual(new Set([200, 409]))
+    const { status } = await changed({ admin_note: 'a', seen: { admin_note: null } })
+    expect(
+      await sentenceOf(
+        both.find(({ ok }) => !ok)!,
+        409,
+        'conflict',
+      ),
+    ).toContain(status)
+    // What somebody has done already is no conflict, nor is another field.
+    expect(await changed({ status, seen: { status: 'new' } })).toMatchObject({ status, admin_note: 'a' })
+    await sentenceOf(await change({ admin_note: 'b', seen: { admin_note: null } }), 409, 'conflict')
+    expect(await changed({ admin_note: 'b', seen: { admin_note: 'a' } })).toMatchObject({ admin_note: 'b' })
   })
 
   test('the audit log is filtered', async () => {

@@ -20,6 +20,8 @@ export const incident = signal<StreamEvents['snapshot']['incident']>(null)
 export const moved = signal(0)
 
 const POLL_MS = 10_000
+/** Of the stream's cells only their coming matters, so the coarsest ones are enough: a few, and not thousands. */
+const ZOOM = 6
 /** Interruptions in a row after which the status is polled as well. */
 const PATIENCE = 2
 
@@ -60,7 +62,7 @@ async function poll(): Promise<void> {
 async function follow(abort: AbortController): Promise<void> {
   let failures = 0
   let timer: number | undefined
-  for await (const event of client.stream({ zoom: 12, signal: abort.signal })) {
+  for await (const event of client.stream({ zoom: ZOOM, signal: abort.signal })) {
     if (event.event !== 'interrupted') {
       failures = 0
       clearInterval(timer)

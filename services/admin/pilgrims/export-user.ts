@@ -14,32 +14,54 @@ import { gpx } from './write-gpx.ts'
 /** Rows that are read at a time, so that a long walk is not loaded into memory. */
 const PAGE = 5_000
 
-/** Order of the tables in which a pilgrim has many rows. */
-const ORDER: Partial<Record<PersonalTable, string>> = { gps_points: 'kind, sent_at', pilgrim_days: 'day' }
+/**
+ * What identifies a row among those of one pilgrim, with its type in the database: pages go on after the last one, so
+ * that rows that come or go meanwhile move no other. Tables that are not here have one row.
+ */
+const KEYS: Partial<Record<PersonalTable, Readonly<Record<string, string>>>> = {
+  gps_points: { kind: 'text', sent_at: 'timestamptz' },
+  pilgrim_days: { day: 'date' },
+  survey_history: { id: 'bigint' },
+  consents: { id: 'bigint' },
+  refused_line_events: { digest: 'text' },
+  feedback: { id: 'bigint' },
+  shares: { id: 'text' },
+  trackers: { id: 'uuid' },
+  push_subscriptions: { id: 'uuid' },
+  push_deliveries: { id: 'bigint' },
+  dead_letters: { id: 'bigint' },
+}
 
 const IS_TIME = /_(at|seen)$/
 
 type Row = Readonly<Record<string, unknown>>
 
 /** The row with its times in the API's format. The database's format has fewer digits, and an offset. */
-const withApiTimes = (row: string): Row =>
+const withApiTimes = (row: Row): Row =>
   Object.fromEntries(
-    Object.entries(JSON.parse(row) as Row).map(([name, value]) => [
+    Object.entries(row).map(([name, value]) => [
       name,
       IS_TIME.test(name) && typeof value === 'string' ? time(Date.parse(value)) : value,
     ]),
   )
 
 async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: string): AsyncGenerator<Row> {
-  const order = ORDER[table] ?? '1'
-  for (let offset = 0; ; offset += PAGE) {
-    // Table and order come from constants, never from a client.
-    const rows = await db.sql.unsafe<{ row: string }[]>(
-      `SELECT (to_jsonb(t) - 'searchable' - 'key_hash' - 'p256dh' - 'auth')::text AS row FROM ${table} t WHERE user_id = $1 ORDER BY ${order} LIMIT ${PAGE} OFFSET ${offset}`,
-      [userId],
+  const key = Object.entries(KEYS[table] ?? {})
+  const names = key.map(([name]) => `t.${name}`).join()
+  const last = key.map(([, type], i) => `$${i + 2}::text::${type}`).join()
+  for (let after: string[] | null = null; ;) {
+    // Table and key come from constants, never from a client.
+    const rows: { row: string }[] = await db.sql.unsafe<{ row: string }[]>(
+      `SELECT (to_jsonb(t) - 'searchable' - 'key_hash' - 'p256dh' - 'auth')::text AS row FROM ${table} t
+       WHERE user_id = $1 ${after === null ? '' : `AND (${names}) > (${last})`}
+       ${key.length === 0 ? '' : `ORDER BY ${names}`} LIMIT ${PAGE}`,
+      [userId, ...(after ?? [])],
     )
-    for (const { row } of rows) yield withApiTimes(row)
-    if (rows.length < PAGE) return
+    const read = rows.map(({ row }) => JSON.parse(row) as Row)
+    for (const row of read) yield withApiTimes(row)
+    const end = read.at(-1)
+    if (end === undefined || read.length < PAGE || key.length === 0) return
+    after = key.map(([name]) => String(end[name]))
   }
 }
 

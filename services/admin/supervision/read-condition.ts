@@ -8,7 +8,7 @@ import type { Health } from '#shared/contracts/operations.ts'
 import type { Condition, Part } from '#shared/contracts/supervision.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { within } from '#shared/runtime/deadline.ts'
-import { readHeartbeats, SILENT_MS } from '#shared/runtime/heartbeat.ts'
+import { type Beats, readHeartbeats, SILENT_MS } from '#shared/runtime/heartbeat.ts'
 import { lastBackupMs } from '#shared/runtime/last-backup.ts'
 import { showLedger } from '../ledger/show-ledger.ts'
 import { incidentSeen } from '../stream/watch.ts'
@@ -65,17 +65,19 @@ export function createCondition(
 }
 
 /** A part that is away, which no alert is about: the database has a cause of its own. */
-function causeOfPart({ name, state }: Part): Condition['causes'] {
-  if (name === 'db' || (state !== 'error' && state !== 'silent')) return []
+function causeOfPart({ name, state, processes }: Part): Condition['causes'] {
+  if (name === 'db' || state === 'ok' || state === 'unknown') return []
   const key = name === 'kv' || name === 'objects' ? name : 'service'
   const text =
-    key === 'service'
-      ? `${name} 沒有消息 · No process of ${name} reports`
-      : `${name} 沒有回應 · ${name} does not answer`
+    key !== 'service'
+      ? `${name} 沒有回應 · ${name} does not answer`
+      : state === 'degraded'
+        ? `${name} 有 ${processes!.silent} 個程序沒有消息，${processes!.running} 個正常 · ${processes!.silent} of ${processes!.running + processes!.silent} processes of ${name} do not report`
+        : `${name} 沒有消息 · No process of ${name} reports`
   return [
     {
       key,
-      failure: name === 'kv' || name === 'scheduler',
+      failure: state !== 'degraded' && (name === 'kv' || name === 'scheduler'),
       text: bilingual(text),
       what_to_do: WHAT_TO_DO[key],
     },
@@ -88,12 +90,18 @@ const storesOf = (report: Health, nowMs: number): Part[] =>
     kind: 'store',
     state: report[name],
     seen_at: report[name] === 'ok' ? time(nowMs) : null,
+    processes: null,
   }))
 
-const servicesOf = (beats: ReadonlyMap<string, number | null> | null, nowMs: number): Part[] =>
+const servicesOf = (beats: ReadonlyMap<string, Beats> | null, nowMs: number): Part[] =>
   ServiceName.options.map((name) => {
-    const seenMs = beats?.get(name) ?? null
-    const state =
-      beats === null ? 'unknown' : seenMs !== null && nowMs - seenMs <= SILENT_MS ? 'ok' : 'silent'
-    return { name, kind: 'service', state, seen_at: timeOrNull(seenMs) }
+    const of = beats?.get(name)
+    if (of === undefined) return { name, kind: 'service', state: 'unknown', seen_at: null, processes: null }
+    const isRunning = (ms: number): boolean => nowMs - ms <= SILENT_MS
+    const running = of.processesMs.filter(isRunning).length
+    const silent = of.processesMs.length - running
+    // A process that has just begun may not be on the list yet.
+    const someRuns = running > 0 || (of.latestMs !== null && isRunning(of.latestMs))
+    const state = !someRuns ? 'silent' : silent > 0 ? 'degraded' : 'ok'
+    return { name, kind: 'service', state, seen_at: timeOrNull(of.latestMs), processes: { running, silent } }
   })

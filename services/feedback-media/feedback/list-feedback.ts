@@ -68,25 +68,34 @@ async function readPage<Item>(
   return pageOf(rows, limit, item, ({ id }) => encodeCursor(list, [id]))
 }
 
-/** Newest first: in full for operators, or the public board. */
-export const listFeedback = (context: ServiceContext, query: FeedbackQuery, operator: Operator | null) =>
-  operator === null
-    ? readPage(context, 'board', query, boardItem)
-    : readPage(context, 'feedback', query, (row) => {
-        const isShown = row.userId === null || maySeeId(context.config, operator, row.userId)
-        return feedbackItem(isShown ? row : { ...row, userId: null })
-      })
-
-/** The board with the number of items of each status. */
-export async function readBoard(context: ServiceContext, query: FeedbackQuery) {
-  const { db } = context
+/** Number of all items by status. */
+async function countByStatus({ db }: ServiceContext): Promise<Record<FeedbackStatus, number>> {
   const counted = await db.read(() =>
     db.orm.select({ status: feedback.status, n: count() }).from(feedback).groupBy(feedback.status),
   )
   const counts = Object.fromEntries(FeedbackStatus.options.map((status) => [status, 0]))
   for (const { status, n } of counted) counts[status] = n
-  return {
-    ...(await readPage(context, 'board', query, boardItem)),
-    counts: counts as Record<FeedbackStatus, number>,
-  }
+  return counts as Record<FeedbackStatus, number>
+}
+
+/** Newest first: in full for operators, with the number of items of each status, or the public board. */
+export async function listFeedback(context: ServiceContext, query: FeedbackQuery, operator: Operator | null) {
+  if (operator === null) return readPage(context, 'board', query, boardItem)
+  const [items, counts] = await Promise.all([
+    readPage(context, 'feedback', query, (row) => {
+      const isShown = row.userId === null || maySeeId(context.config, operator, row.userId)
+      return feedbackItem(isShown ? row : { ...row, userId: null })
+    }),
+    countByStatus(context),
+  ])
+  return { ...items, counts }
+}
+
+/** The board with the number of items of each status. */
+export async function readBoard(context: ServiceContext, query: FeedbackQuery) {
+  const [items, counts] = await Promise.all([
+    readPage(context, 'board', query, boardItem),
+    countByStatus(context),
+  ])
+  return { ...items, counts }
 }

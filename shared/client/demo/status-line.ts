@@ -61,5 +61,6 @@ export const summaryLines = (tally: Tally): string[] => [
   `repeated    ${count(tally.duplicates)} answered as duplicates`,
   `people      ${count(tally.followers)} follow the bot, ${count(tally.photos)} photos, ${count(tally.surveys)} surveys, ` +
     `${count(tally.feedback)} reports`,
+  ...(tally.retried.size === 0 ? [] : [`sent again  ${listOf(tally.retried)}`]),
   ...(tally.refused.size === 0 ? [] : [`refused     ${listOf(tally.refused)}`]),
 ]

@@ -16,7 +16,10 @@ export const consoleHouse = {
     noScreenshot: 'no screenshot',
     moved: '#{id} is now: {status}',
     choose: 'Choose an item.',
-    loadMore: 'Older items',
+    all: 'All statuses',
+    conflict:
+      'Somebody else has changed #{id} meanwhile: it is shown as it is now, and nothing of it was changed. Look, and do it again if it is still right.',
+    noteConflict: 'Meanwhile somebody else wrote: “{note}”. Saving replaces it.',
     resolved: 'resolved {time}',
   },
   messages: {

@@ -114,7 +114,13 @@ export const words = {
     warning: 'Warning',
     todo: 'To do',
     parts: 'Parts of the service',
-    partStates: { ok: 'well', error: 'does not answer', silent: 'silent', unknown: 'unknown' },
+    partStates: {
+      ok: 'well',
+      degraded: 'degraded',
+      error: 'does not answer',
+      silent: 'silent',
+      unknown: 'unknown',
+    },
     partNames: {
       tracking: 'Check-ins and tracks',
       'survey-profile': 'Profiles and surveys',
@@ -126,6 +132,7 @@ export const words = {
       kv: 'Redis',
       objects: 'Object store',
     },
+    processes: '{running} of {all} processes report',
     lastSeen: 'last seen {time}',
     memory: 'Redis memory',
     backup: 'Latest backup',

@@ -115,7 +115,7 @@ export const words: ConsoleWords = {
     warning: '警告',
     todo: '處理方式',
     parts: '服務各部分',
-    partStates: { ok: '正常', error: '沒有回應', silent: '沒有消息', unknown: '未知' },
+    partStates: { ok: '正常', degraded: '部分異常', error: '沒有回應', silent: '沒有消息', unknown: '未知' },
     partNames: {
       tracking: '打卡與軌跡',
       'survey-profile': '個人資料與問卷',
@@ -127,6 +127,7 @@ export const words: ConsoleWords = {
       kv: 'Redis',
       objects: '物件儲存',
     },
+    processes: '{all} 個程序中有 {running} 個正常回報',
     lastSeen: '最後消息 {time}',
     memory: 'Redis 記憶體',
     backup: '最近備份',

@@ -38,7 +38,11 @@ export const FEEDBACK = {
   },
   updateFeedback: {
     params: { id: 1 },
-    body: { status: 'fixed', admin_note: 'The station is open again.' },
+    body: {
+      status: 'fixed',
+      admin_note: 'The station is open again.',
+      seen: { status: 'new', admin_note: null },
+    },
     answer: {
       ...BOARD_ITEM,
       status: 'fixed',

@@ -91,8 +91,14 @@ export const OPERATION = {
   readCondition: {
     answer: {
       parts: [
-        { name: 'tracking', kind: 'service', state: 'ok', seen_at: '2026-04-12T01:35:58.000Z' },
-        { name: 'db', kind: 'store', state: 'ok', seen_at: '2026-04-12T01:36:00.000Z' },
+        {
+          name: 'tracking',
+          kind: 'service',
+          state: 'ok',
+          seen_at: '2026-04-12T01:35:58.000Z',
+          processes: { running: 2, silent: 0 },
+        },
+        { name: 'db', kind: 'store', state: 'ok', seen_at: '2026-04-12T01:36:00.000Z', processes: null },
       ],
       last_flush: '2026-04-12T01:35:00.000Z',
       oldest_pending: '2026-04-12T01:35:10.000Z',

@@ -3,6 +3,7 @@ import type { Row } from '../measure.ts'
 import { freshConnections, throughCaddy } from './caddy.ts'
 import { shareCards } from './cards.ts'
 import { checkInAlways, checkInEverysec } from './check-in.ts'
+import { consoleHours, consoleMap, consoleStreams } from './console.ts'
 import { embedded } from './embedded.ts'
 import { flushOfMany, flushOfMost } from './flush.ts'
 import { clusters, coldProfile, liveMap, warmProfile } from './reading.ts'
@@ -25,6 +26,9 @@ export const ROWS: readonly Row[] = [
   coldProfile,
   viewersBytes,
   viewersCpu,
+  consoleMap,
+  consoleHours,
+  consoleStreams,
   shareCards,
   embedded,
   scaling,

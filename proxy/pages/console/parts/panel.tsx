@@ -1,6 +1,7 @@
 /** A part of a view: its title, the time of what it shows, and whether that is old. */
+import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 import type { ClientError } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
 import { clock, now } from '../clock.ts'
@@ -10,6 +11,10 @@ import { fill, words } from '../words.ts'
 
 export const isStale = <T,>({ at, error, staleMs }: Resource<T>): boolean =>
   at.value !== null && (now.value - at.value > staleMs || error.value !== null)
+
+/** Whether it is stale, for a component that need not be drawn again each second. */
+export const useStale = <T,>(from: Resource<T>): boolean =>
+  useMemo(() => computed(() => isStale(from)), [from]).value
 
 /** The time of a figure; marked when it is old. */
 export const Stamp = ({ at, stale }: { readonly at: number | string | null; readonly stale: boolean }) => (
@@ -73,7 +78,7 @@ export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 's
 export function PanelFrom<T>({ from, lead, meanwhile = null, children, ...panel }: FromProps<T>) {
   const error = from.error.value
   const value = from.value.value ?? (error === null ? meanwhile : null)
-  const stale = isStale(from)
+  const stale = useStale(from)
   return (
     <Panel {...panel} stale={stale} stamp={<Stamp at={from.at.value} stale={stale} />}>
       {lead}

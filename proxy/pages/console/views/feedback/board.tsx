@@ -1,22 +1,26 @@
-import { date } from '../../clock.ts'
+import { date, number } from '../../clock.ts'
 import { words } from '../../words.ts'
-import { inColumn, type Item, STATUSES } from './items.ts'
+import { inColumn, type Item, type Status, STATUSES } from './items.ts'
 
 interface Props {
   readonly items: readonly Item[]
+  /** Of all items, also those on other pages. */
+  readonly counts: Readonly<Record<Status, number>> | null
   readonly chosen: number | null
   readonly onChoose: (id: number) => void
 }
 
-export const Board = ({ items, chosen, onChoose }: Props) => (
+export const Board = ({ items, counts, chosen, onChoose }: Props) => (
   <div class="board">
     {STATUSES.map((status, i) => {
       const column = inColumn(items, status)
+      const all = counts?.[status] ?? column.length
+      const shown = all === column.length ? number(all) : `${number(column.length)} / ${number(all)}`
       const name = words.value.feedback.columns[status]
       return (
-        <section key={status} aria-label={`${name}: ${column.length}`} class={`column ${status}`}>
+        <section key={status} aria-label={`${name}: ${shown}`} class={`column ${status}`}>
           <h3>
-            <kbd>{i + 1}</kbd> {name} <span class="quiet">{column.length}</span>
+            <kbd>{i + 1}</kbd> {name} <span class="quiet">{shown}</span>
           </h3>
           <ul>
             {column.map((item) => (

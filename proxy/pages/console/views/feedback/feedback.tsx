@@ -1,26 +1,23 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { Pages } from '../../parts/pages.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
-import { Button } from '../../../design/button.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
 import { Board } from './board.tsx'
-import { type Item, itemsOf, ordered, STATUSES, triage } from './items.ts'
+import { countsOf, type Item, itemsOf, ordered, type Status, STATUSES, triage } from './items.ts'
 import { OneItem } from './one-item.tsx'
 
 const EVERY_MS = 15_000
 const PAGE = 100
 
+type Filter = Status | ''
+
 export function Feedback() {
-  const limit = useSignal(PAGE)
   const chosen = useSignal<number | null>(null)
-  const list = useResource(
-    (signal) => client.listFeedback({ limit: Math.min(limit.value, 200) }, { signal }),
-    EVERY_MS,
-    `feedback ${limit.value}`,
-  )
+  const { filter, cursor, list } = useList()
   const items = itemsOf(list.value.value)
   const choose = (id: number) => (chosen.value = id)
   useKeys(items, chosen.value, choose)
@@ -29,16 +26,16 @@ export function Feedback() {
   return (
     <div class="view feedback">
       <h1 class="visually-hidden">{said.title}</h1>
-      <PanelFrom title={said.title} kind="board-panel" from={list}>
-        {({ next_cursor }) => (
+      <PanelFrom title={said.title} kind="board-panel" from={list} actions={<StatusFilter {...filter} />}>
+        {(page) => (
           <>
             <p class="small quiet">{level.value >= MANAGER ? said.help : said.helpRead}</p>
-            <Board items={items} chosen={chosen.value} onChoose={choose} />
-            {next_cursor !== null && limit.value < 200 ? (
-              <p>
-                <Button onClick={() => (limit.value = 200)}>{said.loadMore}</Button>
-              </p>
-            ) : null}
+            <Board items={items} counts={countsOf(page)} chosen={chosen.value} onChoose={choose} />
+            <Pages
+              next={page.next_cursor}
+              isFirst={cursor.value === undefined}
+              onPage={(to) => (cursor.value = to)}
+            />
           </>
         )}
       </PanelFrom>
@@ -48,6 +45,51 @@ export function Feedback() {
         <OneItem key={item.id} item={item} />
       )}
     </div>
+  )
+}
+
+/** One page of the items, of one status or of all. */
+function useList() {
+  const status = useSignal<Filter>('')
+  const cursor = useSignal<string | undefined>(undefined)
+  const query = {
+    limit: PAGE,
+    ...(status.value === '' ? {} : { status: status.value }),
+    ...(cursor.value === undefined ? {} : { cursor: cursor.value }),
+  }
+  const list = useResource(
+    (signal) => client.listFeedback(query, { signal }),
+    EVERY_MS,
+    `feedback ${JSON.stringify(query)}`,
+  )
+  const onChoose = (chosen: Filter) => {
+    status.value = chosen
+    cursor.value = undefined
+  }
+  return { filter: { value: status.value, onChoose }, cursor, list }
+}
+
+interface FilterProps {
+  readonly value: Filter
+  readonly onChoose: (status: Filter) => void
+}
+
+const StatusFilter = ({ value, onChoose }: FilterProps) => {
+  const said = words.value.feedback
+  return (
+    <select
+      class="status-filter"
+      aria-label={said.all}
+      value={value}
+      onChange={({ currentTarget }) => onChoose(STATUSES.find((one) => one === currentTarget.value) ?? '')}
+    >
+      <option value="">{said.all}</option>
+      {STATUSES.map((status) => (
+        <option key={status} value={status}>
+          {said.columns[status]}
+        </option>
+      ))}
+    </select>
   )
 }
 

@@ -1,6 +1,8 @@
 /** Items of feedback as operators get them, and their triage. */
-import type { Data } from '#shared/client/index.ts'
+import type { Answer, Data } from '#shared/client/index.ts'
+import { showToast } from '../../../design/toast.tsx'
 import { act } from '../../parts/act.ts'
+import { reloadAll } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 
@@ -19,9 +21,29 @@ export const inColumn = (items: readonly Item[], status: Status): readonly Item[
 export const ordered = (items: readonly Item[]): readonly Item[] =>
   STATUSES.flatMap((status) => inColumn(items, status))
 
-export const triage = (item: Pick<Item, 'id'>, status: Status) =>
-  act(client.updateFeedback({ id: item.id, status }), (data) =>
-    fill(words.value.feedback.moved, { id: data.id, status: words.value.feedback.columns[data.status] }),
+/** Number of items of each status; null until the service has told. */
+export const countsOf = (list: Data<'listFeedback'> | null): Readonly<Record<Status, number>> | null =>
+  list !== null && 'counts' in list ? list.counts : null
+
+/**
+ * A change of an item by what the operator saw. When somebody else was faster, nothing is changed: the item is read
+ * again, and the operator is told.
+ */
+export async function change(
+  id: number,
+  call: Promise<Answer<Item>>,
+  said: (data: Item) => string,
+): Promise<Item | null> {
+  const answer = await call
+  if (answer.ok || answer.error.status !== 409) return act(Promise.resolve(answer), said)
+  await reloadAll()
+  showToast(fill(words.value.feedback.conflict, { id }), { warning: true })
+  return null
+}
+
+export const triage = ({ id, status: seen }: Pick<Item, 'id' | 'status'>, status: Status) =>
+  change(id, client.updateFeedback({ id, status, seen: { status: seen } }), (data) =>
+    fill(words.value.feedback.moved, { id, status: words.value.feedback.columns[data.status] }),
   )
 
 const PICTURES = '/api/event/feedback-image/'

@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
 import { date } from '../../clock.ts'
-import { act } from '../../parts/act.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { show } from '../../router.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { type Item, screenshotPath, STATUSES, triage } from './items.ts'
+import { change, type Item, screenshotPath, STATUSES, triage } from './items.ts'
 
 export const OneItem = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback
@@ -72,29 +71,51 @@ function From({ item: { userId, display_name } }: { readonly item: Item }) {
   )
 }
 
+/** A note that is being typed. */
+interface Typed {
+  readonly text: string
+  /** The note that was there when the typing began. */
+  readonly begun: string | null
+  /** Somebody else has written one since, and the operator was told. */
+  readonly told: boolean
+}
+
 function Note({ item }: { readonly item: Item }) {
   const said = words.value.feedback
-  const typed = useSignal<string | null>(null)
-  const note = typed.value ?? item.admin_note ?? ''
-  const save = async () => {
-    const saved = await act(client.updateFeedback({ id: item.id, admin_note: note }), () => said.noteSaved)
-    if (saved !== null) typed.value = null
+  const typed = useSignal<Typed | null>(null)
+  const stored = item.admin_note
+  const type = (text: string) => (typed.value = { begun: stored, told: false, ...typed.value, text })
+  const save = async ({ text, begun, told }: Typed) => {
+    const seen = { admin_note: told ? stored : begun }
+    const saved = await change(
+      item.id,
+      client.updateFeedback({ id: item.id, admin_note: text, seen }),
+      () => said.noteSaved,
+    )
+    // After a conflict the text stays, beside the other note; the operator may save it over that one.
+    typed.value = saved === null ? { text, begun, told: true } : null
   }
+  const now = typed.value
   return (
     <div class="field">
       <label for="feedback-note">{said.note}</label>
       <textarea
         id="feedback-note"
         maxLength={2_000}
-        value={note}
-        onInput={(event) => (typed.value = event.currentTarget.value)}
+        value={now?.text ?? stored ?? ''}
+        onInput={(event) => type(event.currentTarget.value)}
       />
-      {typed.value === null ? null : (
-        <p>
-          <Button kind="primary" onClick={() => void save()}>
-            {words.value.common.save}
-          </Button>
-        </p>
+      {now === null ? null : (
+        <>
+          {now.begun === stored ? null : (
+            <p class="warn-text small">{fill(said.noteConflict, { note: stored ?? '' })}</p>
+          )}
+          <p>
+            <Button kind="primary" onClick={() => void save(now)}>
+              {words.value.common.save}
+            </Button>
+          </p>
+        </>
       )}
     </div>
   )

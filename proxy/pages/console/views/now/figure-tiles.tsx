@@ -6,6 +6,7 @@ import { connection } from '../../live.ts'
 import { lastMinute } from '../../rates.ts'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
+import type { Overview } from './event-map.ts'
 import { FlushNow } from './flush-now.tsx'
 
 export type Condition = Data<'readCondition'>
@@ -13,7 +14,7 @@ export type Condition = Data<'readCondition'>
 interface Props {
   /** Null for a volunteer, who may not read it. */
   readonly condition: Resource<Condition> | null
-  readonly map: Resource<Data<'readEventMap'>>
+  readonly map: Resource<Overview>
   readonly timeline: Resource<Data<'readTimeline'>>
   readonly usage: Resource<Data<'readLineUsage'>>
 }

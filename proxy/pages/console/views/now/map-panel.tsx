@@ -8,11 +8,12 @@ import { bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
 import type { Seen } from '../../map/crowd-camera.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import type { Dot } from '../../map/over-map.tsx'
-import { isStale, Panel, Stamp } from '../../parts/panel.tsx'
+import { Panel, Stamp, useStale } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
+import type { Overview } from './event-map.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -32,7 +33,7 @@ interface Asked {
 /** The hour a day ago: whole, so that the service's cache can answer. */
 const dayBefore = (): string => new Date(Math.floor((Date.now() - DAY_MS) / HOUR_MS) * HOUR_MS).toISOString()
 
-export function MapPanel({ map }: { readonly map: Resource<Data<'readEventMap'>> }) {
+export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   const asked = useSignal<Asked | null>(null)
   const seen = useSignal<Seen | null>(null)
   useSettled(seen.value, asked)
@@ -47,7 +48,7 @@ export function MapPanel({ map }: { readonly map: Resource<Data<'readEventMap'>>
   const value = cells.value.value
   const entries = useMemo(() => (value === null ? [] : entriesOf(value, 'users')), [value])
   const people = usePeople(query !== null && (seen.value?.zoom ?? 0) >= PEOPLE_ZOOM ? query.bbox : null)
-  const stale = isStale(cells)
+  const stale = useStale(cells)
   const marks = useMarks(map)
   const said = words.value.now
   const total = entries.reduce((sum, [, , , users]) => sum + users, 0)
@@ -73,7 +74,7 @@ export function MapPanel({ map }: { readonly map: Resource<Data<'readEventMap'>>
 }
 
 /** Front, middle and tail; the same object until an answer changes them. */
-function useMarks(map: Resource<Data<'readEventMap'>>) {
+function useMarks(map: Resource<Overview>) {
   const value = map.value.value
   return useMemo(
     () => ({ front: value?.front ?? null, middle: value?.middle ?? null, tail: value?.tail ?? null }),

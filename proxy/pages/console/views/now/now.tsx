@@ -3,6 +3,7 @@ import { useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
 import { Alerts } from './alerts.tsx'
+import { useEventMap } from './event-map.ts'
 import { FigureTiles } from './figure-tiles.tsx'
 import { MapPanel } from './map-panel.tsx'
 import { Parts } from './parts.tsx'
@@ -10,13 +11,12 @@ import { Procession } from './procession.tsx'
 import { Rates } from './rates.tsx'
 
 const CONDITION_MS = 10_000
-const MAP_MS = 10_000
 const TIMELINE_MS = 60_000
 /** LINE counts slowly, and each call of an operator counts in the token's limit. */
 const USAGE_MS = 300_000
 
 export function Now() {
-  const map = useResource((signal) => client.readEventMap({}, { signal }), MAP_MS, 'event-map')
+  const map = useEventMap()
   const timeline = useResource((signal) => client.readTimeline({}, { signal }), TIMELINE_MS, 'timeline')
   const usage = useResource((signal) => client.readLineUsage({}, { signal }), USAGE_MS, 'usage')
   const shared = { map, timeline, usage }

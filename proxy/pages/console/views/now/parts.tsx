@@ -6,7 +6,13 @@ import { type Condition, percent } from './figure-tiles.tsx'
 
 type Part = Condition['parts'][number]
 
-const TONES = { ok: 'good', error: 'danger', silent: 'danger', unknown: 'warning' } as const
+const TONES = {
+  ok: 'good',
+  degraded: 'warning',
+  error: 'danger',
+  silent: 'danger',
+  unknown: 'warning',
+} as const
 /** A backup that is older than this should be repeated. */
 const OLD_BACKUP_MS = 26 * 3_600_000
 
@@ -33,11 +39,19 @@ export const Parts = ({ condition }: { readonly condition: Resource<Condition> }
   </PanelFrom>
 )
 
-const PartRow = ({ part: { name, state, seen_at } }: { readonly part: Part }) => (
+const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part: Part }) => (
   <li class={TONES[state]}>
     <span class="dot" aria-hidden="true" />
     <span class="grow">{words.value.now.partNames[name]}</span>
     <span class="small state">{words.value.now.partStates[state]}</span>
+    {state === 'degraded' && processes !== null ? (
+      <span class="small quiet">
+        {fill(words.value.now.processes, {
+          running: processes.running,
+          all: processes.running + processes.silent,
+        })}
+      </span>
+    ) : null}
     {state === 'silent' && seen_at !== null ? (
       <span class="small quiet">{fill(words.value.now.lastSeen, { time: ago(seen_at) })}</span>
     ) : null}

@@ -1,13 +1,14 @@
 /** Where the procession is, in words: front, middle and tail, and when they come to the next stations. */
-import type { Data, EventRoute } from '#shared/client/index.ts'
+import type { EventRoute } from '#shared/client/index.ts'
 import { MarkSymbol } from '../../../design/marks.tsx'
 import { minute, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { route, stationName } from '../../map/ground.ts'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
+import type { Overview } from './event-map.ts'
 
-type EventMap = Data<'readEventMap'>
+type EventMap = Overview
 type Route = EventRoute
 type Place = NonNullable<EventMap['front']>
 
@@ -74,11 +75,11 @@ function placeText(place: Place | null, route: Route | null): string {
 }
 
 const Estimates = ({ map, route }: { readonly map: EventMap; readonly route: Route | null }) =>
-  (map.estimates ?? []).length === 0 ? null : (
+  map.estimates.length === 0 ? null : (
     <>
       <h3>{words.value.now.estimates}</h3>
       <ul class="rows small">
-        {map.estimates!.slice(0, STATIONS).map(({ station, front_at, middle_at }) => (
+        {map.estimates.slice(0, STATIONS).map(({ station, front_at, middle_at }) => (
           <li key={station}>
             <span class="grow">{stationAt(route, station) ?? station}</span>
             {front_at === null ? null : (

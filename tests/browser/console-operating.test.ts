@@ -1,0 +1,210 @@
+/** The console while an invented crowd walks on the real stack, with a second operator, and with faults. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { conditionEndpoint } from '#shared/contracts/supervision.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
+import { admin, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { photograph } from './browser.ts'
+import { consoleBrowser, type Page, tokenOf } from './console-harness.ts'
+import { startDemo } from './demo-process.ts'
+
+const browser = consoleBrowser()
+const STORM = 'Storm over Tongxiao: stay where you are'
+/** Calls of a token in ten seconds, so that a token that has used them up is soon well again. */
+const CALLS = 30
+
+const tile = async (page: Page, label: string): Promise<number> => {
+  const text = await page.locator('.tile', { hasText: label }).locator('.figure').innerText()
+  return text === '–' ? Number.NaN : Number(text.replaceAll(',', ''))
+}
+
+/** Pilgrims on the map, as its name for screen readers says. */
+const onMap = async (page: Page): Promise<number> =>
+  Number(/^(\d+) pilgrims/.exec((await page.locator('section.map').getAttribute('aria-label')) ?? '')?.[1])
+
+describeOnServers('the console in operation', () => {
+  let stack: RealTestStack
+  beforeAll(async () => {
+    stack = await openRealTestStack({
+      settings: {
+        EVENT_LIMIT_CHECKIN: '1000',
+        EVENT_LIMIT_SYNC: '1000',
+        EVENT_LIMIT_ADMIN: String(CALLS),
+        EVENT_LIMIT_ADMIN_SECONDS: '10',
+      },
+    })
+  }, STACK_TIMEOUT_MS)
+  afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
+
+  const setStatus = (body: object) =>
+    stack.fetch('/api/event/admin/status', {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/json', ...admin('owner') },
+      body: JSON.stringify(body),
+    })
+
+  test('a crowd walks: figures move without reloading, a pause reaches its phones, nothing is lost', async () => {
+    await using opened = await browser.console(stack)
+    const { page } = opened
+    await page.locator('.connection.live').waitFor()
+    const loadedAt = await page.evaluate(() => performance.timeOrigin)
+    await using demo = await startDemo(
+      stack,
+      `--token ${tokenOf('volunteer')} --pilgrims 30 --seed 3 --speed 600 --points 4000 --points-only`,
+    )
+    const wait = { timeoutMs: 40_000, everyMs: 250 }
+    await until(async () => (await tile(page, 'Check-ins a minute')) > 0, { ...wait, what: 'a rate' })
+    const early = await until(async () => (await tile(page, 'Stored points')) || 0, {
+      ...wait,
+      what: 'points',
+    })
+    expect((await setStatus({ status: 'paused', message: STORM })).status).toBe(200)
+    await page.locator('.bar-across.paused', { hasText: STORM }).waitFor()
+    const refused = await checkIn(stack, newPilgrimId())
+    expect([refused.status, await refused.json()]).toMatchObject([403, { error: STORM }])
+    await until(async () => (await onMap(page)) > 0, { ...wait, what: 'the crowd on the map' })
+    await photograph(page, 'console-crowd-paused')
+    expect((await setStatus({ status: 'active' })).status).toBe(200)
+    await page.locator('.bar-across.paused').waitFor({ state: 'detached' })
+
+    const { code, points, sentAgain, text } = await demo.summary()
+    expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('measured') })
+    // Phones were refused while the event was paused, kept their points, and sent them again.
+    expect(sentAgain.paused).toBeGreaterThan(0)
+    expect(points).toBeGreaterThan(early)
+    await flushed(stack)
+    await until(async () => (await tile(page, 'Stored points')) === points, {
+      ...wait,
+      what: `the ${points} points that the demo has sent`,
+    })
+    expect([await tile(page, 'Lost points'), await tile(page, 'Dead letters')]).toEqual([0, 0])
+    expect(await page.evaluate(() => performance.timeOrigin)).toBe(loadedAt)
+    await photograph(page, 'console-crowd')
+  }, 150_000)
+
+  test('streams fail: the console asks every ten seconds, says so, and goes back to the stream', async () => {
+    await using opened = await browser.open(stack, {
+      path: '/admin/?lang=en#/now',
+      expected: /Failed to load resource|ERR_FAILED/,
+    })
+    const { page } = opened
+    await page.route('**/api/event/admin/stream*', (route) => route.abort())
+    await page.locator('#token').fill(tokenOf('manager'))
+    await page.keyboard.press('Enter')
+    await page.locator('.bar-across', { hasText: 'The live stream is interrupted' }).waitFor()
+    expect(await page.locator('.connection').innerText()).toContain('Every 10 s')
+    // What happens now is seen all the same.
+    await setStatus({ status: 'paused', message: STORM })
+    await page.locator('.bar-across.paused', { hasText: STORM }).waitFor()
+    await photograph(page, 'console-polling')
+    await page.unroute('**/api/event/admin/stream*')
+    await page.locator('.connection.live').waitFor({ timeout: 60_000 })
+    await page
+      .locator('.bar-across', { hasText: 'The live stream is interrupted' })
+      .waitFor({ state: 'detached' })
+    await setStatus({ status: 'active' })
+    await page.locator('.bar-across.paused').waitFor({ state: 'detached' })
+  }, 120_000)
+
+  test('a token that has used up its calls: the console says how long it waits, and goes on by itself', async () => {
+    const token = tokenOf('manager')
+    await using opened = await browser.console(stack, { token, expected: /429/ })
+    const { page } = opened
+    await page.locator('.part-list li').first().waitFor()
+    for (let status = 200; status !== 429;)
+      ({ status } = await stack.fetch('/api/event/auth/role', { headers: { 'X-Admin-Token': token } }))
+    await page.locator('.navigation a', { hasText: 'Reports' }).click()
+    const notice = page.locator('.panel .notice', { hasText: /used its calls of this minute.*waits \d+ s/ })
+    await notice.first().waitFor()
+    await photograph(page, 'console-rate-limited')
+    await page.locator('.questions, .panel.surveys p').first().waitFor({ timeout: 40_000 })
+    await notice.first().waitFor({ state: 'detached', timeout: 40_000 })
+  }, 90_000)
+
+  test('two operators triage: each sees the other, and who is slower is told and overwrites nothing', async () => {
+    const submitted = async (description: string) => {
+      const answer = await post(stack, 'feedback', { category: 'app', description })
+      return ((await answer.json()) as { data: { id: number } }).data.id
+    }
+    const id = await submitted('The map is blank')
+    await using one = await browser.console(stack, { view: 'feedback', role: 'manager' })
+    await using two = await browser.console(stack, { view: 'feedback', role: 'owner', expected: /409/ })
+    const card = (page: Page, status: string) =>
+      page.locator(`.column.${status} .feedback-card`, { hasText: `#${id} ` })
+    for (const { page } of [one, two]) await card(page, 'new').click()
+    // The second operator has not read the list since.
+    await one.page.keyboard.press('2')
+    await card(one.page, 'triaging').waitFor()
+    await two.page.keyboard.press('5')
+    await two.page.getByText(`Somebody else has changed #${id} meanwhile`).waitFor()
+    await card(two.page, 'triaging').waitFor()
+    await photograph(two.page, 'console-conflict')
+
+    await one.page.locator('#feedback-note').fill('Asked for the phone')
+    await two.page.locator('#feedback-note').fill('Known: an old browser')
+    await one.page.getByRole('button', { name: 'Save' }).click()
+    await one.page.getByText('Saved.').waitFor()
+    await two.page.getByRole('button', { name: 'Save' }).click()
+    await two.page.getByText('Meanwhile somebody else wrote: “Asked for the phone”').waitFor()
+    expect(await two.page.locator('#feedback-note').inputValue()).toBe('Known: an old browser')
+    await photograph(two.page, 'console-note-conflict')
+    await two.page.getByRole('button', { name: 'Save' }).click()
+    await two.page.getByText('Saved.').waitFor()
+    await until(
+      async () => (await one.page.locator('#feedback-note').inputValue()) === 'Known: an old browser',
+      {
+        timeoutMs: 25_000,
+        what: 'the other operator to see the note',
+      },
+    )
+  }, 90_000)
+
+  test('more feedback than a page: all of it is reached, and the columns say how much there is', async () => {
+    const more = 120
+    const send = (i: number) =>
+      post(stack, 'feedback', { user_id: newPilgrimId(), category: 'app', description: `Report ${i}.` })
+    for (let i = 0; i < more; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => send(i + n)))
+    await using opened = await browser.console(stack, { view: 'feedback', role: 'volunteer' })
+    const { page } = opened
+    await page.locator('.column.new h3', { hasText: `100 / ${more}` }).waitFor()
+    const shown = () => page.locator('.feedback-text').allInnerTexts()
+    const first = await shown()
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.locator('.column.new h3', { hasText: `20 / ${more}` }).waitFor()
+    const all = [...first, ...(await shown())].filter((text) => text.startsWith('Report '))
+    expect(new Set(all).size).toBe(more)
+    await page.locator('.status-filter').selectOption('triaging')
+    await page.locator('.column.triaging .feedback-card').waitFor()
+    expect(await page.locator('.feedback-card').count()).toBe(1)
+  }, 60_000)
+
+  test('one of two replicas dies: the part is degraded, with what to do; it comes back', async () => {
+    await using opened = await browser.console(stack)
+    const { page } = opened
+    const part = (tone: string) => page.locator(`.part-list .${tone}`, { hasText: 'Check-ins and tracks' })
+    await part('good').waitFor()
+    await stack.service('tracking', 1).stop('SIGKILL')
+    await part('warning').waitFor({ timeout: 45_000 })
+    expect(await part('warning').innerText()).toContain('1 of 2 processes report')
+    await page.locator('.alerts .cause', { hasText: '1 of 2 processes of tracking do not report' }).waitFor()
+    await photograph(page, 'console-degraded')
+    expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
+    await stack.service('tracking', 1).restart()
+    await part('good').waitFor({ timeout: 25_000 })
+    // A replica that is stopped in order is no fault.
+    await stack.service('tracking', 1).stop()
+    const tracking = async () => {
+      const answer = await stack.fetch('/api/event/admin/condition', { headers: admin('manager') })
+      const { parts } = await dataOf(answer, conditionEndpoint)
+      return parts.find(({ name }) => name === 'tracking')
+    }
+    const wait = { timeoutMs: 15_000, everyMs: 500, what: 'the replica to be off the list' }
+    await until(async () => (await tracking())!.processes!.running === 1, wait)
+    expect(await tracking()).toMatchObject({ state: 'ok', processes: { running: 1, silent: 0 } })
+    await stack.service('tracking', 1).restart()
+  }, 120_000)
+})

@@ -51,8 +51,9 @@ function createResource<T>(key: string, load: () => Load<T>, everyMs: number) {
     }
     error.value = answer.ok ? null : answer.error
     const waitMs = answer.ok ? 0 : (answer.error.retryAfter ?? 0) * 1_000
-    // What is read once is read again only when the service says how long to wait.
-    if (everyMs > 0 || waitMs > 0) timer = window.setTimeout(tick, Math.max(everyMs, waitMs))
+    // As long as the service says; what is read once is read again only then.
+    const nextMs = waitMs > 0 ? waitMs : everyMs
+    if (nextMs > 0) timer = window.setTimeout(tick, nextMs)
   }
   // A page that nobody sees asks nothing.
   const tick = (): void => {

@@ -18,7 +18,7 @@ export const consoleHouse = {
     choose: 'Choose an item.',
     all: 'All statuses',
     conflict:
-      'Somebody else has changed #{id} meanwhile: it is shown as it is now, and nothing of it was changed. Look, and do it again if it is still right.',
+      'Somebody else has changed #{id} meanwhile. You see it as it is now, without your change. Make it again if it is still right.',
     noteConflict: 'Meanwhile somebody else wrote: “{note}”. Saving replaces it.',
     resolved: 'resolved {time}',
   },

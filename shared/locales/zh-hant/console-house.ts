@@ -19,7 +19,7 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'messages' | 'house'>
     moved: '#{id} 現在是：{status}',
     choose: '選擇一則回報。',
     all: '所有狀態',
-    conflict: '其他人已先更改 #{id}：畫面顯示的是現況，您的更改沒有生效。請看過之後，需要時再做一次。',
+    conflict: '其他人已先更改 #{id}。畫面是現況，不含您的更改；仍有需要時請再做一次。',
     noteConflict: '在此期間其他人寫了：「{note}」。儲存會取代它。',
     resolved: '{time} 解決',
   },

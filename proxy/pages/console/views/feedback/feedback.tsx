@@ -1,9 +1,8 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { Pages } from '../../parts/pages.tsx'
-import { PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
+import type { Data } from '#shared/client/index.ts'
+import { PagedList } from '../../parts/paged-list.tsx'
 import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
 import { Board } from './board.tsx'
@@ -16,29 +15,36 @@ const PAGE = 100
 type Filter = Status | ''
 
 export function Feedback() {
+  const items = useSignal<readonly Item[]>([])
   const chosen = useSignal<number | null>(null)
-  const { filter, cursor, list } = useList()
-  const items = itemsOf(list.value.value)
+  const status = useSignal<Filter>('')
   const choose = (id: number) => (chosen.value = id)
-  useKeys(items, chosen.value, choose)
-  const item = items.find(({ id }) => id === chosen.value) ?? null
+  useKeys(items.value, chosen.value, choose)
+  const item = items.value.find(({ id }) => id === chosen.value) ?? null
   const said = words.value.feedback
   return (
     <div class="view feedback">
       <h1 class="visually-hidden">{said.title}</h1>
-      <PanelFrom title={said.title} kind="board-panel" from={list} actions={<StatusFilter {...filter} />}>
+      <PagedList
+        title={said.title}
+        kind="board-panel"
+        query={{ limit: PAGE, ...(status.value === '' ? {} : { status: status.value }) }}
+        read={client.listFeedback}
+        everyMs={EVERY_MS}
+        actions={<StatusFilter value={status.value} onChoose={(to) => (status.value = to)} />}
+      >
         {(page) => (
           <>
             <p class="small quiet">{level.value >= MANAGER ? said.help : said.helpRead}</p>
-            <Board items={items} counts={countsOf(page)} chosen={chosen.value} onChoose={choose} />
-            <Pages
-              next={page.next_cursor}
-              isFirst={cursor.value === undefined}
-              onPage={(to) => (cursor.value = to)}
+            <Page
+              page={page}
+              chosen={chosen.value}
+              onChoose={choose}
+              onShown={(shown) => (items.value = shown)}
             />
           </>
         )}
-      </PanelFrom>
+      </PagedList>
       {item === null ? (
         <p class="card quiet placeholder">{said.choose}</p>
       ) : (
@@ -48,25 +54,17 @@ export function Feedback() {
   )
 }
 
-/** One page of the items, of one status or of all. */
-function useList() {
-  const status = useSignal<Filter>('')
-  const cursor = useSignal<string | undefined>(undefined)
-  const query = {
-    limit: PAGE,
-    ...(status.value === '' ? {} : { status: status.value }),
-    ...(cursor.value === undefined ? {} : { cursor: cursor.value }),
-  }
-  const list = useResource(
-    (signal) => client.listFeedback(query, { signal }),
-    EVERY_MS,
-    `feedback ${JSON.stringify(query)}`,
-  )
-  const onChoose = (chosen: Filter) => {
-    status.value = chosen
-    cursor.value = undefined
-  }
-  return { filter: { value: status.value, onChoose }, cursor, list }
+interface PageProps {
+  readonly page: Data<'listFeedback'>
+  readonly chosen: number | null
+  readonly onChoose: (id: number) => void
+  /** Told the items of the page, for the keyboard and for the item beside it. */
+  readonly onShown: (items: readonly Item[]) => void
+}
+
+function Page({ page, chosen, onChoose, onShown }: PageProps) {
+  useEffect(() => onShown(itemsOf(page)), [page])
+  return <Board items={itemsOf(page)} counts={countsOf(page)} chosen={chosen} onChoose={onChoose} />
 }
 
 interface FilterProps {

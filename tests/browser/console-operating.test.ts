@@ -178,7 +178,8 @@ describeOnServers('the console in operation', () => {
     const all = [...first, ...(await shown())].filter((text) => text.startsWith('Report '))
     expect(new Set(all).size).toBe(more)
     await page.locator('.status-filter').selectOption('triaging')
-    await page.locator('.column.triaging .feedback-card').waitFor()
+    // The page before stays until the next one has come.
+    await page.locator('.column.new .feedback-card').first().waitFor({ state: 'detached' })
     expect(await page.locator('.feedback-card').count()).toBe(1)
   }, 60_000)
 

@@ -1,5 +1,5 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
@@ -36,12 +36,7 @@ export function Feedback() {
         {(page) => (
           <>
             <p class="small quiet">{level.value >= MANAGER ? said.help : said.helpRead}</p>
-            <Page
-              page={page}
-              chosen={chosen.value}
-              onChoose={choose}
-              onShown={(shown) => (items.value = shown)}
-            />
+            <Page page={page} chosen={chosen.value} onChoose={choose} shown={items} />
           </>
         )}
       </PagedList>
@@ -58,12 +53,14 @@ interface PageProps {
   readonly page: Data<'listFeedback'>
   readonly chosen: number | null
   readonly onChoose: (id: number) => void
-  /** Told the items of the page, for the keyboard and for the item beside it. */
-  readonly onShown: (items: readonly Item[]) => void
+  /** Gets the items of the page, for the keyboard and for the item beside it. */
+  readonly shown: Signal<readonly Item[]>
 }
 
-function Page({ page, chosen, onChoose, onShown }: PageProps) {
-  useEffect(() => onShown(itemsOf(page)), [page])
+function Page({ page, chosen, onChoose, shown }: PageProps) {
+  useEffect(() => {
+    shown.value = itemsOf(page)
+  }, [page, shown])
   return <Board items={itemsOf(page)} counts={countsOf(page)} chosen={chosen} onChoose={onChoose} />
 }
 

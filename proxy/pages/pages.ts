@@ -55,6 +55,7 @@ export const PAGES: readonly PageEntry[] = [
     // LINE's SDK, which only pages in LINE and events with LINE Login load.
     onlineOnly: ['line-sdk'],
     app: { display: 'standalone', shortName: '%s' },
+    data: ['counties', 'towns'],
     policy: {
       // LINE's SDK asks LINE who is logged in.
       'connect-src':

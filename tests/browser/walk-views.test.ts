@@ -9,13 +9,15 @@ import { dataOf } from '#tests/helpers/answers.ts'
 import { walk as northward } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { syncTrack } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { checkInButton, walkApp } from './walk-harness.ts'
+import { checkInButton, walkApp, worksOffline } from './walk-harness.ts'
 
 const TEST_MS = 60_000
 const VIEWS = [
   'walk',
   'way',
+  'map',
   'say',
   'me',
   'survey',
@@ -26,6 +28,7 @@ const VIEWS = [
   'data',
   'pauses',
 ]
+const DAY_MS = 86_400_000
 const FIRST_LOAD_BYTES = 90_000
 const WORKER_BYTES = 1_500
 
@@ -47,6 +50,21 @@ const smallParts = (page: Page): Promise<string[]> =>
         (one.offsetHeight < 48 || one.offsetWidth < 48),
     )
     return [...texts.map((one) => `text: ${name(one)}`), ...targets.map((one) => `target: ${name(one)}`)]
+  })
+
+/** What is drawn of the way; another place, zoom or day is another text. */
+const drawnWay = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const { width, height } = document.querySelector<HTMLCanvasElement>('canvas.crowd')!
+    const context = document.querySelector<HTMLCanvasElement>('canvas.crowd')!.getContext('2d')!
+    const { data } = context.getImageData(0, 0, width, height)
+    let [pixels, sum] = [0, 0]
+    for (let i = 3; i < data.length; i += 4)
+      if (data[i]! > 0) {
+        pixels++
+        sum = (sum * 31 + i) % 1_000_000_007
+      }
+    return pixels === 0 ? '' : `${pixels} ${sum}`
   })
 
 describeOnServers('the views of the app', () => {
@@ -91,7 +109,7 @@ describeOnServers('the views of the app', () => {
           await page.locator('h1').waitFor()
           await page.waitForLoadState('networkidle')
           if (view === 'code') await page.locator('.code-words').waitFor()
-          if (view === 'way') await page.locator('.way-map').waitFor()
+          if (view === 'way' || view === 'map') await page.locator('canvas.crowd[width]').waitFor()
           expect(await seriousFaults(page)).toEqual([])
           expect(await smallParts(page)).toEqual([])
           // Nothing is wider than the phone.
@@ -99,6 +117,76 @@ describeOnServers('the views of the app', () => {
           await photograph(page, `walk-${view}-${language}-${theme}`, true)
         }
       }
+    },
+    TEST_MS,
+  )
+
+  test(
+    'my way is on the map day by day, moved by a finger, the wheel and keys, in a dead zone too',
+    async () => {
+      await using phone = await app.newPilgrim('Wang', { hasTouch: true })
+      const { page, context, userId } = phone
+      await worksOffline(page)
+      for (const ago of [1, 0])
+        await dataOf(
+          await syncTrack(app.stack, userId, northward(20 - 8 * ago, Date.now() - ago * DAY_MS)),
+          trackSyncEndpoint,
+        )
+      await page.evaluate(() => (location.hash = 'way'))
+      // Every day comes to the phone, not only the one that is looked at.
+      await page.waitForFunction(
+        () =>
+          Object.keys(
+            (JSON.parse(localStorage.getItem('event-walk-days') ?? '{}') as { days?: object }).days ?? {},
+          ).length >= 2,
+      )
+      await context.setOffline(true)
+      await page.reload()
+      await page.locator('a.way-map canvas.crowd[width]').waitFor()
+      await page.locator('a.way-map').click()
+      await page.locator('.large-map canvas.crowd[width]').waitFor()
+      const changed = async (what: string, act: () => Promise<unknown>): Promise<void> => {
+        const before = await drawnWay(page)
+        await act()
+        await until(async () => ![before, ''].includes(await drawnWay(page)), { timeoutMs: 10_000, what })
+      }
+      await until(async () => (await drawnWay(page)) !== '', { timeoutMs: 10_000, what: 'the way' })
+      await changed('the day before', () => page.getByRole('button', { name: 'The day before' }).click())
+      await changed('a key', () => page.locator('.map-frame').press('ArrowLeft'))
+      await changed('the wheel', async () => {
+        await page.mouse.move(195, 420)
+        await page.mouse.wheel(0, -200)
+      })
+      await changed('the whole day', () => page.getByRole('button', { name: 'The whole day' }).click())
+      const touch = async (type: string, touches: readonly [number, number][]) =>
+        cdp.send('Input.dispatchTouchEvent', {
+          type: type as 'touchStart',
+          touchPoints: touches.map(([x, y], id) => ({ x, y, id })),
+        })
+      const cdp = await context.newCDPSession(page)
+      await changed('a finger', async () => {
+        await touch('touchStart', [[195, 420]])
+        await touch('touchMove', [[150, 420]])
+        await touch('touchMove', [[110, 420]])
+        await touch('touchEnd', [])
+      })
+      await changed('two fingers', async () => {
+        await touch('touchStart', [
+          [180, 420],
+          [210, 420],
+        ])
+        await touch('touchMove', [
+          [150, 420],
+          [240, 420],
+        ])
+        await touch('touchMove', [
+          [120, 420],
+          [270, 420],
+        ])
+        await touch('touchEnd', [])
+      })
+      await page.getByRole('button', { name: 'Back' }).click()
+      await page.locator('a.way-map').waitFor()
     },
     TEST_MS,
   )

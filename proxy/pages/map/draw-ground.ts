@@ -73,7 +73,8 @@ export function drawNames(
   drawLabels(context, view, distinctLabels(view, labelsOf(ground, view)), colour)
 }
 
-function strokeAll(
+/** Strokes lines as one path. */
+export function strokeAll(
   context: CanvasRenderingContext2D,
   view: View,
   shapes: readonly Shape[],

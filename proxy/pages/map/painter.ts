@@ -7,11 +7,13 @@ import { drawCrowd } from './draw-crowd.ts'
 import { drawGround, drawNames, type Ground } from './draw-ground.ts'
 import { type Camera, scaleOf, type Size } from './projection.ts'
 import type { Crowd } from './shapes.ts'
-import { MOST_DENSE, tokensOf, viewOf } from './view.ts'
+import { type Colour, MOST_DENSE, tokensOf, type View, viewOf } from './view.ts'
 
 export interface Scene {
   readonly ground: Ground
   readonly crowd: Crowd | null
+  /** What a page of its own draws in the crowd's place, such as a pilgrim's way. */
+  readonly over?: (context: CanvasRenderingContext2D, view: View, colour: Colour) => void
 }
 
 /** Pixels beyond each edge of the screen that the pictures cover: a part of it, and a bound. */
@@ -57,7 +59,7 @@ export class Painter {
   update(scene: Scene): void {
     const before = this.#scene
     this.#scene = scene
-    if (scene.crowd !== before.crowd) this.#stale.crowd = true
+    if (scene.crowd !== before.crowd || scene.over !== before.over) this.#stale.crowd = true
     if (scene.ground !== before.ground) this.#stale.ground = true
     this.#request()
   }
@@ -136,6 +138,7 @@ export class Painter {
       const steps = [1, 2, 3, 4, 5].map((step) => colour(`crowd-${step}`))
       if (this.#scene.crowd === null) context.clearRect(0, 0, view.width, view.height)
       else drawCrowd(context, view, this.#scene.crowd, { steps })
+      this.#scene.over?.(context, view, colour)
     }
     this.#stale = { ground: false, crowd: false }
     this.#place()

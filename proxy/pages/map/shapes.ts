@@ -15,7 +15,7 @@ export interface Place {
   readonly y: number
 }
 
-function shapeOf(places: readonly (readonly [lng: number, lat: number])[]): Shape {
+export function shapeOf(places: readonly (readonly [lng: number, lat: number])[]): Shape {
   const at = new Float64Array(places.length * 2)
   for (const [i, [lng, lat]] of places.entries()) at.set([worldX(lng), worldY(lat)], i * 2)
   return { at, bounds: boundsOf(places.map(([lng, lat]) => [worldX(lng), worldY(lat)] as const))! }

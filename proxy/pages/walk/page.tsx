@@ -4,6 +4,7 @@ import { startPage, worksOffline } from '../frame/start-page.tsx'
 import { DarkScreen } from './views/dark-screen.tsx'
 import { OwnData } from './views/data.tsx'
 import { Feedback } from './views/feedback.tsx'
+import { LargeMap } from './views/large-map.tsx'
 import { Me } from './views/me.tsx'
 import { Pauses } from './views/record.tsx'
 import { RecoveryCode } from './views/code.tsx'
@@ -44,6 +45,8 @@ function Current({ words: { page, walk }, choose }: Shown) {
   switch (view.value) {
     case 'way':
       return <Way words={walk} levels={page.levels} />
+    case 'map':
+      return <LargeMap words={walk} />
     case 'say':
       return <Say words={walk} />
     case 'me':

@@ -4,6 +4,7 @@ import { signal } from '@preact/signals'
 export const VIEWS = [
   'walk',
   'way',
+  'map',
   'say',
   'me',
   'survey',

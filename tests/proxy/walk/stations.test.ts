@@ -1,6 +1,6 @@
 /** The next stations, and when a pilgrim arrives at their own pace. */
 import { expect, test } from 'bun:test'
-import { linesOf, nextStations, paceOf, placeOnRoute } from '#proxy/pages/walk/way/stations.ts'
+import { kmOnRoute, linesOf, nextStations, paceOf, placeOnRoute } from '#proxy/pages/walk/way/stations.ts'
 
 const HOUR = 3_600_000
 /** A kilometre to the north is this much. */
@@ -22,6 +22,17 @@ test('lines are read from their transfer form', () => {
 test('a place between two points of the route is between their distances', () => {
   expect(placeOnRoute(lines, { lat: 24 + 3.5 * KM, lng: 120.601 }, 0)).toBeCloseTo(3.5, 2)
   expect(placeOnRoute(lines, { lat: 24 + 3.5 * KM, lng: 120.9 }, 0)).toBeNull()
+})
+
+test('whoever has walked to the end and turned is on the way back, whenever they set out', () => {
+  const toTheEnd = there
+  const back = there.slice(6).reverse()
+  expect(kmOnRoute(lines, [...toTheEnd, ...back], { lat: 24 + 6 * KM, lng: 120.6 })).toBeCloseTo(14, 2)
+  expect(kmOnRoute(lines, there.slice(0, 6), { lat: 24 + 6 * KM, lng: 120.6 })).toBeCloseTo(6, 2)
+  // A detour far from the route changes nothing; who is there now is not on it.
+  const detour = { lat: 24 + 5 * KM, lng: 120.9 }
+  expect(kmOnRoute(lines, [...toTheEnd, detour], { lat: 24 + 6 * KM, lng: 120.6 })).toBeCloseTo(14, 2)
+  expect(kmOnRoute(lines, toTheEnd, detour)).toBeNull()
 })
 
 test('on the way back the place is on the way back', () => {

@@ -4,6 +4,7 @@ import { stopRecording } from '../recording/recorder.ts'
 import { forgetAll } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { clearQueue } from '../session/queue.ts'
+import { forgetDays } from '../way/kept-days.ts'
 
 /** @param complete false: the service still deletes the last parts */
 export async function forgetDevice(complete: boolean): Promise<void> {
@@ -11,6 +12,7 @@ export async function forgetDevice(complete: boolean): Promise<void> {
   await clearQueue(person.value?.userId ?? null)
   await leave()
   forgetAll()
+  forgetDays()
   location.hash = complete ? 'erased' : 'erasing'
   location.reload()
 }

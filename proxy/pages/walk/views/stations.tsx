@@ -4,21 +4,20 @@ import { language } from '../../frame/language.ts'
 import { timeText } from '../format.ts'
 import { lastFix } from '../recording/recorder.ts'
 import { now } from '../session/service.ts'
-import { ownWay, route } from '../way/own-way.ts'
-import { linesOf, nextStations, paceOf, placeOnRoute } from '../way/stations.ts'
+import { lastPlaces, route } from '../way/own-way.ts'
+import { kmOnRoute, linesOf, nextStations, paceOf } from '../way/stations.ts'
 
 /** A place of yesterday says nothing about today. */
 const RECENT_MS = 12 * 3_600_000
 
 export function Stations({ words: { way } }: { readonly words: WalkWords }) {
-  const line = (ownWay.value?.line ?? []).map(({ t, lat, lng }) => ({ t: Date.parse(t), lat, lng }))
+  const line = lastPlaces.value.map(({ t, lat, lng }) => ({ t: Date.parse(t), lat, lng }))
   const here = lastFix.value ?? line.at(-1)
   const given = route.value
   if (here === undefined || given === null || given.stations.length === 0 || now() - here.t > RECENT_MS)
     return null
   const lines = linesOf(given.lines)
-  const startKm = line.length === 0 ? null : placeOnRoute(lines, line[0]!, 0)
-  const hereKm = placeOnRoute(lines, here, startKm ?? 0)
+  const hereKm = kmOnRoute(lines, line, here)
   if (hereKm === null) return null
   const kmh = paceOf(line)
   const stations = given.stations.map(({ name, names, lat, lng, route_km: routeKm }) => ({

@@ -9,6 +9,7 @@ type Tab = (typeof TABS)[number]
 const TAB_OF: Readonly<Record<View, Tab>> = {
   walk: 'walk',
   way: 'way',
+  map: 'way',
   say: 'say',
   me: 'me',
   survey: 'say',

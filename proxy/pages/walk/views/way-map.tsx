@@ -1,37 +1,106 @@
-/** A day's way as a picture. The figures beside it say the same in words. */
-import { useEffect, useRef } from 'preact/hooks'
+/** The map of the own way. It is a script of its own, which the first view does not need. */
 import { effect } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { theme } from '../../frame/theme.ts'
-import type { OwnWalk } from '../way/own-way.ts'
-import { route } from '../way/own-way.ts'
+import type { Scene } from '../../map/painter.ts'
 import { drawWay } from '../way/draw-way.ts'
-import { linesOf } from '../way/stations.ts'
+import { otherDays, shownDay } from '../way/own-way.ts'
+import { WayCamera } from '../way/way-camera.ts'
+import { ground, loadGround, wholeRoute } from '../way/way-ground.ts'
+import { wayShapes } from '../way/way-shapes.ts'
 
-export function WayMap({ walked, label }: { readonly walked: OwnWalk; readonly label: string }) {
-  const element = useRef<HTMLCanvasElement>(null)
+export { hasAtlas } from '../way/way-ground.ts'
+
+export interface WayMapProps {
+  /** A picture that nobody moves, and that is described elsewhere. */
+  readonly still?: boolean
+  /** What it shows, and how it is moved by keys, for screen readers. */
+  readonly label?: string
+  readonly keys?: string
+  /** Gets the camera while there is one; the same function at each drawing. */
+  readonly onCamera?: (camera: WayCamera | null) => void
+}
+
+const ROOM = { still: 32, moving: 64 }
+
+function sceneOf(): Scene {
+  const day = shownDay.value?.way ?? null
+  const way = { day: day === null ? null : wayShapes(day), others: otherDays.value.map(wayShapes) }
+  return {
+    ground: ground.value,
+    crowd: null,
+    over: (context, view, colour) => drawWay(context, view, way, colour),
+  }
+}
+
+/** Draws again when the day, the ground or the theme has changed. @returns what ends it */
+function follow(camera: WayCamera): () => void {
+  let seen: string | undefined
+  const stopDrawing = effect(() => {
+    camera.update(sceneOf())
+    const day = shownDay.value
+    const bounds = (day?.way ? wayShapes(day.way).bounds : null) ?? wholeRoute()
+    if (day?.day === seen) camera.grow(bounds)
+    else camera.show(bounds)
+    seen = day?.day
+  })
+  const stopColouring = effect(() => {
+    void theme.value
+    camera.recolour()
+  })
+  return () => {
+    stopDrawing()
+    stopColouring()
+  }
+}
+
+export function WayMap({ still = false, label, keys, onCamera }: WayMapProps) {
+  const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    const canvas = element.current!
-    const draw = () =>
-      drawWay(canvas, {
-        line: walked.line,
-        checkIns: walked.checkins,
-        route: linesOf(route.value?.lines ?? []),
-      })
-    const stop = effect(() => {
-      // Colours are the theme's.
-      void theme.value
-      requestAnimationFrame(draw)
+    void loadGround()
+    const room = still ? ROOM.still : ROOM.moving
+    const camera = new WayCamera(frame.current!, sceneOf(), still, {
+      top: room,
+      right: room,
+      bottom: room,
+      left: room,
     })
-    const size = new ResizeObserver(draw)
-    size.observe(canvas)
+    onCamera?.(camera)
+    const stop = follow(camera)
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    const recolour = () => camera.recolour()
+    dark.addEventListener('change', recolour)
     return () => {
+      dark.removeEventListener('change', recolour)
       stop()
-      size.disconnect()
+      camera.stop()
+      onCamera?.(null)
     }
-  }, [walked])
-  return (
-    <canvas ref={element} class="way-map">
-      {label}
-    </canvas>
+  }, [still, onCamera])
+  const world = (
+    <div class="world">
+      <canvas class="ground" aria-hidden="true" />
+      <canvas class="crowd" aria-hidden="true" />
+      <canvas class="names" aria-hidden="true" />
+    </div>
+  )
+  return still ? (
+    <div ref={frame} class="map-frame" aria-hidden="true">
+      {world}
+    </div>
+  ) : (
+    <div
+      ref={frame}
+      class="map-frame"
+      role="application"
+      tabIndex={0}
+      aria-label={label}
+      aria-describedby="map-keys"
+    >
+      {world}
+      <p id="map-keys" class="visually-hidden">
+        {keys}
+      </p>
+    </div>
   )
 }

@@ -1,75 +1,59 @@
-/** Draws a way with its check-ins on a canvas, with the route behind it, in the colours of the theme. */
+/** Draws a day's way over the ground: a brush stroke on foot, dashes by a motor, a gold seal for each check-in. */
+import { strokeAll } from '../../map/draw-ground.ts'
+import type { Place } from '../../map/shapes.ts'
+import type { Colour, View } from '../../map/view.ts'
+import type { WayShapes } from './way-shapes.ts'
 
-interface Place {
-  readonly lat: number
-  readonly lng: number
+const STROKE_PX = 5.5
+const HALO_PX = 4
+const OTHER_PX = 3
+const SEAL_PX = 6
+const END_PX = 11
+
+/** The day that is looked at, and the others in a pale tone. */
+export interface DrawnWay {
+  readonly day: WayShapes | null
+  readonly others: readonly WayShapes[]
 }
 
-export interface Drawn {
-  readonly line: readonly Place[]
-  readonly checkIns: readonly Place[]
-  readonly route: readonly (readonly Place[])[]
-}
-
-const MARGIN = 28
-/** A map shows at least this much, so that a short way is no blot. */
-const MIN_DEGREES = 0.004
-
-export function drawWay(canvas: HTMLCanvasElement, { line, checkIns, route }: Drawn): void {
-  const { clientWidth: width, clientHeight: height } = canvas
-  const context = canvas.getContext('2d')
-  if (context === null || width === 0) return
-  const scale = devicePixelRatio
-  canvas.width = Math.round(width * scale)
-  canvas.height = Math.round(height * scale)
-  context.scale(scale, scale)
-  const style = getComputedStyle(canvas)
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim()
-  context.fillStyle = colour('map-land')
-  context.fillRect(0, 0, width, height)
-  const places = [...line, ...checkIns]
-  if (places.length === 0) return
-  const at = projection(places, width, height)
+export function drawWay(
+  context: CanvasRenderingContext2D,
+  view: View,
+  { day, others }: DrawnWay,
+  colour: Colour,
+): void {
+  const { density } = view
   context.lineJoin = context.lineCap = 'round'
-  const stroke = (places: readonly Place[], name: string, thickness: number) => {
-    context.beginPath()
-    for (const place of places) context.lineTo(...at(place))
-    context.strokeStyle = colour(name)
-    context.lineWidth = thickness
-    context.stroke()
-  }
-  for (const part of route) stroke(part, 'map-route', 3)
-  stroke(line, 'map-halo', 8)
-  stroke(line, 'map-walked', 4)
-  const dot = (place: Place, name: string, radius: number) => {
-    context.beginPath()
-    context.arc(...at(place), radius, 0, 2 * Math.PI)
-    context.fillStyle = colour('map-halo')
-    context.fill()
-    context.beginPath()
-    context.arc(...at(place), radius - 2, 0, 2 * Math.PI)
-    context.fillStyle = colour(name)
-    context.fill()
-  }
-  for (const place of checkIns) dot(place, 'gold-fill', 7)
-  const last = line.at(-1)
-  if (last !== undefined) dot(last, 'mark-me', 10)
+  context.globalAlpha = 0.45
+  for (const { onFoot, byMotor } of others)
+    strokeAll(context, view, [...onFoot, ...byMotor], colour('map-walked'), OTHER_PX * density)
+  context.globalAlpha = 1
+  if (day === null) return
+  const { onFoot, byMotor, checkIns, first, last } = day
+  const halo = (STROKE_PX + HALO_PX) * density
+  strokeAll(context, view, [...byMotor, ...onFoot], colour('map-halo'), halo)
+  context.setLineDash([1.5 * STROKE_PX * density, 1.5 * STROKE_PX * density])
+  strokeAll(context, view, byMotor, colour('ink'), 0.7 * STROKE_PX * density)
+  context.setLineDash([])
+  strokeAll(context, view, onFoot, colour('map-walked'), STROKE_PX * density)
+  const seal = (place: Place, size: number, fill: string, edge: string): void =>
+    drawSeal(context, view, place, { size, fill: colour(fill), edge: colour(edge) })
+  if (first !== null) seal(first, END_PX - 3, 'map-halo', 'map-walked')
+  if (last !== null) seal(last, END_PX, 'map-walked', 'map-halo')
+  for (const place of checkIns) seal(place, SEAL_PX, place.counts ? 'gold-fill' : 'map-halo', 'ink')
 }
 
-/** Mercator, centred on the places. */
-function projection(
-  places: readonly Place[],
-  width: number,
-  height: number,
-): (place: Place) => [number, number] {
-  const north = (lat: number) => (Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) * 180) / Math.PI
-  const [xs, ys] = [places.map(({ lng }) => lng), places.map(({ lat }) => north(lat))]
-  const [west, east] = [xs.reduce((a, b) => Math.min(a, b)), xs.reduce((a, b) => Math.max(a, b))]
-  const [south, top] = [ys.reduce((a, b) => Math.min(a, b)), ys.reduce((a, b) => Math.max(a, b))]
-  const perDegree = Math.min(
-    (width - 2 * MARGIN) / Math.max(east - west, MIN_DEGREES),
-    (height - 2 * MARGIN) / Math.max(top - south, MIN_DEGREES),
-  )
-  const [x, y] = [(west + east) / 2, (south + top) / 2]
-  return ({ lat, lng }) => [width / 2 + (lng - x) * perDegree, height / 2 - (north(lat) - y) * perDegree]
+function drawSeal(
+  context: CanvasRenderingContext2D,
+  { scale, left, top, density }: View,
+  { x, y }: Place,
+  { size, fill, edge }: { readonly size: number; readonly fill: string; readonly edge: string },
+): void {
+  context.beginPath()
+  context.arc((x - left) * scale, (y - top) * scale, size * density, 0, 2 * Math.PI)
+  context.fillStyle = fill
+  context.fill()
+  context.strokeStyle = edge
+  context.lineWidth = 2 * density
+  context.stroke()
 }

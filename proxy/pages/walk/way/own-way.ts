@@ -1,25 +1,99 @@
-/** The pilgrim's own way as the service counted it, by day; the last answer is kept for dead zones. */
-import { signal } from '@preact/signals'
+/**
+ * The pilgrim's own way as the service counted it. The sums of all days, and each day that was read, stay on this
+ * device, so that every day can be looked at in a dead zone.
+ */
+import { computed, signal } from '@preact/signals'
 import type { ClientError, Data } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
+import { person } from '../session/person.ts'
 import { client, noteError, refreshProfile } from '../session/service.ts'
+import { dayOf, type DayOfWay, keepDay, openDays } from './kept-days.ts'
 
 export type OwnWalk = Data<'readOwnWalk'>
 export type Route = Data<'readRoute'>
+/** Sums of all days; the parts of single days are in `kept-days.ts`. */
+export type OwnSums = Pick<OwnWalk, 'userId' | 'as_of' | 'pending' | 'days'>
+type Sums = OwnWalk['days'][number]
 
-export const ownWay = kept<OwnWalk | null>('walk-way', null)
+/** A day as it is shown. */
+export interface ShownDay {
+  readonly day: string
+  readonly sums: Sums
+  /** Null: this device has not read it yet. */
+  readonly way: DayOfWay | null
+}
+
+const sums = kept<OwnSums | null>('walk-way', null)
 export const route = kept<Route | null>('walk-route', null)
 export const wayError = signal<ClientError | null>(null)
+/** The day that the pilgrim looks at; null: the last one. */
+const chosen = signal<string | null>(null)
 
-/** Reads the way of a day: by default the last one. */
-export async function readWay(day?: string): Promise<void> {
+/** The sums of this pilgrim: another one's walk may have been on this device before. */
+export const ownSums = computed(() =>
+  sums.value !== null && sums.value.userId === person.value?.userId ? sums.value : null,
+)
+const shownOf = (one: Sums | undefined): ShownDay | null =>
+  one === undefined ? null : { day: one.day, sums: one, way: dayOf(one.day) }
+const lastDay = computed(() => shownOf(ownSums.value?.days.at(-1)))
+export const shownDay = computed(() => {
+  const days = ownSums.value?.days ?? []
+  return shownOf(days.find(({ day }) => day === chosen.value)) ?? lastDay.value
+})
+/** The places of the last two days in order of time: the last hours may have begun before midnight. */
+export const lastPlaces = computed((): DayOfWay['line'] =>
+  (ownSums.value?.days.slice(-2) ?? []).flatMap(({ day }) => dayOf(day)?.line ?? []),
+)
+/** The other days, as far as this device has read them. */
+export const otherDays = computed((): readonly DayOfWay[] =>
+  (ownSums.value?.days ?? [])
+    .filter(({ day }) => day !== shownDay.value?.day)
+    .flatMap(({ day }) => dayOf(day) ?? []),
+)
+
+/** Reads a day, by default the last one, and keeps it. @returns whether the service answered */
+async function readDay(day?: string): Promise<boolean> {
   const answer = await client.readOwnWalk(day === undefined ? {} : { day })
   wayError.value = answer.ok ? null : answer.error
-  if (answer.ok) keep(ownWay, answer.data)
-  else noteError(answer.error)
+  if (!answer.ok) {
+    noteError(answer.error)
+    return false
+  }
+  const { userId, as_of, pending, days, day: read, line, stretches, checkins } = answer.data
+  keep(sums, { userId, as_of, pending, days })
+  const ofDay = days.find((one) => one.day === read)
+  if (ofDay !== undefined)
+    keepDay(userId, ofDay.day, { km: ofDay.km, checkIns: ofDay.checkins, line, stretches, checkins })
+  return true
+}
+
+/** Shows a day at once if this device has it, and reads it anew. */
+export async function showDay(day: string): Promise<void> {
+  chosen.value = day
+  await readDay(day)
+}
+
+/** Days of which this device has nothing, or something older. */
+const missingDays = (): readonly Sums[] =>
+  (ownSums.value?.days ?? []).filter(({ day, km, checkins }) => {
+    const held = dayOf(day)
+    return held === null || held.km !== km || held.checkIns !== checkins
+  })
+
+let reading: Promise<void> | null = null
+
+/** Reads the last day, then the days that this device does not have, and the route. One call at a time. */
+export function readWay(): Promise<void> {
+  return (reading ??= readAll().finally(() => (reading = null)))
+}
+
+async function readAll(): Promise<void> {
+  openDays(person.value?.userId ?? '')
+  if (!(await readDay(chosen.value ?? undefined))) return
   if (route.value === null) {
     const read = await client.readRoute({})
     if (read.ok) keep(route, read.data)
   }
   await refreshProfile()
+  for (const { day } of missingDays()) if (!(await readDay(day))) return
 }

@@ -77,6 +77,25 @@ export function placeOnRoute(
   return best?.km ?? null
 }
 
+/** The way so far is followed at most so often: a pilgrim is not on the way back before they have been there. */
+const FOLLOWED = 40
+
+/**
+ * Distance from the start of the route to where somebody is who has walked this line. Where the way back is the way
+ * there, the line tells which of both it is.
+ * @returns null off the route
+ */
+export function kmOnRoute(
+  lines: readonly (readonly Place[])[],
+  walked: readonly Place[],
+  here: Place,
+): number | null {
+  const every = Math.max(1, Math.ceil(walked.length / FOLLOWED))
+  let km = 0
+  for (let i = 0; i < walked.length; i += every) km = placeOnRoute(lines, walked[i]!, km) ?? km
+  return placeOnRoute(lines, here, km)
+}
+
 function shareAlong(a: Place, b: Place, at: Place): number {
   const narrow = Math.cos((a.lat * Math.PI) / 180)
   const [x, y] = [(b.lng - a.lng) * narrow, b.lat - a.lat]

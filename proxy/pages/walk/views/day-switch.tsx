@@ -1,0 +1,50 @@
+/** Which day of the way is looked at: the one before, the one after, or any. */
+import { useSignal } from '@preact/signals'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+import { dayText, numberText } from '../format.ts'
+import { ownSums, showDay, shownDay } from '../way/own-way.ts'
+
+export function DaySwitch({ words: { way } }: { readonly words: WalkWords }) {
+  const busy = useSignal(false)
+  const days = ownSums.value?.days ?? []
+  const index = days.findIndex(({ day }) => day === shownDay.value?.day)
+  if (index < 0) return null
+  const choose = async (day: string | undefined) => {
+    if (day === undefined) return
+    busy.value = true
+    await showDay(day)
+    busy.value = false
+  }
+  return (
+    <div class="day-switch" aria-busy={busy.value}>
+      <Button
+        icon
+        label={way.dayBefore}
+        disabled={index === 0}
+        onClick={() => void choose(days[index - 1]?.day)}
+      >
+        ‹
+      </Button>
+      <select
+        aria-label={way.day}
+        value={days[index]!.day}
+        onChange={({ currentTarget }) => void choose(currentTarget.value)}
+      >
+        {days.map(({ day, km }) => (
+          <option key={day} value={day}>
+            {dayText(day)}・{numberText(km)} km
+          </option>
+        ))}
+      </select>
+      <Button
+        icon
+        label={way.dayAfter}
+        disabled={index === days.length - 1}
+        onClick={() => void choose(days[index + 1]?.day)}
+      >
+        ›
+      </Button>
+    </div>
+  )
+}

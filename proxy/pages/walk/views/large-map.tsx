@@ -1,0 +1,89 @@
+/** The own way on a map that fills the screen. */
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { Button } from '../../design/button.tsx'
+import { Symbol } from '../../design/symbol.tsx'
+import { dayText } from '../format.ts'
+import { readWay, shownDay } from '../way/own-way.ts'
+import type { WayCamera } from '../way/way-camera.ts'
+import { DaySwitch } from './day-switch.tsx'
+
+type WayMapScript = typeof import('./way-map.tsx')
+
+const script = signal<WayMapScript | null>(null)
+
+/** Loads the map's script, once. Without it the figures and words are there. */
+export async function loadWayMap(): Promise<void> {
+  if (script.value !== null) return
+  try {
+    script.value = await import('./way-map.tsx')
+  } catch {
+    // The first time without a network: the next view asks again.
+  }
+}
+
+/** A small picture of the day that opens the large map. */
+export function MapPicture({ words: { way } }: { readonly words: WalkWords }) {
+  useEffect(() => void loadWayMap(), [])
+  const shown = shownDay.value
+  const WayMap = script.value?.WayMap
+  return (
+    <a
+      class="way-map"
+      href="#map"
+      aria-label={
+        shown === null ? way.larger : `${way.map(dayText(shown.day), shown.sums.km)}. ${way.larger}`
+      }
+    >
+      {WayMap === undefined ? null : <WayMap still />}
+      <span class="way-map-open" aria-hidden="true">
+        {way.larger} ›
+      </span>
+    </a>
+  )
+}
+
+let camera: WayCamera | null = null
+const holdCamera = (made: WayCamera | null): void => {
+  camera = made
+}
+
+export function LargeMap({ words: { way, back }, words }: { readonly words: WalkWords }) {
+  useEffect(() => {
+    void loadWayMap()
+    void readWay()
+  }, [])
+  const shown = shownDay.value
+  const loaded = script.value
+  return (
+    <main class="large-map">
+      <header>
+        <Button onClick={() => history.back()}>‹ {back}</Button>
+        <h1 tabIndex={-1} class="visually-hidden">
+          {way.title}
+        </h1>
+        <DaySwitch words={words} />
+      </header>
+      {loaded === null ? null : (
+        <loaded.WayMap
+          label={shown === null ? way.title : way.map(dayText(shown.day), shown.sums.km)}
+          keys={way.mapKeys}
+          onCamera={holdCamera}
+        />
+      )}
+      <div class="map-controls">
+        <Button icon label={way.closer} onClick={() => camera?.zoom(1)}>
+          <Symbol of="closer" />
+        </Button>
+        <Button icon label={way.farther} onClick={() => camera?.zoom(-1)}>
+          <Symbol of="farther" />
+        </Button>
+        <Button icon label={way.wholeDay} onClick={() => camera?.follow()}>
+          <Symbol of="route" />
+        </Button>
+      </div>
+      {loaded?.hasAtlas.value ? <small class="map-source">{way.mapSource}</small> : null}
+    </main>
+  )
+}

@@ -1,0 +1,57 @@
+/** A day's way in the coordinates of the map: parts on foot, parts by a motor, check-ins. Pure functions. */
+import { type Bounds, boundsOf, worldX, worldY } from '../../map/projection.ts'
+import { type Place, type Shape, shapeOf } from '../../map/shapes.ts'
+import type { DayOfWay } from './kept-days.ts'
+
+export interface WayShapes {
+  readonly onFoot: readonly Shape[]
+  readonly byMotor: readonly Shape[]
+  /** `counts`: inside the event's area. */
+  readonly checkIns: readonly (Place & { readonly counts: boolean })[]
+  readonly first: Place | null
+  readonly last: Place | null
+  /** Null: the day has no place. */
+  readonly bounds: Bounds | null
+}
+
+type Fix = DayOfWay['line'][number]
+
+const placed = ({ lat, lng }: { readonly lat: number; readonly lng: number }): Place => ({
+  x: worldX(lng),
+  y: worldY(lat),
+})
+
+/** Cuts the line where the mode changes. A cut belongs to both parts. */
+function partsOf({ line, stretches }: DayOfWay): Record<'onFoot' | 'byMotor', Fix[][]> {
+  const motor = stretches.filter(({ carbon_kg: kg }) => kg > 0)
+  const parts: Record<'onFoot' | 'byMotor', Fix[][]> = { onFoot: [], byMotor: [] }
+  let [last, lastKind]: [Fix[] | null, string] = [null, '']
+  for (let i = 1; i < line.length; i++) {
+    const [from, to] = [line[i - 1]!, line[i]!]
+    const kind = motor.some((one) => one.from <= from.t && to.t <= one.to) ? 'byMotor' : 'onFoot'
+    if (last === null || kind !== lastKind) parts[kind].push((last = [from]))
+    last.push(to)
+    lastKind = kind
+  }
+  return parts
+}
+
+const shapesOf = (parts: readonly (readonly Fix[])[]): Shape[] =>
+  parts.map((part) => shapeOf(part.map(({ lng, lat }) => [lng, lat] as const)))
+
+export function wayShapes(day: DayOfWay): WayShapes {
+  const { onFoot, byMotor } = partsOf(day)
+  const [first, last] = [day.line[0], day.line.at(-1)]
+  const checkIns = day.checkins.map((one) => ({ ...placed(one), counts: one.in_range }))
+  // A check-in far from the route would make the way a blot.
+  const seen = [...day.line.map(placed), ...checkIns.filter(({ counts }) => counts)]
+  const shown = seen.length > 0 ? seen : checkIns
+  return {
+    onFoot: shapesOf(onFoot),
+    byMotor: shapesOf(byMotor),
+    checkIns,
+    first: first === undefined ? null : placed(first),
+    last: last === undefined ? null : placed(last),
+    bounds: boundsOf(shown.map(({ x, y }) => [x, y] as const)),
+  }
+}

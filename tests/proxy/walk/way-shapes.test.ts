@@ -1,0 +1,38 @@
+/** A day's way as the map draws it. */
+import { expect, test } from 'bun:test'
+import { worldX, worldY } from '#proxy/pages/map/projection.ts'
+import { wayShapes } from '#proxy/pages/walk/way/way-shapes.ts'
+
+const time = (minute: number) => new Date(Date.UTC(2026, 3, 12, 1, minute)).toISOString()
+const place = (minute: number) => ({ t: time(minute), lat: 24 + minute / 1_000, lng: 120.5 })
+const stretch = (from: number, to: number, kg: number) => ({
+  ...{ from: time(from), to: time(to), mode: kg > 0 ? 'bus' : 'walk', inferred: true },
+  ...{ km: 1, speed_kmh: kg > 0 ? 40 : 4, carbon_kg: kg },
+})
+const EMPTY = { km: 0, checkIns: 0, line: [], stretches: [], checkins: [] }
+
+test('the line is cut where the pilgrim gets into a bus and out of it, without a gap', () => {
+  const shapes = wayShapes({
+    ...EMPTY,
+    line: [0, 1, 2, 3, 4, 5].map(place),
+    stretches: [stretch(0, 2, 0), stretch(2, 4, 1.2), stretch(4, 5, 0)],
+  })
+  const ends = (parts: typeof shapes.onFoot) => parts.map(({ at }) => [at[1], at.at(-1)])
+  const y = (minute: number) => worldY(24 + minute / 1_000)
+  expect(ends(shapes.onFoot)).toEqual([
+    [y(0), y(2)],
+    [y(4), y(5)],
+  ])
+  expect(ends(shapes.byMotor)).toEqual([[y(2), y(4)]])
+  expect([shapes.first?.y, shapes.last?.y]).toEqual([y(0), y(5)])
+})
+
+test('a check-in far away is drawn, but the map looks at the way', () => {
+  const far = { t: time(9), lat: 35, lng: 139, in_range: false }
+  const shapes = wayShapes({ ...EMPTY, line: [place(0), place(1)], checkins: [far] })
+  expect(shapes.checkIns).toHaveLength(1)
+  expect(shapes.bounds!.east).toBeCloseTo(worldX(120.5), 9)
+  // Alone it is what there is to look at.
+  expect(wayShapes({ ...EMPTY, checkins: [far] }).bounds!.east).toBeCloseTo(worldX(139), 9)
+  expect(wayShapes(EMPTY).bounds).toBeNull()
+})

@@ -14,7 +14,8 @@ const RETENTION_MS = 30 * 86_400_000
 /**
  * Deletes records of flushes, webhook events and domain events that are a month old. The last success of each
  * partition stays. A domain event that nobody could handle goes as well: after a week nobody tries again, and it may
- * hold what a pilgrim wrote to the bot.
+ * hold what a pilgrim wrote to the bot. Of links that have expired nothing stays, nor from when to when a link has shown
+ * a place, once that is over.
  */
 export async function deleteExpired({ sql }: Pick<Database, 'sql'>, nowMs: number): Promise<void> {
   const before = (ms: number) => new Date(nowMs - ms).toISOString()
@@ -24,6 +25,8 @@ export async function deleteExpired({ sql }: Pick<Database, 'sql'>, nowMs: numbe
       WHERE later.partition = f.partition AND later.succeeded AND later.finished_at > f.finished_at)`
   await sql`DELETE FROM line_events WHERE received_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`
   await sql`DELETE FROM refused_line_events WHERE refused_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`
+  await sql`DELETE FROM shares WHERE expires_at <= ${before(0)}::timestamptz`
+  await sql`UPDATE shares SET live_until = NULL, live_since = NULL WHERE live_until <= ${before(0)}::timestamptz`
   await sql`DELETE FROM outbox WHERE created_at < ${before(RETENTION_MS)}::timestamptz`
   await sql`
     DELETE FROM handled h WHERE handled_at < ${before(RETENTION_MS)}::timestamptz

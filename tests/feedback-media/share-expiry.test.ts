@@ -5,6 +5,7 @@ import { changeShare, createShare, listShares } from '#services/feedback-media/s
 import type { Cards } from '#services/feedback-media/cards/draw-card.ts'
 import { findShare, readShare } from '#services/feedback-media/shares/read-share.ts'
 import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
+import { createMaintenance, deleteExpired } from '#services/scheduler/maintenance.ts'
 import { pack } from '#shared/buffer/point.ts'
 import { SHARE_WORDS } from '#shared/locales/share-words.ts'
 import { bringBotShare } from '#shared/pilgrims/shares.ts'
@@ -124,6 +125,41 @@ describeOnServers('the time of a link', () => {
     const rows = await late.context.db.orm.select().from(shares).where(eq(shares.userId, userId))
     expect(rows.map((row) => row.id)).toEqual([id])
     expect(old).not.toBe(id)
+  })
+
+  test('within the hour nothing is left of an expired link, nor of the times in which a link has shown a place', async () => {
+    const { sql, orm } = late.context.db
+    const userId = newAppId()
+    const make = (nowMs: number, hours: number | null) =>
+      createShare(at(nowMs), {
+        user_id: userId,
+        show_name: true,
+        ...(hours === null ? {} : { live_hours: hours }),
+      })
+    const [ended, over, live] = [await make(MADE, 1), await make(MADE + DAY_MS, 1), await make(LAST, 1)]
+    const rows = async () => {
+      const all = await orm.select().from(shares).where(eq(shares.userId, userId))
+      return Object.fromEntries(all.map(({ id, liveUntil, liveSince }) => [id, [liveUntil, liveSince]]))
+    }
+    const until = new Date(LAST + 60 * MINUTE_MS)
+    await deleteExpired({ sql }, LAST)
+    expect(await rows()).toEqual({
+      [ended.id]: [null, null],
+      [over.id]: [null, null],
+      [live.id]: [until, new Date(LAST)],
+    })
+    // A time that is over may be set anew.
+    await changeShare(at(LAST), over.id, { user_id: userId, live_hours: 2 })
+    // The scheduler does so at its start and each hour.
+    const maintenance = createMaintenance(at(LAST + 1))
+    maintenance.start()
+    await maintenance.stop()
+    const twoHours = new Date(LAST + 120 * MINUTE_MS)
+    expect(await rows()).toEqual({
+      [over.id]: [twoHours, new Date(LAST)],
+      [live.id]: [until, new Date(LAST)],
+    })
+    expect((await show(LAST + 1, ended.id)).status).toBe(410)
   })
 
   test('the bot’s link keeps its address and is renewed for as long as the bot uses it', async () => {

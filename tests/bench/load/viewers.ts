@@ -1,9 +1,8 @@
 /**
- * `bun viewers.ts <https://localhost:port> <path> <since|whole|file> <viewers> <seconds> <pace>`: viewers of the map,
- * each on a TLS connection of its own that is kept, who ask as proxy/pages/map/follow.ts does: every 10 to 15 s for
- * what has changed since the last answer. `whole`: for the whole map each time. `file`: for the same file each time.
- * Seconds and pauses are divided by the pace. It prints `ready` when each viewer has had a first answer, begins to
- * count at a line on its input, and prints one line of JSON.
+ * `bun viewers.ts <https://localhost:port> <path> <viewers> <seconds> <pace>`: viewers of the map, each on a TLS
+ * connection of its own that is kept, who ask as proxy/pages/map/follow.ts does: every 10 to 15 s for what has changed
+ * since the last answer. Seconds and pauses are divided by the pace. It prints `ready` when each viewer has had a first
+ * answer, begins to count at a line on its input, and prints one line of JSON.
  */
 import { brotliDecompressSync } from 'node:zlib'
 import type { Socket } from 'bun'
@@ -14,12 +13,7 @@ const SPREAD_MS = 5_000
 const AT_ONCE = 64
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-const [address, path, mode, viewers, seconds, pace] = process.argv.slice(2) as [
-  string,
-  string,
-  'since' | 'whole' | 'file',
-  ...string[],
-]
+const [address, path, viewers, seconds, pace] = process.argv.slice(2) as [string, string, ...string[]]
 const { hostname, port, host } = new URL(address)
 const PACE = Number(pace)
 
@@ -77,9 +71,9 @@ class Viewer {
   }
 
   #ask(): void {
-    const target = mode === 'since' && this.#version !== null ? `${path}?since=${this.#version}` : path
-    // The page forgets the tag when it asks for something else. A file is asked for anew, as if it had changed.
-    const tag = target === this.#asked && mode !== 'file' ? this.#etag : ''
+    const target = this.#version === null ? path : `${path}?since=${this.#version}`
+    // The page forgets the tag when it asks for something else.
+    const tag = target === this.#asked ? this.#etag : ''
     this.#asked = target
     const condition = tag === '' ? '' : `\r\nIf-None-Match: ${tag}`
     const request = `GET ${target} HTTP/1.1\r\n${COMMON}${condition}\r\n\r\n`
@@ -92,20 +86,20 @@ class Viewer {
     const end = all.indexOf(HEAD_END)
     if (end === -1) return
     const head = all.toString('latin1', 0, end)
-    const length = Number(header(head, 'content-length') ?? 0)
-    if (all.length < end + HEAD_END.length + length) {
+    const body = bodyOf(head, all.subarray(end + HEAD_END.length))
+    if (body === null) {
       this.#parts = [all]
       return
     }
     this.#parts = []
-    this.#answer(head, all.subarray(end + HEAD_END.length))
+    this.#answer(head, body)
   }
 
   #answer(head: string, body: Buffer): void {
     const status = Number(head.slice(9, 12))
     if (status === 200) {
       this.#etag = header(head, 'etag') ?? ''
-      if (mode !== 'file') this.#version = versionOf(this.#etag, body, header(head, 'content-encoding') ?? '')
+      this.#version = versionOf(this.#etag, body, header(head, 'content-encoding') ?? '')
     } else if (status !== 304) fail(head)
     if (counting) requests++
     if (this.#isFirst) {
@@ -119,6 +113,24 @@ class Viewer {
 
 const header = (head: string, name: string): string | undefined =>
   new RegExp(`^${name}: *(.*?)\r?$`, 'im').exec(head)?.[1]
+
+/** The whole body; null: not all of it has arrived. Caddy does not know the length of a large file that is compressed. */
+function bodyOf(head: string, received: Buffer): Buffer | null {
+  if (header(head, 'transfer-encoding') !== 'chunked') {
+    const length = Number(header(head, 'content-length') ?? 0)
+    return received.length < length ? null : received
+  }
+  const parts: Buffer[] = []
+  for (let at = 0; ;) {
+    const line = received.indexOf('\r\n', at)
+    const size = line === -1 ? NaN : Number.parseInt(received.toString('latin1', at, line), 16)
+    const from = line + 2
+    if (Number.isNaN(size) || received.length < from + size + 2) return null
+    if (size === 0) return Buffer.concat(parts)
+    parts.push(received.subarray(from, from + size))
+    at = from + size + 2
+  }
+}
 
 function fail(why: string): void {
   if (failed++ === 0) console.error(why)

@@ -68,11 +68,7 @@ function versionOf({ status, encoding, body }: Answer): number {
  * @param pauses between two answers, milliseconds
  */
 export async function wireBytes(
-  {
-    url,
-    path,
-    mode,
-  }: { readonly url: string; readonly path: string; readonly mode: 'since' | 'whole' | 'file' },
+  { url, path }: { readonly url: string; readonly path: string },
   pauses: readonly number[],
 ): Promise<WireBytes> {
   const counter = await startCounter(Number(new URL(url).port))
@@ -83,7 +79,7 @@ export async function wireBytes(
   const before = { ...counted }
   for (const pause of pauses) {
     await Bun.sleep(pause)
-    answer = await get(session, mode === 'since' ? `${path}?since=${versionOf(answer)}` : path)
+    answer = await get(session, `${path}?since=${versionOf(answer)}`)
   }
   session.destroy()
   counter.server.close()

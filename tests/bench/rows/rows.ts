@@ -7,6 +7,7 @@ import { consoleHours, consoleMap, consoleStreams } from './console.ts'
 import { embedded } from './embedded.ts'
 import { flushOfMany, flushOfMost } from './flush.ts'
 import { clusters, coldProfile, liveMap, warmProfile } from './reading.ts'
+import { mapRedraw } from './redraw.ts'
 import { scaling } from './scaling.ts'
 import { memoryOfEmbedded, memoryOfService, startOfEmbedded, startOfService } from './start.ts'
 import { trackSync } from './track-sync.ts'
@@ -26,6 +27,7 @@ export const ROWS: readonly Row[] = [
   coldProfile,
   viewersBytes,
   viewersCpu,
+  mapRedraw,
   consoleMap,
   consoleHours,
   consoleStreams,

@@ -84,6 +84,11 @@ describeOnServers('the console in operation', () => {
     expect([await tile(page, 'Lost points'), await tile(page, 'Dead letters')]).toEqual([0, 0])
     expect(await page.evaluate(() => performance.timeOrigin)).toBe(loadedAt)
     await photograph(page, 'console-crowd')
+    // The largest answer of the console is compressed for phones.
+    const headers = { ...admin('volunteer'), 'Accept-Encoding': 'gzip' }
+    const url = `https://localhost:${stack.port}/api/event/admin/clusters`
+    const cells = await fetch(url, { headers, tls: { ca: stack.ca }, decompress: false })
+    expect(cells.headers.get('content-encoding')).toBe('gzip')
   }, 150_000)
 
   test('streams fail: the console asks every ten seconds, says so, and goes back to the stream', async () => {

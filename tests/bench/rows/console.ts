@@ -26,10 +26,16 @@ const say = (...cells: readonly (string | number)[]): void => console.log(`| ${c
 const sayHeld = ({ heapKb, nodes, listeners }: Held): string =>
   `heap ${(heapKb / 1_000).toFixed(1)} MB, ${nodes} nodes, ${listeners} listeners`
 
-function sayFrames(what: string, { works, intervals }: Frames): void {
+function sayFrames(what: string, { works, intervals, cpuMs }: Frames): void {
   const three = (samples: readonly number[]) =>
     [0.5, 0.95, 1].map((share) => ms(quantile(samples, share))).join(' / ')
-  say(what, `${works.length} frames`, `main thread ${three(works)} ms`, `between ${three(intervals)} ms`)
+  say(
+    what,
+    `${works.length} frames`,
+    `main thread ${three(works)} ms`,
+    `between ${three(intervals)} ms`,
+    `CPU ${ms(cpuMs)} ms a frame`,
+  )
 }
 
 async function measureMap(stack: RealTestStack): Promise<number> {
@@ -44,7 +50,7 @@ async function measureMap(stack: RealTestStack): Promise<number> {
     const shown = await until(seen, { timeoutMs: 60_000, everyMs: 100, what: 'the crowd on the map' })
     say('Now', `${ms(signedInMs)} ms to its first data`, shown, sayHeld(await heldBy(devtools)))
     await page.waitForTimeout(2_000)
-    const { panning, zooming } = await moveMap(page)
+    const { panning, zooming } = await moveMap(page, devtools)
     sayFrames('panning', panning)
     sayFrames('zooming', zooming)
     for (const { name, firstDataMs, answers, slowest, largest } of await measureViews(page))

@@ -8,6 +8,12 @@ export const isStorableText = (text: string): boolean => text.isWellFormed() && 
 
 export const NOT_STORABLE = 'must not contain a NUL character or a lone surrogate'
 
+/**
+ * Removes the characters that set or override the direction of a text: in a name they would turn around the words of
+ * ours that follow it, in a page or a chat. A name in a right-to-left script needs none of them.
+ */
+export const withoutDirections = (text: string): string => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+
 /** A string of at most `max` UTF-16 units that can be stored unchanged. */
 export const text = (max: number) => z.string().max(max).refine(isStorableText, { error: NOT_STORABLE })
 

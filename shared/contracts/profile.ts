@@ -1,7 +1,17 @@
 /** A pilgrim's profile, and what pilgrims report about themselves. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Day, normalizeMode, HttpsUrl, MAX_MODE, ParticipantStatus, text, Time, UserId } from './fields.ts'
+import {
+  Day,
+  normalizeMode,
+  HttpsUrl,
+  MAX_MODE,
+  ParticipantStatus,
+  text,
+  Time,
+  UserId,
+  withoutDirections,
+} from './fields.ts'
 import { FirstSeen, LastSeen } from './first-and-last-seen.ts'
 
 const OF_OTHERS =
@@ -52,7 +62,7 @@ export type Profile = z.infer<typeof Profile>
 const replacement = (max: number) =>
   text(max)
     .nullish()
-    .transform((value) => value?.trim() || null)
+    .transform((value) => withoutDirections(value ?? '').trim() || null)
 
 const Count = z.int().min(0).max(1_000_000)
 

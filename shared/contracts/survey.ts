@@ -1,7 +1,7 @@
 /** The survey, questions Q1 to Q10. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { isStorableText, Key, MAX_POINTS, text, Time, UserId } from './fields.ts'
+import { isStorableText, Key, MAX_POINTS, text, Time, UserId, withoutDirections } from './fields.ts'
 import { TrackPoint } from './gps-points.ts'
 import { Phone } from './profile.ts'
 import { TrackSyncAnswer } from './tracking.ts'
@@ -111,7 +111,7 @@ function takeRole(
 /** Returns null if the name is absent or invalid. An invalid name does not fail the request. */
 function displayNameOf(given: unknown, ignored: string[]): string | null {
   if (given === undefined || given === null) return null
-  const name = typeof given === 'string' ? given.trim() : null
+  const name = typeof given === 'string' ? withoutDirections(given).trim() : null
   if (name !== null && name.length <= MAX_DISPLAY_NAME && isStorableText(name)) return name || null
   ignored.push('line_display_name')
   return null

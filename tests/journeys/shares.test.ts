@@ -52,7 +52,7 @@ describeBothStacks(
 
     test('the page of a link has the card, the figures, and all that chats show of it, and no user id', async () => {
       const userId = newAppId()
-      await post(stack, 'user/sync', { user_id: userId, display_name: '林 <i>"&' })
+      await post(stack, 'user/sync', { user_id: userId, display_name: '\u202e林 \u2066<i>"&\u202c' })
       await walk(userId)
       const share = await create(userId, { show_name: true })
       expect(share.id).toMatch(/^[\w-]{24}$/)

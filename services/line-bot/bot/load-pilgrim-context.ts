@@ -1,7 +1,7 @@
 /** Loads the context of an answer: the pilgrim's language from LINE, and the same figures as in their profile. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { HttpsUrl } from '#shared/contracts/fields.ts'
+import { HttpsUrl, withoutDirections } from '#shared/contracts/fields.ts'
 import { readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import type { Line, Profile } from '#shared/line/line-client.ts'
 import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
@@ -57,7 +57,12 @@ async function storeProfile(
 ): Promise<Pilgrim> {
   const at = new Date(now())
   const clean = (text: string | null, max: number) =>
-    text?.toWellFormed().replaceAll('\u0000', '').trim().slice(0, max).toWellFormed() || null
+    withoutDirections(text ?? '')
+      .toWellFormed()
+      .replaceAll('\u0000', '')
+      .trim()
+      .slice(0, max)
+      .toWellFormed() || null
   return db.orm.transaction(async (tx) => {
     if (await isErasedSince(tx, stored.userId, requestedMs)) return stored
     await tx.update(followers).set({ profileFetchedAt: at }).where(eq(followers.userId, stored.userId))

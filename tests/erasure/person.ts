@@ -50,6 +50,7 @@ export const LNG = 120.67
 /** Settings that allow many people behind one address, with Web Push. */
 export const MANY_PEOPLE = {
   EVENT_LIMIT_ADDRESS_WRITE: '100000',
+  EVENT_LIMIT_DRAWING: '100000',
   ...newPushKeys(),
   // Nothing answers there, so deliveries wait until they are erased.
   EVENT_PUSH_SERVICES: '127.0.0.1:9',
@@ -86,6 +87,12 @@ export const WRITES: Readonly<
       user_id: userId,
       ...newDevice('https://127.0.0.1:9/').subscription,
     }),
+  'a tracker and its app': async (stack, { userId }, { note, lat }) => {
+    const made = await post(stack, 'trackers', { user_id: userId, label: note })
+    const { data } = (await made.json()) as { data?: { key: string } }
+    const query = `lat=${lat}&lon=${LNG}&timestamp=${Date.now() - MINUTE}`
+    return stack.fetch(`/api/event/ingest/${data?.key ?? 'refused'}/osmand?${query}`)
+  },
   'participant-status': (stack, { userId }) =>
     post(stack, 'participant-status', { user_id: userId, status: 'withdrawn' }),
   submit: (stack, { userId }, { answer, lat }) =>

@@ -10,7 +10,7 @@ import {
   type Share,
 } from '#shared/contracts/shares.ts'
 import { conflict, notFound } from '#shared/http/errors.ts'
-import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
 import {
   maySharePilgrim,
@@ -20,7 +20,6 @@ import {
   shareUrl,
 } from '#shared/pilgrims/shares.ts'
 import { expectOwnId } from '#shared/security/expect-own-id.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
 import { shares } from '#shared/schema/shares.ts'
 
 type Context = Pick<ServiceContext, 'config' | 'db' | 'now'>
@@ -63,7 +62,7 @@ function liveFor(hours: number | null | undefined, nowMs: number, before: ShareR
  * @throws Refusal 409 for a pilgrim who has withdrawn, or was erased since the request
  */
 async function lockSharing(tx: Writer, userId: string): Promise<void> {
-  const [row] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+  const row = await lockPilgrim(tx, userId)
   if (row !== undefined && !maySharePilgrim(row))
     throw conflict(
       row.consentWithdrawn

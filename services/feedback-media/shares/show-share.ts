@@ -137,6 +137,8 @@ function createReader(context: ServiceContext): (share: OpenShare) => Promise<Sh
     if (held !== undefined && context.now() < held.untilMs) return held.view
     const view = readShare(context, share)
     view.catch(() => kept.delete(key))
+    // Not only when there are too many: a line that nobody asks for any more is not held, and goes with an erasure.
+    for (const [other, { untilMs }] of kept) if (untilMs <= context.now()) kept.delete(other)
     if (kept.size >= MAX_KEPT) kept.clear()
     kept.set(key, { untilMs: context.now() + KEPT_MS, view })
     return view

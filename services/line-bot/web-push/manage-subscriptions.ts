@@ -11,9 +11,8 @@ import {
 } from '#shared/contracts/push-subscriptions.ts'
 import { conflict, invalid, notFound } from '#shared/http/errors.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
-import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
 import { pushSubscriptions } from '#shared/schema/push.ts'
 import { isAllowedService } from './push-service.ts'
 
@@ -34,8 +33,7 @@ export async function subscribe(
   checkDevice(config.push, endpoint, keys.p256dh)
   const row = await db.orm.transaction(async (tx) => {
     await ensurePilgrim(tx, userId, nowMs)
-    // Two requests at the same time count one after the other.
-    await tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+    await lockPilgrim(tx, userId)
     // Another pilgrim's deliveries refer to the old id.
     await tx
       .delete(pushSubscriptions)

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import { TRACKER_KEY } from '#shared/contracts/trackers.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { unavailable } from '#shared/http/errors.ts'
+import { Refusal, unavailable } from '#shared/http/errors.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { type KnownKey, readKnownKey, storeKnownKey, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
@@ -54,7 +54,7 @@ export function createKeyFinder({
     try {
       userId = await read(hash, stale === null ? UNKNOWN_WAIT_MS : KNOWN_WAIT_MS)
     } catch (error) {
-      if (!isDatabaseUnavailable(error) && !(error instanceof Error && error.name === 'Refusal')) throw error
+      if (!isDatabaseUnavailable(error) && !(error instanceof Refusal)) throw error
       if (stale === null) throw unknownNow()
       avoidedUntilMs = performance.now() + AVOID_MS
       return stale.userId

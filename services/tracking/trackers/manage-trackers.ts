@@ -9,11 +9,10 @@ import {
   type TrackerRequest,
 } from '#shared/contracts/trackers.ts'
 import { conflict, notFound } from '#shared/http/errors.ts'
-import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { charge } from '#shared/security/rate-limits.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
 import { trackers } from '#shared/schema/trackers.ts'
 import { appsOf } from './set-up-links.ts'
 
@@ -37,8 +36,7 @@ export async function createTracker(
   const key = randomBytes(KEY_BYTES).toString('base64url')
   await db.orm.transaction(async (tx) => {
     await ensurePilgrim(tx, userId, nowMs)
-    // Two requests at the same time count one after the other.
-    await tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+    await lockPilgrim(tx, userId)
     if ((await tx.$count(trackers, eq(trackers.userId, userId))) >= MAX_TRACKERS)
       throw conflict(`You have ${MAX_TRACKERS} trackers already: revoke one that you do not use any more.`)
     await tx.insert(trackers).values({

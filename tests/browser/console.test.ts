@@ -34,14 +34,14 @@ describeOnServers('the console', () => {
   }, STACK_TIMEOUT_MS)
 
   test('each tier sees what it may do, and nothing else', async () => {
-    const all = ['Now', 'People', 'Reports', 'Feedback', 'Messages', 'Lifecycle', 'House']
+    const all = ['Now', 'People', 'Reports', 'Feedback', 'Messages', 'Lifecycle', 'System']
     const views = { volunteer: ['Now', 'Reports', 'Feedback'], manager: all, owner: all }
     for (const role of ['volunteer', 'manager', 'owner'] as const) {
       await using opened = await browser.console(stack, { role })
       const names = await opened.page.locator('.navigation a').allInnerTexts()
       expect(names.map((name) => name.trim())).toEqual(views[role])
       if (role === 'volunteer') continue
-      await opened.page.locator('.navigation a', { hasText: 'House' }).click()
+      await opened.page.locator('.navigation a', { hasText: 'System' }).click()
       await opened.page.locator('.roles').waitFor()
       expect(await opened.page.locator('.panel.audit, .panel.tokens').count()).toBe(role === 'owner' ? 2 : 0)
     }

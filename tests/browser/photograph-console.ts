@@ -130,7 +130,7 @@ const DETAILS: Partial<Readonly<Record<View, readonly Detail[]>>> = {
     [
       'end',
       async (page) => {
-        await page.locator('.end-event .button').click()
+        await page.locator('.end-event .button').first().click()
         await page.locator('.steps li').first().waitFor()
       },
     ],

@@ -63,6 +63,14 @@ const UNITS = [
   ['second', 1_000],
 ] as const
 
+/** `23 hr`, in the largest unit that fits. */
+export function duration(lengthMs: number): string {
+  const [unit, ms] = UNITS.find(([, size]) => lengthMs >= size) ?? UNITS.at(-1)!
+  return new Intl.NumberFormat(consoleLanguage.value, { style: 'unit', unit, unitDisplay: 'short' }).format(
+    Math.floor(lengthMs / ms),
+  )
+}
+
 /** `4 min ago`, from the page's clock. */
 export function ago(at: Instant): string {
   const elapsed = Math.max(0, now.value - dateOf(at).getTime())

@@ -38,6 +38,7 @@ export const consolePeople = {
     devices: 'Web Push devices',
     consent: 'Consent',
     agreed: 'agreed, version {version}',
+    agreedUnversioned: 'agreed',
     notAgreed: 'not agreed',
     withdrawnConsent: 'withdrawn: not on the live map',
     phone: 'Phone',

@@ -40,6 +40,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     devices: 'Web Push 裝置',
     consent: '同意',
     agreed: '已同意，版本 {version}',
+    agreedUnversioned: '已同意',
     notAgreed: '未同意',
     withdrawnConsent: '已撤回：不在即時地圖上',
     phone: '電話',

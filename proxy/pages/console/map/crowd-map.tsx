@@ -98,7 +98,9 @@ export function CrowdMap(props: CrowdMapProps) {
   useEffect(() => {
     if (fits.current >= (keep ? 1 : FITS)) return
     if (cells.length > 0) fits.current++
-    camera.current?.show(extentOf(cells, way, latest.current ?? NO_DOTS))
+    camera.current?.show(
+      keep && base.route !== null ? base.route.bounds : extentOf(cells, way, latest.current ?? NO_DOTS),
+    )
   }, [camera, cells, way, base.route, keep])
   useEffect(() => camera.current?.marks(marks ?? {}), [camera, marks])
   return (

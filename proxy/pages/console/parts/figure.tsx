@@ -21,7 +21,7 @@ export const Figure = ({ label, value, unit, note, tone, at, stale = false }: Fi
       <span class="figure">{value ?? '–'}</span>
       {unit === undefined ? null : <small> {unit}</small>}
       {note === undefined ? null : <p class="small quiet">{note}</p>}
-      {at === undefined ? null : <Stamp at={at} stale={stale} />}
+      {at === undefined ? null : <Stamp at={at} stale={stale} short />}
     </dd>
   </div>
 )

@@ -16,14 +16,24 @@ export const isStale = <T,>({ at, error, staleMs }: Resource<T>): boolean =>
 export const useStale = <T,>(from: Resource<T>): boolean =>
   useMemo(() => computed(() => isStale(from)), [from]).value
 
+interface StampProps {
+  readonly at: number | string | null
+  readonly stale: boolean
+  /** The time alone, unless it is old: for one of many figures. */
+  readonly short?: boolean
+}
+
 /** The time of a figure; marked when it is old. */
-export const Stamp = ({ at, stale }: { readonly at: number | string | null; readonly stale: boolean }) => (
-  <span class={stale ? 'stamp old' : 'stamp'}>
-    {at === null
-      ? words.value.common.never
-      : fill(stale ? words.value.common.stale : words.value.common.asOf, { time: clock(at) })}
-  </span>
-)
+export function Stamp({ at, stale, short = false }: StampProps) {
+  const said = words.value.common
+  if (at === null) return <span class="stamp">{said.never}</span>
+  const text = fill(stale ? said.stale : said.asOf, { time: clock(at) })
+  return (
+    <span class={stale ? 'stamp old' : 'stamp'} title={text}>
+      {short && !stale ? clock(at) : text}
+    </span>
+  )
+}
 
 /** What a refusal means to the operator: the service's own sentence. */
 export const sentenceOf = (error: ClientError): string =>

@@ -52,9 +52,8 @@ function operatingCommands(): Command[] {
   const { lifecycle, messages } = words.value
   const commands = [{ name: messages.compose, run: () => show('messages', { panel: 'compose' }) }]
   if (status.value?.status === 'ended') return commands
-  const change = status.value?.status === 'paused' ? lifecycle.resumeTitle : lifecycle.pauseTitle
   return [
-    { name: change, run: () => show('lifecycle', { panel: 'pause' }) },
+    { name: lifecycle.pauseAndResume, run: () => show('lifecycle', { panel: 'pause' }) },
     ...commands,
     { name: lifecycle.endButton, run: () => show('lifecycle', { panel: 'end-event' }) },
   ]

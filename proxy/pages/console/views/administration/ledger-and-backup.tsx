@@ -18,6 +18,12 @@ const COUNTERS = [
   'lost',
 ] as const
 
+/** Why points were rejected; a new release may know more reasons. */
+function reasonName(reason: string): string {
+  const names: Readonly<Record<string, string>> = words.value.house.reasons
+  return names[reason] ?? reason
+}
+
 /** What became of every point, and how old the backup is. */
 export function LedgerAndBackup() {
   const condition = useResource((signal) => client.readCondition({}, { signal }), EVERY_MS, 'condition')
@@ -43,7 +49,7 @@ export function LedgerAndBackup() {
               {Object.entries(ledger?.rejected ?? {}).map(([reason, points]) => (
                 <tr key={reason}>
                   <th scope="row">
-                    {said.ledgerNames.rejected}: {reason}
+                    {said.ledgerNames.rejected}: {reasonName(reason)}
                   </th>
                   <td class="number">{number(points)}</td>
                 </tr>

@@ -28,7 +28,7 @@ async function readBack(): Promise<void> {
 }
 
 export const PauseAndResume = ({ activity }: { readonly activity: Resource<Activity> }) => (
-  <PanelFrom title={words.value.lifecycle.message} kind="pause" from={activity}>
+  <PanelFrom title={words.value.lifecycle.pauseAndResume} kind="pause" from={activity}>
     {(read) => <Controls current={status.value ?? read} />}
   </PanelFrom>
 )
@@ -96,6 +96,7 @@ interface MessageProps {
 
 const MessageField = ({ value, onInput }: MessageProps) => (
   <label class="field">
+    <span>{words.value.lifecycle.message}</span>
     <span class="quiet small">{words.value.lifecycle.messageHint}</span>
     <textarea
       name="message"

@@ -14,9 +14,10 @@ export function SendButton() {
   const force = useSignal(false)
   const result = counted.value
   const over = result !== null && result.quota_remaining !== null && result.cost > result.quota_remaining
+  const nobody = result !== null && result.recipients === 0 && result.devices === 0
   return (
     <>
-      <Button kind="primary" disabled={result === null} onClick={() => (asking.value = true)}>
+      <Button kind="primary" disabled={result === null || nobody} onClick={() => (asking.value = true)}>
         {said.send}
       </Button>
       <Confirm

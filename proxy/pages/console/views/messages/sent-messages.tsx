@@ -60,7 +60,7 @@ function audienceOf({ audience }: Message): string {
   const name = audience['audience']
   if (typeof name === 'string' && Object.hasOwn(said, name)) return said[name as keyof typeof said]
   const ids = audience['user_ids']
-  return Array.isArray(ids) ? `${ids.length} ids` : ''
+  return Array.isArray(ids) ? fill(words.value.messages.chosenPeople, { count: ids.length }) : ''
 }
 
 function Sent({ message }: { readonly message: Message }) {

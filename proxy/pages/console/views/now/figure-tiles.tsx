@@ -1,5 +1,5 @@
 import type { Data } from '#shared/client/index.ts'
-import { ago, now, number, oneDigit, short } from '../../clock.ts'
+import { ago, minute, now, number, oneDigit, short } from '../../clock.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { isStale, Panel } from '../../parts/panel.tsx'
 import { connection } from '../../live.ts'
@@ -15,18 +15,18 @@ interface Props {
   /** Null for a volunteer, who may not read it. */
   readonly condition: Resource<Condition> | null
   readonly map: Resource<Overview>
-  readonly timeline: Resource<Data<'readTimeline'>>
+  readonly active: Resource<Data<'readClusters'>>
   readonly usage: Resource<Data<'readLineUsage'>>
 }
 
-export const FigureTiles = ({ condition, map, timeline, usage }: Props) => (
+export const FigureTiles = ({ condition, map, active, usage }: Props) => (
   <Panel
     title={words.value.now.figures}
     kind="figures"
     actions={condition === null ? undefined : <FlushNow />}
   >
     <Figures>
-      <ActiveTile timeline={timeline} />
+      <ActiveTile active={active} />
       <CrowdTiles map={map} />
       {condition === null ? null : <RateTiles />}
       {condition === null ? null : <StoreTiles condition={condition} />}
@@ -35,22 +35,18 @@ export const FigureTiles = ({ condition, map, timeline, usage }: Props) => (
   </Panel>
 )
 
-const HOUR_MS = 3_600_000
-
-/** Pilgrims with a point in the hour of the last flush, and in the hour before. */
-function ActiveTile({ timeline }: Pick<Props, 'timeline'>) {
+/** Pilgrims whose latest point was in this hour or the hour before. */
+function ActiveTile({ active }: Pick<Props, 'active'>) {
   const said = words.value.now
-  const value = timeline.value.value
+  const value = active.value.value
   const asOf = value?.as_of ?? null
-  const hour = asOf === null ? null : Math.floor(Date.parse(asOf) / HOUR_MS) * HOUR_MS
-  const pilgrimsAt = (at: number) => value?.hours.find((row) => Date.parse(row.hour) === at)?.pilgrims ?? 0
+  const since = value?.since ?? null
   return (
     <Figure
-      label={said.pilgrimsHour}
-      value={hour === null ? null : number(pilgrimsAt(hour))}
-      note={hour === null ? undefined : fill(said.hourBefore, { count: number(pilgrimsAt(hour - HOUR_MS)) })}
+      label={since === null ? said.active : fill(said.activeSince, { time: minute(since) })}
+      value={value && number(value.features.reduce((sum, { properties: { users } }) => sum + users, 0))}
       at={asOf}
-      stale={isStale(timeline) || toneOfFlush(asOf) !== 'good'}
+      stale={isStale(active) || toneOfFlush(asOf) !== 'good'}
     />
   )
 }
@@ -144,7 +140,13 @@ function QuotaTile({ usage }: Pick<Props, 'usage'>) {
   return (
     <Figure
       label={said.quota}
-      value={unlimited ? said.unlimited : value?.remaining == null ? null : short(value.remaining)}
+      value={
+        unlimited ? (
+          <span class="age">{said.unlimited}</span>
+        ) : value?.remaining == null ? null : (
+          short(value.remaining)
+        )
+      }
       note={value?.quota.value == null ? undefined : fill(said.quotaOf, { value: short(value.quota.value) })}
       tone={value?.usage_percent != null && value.usage_percent > 90 ? 'warning' : undefined}
       {...time}

@@ -11,15 +11,25 @@ import { Procession } from './procession.tsx'
 import { Rates } from './rates.tsx'
 
 const CONDITION_MS = 10_000
-const TIMELINE_MS = 60_000
+const ACTIVE_MS = 60_000
+/** Zoom of the fewest cells: only their sum is shown. */
+const COARSE = 6
+const HOUR_MS = 3_600_000
 /** LINE counts slowly, and each call of an operator counts in the token's limit. */
 const USAGE_MS = 300_000
 
+/** Start of the hour before this one. */
+const hourBefore = (): string => new Date((Math.floor(Date.now() / HOUR_MS) - 1) * HOUR_MS).toISOString()
+
 export function Now() {
   const map = useEventMap()
-  const timeline = useResource((signal) => client.readTimeline({}, { signal }), TIMELINE_MS, 'timeline')
+  const active = useResource(
+    (signal) => client.readClusters({ zoom: COARSE, since: hourBefore() }, { signal }),
+    ACTIVE_MS,
+    'active',
+  )
   const usage = useResource((signal) => client.readLineUsage({}, { signal }), USAGE_MS, 'usage')
-  const shared = { map, timeline, usage }
+  const shared = { map, active, usage }
   return (
     <div class="view now">
       <h1 class="visually-hidden">{words.value.now.title}</h1>
@@ -28,8 +38,7 @@ export function Now() {
       ) : (
         <>
           <FigureTiles condition={null} {...shared} />
-          <MapPanel map={map} />
-          <Procession map={map} />
+          <Crowd map={map} />
         </>
       )}
     </div>
@@ -45,10 +54,17 @@ function Operating(shared: Shared) {
     <>
       <Alerts condition={condition} />
       <FigureTiles condition={condition} {...shared} />
-      <MapPanel map={shared.map} />
-      <Procession map={shared.map} />
+      <Crowd map={shared.map} />
       <Rates />
       <Parts condition={condition} />
     </>
   )
 }
+
+/** Where everybody is, on the map and in words. */
+const Crowd = ({ map }: Pick<Shared, 'map'>) => (
+  <div class="crowd-column">
+    <MapPanel map={map} />
+    <Procession map={map} />
+  </div>
+)

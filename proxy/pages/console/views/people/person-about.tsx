@@ -10,7 +10,7 @@ export const PersonAbout = ({ person }: { readonly person: Detail }) => {
   return (
     <>
       <dl class="about">
-        <Term name="Id">{person.userId}</Term>
+        <Term name={said.sorts.userId}>{person.userId}</Term>
         <Term name={said.phone}>{person.phone ?? '–'}</Term>
         <Term name={said.reach}>{person.reachable ? said.reachable : said.unreachable}</Term>
         <Term name={said.devices}>{number(person.push_devices)}</Term>
@@ -51,7 +51,9 @@ function consentText({
   if (consent_withdrawn) return said.withdrawnConsent
   if (!privacy_agreed) return said.notAgreed
   const at = privacy_agreed_at === null ? '' : ` · ${date(privacy_agreed_at)}`
-  return fill(said.agreed, { version: privacy_version ?? '–' }) + at
+  const agreed =
+    privacy_version === null ? said.agreedUnversioned : fill(said.agreed, { version: privacy_version })
+  return agreed + at
 }
 
 function surveyText({ survey }: Detail): string {

@@ -1,5 +1,5 @@
 import { Emblem } from '../../../design/emblem.tsx'
-import { date, number } from '../../clock.ts'
+import { date, number, oneDigit } from '../../clock.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { consoleLanguage, fill, words } from '../../words.ts'
 import type { Detail } from './detail.ts'
@@ -20,7 +20,7 @@ export const PersonFigures = ({ person }: { readonly person: Detail }) => {
       <Figures>
         <Figure
           label={said.sorts.km}
-          value={number(person.km)}
+          value={oneDigit(person.km)}
           unit="km"
           note={fill(said.kmReason, {
             points: number(person.stored_points),
@@ -28,8 +28,13 @@ export const PersonFigures = ({ person }: { readonly person: Detail }) => {
           })}
         />
         <Figure label={said.sorts.checkins} value={number(person.checkins)} note={seenText(person)} />
-        <Figure label={said.co2} value={number(person.carbon_kg)} unit="kg" note={said.co2Reason} />
-        <Figure label={said.saved} value={number(person.carbon_saved_kg)} unit="kg" note={said.savedReason} />
+        <Figure label={said.co2} value={oneDigit(person.carbon_kg)} unit="kg" note={said.co2Reason} />
+        <Figure
+          label={said.saved}
+          value={oneDigit(person.carbon_saved_kg)}
+          unit="kg"
+          note={said.savedReason}
+        />
       </Figures>
     </>
   )

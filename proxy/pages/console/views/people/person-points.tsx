@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { type Column, Table } from '../../../design/table.tsx'
-import { clock, number, oneDigit } from '../../clock.ts'
+import { clock, duration, number, oneDigit } from '../../clock.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type Dot, WayLegend } from '../../map/over-map.tsx'
 import { client } from '../../session.ts'
@@ -172,12 +172,11 @@ const At = ({ point, isChosen, onChoose }: AtProps) => (
 
 function Received({ point }: { readonly point: Point }) {
   const lateMs = Date.parse(point.received_at) - Date.parse(point.recorded_at)
-  const minutes = Math.round(lateMs / 60_000)
   return (
     <>
       {clock(point.received_at)}
       {lateMs > LATE_MS ? (
-        <p class="small quiet">{fill(words.value.people.late, { time: `${minutes} min` })}</p>
+        <p class="small quiet">{fill(words.value.people.late, { time: duration(lateMs) })}</p>
       ) : null}
       {point.pending ? <p class="small quiet">{words.value.people.waits}</p> : null}
     </>

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { theme } from '../../../frame/theme.ts'
 import { date, minute, number, short, shortDay, timeZone } from '../../clock.ts'
+import { words } from '../../words.ts'
 import { drawMarks, type Mark } from './chart-marks.ts'
 import type { Row, Series } from './series.ts'
 
@@ -89,7 +90,10 @@ function optionsOf(
       axis((_, splits) => splits.map((value) => short(value)), 3.2, label),
     ],
     series: [
-      { label: '', value: (_, t) => (t === null ? '' : hourly ? date(t * 1_000) : shortDay(t * 1_000)) },
+      {
+        label: words.peek().reports.when,
+        value: (_, t) => (t === null ? '' : hourly ? date(t * 1_000) : shortDay(t * 1_000)),
+      },
       {
         label,
         stroke: colour('--accent'),

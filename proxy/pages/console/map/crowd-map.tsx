@@ -82,7 +82,25 @@ function useCamera(props: CrowdMapProps) {
   useEffect(() => {
     if (place.current !== null && frame.current !== null) placeOver(frame.current, place.current, way)
   }, [dots, way])
+  useShown(props, frame, camera, place)
   return { frame, camera }
+}
+
+/** Moves the map when the chosen dot is out of sight. */
+function useShown(
+  { dots = NO_DOTS, chosen = null }: CrowdMapProps,
+  frame: { readonly current: HTMLElement | null },
+  camera: { readonly current: CrowdCamera | null },
+  place: { readonly current: Place | null },
+): void {
+  useEffect(() => {
+    const dot = dots.find(({ id }) => id === chosen)
+    const [element, map] = [frame.current, camera.current]
+    if (dot === undefined || element === null || map === null || place.current === null) return
+    const { x, y } = place.current(dot.lng, dot.lat)
+    if (x >= 0 && y >= 0 && x <= element.clientWidth && y <= element.clientHeight) return
+    map.look({ ...map.camera, x: worldX(dot.lng), y: worldY(dot.lat) })
+  }, [chosen, dots, frame, camera, place])
 }
 
 export function CrowdMap(props: CrowdMapProps) {

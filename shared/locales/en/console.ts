@@ -88,7 +88,7 @@ export const words = {
     points: 'Points a minute',
     pilgrims: 'On the map, 24 h',
     active: 'Active pilgrims',
-    activeSince: 'Active since {time}',
+    activeSince: 'Pilgrims seen since {time}',
     km: 'Walked together',
     flush: 'Last flush',
     flushUnit: 'ago',

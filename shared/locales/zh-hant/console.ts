@@ -89,7 +89,7 @@ export const words: ConsoleWords = {
     points: '每分鐘定位',
     pilgrims: '地圖上（24 小時）',
     active: '活動中的香客',
-    activeSince: '{time} 起活動中的香客',
+    activeSince: '{time} 以後出現的香客',
     km: '共同里程',
     flush: '上次寫入',
     flushUnit: '前',

@@ -54,6 +54,8 @@ export const words = {
     unknown: 'unknown',
     loading: 'Loading…',
     failed: 'This could not be read: {why}',
+    notDone: 'This was not done: {why}',
+    notConfirmed: 'It is not known whether this was done: {why} Look before you try again.',
     again: 'Try again',
     more: 'More',
     close: 'Close',

@@ -55,6 +55,8 @@ export const words: ConsoleWords = {
     unknown: '未知',
     loading: '載入中…',
     failed: '無法讀取：{why}',
+    notDone: '沒有完成：{why}',
+    notConfirmed: '不確定是否已完成：{why} 請先查看再重試。',
     again: '重試',
     more: '更多',
     close: '關閉',

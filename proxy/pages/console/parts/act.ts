@@ -2,7 +2,7 @@
 import type { Answer } from '#shared/client/index.ts'
 import { showToast } from '../../design/toast.tsx'
 import { reloadAll } from '../resource.ts'
-import { sentenceOf } from './panel.tsx'
+import { refusalOf } from './panel.tsx'
 
 const SHOWN_MS = 8_000
 
@@ -13,7 +13,7 @@ const SHOWN_MS = 8_000
 export async function act<T>(call: Promise<Answer<T>>, said?: (data: T) => string): Promise<T | null> {
   const answer = await call
   if (!answer.ok) {
-    showToast(sentenceOf(answer.error), { warning: true })
+    showToast(refusalOf(answer.error), { warning: true })
     return null
   }
   await reloadAll()

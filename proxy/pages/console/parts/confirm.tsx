@@ -6,7 +6,7 @@ import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { reloadAll } from '../resource.ts'
 import { fill, words } from '../words.ts'
-import { sentenceOf } from './panel.tsx'
+import { refusalOf } from './panel.tsx'
 
 export interface ConfirmProps<T> {
   readonly title: string
@@ -39,7 +39,7 @@ export function Confirm<T>(props: ConfirmProps<T>) {
     const answer = await props.run()
     busy.value = false
     if (!answer.ok) {
-      problem.value = sentenceOf(answer.error)
+      problem.value = refusalOf(answer.error)
       return
     }
     close()

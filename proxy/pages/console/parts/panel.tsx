@@ -35,11 +35,17 @@ export function Stamp({ at, stale, short = false }: StampProps) {
   )
 }
 
-/** What a refusal means to the operator: the service's own sentence. */
-export const sentenceOf = (error: ClientError): string =>
+const whyOf = (error: ClientError, text: string): string =>
   error.status === 429
     ? fill(words.value.common.rateLimited, { seconds: error.retryAfter ?? 60 })
-    : fill(words.value.common.failed, { why: error.message })
+    : fill(text, { why: error.message })
+
+/** Why something is not read, with the service's own sentence. */
+export const sentenceOf = (error: ClientError): string => whyOf(error, words.value.common.failed)
+
+/** Why an action is not known to be done. Without an answer it may be done all the same. */
+export const refusalOf = (error: ClientError): string =>
+  whyOf(error, error.status === 0 ? words.value.common.notConfirmed : words.value.common.notDone)
 
 export interface PanelProps {
   readonly title: string

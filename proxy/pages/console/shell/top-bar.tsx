@@ -5,7 +5,8 @@ import { pageData } from '../../frame/page-data.ts'
 import { ThemeSwitch } from '../../frame/switches.tsx'
 import { clock, now } from '../clock.ts'
 import { connection, status } from '../live.ts'
-import { endSession, role } from '../session.ts'
+import { show } from '../router.ts'
+import { endSession, level, MANAGER, role } from '../session.ts'
 import { words } from '../words.ts'
 import { Icon } from './icons.tsx'
 import { LanguageChoice, type LanguageProps } from './language-choice.tsx'
@@ -20,7 +21,18 @@ export function TopBar({ onLanguage }: LanguageProps) {
   return (
     <header class="top-bar">
       <p class="event-name">{pageData().name}</p>
-      <span class={`badge status ${TONES[state]}`}>{said.status[state]}</span>
+      {level.value >= MANAGER ? (
+        <button
+          type="button"
+          class={`badge status ${TONES[state]}`}
+          title={words.value.lifecycle.pauseAndResume}
+          onClick={() => show('lifecycle')}
+        >
+          {said.status[state]}
+        </button>
+      ) : (
+        <span class={`badge status ${TONES[state]}`}>{said.status[state]}</span>
+      )}
       <span class={`connection ${connection.value}`}>{said.connection[connection.value]}</span>
       <span class="clock" aria-hidden="true">
         {clock(now.value)}

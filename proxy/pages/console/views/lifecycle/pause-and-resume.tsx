@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { clock, date } from '../../clock.ts'
 import { status } from '../../live.ts'
 import { Confirm } from '../../parts/confirm.tsx'
-import { PanelFrom } from '../../parts/panel.tsx'
+import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
@@ -35,45 +36,75 @@ export const PauseAndResume = ({ activity }: { readonly activity: Resource<Activ
 
 type Current = Pick<Activity, 'status' | 'message' | 'changed_at' | 'changed_by'>
 
+type Next = 'paused' | 'active'
+
 function Controls({ current }: { readonly current: Current }) {
   const said = words.value.lifecycle
   const typed = useSignal<string | null>(null)
-  const asking = useSignal(false)
+  const asked = useSignal<Next | null>(null)
   const paused = current.status === 'paused'
   const message = typed.value ?? current.message ?? ''
   const changed = typed.value !== null && typed.value.trim() !== (current.message ?? '')
-  const send = (next: 'paused' | 'active') =>
+  const send = (next: Next) =>
     client.setStatus(next === 'paused' ? { status: next, message } : { status: next })
   const done = () => {
     typed.value = null
     void readBack()
   }
-  const next = paused ? 'active' : 'paused'
+  // The change is seen although its answer was lost, or another operator made it: there is no question any more.
+  useEffect(() => {
+    if (asked.peek() !== current.status) return
+    asked.value = null
+    void readBack()
+  }, [asked, current.status])
   return (
     <div class="pause-controls">
       <div class="stack">
         <State current={current} />
         <MessageField value={message} onInput={(value) => (typed.value = value)} />
         <div class="row">
-          <Button kind="primary" onClick={() => (asking.value = true)}>
+          <Button kind="primary" onClick={() => (asked.value = paused ? 'active' : 'paused')}>
             {paused ? said.resume : said.pause}
           </Button>
           {paused && changed ? <Update run={() => send('paused')} onDone={done} /> : null}
         </div>
       </div>
       <Phone message={message} />
-      <Confirm
-        title={paused ? said.resumeTitle : said.pauseTitle}
-        open={asking.value}
-        onClose={() => (asking.value = false)}
-        button={paused ? said.resume : said.pause}
-        run={() => send(next)}
+      <Question
+        asked={asked.value}
+        message={message}
+        run={send}
+        onClose={() => (asked.value = null)}
         onDone={done}
-      >
-        <p>{paused ? said.resumeText : said.pauseText}</p>
-        {paused ? null : <blockquote>{message === '' ? said.noMessage : message}</blockquote>}
-      </Confirm>
+      />
     </div>
+  )
+}
+
+interface QuestionProps {
+  /** What was asked for. It stays the same, whatever happens to the event meanwhile. */
+  readonly asked: Next | null
+  readonly message: string
+  readonly run: (next: Next) => ReturnType<typeof client.setStatus>
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function Question({ asked, message, run, onClose, onDone }: QuestionProps) {
+  const said = words.value.lifecycle
+  const resumes = asked === 'active'
+  return (
+    <Confirm
+      title={resumes ? said.resumeTitle : said.pauseTitle}
+      open={asked !== null}
+      onClose={onClose}
+      button={resumes ? said.resume : said.pause}
+      run={() => run(resumes ? 'active' : 'paused')}
+      onDone={onDone}
+    >
+      <p>{resumes ? said.resumeText : said.pauseText}</p>
+      {resumes ? null : <blockquote>{message === '' ? said.noMessage : message}</blockquote>}
+    </Confirm>
   )
 }
 
@@ -121,7 +152,7 @@ function Update({ run, onDone }: UpdateProps) {
     const answer = await run()
     busy.value = false
     if (answer.ok) onDone()
-    else showToast(answer.error.message, { warning: true })
+    else showToast(refusalOf(answer.error), { warning: true })
   }
   return (
     <Button busy={busy.value} onClick={() => void update()}>

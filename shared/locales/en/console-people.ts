@@ -48,6 +48,7 @@ export const consolePeople = {
     photos: 'Photos',
     feedback: 'Feedback',
     day: 'Day',
+    dayFigures: '{day} · {points} points · {km} km',
     way: 'The way of this day',
     legend: {
       begin: 'beginning',

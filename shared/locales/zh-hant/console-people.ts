@@ -50,6 +50,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     photos: '照片',
     feedback: '回報',
     day: '日期',
+    dayFigures: '{day} · {points} 筆 · {km} 公里',
     way: '當天的路線',
     legend: {
       begin: '起點',

@@ -63,5 +63,6 @@ function columns(): Column<Entry>[] {
 
 const detailText = (details: Entry['details']): string =>
   Object.entries(details)
+    .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ')

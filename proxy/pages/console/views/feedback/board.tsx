@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks'
 import { date, number } from '../../clock.ts'
 import { words } from '../../words.ts'
 import { inColumn, type Item, type Status, STATUSES } from './items.ts'
@@ -39,22 +40,27 @@ interface CardProps {
   readonly onChoose: (id: number) => void
 }
 
-const Card = ({ item, isChosen, onChoose }: CardProps) => (
-  <li>
-    <button
-      type="button"
-      class="feedback-card"
-      aria-pressed={isChosen}
-      ref={(button) => {
-        if (isChosen) button?.scrollIntoView({ block: 'nearest' })
-      }}
-      onClick={() => onChoose(item.id)}
-    >
-      <span class="small quiet">
-        #{item.id} · {item.category} · {date(item.created_at)}
-        {item.screenshot_url === null ? '' : ' · ▣'}
-      </span>
-      <span class="feedback-text">{item.description}</span>
-    </button>
-  </li>
-)
+function Card({ item, isChosen, onChoose }: CardProps) {
+  const button = useRef<HTMLButtonElement>(null)
+  // The keyboard may have chosen it out of sight.
+  useEffect(() => {
+    if (isChosen) button.current!.scrollIntoView({ block: 'nearest' })
+  }, [isChosen])
+  return (
+    <li>
+      <button
+        type="button"
+        class="feedback-card"
+        aria-pressed={isChosen}
+        ref={button}
+        onClick={() => onChoose(item.id)}
+      >
+        <span class="small quiet">
+          #{item.id} · {item.category} · {date(item.created_at)}
+          {item.screenshot_url === null ? '' : ' · ▣'}
+        </span>
+        <span class="feedback-text">{item.description}</span>
+      </button>
+    </li>
+  )
+}

@@ -1,6 +1,6 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { client, level, MANAGER } from '../../session.ts'
@@ -19,7 +19,7 @@ export function Feedback() {
   const chosen = useSignal<number | null>(null)
   const status = useSignal<Filter>('')
   const choose = (id: number) => (chosen.value = id)
-  useKeys(items.value, chosen.value, choose)
+  useKeys(items, chosen)
   const item = items.value.find(({ id }) => id === chosen.value) ?? null
   const said = words.value.feedback
   return (
@@ -58,7 +58,8 @@ interface PageProps {
 }
 
 function Page({ page, chosen, onChoose, shown }: PageProps) {
-  useEffect(() => {
+  // Before the page is seen: a key may follow at once.
+  useLayoutEffect(() => {
     shown.value = itemsOf(page)
   }, [page, shown])
   return <Board items={itemsOf(page)} counts={countsOf(page)} chosen={chosen} onChoose={onChoose} />
@@ -92,16 +93,16 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null
 
 /** J and K choose, 1 to 5 set the status, N goes to the note, O to the screenshot. */
-function useKeys(items: readonly Item[], chosen: number | null, choose: (id: number) => void): void {
+function useKeys(items: Signal<readonly Item[]>, chosen: Signal<number | null>): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      const all = ordered(items)
-      const at = all.findIndex(({ id }) => id === chosen)
+      const all = ordered(items.value)
+      const at = all.findIndex(({ id }) => id === chosen.value)
       const step = { j: 1, k: -1 }[event.key.toLowerCase()]
       if (step !== undefined) {
         const next = all[Math.max(0, Math.min(all.length - 1, at + step))]
-        if (next !== undefined) choose(next.id)
+        if (next !== undefined) chosen.value = next.id
         return
       }
       const item = all[at]
@@ -115,5 +116,5 @@ function useKeys(items: readonly Item[], chosen: number | null, choose: (id: num
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
-  }, [items, chosen, choose])
+  }, [items, chosen])
 }

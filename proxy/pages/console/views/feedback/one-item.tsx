@@ -1,4 +1,6 @@
 import { useSignal } from '@preact/signals'
+import type { TargetedKeyboardEvent } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { Button, Segments } from '../../../design/button.tsx'
 import { date } from '../../clock.ts'
 import { Panel } from '../../parts/panel.tsx'
@@ -9,6 +11,8 @@ import { change, type Item, screenshotPath, STATUSES, triage } from './items.ts'
 
 export const OneItem = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback
+  // On a narrow screen it stands below the board.
+  useEffect(() => document.querySelector('.one-item')?.scrollIntoView({ block: 'nearest' }), [])
   return (
     <Panel title={`#${item.id} · ${item.category}`} kind="one-item">
       {level.value >= MANAGER ? (
@@ -96,6 +100,10 @@ function Note({ item }: { readonly item: Item }) {
     typed.value = saved === null ? { text, begun, told: true } : null
   }
   const now = typed.value
+  const onKey = (event: TargetedKeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.key === 'Escape') event.currentTarget.blur()
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && now !== null) void save(now)
+  }
   return (
     <div class="field">
       <label for="feedback-note">{said.note}</label>
@@ -104,6 +112,7 @@ function Note({ item }: { readonly item: Item }) {
         maxLength={2_000}
         value={now?.text ?? stored ?? ''}
         onInput={(event) => type(event.currentTarget.value)}
+        onKeyDown={onKey}
       />
       {now === null ? null : (
         <>

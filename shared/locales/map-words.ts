@@ -62,6 +62,7 @@ export interface MapWords {
   /** Kilometres between the front and the station. */
   readonly toGo: (km: string) => string
   readonly passed: string
+  readonly passedStations: (count: number) => string
   readonly passing: string
   readonly later: string
   readonly tailPassed: string

@@ -14,6 +14,8 @@ export interface ShareWords {
   readonly level: string
   readonly saved: string
   readonly where: string
+  /** Above the map of a pilgrim who is not heard of. */
+  readonly whereLast: string
   /** Shown while the pilgrim is heard of. */
   readonly now: string
   readonly resting: (since: string) => string

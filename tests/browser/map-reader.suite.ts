@@ -75,6 +75,7 @@ export function readerTests(open: OpenMap): void {
     await page.reload()
     await page.getByText('正在通過').first().waitFor()
     expect(await page.getByText('隊伍前段到達彰化了').count()).toBe(0)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('without notifications the page itself tells it', async () => {
@@ -93,6 +94,7 @@ export function readerTests(open: OpenMap): void {
       data.estimates = [{ station: STATION, front_at: soon, middle_at: soon }]
     })
     await heard(page, '隊伍約 10 分鐘後到達彰化')
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('where the reader is: shown on the map, told as a distance, and gone with a second press', async () => {

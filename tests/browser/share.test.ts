@@ -1,5 +1,8 @@
 /** The page of a link in a browser: its looks, that it goes on by itself, and that it ends. */
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { SHARE_POLICY } from '#services/feedback-media/shares/share-style.ts'
 import { createShareEndpoint, listSharesEndpoint } from '#shared/contracts/shares.ts'
 import { SHARE_WORDS } from '#shared/locales/share-words.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -9,9 +12,11 @@ import { newAppId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 import { BOTS } from '#tests/journeys/share-previews.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults, testBrowser } from './browser.ts'
+import { shareInState, type ShareState } from './share-states.ts'
 
 const browser = testBrowser()
 const TIMEOUT_MS = 90_000
+const CARD = join(import.meta.dir, '../../services/feedback-media/card-design/example-card.png')
 
 describeBothStacks('the page of a link in a browser', (stack) => {
   const share = async (userId: string, fields: object) =>
@@ -60,6 +65,45 @@ describeBothStacks('the page of a link in a browser', (stack) => {
       }
     },
     TIMEOUT_MS,
+  )
+
+  const looks: [ShareState, 'zh-Hant' | 'en', number, 'light' | 'dark', RegExp][] = [
+    ['live', 'zh-Hant', 390, 'light', /臺中市清水區[^]*清水[^]*預計/],
+    ['live', 'en', 1_440, 'dark', /Qingshui, Taichung[^]*expected about/],
+    ['paused', 'en', 390, 'dark', /paused/],
+    ['silent', 'zh-Hant', 390, 'light', /40 ?分鐘前/],
+    ['silent', 'en', 1_440, 'light', /40 min/],
+    ['still', 'zh-Hant', 1_440, 'dark', /31\.4/],
+    ['ended', 'zh-Hant', 390, 'dark', /31\.4/],
+    ['gone', 'zh-Hant', 390, 'light', /結束/],
+  ]
+  const inBrowser = test.if(stack.kind === 'embedded').each(looks)
+  inBrowser(
+    'a link that is %s, in %s at %d pixels, %s',
+    async (state, language, width, colorScheme, says) => {
+      const html = shareInState(state, language, `https://localhost:${stack.port}/s/${'x'.repeat(24)}`)
+      expect(gzipSync(html).length).toBeLessThan(20_000)
+      const headers = { 'Content-Security-Policy': SHARE_POLICY }
+      await using opened = await browser.open(stack, {
+        path: '/s/state',
+        colorScheme,
+        viewport: { width, height: width === 390 ? 844 : 900 },
+        expected: /favicon/,
+        before: async (page) => {
+          await page.route('**/s/*.png*', (route) => route.fulfill({ path: CARD }))
+          await page.route('**/views', (route) => route.fulfill({ status: 202, body: '{}' }))
+          await page.route('**/s/state', (route) =>
+            route.fulfill({ body: html, contentType: 'text/html; charset=utf-8', headers }),
+          )
+        },
+      })
+      const { page } = opened
+      expect(await page.locator('main').innerText()).toMatch(says)
+      expect(await seriousFaults(page)).toEqual([])
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      expect(overflow).toBeLessThanOrEqual(0)
+      await photograph(page, `share-state-${state}-${language}-${width}-${colorScheme}`, true)
+    },
   )
 
   test(

@@ -1,4 +1,7 @@
-/** Draws the crowd: one rectangle for each cell, on whole pixels, which is the fastest that a canvas can do. */
+/**
+ * Draws the crowd: one rectangle for each cell, on whole pixels, which is the fastest that a canvas can do. Large cells,
+ * of which few are in sight, have round corners.
+ */
 import type { Crowd } from './shapes.ts'
 import type { View } from './view.ts'
 
@@ -7,8 +10,12 @@ const LEAST_PX = 3
 /** Cells wider than this have a line of ground between them. */
 const GAP_FROM_PX = 7
 
+/** Cells wider than this have round corners, of this share of their width. */
+const ROUND_FROM_PX = 11
+const ROUND_SHARE = 0.26
+
 /** Opacity of each step: the ground and the route are seen through a thin crowd. */
-const OPACITY = [0.4, 0.6, 0.75, 0.88, 0.96]
+const OPACITY = [0.46, 0.62, 0.78, 0.9, 0.97]
 
 export interface CrowdColours {
   /** By step, 1 first. */
@@ -21,10 +28,11 @@ export function drawCrowd(
   crowd: Crowd,
   colours: CrowdColours,
 ): void {
-  const { scale, left, top, width, height, density } = view
+  const { scale, left, top, width, height, density, type } = view
   context.clearRect(0, 0, width, height)
-  const least = Math.round(LEAST_PX * density)
+  const least = Math.round(LEAST_PX * density * type)
   const gapFrom = GAP_FROM_PX * density
+  const roundFrom = ROUND_FROM_PX * density
   const { edges, steps, count } = crowd
   let current = 0
   for (let i = 0; i < count; i++) {
@@ -46,7 +54,17 @@ export function drawCrowd(
       context.fillStyle = colours.steps[current - 1]!
       context.globalAlpha = OPACITY[current - 1]!
     }
-    context.fillRect(west, north, wide, high)
+    if (wide < roundFrom) context.fillRect(west, north, wide, high)
+    else fillRound(context, [west, north, wide, high])
   }
   context.globalAlpha = 1
+}
+
+function fillRound(
+  context: CanvasRenderingContext2D,
+  [west, north, wide, high]: readonly [number, number, number, number],
+): void {
+  context.beginPath()
+  context.roundRect(west, north, wide, high, wide * ROUND_SHARE)
+  context.fill()
 }

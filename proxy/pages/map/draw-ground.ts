@@ -1,5 +1,5 @@
 /** Draws what stands still: land, borders and the route below the crowd, stations and names above it. */
-import { distinctLabels, drawLabels, type Label } from './labels.ts'
+import { distinctLabels, drawLabels, type Label, type OverNames } from './labels.ts'
 import type { AtlasShapes, Place, RouteShapes, Shape } from './shapes.ts'
 import { type Colour, meet, type View } from './view.ts'
 
@@ -18,6 +18,8 @@ export interface Ground {
   /** The route is walked up to here; null when it is not known. */
   readonly walkedKm: number | null
   readonly english: boolean
+  /** Marks over the names, which names leave free. */
+  readonly marks?: readonly OverNames[]
   /** The detailed map lies below: land and its names are drawn there. */
   readonly detailed?: boolean
 }
@@ -70,7 +72,7 @@ export function drawNames(
 ): void {
   context.clearRect(0, 0, view.width, view.height)
   drawStations(context, view, ground, colour)
-  drawLabels(context, view, distinctLabels(view, labelsOf(ground, view)), colour)
+  drawLabels(context, view, distinctLabels(view, labelsOf(ground, view), ground.marks), colour)
 }
 
 /** Strokes lines as one path. */
@@ -109,7 +111,7 @@ function trace(
   }
 }
 
-/** A brush stroke: a light edge, the route in gold, and what is walked in the strong colour. */
+/** A brush stroke: a light edge, the way ahead in gold, and what is walked as thin ink, so that the crowd stands out. */
 function drawRoute(
   context: CanvasRenderingContext2D,
   view: View,
@@ -126,9 +128,14 @@ function drawRoute(
     const walked = line.km.findLastIndex((km) => km <= walkedKm) + 1
     if (walked > 1) trace(context, view, line, 0, walked)
   }
-  context.strokeStyle = colour('map-walked')
-  context.lineWidth = width
+  context.strokeStyle = colour('map-halo')
+  context.lineWidth = width + 0.5 * view.density
   context.stroke()
+  context.strokeStyle = colour('map-label')
+  context.globalAlpha = 0.6
+  context.lineWidth = width * 0.7
+  context.stroke()
+  context.globalAlpha = 1
 }
 
 function drawStations(
@@ -174,11 +181,13 @@ function labelsOf(
   })
   const named = (shapes: AtlasShapes | null, kind: Label['kind']): Label[] =>
     shapes?.names.map(({ x, y, zh, en }) => ({ x, y, text: english ? en : zh, kind })) ?? []
+  // A town whose station is named says nothing more.
+  const isStation = ({ text }: Label) => stations.some(({ name }) => text.startsWith(name))
   return [
     ...(own === undefined ? [] : [stationLabel(own)]),
     ...(zoom >= 8.6 ? important(stations, zoom).map(stationLabel) : []),
     ...(!detailed && zoom >= 7 && zoom < 11.5 ? named(counties, 'county') : []),
-    ...(!detailed && zoom >= 10.6 ? named(towns, 'town') : []),
+    ...(!detailed && zoom >= 10.6 ? named(towns, 'town').filter((town) => !isStation(town)) : []),
   ]
 }
 

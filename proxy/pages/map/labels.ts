@@ -24,22 +24,49 @@ function widthOf(text: string, size: number): number {
   return width
 }
 
-/** Those that fit, in the order of their weight. */
-export function distinctLabels(view: View, labels: readonly Label[]): Placed[] {
-  const taken: [number, number, number, number][] = []
+/** Left, top, right and bottom in canvas pixels. */
+type Box = readonly [number, number, number, number]
+
+/** A mark that stands over the names, with its own name at its left or right. */
+export interface OverNames extends Place {
+  readonly name: 'left' | 'right' | 'none'
+}
+
+const MARK_PX = { half: 16, high: 34, name: 92, nameHigh: 24 }
+
+function boxesOf({ x, y, name }: OverNames, { left, top, scale, density, type }: View): Box[] {
+  const px = density * type
+  const [atX, atY] = [(x - left) * scale, (y - top) * scale]
+  const { half, high, name: wide, nameHigh } = MARK_PX
+  const symbol: Box = [atX - half * px, atY - high * px, atX + half * px, atY]
+  const [from, to] = name === 'left' ? [-half - wide, -half] : [half, half + wide]
+  if (name === 'none') return [symbol]
+  return [symbol, [atX + from * px, atY - high * px, atX + to * px, atY - (high - nameHigh) * px]]
+}
+
+/** Those that fit, in the order of their weight. A station's name goes to the left where the right is taken. */
+export function distinctLabels(
+  view: View,
+  labels: readonly Label[],
+  marks: readonly OverNames[] = [],
+): Placed[] {
+  const taken: Box[] = marks.flatMap((mark) => boxesOf(mark, view))
   const placed: Placed[] = []
   for (const label of labels) {
     const size = SIZES[label.kind] * view.density * view.type
     const wide = widthOf(label.text, size)
     const x = (label.x - view.left) * view.scale
     const py = (label.y - view.top) * view.scale
-    const beside = label.kind === 'own' || label.kind === 'station'
-    const px = beside ? x + BESIDE_PX * view.density : x - wide / 2
-    const box = [px - 3, py - size * 0.7, px + wide + 3, py + size * 0.7] as const
-    if (box[2] < 0 || box[0] > view.width || box[3] < 0 || box[1] > view.height) continue
-    if (taken.some(([l, t, r, b]) => box[0] < r && l < box[2] && box[1] < b && t < box[3])) continue
-    taken.push([...box])
-    placed.push({ ...label, px, py })
+    const isBeside = label.kind === 'own' || label.kind === 'station'
+    const beside = BESIDE_PX * view.density * view.type
+    for (const px of isBeside ? [x + beside, x - beside - wide] : [x - wide / 2]) {
+      const box: Box = [px - 3, py - size * 0.7, px + wide + 3, py + size * 0.7]
+      if (box[2] < 0 || box[0] > view.width || box[3] < 0 || box[1] > view.height) continue
+      if (taken.some(([l, t, r, b]) => box[0] < r && l < box[2] && box[1] < b && t < box[3])) continue
+      taken.push(box)
+      placed.push({ ...label, px, py })
+      break
+    }
   }
   return placed
 }

@@ -120,7 +120,7 @@ export function Crowd({ words }: WithWords) {
           ))}
         </span>
       </div>
-      {map.event.crowd > 1 ? <p class="small quiet">{words.crowdNote(map.event.crowd)}</p> : null}
+      {map.event.crowd > 1 ? <p class="small quiet crowd-note">{words.crowdNote(map.event.crowd)}</p> : null}
     </div>
   )
 }
@@ -142,7 +142,7 @@ export function Totals({ words }: WithWords) {
   const totals = news.value?.totals
   if (totals == null) return null
   return (
-    <section class="stack">
+    <section class="stack totals">
       <h2>{words.totals}</h2>
       <Facts
         facts={[

@@ -7,7 +7,7 @@ import { MarkSymbol } from '../design/marks.tsx'
 import { showToast } from '../design/toast.tsx'
 import { tellNoMore, wanted, wantToBeTold } from './my-station.ts'
 import { clock, km, stationName } from './say.ts'
-import { chooseStation, freshness, myStation, news, route } from './state.ts'
+import { chooseStation, freshness, isScreen, myStation, news, route } from './state.ts'
 
 type Station = EventRoute['stations'][number]
 
@@ -100,17 +100,40 @@ const Tell = ({ words }: { readonly words: MapWords }) => (
   </Button>
 )
 
+/** What a display on a wall has room for. */
+const MOST_ON_SCREEN = 4
+/** Fewer stations that are passed stay in the list. */
+const LEAST_FOLDED = 3
+
+/** The stations ahead, and above them, folded, those that the whole procession has passed. */
 export function Stations({ words }: { readonly words: MapWords }) {
   const stations = route.value?.stations ?? []
   if (stations.length === 0) return null
+  const ahead = stations.findIndex((one, i) => passageOf(i, one, words).state !== 'passed')
+  const passed = ahead < 0 ? stations.length : ahead
+  const folded = passed < LEAST_FOLDED ? 0 : passed
+  const rows = (from: number, to: number) =>
+    stations
+      .slice(from, to)
+      .map((station, i) => (
+        <StationRow
+          key={`${station.name} ${station.route_km}`}
+          index={from + i}
+          station={station}
+          words={words}
+        />
+      ))
+  const last = isScreen ? folded + MOST_ON_SCREEN : stations.length
   return (
     <section class="stack tight">
       <h2>{words.stations}</h2>
-      <Rows>
-        {stations.map((station, i) => (
-          <StationRow key={`${station.name} ${station.route_km}`} index={i} station={station} words={words} />
-        ))}
-      </Rows>
+      {folded === 0 || isScreen ? null : (
+        <details class="passed-stations">
+          <summary>{words.passedStations(folded)}</summary>
+          <Rows>{rows(0, folded)}</Rows>
+        </details>
+      )}
+      <Rows>{rows(folded, last)}</Rows>
       <p class="small quiet">{words.estimate}</p>
     </section>
   )

@@ -1,4 +1,5 @@
 /** The part of a page of a link that shows where the pilgrim is. */
+import { townOf } from '#shared/atlas/taiwan.ts'
 import type { Route, Station } from '#shared/map/walking-route.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import type { ShareView } from './read-share.ts'
@@ -50,8 +51,13 @@ export function liveMap(
     label: words.mapAlt,
     language: texts.language,
   })
+  const town = townOf(progress.last)
+  const where =
+    town === null
+      ? ''
+      : `<p class="town-name">${escapeMarkup(texts.language === 'en' ? town.en : town.zh)}</p>`
   return `<section class="panel">
-<h2>${escapeMarkup(words.where)}</h2>
+<div><h2>${escapeMarkup(progress.isHeard ? words.where : words.whereLast)}</h2>${where}</div>
 <figure class="frame">${map.svg}${map.hasAtlas ? `<figcaption>${escapeMarkup(words.source)}</figcaption>` : ''}</figure>
 <p class="actions"><a class="button" rel="noopener noreferrer" href="https://www.google.com/maps/search/?api=1&amp;query=${at}">${escapeMarkup(words.openMap)}</a></p>
 </section>`

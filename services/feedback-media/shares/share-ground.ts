@@ -1,11 +1,9 @@
 /** The ground of a link's map, where it is in Taiwan: coast, borders and names of towns, cut to the picture. */
-import { type Atlas, counties, type Named, TAIWAN, towns } from '#shared/atlas/taiwan.ts'
-import { escapeMarkup } from '#shared/http/escape-markup.ts'
+import type { Position } from 'geojson'
+import { type Box, boxOf, counties, type Named, TAIWAN, towns } from '#shared/atlas/taiwan.ts'
 import { simplifyLine } from '#shared/map/simplify-line.ts'
 import type { Place } from '#shared/map/walking-route.ts'
 
-/** Metres that the atlas may be off. A picture may show less than a kilometre. */
-const TOLERANCE_M = 10
 const TOLERANCE_PX = 0.8
 /** Pixels around the picture in which lines go on, so that their ends are not seen. */
 const BEYOND = 12
@@ -20,45 +18,64 @@ export interface Canvas {
   readonly project: (place: Place) => Point
 }
 
-let read: { readonly counties: Atlas; readonly towns: Atlas } | undefined
-/** Read once, when the first map is drawn: it takes a tenth of a second. */
-const atlas = () => (read ??= { counties: counties(TOLERANCE_M), towns: towns(TAIWAN, TOLERANCE_M) })
+interface Line {
+  readonly places: readonly Position[]
+  readonly box: Box
+}
 
-type Line = readonly (readonly number[])[]
+const lineOf = (places: readonly Position[]): Line => ({ places, box: boxOf(places) })
+
+function readAtlas() {
+  // A picture may show less than a kilometre, so nothing is simplified before it is cut.
+  const [wide, near] = [counties(0), towns(TAIWAN, 0)]
+  return {
+    land: wide.land.map(lineOf),
+    counties: wide.lines.map(lineOf),
+    towns: near.lines.map(lineOf),
+    names: near.names,
+  }
+}
+let read: ReturnType<typeof readAtlas> | undefined
+
+/** Whether the extent of a line meets the picture. */
+function meets({ box: [west, south, east, north] }: Line, canvas: Canvas): boolean {
+  const [from, to] = [canvas.project({ lat: north, lng: west }), canvas.project({ lat: south, lng: east })]
+  return (
+    from.x <= canvas.width + BEYOND && to.x >= -BEYOND && from.y <= canvas.height + BEYOND && to.y >= -BEYOND
+  )
+}
 
 /** @returns null where there is nothing of Taiwan in the picture */
 export function groundOf(
   canvas: Canvas,
 ): { readonly svg: string; readonly names: readonly (Named & Point)[] } | null {
-  const { counties, towns } = atlas()
-  const land = counties.land.flatMap((ring) => {
+  // Read when the first map is drawn.
+  const atlas = (read ??= readAtlas())
+  const near = (lines: readonly Line[]) => lines.filter((line) => meets(line, canvas))
+  const land = near(atlas.land).flatMap((ring) => {
     const cut = cutRing(projected(ring, canvas), canvas)
     return cut.length < 3 ? [] : [simplifyLine([...cut, cut[0]!], TOLERANCE_PX)]
   })
   if (land.length === 0) return null
   const border = (lines: readonly Line[]) =>
-    lines.flatMap((line) => partsInside(projected(line, canvas), canvas))
+    near(lines).flatMap((line) => partsInside(projected(line, canvas), canvas))
   const shape = (name: string, lines: readonly (readonly Point[])[]) =>
     lines.length === 0 ? '' : `<path class="${name}" d="${lines.map(pathOf).join('')}"/>`
   return {
     svg: [
       shape('land coast', land),
-      shape('town-border', border(towns.lines)),
-      shape('county-border', border(counties.lines)),
+      shape('town-border', border(atlas.towns)),
+      shape('county-border', border(atlas.counties)),
     ].join(''),
-    names: towns.names.flatMap((name) => {
+    names: atlas.names.flatMap((name) => {
       const at = canvas.project({ lng: name.at[0]!, lat: name.at[1]! })
       return inside(at, canvas, -30) ? [{ ...name, ...at }] : []
     }),
   }
 }
 
-/** The name of a town, in the middle of it. */
-export const townName = ({ x, y, zh, en }: Named & Point, language: string): string =>
-  `<text class="town" x="${x}" y="${y}" text-anchor="middle">${escapeMarkup(language === 'en' ? en : zh)}</text>`
-
-const projected = (line: Line, { project }: Canvas): Point[] =>
-  line.map(([lng, lat]) => project({ lng: lng!, lat: lat! }))
+const projected = ({ places }: Line, { project }: Canvas): Point[] =>
+  places.map(([lng, lat]) => project({ lng: lng!, lat: lat! }))
 
 export const pathOf = (points: readonly Point[]): string =>
   points.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join('')

@@ -3,7 +3,8 @@ import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import { simplifyLine } from '#shared/map/simplify-line.ts'
 import type { Place, Route, Station } from '#shared/map/walking-route.ts'
 import type { Fix } from './read-way.ts'
-import { groundOf, partsInside, pathOf, type Point, townName } from './share-ground.ts'
+import { type PlacedName, placeNames } from './place-names.ts'
+import { groundOf, partsInside, pathOf, type Point } from './share-ground.ts'
 
 export const MAP_SIZE = { width: 640, height: 500 } as const
 const MARGIN = 62
@@ -41,31 +42,40 @@ export function shareMap(map: ShareMap): { readonly svg: string; readonly hasAtl
   const { line, isHeard, route, stations, next, nameOf, label, language } = map
   const frame = frameOf(line, next)
   const { project } = frame
-  const ground = groundOf({ ...MAP_SIZE, project })
+  const ground = groundOnce(line, project)
   const shown = stations
-    .map((station) => ({ ...project(station), name: nameOf(station) }))
+    .map((station) => ({ ...project(station), text: nameOf(station) }))
     .filter(({ x, y }) => x >= 0 && x <= MAP_SIZE.width && y >= 0 && y <= MAP_SIZE.height)
   const here = project(line.at(-1)!)
   const walked = pathOf(simplifyLine(line.map(project), TOLERANCE))
   const start = project(line[0]!)
-  const towns = ground?.names.filter((town) => ![...shown, here].some((one) => isClose(town, one))) ?? []
+  const towns = (ground?.names ?? []).map(({ x, y, zh, en }) => ({ x, y, text: language === 'en' ? en : zh }))
+  const names = placeNames({ stations: shown, towns, here }, MAP_SIZE)
   const svg = `<svg class="map" viewBox="0 0 ${MAP_SIZE.width} ${MAP_SIZE.height}" role="img" aria-label="${escapeMarkup(label)}">
 <rect class="${ground === null ? 'land' : 'sea'}" width="${MAP_SIZE.width}" height="${MAP_SIZE.height}"/>
 ${waves()}
 ${ground === null ? '' : ground.svg}
-${towns.map((town) => townName(town, language)).join('')}
 ${route === null ? '' : routeOf(route, project)}
+${names.towns.map((name) => textOf(name, 'town')).join('')}
 ${line.length < 2 ? '' : `<path class="walked-edge" d="${walked}"/><path class="walked" d="${walked}"/><circle class="start" cx="${start.x}" cy="${start.y}" r="7"/>`}
-${shown.map((station) => stationOf(station, here)).join('')}
+${shown.map(({ x, y }) => `<circle class="station" cx="${x}" cy="${y}" r="7"/>`).join('')}${names.stations.map((name) => textOf(name, 'name')).join('')}
 ${isHeard ? `<circle class="pulse" cx="${here.x}" cy="${here.y}" r="15"/>` : ''}<circle class="${isHeard ? 'here' : 'here silent'}" cx="${here.x}" cy="${here.y}" r="13"/><circle class="here-eye" cx="${here.x}" cy="${here.y}" r="4.5"/>
 ${scaleOf(frame)}
 </svg>`
   return { svg, hasAtlas: ground !== null }
 }
 
-/** Whether the name of a town would cover the name of a station, or the pilgrim. */
-const isClose = (town: Point, { x, y }: Point): boolean =>
-  Math.abs(town.y - y) < 34 && town.x > x - 70 && town.x < x + 170
+type Ground = ReturnType<typeof groundOf>
+const drawn = new WeakMap<readonly Fix[], Ground>()
+
+/** Many look at the same map: what lies below its line is drawn once. */
+function groundOnce(line: readonly Fix[], project: Projection): Ground {
+  const known = drawn.get(line)
+  if (known !== undefined) return known
+  const made = groundOf({ ...MAP_SIZE, project })
+  drawn.set(line, made)
+  return made
+}
 
 const round = (value: number): number => Math.round(value * 10) / 10
 
@@ -114,13 +124,8 @@ function routeOf(route: Route, project: Projection): string {
   return d === '' ? '' : `<path class="route-edge" d="${d}"/><path class="route" d="${d}"/>`
 }
 
-function stationOf({ x, y, name }: Point & { readonly name: string }, here: Point): string {
-  const isHere = Math.hypot(x - here.x, y - here.y) < 40
-  const onRight = x < MAP_SIZE.width * 0.72
-  const at = onRight ? x + 16 : x - 16
-  const below = isHere ? 38 : 7
-  return `<circle class="station" cx="${x}" cy="${y}" r="7"/><text class="name" x="${at}" y="${round(y + below)}"${onRight ? '' : ' text-anchor="end"'}>${escapeMarkup(name)}</text>`
-}
+const textOf = ({ x, y, text, anchor }: PlacedName, kind: string): string =>
+  `<text class="${kind}" x="${round(x)}" y="${round(y)}" text-anchor="${anchor}">${escapeMarkup(text)}</text>`
 
 /** A length of 1, 2 or 5 times a power of ten, about a sixth of the picture. */
 function scaleOf({ pxPerM }: Frame): string {

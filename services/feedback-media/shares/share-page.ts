@@ -46,7 +46,7 @@ ${isLive ? liveMap(view, texts, page) : ''}
 ${isLive ? liveNext(view, texts) : ''}
 ${figures(page, isLive)}
 ${view.incomplete ? `<p class="soft">${escapeMarkup(words.incomplete)}</p>` : ''}
-${cardImage(page)}
+${cardImage(page, isLive)}
 </div>
 <footer>
 <p class="soft">${escapeMarkup(words.updated(texts.clock(texts.nowMs)))}<span data-offline hidden> · ${escapeMarkup(words.offline)}</span></p>
@@ -166,8 +166,9 @@ ${fact(words.level, `<span class="word"><span class="emblem" aria-hidden="true">
 </dl>`
 }
 
-const cardImage = ({ texts, imageUrl }: SharePage): string =>
-  `<img class="card" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(texts.words.imageAlt(texts.name))}">`
+/** It is below the map, or the first thing that is seen. */
+const cardImage = ({ texts, imageUrl }: SharePage, isLive: boolean): string =>
+  `<img class="card" ${isLive ? 'loading="lazy" ' : ''}src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(texts.words.imageAlt(texts.name))}">`
 
 const languages = (shown: Language): string =>
   `<nav>${Language.options

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 /** Colours and type of all pages of the event (`proxy/pages/design/tokens.css`); a test compares them. */
 const TOKENS = `
 :root{color-scheme:light dark;--paper:#f6efe0;--surface:#fffcf5;--sunken:#efe5d0;--ink:#2a1d14;--soft:#64523f;--line:#dccdb1;--accent:#9c1f1a;--on-accent:#fff8ea;--gold:#80540b;--gold-fill:#d9a441;--jade:#125a52;--good:#1d6b3a;--warning:#8a4b00;--map-sea:#d6e2dc;--map-land:#fbf5e7;--map-coast:#7f9a90;--map-county:#cdbf9f;--map-town:#e7dcc4;--map-label:#75644f;--map-route:#b98b32;--map-walked:#9c1f1a;--map-halo:#fffcf5;--mark-me:#1f5fbf;--mark-station:#64523f}
-@media (prefers-color-scheme:dark){:root{--paper:#061816;--surface:#0d2724;--sunken:#081e1b;--ink:#f8eedb;--soft:#b9ae98;--line:#25483f;--accent:#f3d38a;--on-accent:#2b1b02;--gold:#f3d38a;--gold-fill:#c8963c;--jade:#7fd3c0;--good:#8ed6a0;--warning:#f2bd6b;--map-sea:#04110f;--map-land:#0c2521;--map-coast:#3d7d70;--map-county:#21463f;--map-town:#14332e;--map-label:#8fa79b;--map-route:#a07a35;--map-walked:#f3d38a;--map-halo:#061816;--mark-me:#7ab4ff;--mark-station:#d8c9a6}}
+@media (prefers-color-scheme:dark){:root{--paper:#061816;--surface:#0d2724;--sunken:#081e1b;--ink:#f8eedb;--soft:#b9ae98;--line:#25483f;--accent:#f3d38a;--on-accent:#2b1b02;--gold:#f3d38a;--gold-fill:#c8963c;--jade:#7fd3c0;--good:#8ed6a0;--warning:#f2bd6b;--map-sea:#04110f;--map-land:#0c2521;--map-coast:#3d7d70;--map-county:#21463f;--map-town:#14332e;--map-label:#8fa79b;--map-route:#c0923f;--map-walked:#f3d38a;--map-halo:#061816;--mark-me:#7ab4ff;--mark-station:#d8c9a6}}
 :root{--font:system-ui,-apple-system,'PingFang TC','Noto Sans TC','Noto Sans CJK TC','Microsoft JhengHei',sans-serif;--font-display:'Noto Serif','Songti TC','Noto Serif TC','Noto Serif CJK TC','Hiragino Mincho ProN','Yu Mincho',Georgia,'Noto Sans CJK TC',serif}
 :lang(zh-Hans){--font:system-ui,-apple-system,'PingFang SC','Noto Sans SC','Noto Sans CJK SC','Microsoft YaHei',sans-serif;--font-display:'Noto Serif','Songti SC','Noto Serif SC','Noto Serif CJK SC',Georgia,'Noto Sans CJK SC',serif}
 :lang(ja){--font:system-ui,-apple-system,'Hiragino Sans','Noto Sans JP','Noto Sans CJK JP',sans-serif;--font-display:'Noto Serif','Hiragino Mincho ProN','Yu Mincho','Noto Serif JP','Noto Serif CJK JP',Georgia,'Noto Sans CJK JP',serif}`
@@ -46,6 +46,7 @@ figcaption{padding:.35rem .3rem 0;color:var(--soft);font-size:.75rem;line-height
 .next b{color:var(--accent)}
 .button{display:inline-flex;align-items:center;justify-content:center;min-height:2.75rem;padding:.5rem 1.1rem;border:1px solid var(--accent);border-radius:.45rem;background:var(--accent);color:var(--on-accent);font-weight:600;line-height:1.2;text-decoration:none}
 .button.plain{border-color:var(--line);background:none;color:var(--ink)}
+.town-name{font-weight:600}
 .actions{display:flex;flex-wrap:wrap;gap:.75rem}
 footer{display:grid;gap:.75rem;color:var(--soft);font-size:.9375rem}
 nav{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}

@@ -59,6 +59,7 @@ export const words: MapWords = {
   both: (front, middle) => `${front}, ${middle}`,
   toGo: (km) => `The front is ${km} km away`,
   passed: 'Passed',
+  passedStations: (count) => `${count} stations have been passed`,
   passing: 'Passing now',
   later: 'Not yet known',
   tailPassed: 'The whole procession has passed',

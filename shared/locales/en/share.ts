@@ -13,6 +13,7 @@ export const SHARE: ShareWords = {
   level: 'Level',
   saved: 'Carbon saved',
   where: 'Where now',
+  whereLast: 'Last known place',
   now: 'On the way now',
   resting: (since) => `Resting since ${since}`,
   lastHeard: (ago) => `Last heard ${ago} ago`,

@@ -57,6 +57,7 @@ export const words: MapWords = {
   both: (front, middle) => `${front}、${middle}`,
   toGo: (km) => `先頭まであと ${km} km`,
   passed: '通過済み',
+  passedStations: (count) => `通過済みの${count}か所`,
   passing: '通過中',
   later: 'まだ先',
   tailPassed: '行列はすべて通過しました',

@@ -11,6 +11,7 @@ export const SHARE: ShareWords = {
   level: 'レベル',
   saved: 'CO2 削減',
   where: '現在地',
+  whereLast: '最後に分かった場所',
   now: '移動中',
   resting: (since) => `${since} から休憩中`,
   lastHeard: (ago) => `最後の通信は${ago}前`,

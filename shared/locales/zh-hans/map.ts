@@ -57,6 +57,7 @@ export const words: MapWords = {
   both: (front, middle) => `${front}，${middle}`,
   toGo: (km) => `队伍前段还有 ${km} 公里`,
   passed: '已通过',
+  passedStations: (count) => `已通过的 ${count} 站`,
   passing: '正在通过',
   later: '尚早',
   tailPassed: '队伍已全部通过',

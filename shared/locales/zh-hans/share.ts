@@ -11,6 +11,7 @@ export const SHARE: ShareWords = {
   level: '境界',
   saved: '减碳',
   where: '现在在哪里',
+  whereLast: '最后知道的位置',
   now: '正在路上',
   resting: (since) => `${since} 起休息中`,
   lastHeard: (ago) => `${ago}前有消息`,

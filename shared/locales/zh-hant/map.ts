@@ -57,6 +57,7 @@ export const words: MapWords = {
   both: (front, middle) => `${front}，${middle}`,
   toGo: (km) => `隊伍前段還有 ${km} 公里`,
   passed: '已通過',
+  passedStations: (count) => `已通過的 ${count} 站`,
   passing: '正在通過',
   later: '尚早',
   tailPassed: '隊伍已全部通過',

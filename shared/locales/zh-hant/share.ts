@@ -11,6 +11,7 @@ export const SHARE: ShareWords = {
   level: '境界',
   saved: '減碳',
   where: '現在在哪裡',
+  whereLast: '最後知道的位置',
   now: '正在路上',
   resting: (since) => `${since} 起休息中`,
   lastHeard: (ago) => `${ago}前有消息`,

@@ -1,7 +1,8 @@
 /**
  * `GET map`. A snapshot is made every ten seconds, once for all replicas: the first one makes it, and all others read it
  * from the kv. So every replica knows the same versions, and any of them can tell what has changed since one.
- * While the kv is unavailable, each replica answers with its last snapshot, marked as stale.
+ * While the kv is unavailable, each replica answers with its last snapshot, marked as stale. With `EVENT_MAP_DIR` the
+ * answers of the last minutes are files, too, so that hardly any request arrives here.
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { EventMap } from '#shared/contracts/map.ts'

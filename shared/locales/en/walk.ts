@@ -96,9 +96,7 @@ export const walk = {
   },
   way: {
     title: 'My way',
-    km: 'Kilometres',
     level: (number: number) => `Level ${number}`,
-    checkIns: 'Check-ins',
     saved: 'CO₂ saved',
     next: (level: string, km: number, checkIns: number) =>
       `To “${level}”: ${[km > 0 && `${km} km`, checkIns > 0 && count(checkIns, 'check-in', 'check-ins')].filter(Boolean).join(' and ')} more.`,
@@ -175,6 +173,7 @@ export const walk = {
     },
     text: 'What happened?',
     picture: 'Add a picture',
+    pictureOther: 'Another picture',
     pictureTooLarge: 'This picture can not be read. Please choose another one, or send without.',
     send: 'Send',
     sent: (number: number) => `Thank you. Your report has number ${number}.`,

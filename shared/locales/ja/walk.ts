@@ -86,9 +86,7 @@ export const walk: WalkWords = {
   },
   way: {
     title: '私の道',
-    km: '距離',
     level: (number) => `レベル ${number}`,
-    checkIns: 'チェックイン',
     saved: 'CO₂ 削減',
     next: (level, km, checkIns) =>
       `「${level}」まで、あと${[km > 0 && ` ${km} km`, checkIns > 0 && `チェックイン ${checkIns} 回`].filter(Boolean).join('と')}です。`,
@@ -165,6 +163,7 @@ export const walk: WalkWords = {
     },
     text: '何がありましたか。',
     picture: '写真を付ける',
+    pictureOther: '別の写真にする',
     pictureTooLarge: 'この写真は読めません。別の写真にするか、付けずに送ってください。',
     send: '送る',
     sent: (number) => `ありがとうございます。受付番号は ${number} です。`,

@@ -85,9 +85,7 @@ export const walk: WalkWords = {
   },
   way: {
     title: '我的路',
-    km: '公里',
     level: (number) => `第 ${number} 级`,
-    checkIns: '打卡',
     saved: '减碳',
     next: (level, km, checkIns) =>
       `升到“${level}”还要${[km > 0 && ` ${km} 公里`, checkIns > 0 && ` ${checkIns} 次打卡`].filter(Boolean).join('和')}。`,
@@ -158,6 +156,7 @@ export const walk: WalkWords = {
     categories: { app: '这个 App', route: '路线', safety: '安全', service: '饮食、水、休息', other: '其他' },
     text: '发生了什么事？',
     picture: '加一张照片',
+    pictureOther: '换一张照片',
     pictureTooLarge: '这张照片读不出来。请换一张，或不附照片送出。',
     send: '送出',
     sent: (number) => `谢谢您。您的回报编号是 ${number}。`,

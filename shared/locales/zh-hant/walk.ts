@@ -85,9 +85,7 @@ export const walk: WalkWords = {
   },
   way: {
     title: '我的路',
-    km: '公里',
     level: (number) => `第 ${number} 級`,
-    checkIns: '打卡',
     saved: '減碳',
     next: (level, km, checkIns) =>
       `升到「${level}」還要${[km > 0 && ` ${km} 公里`, checkIns > 0 && ` ${checkIns} 次打卡`].filter(Boolean).join('和')}。`,
@@ -158,6 +156,7 @@ export const walk: WalkWords = {
     categories: { app: '這個 App', route: '路線', safety: '安全', service: '飲食、水、休息', other: '其他' },
     text: '發生了什麼事？',
     picture: '加一張照片',
+    pictureOther: '換一張照片',
     pictureTooLarge: '這張照片讀不出來。請換一張，或不附照片送出。',
     send: '送出',
     sent: (number) => `謝謝您。您的回報編號是 ${number}。`,

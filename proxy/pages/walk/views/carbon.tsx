@@ -17,7 +17,7 @@ export function Carbon({ words: { way }, day: { stretches }, kg }: CarbonProps) 
   return (
     <details class="card">
       <summary>
-        {way.carbon(kg)}. {way.why}
+        {way.carbon(kg)} <span class="block quiet">{way.why}</span>
       </summary>
       <div class="stack-2">
         <p>{way.onFoot(kmOnFoot)}</p>

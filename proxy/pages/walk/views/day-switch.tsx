@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
-import { dayText, numberText } from '../format.ts'
+import { dayText } from '../format.ts'
 import { ownSums, showDay, shownDay } from '../way/own-way.ts'
 
 export function DaySwitch({ words: { way } }: { readonly words: WalkWords }) {
@@ -31,9 +31,9 @@ export function DaySwitch({ words: { way } }: { readonly words: WalkWords }) {
         value={days[index]!.day}
         onChange={({ currentTarget }) => void choose(currentTarget.value)}
       >
-        {days.map(({ day, km }) => (
+        {days.map(({ day }) => (
           <option key={day} value={day}>
-            {dayText(day)}・{numberText(km)} km
+            {dayText(day)}
           </option>
         ))}
       </select>

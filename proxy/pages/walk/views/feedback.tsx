@@ -59,14 +59,17 @@ const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
         onInput={({ currentTarget }) => keep(written, { ...written.value, text: currentTarget.value })}
       />
     </div>
-    <div class="field">
-      <label for="picture">{words.picture}</label>
+    {/* The browser's own field speaks the phone's language, not the one that was chosen. */}
+    <label class="button picture-field">
+      {picture.value === null ? null : <span aria-hidden="true">✓ </span>}
+      {picture.value === null ? words.picture : words.pictureOther}
       <input
-        id="picture"
+        class="visually-hidden"
         type="file"
         accept="image/*"
         onChange={({ currentTarget }) => (picture.value = currentTarget.files?.[0] ?? null)}
       />
-    </div>
+    </label>
+    {picture.value === null ? null : <p class="quiet">{picture.value.name}</p>}
   </>
 )

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
-import { dayText } from '../format.ts'
+import { dayText, numberText } from '../format.ts'
 import { readWay, shownDay } from '../way/own-way.ts'
 import type { WayCamera } from '../way/way-camera.ts'
 import { DaySwitch } from './day-switch.tsx'
@@ -37,6 +37,7 @@ export function MapPicture({ words: { way } }: { readonly words: WalkWords }) {
       }
     >
       {WayMap === undefined ? null : <WayMap still />}
+      {shown === null ? null : <strong class="way-map-km">{numberText(shown.sums.km)} km</strong>}
       <span class="way-map-open" aria-hidden="true">
         {way.larger} ›
       </span>
@@ -59,7 +60,10 @@ export function LargeMap({ words: { way, back }, words }: { readonly words: Walk
   return (
     <main class="large-map">
       <header>
-        <Button onClick={() => history.back()}>‹ {back}</Button>
+        <div class="row ends">
+          <Button onClick={() => history.back()}>‹ {back}</Button>
+          {shown === null ? null : <strong class="way-map-km">{numberText(shown.sums.km)} km</strong>}
+        </div>
         <h1 tabIndex={-1} class="visually-hidden">
           {way.title}
         </h1>

@@ -33,7 +33,7 @@ export function Stations({ words: { way } }: { readonly words: WalkWords }) {
       <h2>{way.stations}</h2>
       <ul class="rows">
         {next.map(({ name, km, atMs }) => (
-          <li key={name}>
+          <li key={name} class="station">
             <strong class="grow">{name}</strong>
             <span>{atMs === null ? way.stationFar(km) : way.stationAt(km, timeText(atMs))}</span>
           </li>

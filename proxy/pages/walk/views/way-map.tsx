@@ -21,7 +21,11 @@ export interface WayMapProps {
   readonly onCamera?: (camera: WayCamera | null) => void
 }
 
-const ROOM = { still: 32, moving: 64 }
+/** Room for what lies over the map. */
+const INSETS = {
+  still: { top: 64, right: 32, bottom: 80, left: 32 },
+  moving: { top: 152, right: 84, bottom: 56, left: 40 },
+} as const
 
 function sceneOf(): Scene {
   const day = shownDay.value?.way ?? null
@@ -58,13 +62,7 @@ export function WayMap({ still = false, label, keys, onCamera }: WayMapProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     void loadGround()
-    const room = still ? ROOM.still : ROOM.moving
-    const camera = new WayCamera(frame.current!, sceneOf(), still, {
-      top: room,
-      right: room,
-      bottom: room,
-      left: room,
-    })
+    const camera = new WayCamera(frame.current!, sceneOf(), still, INSETS[still ? 'still' : 'moving'])
     onCamera?.(camera)
     const stop = follow(camera)
     const dark = matchMedia('(prefers-color-scheme: dark)')

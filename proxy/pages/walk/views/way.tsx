@@ -23,18 +23,12 @@ export function Way({ words, levels }: { readonly words: WalkWords; readonly lev
   const sums = ownSums.value
   const shown = shownDay.value
   const error = wayError.value
-  const { km = 0, checkins = 0, carbon_saved_kg: saved = 0 } = profile.value ?? {}
+  const { checkins = 0, carbon_saved_kg: saved = 0 } = profile.value ?? {}
   return (
     <View title={way.title}>
       <Level words={words} levels={levels} checkIns={checkins + (waiting.value?.waiting.checkIns ?? 0)} />
       <NextLevel words={words} levels={levels} />
-      <Facts
-        facts={[
-          { term: way.km, figure: numberText(km), unit: 'km' },
-          { term: way.checkIns, figure: numberText(checkins) },
-          { term: way.saved, figure: numberText(saved), unit: 'kg' },
-        ]}
-      />
+      <Facts facts={[{ term: way.saved, figure: numberText(saved), unit: 'kg' }]} />
       {error === null ? null : (
         <Notice kind="warning" action={<Button onClick={() => void readWay()}>{words.retry}</Button>}>
           {sentenceOf(words, error)}
@@ -95,7 +89,7 @@ function CheckIns({
   return (
     <details class="card">
       <summary>
-        {way.checkInsOfDay}: {checkins.length}
+        {way.checkInsOfDay} <span class="quiet">{checkins.length}</span>
       </summary>
       <ul class="rows">
         {checkins.map(({ t, in_range: counts }) => (

@@ -195,7 +195,8 @@ export const walk = {
     tooLarge: 'This is too large.',
     unexpected:
       'Another page answers, perhaps the sign-in of a Wi-Fi. Please open the browser and sign in there.',
-    permission: 'The phone does not allow the position. Please allow it: settings, this browser, location.',
+    permission:
+      'The phone does not allow the position. Open the settings of the phone, find this browser, allow “Location”, then touch the button again.',
     'no-signal': 'No position. Please go out under the open sky and try again.',
     slow: 'The phone needs longer for its position. Please wait under the open sky and try again.',
   },

@@ -29,18 +29,17 @@ export function MapPicture({ words: { way } }: { readonly words: WalkWords }) {
   const shown = shownDay.value
   const WayMap = script.value?.WayMap
   return (
-    <a
-      class="way-map"
-      href="#map"
-      aria-label={
-        shown === null ? way.larger : `${way.map(dayText(shown.day), shown.sums.km)}. ${way.larger}`
-      }
-    >
+    <a class="way-map" href="#map">
       {WayMap === undefined ? null : <WayMap still />}
-      {shown === null ? null : <strong class="way-map-km">{numberText(shown.sums.km)} km</strong>}
-      <span class="way-map-open" aria-hidden="true">
-        {way.larger} ›
-      </span>
+      {shown === null ? null : (
+        <>
+          <span class="visually-hidden">{way.map(dayText(shown.day), shown.sums.km)}</span>
+          <strong class="way-map-km" aria-hidden="true">
+            {numberText(shown.sums.km)} km
+          </strong>
+        </>
+      )}
+      <span class="way-map-open">{way.larger} ›</span>
     </a>
   )
 }

@@ -1,5 +1,4 @@
 /** Links that a pilgrim passes on. */
-import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
@@ -16,11 +15,14 @@ import {
 } from '../own-data/shares.ts'
 import { sentenceOf } from '../problem.ts'
 import { now } from '../session/service.ts'
+import { useReading } from './use-reading.ts'
 import { Notice } from './view.tsx'
+
+const sharesFailed = (): boolean => shares.peek() === null && shareError.peek() !== null
 
 export function Shares({ words }: { readonly words: WalkWords }) {
   const { share } = words
-  useEffect(() => void readShares(), [])
+  useReading(readShares, sharesFailed)
   const make = async (live: boolean) => {
     const made = await makeShare(live)
     if (made !== null) await send(made, words)

@@ -76,7 +76,7 @@ function Said({ words }: { readonly words: WalkWords }) {
   return (
     <>
       <p class={state === 'counted' ? 'good strong' : 'strong'} data-state={state}>
-        <span aria-hidden="true">{state === 'counted' ? '✓ ' : '⏳ '}</span>
+        <span aria-hidden="true">✓ </span>
         {state === 'counted' ? words.checkIn.counted(timeText(t)) : words.checkIn.kept(timeText(t))}
       </p>
       <p class="quiet">{inRange ? accuracyText(words, accuracy) : words.checkIn.outside}</p>

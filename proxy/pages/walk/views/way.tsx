@@ -1,5 +1,4 @@
 /** My way: figures, the map of a day, why the carbon, the next stations, and links for others. */
-import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { Facts } from '../../design/list.tsx'
@@ -15,11 +14,14 @@ import { MapPicture } from './large-map.tsx'
 import { Level } from './level.tsx'
 import { Shares } from './shares.tsx'
 import { Stations } from './stations.tsx'
+import { useReading } from './use-reading.ts'
 import { Notice, View } from './view.tsx'
+
+const wayFailed = (): boolean => wayError.peek() !== null
 
 export function Way({ words, levels }: { readonly words: WalkWords; readonly levels: readonly string[] }) {
   const { way } = words
-  useEffect(() => void readWay(), [])
+  useReading(readWay, wayFailed)
   const sums = ownSums.value
   const shown = shownDay.value
   const error = wayError.value

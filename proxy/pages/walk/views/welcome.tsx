@@ -60,6 +60,8 @@ function Form(props: {
     if (missing.value) return document.getElementById('name')?.focus()
     const userId = token === null ? newAppId() : lineUserId(token)!
     keep(person, { userId, name: given, privacyVersion: version, known: false })
+    // The form was read to its end; the app begins at its top.
+    scrollTo(0, 0)
     void introduce(client)
   }
   return (

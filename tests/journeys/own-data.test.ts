@@ -170,4 +170,12 @@ describeBothStacks('own data', (stack) => {
     await setStatus(stack, { status: 'active' })
     expect(Math.abs(Date.parse((await config()).as_of) - Date.now())).toBeLessThan(60_000)
   })
+
+  test('an address that invents pilgrims and erases them is stopped', async () => {
+    const statuses: number[] = []
+    for (let i = 0; i < 21; i++)
+      statuses.push((await post(stack, 'me/erase', { user_id: appId(), confirm: true })).status)
+    expect(statuses.at(-1)).toBe(429)
+    expect(new Set(statuses)).toEqual(new Set([404, 429]))
+  })
 })

@@ -12,6 +12,7 @@ import { migrateDatabase } from '#shared/db/migrate.ts'
 import { EXAMPLES } from '#shared/openapi/examples.ts'
 import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
+import { followers } from '#shared/schema/messages.ts'
 import { shares } from '#shared/schema/shares.ts'
 import { trackers } from '#shared/schema/trackers.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
@@ -102,6 +103,10 @@ beforeAll(async () => {
     ...{ ...theirs, id: 'aLinkOfALostPhone0000000', madeBy: 'pilgrim', showName: false },
     expiresAt: new Date(at + 86_400_000),
   })
+  // Who follows the bot may be given a role.
+  await db.orm
+    .insert(followers)
+    .values({ userId: 'U11111111111111111111111111111111', reachable: true, changedAt: new Date(at) })
   await db.close()
   stack = await openEmbeddedTestStack({ EVENT_DATA_DIR: dataDir, ...newPushKeys() })
 }, STACK_TIMEOUT_MS)

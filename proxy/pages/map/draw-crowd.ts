@@ -10,9 +10,10 @@ const LEAST_PX = 3
 /** Cells wider than this have a line of ground between them. */
 const GAP_FROM_PX = 7
 
-/** Cells wider than this have round corners, of this share of their width. */
+/** Cells wider than this have round corners, of this share of their width, and not rounder. */
 const ROUND_FROM_PX = 11
 const ROUND_SHARE = 0.26
+const ROUND_MOST_PX = 10
 
 /** Opacity of each step: the ground and the route are seen through a thin crowd. */
 const OPACITY = [0.46, 0.62, 0.78, 0.9, 0.97]
@@ -55,16 +56,11 @@ export function drawCrowd(
       context.globalAlpha = OPACITY[current - 1]!
     }
     if (wide < roundFrom) context.fillRect(west, north, wide, high)
-    else fillRound(context, [west, north, wide, high])
+    else {
+      context.beginPath()
+      context.roundRect(west, north, wide, high, Math.min(wide * ROUND_SHARE, ROUND_MOST_PX * density))
+      context.fill()
+    }
   }
   context.globalAlpha = 1
-}
-
-function fillRound(
-  context: CanvasRenderingContext2D,
-  [west, north, wide, high]: readonly [number, number, number, number],
-): void {
-  context.beginPath()
-  context.roundRect(west, north, wide, high, wide * ROUND_SHARE)
-  context.fill()
 }

@@ -8,9 +8,10 @@ export interface Label extends Place {
 }
 
 interface Placed extends Label {
-  /** Canvas pixels of the text's left and middle. */
+  /** Canvas pixels of the text's left or right end, and of its middle. */
   readonly px: number
   readonly py: number
+  readonly align: 'left' | 'right'
 }
 
 const SIZES: Readonly<Record<Label['kind'], number>> = { own: 15, station: 13, county: 13, town: 11 }
@@ -44,7 +45,27 @@ function boxesOf({ x, y, name }: OverNames, { left, top, scale, density, type }:
   return [symbol, [atX + from * px, atY - high * px, atX + to * px, atY - (high - nameHigh) * px]]
 }
 
-/** Those that fit, in the order of their weight. A station's name goes to the left where the right is taken. */
+type Spot = Pick<Placed, 'px' | 'py' | 'align'>
+
+/** Where a name may stand, the best place first: a station's beside it, or below where marks take both sides. */
+function spotsOf({ kind }: Label, [x, y]: readonly [number, number], { wide, size, beside }: Sizes): Spot[] {
+  if (kind !== 'own' && kind !== 'station') return [{ px: x - wide / 2, py: y, align: 'left' }]
+  return [
+    { px: x + beside, py: y, align: 'left' },
+    { px: x - beside, py: y, align: 'right' },
+    { px: x + beside / 2, py: y + size, align: 'left' },
+  ]
+}
+interface Sizes {
+  readonly wide: number
+  readonly size: number
+  readonly beside: number
+}
+
+/** A way that comes back has the same station twice. */
+const SAME_WITHIN_PX = 120
+
+/** Those that fit, in the order of their weight. */
 export function distinctLabels(
   view: View,
   labels: readonly Label[],
@@ -57,14 +78,20 @@ export function distinctLabels(
     const wide = widthOf(label.text, size)
     const x = (label.x - view.left) * view.scale
     const py = (label.y - view.top) * view.scale
-    const isBeside = label.kind === 'own' || label.kind === 'station'
-    const beside = BESIDE_PX * view.density * view.type
-    for (const px of isBeside ? [x + beside, x - beside - wide] : [x - wide / 2]) {
-      const box: Box = [px - 3, py - size * 0.7, px + wide + 3, py + size * 0.7]
+    const within = SAME_WITHIN_PX * view.density
+    if (placed.some((one) => one.text === label.text && Math.hypot(one.px - x, one.py - py) < within))
+      continue
+    for (const spot of spotsOf(label, [x, py], {
+      wide,
+      size,
+      beside: BESIDE_PX * view.density * view.type,
+    })) {
+      const from = spot.align === 'left' ? spot.px : spot.px - wide
+      const box: Box = [from - 3, spot.py - size * 0.7, from + wide + 3, spot.py + size * 0.7]
       if (box[2] < 0 || box[0] > view.width || box[3] < 0 || box[1] > view.height) continue
       if (taken.some(([l, t, r, b]) => box[0] < r && l < box[2] && box[1] < b && t < box[3])) continue
       taken.push(box)
-      placed.push({ ...label, px, py })
+      placed.push({ ...label, ...spot })
       break
     }
   }
@@ -78,10 +105,10 @@ export function drawLabels(
   colour: Colour,
 ): void {
   context.textBaseline = 'middle'
-  context.textAlign = 'left'
   context.strokeStyle = colour('map-halo')
   context.lineWidth = 3 * view.density
-  for (const { text, kind, px, py } of labels) {
+  for (const { text, kind, px, py, align } of labels) {
+    context.textAlign = align
     const strong = kind === 'own' || kind === 'station'
     context.font = `${strong ? 600 : 400} ${SIZES[kind] * view.density * view.type}px ${colour('font')}`
     if (kind !== 'county') context.strokeText(text, px, py)

@@ -3,9 +3,9 @@ import type { Mark } from '../design/marks.tsx'
 import { type Camera, scaleOf, type Size, worldX, worldY } from './projection.ts'
 
 const GLIDE_MS = 1_400
-/** Rough size of a mark's name. */
-const NAME_WIDE_PX = 90
-const NAME_HIGH_PX = 22
+/** Rough size of a mark's name, in widths of a letter of the page. */
+const NAME_WIDE_EM = 5.3
+const NAME_HIGH_EM = 1.3
 
 interface Spot {
   x: number
@@ -59,12 +59,15 @@ export class MovingMarks {
   /** The names of front and middle stand on the same side: where they would cover each other, the front's is shown. */
   #hideCoveredName(scale: number): void {
     const [front, middle] = [this.#shown.get('front'), this.#shown.get('middle')]
+    const element = this.elements.get('middle')
+    if (element === undefined) return
+    const em = Number.parseFloat(getComputedStyle(element).fontSize)
     const covered =
       front !== undefined &&
       middle !== undefined &&
-      Math.abs(front.x - middle.x) * scale < NAME_WIDE_PX &&
-      Math.abs(front.y - middle.y) * scale < NAME_HIGH_PX
-    this.elements.get('middle')?.classList.toggle('nameless', covered)
+      Math.abs(front.x - middle.x) * scale < NAME_WIDE_EM * em &&
+      Math.abs(front.y - middle.y) * scale < NAME_HIGH_EM * em
+    element.classList.toggle('nameless', covered)
   }
 
   stop(): void {

@@ -109,7 +109,11 @@ const DETAILS: Partial<Readonly<Record<View, readonly Detail[]>>> = {
       async (page) => {
         await segment(page, 1)
         await page.locator('.point-time').first().waitFor()
-        await page.locator('.point-time').nth(4).click()
+        // Soon after midnight the latest day has next to nothing.
+        const days = page.locator('.person .panel select')
+        if ((await days.locator('option').count()) > 1) await days.selectOption({ index: 1 })
+        await page.waitForTimeout(SETTLE_MS)
+        await page.locator('.point-time').last().click()
       },
     ],
     ['messages', (page) => segment(page, 2)],

@@ -11,8 +11,14 @@ export interface Mark {
   readonly kind: Kind
 }
 
-export const marksOf = ({ entries }: Timeline): readonly Mark[] =>
-  entries.map(({ at, kind }) => ({ t: Date.parse(at) / 1_000, kind }))
+const HOUR_S = 3_600
+
+/** @param last epoch seconds of the chart's last hour, which stands for all that happens in it */
+export const marksOf = ({ entries }: Timeline, last: number): readonly Mark[] =>
+  entries.map(({ at, kind }) => {
+    const t = Date.parse(at) / 1_000
+    return { t: t < last + HOUR_S ? Math.min(t, last) : t, kind }
+  })
 
 /** Tokens of the colours: a pause is what to look at. */
 const COLOURS: Readonly<Record<Kind, string>> = {

@@ -54,8 +54,9 @@ function Chart({ timeline, grain }: ChartProps) {
   const series = useSignal<Series>('points')
   const range = useSignal<Range | null>(null)
   const frame = useRef<HTMLDivElement>(null)
-  const marks = useMemo(() => marksOf(timeline), [timeline])
   const rows = useMemo(() => rowsOf(timeline, grain), [timeline, grain])
+  const last = rows.at(-1)?.t ?? 0
+  const marks = useMemo(() => marksOf(timeline, last), [timeline, last])
   const [from, to] = range.value ?? [rows[0]?.t ?? 0, rows.at(-1)?.t ?? 0]
   return (
     <>

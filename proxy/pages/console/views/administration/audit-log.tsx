@@ -48,6 +48,7 @@ function columns(): Column<Entry>[] {
   const said = words.value.house
   return [
     { name: words.value.reports.when, cell: ({ at }) => <time title={fullDate(at)}>{date(at)}</time> },
+    { name: said.action, cell: ({ action }) => <span title={action}>{actionName(action)}</span> },
     {
       name: said.who,
       cell: ({ token_name, role }) => (
@@ -56,7 +57,6 @@ function columns(): Column<Entry>[] {
         </>
       ),
     },
-    { name: said.action, cell: ({ action }) => <span title={action}>{actionName(action)}</span> },
     { name: said.details, cell: ({ details }) => <code class="small">{detailText(details)}</code> },
   ]
 }

@@ -10,6 +10,8 @@ import type { Row, Series } from './series.ts'
 /** Height and type in the page's own size, which grows on a wall. */
 const HEIGHT_REM = 17
 const TYPE_REM = 0.75
+/** Room between two names of the horizontal axis. */
+const TICK_REM = 4.5
 const rem = (): number => Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
 
 export interface TimeChartProps {
@@ -86,7 +88,9 @@ function optionsOf(
       y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] },
     },
     axes: [
-      hourly ? axis(timeNames, 3) : { ...axis(dayNames, 3), splits: daySplits },
+      hourly
+        ? { ...axis(timeNames, 3), space: TICK_REM * rem() }
+        : { ...axis(dayNames, 3), splits: daySplits },
       axis((_, splits) => splits.map((value) => short(value)), 3.2, label),
     ],
     series: [

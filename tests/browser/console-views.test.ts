@@ -137,6 +137,24 @@ describe('the console with data', () => {
     expect(await page.locator('.column.fixing').innerText()).toContain(title.split(' ')[0]!)
   })
 
+  test('the palette leads to a panel; the audit log is filtered by action and time', async () => {
+    await using opened = await browser.console(stack)
+    const { page } = opened
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('audit')
+    await page.keyboard.press('Enter')
+    const rows = page.locator('.audit tbody tr')
+    await rows.nth(1).waitFor()
+    expect(await page.evaluate(() => document.activeElement?.className)).toContain('audit')
+    await page.getByLabel('Action').selectOption({ label: 'Sent a message' })
+    await rows.filter({ hasText: 'Gave or took a role' }).waitFor({ state: 'detached' })
+    expect(await rows.count()).toBe(1)
+    expect(await rows.innerText()).toContain('Sent a message')
+    await page.getByLabel('When').selectOption({ label: 'Between…' })
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01T06:00')
+    await page.locator('.audit').getByText('Nothing here.').waitFor()
+  }, 30_000)
+
   test('the language is changed in place', async () => {
     await using opened = await browser.console(stack, { role: 'manager' })
     const { page } = opened

@@ -20,7 +20,7 @@ const USAGE = `Measures the service beside upper limits (a bare server, COPY) an
 
   bun run bench [options]
 
-  --quick            a short run of three minutes (default: about a quarter of an hour)
+  --quick            a short run of some minutes (default: about half an hour)
   --only <rows>      only these rows, separated by commas
   --list             print the names of all rows, and measure nothing
   --json <file>      write the results to a file, for --compare

@@ -142,8 +142,8 @@ export const consoleHours: Row = {
   },
 }
 
-/** As many messages as one console gets in eight hours: so many streams for so many seconds. */
-const STREAMS = { full: { streams: 400, seconds: 75 }, quick: { streams: 50, seconds: 10 } } as const
+/** As many messages as one console gets in eight hours: so many streams for so many seconds. Bun opens at most 256. */
+const STREAMS = { full: { streams: 240, seconds: 120 }, quick: { streams: 50, seconds: 10 } } as const
 const RECONNECTIONS = 1_000
 
 interface ServiceMemory {

@@ -14,6 +14,8 @@ export interface PageEntry {
   readonly offline?: boolean
   /** Names of its scripts that the service worker does not keep: they need a network anyway. */
   readonly onlineOnly?: readonly string[]
+  /** Names of its scripts that only an event with LINE identity loads; elsewhere the service worker does not keep them. */
+  readonly lineOnly?: readonly string[]
   /** It can be installed. `display` as in a web app manifest. */
   readonly app?: { readonly display: 'standalone' | 'fullscreen'; readonly shortName: string }
   /** Answers that the page asks for at once; the browser begins before the script runs. */
@@ -52,14 +54,12 @@ export const PAGES: readonly PageEntry[] = [
     title: '%s',
     description: '打卡、記錄、分享 · Check in, record and share the pilgrimage',
     offline: true,
-    // LINE's SDK, which only pages in LINE and events with LINE Login load.
-    onlineOnly: ['line-sdk'],
+    lineOnly: ['line-sdk'],
     app: { display: 'standalone', shortName: '%s' },
     data: ['counties', 'towns'],
     policy: {
       // LINE's SDK asks LINE who is logged in.
-      'connect-src':
-        "'self' https://api.line.me https://access.line.me https://liff.line.me https://liffsdk.line-scdn.net",
+      'connect-src': "'self' https://api.line.me",
     },
   },
   {

@@ -1,104 +1,182 @@
-/** The app with EVENT_IDENTITY=line, in place of LINE's SDK a stand-in whose ID tokens the service verifies. */
-import { afterAll, expect, test } from 'bun:test'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import type { BrowserContext } from 'playwright-core'
+/** The app with EVENT_IDENTITY=line and LINE's own SDK: in the phone's browser, and in LINE's. */
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { checkInButton, waitingOf, walkApp } from './walk-harness.ts'
+import { lineUser } from '#tests/helpers/line-server.ts'
+import { LineLogin } from './line-login.ts'
+import { TWO_HOURS_MS, walkTwoHours } from './two-hours.ts'
+import { checkInButton, type Phone, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
 
 const TEST_MS = 60_000
-const CHANNEL = '1234567890'
-const USER = `U${'5'.repeat(32)}`
-const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
-const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }
-/** Publishes keys like LINE. */
-const line = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ keys: [jwk] }) })
-afterAll(() => line.stop(true))
+const HOUR_MS = 3_600_000
+const LOG_IN_AGAIN = 'LINE asks you to log in again.'
+const IPHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Safari Line/15.4.0 LIFF'
+const ANDROID =
+  'Mozilla/5.0 (Linux; Android 15; SM-A155) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Mobile Safari/537.36'
 
-/** @param ageS how long ago LINE signed it; a token lives for an hour */
-const tokenOf = (ageS = 0): Promise<string> => {
-  const signedAt = Math.floor(Date.now() / 1_000) - ageS
-  return new SignJWT({ name: '王阿嬤' })
-    .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-    .setIssuer('https://access.line.me')
-    .setAudience(CHANNEL)
-    .setSubject(USER)
-    .setIssuedAt(signedAt)
-    .setExpirationTime(signedAt + 3_600)
-    .sign(privateKey)
+const line = new LineLogin('', '王阿嬤')
+afterAll(() => line[Symbol.dispose]())
+const SETTINGS = {
+  ...line.settings,
+  EVENT_NAME: 'With LINE',
+  EVENT_LIMIT_CHECKIN: '1000',
+  EVENT_LIMIT_SYNC: '1000',
+  EVENT_LIMIT_USER_WRITE: '1000',
 }
 
-/** As LINE's SDK: it keeps its token, also an expired one, until somebody logs in again. */
-const STAND_IN = `export const openLine = () => ({
-  start: async () => undefined,
-  token: () => localStorage.getItem('line-token'),
-  logIn: () => void signAgain().then((token) => {
-    localStorage.setItem('line-token', token)
-    location.reload()
-  }),
-  leaveLine: null,
-})`
-
-const inLine = async (context: BrowserContext): Promise<void> => {
-  await context.exposeFunction('signAgain', () => tokenOf())
-  await context.route('**/assets/walk-line-sdk-*.js', (route) =>
-    route.fulfill({ contentType: 'text/javascript', body: STAND_IN }),
-  )
-}
+let people = 0x5000
 
 describeOnServers('with identity by LINE', () => {
-  const app = walkApp({
-    EVENT_IDENTITY: 'line',
-    LINE_LOGIN_CHANNEL_ID: CHANNEL,
-    LINE_LIFF_ID: '1234567890-abcdefgh',
-    LINE_API_BASE_URL: `http://127.0.0.1:${line.port}`,
+  const app = walkApp(SETTINGS)
+  beforeEach(() => {
+    line.userId = lineUser(++people)
+    line.endpointUrl = app.address()
+    line.nowMs = Date.now
+    line.online = () => true
+    for (const noted of [line.unknown, line.violations]) noted.length = 0
+    line.logIns = 0
   })
+  afterEach(() => expect(line.unknown).toEqual([]))
+
+  const newPhone = (options: BrowserContextOptions = {}): Promise<Phone> =>
+    app.newPhone(options, (context) => line.serve(context))
   const counted = (checkins: number) =>
-    until(async () => (await profileOf(app.stack, USER)).checkins === checkins, {
+    until(async () => (await profileOf(app.stack, line.userId)).checkins === checkins, {
       timeoutMs: 15_000,
       what: `${checkins} check-ins`,
     })
+  const logInAgain = (page: Page) => page.getByRole('button', { name: 'Log in again' })
+
+  /** The first minute: LINE knows the name already. */
+  async function begin(page: Page): Promise<string> {
+    await page.getByRole('button', { name: 'Log in with LINE' }).click()
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#name')?.value === '王阿嬤')
+    // The code of the log-in is not left in the address.
+    expect(page.url()).not.toContain('code=')
+    await page.getByRole('button', { name: 'I agree' }).click()
+    await checkInButton(page).waitFor()
+    return line.userId
+  }
 
   test(
-    'log in, walk, and meet the end of the token’s hour: nothing is lost',
+    'log in, walk, and meet the end of the token’s hour: nothing is lost, and the next log-in works, too',
     async () => {
-      await using phone = await app.newPhone({}, inLine)
-      const { page } = phone
+      await using phone = await newPhone()
+      const { page, context } = phone
       await page.goto(app.address('?lang=en'))
-      await page.getByRole('button', { name: 'Log in with LINE' }).click()
-      // LINE knows the name already.
-      await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#name')?.value === '王阿嬤')
-      await page.getByRole('button', { name: 'I agree' }).click()
+      await begin(page)
+      await worksOffline(page)
       await checkInButton(page).click()
       await page.locator('[data-state=counted]').waitFor()
       await counted(1)
 
-      await page.evaluate((old) => localStorage.setItem('line-token', old), await tokenOf(3_700))
+      line.nowMs = () => Date.now() + HOUR_MS
       await checkInButton(page).click()
-      await page.getByText('LINE asks you to log in again.').first().waitFor()
+      await page.getByText(LOG_IN_AGAIN).first().waitFor()
       expect(await waitingOf(page)).toBe(1)
-      await page.getByRole('button', { name: 'Log in again' }).click()
-      await counted(2)
-      await page.waitForFunction(() => !document.body.textContent.includes('LINE asks you to log in again.'))
+      // In a dead zone the app stays, and opens again.
+      line.online = () => false
+      await context.setOffline(true)
+      await logInAgain(page).click()
+      await page.locator('.toast').getByText('No network. Everything is kept').waitFor()
+      await page.reload()
+      await checkInButton(page).click()
+      await page.locator('[data-state=kept]').waitFor()
+      expect(await waitingOf(page)).toBe(2)
+      line.online = () => true
+      await context.setOffline(false)
+      await logInAgain(page).click()
+      await counted(3)
+      expect(line.logIns).toBe(2)
+      expect(await page.getByText(LOG_IN_AGAIN).count()).toBe(0)
       // Own data opens with the token.
       await page.goto(app.address('#way'))
       await page.locator('.way-map').waitFor()
+      expect(line.violations).toEqual([])
     },
     TEST_MS,
   )
 
   test(
-    'LINE’s SDK is loaded only for such an event, and a stranger’s browser never keeps it',
+    'in LINE’s own browser its app gives the tokens, also the next one',
     async () => {
-      await using phone = await app.newPhone({}, inLine)
-      const { page } = phone
-      await page.goto(app.address('?lang=en'))
-      await page.getByRole('button', { name: 'Log in with LINE' }).waitFor()
-      const worker = await (await app.stack.fetch('/walk/sw.js')).text()
-      expect(worker).toContain('/assets/walk-')
-      expect(worker).not.toContain('line-sdk')
+      await using phone = await newPhone({ userAgent: IPHONE })
+      const { page, context } = phone
+      // What LINE's app gives to its pages.
+      await context.addInitScript(() => Object.assign(globalThis, { _liff: { features: [] } }))
+      await page.goto((await line.addressInLine()).replace('#', '?lang=en#'))
+      await page.getByRole('button', { name: 'I agree' }).click()
+      await page.getByText('Open this page in your browser').waitFor()
+      expect(page.url()).not.toContain('id_token')
+      await checkInButton(page).click()
+      await counted(1)
+      line.nowMs = () => Date.now() + HOUR_MS
+      await checkInButton(page).click()
+      await logInAgain(page).click()
+      await counted(2)
+      expect(line.logIns).toBe(2)
+      expect(line.violations).toEqual([])
     },
     TEST_MS,
+  )
+
+  test(
+    'a dialog of LINE’s server that the policy refuses keeps nobody out',
+    async () => {
+      await using phone = await newPhone({ userAgent: ANDROID })
+      const { page, context } = phone
+      // As LINE's app on Android opens a browser after a log-in: a window without a past.
+      await context.addInitScript(() =>
+        Object.defineProperty(History.prototype, 'length', { get: () => 1, configurable: true }),
+      )
+      await page.goto(app.address('?lang=en&liffClientId=1234567890'))
+      await until(() => line.violations.length > 0, { timeoutMs: 15_000, what: 'the dialog’s script' })
+      expect(line.violations).toEqual([
+        'script-src-elem https://static.line-scdn.net/lui/edge/versions/1.13.0/luivendor.js',
+      ])
+      await begin(page)
+    },
+    TEST_MS,
+  )
+
+  test('LINE’s SDK is there in a dead zone', async () => {
+    const worker = await (await app.stack.fetch('/walk/sw.js')).text()
+    expect(worker).toContain('/assets/walk-line-sdk-')
+  })
+
+  test(
+    'two hours end with exactly the km of a plain replay, and with every check-in once',
+    () =>
+      walkTwoHours(app, {
+        settings: SETTINGS,
+        async prepare(context, { nowMs, offline }) {
+          line.nowMs = nowMs
+          line.online = () => !offline()
+          await line.serve(context)
+        },
+        begin,
+        // The token expires during the pause of the event, and is met in the dead zone after it.
+        async onPosition(i, page) {
+          if (i === 153) {
+            await logInAgain(page).click()
+            await page.locator('.toast').waitFor()
+          }
+          if (i === 158) await page.reload()
+          if (i < 166 || line.logIns > 1 || !(await logInAgain(page).isVisible())) return
+          await logInAgain(page).click()
+          await until(() => line.logIns === 2, { timeoutMs: 15_000, what: 'the second log-in' })
+          await page.locator('[data-resting]').waitFor()
+        },
+        proof: async (userId) => ({
+          Authorization: `Bearer ${await line.translate(await line.token(0, userId))}`,
+        }),
+      }).then(() => {
+        expect(line.logIns).toBe(2)
+        expect(line.violations).toEqual([])
+      }),
+    TWO_HOURS_MS,
   )
 })

@@ -152,12 +152,13 @@ export async function openTestStackOn(
   }
 }
 
-/** The pages, built once for each name of an event. Outside `bun run test` the directory is the stack's own. */
+/** The pages, built once for each event. Outside `bun run test` the directory is the stack's own. */
 async function builtPages(env: Environment): Promise<string> {
   const settings = readConfig(env)
   const name = Bun.hash(
     [
       settings.eventName,
+      settings.identity,
       settings.publicUrl,
       settings.startsMs,
       settings.route?.lengthM,

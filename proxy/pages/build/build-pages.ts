@@ -15,6 +15,7 @@ export type Site = ReadonlyMap<string, Uint8Array>
 export type PageSettings = Pick<
   Config,
   | 'env'
+  | 'identity'
   | 'eventName'
   | 'publicUrl'
   | 'checkinUrl'
@@ -92,7 +93,7 @@ async function addPage(
   if (page.offline)
     site.set(
       `${page.path}sw.js`,
-      await bundleWorker(page, precached(page, bundle, Object.values(files), shared)),
+      await bundleWorker(page, precached(page, bundle, [...Object.values(files), shared.icon], settings)),
     )
 }
 
@@ -103,17 +104,19 @@ const addTilesWorker = (site: Map<string, Uint8Array>): string => {
   return addHashed(site, 'map-worker', 'js', utf8(script))
 }
 
-const precached = (
-  { folder, onlineOnly = [] }: PageEntry,
+/** What a page needs to open without a network. */
+function precached(
+  { folder, onlineOnly = [], lineOnly = [] }: PageEntry,
   bundle: Bundle,
-  data: readonly string[],
-  { icon }: Shared,
-): string[] => [
-  ...[bundle.script, bundle.style, ...bundle.imports],
-  ...bundle.later.filter((path) => !onlineOnly.some((name) => path.startsWith(`/assets/${folder}-${name}-`))),
-  ...data,
-  icon,
-]
+  others: readonly string[],
+  { identity }: PageSettings,
+): string[] {
+  const left = [...onlineOnly, ...(identity === 'line' ? [] : lineOnly)]
+  const later = bundle.later.filter(
+    (path) => !left.some((name) => path.startsWith(`/assets/${folder}-${name}-`)),
+  )
+  return [bundle.script, bundle.style, ...bundle.imports, ...later, ...others]
+}
 
 function pageDataOf(settings: PageSettings, files: Readonly<Record<string, string>>): PageData {
   /** Null when the page has no address of its own, because its setting then defaults to the public URL. */

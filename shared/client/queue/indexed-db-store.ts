@@ -1,5 +1,6 @@
 /** A store in the browser's IndexedDB, which pages of one origin share and which survives reloads. */
-import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
+import { type DBSchema, type IDBPDatabase, openDB, type OpenDBCallbacks } from 'idb'
+import { SCHEMA_STEPS, type SchemaStep, type Upgrading } from './indexed-db-versions.ts'
 import type { Kind, QueuedPoint, QueueStore, RejectedPoint, Waits } from './store.ts'
 
 type Key = [userId: string, kind: Kind, t: number]
@@ -15,26 +16,89 @@ const keyOf = ({ userId, kind, t }: Pick<QueuedPoint, 'userId' | 'kind' | 't'>):
 /** All keys that begin so: an array sorts after every number and every string. */
 const beginning = (...start: string[]): IDBKeyRange => IDBKeyRange.bound(start, [...start, []])
 
-/**
- * Opens the store, and creates it if it is new.
- * @throws DOMException where the browser has no IndexedDB or refuses it, as some do in private windows
- */
-export async function openIndexedDbStore(name = 'track-queue'): Promise<QueueStore> {
-  const db = await openDB<Schema>(name, 1, {
-    upgrade(fresh) {
-      fresh.createObjectStore('points', { keyPath: ['userId', 'kind', 't'] })
-      fresh.createObjectStore('rejected', { keyPath: ['userId', 'kind', 't'] })
-      fresh.createObjectStore('waits')
+export interface IndexedDbOptions {
+  /**
+   * A newer release of the app has opened the store in another tab and changes its schema. This store is closed: what
+   * is written to it fails, and what it has kept is safe. Ask for a reload, which brings the newer release.
+   */
+  readonly onOutdated?: (() => void) | undefined
+  /** Another tab with an older release keeps the store open. It opens here as soon as that tab is closed or reloaded. */
+  readonly onBlocked?: (() => void) | undefined
+  /** The schema of this release. A test gives that of another one. */
+  readonly steps?: readonly SchemaStep[] | undefined
+}
+
+/** A newer release has changed the schema of the store. What waits is safe, and that release sends it. */
+export class OutdatedError extends Error {
+  override readonly name = 'OutdatedError'
+  constructor(options?: ErrorOptions) {
+    super(
+      'A newer release of the app has changed the store. Load the page again; what waits is kept.',
+      options,
+    )
+  }
+}
+
+type Upgrade = NonNullable<OpenDBCallbacks<Schema>['upgrade']>
+
+/** Brings a database up to date: all of its steps, or none. @throws what a step throws */
+async function runSteps(
+  steps: readonly SchemaStep[],
+  [db, before, , transaction]: Parameters<Upgrade>,
+): Promise<void> {
+  // Where it is aborted, the request to open fails, too, and that is reported.
+  transaction.done.catch(() => undefined)
+  try {
+    for (const step of steps.slice(before))
+      await step(db as unknown as IDBPDatabase, transaction as unknown as Upgrading)
+  } catch (error) {
+    transaction.abort()
+    throw error
+  }
+}
+
+async function openDatabase(name: string, options: IndexedDbOptions) {
+  const { onOutdated, onBlocked, steps = SCHEMA_STEPS } = options
+  let outdated = false
+  let stepError: unknown
+  const db = await openDB<Schema>(name, steps.length, {
+    upgrade: (...given) => void runSteps(steps, given).catch((error: unknown) => (stepError = error)),
+    blocked: () => onBlocked?.(),
+    blocking(_version, _newer, event) {
+      outdated = true
+      // What is being written is written before it closes.
+      ;(event.target as IDBDatabase).close()
+      onOutdated?.()
     },
-    // A later version of the app in another tab may change the schema.
-    blocking: () => db.close(),
+  }).catch((cause: Error) => {
+    throw cause.name === 'VersionError' ? new OutdatedError({ cause }) : (stepError ?? cause)
   })
   return {
+    open() {
+      if (outdated) throw new OutdatedError()
+      return db
+    },
+    close: async () => db.close(),
+  }
+}
+
+/**
+ * Opens the store, creates it if it is new, and brings a store of an older release up to date.
+ * @throws OutdatedError where a newer release has used the store; it stays as it is
+ * @throws DOMException where the browser has no IndexedDB or refuses it, as some do in private windows
+ */
+export async function openIndexedDbStore(
+  name = 'track-queue',
+  options: IndexedDbOptions = {},
+): Promise<QueueStore> {
+  const { open, close } = await openDatabase(name, options)
+  return {
     name: `indexed-db-${name}`,
-    add: (points) => add(db, points),
-    oldest: (userId, kind, limit) => db.getAll('points', beginning(userId, kind), limit),
-    settle: (durable, rejected) => settle(db, durable, rejected),
+    add: async (points) => add(open(), points),
+    oldest: async (userId, kind, limit) => open().getAll('points', beginning(userId, kind), limit),
+    settle: async (durable, rejected) => settle(open(), durable, rejected),
     async counts(userId) {
+      const db = open()
       const { store } = db.transaction('points')
       const [checkin, track, rejected] = await Promise.all([
         store.count(beginning(userId, 'checkin')),
@@ -44,17 +108,17 @@ export async function openIndexedDbStore(name = 'track-queue'): Promise<QueueSto
       return { checkin, track, rejected }
     },
     async rejected(userId) {
-      const all = await db.getAll('rejected', beginning(userId))
+      const all = await open().getAll('rejected', beginning(userId))
       return all.sort((a, b) => a.t - b.t)
     },
     async dismiss(points) {
-      const { store, done } = db.transaction('rejected', 'readwrite')
+      const { store, done } = open().transaction('rejected', 'readwrite')
       await Promise.all([...points.map((point) => store.delete(keyOf(point))), done])
     },
-    waits: async (userId) => (await db.get('waits', userId)) ?? {},
-    setWaits: async (userId, waits) => void (await db.put('waits', waits, userId)),
+    waits: async (userId) => (await open().get('waits', userId)) ?? {},
+    setWaits: async (userId, waits) => void (await open().put('waits', waits, userId)),
     async clear(userId) {
-      const transaction = db.transaction(['points', 'rejected', 'waits'], 'readwrite')
+      const transaction = open().transaction(['points', 'rejected', 'waits'], 'readwrite')
       await Promise.all([
         transaction.objectStore('points').delete(beginning(userId)),
         transaction.objectStore('rejected').delete(beginning(userId)),
@@ -62,7 +126,7 @@ export async function openIndexedDbStore(name = 'track-queue'): Promise<QueueSto
         transaction.done,
       ])
     },
-    close: async () => db.close(),
+    close,
   }
 }
 

@@ -191,6 +191,10 @@ export const walk = {
     notFound: 'This does not exist any more.',
     conflict: 'This is not possible now.',
     storage: 'This browser keeps nothing. Please leave the private window, or free some storage.',
+    outdated:
+      'A newer version of this app is in use on this phone. Everything is kept. Please load this page again.',
+    blocked:
+      'An older version of this app is open in another window. Please close that window. Everything is kept.',
     invalid: 'Something is not right with this input. Please check it.',
     tooLarge: 'This is too large.',
     unexpected:

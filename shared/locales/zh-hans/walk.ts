@@ -174,6 +174,8 @@ export const walk: WalkWords = {
     notFound: '这个已经不存在了。',
     conflict: '现在不能这样做。',
     storage: '这个浏览器无法保存资料。请离开无痕窗口，或清出一些空间。',
+    outdated: '这部手机已经在用新版本了。您的记录都保存着，请重新加载这一页。',
+    blocked: '另一个窗口还开着旧版本，请关掉那个窗口。您的记录都保存着。',
     invalid: '输入的内容不太对，请检查。',
     tooLarge: '太大了。',
     unexpected: '有别的网页回应，可能是 Wi-Fi 的登录页。请打开浏览器登录。',

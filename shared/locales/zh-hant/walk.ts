@@ -174,6 +174,8 @@ export const walk: WalkWords = {
     notFound: '這個已經不存在了。',
     conflict: '現在不能這樣做。',
     storage: '這個瀏覽器無法保存資料。請離開無痕視窗，或清出一些空間。',
+    outdated: '這支手機已經在用新版本了。您的紀錄都保存著，請重新載入這一頁。',
+    blocked: '另一個視窗還開著舊版本，請關掉那個視窗。您的紀錄都保存著。',
     invalid: '輸入的內容不太對，請檢查。',
     tooLarge: '太大了。',
     unexpected: '有別的網頁回應，可能是 Wi-Fi 的登入頁。請打開瀏覽器登入。',

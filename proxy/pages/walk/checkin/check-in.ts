@@ -4,7 +4,7 @@ import { afterCheckIn } from '../recording/position-filter.ts'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
 import { filter, lastFix, recordsHere } from '../recording/recorder.ts'
 import { keep } from '../session/kept.ts'
-import { lastCheckIn, queue } from '../session/queue.ts'
+import { keepPoint, lastCheckIn } from '../session/queue.ts'
 import { now } from '../session/service.ts'
 
 export type CheckInFault = PositionFault | 'storage'
@@ -34,14 +34,10 @@ export async function checkIn(): Promise<void> {
     }
     const { t: _, lat, lng, accuracy, altitude, speed } = found
     const at = now()
-    const open = queue.value
     // Shown before it is sent, because the answer may come at any moment after that.
     lastCheckIn.value = { t: at, accuracy, state: 'kept', inRange: true, clockCorrected: false }
-    const taken =
-      open === null || open === 'failed'
-        ? null
-        : await open.checkIn({ lat, lng, accuracy, altitude, speed, timestamp: at, source: 'walk' })
-    if (!taken?.ok) {
+    const point = { lat, lng, accuracy, altitude, speed, timestamp: at, source: 'walk' }
+    if (!(await keepPoint('checkin', point))) {
       lastCheckIn.value = null
       checkInFault.value = 'storage'
       return

@@ -4,7 +4,7 @@
  */
 import { effect, signal } from '@preact/signals'
 import { keep, kept } from '../session/kept.ts'
-import { queue } from '../session/queue.ts'
+import { keepPoint } from '../session/queue.ts'
 import { now } from '../session/service.ts'
 import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pause-log.ts'
 import { EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
@@ -32,13 +32,9 @@ async function take(fix: Fix): Promise<void> {
   lastFix.value = fix
   keep(pauses, received(pauses.value, fix.t))
   const { state, record } = filterFix(filter.value, fix)
-  const open = queue.value
   for (const { t, ...fields } of record)
-    if (open !== null && open !== 'failed') {
-      const kept = await open.record({ ...fields, timestamp: t, source: 'walk' })
-      if (!kept.ok) return
-    }
-  // After the queue: a point that is not kept is not counted as the last one.
+    if (!(await keepPoint('track', { ...fields, timestamp: t, source: 'walk' }))) return
+  // After it is kept: a point that is lost is not the last one.
   keep(filter, state)
   resting.value = isResting(state, fix.t)
 }

@@ -5,9 +5,9 @@
 
 /** What the app needs of LINE's SDK. */
 export interface LineBridge {
-  /** Starts the SDK. It may leave the page for the log-in of another browser than LINE's. */
+  /** Starts the SDK: reads who is logged in, and ends a log-in that comes back. */
   start(liffId: string): Promise<void>
-  /** The ID token; null while nobody is logged in. */
+  /** The ID token, also an expired one; null while nobody is logged in. */
   token(): string | null
   /** Leaves for LINE's log-in, and comes back with a new token. */
   logIn(): void
@@ -18,6 +18,9 @@ export interface LineBridge {
 let starting: Promise<LineBridge> | null = null
 let bridge: LineBridge | null = null
 
+/** LINE that has not answered by then counts as unreachable. */
+const START_TIMEOUT_MS = 20_000
+
 async function start(liffId: string): Promise<LineBridge> {
   const { openLine } = await import('./line-sdk.ts')
   const opened = openLine()
@@ -25,10 +28,13 @@ async function start(liffId: string): Promise<LineBridge> {
   return (bridge = opened)
 }
 
+const unreachable = (): Promise<never> =>
+  new Promise((_, reject) => setTimeout(() => reject(new Error('LINE does not answer')), START_TIMEOUT_MS))
+
 /** The started SDK; null when it can not be loaded, as in a dead zone. */
 export async function lineBridge(liffId: string | null): Promise<LineBridge | null> {
   if (liffId === null) return null
-  starting ??= start(liffId)
+  starting ??= Promise.race([start(liffId), unreachable()])
   try {
     return await starting
   } catch {
@@ -40,9 +46,15 @@ export async function lineBridge(liffId: string | null): Promise<LineBridge | nu
 export const lineToken = async (liffId: string | null): Promise<string | null> =>
   (await lineBridge(liffId))?.token() ?? null
 
+/** The token, without waiting for LINE. */
+export const lineTokenNow = (): string | null => bridge?.token() ?? null
+
 /** Logs in again after the token has expired: the SDK keeps an expired one. */
 export async function logInAgain(liffId: string | null): Promise<void> {
-  ;(await lineBridge(liffId))?.logIn()
+  const line = await lineBridge(liffId)
+  // Most browsers do not load a script again that has failed once.
+  if (line === null) location.reload()
+  else line.logIn()
 }
 
 /** What leaves LINE's own browser; null outside of it. */

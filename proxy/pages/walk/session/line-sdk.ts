@@ -1,22 +1,76 @@
-/** LINE's SDK behind four functions. Only this file imports it. */
-import { liff } from '@line/liff'
+/**
+ * LINE's SDK behind four functions. Only this file imports it, and only the parts that it uses: the whole SDK also loads
+ * scripts and texts from LINE's servers, which the page's policy refuses.
+ */
+import { liff } from '@line/liff/core'
+import GetIDToken from '@line/liff/get-id-token'
+import IsInClient from '@line/liff/is-in-client'
+import IsLoggedIn from '@line/liff/is-logged-in'
+import LogIn from '@line/liff/login'
+import LogOut from '@line/liff/logout'
+import OpenWindow from '@line/liff/open-window'
 import type { LineBridge } from './line-login.ts'
 
+liff.use(new GetIDToken())
+liff.use(new IsInClient())
+liff.use(new IsLoggedIn())
+liff.use(new LogIn())
+liff.use(new LogOut())
+liff.use(new OpenWindow())
+
+/** What LINE's log-in adds to the address. */
+const ADDED = ['code', 'state', 'liffClientId', 'liffRedirectUri', 'friendship_status_changed']
+
+/** Removes what the log-in added: the next one would send it back, and the SDK would read two codes. */
+function cleanAddress(): void {
+  const address = new URL(location.href)
+  for (const name of ADDED) address.searchParams.delete(name)
+  if (address.href !== location.href) history.replaceState(history.state, '', address)
+}
+
+/**
+ * Resolves when the SDK knows whom it has logged in before. In LINE's browser it goes on to ask LINE about the tokens,
+ * which takes long in a weak network.
+ */
+const knowsPilgrim = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (new URLSearchParams(location.search).has('code')) return
+    setTimeout(() => liff.isLoggedIn() && resolve())
+  })
+
+/**
+ * Resolves when the page's policy has refused a script to the SDK. On some Android phones it shows a dialog of LINE's
+ * server as its last step, and would wait for it for ever; everything else is done by then.
+ */
+const scriptRefused = (): Promise<void> =>
+  new Promise((resolve) =>
+    document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
+      if (effectiveDirective.startsWith('script-src')) resolve()
+    }),
+  )
+
 export const openLine = (): LineBridge => {
-  let leaves: LineBridge['leaveLine'] = null
+  let appUrl = ''
   return {
     async start(liffId) {
-      await liff.init({ liffId })
-      if (liff.isInClient()) leaves = (url) => liff.openWindow({ url, external: true })
+      appUrl = `https://liff.line.me/${liffId}`
+      const refused = scriptRefused()
+      const ready = liff.init({ liffId })
+      // Where it fails after the pilgrim is known, there was no network.
+      ready.catch(() => undefined)
+      await Promise.race([ready, knowsPilgrim(), refused])
+      cleanAddress()
     },
     token: () => (liff.isLoggedIn() ? liff.getIDToken() : null),
     logIn() {
       // Without it, the SDK gives the expired token again.
       if (liff.isLoggedIn()) liff.logout()
-      liff.login({ redirectUri: location.href })
+      // In LINE's own browser a log-in is not possible: its app gives a new token to an address that it opens.
+      if (liff.isInClient()) location.replace(appUrl)
+      else liff.login({ redirectUri: location.origin + location.pathname })
     },
     get leaveLine() {
-      return leaves
+      return liff.isInClient() ? (url: string) => liff.openWindow({ url, external: true }) : null
     },
   }
 }

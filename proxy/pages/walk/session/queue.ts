@@ -1,21 +1,53 @@
 /** The queue of check-ins and points: everything that is recorded is on this device first, and sent by itself. */
 import { signal } from '@preact/signals'
 import { createTrackQueue, type QueueState, type QueueStore, type TrackQueue } from '#shared/client/index.ts'
-import { openIndexedDbStore } from '#shared/client/queue/indexed-db-store.ts'
+import { openIndexedDbStore, OutdatedError } from '#shared/client/queue/indexed-db-store.ts'
+import { remember, remembered } from '../../frame/storage.ts'
 import { person } from './person.ts'
-import { client, noteError, refreshProfile, signInNeeded } from './service.ts'
+import { client, noteError, owner, refreshProfile, signInNeeded } from './service.ts'
+import { forgetSetAside, onSetAside, recordIn, setAside, takeBack, type TimedPoint } from './set-aside.ts'
+import { reloadWhenHidden } from './update.ts'
 
-/** Null until the store is open; `'failed'` where the browser refuses to keep anything. */
-export const queue = signal<TrackQueue | 'failed' | null>(null)
+/**
+ * Null until the store is open; `'failed'` where the browser refuses to keep anything; `'outdated'` where a newer
+ * release has changed the store, so that only a reload helps.
+ */
+export const queue = signal<TrackQueue | 'failed' | 'outdated' | null>(null)
 export const waiting = signal<QueueState | null>(null)
+/** Another tab with an older release keeps the store from being opened. */
+export const storeBlocked = signal(false)
 
 let store: QueueStore | null = null
+/** Whose points are to be forgotten when the store opens. */
+const TO_CLEAR = 'walk-to-clear'
 
 /** Forgets what waits, after an erasure. */
 export async function clearQueue(userId: string | null): Promise<void> {
+  await openedQueue()?.stop()
+  forgetSetAside()
+  if (userId === null) return
+  // A newer release has the store: it does it when it opens.
+  if (queue.value === 'outdated') remember(TO_CLEAR, userId)
+  else await store?.clear(userId)
+}
+
+function openedQueue(): TrackQueue | null {
   const open = queue.value
-  if (open !== null && open !== 'failed') await open.stop()
-  if (userId !== null) await store?.clear(userId)
+  return open === 'failed' || open === 'outdated' ? null : open
+}
+
+/** Keeps a point on this device. @returns false where the browser keeps nothing */
+export async function keepPoint(kind: 'checkin' | 'track', point: TimedPoint): Promise<boolean> {
+  const open = openedQueue()
+  if (open !== null) {
+    const kept = await recordIn(open, kind, point)
+    if (kept.ok) return true
+    // Nobody is signed in, or there is no such place.
+    if (kept.error.code !== 'storage') return false
+  }
+  const userId = person.value?.userId
+  // Where the store never opens, nothing would ever be sent.
+  return queue.value !== 'failed' && userId !== undefined && setAside({ kind, userId, point })
 }
 
 export type LastCheckIn = {
@@ -31,30 +63,62 @@ export const lastCheckIn = signal<LastCheckIn | null>(null)
 /** Opens the store and begins to send. */
 export async function openQueue(): Promise<void> {
   try {
-    store = await openIndexedDbStore('walk')
-    const opened = createTrackQueue({
-      client,
-      store,
-      onSent({ kind, durable, answer }) {
-        if (kind === 'checkin' && answer !== null && 'recorded_at' in answer) confirm(durable[0]?.t, answer)
-        signInNeeded.value = false
-        void refreshProfile()
-      },
+    const opening = await openIndexedDbStore('walk', {
+      onOutdated: () => void leaveStore(),
+      onBlocked: () => (storeBlocked.value = true),
     })
-    opened.subscribe((state) => {
-      // Before the first minute nobody walks: nothing waits, and nobody has to log in again.
-      if (person.value === null) return
-      waiting.value = state
-      const { why, message } = state
-      if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
-    })
-    queue.value = opened
-    opened.start()
+    if (queue.value === 'outdated') return
+    await clearForgotten((store = opening))
+    queue.value = startQueue(opening)
     // Asked for once somebody has something to lose.
     void navigator.storage?.persist?.()
-  } catch {
-    queue.value = 'failed'
+  } catch (error) {
+    queue.value = error instanceof OutdatedError ? 'outdated' : 'failed'
+  } finally {
+    storeBlocked.value = false
   }
+}
+
+async function clearForgotten(opened: QueueStore): Promise<void> {
+  const userId = remembered(TO_CLEAR)
+  if (userId === null) return
+  await opened.clear(userId)
+  remember(TO_CLEAR, null)
+}
+
+function startQueue(opened: QueueStore): TrackQueue {
+  const started = createTrackQueue({
+    client: { ...client, identity: owner },
+    store: opened,
+    onSent({ kind, durable, answer }) {
+      if (kind === 'checkin' && answer !== null && 'recorded_at' in answer) confirm(durable[0]?.t, answer)
+      signInNeeded.value = false
+      void refreshProfile()
+    },
+  })
+  started.subscribe((state) => {
+    // Before the first minute nobody walks: nothing waits, and nobody has to log in again.
+    if (person.value === null || queue.value !== started) return
+    waiting.value = state
+    const { why, message } = state
+    if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
+  })
+  started.start()
+  const back = () => {
+    if (person.value !== null && queue.value === started) void takeBack(started, person.value.userId)
+  }
+  onSetAside(back)
+  queueMicrotask(back)
+  return started
+}
+
+/** A newer release has taken over the store. What is recorded until the reload is set aside, and that release takes it. */
+async function leaveStore(): Promise<void> {
+  const open = openedQueue()
+  queue.value = 'outdated'
+  waiting.value = null
+  reloadWhenHidden()
+  await open?.stop()
 }
 
 function confirm(t: number | undefined, answer: { in_range: boolean; clock_corrected: boolean }): void {

@@ -1,7 +1,7 @@
 /** The service as this app uses it: a client with the pilgrim's identity, the queue of what waits, and the clock. */
 import { computed, signal } from '@preact/signals'
 import { createClient, type ClientError, type Data } from '#shared/client/index.ts'
-import { lineToken, lineUserId } from './line-login.ts'
+import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
 import { keep, kept } from './kept.ts'
 import { person } from './person.ts'
 
@@ -39,6 +39,13 @@ async function identity(): Promise<{ userId: string; idToken?: string } | undefi
   return idToken === null ? { userId } : { userId, idToken }
 }
 
+/** Who records, as far as the device knows: a point does not wait for LINE. */
+export async function owner(): Promise<{ userId: string } | undefined> {
+  const idToken = usesLine.value ? lineTokenNow() : null
+  const userId = (idToken === null ? null : lineUserId(idToken)) ?? person.value?.userId
+  return userId === undefined ? undefined : { userId }
+}
+
 export const client = createClient({ baseUrl: '', identity, timeoutMs: 20_000 })
 
 /** Notes an error that concerns the whole app. */
@@ -56,6 +63,17 @@ export async function refreshConfig(): Promise<void> {
   // The answer was written somewhere between both times.
   keep(clockAheadMs, Math.round((sentAt + Date.now()) / 2 - Date.parse(answer.data.as_of)))
   keep(config, answer.data)
+}
+
+/**
+ * Leaves for LINE's log-in, but not without a network: the pilgrim would stand before an empty page, and nothing would
+ * be recorded. @returns whether there is one
+ */
+export async function signInAgain(): Promise<boolean> {
+  await refreshConfig()
+  if (refreshError.value !== null) return false
+  await logInAgain(config.value?.liff_id ?? null)
+  return true
 }
 
 export async function refreshProfile(): Promise<void> {

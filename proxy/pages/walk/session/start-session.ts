@@ -18,8 +18,9 @@ async function refresh(): Promise<void> {
 
 export function startSession(): void {
   watchUpdates()
-  // The recorder needs the queue: nothing that it records may be lost.
-  void openQueue().then(watchRecording)
+  void openQueue()
+  // What is recorded before the queue is open is set aside.
+  watchRecording()
   void refresh().then(keepHearing)
   setInterval(() => void refresh(), EVERY_MS)
   addEventListener('online', () => void refresh())

@@ -3,6 +3,12 @@ import { signal } from '@preact/signals'
 
 export const updateReady = signal(false)
 
+/** Loads the app anew as soon as nobody looks. */
+export const reloadWhenHidden = (): void =>
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') location.reload()
+  })
+
 export function watchUpdates(): void {
   const worker = navigator.serviceWorker
   if (worker === undefined) return

@@ -1,10 +1,11 @@
 /** What concerns the whole app, above every view: the event's status, the clock, the log-in, a new version. */
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
+import { showToast } from '../../design/toast.tsx'
 import { keep } from '../session/kept.ts'
-import { leaveLine, logInAgain } from '../session/line-login.ts'
+import { leaveLine } from '../session/line-login.ts'
 import { person } from '../session/person.ts'
-import { clockAheadMs, clockIsWrong, config, signInNeeded } from '../session/service.ts'
+import { clockAheadMs, clockIsWrong, config, signInAgain, signInNeeded } from '../session/service.ts'
 import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
 import { Notice } from './view.tsx'
@@ -28,18 +29,7 @@ export function Status({ words }: { readonly words: WalkWords }) {
           )}
         </Notice>
       ) : null}
-      {signInNeeded.value ? (
-        <Notice
-          kind="danger"
-          action={
-            <Button kind="primary" onClick={() => void logInAgain(event?.liff_id ?? null)}>
-              {problems.signInButton}
-            </Button>
-          }
-        >
-          {problems.signIn}
-        </Notice>
-      ) : null}
+      <SignIn words={problems} />
       {clockIsWrong.value ? (
         <Notice kind="warning">
           {status.clock(Math.round(Math.abs(clockAheadMs.value) / 60_000), clockAheadMs.value > 0)}
@@ -56,6 +46,26 @@ export function Status({ words }: { readonly words: WalkWords }) {
         </Notice>
       )}
     </div>
+  )
+}
+
+/** The token of LINE has expired: nothing is sent until the pilgrim logs in again. */
+function SignIn({ words }: { readonly words: WalkWords['problems'] }) {
+  if (!signInNeeded.value) return null
+  const signIn = async () => {
+    if (!(await signInAgain())) showToast(words.offline, { forMs: 8_000, warning: true })
+  }
+  return (
+    <Notice
+      kind="danger"
+      action={
+        <Button kind="primary" onClick={() => void signIn()}>
+          {words.signInButton}
+        </Button>
+      }
+    >
+      {words.signIn}
+    </Notice>
   )
 }
 

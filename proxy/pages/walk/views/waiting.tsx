@@ -6,7 +6,7 @@ import { timeText } from '../format.ts'
 import { gpxOf } from '../own-data/waiting-gpx.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { sentenceOf } from '../problem.ts'
-import { queue, waiting } from '../session/queue.ts'
+import { queue, storeBlocked, waiting } from '../session/queue.ts'
 import { now } from '../session/service.ts'
 import { Notice } from './view.tsx'
 
@@ -16,7 +16,14 @@ const FEW = 5
 export function Waiting({ words }: { readonly words: WalkWords }) {
   const open = queue.value
   if (open === 'failed') return <Notice kind="danger">{words.problems.storage}</Notice>
+  if (open === 'outdated')
+    return (
+      <Notice kind="warning" action={<Button onClick={() => location.reload()}>{words.retry}</Button>}>
+        {words.problems.outdated}
+      </Notice>
+    )
   const state = waiting.value
+  if (open === null && storeBlocked.value) return <Notice kind="warning">{words.problems.blocked}</Notice>
   if (open === null || state === null) return null
   const { checkIns, points } = state.waiting
   const quiet = state.why === null && checkIns === 0 && points < FEW

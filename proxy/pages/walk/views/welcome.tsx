@@ -12,7 +12,7 @@ import { keep } from '../session/kept.ts'
 import { lineBridge, lineName, lineUserId } from '../session/line-login.ts'
 import { introduce } from '../session/introduce.ts'
 import { person } from '../session/person.ts'
-import { client, config, refreshConfig, usesLine } from '../session/service.ts'
+import { client, config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
 import { Notice, View } from './view.tsx'
 
 export interface WelcomeProps {
@@ -100,7 +100,7 @@ async function lookAtLine(liffId: string | null, ask: boolean): Promise<void> {
   const line = await lineBridge(liffId)
   lineFailed.value = line === null
   lineLogin.value = line?.token() ?? null
-  if (ask && lineLogin.value === null) line?.logIn()
+  if (ask && lineLogin.value === null) await signInAgain()
 }
 
 function LineLogin({ words, liffId }: { readonly words: WalkWords; readonly liffId: string | null }) {

@@ -38,7 +38,6 @@ const refuse = (error: string, error_description = error): Answer => ({
 export class LineLogin implements Disposable {
   /** By LINE's clock, which a test may set. */
   nowMs: () => number = Date.now
-  /** Whether the phone has a network. */
   online: () => boolean = () => true
   /** Where the LIFF app is: LINE comes back to no other address. */
   endpointUrl = ''
@@ -210,7 +209,6 @@ export class LineLogin implements Disposable {
       json: {
         access_token: this.#accessToken(),
         token_type: 'Bearer',
-        refresh_token: 'none',
         expires_in: 12 * HOUR_S,
         scope: 'openid profile',
         id_token: await this.token(),

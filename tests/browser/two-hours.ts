@@ -149,7 +149,8 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
       await page.locator('[data-resting]').waitFor()
     },
   }
-  for (const [i, [lat, lng, s]] of WALK.entries()) {
+  const goOn = async (i: number): Promise<void> => {
+    const [lat, lng, s] = WALK[i]!
     await happen[i]?.()
     if (isDead(i) !== offline) await context.setOffline((offline = isDead(i)))
     await walker.onPosition?.(i, page)
@@ -172,14 +173,26 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
       nowMs++
     }
   }
+  for (const i of WALK.keys())
+    await goOn(i).catch(async (cause: Error) => {
+      const seen = await page.evaluate(() => `${location.href} ${document.body.innerText}`)
+      throw new Error(`position ${i}: ${cause.message}; seen: ${seen}`, { cause })
+    })
+  let said = ''
   await until(
     async () => {
       await context.clock.runFor(5_000)
       nowMs += 5_000
-      return (await waitingOf(page)) === 0 && (await profileOf(app.stack, userId)).checkins === CHECK_INS.size
+      const waits = await waitingOf(page)
+      const { checkins } = await profileOf(app.stack, userId)
+      if (waits === 0 && checkins === CHECK_INS.size) return true
+      said = `${checkins} check-ins are counted; ${await page.locator('.status').textContent()} ${await page.locator('[data-waiting]').allTextContents()}`
+      return false
     },
     { timeoutMs: 30_000, everyMs: 50, what: 'everything to be sent' },
-  )
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}; ${said}`, { cause: error })
+  })
   await page.getByRole('button', { name: 'Stop recording' }).click()
   await context.clock.runFor(15_000)
   return { fixes, userId }

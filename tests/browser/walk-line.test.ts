@@ -149,8 +149,8 @@ describeOnServers('with identity by LINE', () => {
 
   test(
     'two hours end with exactly the km of a plain replay, and with every check-in once',
-    () =>
-      walkTwoHours(app, {
+    async () => {
+      await walkTwoHours(app, {
         settings: SETTINGS,
         async prepare(context, { nowMs, offline }) {
           line.nowMs = nowMs
@@ -173,10 +173,10 @@ describeOnServers('with identity by LINE', () => {
         proof: async (userId) => ({
           Authorization: `Bearer ${await line.translate(await line.token(0, userId))}`,
         }),
-      }).then(() => {
-        expect(line.logIns).toBe(2)
-        expect(line.violations).toEqual([])
-      }),
+      })
+      expect(line.logIns).toBe(2)
+      expect(line.violations).toEqual([])
+    },
     TWO_HOURS_MS,
   )
 })

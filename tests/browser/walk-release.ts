@@ -1,6 +1,8 @@
 /** A new release of the pages while people have them open: other scripts under other names, and another service worker. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { QueuedPoint, QueueStore } from '#shared/client/index.ts'
+import type { BrowserContext, Page } from 'playwright-core'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
 import { type Environment, readConfig } from '#shared/config/config.ts'
@@ -25,16 +27,60 @@ function folderOf(name: string): string {
 /** Writes the next release over the one that is served. */
 export async function releaseAgain(settings: Environment): Promise<void> {
   const site = new Map(await buildPages(readConfig(settings)))
-  const html = textOf(site.get('/walk/index.html'))
-  const script = /<script type="module" src="([^"]+)"/.exec(html)![1]!
-  const next = script.replace('.js', 'next.js')
-  site.set(next, utf8(`${textOf(site.get(script))}\n//next`))
-  site.delete(script)
-  site.set('/walk/index.html', utf8(html.replaceAll(script, next)))
+  // Scripts import each other by their names, so all of them get new ones.
+  const scripts = [...site.keys()].filter((path) => /^\/assets\/walk-.*\.js$/.test(path))
+  const named = (text: string): string =>
+    scripts.reduce((renamed, path) => renamed.replaceAll(path, path.replace('.js', 'next.js')), text)
+  for (const path of scripts) {
+    site.set(named(path), utf8(`${named(textOf(site.get(path)))}\n//next`))
+    site.delete(path)
+  }
+  site.set('/walk/index.html', utf8(named(textOf(site.get('/walk/index.html')))))
   // The name of its cache changes with the names of its files.
-  const worker = textOf(site.get('/walk/sw.js'))
-    .replaceAll(script, next)
-    .replaceAll('"/walk/ ', '"/walk/ next-')
+  const worker = named(textOf(site.get('/walk/sw.js'))).replaceAll('"/walk/ ', '"/walk/ next-')
   site.set('/walk/sw.js', utf8(worker))
   writeSite(site, folderOf(settings.EVENT_NAME!))
+}
+
+const QUEUE = join(import.meta.dir, '../../shared/client/queue')
+/** The script of the next release's store: its schema has one step more. */
+async function nextRelease(): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: ['/newer.ts'],
+    files: {
+      '/newer.ts': `
+      import { openIndexedDbStore } from '${QUEUE}/indexed-db-store.ts'
+      import { SCHEMA_STEPS } from '${QUEUE}/indexed-db-versions.ts'
+      import { deleteDB } from '${join(import.meta.dir, '../../node_modules/idb/build/index.js')}'
+      const addNotes = (db) => void db.createObjectStore('notes')
+      globalThis.store = await openIndexedDbStore('walk', { steps: [...SCHEMA_STEPS, addNotes] })
+      globalThis.toOldRelease = async (points) => {
+        await store.close()
+        await deleteDB('walk')
+        const older = await openIndexedDbStore('walk')
+        await older.add(points)
+        await older.close()
+      }`,
+    },
+    target: 'browser',
+  })
+  return outputs[0]!.text()
+}
+
+/** What it has in its page. */
+export interface NextRelease {
+  readonly store: QueueStore
+  readonly toOldRelease: (points: readonly QueuedPoint[]) => Promise<void>
+}
+
+/** Opens a page of the same origin that has the next release's store. */
+export async function openNextRelease(context: BrowserContext, address: string): Promise<Page> {
+  const script = await nextRelease()
+  const page = await context.newPage()
+  await page.route('**/newer', (route) =>
+    route.fulfill({ contentType: 'text/html', body: `<script type="module">${script}</script>` }),
+  )
+  await page.goto(new URL('/newer', address).href)
+  await page.waitForFunction(() => 'store' in globalThis)
+  return page
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type BrowserContext, chromium, type Page, type Route } from 'playwright-core'
 import { createClient, type Fetch, type StreamEvent } from '#shared/client/index.ts'
 import { commandPath } from '#tests/helpers/programs.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
@@ -200,21 +200,24 @@ async function walkInTwoTabs(context: BrowserContext, url: string, userId: strin
   await record(second, 5, 6)
 
   // A request hangs in the tab that sends. The tab is closed; the other one takes over.
-  await context.unroute('**/api/**')
   let inFlight = 0
   let mostAtOnce = 0
+  const hanging = Promise.withResolvers<Route>()
   let hangs = true
+  // It comes before the one that refuses. Without any route, a retry could send everything.
   await context.route('**/api/**', async (route) => {
     mostAtOnce = Math.max(mostAtOnce, ++inFlight)
-    if (hangs) return
-    await route.continue()
+    if (hangs) return hanging.resolve(route)
+    const response = await route.fetch()
+    // Counted before the tab gets the answer, because it sends the next request at once.
+    inFlight--
+    await route.fulfill({ response })
   })
-  context.on('requestfinished', () => inFlight--)
-  context.on('requestfailed', () => inFlight--)
-  const sends = context.waitForEvent('request', (request) => request.url().includes('/api/'))
   await first.evaluate(() => globalThis.dispatchEvent(new Event('online')))
-  const sender = (await sends).frame().page()
+  const sender = (await hanging.promise).request().frame().page()
   hangs = false
+  // The tab's request ends with it. Only then may the other one send.
+  inFlight--
   const other = sender === first ? second : first
   await sender.close()
   await record(other, 7)

@@ -22,6 +22,12 @@ test('bots may read the pages and the links that are passed on, and no answer of
   )
 })
 
+test('LINE’s SDK is kept for a dead zone only where pilgrims log in with LINE', () => {
+  const worker = new TextDecoder().decode(site.get('/walk/sw.js'))
+  expect(worker).toContain('/assets/walk-')
+  expect(worker).not.toContain('line-sdk')
+})
+
 test('production leaves the design page out', async () => {
   const settings = { ...readConfig({}), env: 'production' as const }
   expect([...(await buildPages(settings)).keys()]).not.toContain('/design/index.html')

@@ -57,6 +57,9 @@ worker.addEventListener('activate', (event) =>
   ),
 )
 
+// A page that was being loaded while the worker began belongs to none, and asks for it.
+worker.addEventListener('message', () => void worker.clients.claim())
+
 const kept = async (request: Request | string): Promise<Response> =>
   (await caches.match(request, { cacheName: CACHE })) ?? Response.error()
 

@@ -36,5 +36,9 @@ export async function startPage<W extends { readonly page: PageWords }>(
 /** Registers `sw.js` of the page's own folder when the page has nothing else to do. */
 export function worksOffline(): void {
   if (!('serviceWorker' in navigator)) return
-  addEventListener('load', () => void navigator.serviceWorker.register('sw.js').catch(() => undefined))
+  const { serviceWorker } = navigator
+  addEventListener('load', () => void serviceWorker.register('sw.js').catch(() => undefined))
+  void serviceWorker.ready.then(({ active }) => {
+    if (serviceWorker.controller === null) active?.postMessage('claim')
+  })
 }

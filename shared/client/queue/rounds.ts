@@ -140,7 +140,9 @@ export class Rounds {
 
   async #failed(userId: string, kind: Kind, { error, points }: Unsent, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
-    const { store, clock } = this.#parts
+    const { store, clock, show } = this.#parts
+    // Before why it failed is shown: an app offers to try again as soon as that is read.
+    show({ sending: false })
     const half = Math.max(1, Math.floor(points.length / 2))
     const reason = error.status === 413 ? 'too-large' : error.code
     switch (judgeFailure(error, points.length)) {

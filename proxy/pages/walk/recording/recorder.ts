@@ -5,7 +5,7 @@
 import { effect, signal } from '@preact/signals'
 import { keep, kept } from '../session/kept.ts'
 import { keepPoint } from '../session/queue.ts'
-import { now } from '../session/service.ts'
+import { config, now } from '../session/service.ts'
 import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pause-log.ts'
 import { EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
@@ -61,21 +61,27 @@ async function watch(signal: AbortSignal): Promise<void> {
       if (typeof found === 'string') fail(found)
       else takeInOrder(found)
       await taking
-    } else await watchUntilRest(signal)
+      if (found === 'permission') await permissionMayHaveChanged(signal)
+    } else if ((await watchUntilRest(signal)) === 'permission') await permissionMayHaveChanged(signal)
   }
 }
 
-const watchUntilRest = (signal: AbortSignal): Promise<void> =>
+const watchUntilRest = (signal: AbortSignal): Promise<'rest' | 'permission'> =>
   new Promise((resolve) => {
-    const end = () => {
+    const leave = (why: 'rest' | 'permission') => {
       navigator.geolocation.clearWatch(id)
       signal.removeEventListener('abort', end)
       stop()
-      resolve()
+      resolve(why)
     }
+    const end = () => leave('rest')
     const id = navigator.geolocation.watchPosition(
       (position) => takeInOrder(fixOf(position, now())),
-      (error) => fail(faultOf(error)),
+      (error) => {
+        fail(faultOf(error))
+        // The browser has ended the watch, also for later.
+        if (faultOf(error) === 'permission') queueMicrotask(() => leave('permission'))
+      },
       OPTIONS,
     )
     signal.addEventListener('abort', end)
@@ -86,6 +92,29 @@ const watchUntilRest = (signal: AbortSignal): Promise<void> =>
       first = false
     })
   })
+
+/** Resolves when the permission has changed, or when the pilgrim comes back to the app, perhaps from the settings. */
+async function permissionMayHaveChanged(signal: AbortSignal): Promise<void> {
+  const status = await navigator.permissions?.query({ name: 'geolocation' }).catch(() => null)
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => {
+    const over = new AbortController()
+    const done = () => {
+      over.abort()
+      resolve()
+    }
+    const options = { signal: over.signal }
+    status?.addEventListener('change', done, options)
+    // It has changed meanwhile, or the phone forbids it although the browser does not.
+    if (status?.state === 'granted') setTimeout(done, REST_MS)
+    signal.addEventListener('abort', done, options)
+    document.addEventListener(
+      'visibilitychange',
+      () => document.visibilityState === 'visible' && done(),
+      options,
+    )
+  })
+}
 
 /** Waits at rest. It ends early when a last position of the watch says that the pilgrim walks again. */
 const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
@@ -145,7 +174,8 @@ export function watchRecording(): void {
       keep(pauses, hindered(pauses.value, 'hidden'))
   })
   effect(() => {
-    if (recording.value) begin()
+    // After the event nothing is counted, and the screen may go dark.
+    if (recording.value && config.value?.status !== 'ended') begin()
     else {
       running?.abort()
       running = null

@@ -1,6 +1,12 @@
 /** The queue of check-ins and points: everything that is recorded is on this device first, and sent by itself. */
 import { signal } from '@preact/signals'
-import { createTrackQueue, type QueueState, type QueueStore, type TrackQueue } from '#shared/client/index.ts'
+import {
+  createTrackQueue,
+  type Kind,
+  type QueueState,
+  type QueueStore,
+  type TrackQueue,
+} from '#shared/client/index.ts'
 import { openIndexedDbStore, OutdatedError } from '#shared/client/queue/indexed-db-store.ts'
 import { remember, remembered } from '../../frame/storage.ts'
 import { person } from './person.ts'
@@ -36,8 +42,12 @@ function openedQueue(): TrackQueue | null {
   return open === 'failed' || open === 'outdated' ? null : open
 }
 
+let persistent: Promise<boolean> | undefined
+
 /** Keeps a point on this device. @returns false where the browser keeps nothing */
-export async function keepPoint(kind: 'checkin' | 'track', point: TimedPoint): Promise<boolean> {
+export async function keepPoint(kind: Kind, point: TimedPoint): Promise<boolean> {
+  // Asked for once somebody has something to lose: some browsers ask the pilgrim.
+  persistent ??= navigator.storage?.persist?.()
   const open = openedQueue()
   if (open !== null) {
     const kept = await recordIn(open, kind, point)
@@ -70,8 +80,6 @@ export async function openQueue(): Promise<void> {
     if (queue.value === 'outdated') return
     await clearForgotten((store = opening))
     queue.value = startQueue(opening)
-    // Asked for once somebody has something to lose.
-    void navigator.storage?.persist?.()
   } catch (error) {
     queue.value = error instanceof OutdatedError ? 'outdated' : 'failed'
   } finally {

@@ -3,9 +3,8 @@
  * it. Until it can, they are in the browser's other storage. Each has an entry of its own, so that no tab overwrites
  * what another one wrote.
  */
-import type { Kept, RecordedPoint, TrackQueue } from '#shared/client/index.ts'
+import type { Kept, Kind, RecordedPoint, TrackQueue } from '#shared/client/index.ts'
 
-type Kind = 'checkin' | 'track'
 /** A point with its own time, which identifies it. */
 export type TimedPoint = RecordedPoint & { readonly timestamp: number }
 interface SetAside {

@@ -94,13 +94,18 @@ function Form(props: {
 /** Token of who is logged in with LINE; `'looking'` while the SDK starts, null when nobody is or it can not start. */
 const lineLogin = signal<string | null>('looking')
 const lineFailed = signal(false)
+/** The button was pressed. It may be pressed while the SDK still starts. */
+const lineAsked = signal(false)
 
 async function lookAtLine(liffId: string | null, ask: boolean): Promise<void> {
+  if (ask) lineAsked.value = true
   lineLogin.value = 'looking'
   const line = await lineBridge(liffId)
   lineFailed.value = line === null
   lineLogin.value = line?.token() ?? null
-  if (ask && lineLogin.value === null) await signInAgain()
+  if (!ask) return
+  if (lineLogin.value === null && !(await signInAgain())) lineFailed.value = true
+  lineAsked.value = false
 }
 
 function LineLogin({ words, liffId }: { readonly words: WalkWords; readonly liffId: string | null }) {
@@ -109,11 +114,7 @@ function LineLogin({ words, liffId }: { readonly words: WalkWords; readonly liff
     <div class="stack">
       <p>{words.welcome.lineWhy}</p>
       {lineFailed.value ? <Notice kind="warning">{words.welcome.firstNetwork}</Notice> : null}
-      <Button
-        kind="primary"
-        busy={lineLogin.value === 'looking'}
-        onClick={() => void lookAtLine(liffId, true)}
-      >
+      <Button kind="primary" busy={lineAsked.value} onClick={() => void lookAtLine(liffId, true)}>
         {words.welcome.lineLogin}
       </Button>
     </div>

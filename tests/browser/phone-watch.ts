@@ -1,0 +1,111 @@
+/** What a page asks the phone for: positions, the screen, storage. */
+import { expect } from 'bun:test'
+import type { BrowserContext, Page } from 'playwright-core'
+import { until } from '#tests/helpers/wait.ts'
+import { firstMinute, PLACE, type Phone, type walkApp } from './walk-harness.ts'
+
+/** What the page has asked the phone for. */
+export interface Asked {
+  /** Times of requests for a position, by the page's clock. */
+  readonly positions: number[]
+  readonly locks: { released: boolean }[]
+  persist: number
+}
+
+/** Notes what the page asks the phone for, and passes it on. */
+const watchPhone = (context: BrowserContext): Promise<unknown> =>
+  context.addInitScript(() => {
+    const asked: Asked = { positions: [], locks: [], persist: 0 }
+    const { geolocation, wakeLock, storage } = navigator
+    const noting =
+      <Given extends unknown[], Result>(note: () => void, real: (...given: Given) => Result) =>
+      (...given: Given): Result => {
+        note()
+        return real(...given)
+      }
+    const notePosition = () => void asked.positions.push(Date.now())
+    geolocation.watchPosition = noting(notePosition, geolocation.watchPosition.bind(geolocation))
+    geolocation.getCurrentPosition = noting(notePosition, geolocation.getCurrentPosition.bind(geolocation))
+    storage.persist = noting(() => void asked.persist++, storage.persist.bind(storage))
+    const request = wakeLock.request.bind(wakeLock)
+    wakeLock.request = async (type) => {
+      const lock = await request(type)
+      asked.locks.push(lock)
+      return lock
+    }
+    Object.assign(globalThis, { asked })
+  })
+
+export const askedOf = (page: Page) =>
+  page.evaluate(() => {
+    const { positions, locks, persist } = (globalThis as unknown as { asked: Asked }).asked
+    return { positions, persist, awake: locks.filter(({ released }) => !released).length }
+  })
+
+/** The screen goes dark, or another app comes to the front; headless Chromium knows neither. */
+export const look = (page: Page, visibilityState: 'hidden' | 'visible'): Promise<void> =>
+  page.evaluate(async (state) => {
+    Object.defineProperty(document, 'visibilityState', { get: () => state, configurable: true })
+    // The browser takes the lock back when nobody looks.
+    const { locks } = (globalThis as unknown as { asked: { locks: WakeLockSentinel[] } }).asked
+    if (state === 'hidden') await Promise.all(locks.map((lock) => lock.release()))
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, visibilityState)
+
+/** Time of the last position that the app took. */
+const lastMs = (page: Page): Promise<number> =>
+  page.evaluate(
+    () => (JSON.parse(localStorage.getItem('event-walk-pauses') ?? '{}') as { lastMs?: number }).lastMs ?? 0,
+  )
+
+/** Simulated time begins so long ago. */
+const AGO_MS = 3 * 3_600_000
+
+/** A place so many metres to the north. */
+export const north = (metres: number) => ({ ...PLACE, latitude: PLACE.latitude + metres / 111_195 })
+
+export interface Recorder extends Phone {
+  /** Lets time pass. */
+  readonly move: (ms: number) => Promise<void>
+  /** The phone is so many metres to the north, and the app takes that position. */
+  readonly arrive: (metres: number) => Promise<void>
+}
+/** A pilgrim who records, on a clock that the test moves. */
+export async function newRecorder(app: ReturnType<typeof walkApp>): Promise<Recorder> {
+  const phone = await app.newPhone(
+    { permissions: ['geolocation', 'screen-wake-lock'] },
+    async (context) => void (await watchPhone(context)),
+  )
+  const { page, context } = phone
+  let pausedMs: number | null = null
+  // The service's clock is the simulated one, too.
+  await context.route('**/api/event/config', async (route) => {
+    const answer = await app.stack.fetch('/api/event/config')
+    const { data } = (await answer.json()) as { data: object }
+    const as_of = new Date(pausedMs ?? Date.now() - AGO_MS).toISOString()
+    await route.fulfill({ json: { ok: true, data: { ...data, as_of } } })
+  })
+  await context.clock.install({ time: Date.now() - AGO_MS })
+  await page.goto(app.address('?lang=en'))
+  await firstMinute(page, 'Old Chen')
+  expect((await askedOf(page)).persist).toBe(0)
+  await page.getByRole('button', { name: 'Start recording' }).click()
+  await page.getByText('Your way is being recorded.').waitFor()
+  await context.clock.pauseAt((pausedMs = (await page.evaluate(() => Date.now())) + 5_000))
+  return {
+    ...phone,
+    move(ms) {
+      pausedMs! += ms
+      return context.clock.runFor(ms)
+    },
+    async arrive(metres) {
+      const before = await lastMs(page)
+      await context.setGeolocation(north(metres))
+      await until(async () => (await lastMs(page)) > before, {
+        timeoutMs: 10_000,
+        everyMs: 5,
+        what: `the position at ${metres} m`,
+      })
+    },
+  }
+}

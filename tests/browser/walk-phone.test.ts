@@ -1,0 +1,218 @@
+/** What the app asks of the phone, hour after hour: positions, the screen, storage; and what it keeps when one fails. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { profileOf } from '#tests/helpers/pilgrim.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { admin } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { photograph, seriousFaults } from './browser.ts'
+import { askedOf, look, newRecorder, north } from './phone-watch.ts'
+import { checkInButton, walkApp } from './walk-harness.ts'
+import { type NextRelease, openNextRelease } from './walk-release.ts'
+
+const TEST_MS = 60_000
+const MINUTE = 60_000
+
+describeOnServers('the phone', () => {
+  const app = walkApp({ EVENT_LIMIT_CHECKIN: '1000' })
+
+  const recorder = () => newRecorder(app)
+
+  test(
+    'at rest it is asked for a position once in 30 s, until the pilgrim walks on',
+    async () => {
+      await using phone = await recorder()
+      const { page, context, move, arrive } = phone
+      const asked = async () => (await askedOf(page)).positions
+      expect(await asked()).toHaveLength(1)
+      for (const metres of [1, 2]) {
+        await move(MINUTE)
+        await arrive(metres)
+      }
+      await page.locator('[data-resting=true]').waitFor()
+      for (let i = 2; i <= 21; i++) {
+        await move(30_000)
+        const last = await page.evaluate(() => Date.now())
+        await until(async () => (await lastMs(page)) === last, {
+          timeoutMs: 10_000,
+          everyMs: 5,
+          what: `position ${i} at rest`,
+        })
+      }
+      const times = (await asked()).slice(1)
+      expect(times).toHaveLength(20)
+      expect(new Set(times.slice(1).map((t, i) => t - times[i]!))).toEqual(new Set([30_000]))
+      await context.setGeolocation(north(300))
+      await move(30_000)
+      await page.locator('[data-resting=false]').waitFor()
+    },
+    TEST_MS,
+  )
+
+  test(
+    'the screen stays awake while it records, also after another app; dark, it is black and leaves by two touches',
+    async () => {
+      await using phone = await recorder()
+      const { page } = phone
+      const awake = async () => (await askedOf(page)).awake
+      const becomes = (number: number) =>
+        until(async () => (await awake()) === number, { timeoutMs: 5_000, what: `${number} locks` })
+      await becomes(1)
+      expect((await askedOf(page)).persist).toBe(1)
+      await look(page, 'hidden')
+      expect(await awake()).toBe(0)
+      await look(page, 'visible')
+      await becomes(1)
+
+      await page.getByRole('button', { name: 'Dark screen, saves battery' }).click()
+      const dark = page.locator('dialog.dark-screen')
+      await dark.waitFor()
+      // axe-core needs time that passes.
+      await phone.context.clock.resume()
+      expect(await dark.evaluate((one) => getComputedStyle(one).backgroundColor)).toBe('rgb(0, 0, 0)')
+      expect(await seriousFaults(page)).toEqual([])
+      await photograph(page, 'walk-dark-screen')
+      const leave = dark.getByRole('button', { name: 'Touch twice to come back' })
+      await leave.click()
+      expect(await dark.isVisible()).toBe(true)
+      await leave.dblclick()
+      await dark.waitFor({ state: 'hidden' })
+      await page.getByRole('button', { name: 'Dark screen, saves battery' }).click()
+      await page.keyboard.press('Escape')
+      await dark.waitFor({ state: 'hidden' })
+      expect(await awake()).toBe(1)
+      await page.getByRole('button', { name: 'Stop recording' }).click()
+      await becomes(0)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'the pause log says when nothing was recorded, for how long and why, and recording goes on by itself',
+    async () => {
+      await using phone = await recorder()
+      const { page, context, move, arrive } = phone
+      await move(31_000)
+      await arrive(40)
+      await look(page, 'hidden')
+      await move(10 * MINUTE)
+      await look(page, 'visible')
+      await arrive(400)
+      await move(31_000)
+      await arrive(440)
+      await context.setGeolocation(null)
+      await move(4 * MINUTE)
+      await page.getByText('No position for 4 min.').waitFor()
+      await arrive(700)
+      await move(31_000)
+      await arrive(740)
+      await context.clearPermissions()
+      await page.getByText('The phone does not allow the position.').waitFor()
+      await move(6 * MINUTE)
+      await context.grantPermissions(['geolocation'])
+      // Back from the phone's settings.
+      await look(page, 'hidden')
+      await look(page, 'visible')
+      await arrive(1_000)
+      expect(await page.getByText('The phone does not allow the position.').count()).toBe(0)
+      await page.getByRole('button', { name: 'Gaps in the recording' }).click()
+      const entries = page.locator('.rows li')
+      await entries.first().waitFor()
+      const texts = await entries.allTextContents()
+      expect(texts.map((text) => text.replace(/^.*, (\d+) min/s, '$1 min: '))).toEqual([
+        '6 min: the phone did not allow the position',
+        '4 min: no satellite signal',
+        '10 min: the screen was off, or another app was open',
+      ])
+      await photograph(page, 'walk-pause-log')
+    },
+    TEST_MS,
+  )
+
+  test(
+    'what waits can be taken away as GPX',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page, context } = phone
+      await context.setOffline(true)
+      await checkInButton(page).click()
+      await page.locator('[data-state=kept]').waitFor()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Save as a file (GPX)' }).click(),
+      ])
+      expect(download.suggestedFilename()).toBe('walk.gpx')
+      expect(readFileSync(await download.path(), 'utf8')).toMatch(
+        /<wpt lat="24.15" lon="120.67"><time>\d{4}-\d\d-\d\dT[\d:.]+Z<\/time><\/wpt>/,
+      )
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a newer release in another window takes over: what the older one records meanwhile is kept, too',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page, context, userId } = phone
+      await context.setOffline(true)
+      await checkInButton(page).click()
+      await page.locator('[data-state=kept]').waitFor()
+      // The next release as this origin will have it: one step more.
+      const newer = await openNextRelease(context, app.address())
+      const held = (): Promise<number> =>
+        newer.evaluate(
+          async (id) => (await (globalThis as unknown as NextRelease).store.counts(id)).checkin,
+          userId,
+        )
+      expect(await held()).toBe(1)
+      const newerInUse = page.getByText('A newer version of this app is in use on this phone.')
+      await newerInUse.waitFor()
+      await photograph(page, 'walk-outdated', true)
+      const aside = (number: number) =>
+        page.waitForFunction(
+          (wanted) => Object.keys(localStorage).filter((key) => key.includes('aside')).length === wanted,
+          number,
+        )
+      await checkInButton(page).click()
+      await aside(1)
+      // A release that is taken back finds a newer database: it says so, and keeps on keeping.
+      await context.setOffline(false)
+      await page.reload()
+      await newerInUse.waitFor()
+      await checkInButton(page).click()
+      await aside(2)
+      expect(await held()).toBe(1)
+      // The database of this release again: everything is sent, each once.
+      await newer.evaluate(async (id) => {
+        const { store, toOldRelease } = globalThis as unknown as NextRelease
+        await toOldRelease(await store.oldest(id, 'checkin', 9))
+      }, userId)
+      await page.reload()
+      const counted = async () => (await profileOf(app.stack, userId)).checkins === 3
+      await until(counted, { timeoutMs: 15_000, what: 'three check-ins' })
+      await aside(0)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'after the event nothing is recorded, and the phone may sleep',
+    async () => {
+      await using phone = await recorder()
+      const { page, move } = phone
+      const end = await app.stack.fetch('/api/event/admin/end-activity', {
+        method: 'POST',
+        headers: admin('owner'),
+      })
+      expect(end.status).toBe(200)
+      await move(MINUTE)
+      await page.getByText('The event has ended. Thank you for walking.').first().waitFor()
+      expect(await checkInButton(page).isDisabled()).toBe(true)
+      await until(async () => (await askedOf(page)).awake === 0, { timeoutMs: 5_000, what: 'no lock' })
+      const { positions } = await askedOf(page)
+      await move(10 * MINUTE)
+      expect((await askedOf(page)).positions).toEqual(positions)
+    },
+    TEST_MS,
+  )
+})

@@ -6,7 +6,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { askedOf, look, newRecorder, north } from './phone-watch.ts'
+import { askedOf, lastMs, look, newRecorder, north } from './phone-watch.ts'
 import { checkInButton, walkApp } from './walk-harness.ts'
 import { type NextRelease, openNextRelease } from './walk-release.ts'
 
@@ -113,8 +113,7 @@ describeOnServers('the phone', () => {
       // Back from the phone's settings.
       await look(page, 'hidden')
       await look(page, 'visible')
-      await arrive(1_000)
-      expect(await page.getByText('The phone does not allow the position.').count()).toBe(0)
+      await page.getByText('The phone does not allow the position.').waitFor({ state: 'hidden' })
       await page.getByRole('button', { name: 'Gaps in the recording' }).click()
       const entries = page.locator('.rows li')
       await entries.first().waitFor()

@@ -38,7 +38,11 @@ export function worksOffline(): void {
   if (!('serviceWorker' in navigator)) return
   const { serviceWorker } = navigator
   addEventListener('load', () => void serviceWorker.register('sw.js').catch(() => undefined))
-  void serviceWorker.ready.then(({ active }) => {
-    if (serviceWorker.controller === null) active?.postMessage('claim')
-  })
+  void claimed(serviceWorker)
+}
+
+/** A page that was being loaded while its first worker began belongs to none. */
+async function claimed(container: ServiceWorkerContainer): Promise<void> {
+  const { active } = await container.ready
+  if (container.controller === null) active?.postMessage('claim')
 }

@@ -1,5 +1,5 @@
 /** The queue of check-ins and points: everything that is recorded is on this device first, and sent by itself. */
-import { signal } from '@preact/signals'
+import { batch, signal } from '@preact/signals'
 import {
   createTrackQueue,
   type Kind,
@@ -10,7 +10,7 @@ import {
 import { openIndexedDbStore, OutdatedError } from '#shared/client/queue/indexed-db-store.ts'
 import { remember, remembered } from '../../frame/storage.ts'
 import { person } from './person.ts'
-import { client, noteError, owner, refreshProfile, signInNeeded } from './service.ts'
+import { client, noteError, owner, profile, refreshProfile, signInNeeded } from './service.ts'
 import { forgetSetAside, onSetAside, recordIn, setAside, takeBack, type TimedPoint } from './set-aside.ts'
 import { reloadWhenHidden } from './update.ts'
 
@@ -129,13 +129,17 @@ async function leaveStore(): Promise<void> {
   await open?.stop()
 }
 
-function confirm(t: number | undefined, answer: { in_range: boolean; clock_corrected: boolean }): void {
-  const last = lastCheckIn.value
-  if (last === null || last.t !== t) return
-  lastCheckIn.value = {
-    ...last,
-    state: 'counted',
-    inRange: answer.in_range,
-    clockCorrected: answer.clock_corrected,
-  }
+/** Shows that the service has a check-in. The figure stays as it is: what no longer waits is counted now. */
+function confirm(t: number | undefined, answer: Data<'checkIn'>): void {
+  const { in_range: inRange, clock_corrected: clockCorrected, duplicate } = answer
+  const [shown, known, last] = [waiting.value, profile.value, lastCheckIn.value]
+  batch(() => {
+    if (shown !== null) {
+      const checkIns = Math.max(0, shown.waiting.checkIns - 1)
+      waiting.value = { ...shown, waiting: { ...shown.waiting, checkIns } }
+    }
+    if (known !== null && inRange && !duplicate) profile.value = { ...known, checkins: known.checkins + 1 }
+    if (last?.t === t && last !== null)
+      lastCheckIn.value = { ...last, state: 'counted', inRange, clockCorrected }
+  })
 }

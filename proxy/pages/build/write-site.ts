@@ -21,8 +21,10 @@ const LIST = '.files.json'
 
 function writeFile(file: string, bytes: Uint8Array | string): void {
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(`${file}.new`, bytes)
-  renameSync(`${file}.new`, file)
+  // A name of its own: two builds may write into one folder.
+  const written = `${file}.${crypto.randomUUID()}.new`
+  writeFileSync(written, bytes)
+  renameSync(written, file)
 }
 
 /** Copies a file whose name says its content. */

@@ -2,6 +2,7 @@
 import { batch, signal } from '@preact/signals'
 import {
   createTrackQueue,
+  type Data,
   type Kind,
   type QueueState,
   type QueueStore,

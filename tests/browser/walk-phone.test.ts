@@ -30,18 +30,17 @@ describeOnServers('the phone', () => {
         await arrive(metres)
       }
       await page.locator('[data-resting=true]').waitFor()
-      for (let i = 2; i <= 21; i++) {
-        await move(30_000)
-        const last = await page.evaluate(() => Date.now())
-        await until(async () => (await lastMs(page)) === last, {
-          timeoutMs: 10_000,
-          everyMs: 5,
-          what: `position ${i} at rest`,
-        })
+      // Twenty minutes in small steps, so that the phone can answer in between.
+      for (let i = 0; i < 120; i++) {
+        await move(10_000)
+        await lastMs(page)
       }
       const times = (await asked()).slice(1)
-      expect(times).toHaveLength(20)
-      expect(new Set(times.slice(1).map((t, i) => t - times[i]!))).toEqual(new Set([30_000]))
+      const gaps = times.slice(1).map((t, i) => t - times[i]!)
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30_000)
+      // Nor is it forgotten.
+      expect(times.length).toBeGreaterThan(20)
+      expect(times.length).toBeLessThanOrEqual(41)
       await context.setGeolocation(north(300))
       await move(30_000)
       await page.locator('[data-resting=false]').waitFor()
@@ -78,6 +77,7 @@ describeOnServers('the phone', () => {
       await leave.dblclick()
       await dark.waitFor({ state: 'hidden' })
       await page.getByRole('button', { name: 'Dark screen, saves battery' }).click()
+      await dark.waitFor()
       await page.keyboard.press('Escape')
       await dark.waitFor({ state: 'hidden' })
       expect(await awake()).toBe(1)

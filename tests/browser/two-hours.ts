@@ -186,7 +186,7 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
       const waits = await waitingOf(page)
       const { checkins } = await profileOf(app.stack, userId)
       if (waits === 0 && checkins === CHECK_INS.size) return true
-      said = `${checkins} check-ins are counted; ${await page.locator('.status').textContent()} ${await page.locator('[data-waiting]').allTextContents()}`
+      said = `${checkins} check-ins are counted; ${await page.locator('.status').textContent()} ${(await page.locator('[data-waiting]').allTextContents()).join()}`
       return false
     },
     { timeoutMs: 30_000, everyMs: 50, what: 'everything to be sent' },

@@ -2,12 +2,13 @@
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
+import { totalCheckIns } from '../checkin/total.ts'
 import { timeText } from '../format.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
 import { codeIsSafe, person } from '../session/person.ts'
-import { lastCheckIn, waiting } from '../session/queue.ts'
-import { config, profile, usesLine } from '../session/service.ts'
+import { lastCheckIn } from '../session/queue.ts'
+import { config, usesLine } from '../session/service.ts'
 import { Notice, View } from './view.tsx'
 import { Record } from './record.tsx'
 import { Waiting } from './waiting.tsx'
@@ -20,10 +21,9 @@ export const Walk = ({
   readonly words: WalkWords
   readonly levels: readonly string[]
 }) => {
-  const { checkins = 0 } = profile.value ?? {}
   return (
     <View title={person.value?.name ?? ''}>
-      <Level words={words} levels={levels} checkIns={checkins + (waiting.value?.waiting.checkIns ?? 0)} />
+      <Level words={words} levels={levels} checkIns={totalCheckIns.value} />
       <CheckIn words={words} />
       <Waiting words={words} />
       {config.value?.status === 'ended' ? null : <Record words={words} />}

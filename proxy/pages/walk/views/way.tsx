@@ -2,9 +2,9 @@
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { Facts } from '../../design/list.tsx'
+import { totalCheckIns } from '../checkin/total.ts'
 import { dayText, numberText, timeText, whenText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
-import { waiting } from '../session/queue.ts'
 import { now, profile } from '../session/service.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
 import { ownSums, readWay, type ShownDay, shownDay, wayError } from '../way/own-way.ts'
@@ -25,10 +25,10 @@ export function Way({ words, levels }: { readonly words: WalkWords; readonly lev
   const sums = ownSums.value
   const shown = shownDay.value
   const error = wayError.value
-  const { checkins = 0, carbon_saved_kg: saved = 0 } = profile.value ?? {}
+  const { carbon_saved_kg: saved = 0 } = profile.value ?? {}
   return (
     <View title={way.title}>
-      <Level words={words} levels={levels} checkIns={checkins + (waiting.value?.waiting.checkIns ?? 0)} />
+      <Level words={words} levels={levels} checkIns={totalCheckIns.value} />
       <NextLevel words={words} levels={levels} />
       <Facts facts={[{ term: way.saved, figure: numberText(saved), unit: 'kg' }]} />
       {error === null ? null : (

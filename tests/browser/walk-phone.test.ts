@@ -63,11 +63,11 @@ describeOnServers('the phone', () => {
       await look(page, 'visible')
       await becomes(1)
 
+      // The page opens it in its next frame, and axe-core waits: both need time that passes.
+      await phone.context.clock.resume()
       await page.getByRole('button', { name: 'Dark screen, saves battery' }).click()
       const dark = page.locator('dialog.dark-screen')
       await dark.waitFor()
-      // axe-core needs time that passes.
-      await phone.context.clock.resume()
       expect(await dark.evaluate((one) => getComputedStyle(one).backgroundColor)).toBe('rgb(0, 0, 0)')
       expect(await seriousFaults(page)).toEqual([])
       await photograph(page, 'walk-dark-screen')

@@ -15,17 +15,18 @@ export interface ConsoleOptions extends Omit<OpenOptions, 'path'> {
   readonly role?: Role
   readonly token?: string
   readonly view?: string
+  readonly language?: 'en' | 'zh-Hant'
 }
 
 export function consoleBrowser() {
   const browser = testBrowser()
   return {
     ...browser,
-    /** Opens the console in English, signed in. */
+    /** Opens the console, in English unless told, signed in. */
     async console(stack: Pick<TestStack, 'port'>, options: ConsoleOptions = {}): Promise<OpenPage> {
-      const { role = 'owner', token = tokenOf(role), view = 'now', ...rest } = options
+      const { role = 'owner', token = tokenOf(role), view = 'now', language = 'en', ...rest } = options
       const opened = await browser.open(stack, {
-        path: `/admin/?lang=en#/${view}`,
+        path: `/admin/?lang=${language}#/${view}`,
         viewport: DESKTOP,
         locale: 'en-GB',
         ...rest,

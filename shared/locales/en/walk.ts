@@ -168,7 +168,7 @@ export const walk = {
       app: 'this app',
       route: 'the route',
       safety: 'safety',
-      service: 'food, water, rest',
+      service: 'food, water, toilets, rest',
       other: 'something else',
     },
     text: 'What happened?',

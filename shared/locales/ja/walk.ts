@@ -158,7 +158,7 @@ export const walk: WalkWords = {
       app: 'このアプリ',
       route: '道',
       safety: '安全',
-      service: '食事・水・休憩',
+      service: '食事・水・トイレ・休憩',
       other: 'その他',
     },
     text: '何がありましたか。',

@@ -153,7 +153,13 @@ export const walk: WalkWords = {
   feedback: {
     title: '回报',
     category: '关于什么？',
-    categories: { app: '这个 App', route: '路线', safety: '安全', service: '饮食、水、厕所、休息', other: '其他' },
+    categories: {
+      app: '这个 App',
+      route: '路线',
+      safety: '安全',
+      service: '饮食、水、厕所、休息',
+      other: '其他',
+    },
     text: '发生了什么事？',
     picture: '加一张照片',
     pictureOther: '换一张照片',

@@ -153,7 +153,13 @@ export const walk: WalkWords = {
   feedback: {
     title: '回報',
     category: '關於什麼？',
-    categories: { app: '這個 App', route: '路線', safety: '安全', service: '飲食、水、廁所、休息', other: '其他' },
+    categories: {
+      app: '這個 App',
+      route: '路線',
+      safety: '安全',
+      service: '飲食、水、廁所、休息',
+      other: '其他',
+    },
     text: '發生了什麼事？',
     picture: '加一張照片',
     pictureOther: '換一張照片',

@@ -449,7 +449,10 @@ CREATE TABLE "shares" (
 	"show_name" boolean NOT NULL,
 	"live_until" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
-	"expires_at" timestamp (3) with time zone NOT NULL
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"views" integer DEFAULT 0 NOT NULL,
+	"last_viewed_at" timestamp (3) with time zone,
+	"live_since" timestamp (3) with time zone
 );
 --> statement-breakpoint
 CREATE INDEX "shares_user_id_index" ON "shares" USING btree ("user_id");

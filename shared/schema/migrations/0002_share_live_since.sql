@@ -1,1 +1,0 @@
-ALTER TABLE "shares" ADD COLUMN "live_since" timestamp (3) with time zone;

@@ -101,7 +101,8 @@ describeOnServers('the phone', () => {
       await move(31_000)
       await arrive(440)
       await context.setGeolocation(null)
-      await move(4 * MINUTE)
+      // The page reads the time every 15 s.
+      await move(4 * MINUTE + 15_000)
       await page.getByText('No position for 4 min.').waitFor()
       await arrive(700)
       await move(31_000)

@@ -53,7 +53,7 @@ export const look = (page: Page, visibilityState: 'hidden' | 'visible'): Promise
   }, visibilityState)
 
 /** Time of the last position that the app took. */
-export const lastMs = (page: Page): Promise<number> =>
+const lastMs = (page: Page): Promise<number> =>
   page.evaluate(
     () => (JSON.parse(localStorage.getItem('event-walk-pauses') ?? '{}') as { lastMs?: number }).lastMs ?? 0,
   )

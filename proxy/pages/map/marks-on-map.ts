@@ -3,9 +3,9 @@ import type { Mark } from '../design/marks.tsx'
 import { type Camera, scaleOf, type Size, worldX, worldY } from './projection.ts'
 
 const GLIDE_MS = 1_400
-/** Rough size of a mark's name, in widths of a letter of the page. */
+/** Rough size of a mark's name with its frame, in widths of a letter of the page. */
 const NAME_WIDE_EM = 5.3
-const NAME_HIGH_EM = 1.3
+const NAME_HIGH_EM = 1.9
 
 interface Spot {
   x: number

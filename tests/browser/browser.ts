@@ -120,6 +120,9 @@ export async function seriousFaults(page: Page): Promise<string[]> {
   // An evaluated script is not subject to the page's content policy, as an added one would be.
   await page.evaluate(AXE)
   return page.evaluate(async () => {
+    // Colours are judged at rest: after a change of theme buttons fade for a moment.
+    const fades = document.getAnimations().filter((one) => one instanceof CSSTransition)
+    await Promise.allSettled(fades.map((one) => one.finished))
     const { axe } = globalThis as unknown as { axe: { run: () => Promise<AxeResult> } }
     const { violations } = await axe.run()
     return violations

@@ -40,8 +40,11 @@ describeOnServers('the phone', () => {
       const gaps = times.slice(1).map((t, i) => t - times[i]!)
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30_000)
       await context.setGeolocation(north(300))
-      await move(30_000)
-      await page.locator('[data-resting=false]').waitFor()
+      const walks = async () => {
+        await move(10_000)
+        return (await page.locator('[data-resting=false]').count()) > 0
+      }
+      await until(walks, { timeoutMs: 30_000, everyMs: 1, what: 'the pilgrim to walk on' })
     },
     TEST_MS,
   )

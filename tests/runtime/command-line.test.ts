@@ -4,7 +4,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
-import { scripts } from '../../package.json'
+import manifest from '../../package.json'
+
+const { scripts } = manifest
 
 const ROOT = join(import.meta.dir, '../..')
 /** Scripts that run a tool of a dependency. */
@@ -72,4 +74,9 @@ describe.each(SCRIPTS)('$typed', (script) => {
     expect(`${out}${err}`).toContain('no-such-option')
     expect({ code, files }).toEqual({ code: 2, files: [] })
   })
+})
+
+test('npm 9 starts Bun in a checkout, too: it cannot read an alias among the overrides, and ignores resolutions', () => {
+  const { overrides = {} } = manifest as { overrides?: Record<string, string> }
+  expect(Object.values(overrides).filter((version) => version.startsWith('npm:'))).toEqual([])
 })

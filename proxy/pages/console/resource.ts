@@ -1,10 +1,12 @@
 /**
  * What a view reads from the service: the last answer with its time, read again at intervals while the page is seen.
- * A refusal keeps the last answer, which the view then shows as stale.
+ * A refusal keeps the last answer, which the view then shows as stale. A view that is opened again shows the last answer
+ * from memory, and asks only when that is old: each call of an operator counts in the token's limit.
  */
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Answer, ClientError } from '#shared/client/index.ts'
+import { waitAt } from './limit.ts'
 
 export interface Resource<T> {
   /** What is read. */
@@ -21,11 +23,39 @@ export interface Resource<T> {
 
 type Load<T> = (signal: AbortSignal) => Promise<Answer<T>>
 
-const open = new Set<() => Promise<void>>()
+interface Open {
+  readonly reload: () => Promise<void>
+  readonly stop: () => void
+}
+
+const open = new Set<Open>()
+
+interface Remembered {
+  readonly key: string
+  readonly value: unknown
+  readonly at: number
+}
+
+/** The last answer of each resource that is read at intervals, by the first word of its key. */
+const memory = new Map<string, Remembered>()
+/** A remembered answer that is younger is not asked for again. */
+const FRESH_MS = 15_000
+
+const nameOf = (key: string): string => key.split(' ', 1)[0]!
+
+/** Forgets what views that are not shown have read: something has happened that may change it. */
+export const forgetAnswers = (): void => memory.clear()
+
+/** Ends all reading and forgets every answer: the next operator may be allowed less. */
+export function closeResources(): void {
+  for (const { stop } of open) stop()
+  memory.clear()
+}
 
 /** Reads everything that is on the page again: after an action, its effect is shown as the service tells it. */
 export const reloadAll = async (): Promise<void> => {
-  await Promise.all([...open].map((reload) => reload()))
+  forgetAnswers()
+  await Promise.all([...open].map(({ reload }) => reload()))
 }
 
 const LATE = 2.5
@@ -33,14 +63,23 @@ const SHORTEST_STALE_MS = 20_000
 
 /** @param key names what is read; with another key another resource is made */
 function createResource<T>(key: string, load: () => Load<T>, everyMs: number) {
-  const value = signal<T | null>(null)
-  const at = signal<number | null>(null)
+  const found = memory.get(nameOf(key))
+  const last = everyMs > 0 && found?.key === key ? found : null
+  // The same key is of the same endpoint and query.
+  const value = signal<T | null>((last?.value as T | undefined) ?? null)
+  const at = signal<number | null>(last?.at ?? null)
   const error = signal<ClientError | null>(null)
   let controller: AbortController | null = null
   let timer: number | undefined
   const reload = async (): Promise<void> => {
     clearTimeout(timer)
     controller?.abort()
+    const wait = waitAt(Date.now())
+    if (wait !== null) {
+      error.value = wait.error
+      timer = window.setTimeout(tick, wait.untilMs - Date.now())
+      return
+    }
     const mine = new AbortController()
     controller = mine
     const answer = await load()(mine.signal)
@@ -48,6 +87,7 @@ function createResource<T>(key: string, load: () => Load<T>, everyMs: number) {
     if (answer.ok) {
       value.value = answer.data
       at.value = Date.now()
+      if (everyMs > 0) memory.set(nameOf(key), { key, value: answer.data, at: at.value })
     }
     error.value = answer.ok ? null : answer.error
     const waitMs = answer.ok ? 0 : (answer.error.retryAfter ?? 0) * 1_000
@@ -60,33 +100,41 @@ function createResource<T>(key: string, load: () => Load<T>, everyMs: number) {
     if (document.hidden) document.addEventListener('visibilitychange', tick, { once: true })
     else void reload()
   }
+  /** Reads at once, or when the remembered answer is old. */
+  const start = (): void => {
+    const restMs = (last?.at ?? 0) + Math.min(FRESH_MS, everyMs) - Date.now()
+    if (restMs > 0) timer = window.setTimeout(tick, restMs)
+    else void reload()
+  }
   const stop = (): void => {
     controller?.abort()
     clearTimeout(timer)
     document.removeEventListener('visibilitychange', tick)
   }
   const staleMs = everyMs === 0 ? Infinity : Math.max(SHORTEST_STALE_MS, LATE * everyMs)
-  return { resource: { key, value, at, error, staleMs, reload }, stop }
+  return { resource: { key, value, at, error, staleMs, reload }, start, stop }
 }
 
 /**
- * Reads while the component is shown, and again when `key` changes.
+ * Reads while the component is shown, and again when `key` changes. What is read once is not remembered.
+ * @param key its first word names the resource, of which one answer is remembered; the rest is its query
  * @param everyMs time between readings; 0: once
  */
 export function useResource<T>(load: Load<T>, everyMs: number, key: string): Resource<T> {
   const latest = useRef(load)
   latest.current = load
-  const { resource, stop } = useMemo(
+  const { resource, start, stop } = useMemo(
     () => createResource<T>(key, () => latest.current, everyMs),
     [key, everyMs],
   )
   useEffect(() => {
-    open.add(resource.reload)
-    void resource.reload()
+    const shown = { reload: resource.reload, stop }
+    open.add(shown)
+    start()
     return () => {
-      open.delete(resource.reload)
+      open.delete(shown)
       stop()
     }
-  }, [resource, stop])
+  }, [resource, start, stop])
   return resource
 }

@@ -4,6 +4,8 @@
  */
 import { computed, signal } from '@preact/signals'
 import { type Answer, type Client, createClient, type Data } from '#shared/client/index.ts'
+import { endWait, startWait } from './limit.ts'
+import { closeResources } from './resource.ts'
 
 const KEY = 'console-token'
 
@@ -33,11 +35,15 @@ export function endSession(why: SignedOut): void {
   token.value = null
   role.value = null
   signedOut.value = why
+  closeResources()
+  endWait()
 }
 
-/** Ends the session when an answer says that the token is not valid any more. */
+/** Ends the session when an answer says that the token is not valid any more, and notes its limit of calls. */
 export function noticed<T>(answer: Answer<T>): Answer<T> {
-  if (!answer.ok && answer.error.status === 401 && role.value !== null) endSession('refused')
+  if (answer.ok || role.value === null) return answer
+  if (answer.error.status === 401) endSession('refused')
+  if (answer.error.status === 429) startWait(answer.error)
   return answer
 }
 

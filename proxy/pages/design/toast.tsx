@@ -2,14 +2,19 @@
 import { signal } from '@preact/signals'
 import { Button } from './button.tsx'
 
+/** A function is asked again when the signals change that it reads. */
+export type ToastText = string | (() => string)
+
 export interface Toast {
   readonly id: number
-  readonly text: string
+  readonly text: ToastText
   readonly warning: boolean
 }
 
 const toasts = signal<readonly Toast[]>([])
 let last = 0
+
+const textOf = (text: ToastText): string => (typeof text === 'function' ? text() : text)
 
 const close = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
@@ -20,12 +25,12 @@ const close = (id: number): void => {
  * @param options.forMs how long; without it, until the reader closes it
  */
 export function showToast(
-  text: string,
+  text: ToastText,
   options: { readonly forMs?: number; readonly warning?: boolean } = {},
 ): void {
   const id = ++last
   toasts.value = [
-    ...toasts.value.filter((toast) => toast.text !== text),
+    ...toasts.value.filter((toast) => textOf(toast.text) !== textOf(text)),
     { id, text, warning: options.warning ?? false },
   ]
   if (options.forMs !== undefined) setTimeout(() => close(id), options.forMs)
@@ -36,7 +41,7 @@ export const Toasts = ({ closeWord }: { readonly closeWord: string }) => (
   <output class="toasts" aria-live="polite">
     {toasts.value.map(({ id, text, warning }) => (
       <div key={id} class={warning ? 'toast warning' : 'toast'}>
-        <span>{text}</span>
+        <span>{textOf(text)}</span>
         <Button kind="plain" icon label={closeWord} onClick={() => close(id)}>
           ✕
         </Button>

@@ -1,10 +1,17 @@
 /** Actions: their effect is read back from the service before they count as done. */
-import type { Answer } from '#shared/client/index.ts'
+import type { Answer, ClientError } from '#shared/client/index.ts'
 import { showToast } from '../../design/toast.tsx'
 import { reloadAll } from '../resource.ts'
 import { refusalOf } from './panel.tsx'
 
 const SHOWN_MS = 8_000
+
+/** Shows why something was refused. Of the limit of calls it counts the seconds, and goes when they are over. */
+export function warn(error: ClientError, sentence: (error: ClientError) => string): void {
+  const forMs = (error.retryAfter ?? 0) * 1_000
+  if (error.status === 429 && forMs > 0) showToast(() => sentence(error), { warning: true, forMs })
+  else showToast(sentence(error), { warning: true })
+}
 
 /**
  * Does something, reads the page again, and says what the service answered.
@@ -13,7 +20,7 @@ const SHOWN_MS = 8_000
 export async function act<T>(call: Promise<Answer<T>>, said?: (data: T) => string): Promise<T | null> {
   const answer = await call
   if (!answer.ok) {
-    showToast(refusalOf(answer.error), { warning: true })
+    warn(answer.error, refusalOf)
     return null
   }
   await reloadAll()

@@ -1,7 +1,7 @@
 /** A question before something that others notice. What cannot be undone is typed. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { Answer } from '#shared/client/index.ts'
+import type { Answer, ClientError } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { reloadAll } from '../resource.ts'
@@ -28,7 +28,7 @@ export function Confirm<T>(props: ConfirmProps<T>) {
   const { title, open, onClose, typed, disabled = false, children } = props
   const text = useSignal('')
   const busy = useSignal(false)
-  const problem = useSignal<string | null>(null)
+  const problem = useSignal<ClientError | null>(null)
   const close = () => {
     text.value = ''
     problem.value = null
@@ -39,7 +39,7 @@ export function Confirm<T>(props: ConfirmProps<T>) {
     const answer = await props.run()
     busy.value = false
     if (!answer.ok) {
-      problem.value = refusalOf(answer.error)
+      problem.value = answer.error
       return
     }
     close()
@@ -57,7 +57,7 @@ export function Confirm<T>(props: ConfirmProps<T>) {
         <Typed typed={typed} value={text.value} onInput={(value) => (text.value = value)} />
       )}
       <p role="alert" class="problem">
-        {problem.value}
+        {problem.value === null ? null : refusalOf(problem.value)}
       </p>
     </Dialog>
   )

@@ -39,7 +39,7 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
   const list = useResource(
     (signal) => read({ ...query, ...(cursor === undefined ? {} : { cursor }) }, { signal }),
     everyMs,
-    `${asked} ${cursor}`,
+    `${panel.kind ?? panel.title} ${asked} ${cursor}`,
   )
   // Until a page has come, the one before stays: the panel keeps its height, and the buttons their place.
   const shown = useRef<T | null>(null)

@@ -5,6 +5,7 @@ import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 import type { ClientError } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
 import { clock, now } from '../clock.ts'
+import { secondsLeft } from '../limit.ts'
 import type { Resource } from '../resource.ts'
 import { place } from '../router.ts'
 import { fill, words } from '../words.ts'
@@ -35,17 +36,22 @@ export function Stamp({ at, stale, short = false }: StampProps) {
   )
 }
 
-const whyOf = (error: ClientError, text: string): string =>
-  error.status === 429
-    ? fill(words.value.common.rateLimited, { seconds: error.retryAfter ?? 60 })
-    : fill(text, { why: error.message })
+/** Of the limit of calls, with the seconds that are left now. */
+export function waitSentence(): string {
+  const said = words.value.common
+  const seconds = secondsLeft.value
+  return seconds === 0 ? said.rateLimitOver : fill(said.rateLimited, { seconds })
+}
 
 /** Why something is not read, with the service's own sentence. */
-export const sentenceOf = (error: ClientError): string => whyOf(error, words.value.common.failed)
+export const sentenceOf = (error: ClientError): string =>
+  error.status === 429 ? waitSentence() : fill(words.value.common.failed, { why: error.message })
 
 /** Why an action is not known to be done. Without an answer it may be done all the same. */
 export const refusalOf = (error: ClientError): string =>
-  whyOf(error, error.status === 0 ? words.value.common.notConfirmed : words.value.common.notDone)
+  fill(error.status === 0 ? words.value.common.notConfirmed : words.value.common.notDone, {
+    why: error.status === 429 ? waitSentence() : error.message,
+  })
 
 export interface PanelProps {
   readonly title: string
@@ -93,12 +99,14 @@ export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 's
 /** A panel of one resource: while it loads, when it fails, and its value with its time. */
 export function PanelFrom<T>({ from, lead, meanwhile = null, children, ...panel }: FromProps<T>) {
   const error = from.error.value
-  const value = from.value.value ?? (error === null ? meanwhile : null)
-  const stale = useStale(from)
+  const value = from.value.value ?? (error === null || error.status === 429 ? meanwhile : null)
+  const stale = useStale(from) || (error !== null && value !== null)
   return (
     <Panel {...panel} stale={stale} stamp={<Stamp at={from.at.value} stale={stale} />}>
       {lead}
-      {error === null ? null : <Refusal error={error} onAgain={() => void from.reload()} />}
+      {error === null || (error.status === 429 && value !== null) ? null : (
+        <Refusal error={error} onAgain={() => void from.reload()} />
+      )}
       {value === null ? error === null && <p class="quiet">{words.value.common.loading}</p> : children(value)}
     </Panel>
   )
@@ -109,9 +117,13 @@ interface RefusalProps {
   readonly onAgain?: () => void
 }
 
-export const Refusal = ({ error, onAgain }: RefusalProps) => (
-  <output class="notice warning">
-    <span>{sentenceOf(error)}</span>
-    {onAgain === undefined ? null : <Button onClick={onAgain}>{words.value.common.again}</Button>}
-  </output>
-)
+/** Why there is no value. Of the limit of calls the bar across the page says more, and the page goes on by itself. */
+export const Refusal = ({ error, onAgain }: RefusalProps) =>
+  error.status === 429 ? (
+    <p class="quiet waits">{words.value.common.waits}</p>
+  ) : (
+    <output class="notice warning">
+      <span>{sentenceOf(error)}</span>
+      {onAgain === undefined ? null : <Button onClick={onAgain}>{words.value.common.again}</Button>}
+    </output>
+  )

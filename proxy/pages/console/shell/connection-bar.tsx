@@ -2,6 +2,7 @@ import { useSignalEffect } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { showToast } from '../../design/toast.tsx'
 import { clock, now } from '../clock.ts'
+import { secondsLeft } from '../limit.ts'
 import { connection, heardAt, status } from '../live.ts'
 import { level, MANAGER } from '../session.ts'
 import { fill, words } from '../words.ts'
@@ -23,6 +24,7 @@ export function ConnectionBar() {
   const { status: activity, message } = status.value ?? {}
   return (
     <output class="bars-across">
+      <WaitBar />
       {state === 'lost' ? (
         <span class="bar-across lost">{fill(said.lost, { since: clock(heardAt.value ?? now.value) })}</span>
       ) : null}
@@ -33,5 +35,21 @@ export function ConnectionBar() {
         </span>
       ) : null}
     </output>
+  )
+}
+
+/** The token's limit of calls is used up. Screen readers hear it once, and not each second. */
+function WaitBar() {
+  const seconds = secondsLeft.value
+  const first = useRef(0)
+  if (seconds === 0) first.current = 0
+  else if (first.current === 0) first.current = seconds
+  if (seconds === 0) return null
+  const said = words.value.common.rateLimited
+  return (
+    <span class="bar-across waits">
+      <span aria-hidden="true">{fill(said, { seconds })}</span>
+      <span class="visually-hidden">{fill(said, { seconds: first.current })}</span>
+    </span>
   )
 }

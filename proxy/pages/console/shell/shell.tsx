@@ -1,7 +1,9 @@
-import { useSignalEffect } from '@preact/signals'
+import { useComputed, useSignalEffect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { pageData } from '../../frame/page-data.ts'
 import { timeZone } from '../clock.ts'
+import { status } from '../live.ts'
+import { forgetAnswers } from '../resource.ts'
 import { view } from '../router.ts'
 import { words } from '../words.ts'
 import { ConnectionBar } from './connection-bar.tsx'
@@ -19,6 +21,11 @@ export function Shell({ onLanguage }: LanguageProps) {
   const shown = view.value
   useSignalEffect(() => {
     document.title = `${words.value.nav[view.value]} · ${pageData().name}`
+  })
+  // What was read before a pause or the end may not be right any more.
+  const changedAt = useComputed(() => status.value?.changed_at)
+  useSignalEffect(() => {
+    if (changedAt.value !== undefined) forgetAnswers()
   })
   useEffect(() => document.getElementById('view')?.scrollTo(0, 0), [shown])
   return (

@@ -1,7 +1,5 @@
 import type { Data, Input } from '#shared/client/index.ts'
 import { dayOf, instantOf, now } from '../../clock.ts'
-import { useResource } from '../../resource.ts'
-import { client } from '../../session.ts'
 import { words } from '../../words.ts'
 
 type Action = keyof ReturnType<typeof actionNames>
@@ -62,9 +60,11 @@ export const actionName = (action: string): string =>
 interface Props {
   readonly filters: Filters
   readonly onChange: (filters: Filters) => void
+  /** Those in use; null until they are known. */
+  readonly tokens: Data<'listTokens'> | null
 }
 
-export function AuditFilters({ filters, onChange }: Props) {
+export function AuditFilters({ filters, onChange, tokens }: Props) {
   const said = words.value.house
   const change = (fields: Partial<Filters>) => onChange({ ...filters, ...fields })
   return (
@@ -87,7 +87,11 @@ export function AuditFilters({ filters, onChange }: Props) {
           <Time label={said.until} value={filters.until} onInput={(until) => change({ until })} />
         </>
       ) : null}
-      <TokenName value={filters.token_name} onInput={(token_name) => change({ token_name })} />
+      <TokenName
+        tokens={tokens}
+        value={filters.token_name}
+        onInput={(token_name) => change({ token_name })}
+      />
       <label class="field">
         <span>{said.details}</span>
         <input
@@ -135,8 +139,7 @@ const Time = ({ label, value, onInput }: TextProps & { readonly label: string })
 )
 
 /** A name of a token: those in use are offered, and one that is gone can be typed. */
-function TokenName({ value, onInput }: TextProps) {
-  const tokens = useResource<Data<'listTokens'>>((signal) => client.listTokens({}, { signal }), 0, 'tokens')
+function TokenName({ value, onInput, tokens }: TextProps & Pick<Props, 'tokens'>) {
   return (
     <label class="field">
       <span>{words.value.house.who}</span>
@@ -148,7 +151,7 @@ function TokenName({ value, onInput }: TextProps) {
         onInput={(event) => onInput(event.currentTarget.value)}
       />
       <datalist id="token-names">
-        {tokens.value.value?.items.map(({ name }) => (
+        {tokens?.items.map(({ name }) => (
           <option key={name} value={name}>
             {name}
           </option>

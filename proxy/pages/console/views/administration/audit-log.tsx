@@ -4,6 +4,7 @@ import type { Data } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
 import { date, fullDate } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
+import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { words } from '../../words.ts'
 import { actionName, AuditFilters, NO_FILTERS, queryOf } from './audit-filters.tsx'
@@ -14,7 +15,7 @@ const EVERY_MS = 30_000
 const TYPING_MS = 400
 
 /** Every write of an operator, and every look at a pilgrim, with filters. */
-export function AuditLog() {
+export function AuditLog({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> }) {
   const typed = useSignal(NO_FILTERS)
   const filters = useSignal(NO_FILTERS)
   const current = typed.value
@@ -29,7 +30,13 @@ export function AuditLog() {
       query={queryOf(filters.value)}
       read={client.listAudit}
       everyMs={EVERY_MS}
-      lead={<AuditFilters filters={current} onChange={(next) => (typed.value = next)} />}
+      lead={
+        <AuditFilters
+          filters={current}
+          onChange={(next) => (typed.value = next)}
+          tokens={tokens.value.value}
+        />
+      }
     >
       {({ items }) => (
         <Table

@@ -1,14 +1,12 @@
+import type { Data } from '#shared/client/index.ts'
 import { ago } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
-import { client, role } from '../../session.ts'
+import type { Resource } from '../../resource.ts'
+import { role } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 
-const EVERY_MS = 60_000
-
 /** Tokens in use, by name. Nobody can read a token here. */
-export function Tokens() {
-  const list = useResource((signal) => client.listTokens({}, { signal }), EVERY_MS, 'tokens')
+export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
   const said = words.value.house
   return (
     <PanelFrom title={said.tokens} kind="tokens" from={list}>

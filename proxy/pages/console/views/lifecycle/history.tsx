@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { date } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
@@ -16,8 +16,11 @@ export function History() {
   const timeline = useResource((signal) => client.readTimeline({}, { signal }), EVERY_MS, 'timeline')
   const changedAt = status.value?.changed_at
   const { reload } = timeline
+  const before = useRef(changedAt)
   useEffect(() => {
-    const timer = setTimeout(() => void reload(), changedAt === undefined ? 0 : KEPT_MS)
+    if (before.current === changedAt) return undefined
+    before.current = changedAt
+    const timer = setTimeout(() => void reload(), KEPT_MS)
     return () => clearTimeout(timer)
   }, [changedAt, reload])
   return (

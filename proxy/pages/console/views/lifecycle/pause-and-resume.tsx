@@ -5,6 +5,7 @@ import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { clock, date } from '../../clock.ts'
 import { status } from '../../live.ts'
+import { warn } from '../../parts/act.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
@@ -152,7 +153,7 @@ function Update({ run, onDone }: UpdateProps) {
     const answer = await run()
     busy.value = false
     if (answer.ok) onDone()
-    else showToast(refusalOf(answer.error), { warning: true })
+    else warn(answer.error, refusalOf)
   }
   return (
     <Button busy={busy.value} onClick={() => void update()}>

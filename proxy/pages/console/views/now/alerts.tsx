@@ -10,7 +10,7 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
   const said = words.value.now
   const value = condition.value.value
   const bad = value !== null && value.causes.length > 0
-  if (!bad && condition.error.value === null)
+  if (!bad && (condition.error.value === null || (value !== null && condition.error.value.status === 429)))
     return (
       <Panel
         title={said.alerts}

@@ -1,6 +1,6 @@
 /** The crowd on the map: cells by zoom from the service, and single pilgrims when the map is close. */
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { number } from '../../clock.ts'
 import { moved } from '../../live.ts'
@@ -97,7 +97,11 @@ function useSettled(seen: Seen | null, asked: Signal<Asked | null>): void {
 /** Reads again when positions have changed. */
 function useFollowed({ at, reload }: Resource<unknown>): void {
   const change = moved.value
+  const seen = useRef(change)
   useEffect(() => {
+    // A new resource reads by itself.
+    if (seen.current === change) return undefined
+    seen.current = change
     const waitMs = Math.max(0, SOONEST_MS - (Date.now() - (at.peek() ?? 0)))
     const timer = setTimeout(() => void reload(), waitMs)
     return () => clearTimeout(timer)

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
-import { act } from '../../parts/act.ts'
+import { act, warn } from '../../parts/act.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { saveBlob } from '../../parts/download.ts'
 import { sentenceOf } from '../../parts/panel.tsx'
@@ -82,7 +82,7 @@ function Export({ person: { userId } }: Pick<Props, 'person'>) {
   const save = async (format: 'json' | 'gpx') => {
     const answer = await client.download('exportUser', { userId, format })
     if (answer.ok) saveBlob(answer.data.blob, answer.data.filename ?? `pilgrim.${format}`)
-    else showToast(sentenceOf(answer.error), { warning: true })
+    else warn(answer.error, sentenceOf)
   }
   return (
     <>

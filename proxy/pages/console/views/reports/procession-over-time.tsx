@@ -3,11 +3,11 @@ import { useSignal } from '@preact/signals'
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { useEffect, useMemo } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
-import { showToast } from '../../../design/toast.tsx'
 import { date, number } from '../../clock.ts'
 import { entriesOf } from '../../map/cells.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { saveCsv, savePng } from '../../parts/download.ts'
+import { warn } from '../../parts/act.ts'
 import { Panel, sentenceOf } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -40,7 +40,7 @@ async function readHour(hour: string): Promise<readonly MapCellEntry[] | null> {
   const until = new Date(Date.parse(hour) + HOUR_MS).toISOString()
   const answer = await client.readClusters({ zoom: ZOOM, since: hour, until })
   if (answer.ok) return entriesOf(answer.data, 'count')
-  showToast(sentenceOf(answer.error), { warning: true, forMs: 8_000 })
+  warn(answer.error, sentenceOf)
   return null
 }
 

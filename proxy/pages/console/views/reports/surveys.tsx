@@ -2,8 +2,8 @@
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
-import { showToast } from '../../../design/toast.tsx'
 import { date, number } from '../../clock.ts'
+import { warn } from '../../parts/act.ts'
 import { saveBlob } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
@@ -23,7 +23,7 @@ const MOST_TEXT = 200
 async function saveAll(): Promise<void> {
   const answer = await client.download('listSurveys', {}, { accept: 'text/csv', timeoutMs: 120_000 })
   if (answer.ok) saveBlob(answer.data.blob, answer.data.filename ?? 'surveys.csv')
-  else showToast(sentenceOf(answer.error), { warning: true })
+  else warn(answer.error, sentenceOf)
 }
 
 export function Surveys() {

@@ -84,7 +84,8 @@ export const consoleHouse = {
     saved: 'Saved. The service answers with {count} messages.',
     quota: 'LINE quota',
     used: '{used} of {value} used ({percent} %)',
-    followers: '{count} followers can be reached',
+    followers:
+      '{count} known followers; a count of recipients also has pilgrims whose following LINE has not told yet',
   },
   house: {
     title: 'System',

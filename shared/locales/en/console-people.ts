@@ -115,7 +115,7 @@ export const consolePeople = {
   reports: {
     title: 'Reports',
     timeline: 'Timeline',
-    timelineHelp: 'Drag across the chart to choose a time; double-click shows everything.',
+    timelineHelp: 'Drag across the chart to choose a time; double-click shows everything. Distances and CO₂ are those of recorded points.',
     by: 'By',
     hours: 'hours',
     days: 'days',
@@ -128,7 +128,7 @@ export const consolePeople = {
     mean: 'A pilgrim',
     saved: 'Saved against the bus',
     pilgrims: 'Pilgrims',
-    mode: 'Mode',
+    mode: 'By mode, with journeys that pilgrims reported',
     modes: {
       walk: 'Walk',
       bike: 'Bike',
@@ -139,7 +139,7 @@ export const consolePeople = {
       train: 'Train',
       hsr: 'High-speed rail',
     },
-    byDay: 'By day',
+    byDay: 'By day, recorded points only',
     consumption: '{water} water bottles, {recycle} recycled, {hotel} hotel nights: {kg} kg',
     surveys: 'Surveys',
     answered: '{count} surveys',

@@ -187,7 +187,7 @@ export const words = {
     endJournals: '{points} points in journals follow by themselves',
     endCards: '{total} achievement cards are drawn ({done} are up to date)',
     endSummary:
-      'The summary goes to {recipients} pilgrims and costs {cost} messages; left this month: {left}',
+      'The summary goes to {recipients} pilgrims, as a message to “Everybody” does, and costs {cost} messages; left this month: {left}',
     endSummaryUnknown: 'The number of recipients is not known: {why}',
     endUnlimited: 'no limit',
     endButton: 'End the event…',

@@ -85,7 +85,7 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'messages' | 'house'>
     saved: '已儲存。服務回覆共 {count} 則。',
     quota: 'LINE 額度',
     used: '已用 {used} / {value}（{percent}%）',
-    followers: '可聯絡 {count} 位好友',
+    followers: '已知好友 {count} 位；收件人數也包含 LINE 尚未告知是否為好友的香客',
   },
   house: {
     title: '系統',

@@ -117,7 +117,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
   reports: {
     title: '報表',
     timeline: '時間軸',
-    timelineHelp: '在圖上拖曳選擇時段；點兩下顯示全部。',
+    timelineHelp: '在圖上拖曳選擇時段；點兩下顯示全部。距離與 CO₂ 僅計記錄的定位。',
     by: '依',
     hours: '小時',
     days: '日',
@@ -130,7 +130,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     mean: '每位香客',
     saved: '比公車減少',
     pilgrims: '香客',
-    mode: '方式',
+    mode: '依交通方式，含香客自行回報的路程',
     modes: {
       walk: '步行',
       bike: '單車',
@@ -141,7 +141,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
       train: '火車',
       hsr: '高鐵',
     },
-    byDay: '依日',
+    byDay: '依日期，僅計記錄的定位',
     consumption: '瓶裝水 {water}、回收 {recycle}、住宿 {hotel} 晚：{kg} kg',
     surveys: '問卷',
     answered: '{count} 份問卷',

@@ -179,7 +179,7 @@ export const words: ConsoleWords = {
     endFlush: '儲存 {pilgrims} 位香客在緩衝區等待的 {points} 筆定位',
     endJournals: '日誌中的 {points} 筆定位會自動跟上',
     endCards: '繪製 {total} 張成就卡（{done} 張已是最新）',
-    endSummary: '總結發送給 {recipients} 位香客，使用 {cost} 則訊息；剩餘 {left} 則',
+    endSummary: '總結發送給 {recipients} 位香客（與發給「全部」的訊息相同），使用 {cost} 則訊息；剩餘 {left} 則',
     endSummaryUnknown: '無法得知收件人數：{why}',
     endUnlimited: '無上限',
     endButton: '結束活動…',

@@ -43,6 +43,11 @@ const FRESH_MS = 15_000
 
 const nameOf = (key: string): string => key.split(' ', 1)[0]!
 
+function recall(key: string): Remembered | null {
+  const last = memory.get(nameOf(key))
+  return last?.key === key ? last : null
+}
+
 /** Forgets what views that are not shown have read: something has happened that may change it. */
 export const forgetAnswers = (): void => memory.clear()
 
@@ -61,10 +66,15 @@ export const reloadAll = async (): Promise<void> => {
 const LATE = 2.5
 const SHORTEST_STALE_MS = 20_000
 
+/** As long as the service says; what is read once is read again only then. */
+function waitMs({ status, retryAfter = 0 }: ClientError): number {
+  const wait = status === 429 ? waitAt(Date.now()) : null
+  return wait === null ? retryAfter * 1_000 : wait.untilMs - Date.now()
+}
+
 /** @param key names what is read; with another key another resource is made */
 function createResource<T>(key: string, load: () => Load<T>, everyMs: number) {
-  const found = memory.get(nameOf(key))
-  const last = everyMs > 0 && found?.key === key ? found : null
+  const last = everyMs > 0 ? recall(key) : null
   // The same key is of the same endpoint and query.
   const value = signal<T | null>((last?.value as T | undefined) ?? null)
   const at = signal<number | null>(last?.at ?? null)
@@ -90,9 +100,7 @@ function createResource<T>(key: string, load: () => Load<T>, everyMs: number) {
       if (everyMs > 0) memory.set(nameOf(key), { key, value: answer.data, at: at.value })
     }
     error.value = answer.ok ? null : answer.error
-    const waitMs = answer.ok ? 0 : (answer.error.retryAfter ?? 0) * 1_000
-    // As long as the service says; what is read once is read again only then.
-    const nextMs = waitMs > 0 ? waitMs : everyMs
+    const nextMs = answer.ok ? everyMs : waitMs(answer.error) || everyMs
     if (nextMs > 0) timer = window.setTimeout(tick, nextMs)
   }
   // A page that nobody sees asks nothing.

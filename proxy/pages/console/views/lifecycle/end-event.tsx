@@ -80,7 +80,12 @@ const Steps = ({ value, summary }: StepsProps) => {
       {value.points_journaled === 0 ? null : (
         <li>{fill(said.endJournals, { points: number(value.points_journaled) })}</li>
       )}
-      <li>{fill(said.endCards, { total: number(value.cards.total), done: number(value.cards.done) })}</li>
+      <li>
+        {fill(value.cards.done === 0 ? said.endCardsNone : said.endCards, {
+          total: number(value.cards.total),
+          done: number(value.cards.done),
+        })}
+      </li>
       <li>{summaryText(summary)}</li>
     </ul>
   )

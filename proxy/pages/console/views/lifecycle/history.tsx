@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { date } from '../../clock.ts'
+import { fullDate } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { status } from '../../live.ts'
@@ -32,7 +32,7 @@ export function History() {
             .reverse()
             .map((entry) => (
               <li key={`${entry.at} ${entry.kind}`}>
-                <span class="small quiet">{date(entry.at)}</span>
+                <span class="small quiet">{fullDate(entry.at)}</span>
                 <strong>{words.value.lifecycle.kinds[entry.kind]}</strong>
                 <span class="grow">{entry.message}</span>
                 <span class="small quiet">
@@ -40,7 +40,7 @@ export function History() {
                 </span>
               </li>
             ))}
-          {entries.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
+          {entries.length === 0 ? <li class="quiet">{words.value.lifecycle.noHistory}</li> : null}
         </ol>
       )}
     </PanelFrom>

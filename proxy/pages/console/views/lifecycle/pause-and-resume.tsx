@@ -3,14 +3,16 @@ import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
-import { clock, date } from '../../clock.ts'
+import { clock, date, number } from '../../clock.ts'
 import { status } from '../../live.ts'
 import { warn } from '../../parts/act.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
-import type { Resource } from '../../resource.ts'
+import { type Resource, useResource } from '../../resource.ts'
+import { show } from '../../router.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
+import { draft } from '../messages/draft.ts'
 
 type Activity = Data<'readStatus'>
 const MAX_MESSAGE = 500
@@ -68,6 +70,7 @@ function Controls({ current }: { readonly current: Current }) {
             {paused ? said.resume : said.pause}
           </Button>
           {paused && changed ? <Update run={() => send('paused')} onDone={done} /> : null}
+          {paused ? <WriteToAll message={current.message ?? ''} /> : null}
         </div>
       </div>
       <Phone message={message} />
@@ -105,8 +108,34 @@ function Question({ asked, message, run, onClose, onDone }: QuestionProps) {
     >
       <p>{resumes ? said.resumeText : said.pauseText}</p>
       {resumes ? null : <blockquote>{message === '' ? said.noMessage : message}</blockquote>}
+      {asked === 'paused' ? <Volunteers /> : null}
     </Confirm>
   )
+}
+
+/** How many volunteers the pause tells: a dry run. */
+function Volunteers() {
+  const count = useResource(
+    (signal) => client.sendPush({ audience: 'volunteers', text: '·', dry_run: true }, { signal }),
+    0,
+    'pause-recipients',
+  ).value.value
+  return count === null ? null : (
+    <p class="small quiet">
+      {fill(words.value.lifecycle.pauseVolunteers, { count: number(count.recipients) })}
+    </p>
+  )
+}
+
+/** Begins a message to everybody with what pilgrims read. Another message that is being written is kept. */
+function WriteToAll({ message }: { readonly message: string }) {
+  const { text } = draft.value
+  if (message === '' || (text.trim() !== '' && text !== message)) return null
+  const write = () => {
+    draft.value = { ...draft.value, audience: 'all', text: message }
+    show('messages')
+  }
+  return <Button onClick={write}>{words.value.lifecycle.pauseWrite}</Button>
 }
 
 const State = ({ current }: { readonly current: Current }) => (

@@ -4,6 +4,7 @@ import { isStale, Panel, PanelFrom, Stamp } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { consoleLanguage, fill, words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
+import { BackupAge, isBackupOld } from './parts.tsx'
 
 /** What is wrong, and what to do about it. */
 export function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
@@ -18,7 +19,7 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
         stale={isStale(condition)}
         stamp={<Stamp at={condition.at.value} stale={isStale(condition)} />}
       >
-        <p class="calm-line">{value === null ? words.value.common.loading : said.noAlerts}</p>
+        <Calm condition={value} />
       </Panel>
     )
   return (
@@ -34,6 +35,22 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
         </>
       )}
     </PanelFrom>
+  )
+}
+
+/** No cause is known. A backup that is missing or old is none, and yet is not well. */
+function Calm({ condition }: { readonly condition: Condition | null }) {
+  if (condition === null) return <p class="calm-line">{words.value.common.loading}</p>
+  const old = isBackupOld(condition.backup_at)
+  return (
+    <>
+      {old ? (
+        <p>
+          <BackupAge at={condition.backup_at} />
+        </p>
+      ) : null}
+      <p class="calm-line">{old ? words.value.now.noOtherAlerts : words.value.now.noAlerts}</p>
+    </>
   )
 }
 

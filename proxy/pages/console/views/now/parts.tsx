@@ -58,10 +58,13 @@ const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part:
   </li>
 )
 
+/** There is none, or it should be repeated. */
+export const isBackupOld = (at: string | null): boolean =>
+  at === null || now.value - Date.parse(at) > OLD_BACKUP_MS
+
 export const BackupAge = ({ at }: { readonly at: string | null }) => {
-  const old = at === null || now.value - Date.parse(at) > OLD_BACKUP_MS
   return (
-    <span class={old ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
+    <span class={isBackupOld(at) ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
       {words.value.now.backup}: {at === null ? words.value.now.noBackup : ago(at)}
     </span>
   )

@@ -91,7 +91,7 @@ describe('the console with data', () => {
     const timeline = await saved('CSV', '.panel.timeline')
     expect(timeline.text.split('\r\n')[0]).toBe('time,points,checkins,pilgrims,km,carbon_kg')
     expect((await saved('PNG', '.panel.timeline')).text.slice(1, 4)).toBe('PNG')
-    const surveys = await saved('CSV', '.panel.surveys')
+    const surveys = await saved('Answers (CSV)', '.panel.surveys')
     expect(surveys.name).toEndWith('.csv')
     expect(surveys.text).toContain('The soup at the 12. temple')
     await page.emulateMedia({ media: 'print' })

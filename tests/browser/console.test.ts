@@ -104,7 +104,7 @@ describeOnServers('the console', () => {
     await page.locator('.compose textarea').fill('Water at the next temple')
     expect(await page.getByRole('button', { name: 'Send…' }).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Count recipients' }).click()
-    await page.getByText('1 recipients, 1 messages').waitFor()
+    await page.getByText('Recipients: 1, messages: 1').waitFor()
     await page.getByText('100 left this month').waitFor()
     expect(line.received.get(userId) ?? 0).toBe(0)
     await page.getByRole('button', { name: 'Send…' }).click()

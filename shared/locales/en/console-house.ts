@@ -2,7 +2,7 @@
 export const consoleHouse = {
   feedback: {
     title: 'Feedback',
-    columns: { new: 'New', triaging: 'Triaging', fixing: 'Fixing', fixed: 'Fixed', wontfix: 'Won’t fix' },
+    columns: { new: 'New', triaging: 'Triaging', fixing: 'Fixing', fixed: 'Fixed', wontfix: "Won't fix" },
     help: 'J and K choose, 1 to 5 set the status, N writes a note, Ctrl-Enter saves it, Escape leaves it, O goes to the screenshot.',
     helpRead: 'J and K choose, O goes to the screenshot.',
     note: 'Note of the operators; the pilgrim does not see it',
@@ -42,7 +42,7 @@ export const consoleHouse = {
     preview: 'As LINE shows it',
     previewEmpty: 'Your message appears here.',
     check: 'Count recipients',
-    counted: '{recipients} recipients, {cost} messages',
+    counted: 'Recipients: {recipients}, messages: {cost}',
     left: '{left} left this month',
     unlimited: 'no limit this month',
     leftOut: 'Left out: {unreachable} unreachable, {withdrawn} withdrawn, {no_line_id} without a LINE id',
@@ -69,6 +69,9 @@ export const consoleHouse = {
     faults: 'What failed, and why',
     noFaults: 'Nothing failed.',
     noText: 'without text',
+    ownText: 'the service’s text, in the language of each reader',
+    leftOutTitle: 'Who was left out',
+    noRecipients: 'No recipients',
     schedule: 'Schedule',
     at: 'at {hour}:00',
     everyDay: 'every day',

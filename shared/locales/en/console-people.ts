@@ -115,7 +115,8 @@ export const consolePeople = {
   reports: {
     title: 'Reports',
     timeline: 'Timeline',
-    timelineHelp: 'Drag across the chart to choose a time; double-click shows everything. Distances and CO₂ are those of recorded points.',
+    timelineHelp:
+      'Drag across the chart to choose a time; double-click shows everything. Distances and CO₂ are those of recorded points.',
     by: 'By',
     hours: 'hours',
     days: 'days',
@@ -144,6 +145,7 @@ export const consolePeople = {
     surveys: 'Surveys',
     answered: '{count} surveys',
     answers: '{count} answers',
+    answersCsv: 'Answers (CSV)',
     texts: 'Answers as text',
     moreTexts: 'More answers',
     procession: 'The procession over time',

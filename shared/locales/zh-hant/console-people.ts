@@ -146,6 +146,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     surveys: '問卷',
     answered: '{count} 份問卷',
     answers: '{count} 個回答',
+    answersCsv: '答案（CSV）',
     texts: '文字回答',
     moreTexts: '更多回答',
     procession: '隊伍的移動',

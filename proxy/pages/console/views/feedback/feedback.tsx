@@ -102,7 +102,12 @@ function useKeys(items: Signal<readonly Item[]>, chosen: Signal<number | null>):
       const step = { j: 1, k: -1 }[event.key.toLowerCase()]
       if (step !== undefined) {
         const next = all[Math.max(0, Math.min(all.length - 1, at + step))]
-        if (next !== undefined) chosen.value = next.id
+        if (next === undefined) return
+        chosen.value = next.id
+        // When it is drawn as chosen.
+        requestAnimationFrame(() =>
+          document.querySelector<HTMLElement>('.feedback-card[aria-pressed="true"]')?.focus(),
+        )
         return
       }
       const item = all[at]

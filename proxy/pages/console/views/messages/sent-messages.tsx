@@ -77,17 +77,19 @@ function Sent({ message }: { readonly message: Message }) {
             {message.created_by === null ? null : fill(words.value.common.by, { name: message.created_by })}
           </span>
         </p>
-        <p class="sent-text">{message.text ?? said.noText}</p>
+        <p class="sent-text">{message.text ?? (message.cause === 'push' ? said.noText : said.ownText)}</p>
         <p class="row small">
-          {fill(said.figures, {
-            sent: number(message.sent),
-            recipients: number(message.recipients),
-            failed: number(message.failed),
-            waiting: number(message.waiting),
-          })}
+          {message.recipients === 0
+            ? said.noRecipients
+            : fill(said.figures, {
+                sent: number(message.sent),
+                recipients: number(message.recipients),
+                failed: number(message.failed),
+                waiting: number(message.waiting),
+              })}
           <Devices progress={message.web_push} />
           <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
-            {said.faults}
+            {message.failed + message.web_push.failed === 0 ? said.leftOutTitle : said.faults}
           </Button>
         </p>
         {open.value ? <Faults id={message.id} /> : null}

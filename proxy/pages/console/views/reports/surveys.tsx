@@ -35,7 +35,7 @@ export function Surveys() {
       query={QUERY}
       read={client.listSurveys}
       everyMs={EVERY_MS}
-      actions={<Button onClick={() => void saveAll()}>{words.value.common.csv}</Button>}
+      actions={<Button onClick={() => void saveAll()}>{said.answersCsv}</Button>}
     >
       {(page) => (
         <>

@@ -1,5 +1,7 @@
 /** Surveys: each question as bars, answers that are texts as a list, and everything as CSV. */
 import type { Data } from '#shared/client/index.ts'
+import { survey as english } from '#shared/locales/en/survey.ts'
+import { survey as traditional } from '#shared/locales/zh-hant/survey.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
 import { date, number } from '../../clock.ts'
@@ -8,7 +10,7 @@ import { saveBlob } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { consoleLanguage, fill, words } from '../../words.ts'
 
 type Page = Data<'listSurveys'>
 
@@ -51,6 +53,12 @@ export function Surveys() {
 /** `q2` before `q10`. */
 const byQuestion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
+/** What the survey asks; a survey of another release may have other questions. */
+function askOf(question: string): string | null {
+  const { questions } = consoleLanguage.value === 'en' ? english : traditional
+  return Object.hasOwn(questions, question) ? questions[question as keyof typeof questions].ask : null
+}
+
 const isFree = (counts: Readonly<Record<string, number>>, answered: number): boolean =>
   Object.keys(counts).length > BARS && Object.keys(counts).length > answered * FREE_SHARE
 
@@ -67,6 +75,7 @@ const Questions = ({ page: { responses, counts } }: { readonly page: Page }) => 
               {fill(words.value.reports.answers, { count: number(responses[question] ?? 0) })}
             </span>
           </h3>
+          {askOf(question) === null ? null : <p>{askOf(question)}</p>}
           <Bars
             bars={Object.entries(counts[question] ?? {})
               .sort(([, a], [, b]) => b - a)

@@ -134,7 +134,8 @@ describeOnServers('the console in operation', () => {
     await page.locator('.part-list li').first().waitFor()
     await photograph(page, 'console-rate-limited')
     await page.locator('.navigation a', { hasText: 'Reports' }).click()
-    await page.locator('.time-chart canvas').first().waitFor({ timeout: 40_000 })
+    // Also without points the footprint has figures.
+    await page.locator('.panel.carbon:not(.stale) .tile').first().waitFor({ timeout: 40_000 })
     await notice.waitFor({ state: 'detached', timeout: 40_000 })
   }, 90_000)
 

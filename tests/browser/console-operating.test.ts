@@ -129,7 +129,7 @@ describeOnServers('the console in operation', () => {
     await notice.waitFor()
     await page.locator('.panel .waits').first().waitFor()
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
-    // Figures that were read before stay, and an action says the same.
+    // Figures that were read before stay.
     await page.locator('.navigation a', { hasText: 'Now' }).click()
     await page.locator('.part-list li').first().waitFor()
     await photograph(page, 'console-rate-limited')

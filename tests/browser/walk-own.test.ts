@@ -84,14 +84,24 @@ describeOnServers('own matters', () => {
       await page.getByRole('button', { name: 'I agree again' }).click()
       await page.getByText('You agreed to version').waitFor()
       await page.getByRole('button', { name: 'Pause my participation' }).click()
-      await page.getByText('You take no part at the moment.').waitFor()
+      await page.getByText('You have paused taking part').waitFor()
       expect(await profileOf(app.stack, userId)).toMatchObject({
         phone: '••••••••••78',
         privacy_agreed: true,
         participant_status: 'withdrawn',
       })
+      // The first tab says so, too, and ends the pause.
+      await page.goto(app.address('#walk'))
+      await page.getByText('What you send now is kept, and counts for you.').waitFor()
+      await checkInButton(page).click()
+      await page.locator('[data-state=counted]').waitFor()
+      expect(await profileOf(app.stack, userId)).toMatchObject({
+        checkins: 1,
+        participant_status: 'withdrawn',
+      })
       await page.getByRole('button', { name: 'Take part again' }).click()
-      await page.getByRole('button', { name: 'Pause my participation' }).waitFor()
+      await page.getByText('You have paused taking part').waitFor({ state: 'detached' })
+      expect((await profileOf(app.stack, userId)).participant_status).toBe('active')
 
       await page.goto(app.address('#trackers'))
       await page.getByRole('button', { name: 'Set up' }).first().click()

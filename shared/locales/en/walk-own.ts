@@ -40,9 +40,11 @@ export const own = {
     agreeAgain: 'I agree again',
     participation: 'Taking part',
     pause: 'Pause my participation',
-    pauseWhy: 'You leave the map and get no messages. What you walked stays.',
+    pauseWhy: 'You leave the map, get no messages, and your links end. What you walked stays.',
     rejoin: 'Take part again',
-    paused: 'You take no part at the moment.',
+    paused:
+      'You have paused taking part: you are on no map, get no messages, and your links have ended. What you send now is kept, and counts for you.',
+    goesOn: 'Your recording goes on. You can stop it under “Walk”.',
     completed: 'You have completed the pilgrimage. Congratulations!',
     code: 'Recovery code',
     data: 'My data',

@@ -41,9 +41,11 @@ export const own: OwnWords = {
     agreeAgain: '我再次同意',
     participation: '参加',
     pause: '暂停参加',
-    pauseWhy: '您会离开地图，也不会收到消息。走过的路会保留。',
+    pauseWhy: '您会离开地图、收不到消息，分享的链接也会失效。走过的路会保留。',
     rejoin: '重新参加',
-    paused: '您目前没有参加。',
+    paused:
+      '您暂停了参加：不在地图上，收不到消息，分享的链接也失效了。现在送出的仍会保存，也算在您的记录里。',
+    goesOn: '记录仍在继续，可以到“行走”停止。',
     completed: '您完成了进香，恭喜！',
     code: '救援码',
     data: '我的资料',

@@ -41,9 +41,11 @@ export const own: OwnWords = {
     agreeAgain: '我再次同意',
     participation: '參加',
     pause: '暫停參加',
-    pauseWhy: '您會離開地圖，也不會收到訊息。走過的路會保留。',
+    pauseWhy: '您會離開地圖、收不到訊息，分享的連結也會失效。走過的路會保留。',
     rejoin: '重新參加',
-    paused: '您目前沒有參加。',
+    paused:
+      '您暫停了參加：不在地圖上，收不到訊息，分享的連結也失效了。現在送出的仍會保存，也算在您的紀錄裡。',
+    goesOn: '記錄仍在繼續，可以到「行走」停止。',
     completed: '您完成了進香，恭喜！',
     code: '救援碼',
     data: '我的資料',

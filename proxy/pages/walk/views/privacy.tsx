@@ -1,11 +1,12 @@
 /** Consent and participation: given, taken back, given again. */
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
-import { stopRecording } from '../recording/recorder.ts'
-import { keep } from '../session/kept.ts'
+import { setConsent, setParticipation } from '../own-data/participation.ts'
+import { recording } from '../recording/recorder.ts'
 import { person } from '../session/person.ts'
-import { client, config, profile } from '../session/service.ts'
+import { config, profile } from '../session/service.ts'
 import { useChange } from './use-change.tsx'
+import { Notice } from './view.tsx'
 
 export function Privacy({ words }: { readonly words: WalkWords }) {
   const { me } = words
@@ -13,37 +14,60 @@ export function Privacy({ words }: { readonly words: WalkWords }) {
   const part = useChange(words)
   const { privacy_agreed: agrees = true, participant_status: status = 'active' } = profile.value ?? {}
   const version = config.value?.privacy_version ?? ''
-  const agree = async (agreed: boolean) => {
-    const answer = await consent.run(() => client.setPrivacy({ agreed, version }))
-    if (answer === null || person.value === null) return
-    if (agreed) keep(person, { ...person.value, privacyVersion: version })
-    else stopRecording()
-  }
-  const setStatus = (next: 'active' | 'withdrawn') =>
-    part.run(() => client.setParticipantStatus({ status: next }))
   return (
     <>
       <section class="card stack-2">
         <h2>{me.privacy}</h2>
         <p>{agrees ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
         {consent.said(me.saved)}
-        <Button busy={consent.busy.value} onClick={() => void agree(!agrees)}>
+        <Button busy={consent.busy.value} onClick={() => void consent.run(() => setConsent(!agrees))}>
           {agrees ? me.withdraw : me.agreeAgain}
         </Button>
       </section>
       <section class="card stack-2">
         <h2>{me.participation}</h2>
         <p>{status === 'completed' ? me.completed : status === 'withdrawn' ? me.paused : me.pauseWhy}</p>
+        {status === 'withdrawn' && recording.value ? <p class="strong">{me.goesOn}</p> : null}
         {part.said(me.saved)}
         {status === 'completed' ? null : (
           <Button
             busy={part.busy.value}
-            onClick={() => void setStatus(status === 'withdrawn' ? 'active' : 'withdrawn')}
+            onClick={() =>
+              void part.run(() => setParticipation(status === 'withdrawn' ? 'active' : 'withdrawn'))
+            }
           >
             {status === 'withdrawn' ? me.rejoin : me.pause}
           </Button>
         )}
       </section>
     </>
+  )
+}
+
+/** On the first tab: the pilgrim has paused or taken back the consent, and can undo it here. */
+export function NotTakingPart({ words }: { readonly words: WalkWords }) {
+  const { me } = words
+  const change = useChange(words)
+  const { privacy_agreed: agrees = true, participant_status: status = 'active' } = profile.value ?? {}
+  // Before the service knows the consent, it has none.
+  const consented = agrees || !person.value?.known || person.value.privacyVersion === ''
+  if (consented && status !== 'withdrawn') return null
+  const undo = async () => {
+    if (consented) await change.run(() => setParticipation('active'))
+    else await change.run(() => setConsent(true))
+  }
+  return (
+    <Notice
+      action={
+        <>
+          {change.said(null)}
+          <Button busy={change.busy.value} onClick={() => void undo()}>
+            {consented ? me.rejoin : me.agreeAgain}
+          </Button>
+        </>
+      }
+    >
+      {consented ? me.paused : me.withdrawn}
+    </Notice>
   )
 }

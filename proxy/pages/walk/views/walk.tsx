@@ -10,6 +10,7 @@ import { codeIsSafe, person } from '../session/person.ts'
 import { lastCheckIn } from '../session/queue.ts'
 import { config, usesLine } from '../session/service.ts'
 import { Notice, View } from './view.tsx'
+import { NotTakingPart } from './privacy.tsx'
 import { Record } from './record.tsx'
 import { Waiting } from './waiting.tsx'
 import { Level } from './level.tsx'
@@ -24,6 +25,7 @@ export const Walk = ({
   return (
     <View title={person.value?.name ?? ''}>
       <Level words={words} levels={levels} checkIns={totalCheckIns.value} />
+      <NotTakingPart words={words} />
       <CheckIn words={words} />
       <Waiting words={words} />
       {config.value?.status === 'ended' ? null : <Record words={words} />}

@@ -98,8 +98,12 @@ export async function firstMinute(page: Page, name: string): Promise<void> {
   await page.getByLabel('Your name').fill(name)
   await page.getByRole('button', { name: 'I agree' }).click()
   await page.getByRole('button', { name: 'Check in', exact: true }).waitFor()
-  await page.waitForFunction(() => localStorage.getItem('event-walk-person')?.includes('"known":true'))
+  await known(page)
 }
+
+/** The service knows name and consent. */
+export const known = (page: Page): Promise<unknown> =>
+  page.waitForFunction(() => localStorage.getItem('event-walk-person')?.includes('"known":true'))
 
 export const userIdOf = (page: Page): Promise<string> =>
   page.evaluate(() => (JSON.parse(localStorage.getItem('event-walk-person')!) as { userId: string }).userId)

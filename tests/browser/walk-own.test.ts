@@ -1,10 +1,11 @@
 /** What pilgrims tell, keep and decide in the app: survey, report, phone, trackers, links, files, the end. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn } from '#tests/helpers/test-stack.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { checkInButton, walkApp } from './walk-harness.ts'
+import { checkInButton, known, walkApp } from './walk-harness.ts'
 
 const TEST_MS = 60_000
 /** A picture of one pixel. */
@@ -128,6 +129,16 @@ describeOnServers('own matters', () => {
       const { page, userId } = phone
       await checkInButton(page).click()
       await page.locator('[data-state=counted]').waitFor()
+      // Two more phones: one goes on with the walk, one still asks whose it is.
+      await using second = await app.newPhone()
+      await using third = await app.newPhone()
+      const restore = app.address(`?lang=en#restore=${userId}`)
+      await Promise.all([second.page.goto(restore), third.page.goto(restore)])
+      await third.page.getByText('Is this you?').waitFor()
+      await second.page.getByRole('button', { name: 'Yes, that is me' }).click()
+      await second.page.getByText('This phone needs your consent, too.').waitFor()
+      await second.page.getByRole('button', { name: 'I agree' }).click()
+      await known(second.page)
       await page.goto(app.address('#data'))
       for (const [name, content] of [
         ['All my data (JSON)', '"lat":24.15'],
@@ -144,7 +155,27 @@ describeOnServers('own matters', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
       await page.getByText(/Everything about you is deleted|being deleted/).waitFor()
       expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
-      expect(await page.evaluate(() => JSON.stringify(Object.entries(localStorage)))).not.toContain(userId)
+      const stored = (of: Page) => of.evaluate(() => JSON.stringify(Object.entries(localStorage)))
+      expect(await stored(page)).not.toContain(userId)
+
+      // The other phones say so, and bring nobody back.
+      await third.page.getByRole('button', { name: 'Yes, that is me' }).click()
+      await third.page.getByText('These data were deleted.').waitFor()
+      await third.page.getByLabel('Your name').waitFor()
+      expect(await stored(third.page)).not.toContain(userId)
+      const other = second.page
+      await other.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+      await other.getByRole('heading', { name: 'Your data were deleted' }).waitFor()
+      expect(await checkInButton(other).count()).toBe(0)
+      // A point that was still on its way is a new person without a name: that is not this pilgrim.
+      await checkIn(app.stack, userId)
+      const answered = other.waitForResponse(/\/api\/event\/user\//)
+      await other.getByRole('button', { name: 'Try again' }).click()
+      expect((await answered).status()).toBe(200)
+      await other.getByRole('button', { name: 'Start anew' }).click()
+      await other.getByText(/Everything about you is deleted|being deleted/).waitFor()
+      expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
+      expect(await stored(other)).not.toContain(userId)
     },
     TEST_MS,
   )

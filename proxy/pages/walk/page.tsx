@@ -4,6 +4,7 @@ import { startPage, worksOffline } from '../frame/start-page.tsx'
 import { DarkScreen } from './views/dark-screen.tsx'
 import { OwnData } from './views/data.tsx'
 import { Feedback } from './views/feedback.tsx'
+import { Gone } from './views/gone.tsx'
 import { LargeMap } from './views/large-map.tsx'
 import { Me } from './views/me.tsx'
 import { Pauses } from './views/record.tsx'
@@ -20,6 +21,7 @@ import { Welcome } from './views/welcome.tsx'
 import { view } from './route.ts'
 import { startSession } from './session/start-session.ts'
 import { person } from './session/person.ts'
+import { erasedElsewhere } from './session/service.ts'
 import { type Words, WORD_FILES } from './words.ts'
 
 interface Shown {
@@ -30,6 +32,7 @@ interface Shown {
 const App = ({ words, choose }: Shown) => {
   if (view.value === 'restore') return <Restore words={words.walk} />
   if (person.value === null) return <Welcome words={words} choose={choose} />
+  if (erasedElsewhere.value) return <Gone words={words.walk} />
   return (
     <>
       <Status words={words.walk} />

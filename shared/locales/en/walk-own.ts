@@ -76,6 +76,12 @@ export const own = {
     eraseSure: 'Really delete everything?',
     erased: 'Everything about you is deleted.',
     erasing: 'Your data is being deleted. The last parts follow in a few minutes.',
+    gone: 'These data were deleted. You can start anew here.',
+    goneTitle: 'Your data were deleted',
+    goneWhy:
+      'The organisers have nothing about you any more. Everything was deleted, perhaps on another phone. This phone sends nothing now.',
+    goneRest: 'When you start anew, what is left on this phone is deleted, too.',
+    goneStart: 'Start anew',
   },
   recovery: {
     title: 'Recovery code',

@@ -26,6 +26,7 @@ export const walk = {
     lineLogin: 'Log in with LINE',
     lineWhy: 'This event knows its pilgrims by LINE. Log in once, and your walk is safe.',
     newConsent: 'The privacy notice has changed. Please read it once more.',
+    consentHere: 'This phone needs your consent, too. Please read it.',
     firstNetwork: 'The first start needs a network. Please go where the phone has a signal.',
   },
   status: {

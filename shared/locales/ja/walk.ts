@@ -23,6 +23,7 @@ export const walk: WalkWords = {
     lineLogin: 'LINE でログイン',
     lineWhy: 'この催しは LINE で参加者を確かめます。一度ログインすれば、記録は安全です。',
     newConsent: '個人情報の説明が新しくなりました。もう一度お読みください。',
+    consentHere: 'このスマホでも同意が必要です。お読みください。',
     firstNetwork: '初めて使うときは電波が必要です。電波の届く場所でお試しください。',
   },
   status: {

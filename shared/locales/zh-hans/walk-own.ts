@@ -74,6 +74,11 @@ export const own: OwnWords = {
     eraseSure: '真的要全部删除吗？',
     erased: '您的资料都删除了。',
     erasing: '正在删除您的资料，剩下的部分几分钟内完成。',
+    gone: '这份资料已经删除了。您可以在这里重新开始。',
+    goneTitle: '您的资料已删除',
+    goneWhy: '主办方已经没有您的资料，可能是在另一部手机上全部删除了。这部手机现在不会送出任何东西。',
+    goneRest: '重新开始时，这部手机里剩下的也会删除。',
+    goneStart: '重新开始',
   },
   recovery: {
     title: '救援码',

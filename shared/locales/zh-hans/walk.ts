@@ -23,6 +23,7 @@ export const walk: WalkWords = {
     lineLogin: '用 LINE 登录',
     lineWhy: '这个活动用 LINE 认识香客。登录一次，您的记录就安全了。',
     newConsent: '隐私说明有更新，请再看一次。',
+    consentHere: '这部手机也需要您的同意，请看一次。',
     firstNetwork: '第一次使用需要网络，请到有信号的地方。',
   },
   status: {

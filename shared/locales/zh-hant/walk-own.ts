@@ -74,6 +74,11 @@ export const own: OwnWords = {
     eraseSure: '真的要全部刪除嗎？',
     erased: '您的資料都刪除了。',
     erasing: '正在刪除您的資料，剩下的部分幾分鐘內完成。',
+    gone: '這份資料已經刪除了。您可以在這裡重新開始。',
+    goneTitle: '您的資料已刪除',
+    goneWhy: '主辦單位已經沒有您的資料，可能是在另一支手機上全部刪除了。這支手機現在不會送出任何東西。',
+    goneRest: '重新開始時，這支手機裡剩下的也會刪除。',
+    goneStart: '重新開始',
   },
   recovery: {
     title: '救援碼',

@@ -23,6 +23,7 @@ export const walk: WalkWords = {
     lineLogin: '用 LINE 登入',
     lineWhy: '這個活動用 LINE 認識香客。登入一次，您的紀錄就安全了。',
     newConsent: '個資說明有更新，請再看一次。',
+    consentHere: '這支手機也需要您的同意，請看一次。',
     firstNetwork: '第一次使用需要網路，請到有訊號的地方。',
   },
   status: {

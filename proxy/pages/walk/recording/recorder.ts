@@ -5,7 +5,7 @@
 import { effect, signal } from '@preact/signals'
 import { keep, kept } from '../session/kept.ts'
 import { keepPoint } from '../session/queue.ts'
-import { config, now } from '../session/service.ts'
+import { config, erasedElsewhere, now } from '../session/service.ts'
 import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pause-log.ts'
 import { EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
@@ -175,7 +175,7 @@ export function watchRecording(): void {
   })
   effect(() => {
     // After the event nothing is counted, and the screen may go dark.
-    if (recording.value && config.value?.status !== 'ended') begin()
+    if (recording.value && config.value?.status !== 'ended' && !erasedElsewhere.value) begin()
     else {
       running?.abort()
       running = null

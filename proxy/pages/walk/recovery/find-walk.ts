@@ -57,8 +57,23 @@ export function findByAddress(): void {
   void search(async () => ({ id }))
 }
 
+/** The walk may have been erased on the other phone since it was found. */
+async function isErased({ userId }: Profile): Promise<boolean> {
+  searching.value = true
+  const answer = await client.readProfile({ userId })
+  searching.value = false
+  return !answer.ok && answer.error.code === 'not-found'
+}
+
 /** Goes on with this walk on this device. */
-export function takeWalk(taken: Profile): void {
+export async function takeWalk(taken: Profile): Promise<void> {
+  if (await isErased(taken)) {
+    found.value = null
+    searchFault.value = 'unknown'
+    // The first page says what happened.
+    if (person.value === null) location.hash = 'gone'
+    return
+  }
   keep(profile, taken)
   keep(codeIsSafe, true)
   // Consent is asked for on each device.

@@ -11,7 +11,15 @@ import {
 import { openIndexedDbStore, OutdatedError } from '#shared/client/queue/indexed-db-store.ts'
 import { remember, remembered } from '../../frame/storage.ts'
 import { person } from './person.ts'
-import { client, noteError, owner, profile, refreshProfile, signInNeeded } from './service.ts'
+import {
+  client,
+  erasedElsewhere,
+  noteError,
+  owner,
+  profile,
+  refreshProfile,
+  signInNeeded,
+} from './service.ts'
 import { forgetSetAside, onSetAside, recordIn, setAside, takeBack, type TimedPoint } from './set-aside.ts'
 import { reloadWhenHidden } from './update.ts'
 
@@ -112,7 +120,11 @@ function startQueue(opened: QueueStore): TrackQueue {
     const { why, message } = state
     if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
   })
-  started.start()
+  // A point would make a new person of somebody who was erased.
+  erasedElsewhere.subscribe((gone) => {
+    if (gone) void started.stop()
+    else if (queue.peek() !== 'outdated') started.start()
+  })
   const back = () => {
     if (person.value !== null && queue.value === started) void takeBack(started, person.value.userId)
   }

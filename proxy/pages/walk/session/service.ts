@@ -1,9 +1,9 @@
 /** The service as this app uses it: a client with the pilgrim's identity, the queue of what waits, and the clock. */
 import { computed, signal } from '@preact/signals'
-import { createClient, type ClientError, type Data } from '#shared/client/index.ts'
+import { type Answer, createClient, type ClientError, type Data } from '#shared/client/index.ts'
 import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
 import { keep, kept } from './kept.ts'
-import { person } from './person.ts'
+import { type Person, person } from './person.ts'
 
 export type EventConfig = Data<'readEventConfig'>
 export type Profile = Data<'readProfile'>
@@ -18,6 +18,9 @@ export const clockAheadMs = kept('walk-clock', 0)
 export const signInNeeded = signal(false)
 /** Why the last refresh failed; null: it did not. */
 export const refreshError = signal<ClientError | null>(null)
+
+/** The service does not know the pilgrim any more: they were erased on another phone, or by the organisers. */
+export const erasedElsewhere = signal(false)
 
 /** A difference below this is a slow network. */
 const CLOCK_TOLERANCE_MS = 120_000
@@ -77,9 +80,23 @@ export async function signInAgain(): Promise<boolean> {
 }
 
 export async function refreshProfile(): Promise<void> {
-  const userId = person.value?.userId
-  if (userId === undefined) return
-  const answer = await client.readProfile({ userId })
+  const asked = person.value
+  if (asked === null) return
+  const answer = await client.readProfile({ userId: asked.userId })
   if (answer.ok) keep(profile, answer.data)
   else noteError(answer.error)
+  if (asked.known && person.value?.userId === asked.userId) await noteErasure(asked, answer)
+}
+
+/**
+ * Whoever is known to the service is found by it, with a name and the consent. A point that was sent after an erasure
+ * has made a new person, who has neither.
+ */
+async function noteErasure(asked: Person, answer: Answer<Profile>): Promise<void> {
+  if (!answer.ok && answer.error.code !== 'not-found') return
+  const introduced = asked.name !== '' && asked.privacyVersion !== ''
+  const unknown =
+    !answer.ok || (introduced && answer.data.display_name === null && !answer.data.privacy_agreed)
+  // Somebody else may have logged in with LINE.
+  erasedElsewhere.value = unknown && (await owner())?.userId === asked.userId
 }

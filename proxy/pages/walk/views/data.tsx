@@ -5,7 +5,7 @@ import type { WalkWords } from '#shared/locales/walk-words.ts'
 import type { PageWords } from '#shared/locales/page-words.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
-import { forgetDevice } from '../own-data/forget-device.ts'
+import { eraseEverything } from '../own-data/erase-everything.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { sentenceOf } from '../problem.ts'
 import { client, noteError } from '../session/service.ts'
@@ -25,14 +25,9 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
   }
   const erase = async () => {
     busy.value = true
-    const answer = await client.eraseOwnData({ confirm: true })
+    error.value = await eraseEverything()
     busy.value = false
     asks.value = false
-    // Nothing is stored about somebody who never had a network.
-    if (answer.ok) return forgetDevice(answer.data.remaining.length === 0)
-    if (answer.error.code === 'not-found') return forgetDevice(true)
-    error.value = answer.error
-    noteError(answer.error)
   }
   return (
     <View title={data.title} back={words.back}>

@@ -31,7 +31,7 @@ export function Restore({ words }: { readonly words: WalkWords }) {
       ) : (
         <>
           <p class="strong">{recovery.found(whose.display_name ?? '–', whose.km)}</p>
-          <Button kind="primary" onClick={() => takeWalk(whose)}>
+          <Button kind="primary" busy={searching.value} onClick={() => void takeWalk(whose)}>
             {recovery.yes}
           </Button>
           <Button onClick={() => (found.value = null)}>{recovery.no}</Button>

@@ -76,7 +76,9 @@ export function NewConsent({ words }: { readonly words: WalkWords }) {
   if (version === undefined || given === null || given.privacyVersion === version) return null
   return (
     <section class="stack view">
-      <p class="strong">{words.welcome.newConsent}</p>
+      <p class="strong">
+        {given.privacyVersion === '' ? words.welcome.consentHere : words.welcome.newConsent}
+      </p>
       <Consent words={words} version={version} />
       <Button
         kind="primary"

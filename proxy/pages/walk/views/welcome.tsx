@@ -20,9 +20,12 @@ export interface WelcomeProps {
   readonly choose: (language: Language) => void
 }
 
+/** What the first page says about data that were deleted. */
+const SAID = ['erased', 'erasing', 'gone'] as const
+
 export function Welcome({ words: { page, walk }, choose }: WelcomeProps) {
   const event = config.value
-  const said = location.hash === '#erased' ? 'erased' : location.hash === '#erasing' ? 'erasing' : null
+  const said = SAID.find((one) => location.hash === `#${one}`) ?? null
   const languages = <LanguageSwitch words={page} onChoose={choose} />
   if (event === null)
     return (

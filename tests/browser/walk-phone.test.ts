@@ -72,6 +72,7 @@ describeOnServers('the phone', () => {
       expect(await dark.evaluate((one) => getComputedStyle(one).backgroundColor)).toBe('rgb(0, 0, 0)')
       expect(await seriousFaults(page)).toEqual([])
       await photograph(page, 'walk-dark-screen')
+      await dark.getByText('Recording goes on.').waitFor()
       const leave = dark.getByRole('button', { name: 'Touch twice to come back' })
       await leave.click()
       expect(await dark.isVisible()).toBe(true)

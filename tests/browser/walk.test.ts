@@ -86,6 +86,13 @@ describeOnServers('the app', () => {
       await other.goto(app.address())
       await page.getByRole('button', { name: 'Start recording' }).click()
       await page.getByText('Your way is being recorded.').waitFor()
+      // What to do with the phone now is above the tabs.
+      const advice = await page.getByText('Do not press the power key.').boundingBox()
+      const dark = await page.getByRole('button', { name: 'Dark screen' }).boundingBox()
+      const tabs = await page.getByRole('navigation').boundingBox()
+      expect(advice!.y).toBeGreaterThan(0)
+      expect(dark!.y).toBeGreaterThan(advice!.y)
+      expect(dark!.y + dark!.height).toBeLessThan(tabs!.y)
       await other.getByText('Another window of this app records your way.').waitFor()
       await checkInButton(page).click()
       await checkInButton(other).click()

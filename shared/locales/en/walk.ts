@@ -80,6 +80,8 @@ export const walk = {
     otherTab: 'Another window of this app records your way.',
     waiting: 'Waiting for the first position …',
     dark: 'Dark screen, saves battery',
+    advice: 'Do not press the power key. To put the phone away, tap “Dark screen”.',
+    darkOn: 'Recording goes on.',
     darkLeave: 'Touch twice to come back',
     honest:
       'A web page records only while this screen is on. Keep the phone on this page, or use a tracker app for the night.',

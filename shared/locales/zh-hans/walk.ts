@@ -70,6 +70,8 @@ export const walk: WalkWords = {
     otherTab: '另一个窗口正在记录。',
     waiting: '等待第一个位置…',
     dark: '黑画面，省电',
+    advice: '请不要按电源键。要收起手机时，请按“黑画面”。',
+    darkOn: '正在记录。',
     darkLeave: '连点两下回来',
     honest: '网页只有在屏幕亮着时才能记录。请让手机停在这一页，夜间请用记录 App。',
     trackers: '用 App 记录',

@@ -70,6 +70,8 @@ export const walk: WalkWords = {
     otherTab: '另一個視窗正在記錄。',
     waiting: '等待第一個位置…',
     dark: '黑畫面，省電',
+    advice: '請不要按電源鍵。要收起手機時，請按「黑畫面」。',
+    darkOn: '正在記錄。',
     darkLeave: '連點兩下回來',
     honest: '網頁只有在螢幕亮著時才能記錄。請讓手機停在這一頁，夜裡請用記錄 App。',
     trackers: '用 App 記錄',

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { numberText, timeText } from '../format.ts'
+import { positionFault } from '../recording/recorder.ts'
 import { now, profile } from '../session/service.ts'
 
 export const darkScreen = signal(false)
@@ -10,6 +11,7 @@ export const darkScreen = signal(false)
 export function DarkScreen({ words }: { readonly words: WalkWords }) {
   const element = useRef<HTMLDialogElement>(null)
   const isDark = darkScreen.value
+  const fault = positionFault.value
   useEffect(() => {
     if (isDark) element.current?.showModal()
     else element.current?.close()
@@ -19,6 +21,7 @@ export function DarkScreen({ words }: { readonly words: WalkWords }) {
     <dialog ref={element} class="dark-screen" aria-label={words.record.on} onClose={leave}>
       <p class="dark-figure">{numberText(profile.value?.km ?? 0)} km</p>
       <p>{timeText(now())}</p>
+      {isDark ? <p>{fault === null ? words.record.darkOn : words.problems[fault]}</p> : null}
       {/* Once is not enough, so that a pocket does not press it; a keyboard and a screen reader press once. */}
       <button type="button" onDblClick={leave} onClick={({ detail }) => detail === 0 && leave()}>
         {words.record.darkLeave}

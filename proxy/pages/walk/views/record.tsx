@@ -1,6 +1,6 @@
 /** Recording the way: the switch, what it does now, and what a web page can not do. */
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { minutesOf, timeText } from '../format.ts'
@@ -40,15 +40,13 @@ export function Record({ words }: { readonly words: WalkWords }) {
     <section class="card stack-2">
       <h2>{record.title}</h2>
       {on ? <State words={words} /> : null}
-      <div class="row">
-        <Button
-          {...(on ? {} : { kind: 'primary' as const })}
-          onClick={() => (on ? stopRecording() : startRecording())}
-        >
-          {on ? record.stop : record.start}
-        </Button>
-        {on ? <Button onClick={() => (darkScreen.value = true)}>{record.dark}</Button> : null}
-      </div>
+      <Advice words={record} on={on} />
+      <Button
+        {...(on ? {} : { kind: 'primary' as const })}
+        onClick={() => (on ? stopRecording() : startRecording())}
+      >
+        {on ? record.stop : record.start}
+      </Button>
       <p class="quiet">{record.honest}</p>
       <div class="row">
         <Button kind="plain" onClick={() => show('trackers')}>
@@ -59,6 +57,28 @@ export function Record({ words }: { readonly words: WalkWords }) {
         </Button>
       </div>
     </section>
+  )
+}
+
+/** What to do with the phone now. It comes into sight when recording starts. */
+function Advice({ words, on }: { readonly words: WalkWords['record']; readonly on: boolean }) {
+  const place = useRef<HTMLDivElement>(null)
+  const was = useRef(on)
+  useEffect(() => {
+    if (on && !was.current) place.current?.scrollIntoView({ block: 'nearest' })
+    was.current = on
+  }, [on])
+  return (
+    <div ref={place} class="advice" aria-live="polite">
+      {on ? (
+        <div class="stack-2">
+          <p class="strong">{words.advice}</p>
+          <Button kind="primary" onClick={() => (darkScreen.value = true)}>
+            {words.dark}
+          </Button>
+        </div>
+      ) : null}
+    </div>
   )
 }
 

@@ -112,10 +112,29 @@ describeOnServers('own matters', () => {
       await page.getByText('No app is connected.').waitFor()
 
       await page.goto(app.address('#way'))
-      await page.getByRole('button', { name: 'Live for 12 hours' }).click()
-      await page.getByText('Live until').waitFor()
+      // The phone's own sharing opens at once with the new link.
+      await page.evaluate(() =>
+        Object.defineProperty(navigator, 'share', {
+          configurable: true,
+          value({ url }: ShareData) {
+            document.body.dataset.shared = url
+          },
+        }),
+      )
+      await page.getByRole('button', { name: 'Let my family see where I am (12 hours)' }).click()
+      await page.getByText('Your family sees where you are until').waitFor()
+      await page.locator('body[data-shared]').waitFor()
       const url = await page.getByRole('link', { name: 'Look' }).getAttribute('href')
       expect(url).not.toContain(userId)
+      expect(url).toBe(`${await page.locator('body').getAttribute('data-shared')}#own`)
+      // Without it the link is copied. What is said about it covers no button.
+      await page.context().grantPermissions(['clipboard-write'])
+      await page.evaluate(() =>
+        Object.defineProperty(navigator, 'share', { configurable: true, value: undefined }),
+      )
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByText('The link is copied.').waitFor()
+      expect(await page.locator('.toast').count()).toBe(0)
       await page.getByRole('button', { name: 'Stop', exact: true }).click()
       await page.getByText('No link is active.').waitFor()
     },

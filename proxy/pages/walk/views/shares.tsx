@@ -1,7 +1,7 @@
 /** Links that a pilgrim passes on. */
+import { signal } from '@preact/signals'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
-import { showToast } from '../../design/toast.tsx'
 import { whenText } from '../format.ts'
 import {
   LIVE_HOURS,
@@ -18,6 +18,9 @@ import { now } from '../session/service.ts'
 import { useReading } from './use-reading.ts'
 import { Notice } from './view.tsx'
 
+/** The link that was copied last. */
+const copied = signal<string | null>(null)
+
 const sharesFailed = (): boolean => shares.peek() === null && shareError.peek() !== null
 
 export function Shares({ words }: { readonly words: WalkWords }) {
@@ -25,7 +28,7 @@ export function Shares({ words }: { readonly words: WalkWords }) {
   useReading(readShares, sharesFailed)
   const make = async (live: boolean) => {
     const made = await makeShare(live)
-    if (made !== null) await send(made, words)
+    if (made !== null) await send(made)
   }
   return (
     <section class="card stack-2">
@@ -40,8 +43,10 @@ export function Shares({ words }: { readonly words: WalkWords }) {
         {share.showName}
       </label>
       <div class="row">
+        <Button kind="primary" onClick={() => void make(true)}>
+          {share.makeLive(LIVE_HOURS)}
+        </Button>
         <Button onClick={() => void make(false)}>{share.make}</Button>
-        <Button onClick={() => void make(true)}>{share.makeLive(LIVE_HOURS)}</Button>
       </div>
       {shareError.value === null ? null : (
         <Notice kind="warning">{sentenceOf(words, shareError.value)}</Notice>
@@ -68,12 +73,16 @@ function Link({ words, link }: { readonly words: WalkWords; readonly link: Share
         {link.last_viewed_at === null
           ? share.notOpened
           : share.opened(link.views, whenText(Date.parse(link.last_viewed_at), now()))}
+        {/* Above its buttons: a toast would cover them. */}
+        <span class="block good" aria-live="polite">
+          {copied.value === link.id ? share.copied : null}
+        </span>
       </span>
       {/* The page does not count the pilgrim's own look. */}
       <a class="button" href={`${link.url}#own`} target="_blank" rel="noreferrer">
         {share.card}
       </a>
-      <Button onClick={() => void send(link, words)}>{share.send}</Button>
+      <Button onClick={() => void send(link)}>{share.send}</Button>
       <Button kind="danger" onClick={() => void stopShare(link.id)}>
         {share.stop}
       </Button>
@@ -82,12 +91,13 @@ function Link({ words, link }: { readonly words: WalkWords; readonly link: Share
 }
 
 /** By the phone's own sharing; elsewhere the address is copied. */
-async function send({ url }: Share, words: WalkWords): Promise<void> {
+async function send({ id, url }: Share): Promise<void> {
+  copied.value = null
   try {
     if (navigator.share) await navigator.share({ url })
     else {
       await navigator.clipboard.writeText(url)
-      showToast(words.trackers.copied, { forMs: 4_000 })
+      copied.value = id
     }
   } catch {
     // The pilgrim closed the phone's dialog, or the browser has no clipboard: the link is in the list.

@@ -53,6 +53,9 @@ describeOnServers('own matters', () => {
       const { page } = phone
       await page.goto(app.address('#feedback'))
       await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByText('Please choose what it is about.').waitFor()
+      await page.getByLabel('What is it about?').selectOption('safety')
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
       await page.getByText('Please write a few words first.').waitFor()
       await page.getByLabel('What happened?').fill('A dog followed me.')
       const picture = page.locator('input[type=file]')
@@ -61,9 +64,15 @@ describeOnServers('own matters', () => {
       await page.getByText('This picture can not be read.').waitFor()
       await picture.setInputFiles({ name: 'dog.png', mimeType: 'image/png', buffer: PNG })
       await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await page.getByText('Thank you. Your report has number').waitFor()
+      await page.getByText('Thank you. Your report has arrived.').waitFor()
+      await page.getByText('Your picture has arrived, too.').waitFor()
+      await page.getByText('The organisers read it.').waitFor()
       const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
-      expect(await board.text()).toMatch(/A dog followed me\..*feedback-image/)
+      const text = await board.text()
+      expect(text).toMatch(/A dog followed me\..*feedback-image/)
+      expect(text).toContain('"category":"safety"')
+      await page.getByRole('button', { name: 'Back to “Tell us”' }).click()
+      await page.getByRole('heading', { name: 'Tell us' }).waitFor()
     },
     TEST_MS,
   )

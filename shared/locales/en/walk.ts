@@ -168,6 +168,8 @@ export const walk = {
   feedback: {
     title: 'Report',
     category: 'What is it about?',
+    choose: 'Please choose',
+    categoryMissing: 'Please choose what it is about.',
     categories: {
       app: 'this app',
       route: 'the route',
@@ -180,7 +182,11 @@ export const walk = {
     pictureOther: 'Another picture',
     pictureTooLarge: 'This picture can not be read. Please choose another one, or send without.',
     send: 'Send',
-    sent: (number: number) => `Thank you. Your report has number ${number}.`,
+    sent: (number: number) => `Thank you. Your report has arrived. It has number ${number}.`,
+    withPicture: 'Your picture has arrived, too.',
+    withoutPicture: 'No picture came with it.',
+    readers: 'The organisers read it.',
+    done: 'Back to “Tell us”',
     missing: 'Please write a few words first.',
   },
   problems: {

@@ -158,6 +158,8 @@ export const walk: WalkWords = {
   feedback: {
     title: '知らせる',
     category: '何についてですか。',
+    choose: '選んでください',
+    categoryMissing: '何についてか選んでください。',
     categories: {
       app: 'このアプリ',
       route: '道',
@@ -170,7 +172,11 @@ export const walk: WalkWords = {
     pictureOther: '別の写真にする',
     pictureTooLarge: 'この写真は読めません。別の写真にするか、付けずに送ってください。',
     send: '送る',
-    sent: (number) => `ありがとうございます。受付番号は ${number} です。`,
+    sent: (number) => `ありがとうございます。届きました。受付番号は ${number} です。`,
+    withPicture: '写真も届きました。',
+    withoutPicture: '写真は付いていません。',
+    readers: '主催者が読みます。',
+    done: '「伝える」に戻る',
     missing: '先に少し書いてください。',
   },
   problems: {

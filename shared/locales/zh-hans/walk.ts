@@ -157,6 +157,8 @@ export const walk: WalkWords = {
   feedback: {
     title: '回报',
     category: '关于什么？',
+    choose: '请选择',
+    categoryMissing: '请先选择关于什么。',
     categories: {
       app: '这个 App',
       route: '路线',
@@ -169,7 +171,11 @@ export const walk: WalkWords = {
     pictureOther: '换一张照片',
     pictureTooLarge: '这张照片读不出来。请换一张，或不附照片送出。',
     send: '送出',
-    sent: (number) => `谢谢您。您的回报编号是 ${number}。`,
+    sent: (number) => `谢谢您，回报已经送达，编号是 ${number}。`,
+    withPicture: '照片也收到了。',
+    withoutPicture: '没有附照片。',
+    readers: '主办方会看。',
+    done: '回到“说说”',
     missing: '请先写几个字。',
   },
   problems: {

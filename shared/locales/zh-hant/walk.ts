@@ -157,6 +157,8 @@ export const walk: WalkWords = {
   feedback: {
     title: '回報',
     category: '關於什麼？',
+    choose: '請選擇',
+    categoryMissing: '請先選擇關於什麼。',
     categories: {
       app: '這個 App',
       route: '路線',
@@ -169,7 +171,11 @@ export const walk: WalkWords = {
     pictureOther: '換一張照片',
     pictureTooLarge: '這張照片讀不出來。請換一張，或不附照片送出。',
     send: '送出',
-    sent: (number) => `謝謝您。您的回報編號是 ${number}。`,
+    sent: (number) => `謝謝您，回報已經送達，編號是 ${number}。`,
+    withPicture: '照片也收到了。',
+    withoutPicture: '沒有附照片。',
+    readers: '主辦單位會看。',
+    done: '回到「說說」',
     missing: '請先寫幾個字。',
   },
   problems: {

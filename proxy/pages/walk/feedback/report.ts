@@ -5,13 +5,13 @@ import { keep, kept } from '../session/kept.ts'
 import { client, noteError } from '../session/service.ts'
 import { smallPicture } from './small-picture.ts'
 
-export const written = kept('walk-feedback', { category: 'app', text: '' })
+export const written = kept('walk-feedback', { category: '', text: '' })
 export const picture = signal<File | null>(null)
 export const sending = signal(false)
-/** What the pilgrim is told: words are missing, the picture can not be read, or the service refuses. */
-export const fault = signal<'missing' | 'picture' | ClientError | null>(null)
-/** Number of the report that has arrived. */
-export const arrived = signal<number | null>(null)
+/** What the pilgrim is told: the category or words are missing, the picture can not be read, or the service refuses. */
+export const fault = signal<'category' | 'missing' | 'picture' | ClientError | null>(null)
+/** The report that has arrived. */
+export const arrived = signal<{ readonly number: number; readonly withPicture: boolean } | null>(null)
 
 /** Forgets what was said about the last report. */
 export function beginReport(): void {
@@ -22,14 +22,15 @@ export function beginReport(): void {
 
 export async function sendReport(): Promise<void> {
   const { category, text } = written.value
-  fault.value = text.trim() === '' ? 'missing' : null
+  fault.value = category === '' ? 'category' : text.trim() === '' ? 'missing' : null
   if (fault.value !== null || sending.value) return
   sending.value = true
+  const withPicture = picture.value !== null
   const sent = await send(category, text)
   sending.value = false
   if (typeof sent === 'number') {
-    keep(written, { category, text: '' })
-    arrived.value = sent
+    keep(written, { category: '', text: '' })
+    arrived.value = { number: sent, withPicture }
     return
   }
   fault.value = sent

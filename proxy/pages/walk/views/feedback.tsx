@@ -4,6 +4,7 @@ import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { sentenceOf } from '../problem.ts'
 import { arrived, beginReport, fault, picture, sending, sendReport, written } from '../feedback/report.ts'
+import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
 import { Notice, View } from './view.tsx'
 
@@ -14,10 +15,11 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
   return (
     <View title={feedback.title} back={words.back}>
       {arrived.value !== null ? (
-        <Notice>{feedback.sent(arrived.value)}</Notice>
+        <Arrived words={feedback} />
       ) : (
         <>
           <Fields words={feedback} />
+          {said === 'category' ? <Notice kind="warning">{feedback.categoryMissing}</Notice> : null}
           {said === 'missing' ? <Notice kind="warning">{feedback.missing}</Notice> : null}
           {said === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}
           {typeof said === 'object' && said !== null ? (
@@ -32,15 +34,37 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
   )
 }
 
+function Arrived({ words }: { readonly words: WalkWords['feedback'] }) {
+  const { number, withPicture } = arrived.value!
+  return (
+    <>
+      <Notice>
+        <strong>{words.sent(number)}</strong>
+        <br />
+        {withPicture ? words.withPicture : words.withoutPicture}
+        <br />
+        {words.readers}
+      </Notice>
+      <Button kind="primary" onClick={() => show('say')}>
+        {words.done}
+      </Button>
+    </>
+  )
+}
+
 const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
   <>
     <div class="field">
       <label for="category">{words.category}</label>
       <select
         id="category"
+        aria-invalid={fault.value === 'category'}
         value={written.value.category}
         onChange={({ currentTarget }) => keep(written, { ...written.value, category: currentTarget.value })}
       >
+        <option value="" disabled>
+          {words.choose}
+        </option>
         {Object.entries<string>(words.categories).map(([value, text]) => (
           <option key={value} value={value}>
             {text}

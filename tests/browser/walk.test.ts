@@ -114,13 +114,22 @@ describeOnServers('the app', () => {
       await lost.page.locator('.code-words li').first().waitFor()
       const words = await lost.page.locator('.code-words li').allTextContents()
       expect(words).toHaveLength(12)
+      // All of them are in sight at once.
+      await lost.page.setViewportSize({ width: 390, height: 780 })
+      const [last, tabs] = await Promise.all([
+        lost.page.locator('.code-words').boundingBox(),
+        lost.page.getByRole('navigation').boundingBox(),
+      ])
+      expect(last!.y + last!.height).toBeLessThan(tabs!.y)
 
       await using found = await app.newPhone()
       const { page } = found
       await page.goto(app.address('?lang=en'))
       await page.getByRole('button', { name: 'I have a recovery code' }).click()
       const typed = page.getByLabel('Recovery code')
+      await page.getByText('0 of 12 words').waitFor()
       await typed.fill(words.slice(1).join(' '))
+      await page.getByText('11 of 12 words').waitFor()
       await page.getByRole('button', { name: 'Find my walk' }).click()
       await page.getByText('These are 11.').waitFor()
       await typed.fill(words.map((word) => word.slice(0, 4)).join(' '))

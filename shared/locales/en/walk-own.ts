@@ -94,6 +94,7 @@ export const own = {
     restoreTitle: 'Bring back my walk',
     restoreWhy: 'Type the twelve words. Four letters of each word are enough.',
     typed: 'Recovery code',
+    counted: (number: number) => `${number} of 12 words`,
     look: 'Find my walk',
     words: (number: number) => `The code has twelve words. These are ${number}.`,
     word: (word: string) => `The word “${word}” is not in the list. Please check its spelling.`,

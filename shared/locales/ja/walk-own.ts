@@ -93,6 +93,7 @@ export const own: OwnWords = {
     restoreTitle: '歩みを戻す',
     restoreWhy: '十二の言葉を順に入力してください。',
     typed: '復元コード',
+    counted: (number) => `12 語のうち ${number} 語`,
     look: '歩みを探す',
     words: (number) => `コードは十二の言葉です。今は ${number} です。`,
     word: (word) => `「${word}」は一覧にありません。つづりを確かめてください。`,

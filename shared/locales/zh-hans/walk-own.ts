@@ -91,6 +91,7 @@ export const own: OwnWords = {
     restoreTitle: '找回我的路',
     restoreWhy: '请输入十二个字，照顺序。',
     typed: '救援码',
+    counted: (number) => `已输入 ${number} 个字，共 12 个`,
     look: '寻找我的路',
     words: (number) => `救援码有十二个字，这里有 ${number} 个。`,
     word: (word) => `“${word}”不在字表里，请检查。`,

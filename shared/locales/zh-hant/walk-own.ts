@@ -91,6 +91,7 @@ export const own: OwnWords = {
     restoreTitle: '找回我的路',
     restoreWhy: '請輸入十二個字，照順序。',
     typed: '救援碼',
+    counted: (number) => `已輸入 ${number} 個字，共 12 個`,
     look: '尋找我的路',
     words: (number) => `救援碼有十二個字，這裡有 ${number} 個。`,
     word: (word) => `「${word}」不在字表裡，請檢查。`,

@@ -4,6 +4,7 @@
  */
 import { entropyToMnemonic, mnemonicToEntropy } from '@scure/bip39'
 import { appIdOf, bytesOfAppId } from './app-id.ts'
+import { splitCode } from './split-code.ts'
 
 export const WORDS = 12
 
@@ -50,15 +51,6 @@ export function idOfCode(
   }
   return { fault: 'checksum' }
 }
-
-/** Splits at blanks, digits and punctuation, and between Chinese characters. */
-const splitCode = (typed: string): readonly string[] =>
-  typed
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/\p{Script=Han}/gu, ' $& ')
-    .split(/[^\p{L}\p{M}]+/u)
-    .filter((word) => word !== '')
 
 function indexIn(list: readonly string[], word: string): number {
   const exact = list.findIndex((known) => known.normalize('NFKD') === word)

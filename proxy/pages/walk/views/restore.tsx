@@ -5,6 +5,7 @@ import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { sentenceOf } from '../problem.ts'
 import { findByAddress, findByCode, found, searchFault, searching, takeWalk } from '../recovery/find-walk.ts'
+import { splitCode } from '../recovery/split-code.ts'
 import { person } from '../session/person.ts'
 import { Notice, View } from './view.tsx'
 
@@ -55,10 +56,13 @@ function Typing({ words }: { readonly words: WalkWords }) {
           autocapitalize="none"
           autocomplete="off"
           spellcheck={false}
-          aria-describedby="code-said"
+          aria-describedby="code-count code-said"
           value={typed.value}
           onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
         />
+        <p id="code-count" class="strong">
+          {recovery.counted(splitCode(typed.value).length)}
+        </p>
         <p id="code-said" class="wrong" role="alert">
           {faultText(words)}
         </p>

@@ -200,7 +200,7 @@ describeOnServers('the app', () => {
       await page.goto(app.address('?lang=en'))
       await firstMinute(page, 'Nobody knows where')
       await checkInButton(page).click()
-      await page.getByText('The phone does not allow the position.').waitFor()
+      await page.getByText('Not checked in: The phone does not allow the position.').waitFor()
     },
     TEST_MS,
   )

@@ -44,6 +44,7 @@ export const walk = {
   checkIn: {
     button: 'Check in',
     busy: 'Looking for your place …',
+    failed: (why: string) => `Not checked in: ${why}`,
     counted: (time: string) => `Counted. You checked in at ${time}.`,
     kept: (time: string) => `Kept on this phone at ${time}. It counts, and is sent by itself.`,
     good: 'Your place is exact.',

@@ -40,6 +40,7 @@ export const walk: WalkWords = {
   checkIn: {
     button: 'チェックイン',
     busy: '場所を調べています…',
+    failed: (why) => `チェックインできていません：${why}`,
     counted: (time) => `できました。${time} にチェックインしました。`,
     kept: (time) => `${time} にこのスマホへ保存しました。数に入り、自動で送ります。`,
     good: '場所は正確です。',

@@ -71,7 +71,7 @@ const CheckIn = ({ words }: { readonly words: WalkWords }) => (
 
 function Said({ words }: { readonly words: WalkWords }) {
   const fault = checkInFault.value
-  if (fault !== null) return <p class="wrong">{words.problems[fault]}</p>
+  if (fault !== null) return <p class="wrong">{words.checkIn.failed(words.problems[fault])}</p>
   const last = lastCheckIn.value
   if (last === null || checkingIn.value) return null
   const { t, accuracy, state, inRange, clockCorrected } = last

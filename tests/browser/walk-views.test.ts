@@ -85,6 +85,10 @@ describeOnServers('the views of the app', () => {
       const bytes = (await Promise.all(loaded)).reduce((sum, one) => sum + one, 0)
       expect(bytes).toBeGreaterThan(20_000)
       expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
+      // On a small phone the button is in sight, too.
+      await page.setViewportSize({ width: 360, height: 640 })
+      const agree = await page.getByRole('button', { name: '我同意' }).boundingBox()
+      expect(agree!.y + agree!.height).toBeLessThan(640)
       const walkPage = PAGES.find(({ folder }) => folder === 'walk')!
       expect((await bundleWorker(walkPage, [])).length).toBeLessThan(WORKER_BYTES)
     },

@@ -11,7 +11,7 @@ export const walk = {
   welcome: {
     title: (event: string) => `Welcome to ${event}`,
     name: 'Your name',
-    nameHint: 'As it shall stand on your card. A nickname is fine.',
+    nameHint: 'This is printed on your card. A nickname is fine.',
     nameMissing: 'Please write a name first.',
     consentTitle: 'What you agree to',
     consent: [

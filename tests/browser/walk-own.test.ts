@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { admin, checkIn } from '#tests/helpers/test-stack.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
+import { photograph, seriousFaults } from './browser.ts'
 import { checkInButton, known, walkApp } from './walk-harness.ts'
 
 const TEST_MS = 60_000
@@ -67,6 +68,7 @@ describeOnServers('own matters', () => {
       await page.getByText('Thank you. Your report has arrived.').waitFor()
       await page.getByText('Your picture has arrived, too.').waitFor()
       await page.getByText('The organisers read it.').waitFor()
+      await photograph(page, 'walk-report-arrived')
       const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
       const text = await board.text()
       expect(text).toMatch(/A dog followed me\..*feedback-image/)
@@ -103,6 +105,7 @@ describeOnServers('own matters', () => {
       // The first tab says so, too, and ends the pause.
       await page.goto(app.address('#walk'))
       await page.getByText('What you send now is kept, and counts for you.').waitFor()
+      await photograph(page, 'walk-paused')
       await checkInButton(page).click()
       await page.locator('[data-state=counted]').waitFor()
       expect(await profileOf(app.stack, userId)).toMatchObject({
@@ -143,6 +146,7 @@ describeOnServers('own matters', () => {
       )
       await page.getByRole('button', { name: 'Send', exact: true }).click()
       await page.getByText('The link is copied.').waitFor()
+      await photograph(page, 'walk-link-copied', true)
       expect(await page.locator('.toast').count()).toBe(0)
       await page.getByRole('button', { name: 'Stop', exact: true }).click()
       await page.getByText('No link is active.').waitFor()
@@ -195,6 +199,8 @@ describeOnServers('own matters', () => {
       await other.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
       await other.getByRole('heading', { name: 'Your data were deleted' }).waitFor()
       expect(await checkInButton(other).count()).toBe(0)
+      expect(await seriousFaults(other)).toEqual([])
+      await photograph(other, 'walk-gone')
       // A point that was still on its way is a new person without a name: that is not this pilgrim.
       await checkIn(app.stack, userId)
       const answered = other.waitForResponse(/\/api\/event\/user\//)

@@ -87,6 +87,7 @@ describeOnServers('the views of the app', () => {
       expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
       // On a small phone the button is in sight, too.
       await page.setViewportSize({ width: 360, height: 640 })
+      await photograph(page, 'walk-welcome-small')
       const agree = await page.getByRole('button', { name: '我同意' }).boundingBox()
       expect(agree!.y + agree!.height).toBeLessThan(640)
       const walkPage = PAGES.find(({ folder }) => folder === 'walk')!

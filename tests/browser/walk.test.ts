@@ -4,6 +4,7 @@ import { setStatus } from '#tests/helpers/test-stack.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
+import { photograph } from './browser.ts'
 import { checkInButton, firstMinute, userIdOf, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
 
 const TEST_MS = 30_000
@@ -86,6 +87,7 @@ describeOnServers('the app', () => {
       await other.goto(app.address())
       await page.getByRole('button', { name: 'Start recording' }).click()
       await page.getByText('Your way is being recorded.').waitFor()
+      await photograph(page, 'walk-recording')
       // What to do with the phone now is above the tabs.
       const advice = await page.getByText('Do not press the power key.').boundingBox()
       const dark = await page.getByRole('button', { name: 'Dark screen' }).boundingBox()

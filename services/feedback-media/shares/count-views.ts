@@ -92,6 +92,8 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
     },
     async stop() {
       clearInterval(timer)
+      // A write under way does not hold the views that came since it began.
+      await writing?.catch(() => undefined)
       await tick()
     },
   }

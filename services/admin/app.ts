@@ -41,6 +41,7 @@ import {
   ledgerEndpoint,
   requeueDeadLetterEndpoint,
 } from '#shared/contracts/ledger.ts'
+import { type BoundedQueue, createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import type { Actor } from '#shared/security/audit-log.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
@@ -101,14 +102,22 @@ function serveEvent(router: Router, context: ServiceContext): void {
   serve(router, context, streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))
 }
 
+/** Readings whose cost grows with a pilgrim's points: some at a time, and no more wait than can be answered in time. */
+const createReadings = (): BoundedQueue =>
+  createBoundedQueue({
+    running: 2,
+    waiting: 50,
+    full: 'The service is busy with other long readings: please try again in a moment.',
+  })
+
 /** Operators' endpoints about people. */
-function servePeople(router: Router, context: ServiceContext): void {
+function servePeople(router: Router, context: ServiceContext, readings: BoundedQueue): void {
   serve(router, context, usersEndpoint, ({ query }) => listUsers(context, query))
   serve(router, context, userEndpoint, ({ operator, params, requestId }) =>
     showUser(context, operator!, params.userId, requestId),
   )
   serve(router, context, userPointsEndpoint, ({ operator, params, query, requestId }) =>
-    listPoints(context, { operator: operator!, userId: params.userId, requestId }, query),
+    readings.run(() => listPoints(context, { operator: operator!, userId: params.userId, requestId }, query)),
   )
   serve(router, context, userMessagesEndpoint, ({ operator, params, requestId }) =>
     listMessagesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
@@ -123,7 +132,7 @@ function servePeople(router: Router, context: ServiceContext): void {
     setUserStatus(context, operator!, params.userId, body, requestId),
   )
   serve(router, context, exportUserEndpoint, ({ operator, params, query, requestId }) =>
-    exportUser(context, { operator, userId: params.userId, requestId }, query.format),
+    readings.run(() => exportUser(context, { operator, userId: params.userId, requestId }, query.format)),
   )
   serve(router, context, eraseUserEndpoint, async ({ operator, params, requestId }) =>
     erasureAnswer(await eraseUser(context, operator!, params.userId, requestId)),
@@ -162,12 +171,14 @@ function serveSupervision(
 }
 
 /** Pilgrims' own data. */
-function serveOwnData(router: Router, context: ServiceContext): void {
+function serveOwnData(router: Router, context: ServiceContext, readings: BoundedQueue): void {
   serve(router, context, eventConfigEndpoint, () => showConfig(context))
-  serve(router, context, ownWalkEndpoint, ({ body }) => readOwnWalk(context, body))
+  serve(router, context, ownWalkEndpoint, ({ body }) => readings.run(() => readOwnWalk(context, body)))
   serve(router, context, ownExportEndpoint, ({ body, requestId }) => {
     expectOwnId(context.config, body.user_id)
-    return exportUser(context, { operator: null, userId: body.user_id, requestId }, body.format)
+    return readings.run(() =>
+      exportUser(context, { operator: null, userId: body.user_id, requestId }, body.format),
+    )
   })
   serve(router, context, ownErasureEndpoint, async ({ body, requestId }) => {
     expectOwnId(context.config, body.user_id)
@@ -196,13 +207,14 @@ export function createAdmin(context: ServiceContext): Service {
   const { db, kv, log, outbox } = context
   const router = createRouter(context)
   const erasureSweep = createErasureSweep(context)
+  const readings = createReadings()
   serveEvent(router, context)
-  servePeople(router, context)
+  servePeople(router, context, readings)
   serveLedger(router, context)
   const health = createHealth(context)
   serveSupervision(router, context, health)
   servePublic(router, context, health)
-  serveOwnData(router, context)
+  serveOwnData(router, context, readings)
   return {
     name: 'admin',
     fetch: router.fetch,

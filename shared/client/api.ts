@@ -886,7 +886,7 @@ export interface OwnWalk {
     speed_kmh: number
     carbon_kg: number
   }[]
-  /** The day’s check-ins; with in_range false they are outside of the event’s area and do not count */
+  /** The day’s first 2000 check-ins; with in_range false they are outside of the event’s area and do not count */
   checkins: {
     t: Time
     lat: number

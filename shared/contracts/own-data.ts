@@ -18,6 +18,9 @@ export const isAppId = (userId: string): boolean => APP_ID.test(userId)
 const OWN =
   'With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others'
 
+/** Most check-ins of a day that are listed. */
+export const MAX_CHECKINS = 2_000
+
 const OwnDay = z.object({
   day: Day,
   km: z.number(),
@@ -57,7 +60,7 @@ export const OwnWalk = z.object({
   checkins: z
     .array(z.object({ t: Time, ...Place, in_range: z.boolean() }))
     .describe(
-      'The day’s check-ins; with in_range false they are outside of the event’s area and do not count',
+      `The day’s first ${MAX_CHECKINS} check-ins; with in_range false they are outside of the event’s area and do not count`,
     ),
 })
 export type OwnWalk = z.infer<typeof OwnWalk>

@@ -40,7 +40,8 @@ export interface Segment {
   readonly mode: Mode
 }
 
-const MIN_ELAPSED_MS = 30_000
+/** A point that is sooner after the anchor changes nothing. */
+export const MIN_ELAPSED_MS = 30_000
 const MIN_DISTANCE_MM = 10_000
 
 /** Faster than 300 km/h: 3.6 × mm/ms > 300, in whole numbers. */

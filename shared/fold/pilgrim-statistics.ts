@@ -10,6 +10,7 @@ import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint, isLate, START } from '#shared/fold/fold.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
 import { addTotals, zeroTotals, type Totals } from '#shared/fold/point-totals.ts'
+import { createLateKeeper } from './keep-late-statistics.ts'
 import { readDays, readPointsOfDays } from './stored-days.ts'
 import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-pilgrims.ts'
 
@@ -90,7 +91,7 @@ export async function foldPending(
     if (!hasPoints && mine.pilgrim === null) continue
     const statistics = hasPoints
       ? (foldedOn(mine, addedPoints(one.pending, mine), calendar) ??
-        (await db.read(() => readLate(db, calendar, one))))
+        (await keepLate(db, one, mine, () => db.read(() => readLate(db, calendar, one)))))
       : null
     pilgrims.set(one.userId, {
       row: mine.pilgrim,
@@ -142,6 +143,8 @@ function withDays(stored: Stored, added: readonly FoldPoint[], days: readonly Da
     lastMs: Number.isFinite(lastMs) ? lastMs : null,
   }
 }
+
+const keepLate = createLateKeeper<Statistics>()
 
 /** Folds late points into their days. All reads share a snapshot, because a flush may commit between two statements. */
 function readLate(db: Database, calendar: Calendar, { userId, pending }: Asked): Promise<Statistics> {

@@ -8,13 +8,20 @@ export interface BoundedQueue {
   readonly size: number
 }
 
-/** Creates a queue. @param limits maximum number of running and of waiting items */
+/**
+ * Creates a queue.
+ * @param running maximum number of running items
+ * @param waiting maximum number of waiting items
+ * @param full the sentence of the refusal
+ */
 export function createBoundedQueue({
   running,
   waiting,
+  full = 'The service is busy with too many pictures: please try again in a moment.',
 }: {
   readonly running: number
   readonly waiting: number
+  readonly full?: string
 }): BoundedQueue {
   let active = 0
   const waiters: (() => void)[] = []
@@ -24,8 +31,7 @@ export function createBoundedQueue({
     },
     async run(work) {
       if (active >= running) {
-        if (waiters.length >= waiting)
-          throw unavailable('The service is busy with too many pictures: please try again in a moment.')
+        if (waiters.length >= waiting) throw unavailable(full)
         // The finished item passes its slot on directly, so that a later arrival cannot take it.
         await new Promise<void>((resolve) => waiters.push(resolve))
       } else active++

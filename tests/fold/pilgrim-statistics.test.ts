@@ -136,7 +136,18 @@ describeFlushHarness('statistics', (harness) => {
     const { db, statements } = noting(harness.db)
     expect(await read('anna', { db })).toEqual(expected(harness, [...days.flat(), ...late]))
     // The end of that day is what it was, so that no later day has to be read.
-    expect(statements.filter((text) => text.includes('FROM gps_points g'))).toHaveLength(1)
+    const readDays = () => statements.filter((text) => text.includes('FROM gps_points g')).length
+    expect(readDays()).toBe(1)
+    // Who asks again is told the same without the day, until a point is added.
+    expect(await read('anna', { db })).toEqual(expected(harness, [...days.flat(), ...late]))
+    expect(readDays()).toBe(1)
+    const later = walk(2, NOON - 2 * DAY_MS + 5 * 60_000 + 7_000, { lng: 120.671 })
+    await harness.buffer('anna', later)
+    const all = expected(harness, [...days.flat(), ...late, ...later])
+    expect(await read('anna', { db })).toEqual(all)
+    expect(readDays()).toBe(3)
+    await harness.flush()
+    expect(await read('anna', { db })).toEqual(all)
   })
 
   test('a late point before the first of the last day starts where the day before ended', async () => {

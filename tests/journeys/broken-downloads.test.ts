@@ -8,7 +8,8 @@ import { sentenceOf } from '#tests/helpers/answers.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
-import { admin } from '#tests/helpers/test-stack.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
+import { admin, newAppId } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 /** Some 25 MB as JSON and 9 MB as GPX, in pages. */
@@ -163,6 +164,28 @@ describeOnServers('a download', () => {
       await stack.postgres.stop()
       await hold.release()
       await sentenceOf(await asked, 503, 'unavailable')
+    },
+    OUTAGE_MS,
+  )
+
+  test(
+    'of more than can be read in time some wait and the others are refused',
+    async () => {
+      const hold = await holdUp('pilgrims')
+      const paths = ['me/walk', 'me/export']
+      const asked = Array.from({ length: 60 }, (_, i) => post(stack, paths[i % 2]!, { user_id: newAppId() }))
+      const statuses: number[] = []
+      for (const answer of asked) void answer.then(({ status }) => statuses.push(status))
+      // Two are read, and fifty wait.
+      await until(() => statuses.length === 8, { timeoutMs: 20_000, what: 'the others to be refused' })
+      expect(new Set(statuses)).toEqual(new Set([503]))
+      await hold.release()
+      const answers = await Promise.all(asked)
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503, 200, 404]))
+      expect(statuses.filter((status) => status === 503)).toHaveLength(8)
+      const refused = answers.find(({ status }) => status === 503)!
+      expect(refused.headers.get('retry-after')).not.toBeNull()
+      await sentenceOf(refused, 503, 'unavailable')
     },
     OUTAGE_MS,
   )

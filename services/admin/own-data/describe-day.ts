@@ -4,14 +4,14 @@ import type { OwnWalk } from '#shared/contracts/own-data.ts'
 import { type Fix, fold, type FoldPoint, type FoldState, type Segment } from '#shared/fold/fold.ts'
 import { distanceMm } from '#shared/rules/geo.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
+import type { DayCheckIn } from './read-day.ts'
 
 export interface Day {
-  /** Points inside the event's area, in the fold's order. */
+  /** Points inside the event's area, in the fold's order; without those that it leaves out because they are too soon. */
   readonly points: readonly FoldPoint[]
   /** The fold's state at the end of the day before. */
   readonly start: FoldState
-  /** Check-ins outside of the area. */
-  readonly outside: readonly Fix[]
+  readonly checkIns: readonly DayCheckIn[]
 }
 
 /** A counted segment with the place and the time of both ends. */
@@ -32,17 +32,15 @@ interface Sum {
 export function describeDay({
   points,
   start,
-  outside,
+  checkIns,
 }: Day): Pick<OwnWalk, 'line' | 'stretches' | 'checkins'> {
   const counted = countSegments(points, start)
   const first = counted[0]?.from ?? points[0]
   const line = [...(first === undefined ? [] : [first]), ...counted.map(({ to }) => to)]
-  const inside = points.filter(({ kind }) => kind === 'c').map((at) => ({ ...placed(at), in_range: true }))
-  const checkins = [...inside, ...outside.map((at) => ({ ...placed(at), in_range: false }))]
   return {
     line: line.map(placed),
     stretches: join(counted).map(shown),
-    checkins: checkins.sort((a, b) => (a.t < b.t ? -1 : 1)),
+    checkins: checkIns.map((at) => ({ ...placed(at), in_range: at.inRange })),
   }
 }
 

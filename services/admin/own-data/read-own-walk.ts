@@ -4,17 +4,18 @@ import { time } from '#shared/contracts/fields.ts'
 import type { OwnWalk, OwnWalkRequest } from '#shared/contracts/own-data.ts'
 import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import type { Query } from '#shared/db/db.ts'
-import { byInstant, type FoldPoint, type FoldState, START } from '#shared/fold/fold.ts'
+import { type FoldPoint, type FoldState, START } from '#shared/fold/fold.ts'
 import { addedPoints, pendingPoints } from '#shared/fold/pilgrim-statistics.ts'
 import { addTotals, type Totals, zeroTotals } from '#shared/fold/point-totals.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
 import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
 import { readStored } from '#shared/fold/stored-pilgrims.ts'
-import type { Point } from '#shared/buffer/point.ts'
+import { fieldOf, type Point } from '#shared/buffer/point.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import { expectOwnId } from '#shared/security/expect-own-id.ts'
 import { type Day, describeDay } from './describe-day.ts'
+import { readCheckIns, readCountablePoints } from './read-day.ts'
 
 /** Before every day of the calendar. */
 const FIRST_DAY = '0001-01-01'
@@ -24,7 +25,8 @@ interface Snapshot {
   readonly tx: Query
   readonly calendar: Calendar
   readonly userId: string
-  readonly pending: readonly Point[]
+  /** Pending points that are not stored. */
+  readonly waiting: readonly Point[]
 }
 
 /**
@@ -40,8 +42,9 @@ export async function readOwnWalk(
   const pending = pendingPoints(entries ?? [])
   return db.read(() =>
     db.sql.begin('isolation level repeatable read read only', async (tx) => {
-      const snapshot = { tx, calendar, userId, pending }
       const stored = (await readStored(tx, [{ userId, pending }])).get(userId)!
+      const waiting = pending.filter((point) => !stored.known.has(fieldOf(point)))
+      const snapshot = { tx, calendar, userId, waiting }
       const added = addedPoints(pending, stored)
       const changes = await refoldPending(snapshot, added)
       const days = await sumDays(snapshot, changes)
@@ -94,15 +97,13 @@ async function sumDays(
   return new Map([...days].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** One day's points in the fold's order, and the state in which the day begins. */
+/** One day's points as far as they are needed, and the state in which the day begins. */
 async function readDay(
-  { tx, calendar, userId, pending }: Snapshot,
+  { tx, calendar, userId, waiting }: Snapshot,
   added: readonly FoldPoint[],
   changes: readonly DayChange[],
   day: string,
 ): Promise<Day> {
-  const stored = (await readPointsOfDays(tx, [{ userId, day }], calendar)).get(userId) ?? []
-  const points = [...stored, ...added.filter(({ t }) => calendar.day(t) === day)].sort(byInstant)
   const ends = new Map<string, FoldState>()
   for (const { day: name, end } of (await readDays(tx, [{ userId, from: FIRST_DAY }])).get(userId) ?? [])
     ends.set(name, end)
@@ -111,18 +112,13 @@ async function readDay(
     .filter((name) => name < day)
     .sort()
     .at(-1)
-  const outside = pending.filter(
-    ({ kind, inRange, recordedMs }) => kind === 'c' && !inRange && calendar.day(recordedMs) === day,
-  )
-  const [fromMs, toMs] = calendar.span(day)
-  const storedOutside = await tx<{ t: number; lat: number; lng: number }[]>`
-    SELECT (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng FROM gps_points
-    WHERE user_id = ${userId} AND kind = 'c' AND NOT in_range
-      AND recorded_at >= to_timestamp(${fromMs}::float8 / 1000) AND recorded_at < to_timestamp(${toMs}::float8 / 1000)
-      AND sent_at >= to_timestamp(${fromMs}::float8 / 1000)`
+  const start = (before === undefined ? undefined : ends.get(before)) ?? START
+  const asked = { userId, span: calendar.span(day) }
+  const addedOfDay = added.filter(({ t }) => calendar.day(t) === day)
+  const waitingOfDay = waiting.filter(({ recordedMs }) => calendar.day(recordedMs) === day)
   return {
-    points,
-    start: (before === undefined ? undefined : ends.get(before)) ?? START,
-    outside: [...storedOutside, ...outside.map(({ recordedMs: t, lat, lng }) => ({ t, lat, lng }))],
+    points: await readCountablePoints(tx, asked, addedOfDay, start.anchor?.t ?? null),
+    start,
+    checkIns: await readCheckIns(tx, asked, waitingOfDay),
   }
 }

@@ -11,8 +11,8 @@ import { streamingBody } from '../reports/streaming-body.ts'
 import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
 import { gpx } from './write-gpx.ts'
 
-/** Rows that are read at a time, so that a long walk is not loaded into memory. */
-const PAGE = 5_000
+/** Rows that are read at a time: a long walk is not loaded into memory, and no page holds the thread for long. */
+const PAGE = 1_000
 
 /**
  * What identifies a row among those of one pilgrim, with its type in the database: pages go on after the last one, so

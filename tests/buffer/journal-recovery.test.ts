@@ -97,6 +97,34 @@ test('a stop recovers all entries once more, also those whose first call was und
   journal = openJournal(join(dir, 'journal'), 1)
 })
 
+test('one round recovers several pages', async () => {
+  const replay = replayOn(kv)
+  await Promise.all(Array.from({ length: 1_234 }, () => replay.journal(checkin(), null)))
+  // Not started: a stop is one round.
+  await replay.stop()
+  expect(journal.size()).toBe(0)
+  expect(await stored()).toHaveLength(1_234)
+})
+
+test('a round begins only when the one before has ended', async () => {
+  let [underWay, most] = [0, 0]
+  const replay = replayOn({
+    ...kv,
+    async restore(...given) {
+      most = Math.max(most, ++underWay)
+      // Longer than two rounds are apart.
+      await Bun.sleep(2_200)
+      await kv.restore(...given)
+      underWay--
+    },
+  })
+  await replay.journal(checkin(), null)
+  replay.start()
+  await until(() => journal.size() === 0, soon('the round'))
+  await replay.stop()
+  expect(most).toBe(1)
+})
+
 test('journals of ended replicas are adopted and logged; a damaged one is logged as an error', async () => {
   const gone = openJournal(join(dir, 'journal'), 10)
   await gone.append(checkin({ userId: 'U' }))

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fieldOf, pack, type Point, unpack } from '#shared/buffer/point.ts'
+import {
+  checkInPositionOf,
+  fieldOf,
+  pack,
+  type Point,
+  sharesInstantByAccident,
+  unpack,
+} from '#shared/buffer/point.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const END_MS = Date.UTC(3000, 0, 1)
@@ -106,5 +113,33 @@ describe('what `pack` did not write is refused', () => {
     ['nothing', { field, value: '' }, SyntaxError],
   ])('%s', (_, entry, error) => {
     expect(() => unpack(entry)).toThrow(error)
+  })
+})
+
+describe('the place of a check-in', () => {
+  test('is read from its entry; any other value has none', () => {
+    const corrected: Point = { ...plain, kind: 'c', recordedMs: plain.sentMs - 3_600_000 }
+    const { sentMs, recordedMs, receivedMs, lat, lng } = corrected
+    expect(checkInPositionOf(pack(corrected))).toEqual({ sentMs, recordedMs, receivedMs, lat, lng })
+    for (const value of ['', 'nonsense', '[0,1,25.03]', '{}'])
+      expect(checkInPositionOf({ field: 'c1', value })).toBeNull()
+  })
+})
+
+describe('two check-ins at one instant', () => {
+  const untimed = { ...plain, receivedMs: plain.sentMs }
+  const timed = plain
+  test.each([
+    ['both without a timestamp', untimed, untimed, true],
+    ['the first without a timestamp', untimed, timed, true],
+    ['the second without a timestamp', timed, untimed, true],
+    ['both with a timestamp', timed, timed, false],
+    ['moved to the next free instant before', { ...untimed, receivedMs: untimed.sentMs - 1 }, timed, true],
+    ['with a corrected clock', { ...untimed, recordedMs: untimed.sentMs - 1 }, timed, false],
+  ])('%s: whether they share it by accident', (_, one, other, byAccident) => {
+    expect(sharesInstantByAccident(one, { ...other, lat: other.lat + 1 })).toBe(byAccident)
+    expect(sharesInstantByAccident(one, { ...other, lng: other.lng + 1 })).toBe(byAccident)
+    // At the same place the second one is a repetition.
+    expect(sharesInstantByAccident(one, other)).toBe(false)
   })
 })

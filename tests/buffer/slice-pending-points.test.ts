@@ -9,25 +9,25 @@ import { onError, rules, sync } from '#tests/kv/drivers.ts'
 
 const MOST = 10
 
-/** Points of each pilgrim in each slice, of pilgrims with these numbers of pending points. */
-async function cut(...pending: readonly number[]): Promise<number[][]> {
+/** Slices of the pending points of pilgrims who sent points at these times, in this order. */
+async function slicesOf(pending: readonly (readonly number[])[]) {
   const dir = await newDirectory('slices')
   const kv = await openKv({ url: '', partitions: 1, path: join(dir, 'kv'), onError })
   try {
     await kv.setStatus({ status: 'active', version: 1, message: null })
-    const tracks = pending.map((points, i) =>
-      sync(
-        `pilgrim-${i}`,
-        Array.from({ length: points }, (_, t) => t),
-      ),
-    )
+    const tracks = pending.map((times, i) => sync(`pilgrim-${i}`, times))
     for (const track of tracks) await kv.admit(0, [track], rules())
-    const found = await Array.fromAsync(slices(kv, 0, MOST))
-    return found.map((slice) => slice.pending.map(({ entries }) => entries.length))
+    return await Array.fromAsync(slices(kv, 0, MOST))
   } finally {
     await kv.close()
     await rm(dir, { recursive: true })
   }
+}
+
+/** Points of each pilgrim in each slice, of pilgrims with these numbers of pending points. */
+async function cut(...pending: readonly number[]): Promise<number[][]> {
+  const found = await slicesOf(pending.map((points) => Array.from({ length: points }, (_, t) => t)))
+  return found.map((slice) => slice.pending.map(({ entries }) => entries.length))
 }
 
 test('a slice ends with the pilgrim who fills it', async () => {
@@ -39,4 +39,13 @@ test('a slice ends with the pilgrim who fills it', async () => {
 
 test('a pilgrim with more points than a slice holds is split', async () => {
   expect(await cut(25, 2)).toEqual([[10], [10], [5, 2]])
+})
+
+test('the parts of a split pilgrim are in order of time, so that none has points before those of the one before', async () => {
+  const latestFirst = Array.from({ length: 25 }, (_, t) => 24 - t)
+  const found = await slicesOf([latestFirst])
+  const times = found.flatMap(({ pending }) =>
+    pending.flatMap(({ entries }) => entries.map(({ field }) => field)),
+  )
+  expect(times).toEqual(Array.from({ length: 25 }, (_, t) => `t${t}`))
 })

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
-import { balance } from '#shared/ledger/ledger.ts'
+import { balance, statesOf } from '#shared/ledger/ledger.ts'
 import { storeCounters } from '#shared/ledger/stored-counters.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -75,5 +75,70 @@ describeOnServers('a store that nothing has reached yet', () => {
     expect(await db.sql`SELECT FROM ledger_counters`).toHaveLength(0)
     await Promise.all([kv.close(), db.close()])
     await database.drop()
+  })
+})
+
+/** Every counter has a value of its own, so that each sign in the arithmetic shows. */
+test.each([
+  // [excess, duplicate, dead letters, erased, lost]
+  [3, 26, 7, 55, 44],
+  [30, 18, 7, 36, 71],
+  [50, 15, 7, 19, 91],
+])(
+  'an excess of %d points in an ended epoch is taken from repeated, erased and requeued ones, in this order',
+  (excess, duplicate, deadLetter, erased, lost) => {
+    const row = { ...STORED, dead_letters: 7, repeated: 11, erased: 13, excess, duplicate: 17 }
+    const ledger = balance(
+      [],
+      {
+        stored: [{ ...row, dropped: 19, erased_pending: 23 }],
+        callers: [{ epoch: 'gone', partition: 0, caller: 'a', acknowledged: 100, lost: 0 }],
+        counts: { 'rejected:too-old': 6, duplicate: 1, journaled: 2 },
+        letters: 7,
+      },
+      [],
+    )
+    expect(ledger).toMatchObject({ received: 145, stored: 5, duplicate, deadLetter, erased, lost })
+    expect(ledger).toMatchObject({ pending: 0, journaled: 2, inFlight: 0 })
+  },
+)
+
+test('the figures of the epoch that the store is in', () => {
+  const counters = (settled: number) => ({
+    ...{ epoch: 'now', admitted: 200, checkins: 0, settled, duplicate: 9, dropped: 8, erased: 6, expired: 4 },
+    callers: { a: 50, b: 20 },
+  })
+  const row = { ...STORED, epoch: 'now', stored: 60, dead_letters: 10, repeated: 12, erased: 14 }
+  const caller = { epoch: 'now', partition: 0 }
+  const rows = {
+    stored: [row],
+    // The store knows 50 of the 55 points that it confirmed to a; c has found 3 of its own missing.
+    callers: [
+      { ...caller, caller: 'a', acknowledged: 55, lost: 2 },
+      { ...caller, caller: 'c', acknowledged: 0, lost: 3 },
+    ],
+    counts: { 'letters-dropped': 1, 'letters-replayed': 2, 'points-erased': 5, 'letters-erased': 3 },
+    letters: 7,
+  }
+  const ledger = balance([counters(90)], rows, [counters(100)])
+  expect(ledger).toEqual({
+    received: 223,
+    stored: 55,
+    duplicate: 15,
+    rejected: { 'dropped-letter': 1 },
+    pending: 90,
+    journaled: 0,
+    deadLetter: 7,
+    erased: 36,
+    lost: 12,
+    inFlight: 7,
+    losses: [{ epoch: 'now', partition: 0, points: 12 }],
+  })
+})
+
+test('flat figures name each reason of a rejection, and only counts', () => {
+  expect(statesOf(ledgerOf(9))).toEqual({
+    ...{ received: 25, stored: 5, duplicate: 5, pending: 0, journaled: 2, deadLetter: 0, erased: 5, lost: 2 },
+    ...{ inFlight: 0, 'rejected_too-old': 6 },
   })
 })

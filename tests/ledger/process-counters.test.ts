@@ -31,6 +31,24 @@ test('lost are expired, forgotten and unaccounted points; too many of one do not
   expect(lostPoints({ forgotten: 7 })).toBe(7)
 })
 
+describeFlushHarness('the counters of a process', (harness) => {
+  test('name refused points by reason, apart from all others', async () => {
+    const counters = openProcessCounters({
+      kv: harness.kv,
+      db: harness.db,
+      log: createLog({}, () => undefined),
+      journalPath: null,
+      journaled: () => 3,
+    })
+    counters.count('duplicate', 2)
+    counters.count('rejected:too-old', 4)
+    counters.count('rejected:paused', 0)
+    await counters.sync()
+    expect(counters.rejected()).toEqual({ 'too-old': 4 })
+    await counters.stop()
+  })
+})
+
 describeFlushHarness('the counter file of a process that stops', (harness) => {
   test.each([
     [0, []],

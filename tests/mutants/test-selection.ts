@@ -57,7 +57,11 @@ export const ROOMS: readonly Room[] = [
     importing: ['ledger/*', 'buffer/*', 'admin/dead-letters', 'admin/backup'],
     through: ['journeys/ledger'],
   },
-  { source: 'services/scheduler', importing: ['scheduler/*'], through: ['line-bot/notifications'] },
+  {
+    source: 'services/scheduler',
+    importing: ['scheduler/*', 'feedback-media/share-expiry'],
+    through: ['line-bot/notifications'],
+  },
   {
     source: 'services/line-bot',
     importing: ['line-bot/parts', 'line-bot/sender', 'line-bot/figures'],

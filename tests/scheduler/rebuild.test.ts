@@ -60,6 +60,7 @@ const FAULTS: readonly (readonly [projection: string, fault: string])[] = [
   ['pilgrim_days', `DELETE FROM pilgrim_days WHERE user_id = 'pilgrim-3'`],
   ['event_hours', `UPDATE event_hours SET distance_mm = distance_mm + 1`],
   ['event_hours', `DELETE FROM event_hours WHERE hour = (SELECT min(hour) FROM event_hours)`],
+  ['event_hours', `INSERT INTO event_hours VALUES ('2020-01-01T00:00:00Z', 0, 0, 1, 0, 0)`],
   ['event_days', `UPDATE event_days SET pilgrims = pilgrims - 1`],
   ['event_days', `INSERT INTO event_days VALUES ('2020-01-01', 1)`],
   ['event_modes', `UPDATE event_modes SET carbon_mg = carbon_mg + 1 WHERE mode = 'car'`],
@@ -104,6 +105,18 @@ describeFlushHarness('rebuild', (harness) => {
     }
     expect(await run(harness, true)).toEqual([])
   }, 120_000)
+
+  test('a difference is told with the row, the columns, and both values as people write them', async () => {
+    await harness.buffer('anna', walk(3))
+    await harness.flush()
+    await harness.db.sql`UPDATE pilgrim_totals SET first_seen = NULL, points = 7 WHERE user_id = 'anna'`
+    await harness.db.sql`INSERT INTO event_hours VALUES ('2020-01-01T00:00:00Z', 0, 0, 1, 0, 0)`
+    const found = await run(harness, false)
+    expect(found.toSorted()).toEqual([
+      'event_hours 2020-01-01T00:00:00.000Z: not expected',
+      `pilgrim_totals anna: points 7 → 3, first_seen null → ${new Date(NOON).toISOString()}`,
+    ])
+  })
 
   test('during flushes nothing is lost or duplicated, and no difference is found', async () => {
     await fill(harness, 4)

@@ -8,6 +8,7 @@ import type { Kv, Verdict } from '#shared/kv/kv.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
 import { activate, admit, onError } from '#tests/kv/drivers.ts'
 
 const NOW = Date.parse('2026-04-10T12:00:00Z')
@@ -52,7 +53,7 @@ test('points that the buffer holds already are duplicates, as are those that a b
 test('a refused batch counts its repeated and rejected points, as they were received', async () => {
   const paused: Verdict = { outcome: 'refused', status: 'paused', message: null }
   const refused = sent([at(2), at(2), { lat: 'north' }, at(-2_000)], async () => paused)
-  await expect(refused).rejects.toBeInstanceOf(Refusal)
+  expect(await rejection(refused)).toBeInstanceOf(Refusal)
   expect(counted).toMatchObject({ duplicate: 1 })
   expect(Object.values(counted).reduce((sum, points) => sum + points, 0)).toBe(3)
 })

@@ -249,6 +249,15 @@ export interface CreateShareRequest {
 
 export type Day = string
 
+export interface DaySummary {
+  day: Day
+  /** Number of points of the day, also outside the area; pending points included */
+  points: number
+  left_out: LeftOut
+  /** Whether the day has more than 100000 points, of which the first were read */
+  truncated: boolean
+}
+
 export interface DeadLetter {
   id: number
   userId: string
@@ -602,6 +611,15 @@ export interface Ledger {
     points: number
   }[]
   as_of: Time
+}
+
+/** Number of the day’s points that are left out of the sum, by reason; pending points included */
+export interface LeftOut {
+  "too-soon": number
+  "too-near": number
+  "too-fast": number
+  "same-instant": number
+  outside: number
 }
 
 export interface LineDelivery {
@@ -1549,6 +1567,8 @@ export interface UserDetail {
   transport: Record<string, number>
   /** Number of points in the database that are inside the event’s area */
   stored_points: number
+  /** The latest day with points, and how many of them are not in the sum; null: there are no points */
+  latest_day: DaySummary | null
   /** The last 10 check-ins by their own time, newest first */
   recent_checkins: {
     /** Time of the check-in */
@@ -1644,6 +1664,9 @@ export interface UserPoints {
   }[]
   /** The day’s way through its counted points, at most 500 positions */
   way: [Longitude, Latitude][]
+  /** Number of points on all pages of this query */
+  total: number
+  left_out: LeftOut
   /** Whether the day has more than 100000 points, of which the first were read */
   truncated: boolean
   pending: PendingPoints
@@ -2010,6 +2033,8 @@ export interface Operations {
       cursor?: string | null | undefined
       /** Default: the latest day with a point */
       day?: Day | undefined
+      /** left-out: only points that are not in the sum */
+      only?: 'left-out' | undefined
     }
     data: UserPoints
   }

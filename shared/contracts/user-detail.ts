@@ -6,6 +6,7 @@ import { Latitude, Longitude, Role, Time, UserId } from './fields.ts'
 import { PendingPoints, Profile } from './profile.ts'
 import { Answer } from './survey.ts'
 import { Tracker } from './trackers.ts'
+import { DaySummary } from './user-history.ts'
 
 /** Maximum length of each list, newest first. An export contains all items. */
 export const LISTED = 10
@@ -53,6 +54,9 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
     .describe('Self-reported numbers of water bottles, recycled bottles and hotel nights'),
   transport: z.record(z.string(), z.number()).describe('Self-reported kilometres by mode'),
   stored_points: z.int().describe('Number of points in the database that are inside the event’s area'),
+  latest_day: DaySummary.nullable().describe(
+    'The latest day with points, and how many of them are not in the sum; null: there are no points',
+  ),
   recent_checkins: z
     .array(RecentCheckIn)
     .describe(`The last ${LISTED} check-ins by their own time, newest first`),

@@ -11,16 +11,34 @@ export const MAX_WAY = 500
 /** Maximum number of points of a day that are read. Phones record at most one a second. */
 export const MAX_POINTS_A_DAY = 100_000
 
-export const PointOutcome = z.enum([
-  'first',
-  'counted',
-  'too-soon',
-  'too-near',
-  'too-fast',
-  'same-instant',
-  'outside',
-])
+/** Outcomes of points that are not in the sum. */
+export const LEFT_OUT = ['too-soon', 'too-near', 'too-fast', 'same-instant', 'outside'] as const
+
+export const PointOutcome = z.enum(['first', 'counted', ...LEFT_OUT])
 export type PointOutcome = z.infer<typeof PointOutcome>
+
+export const LeftOut = z
+  .object({
+    'too-soon': z.int(),
+    'too-near': z.int(),
+    'too-fast': z.int(),
+    'same-instant': z.int(),
+    outside: z.int(),
+  } satisfies Record<(typeof LEFT_OUT)[number], z.ZodType>)
+  .describe('Number of the day’s points that are left out of the sum, by reason; pending points included')
+export type LeftOut = z.infer<typeof LeftOut>
+
+/** Of one day: how many points there are, and what of them is not in the sum. */
+export const DaySummary = z.object({
+  day: Day,
+  points: z.int().describe('Number of points of the day, also outside the area; pending points included'),
+  left_out: LeftOut,
+  truncated: z
+    .boolean()
+    .describe(`Whether the day has more than ${MAX_POINTS_A_DAY} points, of which the first were read`),
+})
+
+export type DaySummary = z.infer<typeof DaySummary>
 
 export const UserPoint = z.object({
   kind: z.enum(['checkin', 'track']),
@@ -48,6 +66,8 @@ export const UserPoints = page(UserPoint).extend({
   way: z
     .array(z.tuple([Longitude, Latitude]))
     .describe(`The day’s way through its counted points, at most ${MAX_WAY} positions`),
+  total: z.int().describe('Number of points on all pages of this query'),
+  left_out: LeftOut,
   truncated: z
     .boolean()
     .describe(`Whether the day has more than ${MAX_POINTS_A_DAY} points, of which the first were read`),
@@ -57,6 +77,7 @@ export type UserPoints = z.infer<typeof UserPoints>
 
 export const UserPointsQuery = PageQuery.extend({
   day: Day.optional().describe('Default: the latest day with a point'),
+  only: z.enum(['left-out']).optional().describe('left-out: only points that are not in the sum'),
 })
 export type UserPointsQuery = z.infer<typeof UserPointsQuery>
 

@@ -22,12 +22,19 @@ export const PILGRIMS = 30
 /** A LINE id, so that messages can reach them. */
 export const pilgrimId = (i: number): string => lineUser(0x8_200_000 + i)
 
-const walk = (i: number, now: number) =>
-  Array.from({ length: 40 }, (_, step) => ({
+export const WALK_POINTS = 40
+/** The pilgrim who has one point more, which is not counted: it comes five seconds after the one before. */
+export const HASTY = 8
+
+function walk(i: number, now: number) {
+  const points = Array.from({ length: WALK_POINTS }, (_, step) => ({
     lat: 24.05 + i * 0.001 + step * 0.0012,
     lng: 120.55 + i * 0.0015 + step * 0.0004,
     timestamp: now - (42 - step) * 4 * MINUTE,
   }))
+  const last = points.at(-1)!
+  return i === HASTY ? [...points, { ...last, timestamp: last.timestamp + 5_000 }] : points
+}
 
 async function addFeedback(stack: TestStack, i: number, text: string): Promise<void> {
   const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: PNG })

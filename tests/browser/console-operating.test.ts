@@ -120,14 +120,20 @@ describeOnServers('the console in operation', () => {
     await using opened = await browser.console(stack, { token, expected: /429/ })
     const { page } = opened
     await page.locator('.part-list li').first().waitFor()
-    for (let status = 200; status !== 429;)
-      ({ status } = await stack.fetch('/api/event/auth/role', { headers: { 'X-Admin-Token': token } }))
+    const useUp = async () => {
+      for (let status = 200; status !== 429;)
+        ({ status } = await stack.fetch('/api/event/auth/role', { headers: { 'X-Admin-Token': token } }))
+    }
+    await useUp()
     await page.locator('.navigation a', { hasText: 'Reports' }).click()
     const notice = page.locator('.bar-across.waits', {
       hasText: /Too many requests.*continues by itself in \d+ s/,
     })
     await notice.waitFor()
-    await page.locator('.panel .waits').first().waitFor()
+    await page
+      .locator('.panel .waits', { hasText: /continues by itself in \d+ s/ })
+      .first()
+      .waitFor()
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
     // Figures that were read before stay.
     await page.locator('.navigation a', { hasText: 'Now' }).click()
@@ -137,7 +143,18 @@ describeOnServers('the console in operation', () => {
     // Also without points the footprint has figures.
     await page.locator('.panel.carbon:not(.stale) .tile').first().waitFor({ timeout: 40_000 })
     await notice.waitFor({ state: 'detached', timeout: 40_000 })
-  }, 90_000)
+    // A question waits in one sentence, and goes on, too.
+    await page.locator('.navigation a', { hasText: 'Lifecycle' }).click()
+    await page.locator('.panel.pause .state-line').waitFor()
+    await useUp()
+    await page.getByRole('button', { name: 'End the event…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.locator('.waits', { hasText: /continues by itself in \d+ s/ }).waitFor()
+    expect((await dialog.innerText()).match(/Loading…|Too many requests/g)).toEqual(['Too many requests'])
+    await photograph(page, 'console-end-waits')
+    await dialog.locator('.steps li').first().waitFor({ timeout: 40_000 })
+    expect(await dialog.innerText()).not.toContain('Too many requests')
+  }, 120_000)
 
   test('two operators triage: each sees the other, and who is slower is told and overwrites nothing', async () => {
     const submitted = async (description: string) => {
@@ -187,7 +204,9 @@ describeOnServers('the console in operation', () => {
     await page.locator('.column.new h3', { hasText: `100 / ${more}` }).waitFor()
     const shown = () => page.locator('.feedback-text').allInnerTexts()
     const first = await shown()
+    await page.locator('.pages', { hasText: /1–100 of 12\d$/ }).waitFor()
     await page.getByRole('button', { name: 'Next page' }).click()
+    await page.locator('.pages', { hasText: /101–(12\d) of \1$/ }).waitFor()
     await page.locator('.column.new h3', { hasText: `20 / ${more}` }).waitFor()
     const all = [...first, ...(await shown())].filter((text) => text.startsWith('Report '))
     expect(new Set(all).size).toBe(more)

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
 import { photograph, SCREENSHOTS, seriousFaults } from './browser.ts'
-import { fillEvent, HOSTILE, pilgrimId } from './console-data.ts'
+import { fillEvent, HASTY, HOSTILE, pilgrimId, PILGRIMS, WALK_POINTS } from './console-data.ts'
 import { consoleBrowser, DESKTOP, type Page } from './console-harness.ts'
 import { openView, type View, VIEWS } from './console-tour.ts'
 
@@ -57,8 +57,9 @@ describe('the console with data', () => {
     await using opened = await browser.console(stack, { view: 'people' })
     const { page } = opened
     await page.locator('.people-search').fill(pilgrimId(7))
-    await page.getByText('1 on this page').waitFor()
+    await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
     await page.locator('.name-button').first().click()
+    await page.locator('.person').getByText(`All ${WALK_POINTS} points of`).waitFor()
     await page.getByRole('button', { name: 'Points' }).click()
     const table = page.locator('.person tbody')
     await table.getByText('the way begins here').first().waitFor()
@@ -75,6 +76,25 @@ describe('the console with data', () => {
     expect(await table.locator('.point-time').nth(2).getAttribute('aria-pressed')).toBe('true')
     expect(page.url()).not.toContain(pilgrimId(7))
     await photograph(page, 'console-points')
+  })
+
+  test('the first tab of a pilgrim tells what is not counted, and leads to these points', async () => {
+    await using opened = await browser.console(stack, { view: 'people' })
+    const { page } = opened
+    await page.locator('.people-list').getByText(`1–${PILGRIMS} of ${PILGRIMS}`).first().waitFor()
+    await page.locator('.people-search').fill(pilgrimId(HASTY))
+    await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
+    await page.locator('.name-button').first().click()
+    const person = page.locator('.person')
+    await person.getByText(`: 1 of ${WALK_POINTS + 1} points`).waitFor()
+    await person.getByText('1: less than 30 s after the last counted point').waitFor()
+    await photograph(page, 'console-left-out')
+    await person.getByRole('button', { name: 'Show these points' }).click()
+    await person.locator('tbody tr').waitFor()
+    expect(await person.locator('tbody tr').innerText()).toContain('left out: less than 30 s')
+    await person.getByText('1–1 of 1').waitFor()
+    await person.getByRole('button', { name: 'Only those left out' }).click()
+    await person.getByText(`1–${WALK_POINTS + 1} of ${WALK_POINTS + 1}`).waitFor()
   })
 
   test('the report downloads as CSV and PNG, and prints on one page', async () => {

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import { syncTrack, admin, newPilgrimId, PLACE, flushed, type TestStack } from '#tests/helpers/test-stack.ts'
 import { usersEndpoint } from '#shared/contracts/reports.ts'
 import { userSyncEndpoint } from '#shared/contracts/profile.ts'
+import { userEndpoint } from '#shared/contracts/user-detail.ts'
+import { userPointsEndpoint } from '#shared/contracts/user-history.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -76,6 +78,21 @@ describeBothStacks(
         }
         for (const row of all.pilgrim_totals) expect(row).toMatchObject(seen)
       }, 60_000)
+    })
+
+    test('of a pilgrim who was only outside the area, operators get the day and the reason', async () => {
+      const [userId, timestamp] = [newPilgrimId(), Date.now() - MINUTE]
+      await syncTrack(stack, userId, [{ ...OUTSIDE, timestamp }])
+      await flushed(stack)
+      const read = (path: string) =>
+        stack.fetch(`/api/event/admin/users/${path}`, { headers: admin('manager') })
+      const outside = { day: calendar.day(timestamp), left_out: { outside: 1 } }
+      const points = await dataOf(await read(`${userId}/points`), userPointsEndpoint)
+      expect(points).toMatchObject({ ...outside, days: [], items: [{ outcome: 'outside' }] })
+      expect(await dataOf(await read(userId), userEndpoint)).toMatchObject({
+        stored_points: 0,
+        latest_day: { ...outside, points: 1 },
+      })
     })
 
     test('is a day in the event’s time zone for the public', async () => {

@@ -7,6 +7,7 @@ import { messagesEndpoint, pushEndpoint } from '#shared/contracts/messages.ts'
 import { endPreviewEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
+import { userEndpoint } from '#shared/contracts/user-detail.ts'
 import {
   revokeSharesOfUserEndpoint,
   revokeTrackerOfUserEndpoint,
@@ -92,9 +93,24 @@ describeBothStacks('supervision', (stack) => {
     expect(Math.floor(km * 100) / 100).toBe((await profileOf(stack, userId)).km)
     expect(first).toMatchObject({ truncated: false, pending: 0, days: [{ day: first.day, points: 5 }] })
     expect(first.way).toHaveLength(3)
+    const left_out = { 'too-soon': 1, 'too-near': 1, 'too-fast': 0, 'same-instant': 0, outside: 0 }
+    expect(first).toMatchObject({ total: 5, left_out })
+    const only = await dataOf(await read(`${path}?limit=1&only=left-out`), userPointsEndpoint)
+    expect(only).toMatchObject({ items: [{ outcome: 'too-soon' }], total: 2, left_out, way: first.way })
+    const next = await dataOf(
+      await read(`${path}?limit=1&only=left-out&cursor=${only.next_cursor}`),
+      userPointsEndpoint,
+    )
+    expect(next).toMatchObject({ items: [{ outcome: 'too-near' }], next_cursor: null })
+    await sentenceOf(await read(`${path}?limit=1&cursor=${only.next_cursor}`), 400, 'invalid-request')
+    // A point that still waits is told, too.
+    await syncTrack(stack, userId, [at(5.1, 300)])
+    expect(await dataOf(await read(`admin/users/${userId}`), userEndpoint)).toMatchObject({
+      latest_day: { day: first.day, points: 6, left_out: { ...left_out, 'too-soon': 2 }, truncated: false },
+    })
     await sentenceOf(await read(`admin/users/${newPilgrimId()}/points`), 404, 'not-found')
     const audit = await dataOf(await read(`admin/audit?action=show-points&search=${userId}`), auditEndpoint)
-    expect(audit.items).toHaveLength(1)
+    expect(audit.items).toHaveLength(2)
   })
 
   test('every message is in the ledger, and at the pilgrim whom it was sent to', async () => {

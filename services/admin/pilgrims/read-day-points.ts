@@ -11,19 +11,29 @@ export interface PointDay {
   readonly distanceMm: number
 }
 
-/** Days with points inside the area, latest first, and whether the pilgrim is stored. */
-export async function readPointDays(
-  db: Database,
-  userId: string,
-): Promise<{ readonly days: PointDay[]; readonly isStored: boolean }> {
+/** Of one pilgrim. */
+export interface PointDays {
+  /** Days with points inside the area, latest first. */
+  readonly days: readonly PointDay[]
+  /** When the latest stored point counts, also one outside the area, epoch milliseconds; null: there is none. */
+  readonly latestMs: number | null
+  /** Whether there is a row of the pilgrim. */
+  readonly isStored: boolean
+}
+
+export async function readPointDays(db: Database, userId: string): Promise<PointDays> {
   const [row] = await db.read(
-    () => db.sql<{ stored: boolean; days: string }[]>`
+    () => db.sql<{ stored: boolean; days: string; latest: number | null }[]>`
       SELECT EXISTS (SELECT FROM pilgrims WHERE user_id = ${userId}) AS stored,
         (SELECT coalesce(json_agg(json_build_object(
             'day', day, 'points', points, 'distanceMm', distance_mm) ORDER BY day DESC), '[]')
-         FROM pilgrim_days WHERE user_id = ${userId})::text AS days`,
+         FROM pilgrim_days WHERE user_id = ${userId})::text AS days,
+        (SELECT max(extract(epoch FROM g.recorded_at) * 1000) FROM (VALUES ('c'), ('t')) AS k (kind)
+         CROSS JOIN LATERAL (
+           SELECT recorded_at FROM gps_points p
+           WHERE p.user_id = ${userId} AND p.kind = k.kind ORDER BY p.sent_at DESC LIMIT 1) g)::float8 AS latest`,
   )
-  return { days: JSON.parse(row!.days) as PointDay[], isStored: row!.stored }
+  return { days: JSON.parse(row!.days) as PointDay[], latestMs: row!.latest, isStored: row!.stored }
 }
 
 interface Row extends Omit<Point, 'kind'> {

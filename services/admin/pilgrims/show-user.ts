@@ -17,6 +17,7 @@ import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { auditLook, unknownPilgrim } from './audit-look.ts'
+import { summarizeLatestDay } from './explain-day.ts'
 import { readable } from './readable-entries.ts'
 import { type CheckIn, readUserRows, type UserRows } from './read-user-rows.ts'
 
@@ -39,13 +40,17 @@ export async function showUser(
   if (pilgrim === undefined && entries === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
   if (pilgrim === undefined) throw unknownPilgrim(userId)
-  const rows = await db.read(() => readUserRows(db.sql, userId))
+  const [rows, day] = await Promise.all([
+    db.read(() => readUserRows(db.sql, userId)),
+    summarizeLatestDay(context, userId, entries ?? []),
+  ])
   await auditLook(context, { operator, userId, requestId }, 'show-user', pilgrim.row !== null)
   return {
     ...figuresOf(pilgrim),
     ...fieldsOf(userId, pilgrim, rows),
     ...rows.lists,
     pending: entries === null ? null : pilgrim.pending,
+    latest_day: day,
     recent_checkins: checkInsOf(rows.checkIns, entries ?? []),
   }
 }

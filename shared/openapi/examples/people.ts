@@ -63,6 +63,12 @@ export const PEOPLE = {
       consumption: { water: 2, hotel: 1 },
       transport: { train: 42.5 },
       stored_points: 2,
+      latest_day: {
+        day: '2026-04-12',
+        points: 3,
+        left_out: { 'too-soon': 1, 'too-near': 0, 'too-fast': 0, 'same-instant': 0, outside: 1 },
+        truncated: false,
+      },
       recent_checkins: [
         {
           recorded_at: '2026-04-12T01:30:00.000Z',
@@ -114,6 +120,8 @@ export const PEOPLE = {
       day: '2026-04-12',
       days: [{ day: '2026-04-12', points: 3, km: 0.17 }],
       way: [[120.6736, 24.1477]],
+      total: 3,
+      left_out: { 'too-soon': 1, 'too-near': 0, 'too-fast': 0, 'same-instant': 0, outside: 1 },
       truncated: false,
       pending: 0,
     },

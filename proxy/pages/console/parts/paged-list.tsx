@@ -4,12 +4,20 @@ import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Answer } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
+import { number } from '../clock.ts'
 import { type Resource, useResource } from '../resource.ts'
 import { fill, words } from '../words.ts'
 import { type FromProps, PanelFrom } from './panel.tsx'
 
 interface Paged {
+  readonly items: readonly unknown[]
   readonly next_cursor: string | null
+}
+
+/** A page that was reached: where the service goes on, and how many items came before. */
+interface Step {
+  readonly cursor: string
+  readonly before: number
 }
 
 export interface PagedListProps<T extends Paged, Q extends object> extends Omit<
@@ -24,65 +32,90 @@ export interface PagedListProps<T extends Paged, Q extends object> extends Omit<
   ) => Promise<Answer<T>>
   /** Time between readings; 0: once. */
   readonly everyMs: number
-  readonly children: (page: T, list: Resource<T>) => ComponentChildren
+  /** Number of items on all pages, where the service tells it. */
+  readonly totalOf?: (page: T) => number | null
+  /** `range` says which items of the list these are. */
+  readonly children: (page: T, list: Resource<T>, range: string) => ComponentChildren
 }
 
-const NOWHERE: readonly string[] = []
+const FIRST_PAGE: readonly Step[] = []
+
+/** `1–50 of 80`. Without a total, only the last page tells where the list ends. */
+function rangeOf(page: Paged, before: number, told: number | null): string {
+  const said = words.value.common
+  const [from, to] = [before + 1, before + page.items.length]
+  const total = told ?? (page.next_cursor === null ? to : null)
+  if (page.items.length === 0) return said.none
+  const range = { from: number(from), to: number(to) }
+  return total === null ? fill(said.rangeMore, range) : fill(said.range, { ...range, total: number(total) })
+}
 
 export function PagedList<T extends Paged, Q extends object>(props: PagedListProps<T, Q>) {
-  const { query, read, everyMs, children, ...panel } = props
+  const { query, read, everyMs, totalOf, children, ...panel } = props
   const asked = JSON.stringify(query)
-  // The cursors of the pages that led here. Those of another query do not count.
-  const trail = useSignal({ asked, cursors: NOWHERE })
-  const cursors = trail.value.asked === asked ? trail.value.cursors : NOWHERE
-  const cursor = cursors.at(-1)
+  // The pages that led here. Those of another query do not count.
+  const trail = useSignal({ asked, steps: FIRST_PAGE })
+  const steps = trail.value.asked === asked ? trail.value.steps : FIRST_PAGE
+  const { cursor, before = 0 } = steps.at(-1) ?? {}
   const list = useResource(
     (signal) => read({ ...query, ...(cursor === undefined ? {} : { cursor }) }, { signal }),
     everyMs,
     `${panel.kind ?? panel.title} ${asked} ${cursor}`,
   )
   // Until a page has come, the one before stays: the panel keeps its height, and the buttons their place.
-  const shown = useRef<T | null>(null)
-  shown.current = list.value.value ?? shown.current
+  const shown = useRef<{ readonly page: T; readonly before: number } | null>(null)
+  const latest = list.value.value
+  if (latest !== null) shown.current = { page: latest, before }
   return (
-    <PanelFrom {...panel} from={list} meanwhile={shown.current}>
-      {(page) => (
-        <>
-          {children(page, list)}
-          <Pages
-            next={page.next_cursor}
-            before={cursors}
-            onPage={(to) => (trail.value = { asked, cursors: to })}
-          />
-        </>
-      )}
+    <PanelFrom {...panel} from={list} meanwhile={shown.current?.page ?? null}>
+      {(page) => {
+        const range = rangeOf(page, shown.current?.before ?? before, totalOf?.(page) ?? null)
+        return (
+          <>
+            {children(page, list, range)}
+            <Pages
+              page={page}
+              range={range}
+              steps={steps}
+              onPage={(to) => (trail.value = { asked, steps: to })}
+            />
+          </>
+        )
+      }}
     </PanelFrom>
   )
 }
 
 interface PagesProps {
-  readonly next: string | null
-  readonly before: readonly string[]
-  readonly onPage: (cursors: readonly string[]) => void
+  readonly page: Paged
+  readonly range: string
+  readonly steps: readonly Step[]
+  readonly onPage: (steps: readonly Step[]) => void
 }
 
-/** First, previous and next page; nothing for a list of one page. */
-function Pages({ next, before, onPage }: PagesProps) {
+/** Which items these are; first, previous and next page for a list of more than one. */
+function Pages({ page, range, steps, onPage }: PagesProps) {
   const said = words.value.common
-  const isFirst = before.length === 0
-  if (isFirst && next === null) return null
+  const isFirst = steps.length === 0
+  const next = page.next_cursor
+  const where = <span class="small quiet">{range}</span>
+  if (isFirst && next === null) return page.items.length === 0 ? null : <p class="pages">{where}</p>
+  const goOn = () => {
+    if (next !== null)
+      onPage([...steps, { cursor: next, before: (steps.at(-1)?.before ?? 0) + page.items.length }])
+  }
   return (
     <p class="row pages">
-      <Button disabled={isFirst} onClick={() => onPage(NOWHERE)}>
+      <Button disabled={isFirst} onClick={() => onPage(FIRST_PAGE)}>
         {said.first}
       </Button>
-      <Button disabled={isFirst} onClick={() => onPage(before.slice(0, -1))}>
+      <Button disabled={isFirst} onClick={() => onPage(steps.slice(0, -1))}>
         {said.previous}
       </Button>
-      <Button disabled={next === null} onClick={() => next !== null && onPage([...before, next])}>
+      <Button disabled={next === null} onClick={goOn}>
         {said.next}
       </Button>
-      <span class="small quiet">{fill(said.page, { page: before.length + 1 })}</span>
+      {where}
     </p>
   )
 }

@@ -47,6 +47,10 @@ export function waitSentence(): string {
 export const sentenceOf = (error: ClientError): string =>
   error.status === 429 ? waitSentence() : fill(words.value.common.failed, { why: error.message })
 
+/** In the place of a text whose resource has no value: that it loads, or why there is none. */
+export const absenceOf = <T,>({ error }: Resource<T>): string =>
+  error.value === null ? words.value.common.loading : sentenceOf(error.value)
+
 /** Why an action is not known to be done. Without an answer it may be done all the same. */
 export const refusalOf = (error: ClientError): string =>
   fill(error.status === 0 ? words.value.common.notConfirmed : words.value.common.notDone, {
@@ -87,43 +91,73 @@ export function Panel({ title, children, actions, kind, stamp, stale = false }: 
   )
 }
 
-export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 'stale'> {
+interface AwaitProps<T> {
   readonly from: Resource<T>
-  /** Stands above the value, and stays while another one is read. */
-  readonly lead?: ComponentChildren
   /** Shown until the first answer, such as the page before. */
   readonly meanwhile?: T | null
   readonly children: (value: T) => ComponentChildren
 }
 
+export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 'stale'>, AwaitProps<T> {
+  /** Stands above the value, and stays while another one is read. */
+  readonly lead?: ComponentChildren
+}
+
 /** A panel of one resource: while it loads, when it fails, and its value with its time. */
 export function PanelFrom<T>({ from, lead, meanwhile = null, children, ...panel }: FromProps<T>) {
   const error = from.error.value
-  const value = from.value.value ?? (error === null || error.status === 429 ? meanwhile : null)
-  const stale = useStale(from) || (error !== null && value !== null)
+  const stale = useStale(from) || (error !== null && shownOf(from, meanwhile) !== null)
   return (
     <Panel {...panel} stale={stale} stamp={<Stamp at={from.at.value} stale={stale} />}>
       {lead}
-      {error === null || (error.status === 429 && value !== null) ? null : (
+      <Await from={from} meanwhile={meanwhile}>
+        {children}
+      </Await>
+    </Panel>
+  )
+}
+
+/** What can be shown of a resource now. */
+function shownOf<T>({ value, error }: Resource<T>, meanwhile: T | null): T | null {
+  const isWait = error.value === null || error.value.status === 429
+  return value.value ?? (isWait ? meanwhile : null)
+}
+
+/**
+ * What a resource has, in one state at a time: its value, else why there is none, else that it loads. A refusal
+ * stands above the last value; of the limit of calls the bar across the page says it.
+ */
+export function Await<T>({ from, meanwhile = null, children }: AwaitProps<T>) {
+  const error = from.error.value
+  const value = shownOf(from, meanwhile)
+  if (value === null)
+    return error === null ? (
+      <p class="quiet">{words.value.common.loading}</p>
+    ) : (
+      <Refusal error={error} onAgain={() => void from.reload()} />
+    )
+  return (
+    <>
+      {error === null || error.status === 429 ? null : (
         <Refusal error={error} onAgain={() => void from.reload()} />
       )}
-      {value === null ? error === null && <p class="quiet">{words.value.common.loading}</p> : children(value)}
-    </Panel>
+      {children(value)}
+    </>
   )
 }
 
 interface RefusalProps {
   readonly error: ClientError
-  readonly onAgain?: () => void
+  readonly onAgain: () => void
 }
 
-/** Why there is no value. Of the limit of calls the bar across the page says more, and the page goes on by itself. */
-export const Refusal = ({ error, onAgain }: RefusalProps) =>
+/** Why there is no value. The limit of calls needs no button: the page goes on by itself. */
+const Refusal = ({ error, onAgain }: RefusalProps) =>
   error.status === 429 ? (
-    <p class="quiet waits">{words.value.common.waits}</p>
+    <p class="quiet waits">{waitSentence()}</p>
   ) : (
     <output class="notice warning">
       <span>{sentenceOf(error)}</span>
-      {onAgain === undefined ? null : <Button onClick={onAgain}>{words.value.common.again}</Button>}
+      <Button onClick={onAgain}>{words.value.common.again}</Button>
     </output>
   )

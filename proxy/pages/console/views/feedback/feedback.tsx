@@ -6,7 +6,7 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
 import { Board } from './board.tsx'
-import { countsOf, type Item, itemsOf, ordered, type Status, STATUSES, triage } from './items.ts'
+import { countsOf, type Item, itemsOf, ordered, type Status, STATUSES, totalOf, triage } from './items.ts'
 import { OneItem } from './one-item.tsx'
 
 const EVERY_MS = 15_000
@@ -31,6 +31,7 @@ export function Feedback() {
         query={{ limit: PAGE, ...(status.value === '' ? {} : { status: status.value }) }}
         read={client.listFeedback}
         everyMs={EVERY_MS}
+        totalOf={(page) => totalOf(page, status.value)}
         actions={<StatusFilter value={status.value} onChoose={(to) => (status.value = to)} />}
       >
         {(page) => (

@@ -25,6 +25,13 @@ export const ordered = (items: readonly Item[]): readonly Item[] =>
 export const countsOf = (list: Data<'listFeedback'> | null): Readonly<Record<Status, number>> | null =>
   list !== null && 'counts' in list ? list.counts : null
 
+/** Number of items with a status, or of all (`''`); null until the service has told. */
+export function totalOf(list: Data<'listFeedback'>, status: Status | ''): number | null {
+  const counts = countsOf(list)
+  if (counts === null) return null
+  return status === '' ? STATUSES.reduce((sum, one) => sum + counts[one], 0) : counts[status]
+}
+
 /**
  * A change of an item by what the operator saw. When somebody else was faster, nothing is changed: the item is read
  * again, and the operator is told.

@@ -4,7 +4,7 @@ import { Button } from '../../../design/button.tsx'
 import { pageData } from '../../../frame/page-data.ts'
 import { number } from '../../clock.ts'
 import { Confirm } from '../../parts/confirm.tsx'
-import { Panel, Refusal, sentenceOf } from '../../parts/panel.tsx'
+import { absenceOf, Await, Panel } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
@@ -47,17 +47,10 @@ function Preview() {
     0,
     'preview-summary',
   )
-  const value = preview.value.value
-  const error = preview.error.value
   return (
     <>
       <h3>{words.value.lifecycle.endSteps}</h3>
-      {error === null ? null : <Refusal error={error} onAgain={() => void preview.reload()} />}
-      {value === null ? (
-        <p class="quiet">{words.value.common.loading}</p>
-      ) : (
-        <Steps value={value} summary={summary} />
-      )}
+      <Await from={preview}>{(value) => <Steps value={value} summary={summary} />}</Await>
     </>
   )
 }
@@ -91,10 +84,13 @@ const Steps = ({ value, summary }: StepsProps) => {
   )
 }
 
-function summaryText({ value, error }: StepsProps['summary']): string {
+function summaryText(summary: StepsProps['summary']): string {
   const said = words.value.lifecycle
-  if (error.value !== null) return fill(said.endSummaryUnknown, { why: sentenceOf(error.value) })
-  if (value.value === null) return words.value.common.loading
+  const { value, error } = summary
+  if (value.value === null)
+    return error.value === null || error.value.status === 429
+      ? absenceOf(summary)
+      : fill(said.endSummaryUnknown, { why: error.value.message })
   const { recipients, cost, quota_remaining, devices } = value.value
   const byPush = devices === 0 ? '' : ` ${fill(words.value.messages.devices, { devices: number(devices) })}`
   const text = fill(said.endSummary, {

@@ -2,7 +2,7 @@
 import type { Data } from '#shared/client/index.ts'
 import { number } from '../../clock.ts'
 import { ending } from '../../live.ts'
-import { PanelFrom } from '../../parts/panel.tsx'
+import { absenceOf, PanelFrom } from '../../parts/panel.tsx'
 import { Progress } from '../../parts/progress.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -56,11 +56,11 @@ const Bars = ({ progress }: { readonly progress: Ending }) => {
 }
 
 function Flushing() {
-  const waiting = useResource((signal) => client.previewEnd({}, { signal }), PREVIEW_MS, 'end-waiting').value
-    .value
+  const preview = useResource((signal) => client.previewEnd({}, { signal }), PREVIEW_MS, 'end-waiting')
+  const waiting = preview.value.value
   const text =
     waiting === null
-      ? words.value.common.loading
+      ? absenceOf(preview)
       : fill(words.value.lifecycle.flushRunning, {
           points: number(waiting.points_waiting + waiting.points_journaled),
         })
@@ -87,13 +87,17 @@ function Sending() {
     SUMMARY_MS,
     'end-summary',
   )
-  const [message] = list.value.value?.items ?? []
-  const [sent, total] = [message?.sent ?? 0, message?.recipients ?? 0]
+  const page = list.value.value
+  const [sent, total] = [page?.items[0]?.sent ?? 0, page?.items[0]?.recipients ?? 0]
   return (
     <Progress
       label={said.progressSummary}
       done={total === 0 ? null : sent / total}
-      text={fill(said.summaryStates.sending, { sent: number(sent), total: number(total) })}
+      text={
+        page === null
+          ? absenceOf(list)
+          : fill(said.summaryStates.sending, { sent: number(sent), total: number(total) })
+      }
     />
   )
 }

@@ -7,7 +7,7 @@ import { clock, date, number } from '../../clock.ts'
 import { status } from '../../live.ts'
 import { warn } from '../../parts/act.ts'
 import { Confirm } from '../../parts/confirm.tsx'
-import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
+import { absenceOf, PanelFrom, refusalOf } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client } from '../../session.ts'
@@ -119,10 +119,13 @@ function Volunteers() {
     (signal) => client.sendPush({ audience: 'volunteers', text: '·', dry_run: true }, { signal }),
     0,
     'pause-recipients',
-  ).value.value
-  return count === null ? null : (
+  )
+  const value = count.value.value
+  return (
     <p class="small quiet">
-      {fill(words.value.lifecycle.pauseVolunteers, { count: number(count.recipients) })}
+      {value === null
+        ? absenceOf(count)
+        : fill(words.value.lifecycle.pauseVolunteers, { count: number(value.recipients) })}
     </p>
   )
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import type { ClientError } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { number } from '../../clock.ts'
 import { Panel, sentenceOf } from '../../parts/panel.tsx'
@@ -105,12 +106,12 @@ function TextFields() {
 function Counting() {
   const said = words.value.messages
   const busy = useSignal(false)
-  const problem = useSignal<string | null>(null)
+  const problem = useSignal<ClientError | null>(null)
   const count = async () => {
     busy.value = true
     const answer = await client.sendPush({ ...request.value, dry_run: true })
     busy.value = false
-    problem.value = answer.ok ? null : sentenceOf(answer.error)
+    problem.value = answer.ok ? null : answer.error
     if (answer.ok) setCounted(answer.data)
   }
   return (
@@ -123,7 +124,7 @@ function Counting() {
       </div>
       <Count />
       <p role="alert" class="problem">
-        {problem.value}
+        {problem.value === null ? null : sentenceOf(problem.value)}
       </p>
     </>
   )

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { date, number } from '../../clock.ts'
-import { Refusal } from '../../parts/panel.tsx'
+import { Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
@@ -113,19 +113,19 @@ const Devices = ({ progress: { sent, waiting, failed } }: { readonly progress: M
 function Faults({ id }: { readonly id: string }) {
   const said = words.value.messages
   const progress = useResource((signal) => client.readPush({ id }, { signal }), 0, `push ${id}`)
-  const error = progress.error.value
-  const value = progress.value.value
-  if (error !== null) return <Refusal error={error} />
-  if (value === null) return <p class="quiet small">{words.value.common.loading}</p>
   return (
-    <ul class="small faults">
-      {value.faults.map(({ detail, recipients }) => (
-        <li key={detail}>
-          {number(recipients)}: {detail}
-        </li>
-      ))}
-      {value.faults.length === 0 ? <li>{said.noFaults}</li> : null}
-      <li>{fill(said.leftOut, { ...value.left_out })}</li>
-    </ul>
+    <Await from={progress}>
+      {({ faults, left_out }) => (
+        <ul class="small faults">
+          {faults.map(({ detail, recipients }) => (
+            <li key={detail}>
+              {number(recipients)}: {detail}
+            </li>
+          ))}
+          {faults.length === 0 ? <li>{said.noFaults}</li> : null}
+          <li>{fill(said.leftOut, { ...left_out })}</li>
+        </ul>
+      )}
+    </Await>
   )
 }

@@ -5,7 +5,7 @@ import { ago, fullDate, number, oneDigit } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { place } from '../../router.ts'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 
 type Row = Data<'listUsers'>['items'][number]
 const SORTS = ['userId', 'km', 'checkins', 'last_seen'] as const
@@ -43,11 +43,11 @@ export function PeopleList({ typed, onType, search, onChoose }: Props) {
       everyMs={EVERY_MS}
       actions={<SearchField typed={typed} onType={onType} />}
     >
-      {({ items, pending }) => (
+      {({ items, pending }, _, range) => (
         <>
           {pending === null ? <p class="warn-text small">{words.value.people.pendingUnknown}</p> : null}
           <Table
-            caption={fill(words.value.people.count, { count: items.length })}
+            caption={range}
             columns={columnsOf(onChoose)}
             rows={items}
             keyOf={({ userId }) => userId}

@@ -2,10 +2,17 @@ import { Emblem } from '../../../design/emblem.tsx'
 import { date, number, oneDigit } from '../../clock.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { consoleLanguage, fill, words } from '../../words.ts'
+import { LeftOutOfDay } from './left-out.tsx'
 import type { Detail } from './detail.ts'
 
+interface Props {
+  readonly person: Detail
+  /** Leads to the points that are not in the sum. */
+  readonly onLeftOut: () => void
+}
+
 /** Figures of a pilgrim, each with its reason. */
-export const PersonFigures = ({ person }: { readonly person: Detail }) => {
+export const PersonFigures = ({ person, onLeftOut }: Props) => {
   const said = words.value.people
   const levelName = person.level_name[consoleLanguage.value === 'en' ? 'en' : 'zh']
   return (
@@ -36,6 +43,7 @@ export const PersonFigures = ({ person }: { readonly person: Detail }) => {
           note={said.savedReason}
         />
       </Figures>
+      {person.latest_day === null ? null : <LeftOutOfDay day={person.latest_day} onShow={onLeftOut} />}
     </>
   )
 }

@@ -1,5 +1,5 @@
 /** A day's points: what was received when, and what is left out of the sum and why. */
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
@@ -10,6 +10,7 @@ import { type Dot, WayLegend } from '../../map/over-map.tsx'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
+import { Reasons, sumOf } from './left-out.tsx'
 
 type Points = Data<'listUserPoints'>
 type Point = Points['items'][number]
@@ -18,9 +19,19 @@ const PAGE = 100
 /** Received later than this after its time, a point came out of a dead zone. */
 const LATE_MS = 120_000
 
-export function PersonPoints({ userId }: { readonly userId: string }) {
+interface Props {
+  readonly userId: string
+  /** Whether only points are listed that are not in the sum. */
+  readonly onlyOut: Signal<boolean>
+}
+
+export function PersonPoints({ userId, onlyOut }: Props) {
   const day = useSignal<string | null>(null)
-  const query = { userId, limit: PAGE, ...(day.value === null ? {} : { day: day.value }) }
+  const query = {
+    ...{ userId, limit: PAGE },
+    ...(day.value === null ? {} : { day: day.value }),
+    ...(onlyOut.value ? { only: 'left-out' as const } : {}),
+  }
   return (
     <PagedList
       title={words.value.people.tabs.points}
@@ -28,11 +39,12 @@ export function PersonPoints({ userId }: { readonly userId: string }) {
       query={query}
       read={client.listUserPoints}
       everyMs={0}
+      totalOf={({ total }) => total}
     >
       {(page) => (
         <>
           <DayChoice page={page} onChoose={(chosen) => (day.value = chosen)} />
-          <Day key={page.day} page={page} />
+          <Day key={page.day} page={page} onlyOut={onlyOut} />
         </>
       )}
     </PagedList>
@@ -43,6 +55,13 @@ const keyOf = (point: Point): string => `${point.kind} ${point.recorded_at} ${po
 
 const isLeftOut = ({ outcome }: Point): boolean => outcome !== 'counted' && outcome !== 'first'
 
+function outcomeText(outcome: Point['outcome']): string {
+  const { outcomes, leftOut, reasons } = words.value.people
+  return outcome === 'counted' || outcome === 'first'
+    ? outcomes[outcome]
+    : fill(leftOut, { reason: reasons[outcome] })
+}
+
 const kindOf = (point: Point): NonNullable<Dot['kind']> =>
   isLeftOut(point) ? 'left-out' : point.kind === 'checkin' ? 'checkin' : 'counted'
 
@@ -50,19 +69,18 @@ const dotOf = (point: Point): Dot => ({
   id: keyOf(point),
   lat: point.lat,
   lng: point.lng,
-  name: `${clock(point.recorded_at)} ${words.value.people.outcomes[point.outcome]}`,
+  name: `${clock(point.recorded_at)} ${outcomeText(point.outcome)}`,
   kind: kindOf(point),
 })
 
 const NO_CELLS: readonly never[] = []
 
 /** A day on the map and as a table. A point that is chosen in one is shown in the other. */
-function Day({ page }: { readonly page: Points }) {
+function Day({ page, onlyOut }: { readonly page: Points } & Pick<Props, 'onlyOut'>) {
   const said = words.value.people
   const chosen = useSignal<string | null>(null)
-  const onlyOut = useSignal(false)
   const dots = useMemo(() => page.items.map(dotOf), [page])
-  const out = page.items.filter(isLeftOut)
+  const out = sumOf(page.left_out)
   const choose = (key: string) => (chosen.value = chosen.value === key ? null : key)
   return (
     <>
@@ -77,19 +95,20 @@ function Day({ page }: { readonly page: Points }) {
       <WayLegend />
       {page.truncated ? <p class="warn-text">{said.truncated}</p> : null}
       <p class="row">
-        <strong>{fill(said.onPage, { counted: page.items.length - out.length, out: out.length })}</strong>
+        <strong>{fill(said.leftOutDay, { out: number(out) })}</strong>
         <Button
-          disabled={out.length === 0}
+          disabled={out === 0 && !onlyOut.value}
           aria-pressed={onlyOut.value}
           onClick={() => (onlyOut.value = !onlyOut.value)}
         >
           {said.onlyOut}
         </Button>
       </p>
+      <Reasons leftOut={page.left_out} />
       <Table
         caption={page.day ?? ''}
         columns={columns(chosen.value, choose)}
-        rows={onlyOut.value && out.length > 0 ? out : page.items}
+        rows={page.items}
         keyOf={keyOf}
         empty={words.value.common.none}
       />
@@ -128,7 +147,7 @@ function columns(chosen: string | null, choose: (key: string) => void): Column<P
     {
       name: said.point.outcome,
       cell: (point) => (
-        <span class={isLeftOut(point) ? 'left-out-text' : undefined}>{said.outcomes[point.outcome]}</span>
+        <span class={isLeftOut(point) ? 'left-out-text' : undefined}>{outcomeText(point.outcome)}</span>
       ),
     },
     { name: said.point.km, number: true, cell: ({ km }) => (km === 0 ? '' : number(Math.round(km * 1_000))) },

@@ -17,7 +17,12 @@ type Tab = (typeof TABS)[number]
 export function Person({ userId, onBack }: { readonly userId: string; readonly onBack: () => void }) {
   const detail = useResource((signal) => client.readUser({ userId }, { signal }), 0, `user ${userId}`)
   const tab = useSignal<Tab>('figures')
+  const onlyOut = useSignal(false)
   const said = words.value.people
+  const showLeftOut = () => {
+    onlyOut.value = true
+    tab.value = 'points'
+  }
   const name = detail.value.value?.display_name ?? userId
   return (
     <PanelFrom
@@ -38,8 +43,8 @@ export function Person({ userId, onBack }: { readonly userId: string; readonly o
             value={tab.value}
             onChoose={(chosen) => (tab.value = chosen)}
           />
-          {tab.value === 'figures' ? <PersonFigures person={person} /> : null}
-          {tab.value === 'points' ? <PersonPoints userId={userId} /> : null}
+          {tab.value === 'figures' ? <PersonFigures person={person} onLeftOut={showLeftOut} /> : null}
+          {tab.value === 'points' ? <PersonPoints userId={userId} onlyOut={onlyOut} /> : null}
           {tab.value === 'messages' ? <PersonMessages userId={userId} /> : null}
           {tab.value === 'about' ? <PersonAbout person={person} /> : null}
           <PersonActions person={person} onErased={onBack} />

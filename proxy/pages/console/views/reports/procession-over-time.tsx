@@ -1,15 +1,14 @@
 /** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
 import { useSignal } from '@preact/signals'
-import type { MapCellEntry } from '#shared/client/index.ts'
-import { useEffect, useMemo } from 'preact/hooks'
+import type { Answer, MapCellEntry } from '#shared/client/index.ts'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
 import { date, number } from '../../clock.ts'
 import { entriesOf } from '../../map/cells.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { saveCsv, savePng } from '../../parts/download.ts'
-import { warn } from '../../parts/act.ts'
-import { Panel, sentenceOf } from '../../parts/panel.tsx'
-import type { Resource } from '../../resource.ts'
+import { absenceOf, Panel } from '../../parts/panel.tsx'
+import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import type { Timeline } from './series.ts'
@@ -22,8 +21,9 @@ const ZOOM = 11
 const READ_MS = 2_500
 const SHOWN_MS = 700
 
-type Frames = ReadonlyMap<string, readonly MapCellEntry[]>
-const NOTHING: readonly MapCellEntry[] = []
+type Cells = readonly MapCellEntry[]
+type Frames = ReadonlyMap<string, Cells>
+const NOTHING: Cells = []
 
 export function ProcessionOverTime({ timeline }: { readonly timeline: Resource<Timeline> }) {
   const hours = timeline.value.value?.hours
@@ -35,29 +35,26 @@ export function ProcessionOverTime({ timeline }: { readonly timeline: Resource<T
   return <Player hours={walked} />
 }
 
-/** Reads the cells of one hour. @returns null when they cannot be read, which is shown */
-async function readHour(hour: string): Promise<readonly MapCellEntry[] | null> {
+async function readHour(hour: string, signal: AbortSignal): Promise<Answer<Cells>> {
   const until = new Date(Date.parse(hour) + HOUR_MS).toISOString()
-  const answer = await client.readClusters({ zoom: ZOOM, since: hour, until })
-  if (answer.ok) return entriesOf(answer.data, 'count')
-  warn(answer.error, sentenceOf)
-  return null
+  const answer = await client.readClusters({ zoom: ZOOM, since: hour, until }, { signal })
+  return answer.ok ? { ...answer, data: entriesOf(answer.data, 'count') } : answer
 }
 
-/** The cells of the chosen hour; they are read when they are chosen for the first time. */
-function useFrames(hour: string): Frames {
-  const frames = useSignal<Frames>(new Map())
-  useEffect(() => {
-    if (frames.peek().has(hour)) return undefined
-    let current = true
-    const read = async () => {
-      const cells = await readHour(hour)
-      if (current && cells !== null) frames.value = new Map([...frames.peek(), [hour, cells]])
-    }
-    void read()
-    return () => void (current = false)
-  }, [hour, frames])
-  return frames.value
+/** The cells of the hours that were chosen, each read once, and the reading of the chosen one. */
+function useFrames(hour: string): { readonly frames: Frames; readonly reading: Resource<Cells> } {
+  const { current: frames } = useRef(new Map<string, Cells>())
+  const known = frames.get(hour)
+  const reading = useResource(
+    async (signal) =>
+      known === undefined
+        ? readHour(hour, signal)
+        : { ok: true as const, status: 200, data: known, headers: new Headers() },
+    0,
+    `procession ${hour}`,
+  )
+  if (reading.value.value !== null) frames.set(hour, reading.value.value)
+  return { frames, reading }
 }
 
 /** The chosen hour, and the button that goes from hour to hour. */
@@ -66,7 +63,7 @@ function usePlayer(hours: readonly string[]) {
   const playing = useSignal(false)
   const index = Math.min(at.value, hours.length - 1)
   const hour = hours[index]!
-  const frames = useFrames(hour)
+  const { frames, reading } = useFrames(hour)
   const cells = frames.get(hour)
   const next = (index + 1) % hours.length
   const isPlaying = playing.value
@@ -76,12 +73,12 @@ function usePlayer(hours: readonly string[]) {
     const timer = setTimeout(() => (at.value = next), waitMs)
     return () => clearTimeout(timer)
   }, [isPlaying, cells, next, waitMs, at])
-  return { at, playing, index, hour, cells }
+  return { at, playing, index, hour, cells, reading }
 }
 
 function Player({ hours }: { readonly hours: readonly string[] }) {
   const said = words.value.reports
-  const { at, playing, index, hour, cells } = usePlayer(hours)
+  const { at, playing, index, hour, cells, reading } = usePlayer(hours)
   const points = (cells ?? NOTHING).reduce((sum, [, , , count]) => sum + count, 0)
   const text = fill(said.processionFigure, { points: number(points), cells: number(cells?.length ?? 0) })
   return (
@@ -105,7 +102,7 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
         />
         <output>
           <strong>{date(hour)}</strong>{' '}
-          <span class="quiet">{cells === undefined ? words.value.common.loading : text}</span>
+          <span class="quiet">{cells === undefined ? absenceOf(reading) : text}</span>
         </output>
       </div>
       <CrowdMap cells={cells ?? NOTHING} keep label={`${said.procession}: ${date(hour)}. ${text}`} />
@@ -114,7 +111,7 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
 }
 
 /** The cells of one hour: the middle of each in degrees, and its points. */
-const saveCells = (hour: string, cells: readonly MapCellEntry[]): void =>
+const saveCells = (hour: string, cells: Cells): void =>
   saveCsv(
     [
       ['hour', 'lat', 'lng', 'zoom', 'points'],
@@ -125,7 +122,7 @@ const saveCells = (hour: string, cells: readonly MapCellEntry[]): void =>
 
 interface DownloadsProps {
   readonly hour: string
-  readonly cells: readonly MapCellEntry[] | undefined
+  readonly cells: Cells | undefined
 }
 
 const Downloads = ({ hour, cells }: DownloadsProps) => (

@@ -37,6 +37,7 @@ export function Surveys() {
       query={QUERY}
       read={client.listSurveys}
       everyMs={EVERY_MS}
+      totalOf={({ total }) => total}
       actions={<Button onClick={() => void saveAll()}>{said.answersCsv}</Button>}
     >
       {(page) => (

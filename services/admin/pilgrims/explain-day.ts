@@ -1,0 +1,118 @@
+/** One day of a pilgrim: its points, with what the fold makes of each. */
+import { fieldOf, type Point } from '#shared/buffer/point.ts'
+import {
+  type DaySummary,
+  LEFT_OUT,
+  type LeftOut,
+  MAX_POINTS_A_DAY,
+  type UserPoint,
+} from '#shared/contracts/user-history.ts'
+import { type ExplainedPoint, explainPoints } from '#shared/fold/explain-points.ts'
+import { byInstant, type FoldPoint, START } from '#shared/fold/fold.ts'
+import { readDays } from '#shared/fold/stored-days.ts'
+import type { Entry } from '#shared/kv/kv.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { readable } from './readable-entries.ts'
+import { type PointDays, readDayPoints, readPointDays } from './read-day-points.ts'
+
+type Stores = Pick<ServiceContext, 'db' | 'calendar'>
+
+/** A point of the day; `pending`: in the buffer. */
+export type DayPoint = Point & { readonly pending: boolean }
+
+export type Explained = DayPoint & Pick<UserPoint, 'outcome'> & { readonly distanceMm: number }
+
+export interface ExplainedDay {
+  /** In the order of the fold. */
+  readonly points: readonly Explained[]
+  /** Whether the day has more points than were read. */
+  readonly truncated: boolean
+}
+
+/** The points of entries of the buffer. */
+export const waitingOf = (entries: readonly Entry[]): DayPoint[] =>
+  readable(entries).map((point) => ({ ...point, pending: true }))
+
+/** The latest day on which there is a point, stored or waiting; null: there are none. */
+export function latestDay(
+  { calendar }: Stores,
+  { days, latestMs }: PointDays,
+  waiting: readonly DayPoint[],
+): string | null {
+  const instants = waiting.map(({ recordedMs }) => recordedMs).concat(latestMs ?? [])
+  return [...days.map(({ day }) => day), ...instants.map(calendar.day)].sort().at(-1) ?? null
+}
+
+/** The points of a day, and what becomes of each. */
+export async function explainDay(
+  stores: Stores,
+  userId: string,
+  day: string,
+  waiting: readonly DayPoint[],
+): Promise<ExplainedDay> {
+  const points = await pointsOf(stores, userId, day, waiting)
+  return {
+    points: await explain(stores, userId, day, points),
+    truncated: points.length >= MAX_POINTS_A_DAY,
+  }
+}
+
+/** What of the latest day is not in the sum. It reads that day's points and no others. */
+export async function summarizeLatestDay(
+  stores: Stores,
+  userId: string,
+  entries: readonly Entry[],
+): Promise<DaySummary | null> {
+  const waiting = waitingOf(entries)
+  const day = latestDay(stores, await readPointDays(stores.db, userId), waiting)
+  if (day === null) return null
+  const { points, truncated } = await explainDay(stores, userId, day, waiting)
+  return { day, points: points.length, left_out: countLeftOut(points), truncated }
+}
+
+export const isLeftOut = ({ outcome }: Explained): boolean => outcome !== 'counted' && outcome !== 'first'
+
+export function countLeftOut(points: readonly Explained[]): LeftOut {
+  const counts = Object.fromEntries(LEFT_OUT.map((reason) => [reason, 0])) as LeftOut
+  for (const { outcome } of points) if (outcome !== 'counted' && outcome !== 'first') counts[outcome]++
+  return counts
+}
+
+/** The points of a day from the table and the buffer. One that a flush has stored meanwhile is in both. */
+async function pointsOf(
+  { db, calendar }: Stores,
+  userId: string,
+  day: string,
+  waiting: readonly DayPoint[],
+): Promise<DayPoint[]> {
+  const stored = await readDayPoints(db, userId, calendar.span(day), MAX_POINTS_A_DAY)
+  const known = new Set(stored.map(fieldOf))
+  return [
+    ...stored.map((point) => ({ ...point, pending: false })),
+    ...waiting.filter((point) => calendar.day(point.recordedMs) === day && !known.has(fieldOf(point))),
+  ]
+}
+
+const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode }: Point): FoldPoint => ({
+  ...{ kind, sentMs, lat, lng, mode },
+  t: recordedMs,
+})
+
+/** Folds the day from the stored end of the day before it. */
+async function explain(
+  { db }: Stores,
+  userId: string,
+  day: string,
+  points: readonly DayPoint[],
+): Promise<Explained[]> {
+  const stored = (await db.read(() => readDays(db.sql, [{ userId, from: day }]))).get(userId) ?? []
+  const start = stored.find((before) => before.day < day)?.end ?? START
+  const ordered = [...points].sort((a, b) => byInstant(foldPointOf(a), foldPointOf(b)))
+  const outcomes = explainPoints(start, ordered.filter(({ inRange }) => inRange).map(foldPointOf)).values()
+  return ordered.map((point) => ({
+    ...point,
+    ...(point.inRange
+      ? (outcomes.next().value as ExplainedPoint)
+      : { outcome: 'outside' as const, distanceMm: 0 }),
+  }))
+}

@@ -95,6 +95,17 @@ describe('the console with data', () => {
     await person.getByText('1–1 of 1').waitFor()
     await person.getByRole('button', { name: 'Only those left out' }).click()
     await person.getByText(`1–${WALK_POINTS + 1} of ${WALK_POINTS + 1}`).waitFor()
+    await page.locator('.people-search').fill('')
+    await page.locator('.people-list').getByText(`1–${PILGRIMS} of ${PILGRIMS}`).first().waitFor()
+    // Beside a pilgrim, the list shows all its columns.
+    for (const width of [1_280, 1_440]) {
+      await page.setViewportSize({ ...DESKTOP, width })
+      const hidden = await page
+        .locator('.people-list .table-frame')
+        .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+      expect({ width, hidden }).toEqual({ width, hidden: 0 })
+    }
+    await photograph(page, 'console-people-chosen')
   })
 
   test('the report downloads as CSV and PNG, and prints on one page', async () => {

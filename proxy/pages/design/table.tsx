@@ -11,6 +11,8 @@ export interface Column<T> {
 
 export interface TableProps<T> {
   readonly caption: string
+  /** A title beside the table says the same as the caption, which is then for screen readers alone. */
+  readonly titled?: boolean
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
   readonly keyOf: (row: T) => string | number
@@ -20,38 +22,41 @@ export interface TableProps<T> {
   readonly empty?: string
 }
 
-export const Table = <T,>({ caption, columns, rows, keyOf, sorted, onSort, empty }: TableProps<T>) => (
-  <section class="table-frame" tabIndex={0} aria-label={caption}>
-    <table>
-      <caption>{caption}</caption>
-      <thead>
-        <tr>
-          {columns.map((column) => (
-            <Head key={column.name} column={column} sorted={sorted} onSort={onSort} />
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)}>
-            {columns.map(({ name, cell, number }) => (
-              <td key={name} class={number ? 'number' : undefined}>
-                {cell(row)}
-              </td>
+export const Table = <T,>(props: TableProps<T>) => {
+  const { caption, titled = false, columns, rows, keyOf, sorted, onSort, empty } = props
+  return (
+    <section class="table-frame" tabIndex={0} aria-label={caption}>
+      <table>
+        <caption class={titled ? 'visually-hidden' : undefined}>{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Head key={column.name} column={column} sorted={sorted} onSort={onSort} />
             ))}
           </tr>
-        ))}
-        {rows.length === 0 && empty !== undefined ? (
-          <tr>
-            <td class="quiet" colSpan={columns.length}>
-              {empty}
-            </td>
-          </tr>
-        ) : null}
-      </tbody>
-    </table>
-  </section>
-)
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ name, cell, number }) => (
+                <td key={name} class={number ? 'number' : undefined}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          {rows.length === 0 && empty !== undefined ? (
+            <tr>
+              <td class="quiet" colSpan={columns.length}>
+                {empty}
+              </td>
+            </tr>
+          ) : null}
+        </tbody>
+      </table>
+    </section>
+  )
+}
 
 interface HeadProps<T> {
   readonly column: Column<T>

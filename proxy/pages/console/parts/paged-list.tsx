@@ -34,18 +34,21 @@ export interface PagedListProps<T extends Paged, Q extends object> extends Omit<
   readonly everyMs: number
   /** Number of items on all pages, where the service tells it. */
   readonly totalOf?: (page: T) => number | null
-  /** `range` says which items of the list these are. */
-  readonly children: (page: T, list: Resource<T>, range: string) => ComponentChildren
+  readonly children: (page: T, list: Resource<T>) => ComponentChildren
 }
 
 const FIRST_PAGE: readonly Step[] = []
 
-/** `1–50 of 80`. Without a total, only the last page tells where the list ends. */
-function rangeOf(page: Paged, before: number, told: number | null): string {
+/** `1–50 of 80`; empty for no items. Without a total, only the last page tells where the list ends. */
+function rangeOf<T extends Paged>(
+  page: T,
+  before: number,
+  totalOf: PagedListProps<T, object>['totalOf'],
+): string {
   const said = words.value.common
+  if (page.items.length === 0) return ''
   const [from, to] = [before + 1, before + page.items.length]
-  const total = told ?? (page.next_cursor === null ? to : null)
-  if (page.items.length === 0) return said.none
+  const total = totalOf?.(page) ?? (page.next_cursor === null ? to : null)
   const range = { from: number(from), to: number(to) }
   return total === null ? fill(said.rangeMore, range) : fill(said.range, { ...range, total: number(total) })
 }
@@ -66,25 +69,41 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
   const shown = useRef<{ readonly page: T; readonly before: number } | null>(null)
   const latest = list.value.value
   if (latest !== null) shown.current = { page: latest, before }
+  const page = shown.current?.page ?? null
+  const range = shown.current === null || page === null ? '' : rangeOf(page, shown.current.before, totalOf)
   return (
-    <PanelFrom {...panel} from={list} meanwhile={shown.current?.page ?? null}>
-      {(page) => {
-        const range = rangeOf(page, shown.current?.before ?? before, totalOf?.(page) ?? null)
-        return (
-          <>
-            {children(page, list, range)}
-            <Pages
-              page={page}
-              range={range}
-              steps={steps}
-              onPage={(to) => (trail.value = { asked, steps: to })}
-            />
-          </>
-        )
-      }}
+    <PanelFrom
+      {...panel}
+      actions={<Beside range={range}>{panel.actions}</Beside>}
+      from={list}
+      meanwhile={page}
+    >
+      {(value) => (
+        <>
+          {children(value, list)}
+          <Pages
+            page={value}
+            range={range}
+            steps={steps}
+            onPage={(to) => (trail.value = { asked, steps: to })}
+          />
+        </>
+      )}
     </PanelFrom>
   )
 }
+
+interface BesideProps {
+  readonly range: string
+  readonly children: ComponentChildren
+}
+
+const Beside = ({ range, children }: BesideProps) => (
+  <>
+    <span class="small quiet range">{range}</span>
+    {children}
+  </>
+)
 
 interface PagesProps {
   readonly page: Paged
@@ -93,13 +112,12 @@ interface PagesProps {
   readonly onPage: (steps: readonly Step[]) => void
 }
 
-/** Which items these are; first, previous and next page for a list of more than one. */
+/** First, previous and next page; nothing for a list of one page. */
 function Pages({ page, range, steps, onPage }: PagesProps) {
   const said = words.value.common
   const isFirst = steps.length === 0
   const next = page.next_cursor
-  const where = <span class="small quiet">{range}</span>
-  if (isFirst && next === null) return page.items.length === 0 ? null : <p class="pages">{where}</p>
+  if (isFirst && next === null) return null
   const goOn = () => {
     if (next !== null)
       onPage([...steps, { cursor: next, before: (steps.at(-1)?.before ?? 0) + page.items.length }])
@@ -115,7 +133,7 @@ function Pages({ page, range, steps, onPage }: PagesProps) {
       <Button disabled={next === null} onClick={goOn}>
         {said.next}
       </Button>
-      {where}
+      <span class="small quiet">{range}</span>
     </p>
   )
 }

@@ -41,6 +41,7 @@ export function AuditLog({ tokens }: { readonly tokens: Resource<Data<'listToken
       {({ items }) => (
         <Table
           caption={words.value.house.audit}
+          titled
           columns={columns()}
           rows={items}
           keyOf={({ id }) => id}

@@ -42,11 +42,11 @@ export function LeftOutOfDay({ day: { day, points, left_out, truncated }, onShow
   const sentence = truncated ? said.leftOutOfAtLeast : said.leftOutOf
   return (
     <section class="left-out">
-      <p class="row">
+      <p>
         <strong>{fill(sentence, { day, out: number(out), points: number(points) })}</strong>
-        <Button onClick={onShow}>{said.showLeftOut}</Button>
       </p>
       <Reasons leftOut={left_out} />
+      <Button onClick={onShow}>{said.showLeftOut}</Button>
     </section>
   )
 }

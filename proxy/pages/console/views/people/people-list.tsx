@@ -43,11 +43,13 @@ export function PeopleList({ typed, onType, search, onChoose }: Props) {
       everyMs={EVERY_MS}
       actions={<SearchField typed={typed} onType={onType} />}
     >
-      {({ items, pending }, _, range) => (
+      {({ items, pending }) => (
         <>
+          {place.value.person === undefined ? <p class="small quiet">{words.value.people.choose}</p> : null}
           {pending === null ? <p class="warn-text small">{words.value.people.pendingUnknown}</p> : null}
           <Table
-            caption={range}
+            caption={words.value.people.title}
+            titled
             columns={columnsOf(onChoose)}
             rows={items}
             keyOf={({ userId }) => userId}

@@ -30,9 +30,7 @@ export function People() {
         search={search.value}
         onChoose={(userId) => show('people', { person: userId, search: search.value })}
       />
-      {person === null ? (
-        <p class="quiet placeholder card">{words.value.people.choose}</p>
-      ) : (
+      {person === null ? null : (
         <Person key={person} userId={person} onBack={() => show('people', { search: search.value })} />
       )}
     </div>

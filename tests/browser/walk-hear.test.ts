@@ -1,15 +1,16 @@
-/** The organisers' messages on a phone: from the switch in the app, over the push service, to what the phone shows. */
+/** What the app hears: the organisers' messages over the push service, the service's figures, a new privacy notice. */
 import { afterAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { pushEndpoint } from '#shared/contracts/messages.ts'
 import { listPushSubscriptionsEndpoint } from '#shared/contracts/push-subscriptions.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
+import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { callAs } from '#tests/helpers/line-people.ts'
 import { startPushService, type PushTestDevice } from '#tests/helpers/push-service.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { walkApp, worksOffline } from './walk-harness.ts'
+import { checkInButton, walkApp, worksOffline } from './walk-harness.ts'
 
 const TEST_MS = 60_000
 const service = await startPushService()
@@ -33,6 +34,10 @@ async function subscribeAs(page: Page, { subscription }: PushTestDevice): Promis
     }
   }, subscription)
 }
+
+/** Somebody takes the phone in hand: the app asks the service anew. */
+const lookAgain = (page: Page): Promise<unknown> =>
+  page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
 
 describeOnServers('hearing the organisers', () => {
   const app = walkApp(service.settings)
@@ -120,6 +125,64 @@ describeOnServers('hearing the organisers', () => {
       })
       await page.getByRole('button', { name: 'Tell me on this phone' }).click()
       await page.getByText('The phone does not allow it.').waitFor()
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a check-in is counted once, whatever a reading of the profile says before or after its answer',
+    async () => {
+      // The answers that the test holds come from a certificate that no authority has signed.
+      await using phone = await app.newPilgrim('Lin', { ignoreHTTPSErrors: true })
+      const { page, userId } = phone
+      const sum = page.locator('[data-figure=checkins]')
+      const profileSays = (checkIns: number) =>
+        page.waitForFunction(
+          (figure) => localStorage.getItem('event-walk-profile')?.includes(`"checkins":${figure},`),
+          checkIns,
+        )
+      await profileSays(0)
+      // The service has counted it, and the profile says so before the answer to the check-in arrives.
+      const answer = Promise.withResolvers<void>()
+      await page.route('**/api/event/checkin', async (route) => {
+        const response = await route.fetch()
+        await answer.promise
+        await route.fulfill({ response })
+      })
+      await checkInButton(page).click()
+      const counted = async () => (await profileOf(app.stack, userId)).checkins === 1
+      await until(counted, { timeoutMs: 10_000, what: 'the check-in at the service' })
+      await lookAgain(page)
+      await profileSays(1)
+      expect(await sum.textContent()).toBe('1 check-in')
+      answer.resolve()
+      await page.locator('[data-state=counted]').waitFor()
+      expect(await sum.textContent()).toBe('1 check-in')
+      await page.unroute('**/api/event/checkin')
+
+      // A reading that was asked for before a check-in arrives after those that were asked for later.
+      const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const hold = '**/api/event/user/*'
+      await page.route(
+        hold,
+        async (route) => {
+          const response = await route.fetch()
+          asked.resolve()
+          await late.promise
+          await route.fulfill({ response })
+        },
+        { times: 1 },
+      )
+      await lookAgain(page)
+      await asked.promise
+      await checkInButton(page).click()
+      await profileSays(2)
+      const arrived = page.waitForEvent('requestfinished', (request) => request.url().includes('/user/'))
+      late.resolve()
+      await arrived
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)))
+      expect(await sum.textContent()).toBe('2 check-ins')
+      await profileSays(2)
     },
     TEST_MS,
   )

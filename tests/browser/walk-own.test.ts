@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { profileOf } from '#tests/helpers/pilgrim.ts'
+import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { admin, checkIn } from '#tests/helpers/test-stack.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { photograph, seriousFaults } from './browser.ts'
@@ -210,6 +210,37 @@ describeOnServers('own matters', () => {
       await other.getByText(/Everything about you is deleted|being deleted/).waitFor()
       expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
       expect(await stored(other)).not.toContain(userId)
+    },
+    TEST_MS,
+  )
+
+  test.each([false, true])(
+    'what waits of somebody who was erased elsewhere is never sent, and can be taken along (loaded anew: %p)',
+    async (anew) => {
+      await using phone = await app.newPilgrim('Lin')
+      const { page, context, userId } = phone
+      await context.setOffline(true)
+      await checkInButton(page).click()
+      await page.locator('[data-state=kept]').waitFor()
+      if (anew) await page.goto('about:blank')
+      expect((await post(app.stack, 'me/erase', { user_id: userId, confirm: true })).ok).toBe(true)
+      const sent: string[] = []
+      page.on(
+        'request',
+        (request) => void sent.push(`${request.method()} ${new URL(request.url()).pathname}`),
+      )
+      await context.setOffline(false)
+      if (anew) await page.goto(app.address())
+      const gone = page.getByRole('heading', { name: 'Your data were deleted' })
+      await gone.waitFor()
+      await page.reload()
+      await gone.waitFor()
+      await page.getByText('1 check-in on this phone.').waitFor()
+      const download = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Save as a file (GPX)' }).click()
+      expect(readFileSync(await (await download).path(), 'utf8')).toContain('<wpt lat="24.15"')
+      expect(sent.filter((one) => one.startsWith('POST'))).toEqual([])
+      expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
     },
     TEST_MS,
   )

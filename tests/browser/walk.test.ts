@@ -207,19 +207,25 @@ describeOnServers('the app', () => {
     TEST_MS,
   )
 
-  test(
-    'a wrong clock is told, and the walk counts at the right time',
-    async () => {
+  test.each([
+    [3, 'fast'],
+    [-3, 'slow'],
+  ])(
+    'a clock that is wrong by %p hours is told, and the walk counts at the right time',
+    async (hours, how) => {
       await using phone = await app.newPhone()
       const { page } = phone
       const before = Date.now()
-      await page.clock.install({ time: before + 3 * 3_600_000 })
+      await page.clock.install({ time: before + hours * 3_600_000 })
       await page.goto(app.address('?lang=en'))
-      await firstMinute(page, 'Three hours ahead')
-      await page.getByText('The clock of this phone is 180 minutes fast.').waitFor()
+      await firstMinute(page, 'Three hours')
+      await page.getByText(`The clock of this phone is 180 minutes ${how}.`).waitFor()
       await checkInButton(page).click()
       const userId = await userIdOf(page)
       await counted(userId, 1)
+      await page.locator('[data-state=counted]').waitFor()
+      // The service has nothing to correct any more.
+      expect(await page.getByText('so the time of arrival counts').count()).toBe(0)
       const answer = await app.stack.fetch('/api/event/me/walk', {
         method: 'POST',
         body: JSON.stringify({ user_id: userId }),

@@ -10,8 +10,14 @@ export function remembered(name: string): string | null {
   }
 }
 
+let closed = false
+
+/** From now on values are only forgotten: an answer that still arrives before a reload writes nothing back. */
+export const closeStorage = (): void => void (closed = true)
+
 /** Keeps a value; null forgets it. */
 export function remember(name: string, value: string | null): void {
+  if (closed && value !== null) return
   try {
     if (value === null) localStorage.removeItem(PREFIX + name)
     else localStorage.setItem(PREFIX + name, value)

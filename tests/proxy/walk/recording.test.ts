@@ -1,6 +1,7 @@
 /** What of a phone's positions is recorded, and what the pause log says. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { figureRead, refused, sending, settled, tallyOf } from '#proxy/pages/walk/checkin/tally.ts'
 import { fold, type FoldPoint, START } from '#shared/fold/fold.ts'
 import {
   hindered,
@@ -161,5 +162,34 @@ describe('the pause log', () => {
     for (let i = 1; i <= 150; i++) state = received(state, i * 100_000)
     expect(state.pauses).toHaveLength(100)
     expect(state.pauses.at(-1)!.to).toBe(15_000_000)
+  })
+})
+
+describe('the tally of check-ins', () => {
+  const known = tallyOf(4)
+
+  test('takes a figure that was asked for and read while no check-in was on its way', () => {
+    expect(figureRead(known, known, 7).counted).toBe(7)
+  })
+
+  test('takes no figure that was asked for, or read, while a check-in was on its way', () => {
+    const sent = sending(known)
+    const counted = settled(sent, true)
+    expect(counted.counted).toBe(5)
+    expect(figureRead(sent, known, 5)).toBe(sent)
+    expect(figureRead(counted, known, 4)).toBe(counted)
+    expect(figureRead(counted, sent, 4)).toBe(counted)
+    expect(figureRead(counted, counted, 6).counted).toBe(6)
+  })
+
+  test('is in doubt until an attempt whose answer was lost is settled', () => {
+    const lost = sending(known)
+    const again = sending(lost)
+    // A rate limit says nothing about the attempt before it.
+    const limited = refused(again, lost)
+    expect(figureRead(limited, limited, 5).counted).toBe(4)
+    expect(figureRead(refused(lost, known), refused(lost, known), 5).counted).toBe(5)
+    const counted = settled(sending(limited), true)
+    expect(figureRead(counted, counted, 5).counted).toBe(5)
   })
 })

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
-import { client, noteError, refreshProfile } from '../session/service.ts'
+import { client, noteError, profileChanged, refreshProfile } from '../session/service.ts'
 import type { Draft } from './survey-questions.ts'
 
 export const draft = kept<Draft>('walk-survey', {})
@@ -24,5 +24,6 @@ export async function sendSurvey(): Promise<void> {
   keep(draft, {})
   keep(place, 0)
   surveyState.value = 'sent'
+  profileChanged()
   await refreshProfile()
 }

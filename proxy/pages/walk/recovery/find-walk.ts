@@ -4,7 +4,8 @@ import type { ClientError } from '#shared/client/index.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
 import { codeIsSafe, person } from '../session/person.ts'
-import { client, type Profile, profile } from '../session/service.ts'
+import { client, erasedElsewhere, type Profile, profile, tally } from '../session/service.ts'
+import { tallyOf } from '../checkin/tally.ts'
 import { bytesOfAppId } from './app-id.ts'
 import type { CodeFault } from './recovery-code.ts'
 
@@ -75,6 +76,8 @@ export async function takeWalk(taken: Profile): Promise<void> {
     return
   }
   keep(profile, taken)
+  keep(tally, tallyOf(taken.checkins))
+  keep(erasedElsewhere, false)
   keep(codeIsSafe, true)
   // Consent is asked for on each device.
   keep(person, { userId: taken.userId, name: taken.display_name ?? '', privacyVersion: '', known: true })

@@ -1,6 +1,6 @@
 /** Small values that the device keeps, as signals: they outlive the page, and all tabs share them. */
 import { type Signal, signal } from '@preact/signals'
-import { remember, remembered } from '../../frame/storage.ts'
+import { closeStorage, remember, remembered } from '../../frame/storage.ts'
 
 const listeners = new Map<string, (text: string | null) => void>()
 
@@ -10,6 +10,14 @@ const STORED = 'event-'
 window.addEventListener('storage', ({ key, newValue }) => {
   if (key !== null) listeners.get(key)?.(newValue)
 })
+
+/** Calls the listener when another window has changed the value. */
+export function onKept<T>(value: Signal<T>, listener: () => void): void {
+  const stored = STORED + names.get(value)!
+  window.addEventListener('storage', ({ key, newValue }) => {
+    if (key === stored && newValue !== null) listener()
+  })
+}
 
 /** A stored value that is no JSON counts as absent. */
 function parsed<T>(text: string | null, initial: T): T {
@@ -37,7 +45,8 @@ export function keep<T>(value: Signal<T>, next: T): void {
   remember(names.get(value)!, JSON.stringify(next))
 }
 
-/** Forgets all values, as after an erasure. */
+/** Forgets all values, as after an erasure. Nothing is stored from then on, until the page is loaded again. */
 export function forgetAll(): void {
+  closeStorage()
   for (const name of names.values()) remember(name, null)
 }

@@ -2,24 +2,18 @@
 import { batch, signal } from '@preact/signals'
 import {
   createTrackQueue,
-  type Data,
   type Kind,
   type QueueState,
   type QueueStore,
+  type Sent,
   type TrackQueue,
 } from '#shared/client/index.ts'
 import { openIndexedDbStore, OutdatedError } from '#shared/client/queue/indexed-db-store.ts'
 import { remember, remembered } from '../../frame/storage.ts'
+import { onKept } from './kept.ts'
 import { person } from './person.ts'
-import {
-  client,
-  erasedElsewhere,
-  noteError,
-  owner,
-  profile,
-  refreshProfile,
-  signInNeeded,
-} from './service.ts'
+import { isCheckingIn, nothingInDoubt, sender, tallySettled } from './sender.ts'
+import { erasedElsewhere, noteError, refreshProfile, signInNeeded, tally } from './service.ts'
 import { forgetSetAside, onSetAside, recordIn, setAside, takeBack, type TimedPoint } from './set-aside.ts'
 import { reloadWhenHidden } from './update.ts'
 
@@ -36,8 +30,12 @@ let store: QueueStore | null = null
 /** Whose points are to be forgotten when the store opens. */
 const TO_CLEAR = 'walk-to-clear'
 
+/** The device forgets the pilgrim: a position that still arrives is not kept. */
+let cleared = false
+
 /** Forgets what waits, after an erasure. */
 export async function clearQueue(userId: string | null): Promise<void> {
+  cleared = true
   await openedQueue()?.stop()
   forgetSetAside()
   if (userId === null) return
@@ -57,6 +55,7 @@ let persistent: Promise<boolean> | undefined
 export async function keepPoint(kind: Kind, point: TimedPoint): Promise<boolean> {
   // Asked for once somebody has something to lose: some browsers ask the pilgrim.
   persistent ??= navigator.storage?.persist?.()
+  if (cleared) return false
   const open = openedQueue()
   if (open !== null) {
     const kept = await recordIn(open, kind, point)
@@ -105,10 +104,10 @@ async function clearForgotten(opened: QueueStore): Promise<void> {
 
 function startQueue(opened: QueueStore): TrackQueue {
   const started = createTrackQueue({
-    client: { ...client, identity: owner },
+    client: sender,
     store: opened,
-    onSent({ kind, durable, answer }) {
-      if (kind === 'checkin' && answer !== null && 'recorded_at' in answer) confirm(durable[0]?.t, answer)
+    onSent(sent) {
+      if (sent.kind === 'checkin') settleCheckIn(sent)
       signInNeeded.value = false
       void refreshProfile()
     },
@@ -116,19 +115,20 @@ function startQueue(opened: QueueStore): TrackQueue {
   started.subscribe((state) => {
     // Before the first minute nobody walks: nothing waits, and nobody has to log in again.
     if (person.value === null || queue.value !== started) return
-    waiting.value = state
+    waiting.value = withoutSettling(state)
     const { why, message } = state
     if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
   })
-  // A point would make a new person of somebody who was erased.
-  erasedElsewhere.subscribe((gone) => {
-    if (gone) void started.stop()
-    else if (queue.peek() !== 'outdated') started.start()
-  })
+  sendUnlessErased(started)
+  void started.ready.then(({ loaded, waiting: { checkIns } }) =>
+    loaded && checkIns === 0 ? nothingInDoubt() : undefined,
+  )
   const back = () => {
     if (person.value !== null && queue.value === started) void takeBack(started, person.value.userId)
   }
   onSetAside(back)
+  // Another window has sent a check-in: this one looks at what still waits.
+  onKept(tally, () => void started.rejected())
   queueMicrotask(back)
   return started
 }
@@ -142,17 +142,38 @@ async function leaveStore(): Promise<void> {
   await open?.stop()
 }
 
-/** Shows that the service has a check-in. The figure stays as it is: what no longer waits is counted now. */
-function confirm(t: number | undefined, answer: Data<'checkIn'>): void {
-  const { in_range: inRange, clock_corrected: clockCorrected, duplicate } = answer
-  const [shown, known, last] = [waiting.value, profile.value, lastCheckIn.value]
+/** Sends by itself, but nothing of a pilgrim who was erased elsewhere: a point would make a new person. */
+function sendUnlessErased(started: TrackQueue): void {
+  let wasGone = false
+  erasedElsewhere.subscribe((gone) => {
+    if (gone) void started.stop()
+    else if (queue.peek() !== 'outdated') {
+      // The service knows the pilgrim again: its refusal no longer holds.
+      if (wasGone) void started.resume()
+      started.start()
+    }
+    wasGone = gone
+  })
+}
+
+/** While a check-in is on its way it is shown as waiting until {@link settleCheckIn}, so that the sum never falls. */
+function withoutSettling(state: QueueState): QueueState {
+  const checkIns = Math.max(waiting.peek()?.waiting.checkIns ?? 0, state.waiting.checkIns)
+  return isCheckingIn() && state.sending ? { ...state, waiting: { ...state.waiting, checkIns } } : state
+}
+
+/** Shows what became of a check-in. The sum stays as it is: what no longer waits is counted now. */
+function settleCheckIn(sent: Sent): void {
+  const { durable, answer } = sent
+  const [shown, last] = [waiting.value, lastCheckIn.value]
   batch(() => {
     if (shown !== null) {
       const checkIns = Math.max(0, shown.waiting.checkIns - 1)
       waiting.value = { ...shown, waiting: { ...shown.waiting, checkIns } }
     }
-    if (known !== null && inRange && !duplicate) profile.value = { ...known, checkins: known.checkins + 1 }
-    if (last?.t === t && last !== null)
-      lastCheckIn.value = { ...last, state: 'counted', inRange, clockCorrected }
+    tallySettled(sent)
+    if (last === null || last.t !== durable[0]?.t || answer === null || !('in_range' in answer)) return
+    const { in_range: inRange, clock_corrected: clockCorrected } = answer
+    lastCheckIn.value = { ...last, state: 'counted', inRange, clockCorrected }
   })
 }

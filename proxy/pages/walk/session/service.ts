@@ -1,6 +1,7 @@
 /** The service as this app uses it: a client with the pilgrim's identity, the queue of what waits, and the clock. */
 import { computed, signal } from '@preact/signals'
-import { type Answer, createClient, type ClientError, type Data } from '#shared/client/index.ts'
+import { type Answer, createClient, type ClientError, type Data, type Failure } from '#shared/client/index.ts'
+import { figureRead, tallyOf } from '../checkin/tally.ts'
 import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
 import { keep, kept } from './kept.ts'
 import { type Person, person } from './person.ts'
@@ -12,6 +13,8 @@ export type Profile = Data<'readProfile'>
 export const config = kept<EventConfig | null>('walk-config', null)
 /** The last known profile. */
 export const profile = kept<Profile | null>('walk-profile', null)
+/** The check-ins that the service has counted. */
+export const tally = kept('walk-tally', tallyOf(profile.value?.checkins ?? 0))
 /** By how much this device's clock is ahead of the service's, in milliseconds. */
 export const clockAheadMs = kept('walk-clock', 0)
 /** The service asks for a new ID token. */
@@ -20,7 +23,7 @@ export const signInNeeded = signal(false)
 export const refreshError = signal<ClientError | null>(null)
 
 /** The service does not know the pilgrim any more: they were erased on another phone, or by the organisers. */
-export const erasedElsewhere = signal(false)
+export const erasedElsewhere = kept('walk-erased-elsewhere', false)
 
 /** A difference below this is a slow network. */
 const CLOCK_TOLERANCE_MS = 120_000
@@ -79,13 +82,40 @@ export async function signInAgain(): Promise<boolean> {
   return true
 }
 
-export async function refreshProfile(): Promise<void> {
+/** Readings of the profile, in the order in which they were asked for: an earlier one never replaces a later one. */
+let lastAsked = 0
+let lastTaken = 0
+
+/** After a change of the profile: what was asked for before it is out of date. Ask again. */
+export const profileChanged = (): void => void (lastTaken = lastAsked)
+
+/** Whom the service knew last, and when, in epoch milliseconds. */
+let lastKnown = { userId: '', atMs: 0 }
+// Without a network, everything may have been deleted on another phone.
+addEventListener('online', () => (lastKnown = { userId: '', atMs: 0 }))
+const KNOWN_FOR_MS = 60_000
+
+/** The service knew this pilgrim a moment ago. */
+const isKnownNow = (userId: string): boolean =>
+  lastKnown.userId === userId && Math.abs(Date.now() - lastKnown.atMs) < KNOWN_FOR_MS
+
+/** The service has known the pilgrim at some time. */
+export const wasMet = ({ known, userId }: Person): boolean => known || profile.value?.userId === userId
+
+/** @returns the answer; null when nobody walks, or when it was out of date on arrival */
+export async function refreshProfile(): Promise<Answer<Profile> | null> {
   const asked = person.value
-  if (asked === null) return
+  if (asked === null) return null
+  const [order, before] = [++lastAsked, tally.value]
   const answer = await client.readProfile({ userId: asked.userId })
-  if (answer.ok) keep(profile, answer.data)
-  else noteError(answer.error)
-  if (asked.known && person.value?.userId === asked.userId) await noteErasure(asked, answer)
+  if (order <= lastTaken || person.value?.userId !== asked.userId) return null
+  if (answer.ok || answer.error.code === 'not-found') lastTaken = order
+  if (answer.ok) {
+    keep(tally, figureRead(tally.value, before, answer.data.checkins))
+    keep(profile, answer.data)
+  } else noteError(answer.error)
+  await noteErasure(asked, answer)
+  return answer
 }
 
 /**
@@ -93,10 +123,28 @@ export async function refreshProfile(): Promise<void> {
  * has made a new person, who has neither.
  */
 async function noteErasure(asked: Person, answer: Answer<Profile>): Promise<void> {
-  if (!answer.ok && answer.error.code !== 'not-found') return
-  const introduced = asked.name !== '' && asked.privacyVersion !== ''
+  if (!wasMet(asked) || (!answer.ok && answer.error.code !== 'not-found')) return
+  const introduced = asked.known && asked.name !== '' && asked.privacyVersion !== ''
   const unknown =
     !answer.ok || (introduced && answer.data.display_name === null && !answer.data.privacy_agreed)
   // Somebody else may have logged in with LINE.
-  erasedElsewhere.value = unknown && (await owner())?.userId === asked.userId
+  const erased = unknown && (await owner())?.userId === asked.userId
+  if (!unknown) lastKnown = { userId: asked.userId, atMs: Date.now() }
+  keep(erasedElsewhere, erased)
 }
+
+/**
+ * Before anything of the pilgrim is sent: whether the service still knows them. What is sent after an erasure would
+ * bring them back. @returns why nothing may be sent; null: it may
+ */
+export async function whyNotSent(userId: string | null | undefined): Promise<Failure | null> {
+  const asked = person.value
+  if (asked === null || asked.userId !== userId || !wasMet(asked)) return null
+  if (!erasedElsewhere.value && isKnownNow(userId)) return null
+  const answer = await refreshProfile()
+  if (erasedElsewhere.value) return { ok: false, error: GONE }
+  if (answer !== null && !answer.ok) return answer
+  return null
+}
+
+const GONE: ClientError = { code: 'erased', status: 404, message: 'The pilgrim was deleted.' }

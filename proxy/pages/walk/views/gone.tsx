@@ -5,7 +5,9 @@ import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { eraseEverything } from '../own-data/erase-everything.ts'
 import { sentenceOf } from '../problem.ts'
+import { queue, waiting } from '../session/queue.ts'
 import { refreshProfile } from '../session/service.ts'
+import { SaveWaiting } from './waiting.tsx'
 import { Notice, View } from './view.tsx'
 
 /** What is left on this phone is forgotten when the pilgrim says so, because a service that is mended may know them again. */
@@ -21,6 +23,7 @@ export function Gone({ words }: { readonly words: WalkWords }) {
   return (
     <View title={data.goneTitle}>
       <Notice kind="warning">{data.goneWhy}</Notice>
+      <Rest words={words} />
       <p>{data.goneRest}</p>
       {error.value === null ? null : <Notice kind="warning">{sentenceOf(words, error.value)}</Notice>}
       <Button kind="primary" busy={busy.value} onClick={() => void begin()}>
@@ -28,5 +31,20 @@ export function Gone({ words }: { readonly words: WalkWords }) {
       </Button>
       <Button onClick={() => void refreshProfile()}>{words.retry}</Button>
     </View>
+  )
+}
+
+/** What was recorded and never sent: it can be taken along. */
+function Rest({ words }: { readonly words: WalkWords }) {
+  const open = queue.value
+  const { checkIns = 0, points = 0 } = waiting.value?.waiting ?? {}
+  if (open === null || typeof open === 'string' || checkIns + points === 0) return null
+  return (
+    <section class="card stack-2" data-waiting={checkIns + points}>
+      <p>
+        <strong>{words.queue.waits(checkIns, points)}</strong>
+      </p>
+      <SaveWaiting words={words} queue={open} />
+    </section>
   )
 }

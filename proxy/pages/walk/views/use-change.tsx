@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import type { Answer, ClientError } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { sentenceOf } from '../problem.ts'
-import { noteError, refreshProfile } from '../session/service.ts'
+import { noteError, profileChanged, refreshProfile } from '../session/service.ts'
 import { Notice } from './view.tsx'
 
 /** Runs a change and says how it went. */
@@ -25,6 +25,7 @@ export function useChange(words: WalkWords) {
       done.value = answer.ok
       error.value = answer.ok ? null : answer.error
       if (answer.ok) {
+        profileChanged()
         await refreshProfile()
         return answer.data
       }

@@ -46,12 +46,7 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
               <Button busy={state.sending} onClick={() => void open.resume().then(() => open.send())}>
                 {words.queue.send}
               </Button>
-              <Button
-                kind="plain"
-                onClick={() => void open.waiting().then((held) => saveFile(gpxOf(held), 'walk.gpx'))}
-              >
-                {words.queue.gpx}
-              </Button>
+              <SaveWaiting words={words} queue={open} />
             </div>
           )}
         </section>
@@ -60,6 +55,16 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
     </>
   )
 }
+
+/** Gives what waits as a file. */
+export const SaveWaiting = (props: { readonly words: WalkWords; readonly queue: TrackQueue }) => (
+  <Button
+    kind="plain"
+    onClick={() => void props.queue.waiting().then((held) => saveFile(gpxOf(held), 'walk.gpx'))}
+  >
+    {props.words.queue.gpx}
+  </Button>
+)
 
 function Rejected(props: { readonly words: WalkWords; readonly queue: TrackQueue; readonly number: number }) {
   const { words, queue, number } = props

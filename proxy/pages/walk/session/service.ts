@@ -89,11 +89,14 @@ let lastTaken = 0
 /** After a change of the profile: what was asked for before it is out of date. Ask again. */
 export const profileChanged = (): void => void (lastTaken = lastAsked)
 
-/** Whom the service knew last, and when, in epoch milliseconds. */
-let lastKnown = { userId: '', atMs: 0 }
-// Without a network, everything may have been deleted on another phone.
-addEventListener('online', () => (lastKnown = { userId: '', atMs: 0 }))
-const KNOWN_FOR_MS = 60_000
+const NOBODY = { userId: '', atMs: 0 }
+/** Whom the service knew last, and when, in epoch milliseconds. While somebody looks, it is asked every minute. */
+let lastKnown = NOBODY
+const KNOWN_FOR_MS = 300_000
+const forgetKnown = (): void => void (lastKnown = NOBODY)
+// Without a network, or while nobody looks, everything may have been deleted on another phone.
+addEventListener('online', forgetKnown)
+document.addEventListener('visibilitychange', forgetKnown)
 
 /** The service knew this pilgrim a moment ago. */
 const isKnownNow = (userId: string): boolean =>

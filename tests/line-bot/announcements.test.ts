@@ -123,22 +123,28 @@ describeBothStacks(
       await setStatus(stack, { status: 'paused', message: 'Thunderstorm and hail ahead' })
       const pause = await messageTo(line, volunteer, 'Thunderstorm ahead')
       expect(pause.to).not.toContain(walker)
+      const summaryState = async () => {
+        const answer = await callAs(stack, 'volunteer', 'GET', '/api/event/admin/status')
+        return (await dataOf(answer, readStatusEndpoint)).ending?.summary
+      }
+      // As long as LINE accepts nothing, the summary is not complete.
+      line.mishap = (path) => (path.startsWith('/v2/bot/message/') ? 'before' : 'none')
       await dataOf(
         await callAs(stack, 'manager', 'POST', '/api/event/admin/end-activity'),
         endActivityEndpoint,
       )
+      await until(async () => ['sending', 'sent'].includes((await summaryState()) ?? ''), {
+        timeoutMs: 20_000,
+        what: 'the summary to be stored',
+      })
+      expect(await summaryState()).toBe('sending')
+      line.mishap = () => 'none'
       await messageTo(line, walker, '圓滿結束')
       await messageTo(line, volunteer, 'has come to its end')
-      await until(
-        async () => {
-          const { ending } = await dataOf(
-            await callAs(stack, 'volunteer', 'GET', '/api/event/admin/status'),
-            readStatusEndpoint,
-          )
-          return ending?.summary === 'sent'
-        },
-        { timeoutMs: 20_000, what: 'the summary to be complete' },
-      )
+      await until(async () => (await summaryState()) === 'sent', {
+        timeoutMs: 20_000,
+        what: 'the summary to be complete',
+      })
       for (const [userId, word] of [
         [walker, '圓滿結束'],
         [volunteer, 'Thunderstorm'],

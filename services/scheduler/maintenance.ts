@@ -1,11 +1,13 @@
-/** Maintenance beside the flush: records losses and deletes expired records. */
+/** Maintenance beside the flush: records losses, and deletes expired records and screenshots that nothing names. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { createLossWatch } from '#shared/ledger/watch-for-losses.ts'
 import { readLedger, statesOf } from '#shared/ledger/ledger.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
+import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { deleteUnnamedScreenshots } from './delete-unnamed-screenshots.ts'
 
 const LOSSES_EVERY_MS = 15_000
 const DELETE_EVERY_MS = 3_600_000
@@ -34,7 +36,7 @@ export async function deleteExpired({ sql }: Pick<Database, 'sql'>, nowMs: numbe
 }
 
 export function createMaintenance(context: ServiceContext) {
-  const { db, kv, now, log, metrics } = context
+  const { db, kv, objects, now, log, metrics } = context
   metrics.figures('event_ledger_points', 'Points, by what became of them', 'state', async () =>
     statesOf(await readLedger(db, kv)),
   )
@@ -45,21 +47,22 @@ export function createMaintenance(context: ServiceContext) {
   const run = (work: () => Promise<void>) => {
     const done = work()
       .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error) && !isKvUnavailable(error))
-          log.error('the maintenance failed', errorFields(error))
+        const away =
+          isDatabaseUnavailable(error) || isKvUnavailable(error) || error instanceof ObjectsUnavailable
+        if (!away) log.error('the maintenance failed', errorFields(error))
       })
       .finally(() => running.delete(done))
     running.add(done)
   }
-  const expire = () => deleteExpired(db, now())
+  const expire = () => {
+    run(() => deleteExpired(db, now()))
+    run(async () => void (await deleteUnnamedScreenshots(db, objects, now())))
+  }
 
   return {
     start() {
-      run(expire)
-      timers = [
-        setInterval(() => run(checkLosses), LOSSES_EVERY_MS),
-        setInterval(() => run(expire), DELETE_EVERY_MS),
-      ]
+      expire()
+      timers = [setInterval(() => run(checkLosses), LOSSES_EVERY_MS), setInterval(expire, DELETE_EVERY_MS)]
     },
     async stop() {
       for (const timer of timers) clearInterval(timer)

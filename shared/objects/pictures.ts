@@ -14,6 +14,8 @@ export const userOfCard = (key: string): string | null =>
 /** Key of the card of all pilgrims without points; no user id contains a slash. @param fingerprint of its content */
 export const newcomersCardKey = (fingerprint: string): string => `cards/newcomers/${fingerprint}.png`
 
+export const SCREENSHOTS = 'screenshots/'
+
 /** Key of a screenshot by its file name; null for a name that no upload has. */
 export const screenshotKey = (file: string): string | null =>
-  /^[0-9a-f]{32}\.png$/.test(file) ? `screenshots/${file}` : null
+  /^[0-9a-f]{32}\.png$/.test(file) ? `${SCREENSHOTS}${file}` : null

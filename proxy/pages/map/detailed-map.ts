@@ -6,6 +6,7 @@ import { language } from '../frame/language.ts'
 import type { Looking, Tiles } from './draw-tiles.ts'
 import { type Camera, latOf, lngOf } from './projection.ts'
 import { data, isScreen } from './state.ts'
+import type { NamedPlace } from './tiles-style.ts'
 import { MOST_DENSE, tokensOf } from './view.ts'
 
 /** Set by the build: the event has tiles. Without them nothing of this is in the page. */
@@ -30,10 +31,14 @@ function hasGraphics(): boolean {
 export class DetailedMap {
   #tiles: Tiles | null = null
 
-  /** @param element below the page's own pictures */
+  /**
+   * @param element below the page's own pictures
+   * @param stations that the page names
+   */
   constructor(
     private readonly element: HTMLElement,
     private readonly camera: () => Camera,
+    private readonly stations: () => readonly NamedPlace[],
   ) {}
 
   /** Shows it, or the simple map again. */
@@ -58,9 +63,13 @@ export class DetailedMap {
     this.#tiles?.look(lookingOf(camera))
   }
 
-  /** Theme or language have changed. */
+  /** Theme, language or stations have changed. */
   restyle(): void {
-    this.#tiles?.restyle({ colour: tokensOf(this.element), language: language.value })
+    this.#tiles?.restyle({
+      colour: tokensOf(this.element),
+      language: language.value,
+      stations: this.stations(),
+    })
   }
 
   hide(): void {
@@ -79,6 +88,7 @@ export class DetailedMap {
       looking: lookingOf(this.camera()),
       colour: tokensOf(this.element),
       language: language.value,
+      stations: this.stations(),
       onLost: () => this.#fail(words),
     })
   }

@@ -13,7 +13,7 @@ export interface Looking {
   readonly zoom: number
 }
 
-type Look = Pick<TilesStyle, 'colour' | 'language'>
+type Look = Pick<TilesStyle, 'colour' | 'language' | 'stations'>
 
 export interface TilesOptions extends Look {
   readonly element: HTMLElement

@@ -6,8 +6,9 @@ import { language } from '../frame/language.ts'
 import { DetailedMap, hasDetailedMap } from './detailed-map.ts'
 import { MapFrame } from './map-frame.ts'
 import { type Camera, fitting, type Insets, scaleOf, type Size, worldX, worldY } from './projection.ts'
+import { stationName } from './say.ts'
 import { counties, crowd, ground, isAlive, landBounds, processionBounds, routeBounds } from './scene.ts'
-import { chooseStation, isFindingMe, isScreen, me, news } from './state.ts'
+import { chooseStation, isFindingMe, isScreen, me, news, route } from './state.ts'
 
 const PROCESSION_ZOOM = 12.5
 const ROUTE_ZOOM = 13
@@ -27,11 +28,16 @@ export class MapCamera extends MapFrame {
     const scene = { ground: ground.peek(), crowd: crowd.peek() }
     super(frame, { camera: { x: 0.5, y: 0.5, zoom: 4 }, scene, still: isScreen })
     this.#detailed = hasDetailedMap
-      ? new DetailedMap(frame.querySelector<HTMLElement>('.tiles')!, () => this.camera)
+      ? new DetailedMap(
+          frame.querySelector<HTMLElement>('.tiles')!,
+          () => this.camera,
+          () => (route.peek()?.stations ?? []).map((station) => ({ ...station, name: stationName(station) })),
+        )
       : null
     this.#unwatch = [
       effect(() => {
         void language.value
+        void route.value
         this.#detailed?.restyle()
       }),
       effect(() => this.update({ ground: ground.value, crowd: crowd.value })),

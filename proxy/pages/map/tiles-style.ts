@@ -10,6 +10,14 @@ import type {
   SymbolLayerSpecification,
 } from 'maplibre-gl'
 
+/** A station, whose name the page itself writes. */
+export interface NamedPlace {
+  readonly name: string
+  /** Degrees. */
+  readonly lng: number
+  readonly lat: number
+}
+
 export interface TilesStyle {
   /** Address of the archive. */
   readonly address: string
@@ -19,13 +27,16 @@ export interface TilesStyle {
   readonly colour: (name: string) => string
   /** BCP 47. */
   readonly language: string
+  readonly stations: readonly NamedPlace[]
 }
 
 const SOURCE = 'tiles'
+/** A place of a station's name is the station's within this distance. */
+const SAME_PLACE_M = 5_000
 
-export function tilesStyle({ address, layers, colour, language }: TilesStyle): StyleSpecification {
+export function tilesStyle({ address, layers, colour, language, stations }: TilesStyle): StyleSpecification {
   const theme = themeOf(colour)
-  const drawn = [...areas(theme), ...roads(theme), ...names(theme, language)]
+  const drawn = [...areas(theme), ...roads(theme), ...names(theme, language, stations)]
   return {
     version: 8,
     sources: { [SOURCE]: { type: 'vector', url: `pmtiles://${address}` } },
@@ -143,8 +154,21 @@ function roads(theme: Theme): LayerSpecification[] {
   return [...drawn, { ...rail, minzoom: 9 }]
 }
 
-function names(theme: Theme, language: string): LayerSpecification[] {
-  const text: ExpressionSpecification = ['coalesce', ['get', `name:${language}`], ['get', 'name']]
+/** A place that begins with a station's name, near it: the page writes this name above the tiles. */
+const isStation = (
+  text: ExpressionSpecification,
+  stations: readonly NamedPlace[],
+): ExpressionSpecification => [
+  'any',
+  ...stations.map(({ name, lng, lat }): ExpressionSpecification => [
+    'all',
+    ['==', ['index-of', name, text], 0],
+    ['<', ['distance', { type: 'Point', coordinates: [lng, lat] }], SAME_PLACE_M],
+  ]),
+]
+
+function names(theme: Theme, language: string, stations: readonly NamedPlace[]): LayerSpecification[] {
+  const text: ExpressionSpecification = ['coalesce', ['get', `name:${language}`], ['get', 'name'], '']
   const label = (id: string, layer: string, size: number, more: Partial<SymbolLayerSpecification>) => ({
     id,
     type: 'symbol' as const,
@@ -163,7 +187,7 @@ function names(theme: Theme, language: string): LayerSpecification[] {
     }),
     label('names-of-places', 'places', 13, {
       paint: { 'text-color': theme.ink, 'text-halo-color': theme.halo, 'text-halo-width': 1.6 },
-      filter: kindIn('locality', 'neighbourhood', 'macrohood'),
+      filter: ['all', kindIn('locality', 'neighbourhood', 'macrohood'), ['!', isStation(text, stations)]],
       layout: { 'symbol-sort-key': ['coalesce', ['get', 'min_zoom'], 20] },
     }),
   ]

@@ -2,6 +2,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Screenshot } from '#shared/contracts/feedback.ts'
 import { invalid } from '#shared/http/errors.ts'
+import { SCREENSHOTS } from '#shared/objects/pictures.ts'
 import { type Decoder, NOT_AN_IMAGE } from './decode-picture.ts'
 import { formatOf } from './image-format.ts'
 
@@ -56,6 +57,6 @@ export async function uploadScreenshot(
 ): Promise<Screenshot> {
   const png = await decoder.asPng(await pictureIn(bytes, contentType))
   const filename = `${Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')}.png`
-  await objects.put(`screenshots/${filename}`, png, { contentType: 'image/png' })
+  await objects.put(`${SCREENSHOTS}${filename}`, png, { contentType: 'image/png' })
   return { filename, url: `${config.publicUrl}/api/event/feedback-image/${filename}` }
 }

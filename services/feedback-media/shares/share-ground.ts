@@ -1,6 +1,6 @@
 /** The ground of a link's map, where it is in Taiwan: coast, borders and names of towns, cut to the picture. */
 import type { Position } from 'geojson'
-import { type Box, boxOf, counties, type Named, TAIWAN, towns } from '#shared/atlas/taiwan.ts'
+import { type Box, boxOf, counties, type Named, TAIWAN, townOf, towns } from '#shared/atlas/taiwan.ts'
 import { simplifyLine } from '#shared/map/simplify-line.ts'
 import type { Place } from '#shared/map/walking-route.ts'
 
@@ -25,17 +25,35 @@ interface Line {
 
 const lineOf = (places: readonly Position[]): Line => ({ places, box: boxOf(places) })
 
-function readAtlas() {
-  // A picture may show less than a kilometre, so nothing is simplified before it is cut.
-  const [wide, near] = [counties(0), towns(TAIWAN, 0)]
-  return {
-    land: wide.land.map(lineOf),
-    counties: wide.lines.map(lineOf),
-    towns: near.lines.map(lineOf),
-    names: near.names,
+/** Reads once, when it is first asked for. */
+function once<T>(read: () => T) {
+  let held: { readonly value: T } | undefined
+  return Object.assign((): T => (held ??= { value: read() }).value, { isRead: () => held !== undefined })
+}
+
+// A picture may show less than a kilometre, so nothing is simplified before it is cut.
+const coast = once(() => {
+  const { land, lines } = counties(0)
+  return { land: land.map(lineOf), borders: lines.map(lineOf) }
+})
+const inland = once(() => {
+  const { lines, names } = towns(TAIWAN, 0)
+  return { borders: lines.map(lineOf), names }
+})
+const townNames = once(() => townOf({ lat: 24, lng: 121 }))
+const PARTS = [coast, inland, townNames]
+
+/** Whether no map has to wait until the atlas is read. */
+export const isAtlasRead = (): boolean => PARTS.every((part) => part.isRead())
+
+/** Reads the atlas in parts of some 50 ms, between which others have their turn. Aborted, it stops after a part. */
+export async function readAtlas(stopping: AbortSignal): Promise<void> {
+  for (const part of PARTS) {
+    if (stopping.aborted) return
+    part()
+    await new Promise(setImmediate)
   }
 }
-let read: ReturnType<typeof readAtlas> | undefined
 
 /** Whether the extent of a line meets the picture. */
 function meets({ box: [west, south, east, north] }: Line, canvas: Canvas): boolean {
@@ -49,10 +67,8 @@ function meets({ box: [west, south, east, north] }: Line, canvas: Canvas): boole
 export function groundOf(
   canvas: Canvas,
 ): { readonly svg: string; readonly names: readonly (Named & Point)[] } | null {
-  // Read when the first map is drawn.
-  const atlas = (read ??= readAtlas())
   const near = (lines: readonly Line[]) => lines.filter((line) => meets(line, canvas))
-  const land = near(atlas.land).flatMap((ring) => {
+  const land = near(coast().land).flatMap((ring) => {
     const cut = cutRing(projected(ring, canvas), canvas)
     return cut.length < 3 ? [] : [simplifyLine([...cut, cut[0]!], TOLERANCE_PX)]
   })
@@ -64,10 +80,10 @@ export function groundOf(
   return {
     svg: [
       shape('land coast', land),
-      shape('town-border', border(atlas.towns)),
-      shape('county-border', border(atlas.counties)),
+      shape('town-border', border(inland().borders)),
+      shape('county-border', border(coast().borders)),
     ].join(''),
-    names: atlas.names.flatMap((name) => {
+    names: inland().names.flatMap((name) => {
       const at = canvas.project({ lng: name.at[0]!, lat: name.at[1]! })
       return inside(at, canvas, -30) ? [{ ...name, ...at }] : []
     }),

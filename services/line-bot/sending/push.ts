@@ -14,7 +14,7 @@ import type { Notice } from '#shared/schema/messages.ts'
 import { countDevices } from '../web-push/plan-deliveries.ts'
 import { type Selected, selectRecipients } from './audience.ts'
 import { card, paragraph } from '../bot/flex.ts'
-import { checkImage } from './check-image.ts'
+import { checkImage, holdImage } from './check-image.ts'
 import { readPendingOfRecipients } from './read-pending-of-recipients.ts'
 import { type Planned, planMessage, undecided } from './plan-message.ts'
 
@@ -36,7 +36,7 @@ export async function push(
   const quota = line === null ? null : await readQuota(context, line, request.force === true)
   const buffer = await readPendingOfRecipients(context.kv)
   return db.orm.transaction(async (tx) => {
-    await lockRecipients(tx)
+    await lockForPush(tx, context, request)
     const named = request.user_ids && (await withoutErased(tx, request.user_ids, requestedMs))
     const audience = recipientsOf({ ...request, user_ids: named })
     const selected = certain(audience, await selectRecipients(tx, audience, now(), buffer))
@@ -72,6 +72,12 @@ export async function push(
     await auditPush(tx, operator, request, planned!, requestId, now())
     return answer(planned)
   })
+}
+
+/** Other pushes wait, and the picture is kept until the message is stored. @throws Refusal 400 when it is deleted */
+async function lockForPush(tx: Writer, context: ServiceContext, { image_url: url }: PushRequest) {
+  await lockRecipients(tx)
+  if (url != null) await holdImage(tx, context, url)
 }
 
 /** @throws Refusal 503 when people who were seen lately may be among the inactive */

@@ -1,0 +1,44 @@
+/**
+ * Screenshots that nothing names are deleted. A lock per screenshot keeps both in order: who writes its name shares it,
+ * who deletes it takes it exclusively. So either the name is written first, and the screenshot stays; or the writer sees
+ * that the screenshot is gone.
+ */
+import { sql } from 'drizzle-orm'
+import type { Query } from '#shared/db/db.ts'
+import type { Writer } from '#shared/bus/outbox.ts'
+import { type Objects, ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { screenshotKey } from '#shared/objects/pictures.ts'
+import { within } from '#shared/runtime/deadline.ts'
+
+/** A transaction does not wait longer for the object store. */
+const LOOK_MS = 2_000
+
+/** Takes the exclusive lock until the transaction ends. */
+export async function lockScreenshot(tx: Query, key: string): Promise<void> {
+  await tx`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`
+}
+
+/**
+ * Keeps a screenshot of this service from being deleted until the transaction ends. After that, what the transaction
+ * wrote keeps it. Other addresses are not looked at.
+ * @returns false if it is gone. While the object store is unavailable that is not known, and the answer is true
+ */
+export async function holdScreenshot(
+  tx: Writer,
+  objects: Objects,
+  { publicUrl }: { readonly publicUrl: string },
+  url: string,
+): Promise<boolean> {
+  const ours = `${publicUrl}/api/event/feedback-image/`
+  const key = url.startsWith(ours) ? screenshotKey(url.slice(ours.length)) : null
+  if (key === null) return true
+  await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(hashtextextended(${key}, 0))`)
+  const looked = objects.head(key).then(
+    (found) => found !== null,
+    (error: unknown) => {
+      if (error instanceof ObjectsUnavailable) return true
+      throw error
+    },
+  )
+  return within(looked, LOOK_MS, () => true)
+}

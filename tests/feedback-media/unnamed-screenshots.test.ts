@@ -1,0 +1,121 @@
+/** Screenshots that nothing names are deleted after a week, and none that somebody names at that moment. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { submitFeedback } from '#services/feedback-media/feedback/submit-feedback.ts'
+import { deleteUnnamedScreenshots, UNNAMED_MS } from '#services/scheduler/delete-unnamed-screenshots.ts'
+import { createMaintenance } from '#services/scheduler/maintenance.ts'
+import { FeedbackRequest } from '#shared/contracts/feedback.ts'
+import { ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { SCREENSHOTS } from '#shared/objects/pictures.ts'
+import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const PICTURE = new TextEncoder().encode('a picture')
+
+describeOnServers('screenshots that nothing names', () => {
+  let late: Late
+  beforeAll(async () => {
+    late = await openLate()
+  }, OPEN_MS)
+  afterAll(() => late.close(), OPEN_MS)
+
+  let count = 0
+  /** Uploads one. @returns its key */
+  const upload = async (): Promise<string> => {
+    const key = `${SCREENSHOTS}${(++count).toString(16).padStart(32, '0')}.png`
+    await late.context.objects.put(key, PICTURE, { contentType: 'image/png' })
+    return key
+  }
+  const urlOf = (key: string): string =>
+    `${late.context.config.publicUrl}/api/event/feedback-image/${key.slice(SCREENSHOTS.length)}`
+  const isThere = async (key: string) => (await late.context.objects.head(key)) !== null
+  const report = (key: string, objects = late.context.objects) =>
+    submitFeedback(
+      { ...late.context, objects },
+      FeedbackRequest.parse({ category: 'map', description: 'd', screenshot_url: urlOf(key) }),
+    )
+  const inAWeek = () => Date.now() + UNNAMED_MS + 1_000
+  const sweep = (objects = late.context.objects, nowMs = inAWeek()) =>
+    deleteUnnamedScreenshots(late.context.db, objects, nowMs)
+  const namedBy = async (key: string) =>
+    (await late.context.db.sql`SELECT FROM feedback WHERE screenshot_url = ${urlOf(key)}`).length
+
+  /** The object store, with one method that begins and then waits. */
+  function pausing(method: 'head' | 'delete') {
+    const [began, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { objects } = late.context
+    const paused = async (key: string) => {
+      began.resolve()
+      await goOn.promise
+      return objects[method](key)
+    }
+    return {
+      objects: { ...objects, [method]: paused },
+      began: began.promise,
+      goOn: () => goOn.resolve(),
+    }
+  }
+  const somebodyWaits = () =>
+    until(
+      async () =>
+        (
+          await late.context.db.sql`
+            SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+              AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+        ).length > 0,
+      { timeoutMs: 1_500, what: 'the other one to wait for the lock' },
+    )
+
+  test('go after a week; what feedback or a message names stays', async () => {
+    const [named, sent, forgotten] = [await upload(), await upload(), await upload()]
+    await report(named)
+    await late.context.db.sql`
+      INSERT INTO message_chunks (message_id, state, recipients, size, body, retry_key, due_at)
+      VALUES (gen_random_uuid(), 'sent', '[]', 0,
+        ${JSON.stringify([{ type: 'image', originalContentUrl: urlOf(sent) }])}::text::jsonb, gen_random_uuid(), now())`
+    expect(await sweep(late.context.objects, Date.now() + UNNAMED_MS - 60_000)).toBe(0)
+    expect(await isThere(forgotten)).toBe(true)
+    // The scheduler does so at its start and each hour.
+    const maintenance = createMaintenance({ ...late.context, now: inAWeek })
+    maintenance.start()
+    await maintenance.stop()
+    expect([await isThere(named), await isThere(sent), await isThere(forgotten)]).toEqual([true, true, false])
+  })
+
+  test('stay when feedback names them before they are deleted', async () => {
+    const key = await upload()
+    const store = pausing('head')
+    const reported = report(key, store.objects)
+    await store.began
+    const swept = sweep()
+    await somebodyWaits()
+    store.goOn()
+    expect((await reported).status).toBe('new')
+    expect(await swept).toBe(0)
+    expect([await isThere(key), await namedBy(key)]).toEqual([true, 1])
+  })
+
+  test('are not named by feedback after they are deleted', async () => {
+    const key = await upload()
+    const store = pausing('delete')
+    const swept = sweep(store.objects)
+    await store.began
+    const reported = rejection(report(key))
+    await somebodyWaits()
+    store.goOn()
+    expect(await swept).toBe(1)
+    expect(await reported).toMatchObject({
+      httpStatus: 400,
+      message: expect.stringContaining('Upload it again'),
+    })
+    expect([await isThere(key), await namedBy(key)]).toEqual([false, 0])
+  })
+
+  test('do not hold up feedback while the object store is away', async () => {
+    const key = await upload()
+    const head = () => Promise.reject(new ObjectsUnavailable('objects: away'))
+    await report(key, { ...late.context.objects, head })
+    expect(await namedBy(key)).toBe(1)
+  })
+})

@@ -39,6 +39,8 @@ export interface ChildOptions {
   readonly recycleBytes: number
   /** Timeout of an order; its child is killed. */
   readonly timeoutMs: number
+  /** An order is answered within this time, its waiting included. Default: it waits as long as others take. */
+  readonly answerMs?: number
   /** An idle child ends after this time. */
   readonly idleMs: number
   /** Limits for the whole life of a child, enforced by the kernel, which kills a child that exceeds its CPU time. */
@@ -52,6 +54,9 @@ interface Running<Result> {
   done: number
   ended: boolean
 }
+
+/** An order that has less time left until its answer is due is not begun. */
+const LEAST_MS = 4_000
 
 /** Replaces the reply of an unusable child; its size makes the caller replace the child. */
 const lost = (fault: string) => ({ fault, rssBytes: Number.MAX_SAFE_INTEGER })
@@ -115,13 +120,13 @@ export function openChild<Order, Result>(options: ChildOptions): Child<Order, Re
     await ending?.process.exited
   }
 
-  const run = async (order: Order): Promise<Result> => {
+  const run = async (order: Order, dueMs: number): Promise<Result> => {
     const ending = () => unavailable('The service is stopping: please try again in a moment.')
     if (closed) throw ending()
     clearTimeout(idle)
     if (child === null || child.ended) child = startChild<Result>(options)
     const worker = child
-    const reply = await ask(worker, order, options.timeoutMs)
+    const reply = await ask(worker, order, Math.min(options.timeoutMs, dueMs - performance.now()))
     worker.done++
     if (reply.rssBytes > options.recycleBytes || worker.done >= options.recycleAfter) await end()
     else idle = setTimeout(() => void end(), options.idleMs).unref()
@@ -131,7 +136,12 @@ export function openChild<Order, Result>(options: ChildOptions): Child<Order, Re
   }
 
   return {
-    run: (order) => queue.run(() => run(order)),
+    run(order) {
+      const { answerMs } = options
+      if (answerMs === undefined) return queue.run(() => run(order, Infinity))
+      const dueMs = performance.now() + answerMs
+      return queue.run(() => run(order, dueMs), answerMs - LEAST_MS)
+    },
     get pid() {
       return child?.process.pid ?? null
     },

@@ -1,9 +1,14 @@
 /** A queue for work that needs much memory or CPU: limited concurrency, limited length, 503 beyond. */
 import { unavailable } from '#shared/http/errors.ts'
+import { within } from './deadline.ts'
 
 export interface BoundedQueue {
-  /** Runs work in order of arrival. @throws Refusal 503 with Retry-After when the queue is full */
-  run<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * Runs work in order of arrival.
+   * @param waitMs work that has not begun within this time never begins
+   * @throws Refusal 503 with Retry-After when the queue is full, or the work has not begun in time
+   */
+  run<T>(work: () => Promise<T>, waitMs?: number): Promise<T>
   /** Number of running and waiting items. */
   readonly size: number
 }
@@ -25,22 +30,35 @@ export function createBoundedQueue({
 }): BoundedQueue {
   let active = 0
   const waiters: (() => void)[] = []
+  const pass = (): void => {
+    const next = waiters.shift()
+    if (next === undefined) active--
+    else next()
+  }
   return {
     get size() {
       return active + waiters.length
     },
-    async run(work) {
+    async run(work, waitMs) {
       if (active >= running) {
         if (waiters.length >= waiting) throw unavailable(full)
         // The finished item passes its slot on directly, so that a later arrival cannot take it.
-        await new Promise<void>((resolve) => waiters.push(resolve))
+        const begun = new Promise<true>((resolve) => waiters.push(() => resolve(true)))
+        const waiter = waiters.at(-1)!
+        // Who asked is answered by then, so the work would be for nobody.
+        const inTime = waitMs === undefined ? begun : within(begun, waitMs, () => false)
+        if (!(await inTime)) {
+          const at = waiters.indexOf(waiter)
+          if (at >= 0) waiters.splice(at, 1)
+          // The slot came at the same moment.
+          else pass()
+          throw unavailable(full)
+        }
       } else active++
       try {
         return await work()
       } finally {
-        const next = waiters.shift()
-        if (next === undefined) active--
-        else next()
+        pass()
       }
     },
   }

@@ -59,3 +59,12 @@ test('its end is no verdict on the order: who waits is told to come back, and no
   }
   expect(child.pid).toBeNull()
 }, 60_000)
+
+test('an order and who waits for it are answered in time', async () => {
+  const child = open({ answerMs: 4_500 })
+  const running = reasonOf(child.run({ waitMs: 60_000 }))
+  const waiting = reasonOf(child.run({}))
+  expect(await waiting).toMatchObject({ httpStatus: 503 })
+  expect(await running).toMatchObject({ name: 'ChildFailed', isLate: true })
+  expect(await child.run({})).toBe(0)
+}, 60_000)

@@ -32,11 +32,13 @@ export interface Reader {
 export function createReader(zoom: number, gone: (why: 'left' | 'slow' | 'ended') => void): Reader {
   let sink: ReadableStreamDefaultController<Uint8Array> | null = null
   let queued: Uint8Array[] = []
+  let queuedBytes = 0
   let state: 'idle' | 'listening' | 'begun' = 'idle'
   const leave = (why: 'left' | 'slow' | 'ended'): void => {
     if (sink === null) return
     if (why !== 'left') sink.close()
     sink = null
+    queued = []
     gone(why)
   }
   const write = (bytes: Uint8Array): void => {
@@ -64,7 +66,11 @@ export function createReader(zoom: number, gone: (why: 'left' | 'slow' | 'ended'
     },
     send(bytes) {
       if (state === 'begun') write(bytes)
-      else if (state === 'listening') queued.push(bytes)
+      if (state !== 'listening') return
+      // The beginning may wait for a store that hangs.
+      queuedBytes += bytes.byteLength
+      if (queuedBytes > QUEUE_BYTES) leave('slow')
+      else queued.push(bytes)
     },
     end: () => leave('ended'),
   }

@@ -16,6 +16,11 @@ const LIMITS = { cpuSeconds: 2, memoryBytes: 512_000_000 }
 const TIMEOUT_MS = 20_000
 /** If each picture takes two seconds, the last one in the queue is answered within 20 s. */
 const WAITING = 8
+/**
+ * Sooner than a request times out (25 s): where processors are scarce a picture may take as long as it is given, and a
+ * queue of pictures that nobody waits for any more would keep out others.
+ */
+const ANSWER_MS = 24_000
 
 const TOO_COSTLY =
   `image: takes too long or too much memory to decode (at most ${LIMITS.cpuSeconds} s of a processor` +
@@ -47,6 +52,7 @@ export function openDecoder(): Decoder {
     recycleAfter: 1,
     recycleBytes: LIMITS.memoryBytes,
     timeoutMs: TIMEOUT_MS,
+    answerMs: ANSWER_MS,
     idleMs: TIMEOUT_MS,
     limits: LIMITS,
   })

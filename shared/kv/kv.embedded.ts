@@ -149,6 +149,8 @@ function flushVerbs(store: Store): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' |
     epoch: async () => state.counters.epoch,
     async pendingUsers() {
       prune(state, now())
+      // Each flush begins so. Without points there is nothing to acknowledge, but the map's versions fill the log.
+      store.tidy()
       return [...state.buffers].sort(([, a], [, b]) => a.sinceMs - b.sinceMs).map(([userId]) => userId)
     },
     drain: async (_partition, userIds) =>

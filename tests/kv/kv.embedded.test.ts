@@ -87,6 +87,21 @@ test('compaction, in the middle of writes, keeps the state and shortens the log'
   expect(Bun.file(path).size).toBeLessThan(200_000)
 })
 
+test('a flush without points shortens the log, too', async () => {
+  const path = newPath()
+  let nowMs = 1_000_000
+  const kv = await openEmbeddedKv({ path, onError, compactAfter: 20, now: () => nowMs })
+  // The versions of the map, for as long as nobody sends a point.
+  for (let version = 0; version < 120; version++) {
+    nowMs += 10_000
+    await kv.cache(`map/${version}`, 'x'.repeat(10_000), 60_000)
+    if (version % 15 === 14) expect(await kv.pendingUsers(0)).toEqual([])
+  }
+  expect(await kv.cached('map/119')).not.toBeNull()
+  await kv.close()
+  expect(Bun.file(path).size).toBeLessThan(600_000)
+})
+
 test('expired points do not come back with a later point, nor after a restart', async () => {
   let nowMs = 1_000_000
   const path = newPath()

@@ -3,6 +3,8 @@ import { environment, type Environment } from '#shared/config/config.ts'
 import { createCrowd } from './demo/crowd.ts'
 import { type Options, parseOptions, USAGE } from './demo/options.ts'
 import { pause } from './demo/phone.ts'
+import type { LinePlatform } from './demo/line-platform.ts'
+import type { Person } from './demo/person.ts'
 import { runCrowd } from './demo/run-crowd.ts'
 import { type Figures, statusLine, summaryLines } from './demo/status-line.ts'
 import { openTarget, type Target } from './demo/open-target.ts'
@@ -60,8 +62,7 @@ async function walk(
   const { pilgrims, seed, speed, from, maxPoints, pointsOnly } = options
   const timetable = chooseTimetable(from, speed, Date.now())
   const crowd = createCrowd({ pilgrims, seed, way: readWay(), sparseUntilS: timetable.fromS })
-  for (const { userId, name, language, follows } of target.line === null ? [] : crowd.people)
-    if (follows) target.line?.know(userId, { displayName: name, language })
+  if (target.line !== null) tellLine(target.line, crowd.people)
   const tally = createTally()
   let atS = 0
   let figures: Figures | null = null
@@ -96,6 +97,17 @@ async function walk(
   const kept = target.own?.keptIn
   if (kept) line.note(`The data stays in ${kept}`)
   return tally.refused.size === 0 ? 0 : 1
+}
+
+/** Of the people with a LINE account who never write to the bot, one in so many has deleted it. */
+const DELETED_EVERY = 10
+
+/** Makes the accounts of the crowd. Some are deleted, so that a message to everybody also fails for somebody. */
+function tellLine(line: LinePlatform, people: readonly Person[]): void {
+  for (const { userId, name, language, follows } of people)
+    if (follows) line.know(userId, { displayName: name, language })
+  const silent = people.filter(({ userId, follows }) => !follows && userId.startsWith('U'))
+  for (const [i, { userId }] of silent.entries()) if (i % DELETED_EVERY === 0) line.lose(userId)
 }
 
 const lostService = ({ own }: Target): ReplayFault =>

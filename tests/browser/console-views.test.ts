@@ -6,6 +6,7 @@ import type { TestStack } from '#tests/helpers/test-stack.ts'
 import { photograph, SCREENSHOTS, seriousFaults } from './browser.ts'
 import { fillEvent, HASTY, HOSTILE, pilgrimId, PILGRIMS, WALK_POINTS } from './console-data.ts'
 import { consoleBrowser, DESKTOP, type Page } from './console-harness.ts'
+import { signOutTests } from './console-sign-out.suite.ts'
 import { openView, type View, VIEWS } from './console-tour.ts'
 
 const browser = consoleBrowser()
@@ -187,6 +188,8 @@ describe('the console with data', () => {
     await page.getByLabel('To', { exact: true }).fill('2020-01-01T06:00')
     await page.locator('.audit').getByText('Nothing here.').waitFor()
   }, 30_000)
+
+  signOutTests((options) => browser.console(stack, options))
 
   test('the language is changed in place', async () => {
     await using opened = await browser.console(stack, { role: 'manager' })

@@ -7,7 +7,7 @@ import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { newDirectory, startServer } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
-import { checkIn, flushed, newPilgrimId, syncTrack } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, flushed, newPilgrimId, syncTrack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
 import { consoleBrowser, type Page, signIn, tokenOf } from './console-harness.ts'
@@ -81,13 +81,28 @@ describeOnServers('the console', () => {
     const { page } = opened
     const message = 'Storm <b>now</b>: stay where you are'
     await page.locator('textarea').fill(message)
+    const volunteer = lineUser(0x8_300_009)
+    const setRole = (role: 'volunteer' | null) =>
+      stack.fetch('/api/event/admin/roles', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...admin('owner') },
+        body: JSON.stringify({ user_id: volunteer, role }),
+      })
+    await checkIn(stack, volunteer)
+    expect((await setRole('volunteer')).status).toBe(200)
     await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByText('Recipients of the message to volunteers: 1.').waitFor()
+    expect((await setRole(null)).status).toBe(200)
     await confirm(page, 'Pause')
     await page.getByText('The service answers: Paused').waitFor()
     await other.page.getByText(message).waitFor()
     const refused = await checkIn(stack, newPilgrimId())
     expect(refused.status).toBe(403)
     expect(await refused.json()).toMatchObject({ error: message })
+    await page.getByRole('button', { name: 'Write to everybody with this text' }).click()
+    expect(await page.locator('.compose textarea').inputValue()).toBe(message)
+    expect(await page.locator('.compose select').inputValue()).toBe('all')
+    await page.locator('.navigation a', { hasText: 'Lifecycle' }).click()
     await page.getByRole('button', { name: 'Resume', exact: true }).click()
     await confirm(page, 'Resume')
     await other.page.locator('.badge.status', { hasText: 'Active' }).waitFor()
@@ -115,7 +130,23 @@ describeOnServers('the console', () => {
       what: 'the message at LINE',
     })
     await page.locator('.sent', { hasText: '1 of 1 sent' }).waitFor({ timeout: 20_000 })
-  }, 40_000)
+
+    // LINE refuses one of two people: the entry says so, and why.
+    const gone = lineUser(0x8_300_002)
+    line.gone.add(gone)
+    await checkIn(stack, gone)
+    const pushed = await stack.fetch('/api/event/push', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...admin('manager') },
+      body: JSON.stringify({ user_ids: [userId, gone], text: 'The next one has shade' }),
+    })
+    expect(pushed.ok).toBe(true)
+    const failed = page.locator('.sent', { hasText: 'The next one has shade' })
+    await failed.filter({ hasText: '1 of 2 sent' }).waitFor({ timeout: 25_000 })
+    await failed.getByRole('button', { name: 'What failed, and why' }).click()
+    await failed.getByText('1: LINE does not know this account').waitFor()
+    await photograph(page, 'console-message-failed')
+  }, 60_000)
 
   test('a dead letter is looked at and requeued', async () => {
     const sql = postgres(stack.databaseUrl, { max: 1 })

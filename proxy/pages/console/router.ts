@@ -1,6 +1,9 @@
-/** Which view is shown. The address names the view alone; whom it shows is kept in the history's state, not in a URL. */
+/**
+ * Which view is shown. The address names the view alone. Whom it shows is kept for the tab until the operator signs
+ * out; the browser's history, which cannot be emptied, has a meaningless name of it.
+ */
 import { computed, signal } from '@preact/signals'
-import { level, MANAGER, VOLUNTEER } from './session.ts'
+import { atSignOut, level, MANAGER, VOLUNTEER } from './session.ts'
 
 export const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifecycle', 'house'] as const
 export type View = (typeof VIEWS)[number]
@@ -29,17 +32,40 @@ interface Place {
 
 const viewOf = (hash: string): View => VIEWS.find((view) => hash === `#/${view}`) ?? 'now'
 
+/** Places by their names in the history. */
+const KEY = 'console-places'
+const MOST = 100
+type Places = Readonly<Record<string, Place>>
+
+const readPlaces = (): Places => JSON.parse(sessionStorage.getItem(KEY) ?? '{}') as Places
+
+/** Keeps a place. @returns its name for the history */
+function keep(place: Place): string {
+  const name = crypto.randomUUID()
+  const latest = Object.entries(readPlaces()).slice(1 - MOST)
+  sessionStorage.setItem(KEY, JSON.stringify(Object.fromEntries([...latest, [name, place]])))
+  return name
+}
+
+/** The place of the current entry of the history; none for an entry of another session. */
+const placeNow = (): Place => readPlaces()[String(history.state)] ?? {}
+
 const asked = signal<View>(viewOf(location.hash))
-export const place = signal<Place>((history.state as Place | null) ?? {})
+export const place = signal<Place>(placeNow())
 export const view = computed<View>(() => (allowedViews.value.includes(asked.value) ? asked.value : 'now'))
 
 export function show(next: View, state: Place = {}): void {
-  history.pushState(state, '', `#/${next}`)
+  history.pushState(keep(state), '', `#/${next}`)
   asked.value = next
   place.value = state
 }
 
 addEventListener('popstate', () => {
   asked.value = viewOf(location.hash)
-  place.value = (history.state as Place | null) ?? {}
+  place.value = placeNow()
+})
+
+atSignOut(() => {
+  sessionStorage.removeItem(KEY)
+  place.value = {}
 })

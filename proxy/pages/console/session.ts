@@ -4,6 +4,7 @@
  */
 import { computed, signal } from '@preact/signals'
 import { type Answer, type Client, createClient, type Data } from '#shared/client/index.ts'
+import { closeToasts } from '../design/toast.tsx'
 import { endWait, startWait } from './limit.ts'
 import { closeResources } from './resource.ts'
 
@@ -29,15 +30,28 @@ export const hasToken = (): boolean => token.value !== null
 
 const plain: Client = createClient({ baseUrl: '', token: () => token.value ?? undefined, timeoutMs: 25_000 })
 
+const purges = new Set<() => void>([closeResources, endWait, closeToasts])
+
+/** Registers what forgets a module's memory of a session: the next operator at this tab may be allowed less. */
+export const atSignOut = (forget: () => void): void => void purges.add(forget)
+
+/** Counts sessions, so that an answer is known to belong to an earlier one. */
+let session = 0
+
 /** Ends the session. Nothing of it stays in the tab. */
 export function endSession(why: SignedOut): void {
+  session++
   sessionStorage.removeItem(KEY)
   token.value = null
   role.value = null
   signedOut.value = why
-  closeResources()
-  endWait()
+  for (const forget of purges) forget()
 }
+
+// The browser may show a page again that it has kept since before the operator signed out on another page of this tab.
+addEventListener('pageshow', ({ persisted }: PageTransitionEvent) => {
+  if (persisted && sessionStorage.getItem(KEY) !== token.value) endSession('left')
+})
 
 /** Ends the session when an answer says that the token is not valid any more, and notes its limit of calls. */
 export function noticed<T>(answer: Answer<T>): Answer<T> {
@@ -49,12 +63,16 @@ export function noticed<T>(answer: Answer<T>): Answer<T> {
 
 type Call = (...args: readonly unknown[]) => unknown
 
-/** The client. A call that gets 401 ends the session. */
+/** The client. A call that gets 401 ends the session; an answer that comes after the session is given to nobody. */
 export const client: Client = new Proxy(plain, {
   get(target, name) {
     const method = Reflect.get(target, name) as Call
     if (name === 'stream' || name === 'identity') return method
-    return async (...args: readonly unknown[]) => noticed((await method(...args)) as Answer<unknown>)
+    return async (...args: readonly unknown[]) => {
+      const mine = session
+      const answer = (await method(...args)) as Answer<unknown>
+      return mine === session ? noticed(answer) : new Promise<never>(() => {})
+    }
   },
 })
 

@@ -20,6 +20,11 @@ const close = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
 
+/** Takes all notices away. */
+export const closeToasts = (): void => {
+  toasts.value = []
+}
+
 /**
  * Shows a notice; screen readers read it out.
  * @param options.forMs how long; without it, until the reader closes it

@@ -12,6 +12,8 @@ export interface LinePlatform {
   readonly sent: number
   /** Adds a person whose profile the bot may read. */
   know(userId: string, profile: { readonly displayName: string; readonly language: string }): void
+  /** Deletes an account: a call that names it is refused as a whole, as LINE does. */
+  lose(userId: string): void
   stop(): Promise<void>
 }
 
@@ -25,6 +27,7 @@ interface Menu {
  */
 export function startLinePlatform(webhook: string): LinePlatform {
   const profiles = new Map<string, object>()
+  const lost = new Set<unknown>()
   const menus = new Map<string, Menu>()
   const token = randomUUID()
   let sent = 0
@@ -46,7 +49,10 @@ export function startLinePlatform(webhook: string): LinePlatform {
         const { to, messages } = (await request.json()) as { to?: unknown; messages?: unknown[] }
         if (!Array.isArray(messages) || messages.length === 0 || messages.length > 5)
           return refuse(400, 'messages: Size must be between 1 and 5')
-        sent += Array.isArray(to) ? to.length : 1
+        const recipients: readonly unknown[] = Array.isArray(to) ? to : [to]
+        if (recipients.some((id) => lost.has(id)))
+          return refuse(400, "The property, 'to', in the request body is invalid (line: -, column: -)")
+        sent += recipients.length
         return Response.json({}, { headers: { 'X-Line-Request-Id': randomUUID() } })
       }
       return answerSettings(request, pathname, { menus, sent, webhook })
@@ -61,6 +67,7 @@ export function startLinePlatform(webhook: string): LinePlatform {
       return sent
     },
     know: (userId, profile) => void profiles.set(userId, profile),
+    lose: (userId) => void lost.add(userId),
     stop: () => server.stop(true),
   }
 }

@@ -68,6 +68,12 @@ export const consoleHouse = {
     figures: '{sent} of {recipients} sent, {failed} failed, {waiting} wait',
     faults: 'What failed, and why',
     noFaults: 'Nothing failed.',
+    reasons: {
+      recipient: 'LINE does not know this account: it was deleted, or it belongs to another channel',
+      quota: 'The LINE messages of this month are used up',
+      erased: 'The recipients were erased meanwhile',
+      unconfirmed: 'LINE did not confirm it within a day',
+    },
     noText: 'without text',
     ownText: 'the service’s text, in the language of each reader',
     leftOutTitle: 'Who was left out',

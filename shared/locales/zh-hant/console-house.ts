@@ -69,6 +69,12 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'messages' | 'house'>
     figures: '已發送 {sent} / {recipients}，失敗 {failed}，等待 {waiting}',
     faults: '失敗與原因',
     noFaults: '沒有失敗。',
+    reasons: {
+      recipient: 'LINE 找不到這個帳號：已刪除，或屬於另一個頻道',
+      quota: '本月的 LINE 訊息額度已用完',
+      erased: '收件人已被刪除',
+      unconfirmed: 'LINE 一天內沒有確認',
+    },
     noText: '沒有文字',
     ownText: '由服務以每位讀者的語言撰寫',
     leftOutTitle: '未包含的人',

@@ -1,6 +1,7 @@
 /** The message that is being written, and what it would cost. */
 import { computed, signal } from '@preact/signals'
 import type { Data, Input } from '#shared/client/index.ts'
+import { atSignOut } from '../../session.ts'
 
 export const AUDIENCES = [
   'all',
@@ -57,3 +58,8 @@ export function clearDraft(): void {
   draft.value = { ...EMPTY, audience: draft.value.audience }
   dryRun.value = null
 }
+
+atSignOut(() => {
+  draft.value = EMPTY
+  dryRun.value = null
+})

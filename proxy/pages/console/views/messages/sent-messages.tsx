@@ -8,6 +8,7 @@ import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
+import { Reason } from './reason.tsx'
 import { Usage } from './usage.tsx'
 
 type Message = Data<'listMessages'>['items'][number]
@@ -119,7 +120,7 @@ function Faults({ id }: { readonly id: string }) {
         <ul class="small faults">
           {faults.map(({ detail, recipients }) => (
             <li key={detail}>
-              {number(recipients)}: {detail}
+              {number(recipients)}: <Reason detail={detail} />
             </li>
           ))}
           {faults.length === 0 ? <li>{said.noFaults}</li> : null}

@@ -3,6 +3,7 @@ import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { words } from '../../words.ts'
+import { Reason } from '../messages/reason.tsx'
 
 const TONES = { sent: 'good', failed: 'danger', waiting: 'warning', skipped: '' } as const
 
@@ -25,7 +26,12 @@ export function PersonMessages({ userId }: { readonly userId: string }) {
               </span>
               <span class="grow">
                 {message.text ?? words.value.messages.noText}
-                {message.detail === null ? null : <span class="small warn-text"> {message.detail}</span>}
+                {message.detail === null ? null : (
+                  <span class="small warn-text">
+                    {' '}
+                    <Reason detail={message.detail} />
+                  </span>
+                )}
               </span>
               <span class="small quiet">{words.value.messages.causes[message.cause]}</span>
             </li>

@@ -113,16 +113,24 @@ describe('the console with data', () => {
     await using opened = await browser.console(stack, { view: 'reports' })
     const { page } = opened
     await page.locator('.questions section').first().waitFor()
+    await page.locator('.procession-over-time output', { hasText: 'places' }).waitFor()
     const saved = async (button: string, panel: string) => {
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page.locator(panel).getByRole('button', { name: button, exact: true }).click(),
       ])
-      return { name: download.suggestedFilename(), text: await Bun.file(await download.path()).text() }
+      const bytes = await Bun.file(await download.path()).bytes()
+      return { name: download.suggestedFilename(), bytes, text: new TextDecoder().decode(bytes) }
     }
     const timeline = await saved('CSV', '.panel.timeline')
     expect(timeline.text.split('\r\n')[0]).toBe('time,points,checkins,pilgrims,km,carbon_kg')
     expect((await saved('PNG', '.panel.timeline')).text.slice(1, 4)).toBe('PNG')
+    for (const panel of ['.panel.carbon', '.panel.surveys']) {
+      const picture = await saved('PNG', panel)
+      await Bun.write(`${SCREENSHOTS}/console-${picture.name}`, picture.bytes)
+      expect(picture.text.slice(1, 4)).toBe('PNG')
+      expect(picture.name).toBe(`${panel.split('.').at(-1)}.png`)
+    }
     const surveys = await saved('Answers (CSV)', '.panel.surveys')
     expect(surveys.name).toEndWith('.csv')
     expect(surveys.text).toContain('The soup at the 12. temple')
@@ -133,6 +141,10 @@ describe('the console with data', () => {
       ),
     )
     expect(widths[1]!).toBeCloseTo(widths[0]!, 0)
+    // The map is a picture in its panel, not wider than it, and not empty.
+    const map = await page.locator('.procession-over-time canvas.ground').boundingBox()
+    expect(map!.width).toBeLessThan(widths[1]!)
+    expect(map!.width / map!.height).toBeGreaterThan(1)
     expect(widths[2]!).toBeLessThan(widths[1]!)
     await page.setViewportSize({ width: 760, height: 1_075 })
     await photograph(page, 'console-print')

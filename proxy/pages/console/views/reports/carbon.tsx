@@ -1,7 +1,10 @@
+import { Fragment } from 'preact'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
+import { pageData } from '../../../frame/page-data.ts'
 import { number, oneDigit, short } from '../../clock.ts'
+import { type BarGroup, saveBars } from '../../parts/bars-png.ts'
 import { saveCsv } from '../../parts/download.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
@@ -23,9 +26,14 @@ export function Carbon() {
       kind="carbon"
       from={carbon}
       actions={
-        <Button onClick={() => carbon.value.value && save(carbon.value.value)}>
-          {words.value.common.csv}
-        </Button>
+        <>
+          <Button onClick={() => carbon.value.value && save(carbon.value.value)}>
+            {words.value.common.csv}
+          </Button>
+          <Button onClick={() => carbon.value.value && savePicture(carbon.value.value)}>
+            {words.value.common.png}
+          </Button>
+        </>
       }
     >
       {(value) => (
@@ -36,30 +44,45 @@ export function Carbon() {
             <Figure label={said.saved} value={short(value.saved_kg)} unit="kg" tone="good" at={value.as_of} />
             <Figure label={said.pilgrims} value={number(value.pilgrims)} at={value.as_of} />
           </Figures>
-          <h3>{said.mode}</h3>
-          <Bars
-            bars={Object.entries(value.by_mode)
-              .sort(([, a], [, b]) => b.km - a.km)
-              .map(([mode, { km, kg }]) => ({
-                name: modeName(mode),
-                value: km,
-                shown: `${oneDigit(km)} km · ${oneDigit(kg)} kg`,
-              }))}
-          />
-          <h3>{said.byDay}</h3>
-          <Bars
-            bars={value.by_day.map(({ day, km, kg }) => ({
-              name: day,
-              value: kg,
-              shown: `${oneDigit(kg)} kg · ${oneDigit(km)} km`,
-            }))}
-          />
+          {groupsOf(value).map(({ title, bars }) => (
+            <Fragment key={title}>
+              <h3>{title}</h3>
+              <Bars bars={bars} />
+            </Fragment>
+          ))}
           <p class="small quiet">{fill(said.consumption, { ...value.consumption })}</p>
         </>
       )}
     </PanelFrom>
   )
 }
+
+/** The bars of the page and of its picture: by mode, longest way first, and by day. */
+function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
+  const said = words.value.reports
+  const modes = Object.entries(by_mode).sort(([, a], [, b]) => b.km - a.km)
+  return [
+    {
+      title: said.mode,
+      bars: modes.map(([mode, { km, kg }]) => ({
+        name: modeName(mode),
+        value: km,
+        shown: `${oneDigit(km)} km · ${oneDigit(kg)} kg`,
+      })),
+    },
+    {
+      title: said.byDay,
+      bars: by_day.map(({ day, km, kg }) => ({
+        name: day,
+        value: kg,
+        shown: `${oneDigit(kg)} kg · ${oneDigit(km)} km`,
+      })),
+    },
+  ]
+}
+
+const savePicture = (value: Totals): void =>
+  saveBars(`${pageData().name}: ${words.value.reports.carbon}`, groupsOf(value), 'carbon.png')
 
 function modeName(mode: string): string {
   const names: Readonly<Record<string, string>> = words.value.reports.modes

@@ -3,9 +3,11 @@ import type { Data } from '#shared/client/index.ts'
 import { survey as english } from '#shared/locales/en/survey.ts'
 import { survey as traditional } from '#shared/locales/zh-hant/survey.ts'
 import { Button } from '../../../design/button.tsx'
-import { Bars } from '../../../design/chart.tsx'
+import { type Bar, Bars } from '../../../design/chart.tsx'
+import { pageData } from '../../../frame/page-data.ts'
 import { date, number } from '../../clock.ts'
 import { warn } from '../../parts/act.ts'
+import { saveBars } from '../../parts/bars-png.ts'
 import { saveBlob } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
@@ -42,7 +44,10 @@ export function Surveys() {
     >
       {(page) => (
         <>
-          <p>{fill(said.answered, { count: number(page.total) })}</p>
+          <p class="row">
+            <span>{fill(said.answered, { count: number(page.total) })}</span>
+            <Button onClick={() => savePicture(page)}>{words.value.common.png}</Button>
+          </p>
           <Questions page={page} />
           <Texts page={page} />
         </>
@@ -63,28 +68,41 @@ function askOf(question: string): string | null {
 const isFree = (counts: Readonly<Record<string, number>>, answered: number): boolean =>
   Object.keys(counts).length > BARS && Object.keys(counts).length > answered * FREE_SHARE
 
-const Questions = ({ page: { responses, counts } }: { readonly page: Page }) => (
+/** Questions whose answers are counted. */
+const questionsOf = ({ responses, counts }: Page): readonly string[] =>
+  Object.keys(responses)
+    .sort(byQuestion)
+    .filter((question) => !isFree(counts[question] ?? {}, responses[question] ?? 0))
+
+/** The most frequent answers. */
+const barsOf = ({ counts }: Page, question: string): readonly Bar[] =>
+  Object.entries(counts[question] ?? {})
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, BARS)
+    .map(([answer, count]) => ({ name: answer, value: count, shown: number(count) }))
+
+function savePicture(page: Page): void {
+  const groups = questionsOf(page).map((question) => ({
+    title: [question.toUpperCase(), askOf(question)].filter(Boolean).join(' · '),
+    bars: barsOf(page, question),
+  }))
+  saveBars(`${pageData().name}: ${words.value.reports.surveys}`, groups, 'surveys.png')
+}
+
+const Questions = ({ page }: { readonly page: Page }) => (
   <div class="questions">
-    {Object.keys(responses)
-      .sort(byQuestion)
-      .filter((question) => !isFree(counts[question] ?? {}, responses[question] ?? 0))
-      .map((question) => (
-        <section key={question} aria-label={question}>
-          <h3>
-            {question.toUpperCase()}{' '}
-            <span class="quiet small">
-              {fill(words.value.reports.answers, { count: number(responses[question] ?? 0) })}
-            </span>
-          </h3>
-          {askOf(question) === null ? null : <p>{askOf(question)}</p>}
-          <Bars
-            bars={Object.entries(counts[question] ?? {})
-              .sort(([, a], [, b]) => b - a)
-              .slice(0, BARS)
-              .map(([answer, count]) => ({ name: answer, value: count, shown: number(count) }))}
-          />
-        </section>
-      ))}
+    {questionsOf(page).map((question) => (
+      <section key={question} aria-label={question}>
+        <h3>
+          {question.toUpperCase()}{' '}
+          <span class="quiet small">
+            {fill(words.value.reports.answers, { count: number(page.responses[question] ?? 0) })}
+          </span>
+        </h3>
+        {askOf(question) === null ? null : <p>{askOf(question)}</p>}
+        <Bars bars={barsOf(page, question)} />
+      </section>
+    ))}
   </div>
 )
 

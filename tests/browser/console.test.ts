@@ -81,7 +81,7 @@ describeOnServers('the console', () => {
     const { page } = opened
     const message = 'Storm <b>now</b>: stay where you are'
     await page.locator('textarea').fill(message)
-    const volunteer = lineUser(0x8_300_009)
+    const volunteer = lineUser(0x8_300_001)
     const setRole = (role: 'volunteer' | null) =>
       stack.fetch('/api/event/admin/roles', {
         method: 'POST',

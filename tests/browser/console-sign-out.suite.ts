@@ -37,7 +37,7 @@ export function signOutTests(open: (options: ConsoleOptions) => Promise<OpenPage
           }),
         )
         const { documentElement: root } = document
-        const kept = JSON.stringify([{ ...sessionStorage }, { ...localStorage }, history.state])
+        const kept = JSON.stringify([sessionStorage, localStorage, history.state])
         return { page: root.outerHTML, title: document.title, kept, fetched }
       })
     const expectNothing = async () => {

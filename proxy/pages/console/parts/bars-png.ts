@@ -14,6 +14,8 @@ const SIZE = 15
 const TITLE = 46
 /** Where the bars begin and end. */
 const [FROM, TO] = [320, 760]
+/** More fit into no line. */
+const MOST_LETTERS = 300
 /** Sharp on a page that is printed. */
 const SCALE = 2
 
@@ -59,7 +61,10 @@ export function saveBars(title: string, groups: readonly BarGroup[], name: strin
 /** The text, or as much of it as fits, measured in the font that is set. */
 function shortened(context: CanvasRenderingContext2D, text: string, room: number): string {
   if (context.measureText(text).width <= room) return text
-  const letters = [...text]
+  const letters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment).slice(
+    0,
+    MOST_LETTERS,
+  )
   while (letters.length > 0 && context.measureText(`${letters.join('')}…`).width > room) letters.pop()
   return `${letters.join('')}…`
 }

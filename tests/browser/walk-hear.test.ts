@@ -186,4 +186,53 @@ describeOnServers('hearing the organisers', () => {
     },
     TEST_MS,
   )
+
+  test(
+    'a new privacy notice is shown; whoever declines it has taken back the consent, and can give it again',
+    async () => {
+      await using phone = await app.newPilgrim('Lin', { ignoreHTTPSErrors: true })
+      const { page, userId } = phone
+      const agrees = async () => (await profileOf(app.stack, userId)).privacy_agreed
+      let version = 'two'
+      await page.route('**/api/event/config', async (route) => {
+        const response = await route.fetch()
+        const { ok, data } = (await response.json()) as { ok: true; data: object }
+        await route.fulfill({ response, json: { ok, data: { ...data, privacy_version: version } } })
+      })
+      await lookAgain(page)
+      const changed = page.getByText('The privacy notice has changed.')
+      await changed.waitFor()
+      await page.getByText('Version two').waitFor()
+      expect(await seriousFaults(page)).toEqual([])
+      await photograph(page, 'walk-new-consent', true)
+      // The walk goes on meanwhile.
+      await page.getByRole('button', { name: 'Start recording' }).click()
+      expect(await agrees()).toBe(true)
+      await page.getByRole('button', { name: 'I do not agree' }).click()
+      await changed.waitFor({ state: 'detached' })
+      await page.getByText('You took back your consent.').waitFor()
+      await photograph(page, 'walk-consent-declined', true)
+      expect(await agrees()).toBe(false)
+      // Nothing is recorded any more, and nobody is asked again.
+      await page.getByRole('button', { name: 'Start recording' }).waitFor()
+      await page.reload()
+      await page.getByText('You took back your consent.').waitFor()
+      expect(await changed.count()).toBe(0)
+      // What is agreed to is there to read.
+      await page.getByText('Version two').waitFor()
+      await page.getByRole('button', { name: 'I agree again' }).click()
+      await page.getByText('You took back your consent.').waitFor({ state: 'detached' })
+      expect(await agrees()).toBe(true)
+      version = 'three'
+      await lookAgain(page)
+      await changed.waitFor()
+      await page.getByRole('button', { name: 'I agree', exact: false }).click()
+      await changed.waitFor({ state: 'detached' })
+      await page.waitForFunction(() =>
+        localStorage.getItem('event-walk-person')?.includes('"three","known":true'),
+      )
+      expect(await agrees()).toBe(true)
+    },
+    TEST_MS,
+  )
 })

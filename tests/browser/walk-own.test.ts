@@ -91,6 +91,7 @@ describeOnServers('own matters', () => {
       await page.getByLabel('Phone number').fill('0912-345-678')
       await page.getByRole('button', { name: 'Save' }).nth(1).click()
       await page.getByRole('button', { name: 'Remove' }).waitFor()
+      await page.getByRole('button', { name: 'My data: save, pause, delete' }).click()
       await page.getByRole('button', { name: 'Take back my consent' }).click()
       await page.getByText('You are on no map.').waitFor()
       await page.getByRole('button', { name: 'I agree again' }).click()
@@ -173,8 +174,8 @@ describeOnServers('own matters', () => {
       await known(second.page)
       await page.goto(app.address('#data'))
       for (const [name, content] of [
-        ['All my data (JSON)', '"lat":24.15'],
-        ['My way (GPX)', '<wpt lat="24.15"'],
+        ['All my data (a file for computers)', '"lat":24.15'],
+        ['My way (GPX, for map apps)', '<wpt lat="24.15"'],
       ] as const) {
         const download = page.waitForEvent('download')
         await page.getByRole('button', { name }).click()

@@ -198,6 +198,34 @@ describeOnServers('the phone', () => {
   )
 
   test(
+    'an older release in another window keeps the store from being opened: it is said, and nothing is lost',
+    async () => {
+      await using phone = await app.newPilgrim()
+      const { page, context, userId } = phone
+      await page.goto('about:blank')
+      const older = await context.newPage()
+      await older.route('**/older', (route) => route.fulfill({ contentType: 'text/html', body: '' }))
+      await older.goto(new URL('/older', app.address()).href)
+      // It does not close the store when a newer release asks for it.
+      await older.evaluate(() => void indexedDB.open('walk', 1))
+      // The release after this one: the same stores, with a higher number.
+      await page.addInitScript(() => {
+        const open = indexedDB.open.bind(indexedDB)
+        indexedDB.open = (name, version) => open(name, version === undefined ? version : version + 1)
+      })
+      await page.goto(app.address())
+      await page.getByText('An older version of this app is open in another window.').waitFor()
+      await checkInButton(page).click()
+      await page.locator('[data-state=kept]').waitFor()
+      await photograph(page, 'walk-store-blocked', true)
+      await older.close()
+      await page.locator('[data-state=counted]').waitFor()
+      expect((await profileOf(app.stack, userId)).checkins).toBe(1)
+    },
+    TEST_MS,
+  )
+
+  test(
     'after the event nothing is recorded, and the phone may sleep',
     async () => {
       await using phone = await recorder()

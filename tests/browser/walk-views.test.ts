@@ -26,6 +26,7 @@ const VIEWS = [
   'restore',
   'trackers',
   'data',
+  'share',
   'pauses',
 ]
 const DAY_MS = 86_400_000
@@ -51,6 +52,16 @@ const smallParts = (page: Page): Promise<string[]> =>
     )
     return [...texts.map((one) => `text: ${name(one)}`), ...targets.map((one) => `target: ${name(one)}`)]
   })
+
+const width = (page: Page): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth)
+
+/** Buttons, links and headings whose text is wider than they are: it would be cut or would cover something else. */
+const cutTexts = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('button, .button, .tabs a, h1:not(.visually-hidden), h2, .segments')]
+      .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
+      .map((one) => `${one.tagName} ${one.className} ${one.textContent.slice(0, 30)}`),
+  )
 
 /** What is drawn of the way; another place, zoom or day is another text. */
 const drawnWay = (page: Page): Promise<string> =>
@@ -118,8 +129,16 @@ describeOnServers('the views of the app', () => {
           expect(await seriousFaults(page)).toEqual([])
           expect(await smallParts(page)).toEqual([])
           // Nothing is wider than the phone.
-          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+          expect(await width(page)).toBe(390)
           await photograph(page, `walk-${view}-${language}-${theme}`, true)
+          if (theme !== 'light') continue
+          // Nor with the largest letters.
+          await page.evaluate(() => (document.documentElement.dataset.letters = 'largest'))
+          expect(`${view} ${await width(page)}`).toBe(`${view} 390`)
+          expect(await cutTexts(page)).toEqual([])
+          expect(await smallParts(page)).toEqual([])
+          if (process.env.SCREENSHOTS) await photograph(page, `walk-${view}-${language}-largest`, true)
+          await page.evaluate(() => delete document.documentElement.dataset.letters)
         }
       }
     },
@@ -211,9 +230,16 @@ describeOnServers('the views of the app', () => {
       await page.locator('[data-state=counted]').waitFor()
       expect(await page.evaluate(() => document.getAnimations().length)).toBe(0)
       await page.getByRole('link', { name: 'Me', exact: true }).focus()
+      const letterSize = () => page.evaluate(() => getComputedStyle(document.body).fontSize)
+      const normal = Number.parseFloat(await letterSize())
       await page.keyboard.press('Enter')
       // The heading of the view has the focus, so that a screen reader reads it.
       await page.waitForFunction(() => document.activeElement?.tagName === 'H1')
+      // The size of the letters is the device's: it is kept.
+      await page.getByRole('button', { name: 'Largest', exact: true }).press('Enter')
+      await page.reload()
+      await page.locator('button[aria-pressed=true]', { hasText: 'Largest' }).waitFor()
+      expect(Number.parseFloat(await letterSize())).toBeCloseTo(normal * 1.4, 1)
     },
     TEST_MS,
   )

@@ -128,14 +128,19 @@ describeOnServers('the app', () => {
       const { page } = found
       await page.goto(app.address('?lang=en'))
       await page.getByRole('button', { name: 'I have a recovery code' }).click()
-      const typed = page.getByLabel('Recovery code')
+      const typed = page.getByLabel('Word 1', { exact: true })
       await page.getByText('0 of 12 words').waitFor()
       await typed.fill(words.slice(1).join(' '))
       await page.getByText('11 of 12 words').waitFor()
       await page.getByRole('button', { name: 'Find my walk' }).click()
       await page.getByText('These are 11.').waitFor()
-      await typed.fill(words.map((word) => word.slice(0, 4)).join(' '))
-      await page.getByRole('button', { name: 'Find my walk' }).click()
+      // Word by word from paper: a blank or Enter goes on to the next number, and after the last one the search begins.
+      await typed.focus()
+      for (const [i, word] of words.entries()) {
+        await page.keyboard.press('ControlOrMeta+A')
+        await page.keyboard.type(`${word.slice(0, 4)}${i % 2 === 0 ? ' ' : ''}`)
+        if (i % 2 === 1) await page.keyboard.press('Enter')
+      }
       await page.getByText('Is this you? Old Li').waitFor()
       await page.getByRole('button', { name: 'Yes, that is me' }).click()
       await page.getByRole('button', { name: 'I agree' }).click()

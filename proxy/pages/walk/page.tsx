@@ -11,6 +11,7 @@ import { Pauses } from './views/record.tsx'
 import { RecoveryCode } from './views/code.tsx'
 import { Restore } from './views/restore.tsx'
 import { Say } from './views/say.tsx'
+import { ShareLinks } from './views/shares.tsx'
 import { NewConsent, Status } from './views/status.tsx'
 import { Survey } from './views/survey.tsx'
 import { Tabs } from './views/tabs.tsx'
@@ -64,6 +65,8 @@ function Current({ words: { page, walk }, choose }: Shown) {
       return <Trackers words={walk} />
     case 'data':
       return <OwnData words={walk} page={page} />
+    case 'share':
+      return <ShareLinks words={walk} />
     case 'pauses':
       return <Pauses words={walk} />
     case 'restore':

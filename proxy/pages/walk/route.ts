@@ -13,6 +13,7 @@ export const VIEWS = [
   'restore',
   'trackers',
   'data',
+  'share',
   'pauses',
 ] as const
 export type View = (typeof VIEWS)[number]

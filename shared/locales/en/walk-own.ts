@@ -47,8 +47,10 @@ export const own = {
     goesOn: 'Your recording goes on. You can stop it under “Walk”.',
     completed: 'You have completed the pilgrimage. Congratulations!',
     code: 'Recovery code',
-    data: 'My data',
+    data: 'My data: save, pause, delete',
     display: 'Language and display',
+    letters: 'Letters',
+    letterSizes: { normal: 'Normal', larger: 'Larger', largest: 'Largest' },
     install: 'Keep it as an app',
     installHow:
       'Open the menu of the browser and choose “Add to Home Screen”. The app then opens without a network.',
@@ -67,8 +69,8 @@ export const own = {
   },
   data: {
     title: 'My data',
-    json: 'All my data (JSON)',
-    gpx: 'My way (GPX)',
+    json: 'All my data (a file for computers)',
+    gpx: 'My way (GPX, for map apps)',
     eraseTitle: 'Delete everything',
     eraseWhy:
       'Your name, your way and all else about you are deleted at the organisers and on this phone. This can not be undone.',
@@ -92,7 +94,8 @@ export const own = {
     qr: 'Or photograph this with the other phone:',
     line: 'Your walk belongs to your LINE account. On another phone, log in with LINE.',
     restoreTitle: 'Bring back my walk',
-    restoreWhy: 'Type the twelve words. Four letters of each word are enough.',
+    restoreWhy: 'Type each word beside its number. Four letters of each word are enough.',
+    nth: (number: number) => `Word ${number}`,
     typed: 'Recovery code',
     counted: (number: number) => `${number} of 12 words`,
     look: 'Find my walk',

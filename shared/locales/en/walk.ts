@@ -22,6 +22,7 @@ export const walk = {
     ],
     version: (version: string) => `Version ${version}`,
     agree: 'I agree, let us go',
+    disagree: 'I do not agree',
     restore: 'I have a recovery code',
     lineLogin: 'Log in with LINE',
     lineWhy: 'This event knows its pilgrims by LINE. Log in once, and your walk is safe.',

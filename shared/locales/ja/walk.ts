@@ -19,6 +19,7 @@ export const walk: WalkWords = {
     ],
     version: (version) => `版 ${version}`,
     agree: '同意して始める',
+    disagree: '同意しない',
     restore: '復元コードがあります',
     lineLogin: 'LINE でログイン',
     lineWhy: 'この催しは LINE で参加者を確かめます。一度ログインすれば、記録は安全です。',

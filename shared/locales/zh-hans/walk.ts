@@ -19,6 +19,7 @@ export const walk: WalkWords = {
     ],
     version: (version) => `版本 ${version}`,
     agree: '我同意，出发',
+    disagree: '我不同意',
     restore: '我有救援码',
     lineLogin: '用 LINE 登录',
     lineWhy: '这个活动用 LINE 认识香客。登录一次，您的记录就安全了。',

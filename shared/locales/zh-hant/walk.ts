@@ -19,6 +19,7 @@ export const walk: WalkWords = {
     ],
     version: (version) => `版本 ${version}`,
     agree: '我同意，出發',
+    disagree: '我不同意',
     restore: '我有救援碼',
     lineLogin: '用 LINE 登入',
     lineWhy: '這個活動用 LINE 認識香客。登入一次，您的紀錄就安全了。',

@@ -1,4 +1,4 @@
-/** The pilgrim's own data: take it along, or have it deleted. */
+/** The pilgrim's own data: take it along, consent and participation, or have everything deleted. */
 import { type Signal, useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
@@ -9,6 +9,7 @@ import { eraseEverything } from '../own-data/erase-everything.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { sentenceOf } from '../problem.ts'
 import { client, noteError } from '../session/service.ts'
+import { Privacy } from './privacy.tsx'
 import { Notice, View } from './view.tsx'
 
 export function OwnData({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
@@ -36,6 +37,7 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
         <Button onClick={() => void save('json')}>{data.json}</Button>
         <Button onClick={() => void save('gpx')}>{data.gpx}</Button>
       </section>
+      <Privacy words={words} />
       <section class="card stack-2">
         <h2>{data.eraseTitle}</h2>
         <p>{data.eraseWhy}</p>

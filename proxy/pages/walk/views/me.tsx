@@ -1,16 +1,16 @@
-/** What belongs to the pilgrim: name, phone, consent, participation, and how the app looks. */
+/** What belongs to the pilgrim: name, phone, links, apps, how the app looks, and the ways to the rest. */
 import { useSignal } from '@preact/signals'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { PageWords } from '#shared/locales/page-words.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
-import { Button } from '../../design/button.tsx'
+import { Button, Segments } from '../../design/button.tsx'
+import { chooseLetters, LETTERS, letters } from '../../frame/letters.ts'
 import { LanguageSwitch, ThemeSwitch } from '../../frame/switches.tsx'
 import { keep } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { client, profile } from '../session/service.ts'
 import { Hear } from './hear.tsx'
 import { Install } from './install.tsx'
-import { Privacy } from './privacy.tsx'
 import { Way } from './say.tsx'
 import { useChange } from './use-change.tsx'
 import { View } from './view.tsx'
@@ -20,23 +20,36 @@ export interface MeProps {
   readonly choose: (language: Language) => void
 }
 
+/** In the order in which pilgrims look for things; what can not be undone is last, in a view of its own. */
 export const Me = ({ words: { page, walk }, choose }: MeProps) => (
   <View title={walk.me.title}>
     <Name words={walk} />
     <Phone words={walk} />
     <ul class="rows card">
-      <Way to="code" title={walk.me.code} />
+      <Way to="share" title={walk.share.title} />
       <Way to="trackers" title={walk.trackers.title} />
-      <Way to="data" title={walk.me.data} />
     </ul>
+    <Hear words={walk} />
     <section class="card stack-2">
       <h2>{walk.me.display}</h2>
+      <Segments
+        label={walk.me.letters}
+        options={LETTERS.map((value) => ({ value, text: walk.me.letterSizes[value] }))}
+        value={letters.value}
+        onChoose={chooseLetters}
+      />
       <LanguageSwitch words={page} onChoose={choose} />
       <ThemeSwitch words={page} />
     </section>
-    <Hear words={walk} />
+    <ul class="rows card">
+      <Way to="code" title={walk.me.code} />
+      <Way to="survey" title={walk.say.survey} />
+      <Way to="feedback" title={walk.say.feedback} />
+    </ul>
     <Install words={walk} />
-    <Privacy words={walk} />
+    <ul class="rows card">
+      <Way to="data" title={walk.me.data} />
+    </ul>
   </View>
 )
 

@@ -7,6 +7,7 @@ import { person } from '../session/person.ts'
 import { config, profile } from '../session/service.ts'
 import { useChange } from './use-change.tsx'
 import { Notice } from './view.tsx'
+import { Consent } from './welcome.tsx'
 
 export function Privacy({ words }: { readonly words: WalkWords }) {
   const { me } = words
@@ -19,6 +20,7 @@ export function Privacy({ words }: { readonly words: WalkWords }) {
       <section class="card stack-2">
         <h2>{me.privacy}</h2>
         <p>{agrees ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
+        {agrees ? null : <NewerConsent words={words} />}
         {consent.said(me.saved)}
         <Button busy={consent.busy.value} onClick={() => void consent.run(() => setConsent(!agrees))}>
           {agrees ? me.withdraw : me.agreeAgain}
@@ -44,6 +46,12 @@ export function Privacy({ words }: { readonly words: WalkWords }) {
   )
 }
 
+/** What would be agreed to, where it is not what was agreed to before. */
+function NewerConsent({ words }: { readonly words: WalkWords }) {
+  const version = config.value?.privacy_version ?? ''
+  return person.value?.privacyVersion === version ? null : <Consent words={words} version={version} />
+}
+
 /** On the first tab: the pilgrim has paused or taken back the consent, and can undo it here. */
 export function NotTakingPart({ words }: { readonly words: WalkWords }) {
   const { me } = words
@@ -60,6 +68,7 @@ export function NotTakingPart({ words }: { readonly words: WalkWords }) {
     <Notice
       action={
         <>
+          {consented ? null : <NewerConsent words={words} />}
           {change.said(null)}
           <Button busy={change.busy.value} onClick={() => void undo()}>
             {consented ? me.rejoin : me.agreeAgain}

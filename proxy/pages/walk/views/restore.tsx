@@ -42,34 +42,90 @@ export function Restore({ words }: { readonly words: WalkWords }) {
   )
 }
 
+const NUMBERS = Array.from({ length: 12 }, (_, i) => i)
+const fieldOf = (i: number): HTMLElement | null => document.getElementById(`code-${i + 1}`)
+
+/** A field for each word, with its number on the paper. Several words in one go on in the fields after it. */
 function Typing({ words }: { readonly words: WalkWords }) {
   const { recovery } = words
-  const typed = useSignal('')
+  const typed = useSignal<readonly string[]>([])
+  const type = (i: number, text: string) => {
+    const given = splitCode(text).map((word) => word.normalize('NFC'))
+    const fields = NUMBERS.map((one) => typed.value[one] ?? '')
+    if (given.length < 2) fields[i] = text.trim()
+    else fields.splice(i, given.length, ...given)
+    typed.value = fields.slice(0, NUMBERS.length)
+    // A blank or a Chinese character ends a word.
+    if (given.length > 1 || (given.length === 1 && /[\s\p{Script=Han}]$/u.test(text)))
+      fieldOf(Math.min(NUMBERS.length - 1, i + given.length))?.focus()
+  }
+  const filled = typed.value.filter((word) => word !== '')
   return (
-    <>
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void findByCode(filled.join(' '))
+      }}
+    >
       <p>{recovery.restoreWhy}</p>
-      <div class="field">
-        <label for="code">{recovery.typed}</label>
-        <textarea
-          id="code"
-          rows={4}
-          autocapitalize="none"
-          autocomplete="off"
-          spellcheck={false}
-          aria-describedby="code-count code-said"
-          value={typed.value}
-          onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
-        />
-        <p id="code-count" class="strong">
-          {recovery.counted(splitCode(typed.value).length)}
-        </p>
-        <p id="code-said" class="wrong" role="alert">
-          {faultText(words)}
-        </p>
-      </div>
-      <Button kind="primary" busy={searching.value} onClick={() => void findByCode(typed.value)}>
+      <ol class="code-fields" aria-label={recovery.typed} aria-describedby="code-count">
+        {NUMBERS.map((i) => (
+          <WordField
+            key={i}
+            number={i + 1}
+            label={recovery.nth(i + 1)}
+            value={typed.value[i] ?? ''}
+            onType={(text) => type(i, text)}
+          />
+        ))}
+      </ol>
+      <p id="code-count" class="strong">
+        {recovery.counted(filled.length)}
+      </p>
+      <p class="wrong" role="alert">
+        {faultText(words)}
+      </p>
+      <Button kind="primary" type="submit" busy={searching.value}>
         {recovery.look}
       </Button>
-    </>
+    </form>
+  )
+}
+
+function WordField(props: {
+  readonly number: number
+  readonly label: string
+  readonly value: string
+  readonly onType: (text: string) => void
+}) {
+  const { number, label, value, onType } = props
+  return (
+    <li>
+      <label for={`code-${number}`}>
+        <span aria-hidden="true">{number}</span>
+        <span class="visually-hidden">{label}</span>
+      </label>
+      <input
+        id={`code-${number}`}
+        type="text"
+        autocapitalize="none"
+        autocomplete="off"
+        spellcheck={false}
+        value={value}
+        onInput={({ currentTarget, isComposing }) => {
+          // An input method is still asking which character is meant.
+          if (!isComposing) onType(currentTarget.value)
+        }}
+        onCompositionEnd={({ currentTarget }) => onType(currentTarget.value)}
+        // The next word, and after the last one the search.
+        onKeyDown={(event) => {
+          const next = fieldOf(number)
+          if (event.key !== 'Enter' || event.isComposing || next === null || value === '') return
+          event.preventDefault()
+          next.focus()
+        }}
+      />
+    </li>
   )
 }

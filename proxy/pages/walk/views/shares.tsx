@@ -16,14 +16,21 @@ import {
 import { sentenceOf } from '../problem.ts'
 import { now } from '../session/service.ts'
 import { useReading } from './use-reading.ts'
-import { Notice } from './view.tsx'
+import { Notice, View } from './view.tsx'
 
 /** The link that was copied last. */
 const copied = signal<string | null>(null)
 
 const sharesFailed = (): boolean => shares.peek() === null && shareError.peek() !== null
 
-export function Shares({ words }: { readonly words: WalkWords }) {
+/** The links in a view of their own. */
+export const ShareLinks = ({ words }: { readonly words: WalkWords }) => (
+  <View title={words.share.title} back={words.back}>
+    <Shares words={words} titled={false} />
+  </View>
+)
+
+export function Shares({ words, titled = true }: { readonly words: WalkWords; readonly titled?: boolean }) {
   const { share } = words
   useReading(readShares, sharesFailed)
   const make = async (live: boolean) => {
@@ -32,7 +39,7 @@ export function Shares({ words }: { readonly words: WalkWords }) {
   }
   return (
     <section class="card stack-2">
-      <h2>{share.title}</h2>
+      {titled ? <h2>{share.title}</h2> : null}
       <p>{share.why}</p>
       <label class="check">
         <input

@@ -9,8 +9,10 @@ import { clockAheadMs, clockIsWrong, config, signInAgain, signInNeeded } from '.
 import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
 import { Notice } from './view.tsx'
+import { setConsent } from '../own-data/participation.ts'
 import { introduce } from '../session/introduce.ts'
-import { client } from '../session/service.ts'
+import { client, profile } from '../session/service.ts'
+import { useChange } from './use-change.tsx'
 
 export function Status({ words }: { readonly words: WalkWords }) {
   const { status, problems } = words
@@ -69,16 +71,20 @@ function SignIn({ words }: { readonly words: WalkWords['problems'] }) {
   )
 }
 
-/** A new privacy notice is agreed to before the app goes on; the walk goes on meanwhile. */
+/**
+ * A new privacy notice is agreed to or declined; the walk goes on meanwhile. Whoever declines has taken back the
+ * consent, and is not asked again.
+ */
 export function NewConsent({ words }: { readonly words: WalkWords }) {
+  const change = useChange(words)
   const version = config.value?.privacy_version
   const given = person.value
   if (version === undefined || given === null || given.privacyVersion === version) return null
+  const isFirst = given.privacyVersion === ''
+  if (!isFirst && given.known && profile.value?.privacy_agreed === false) return null
   return (
     <section class="stack view">
-      <p class="strong">
-        {given.privacyVersion === '' ? words.welcome.consentHere : words.welcome.newConsent}
-      </p>
+      <p class="strong">{isFirst ? words.welcome.consentHere : words.welcome.newConsent}</p>
       <Consent words={words} version={version} />
       <Button
         kind="primary"
@@ -89,6 +95,14 @@ export function NewConsent({ words }: { readonly words: WalkWords }) {
       >
         {words.welcome.agree}
       </Button>
+      {isFirst ? null : (
+        <>
+          {change.said(null)}
+          <Button busy={change.busy.value} onClick={() => void change.run(() => setConsent(false))}>
+            {words.welcome.disagree}
+          </Button>
+        </>
+      )}
     </section>
   )
 }

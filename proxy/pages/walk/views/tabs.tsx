@@ -18,6 +18,7 @@ const TAB_OF: Readonly<Record<View, Tab>> = {
   restore: 'me',
   trackers: 'walk',
   data: 'me',
+  share: 'me',
   pauses: 'walk',
 }
 

@@ -58,7 +58,11 @@ const width = (page: Page): Promise<number> => page.evaluate(() => document.docu
 /** Buttons, links and headings whose text is wider than they are: it would be cut or would cover something else. */
 const cutTexts = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
-    [...document.querySelectorAll<HTMLElement>('button, .button, .tabs a, h1:not(.visually-hidden), h2, .segments')]
+    [
+      ...document.querySelectorAll<HTMLElement>(
+        'button, .button, .tabs a, h1:not(.visually-hidden), h2, .segments',
+      ),
+    ]
       .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
       .map((one) => `${one.tagName} ${one.className} ${one.textContent.slice(0, 30)}`),
   )

@@ -32,6 +32,7 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
     <Hear words={walk} />
     <section class="card stack-2">
       <h2>{walk.me.display}</h2>
+      <p>{walk.me.letters}</p>
       <Segments
         label={walk.me.letters}
         options={LETTERS.map((value) => ({ value, text: walk.me.letterSizes[value] }))}

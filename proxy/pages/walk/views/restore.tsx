@@ -62,7 +62,7 @@ function Typing({ words }: { readonly words: WalkWords }) {
   const filled = typed.value.filter((word) => word !== '')
   return (
     <form
-      class="stack"
+      class="stack code"
       onSubmit={(event) => {
         event.preventDefault()
         void findByCode(filled.join(' '))

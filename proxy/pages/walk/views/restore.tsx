@@ -102,13 +102,11 @@ function WordField(props: {
   const { number, label, value, onType } = props
   return (
     <li>
-      <label for={`code-${number}`}>
-        <span aria-hidden="true">{number}</span>
-        <span class="visually-hidden">{label}</span>
-      </label>
+      <label for={`code-${number}`}>{number}</label>
       <input
         id={`code-${number}`}
         type="text"
+        aria-label={label}
         autocapitalize="none"
         autocomplete="off"
         spellcheck={false}

@@ -4,8 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deployMenuEndpoint } from '#shared/contracts/bot.ts'
+import { auditEndpoint } from '#shared/contracts/audit.ts'
+import { uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { lineUsageEndpoint, pushEndpoint, pushProgressEndpoint } from '#shared/contracts/messages.ts'
+import { userMessagesEndpoint } from '#shared/contracts/user-history.ts'
 import { openCertificate } from '#proxy/local/certificate.ts'
+import { png } from '#tests/feedback-media/pictures.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
@@ -61,6 +65,10 @@ describeBothStacks(
       const screenshot = (file: string) => `${PUBLIC_URL}/api/event/feedback-image/${file}`
       for (const file of [`${'0'.repeat(32)}.png`, 'x', '', '../og/me.png'])
         await refused({ audience: 'all', image_url: screenshot(file) }, 'no screenshot with this name')
+      const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: png(2, 2) })
+      const { filename } = await dataOf(upload, uploadScreenshotEndpoint)
+      const known = { audience: 'all', image_url: screenshot(filename), dry_run: true }
+      expect((await callAs(stack, 'manager', 'POST', '/api/event/push', known)).status).toBe(200)
       expect(
         (await callAs(stack, 'volunteer', 'POST', '/api/event/push', { audience: 'all', text: 'x' })).status,
       ).toBe(403)
@@ -70,7 +78,8 @@ describeBothStacks(
     test('push reaches the given people and reports its progress', async () => {
       const userId = newLineUser()
       const body = {
-        user_ids: [userId, 'phone-client'],
+        // A person who is named twice gets it once.
+        user_ids: [userId, 'phone-client', userId],
         text: 'hello there',
         image_url: imageUrl('/image.png'),
       }
@@ -86,6 +95,10 @@ describeBothStacks(
       })
       const sent = await messageTo(line, userId, 'hello there')
       expect(sent.messages.map(({ type }) => type)).toEqual(['image', 'text'])
+      const log = await callAs(stack, 'owner', 'GET', '/api/event/admin/audit?action=push')
+      expect((await dataOf(log, auditEndpoint)).items[0]).toMatchObject({
+        details: { id: answer.id, recipients: 1, audience: '3 ids', message: 'hello there', forced: false },
+      })
       // The service fetches no address from a request.
       expect(fetches).toBe(0)
       const path = `/api/event/push/${answer.id}`
@@ -136,6 +149,11 @@ describeBothStacks(
         usage_percent: 25,
         configured: true,
       })
+      // LINE counts messages of the official account too, so that more than the limit may be used.
+      line.used = 1_250
+      expect(
+        await dataOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), lineUsageEndpoint),
+      ).toMatchObject({ remaining: 0, usage_percent: 125 })
       line.mishap = () => 'before'
       await sentenceOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), 503, 'unavailable')
       line.mishap = () => 'none'
@@ -183,6 +201,10 @@ test('without LINE credentials everything answers, and messages are stored as sk
       pushProgressEndpoint,
     )
     expect(progress).toMatchObject({ state: 'skipped', skipped: 1, sent: 0 })
+    const theirs = await callAs(stack, 'manager', 'GET', `/api/event/admin/users/${lineUser(1)}/messages`)
+    expect((await dataOf(theirs, userMessagesEndpoint)).items).toMatchObject([
+      { id, state: 'skipped', text: 'x', settled_at: expect.any(String) },
+    ])
     expect(
       await dataOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), lineUsageEndpoint),
     ).toMatchObject({

@@ -178,6 +178,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'the days are overwritten by the last step',
   },
   {
+    file: 'services/line-bot/sending/record-delivery.ts',
+    original: 'recorded.length > 0',
+    replacement: 'true',
+    why: 'only a message that is still sent and has nothing waiting is completed',
+  },
+  {
     file: 'services/scheduler/flush/flush-lock.ts',
     code: 'if (token === null) return null',
     original: 'token === null',

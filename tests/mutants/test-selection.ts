@@ -65,9 +65,12 @@ export const ROOMS: readonly Room[] = [
   {
     source: 'services/line-bot',
     importing: ['line-bot/parts', 'line-bot/rich-menu', 'line-bot/sender', 'line-bot/figures'],
-    through: ['webhook', 'push', 'announcements', 'notifications', 'send-messages'].map(
-      (name) => `line-bot/${name}`,
-    ),
+    through: [
+      ...['webhook', 'push', 'announcements', 'notifications', 'send-messages'],
+      ...['web-push', 'card-reply', 'links', 'refused-webhook-events'],
+    ]
+      .map((name) => `line-bot/${name}`)
+      .concat('journeys/writes-without-kv'),
   },
   {
     source: 'services/admin/erasure',

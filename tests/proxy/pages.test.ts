@@ -1,8 +1,12 @@
 /** How pages are served: the same files with the same headers by Caddy and by the embedded run, at both host names. */
 import { expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { PAGES, policyOf } from '#proxy/pages/pages.ts'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
+import { writeSite } from '#proxy/pages/build/write-site.ts'
 import { readConfig } from '#shared/config/config.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const SETTINGS = { EVENT_NAME: '白沙屯媽祖進香', EVENT_PUBLIC_URL: 'https://walk.test' }
@@ -31,6 +35,24 @@ test('LINE’s SDK is kept for a dead zone only where pilgrims log in with LINE'
 test('production leaves the design page out', async () => {
   const settings = { ...readConfig({}), env: 'production' as const }
   expect([...(await buildPages(settings)).keys()]).not.toContain('/design/index.html')
+})
+
+test('a build deletes what is left of older ones, and nothing that another build is writing', async () => {
+  const directory = await newDirectory('site')
+  const [left, beingWritten, killed] = ['/index.html', '/map.pmtiles.1.new', '/assets/a.js.2.new']
+  mkdirSync(join(directory, 'assets'))
+  for (const path of [left, beingWritten, killed]) writeFileSync(join(directory, path), '')
+  const twoHoursAgo = Date.now() / 1_000 - 7_200
+  utimesSync(join(directory, killed), twoHoursAgo, twoHoursAgo)
+  writeSite(new Map([['/walk/index.html', new TextEncoder().encode('<p>')]]), directory)
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length))
+  expect(files).toContain('/walk/index.html')
+  expect(files).toContain(beingWritten)
+  expect(files).not.toContain(left)
+  expect(files).not.toContain(killed)
+  rmSync(directory, { recursive: true })
 })
 
 test('the event’s name can not break out of the HTML', async () => {

@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,13 +17,19 @@ import type { Site } from './build-pages.ts'
 import { compress, type Encoding, ENDINGS } from './compress.ts'
 import type { MapTiles } from './map-tiles.ts'
 
+/** An unfinished file of this age was left by a killed build. A younger one belongs to a build under way. */
+const UNFINISHED_MS = 3_600_000
+const UNFINISHED = '.new'
+
 /** Names the files of the build, so that the next one keeps them for readers who have the page open. */
 const LIST = '.files.json'
 
+/** A name of its own: two builds may write into one folder. */
+const unfinished = (file: string): string => `${file}.${crypto.randomUUID()}${UNFINISHED}`
+
 function writeFile(file: string, bytes: Uint8Array | string): void {
   mkdirSync(dirname(file), { recursive: true })
-  // A name of its own: two builds may write into one folder.
-  const written = `${file}.${crypto.randomUUID()}.new`
+  const written = unfinished(file)
   writeFileSync(written, bytes)
   renameSync(written, file)
 }
@@ -31,10 +38,11 @@ function writeFile(file: string, bytes: Uint8Array | string): void {
 function copyOnce(from: string, to: string): void {
   if (existsSync(to)) return
   mkdirSync(dirname(to), { recursive: true })
-  copyFileSync(from, `${to}.new`, constants.COPYFILE_FICLONE)
+  const written = unfinished(to)
+  copyFileSync(from, written, constants.COPYFILE_FICLONE)
   // A copy has the mode of its original, which Caddy may not be allowed to read.
-  chmodSync(`${to}.new`, 0o644)
-  renameSync(`${to}.new`, to)
+  chmodSync(written, 0o644)
+  renameSync(written, to)
 }
 
 function readList(directory: string): string[] {
@@ -47,7 +55,8 @@ function readList(directory: string): string[] {
 }
 
 /**
- * @param directory its own folder: files that neither this build nor the one before has are deleted
+ * @param directory its own folder: files that neither this build nor the one before has are deleted, except those that
+ * another build is writing
  * @param tiles an archive that is copied as it is, once
  */
 export function writeSite(site: Site, directory: string, tiles: MapTiles | null = null): void {
@@ -73,8 +82,17 @@ export function writeSite(site: Site, directory: string, tiles: MapTiles | null 
   const keep = new Set([LIST, ...written, ...before.filter((path) => path.startsWith('/assets/'))])
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name).slice(directory.length)
-    if (entry.isFile() && !keep.has(path) && path !== `/${LIST}`) rmSync(join(directory, path))
+    if (!entry.isFile() || keep.has(path) || path === `/${LIST}`) continue
+    const file = join(directory, path)
+    if (path.endsWith(UNFINISHED) && ageOf(file) < UNFINISHED_MS) continue
+    rmSync(file, { force: true })
   }
+}
+
+/** Milliseconds since a file was written; 0 when it is gone. */
+function ageOf(file: string): number {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  return stats === undefined ? 0 : Date.now() - stats.mtimeMs
 }
 
 /** Assets before service workers before pages. */

@@ -64,7 +64,13 @@ export const ROOMS: readonly Room[] = [
   },
   {
     source: 'services/line-bot',
-    importing: ['line-bot/parts', 'line-bot/rich-menu', 'line-bot/sender', 'line-bot/figures'],
+    importing: [
+      'line-bot/parts',
+      'line-bot/rich-menu',
+      'line-bot/push-service',
+      'line-bot/sender',
+      'line-bot/figures',
+    ],
     through: [
       ...['webhook', 'push', 'announcements', 'notifications', 'send-messages'],
       ...['web-push', 'card-reply', 'links', 'refused-webhook-events'],

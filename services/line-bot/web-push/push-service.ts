@@ -32,12 +32,17 @@ export function isAllowedService(services: readonly string[], address: string): 
   )
 }
 
-/** Sends a text to a device. Never rejects. @param ttlMs for how long the service keeps it for a device that is off */
+/**
+ * Sends a text to a device. Never rejects.
+ * @param ttlMs for how long the service keeps it for a device that is off
+ * @param nowMs when it is sent, for a wait until a date
+ */
 export async function callPushService(
   settings: PushSettings,
   { endpoint, p256dh, auth }: Device,
   text: string,
   ttlMs: number,
+  nowMs: number,
 ): Promise<Delivery> {
   // The setting may have changed since the device was added.
   if (!isAllowedService(settings.services, endpoint))
@@ -63,26 +68,31 @@ export async function callPushService(
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     await answer.body?.cancel()
-    return deliveryOf(host, answer)
+    return deliveryOf(host, answer, nowMs)
   } catch (error) {
     const reason = error instanceof Error && error.name === 'TimeoutError' ? 'in time' : 'at all'
     return { outcome: 'later', detail: `${host} did not answer ${reason}`, waitMs: 0 }
   }
 }
 
-function deliveryOf(host: string, { status, headers }: Response): Delivery {
+/** What an answer of a push service means for the message. */
+export function deliveryOf(
+  host: string,
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+  nowMs: number,
+): Delivery {
   const detail = `${host} answered ${status}`
   if (status >= 200 && status < 300) return { outcome: 'accepted' }
   if (status === 404 || status === 410) return { outcome: 'gone', detail }
   if (status === 408 || status === 429 || status >= 500)
-    return { outcome: 'later', detail, waitMs: waitOf(headers.get('retry-after')) }
+    return { outcome: 'later', detail, waitMs: waitOf(headers.get('retry-after'), nowMs) }
   return { outcome: 'refused', detail }
 }
 
 /** The wait of a `Retry-After`, which is a number of seconds or a date. */
-function waitOf(retryAfter: string | null): number {
+function waitOf(retryAfter: string | null, nowMs: number): number {
   if (retryAfter === null) return 0
   const seconds = Number(retryAfter)
-  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(retryAfter) - Date.now()
+  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(retryAfter) - nowMs
   return Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_WAIT_MS) : 0
 }

@@ -65,13 +65,14 @@ async function claim({ db, now }: ServiceContext): Promise<readonly Claimed[]> {
 async function send(context: ServiceContext, settings: PushSettings, one: Claimed): Promise<void> {
   const { metrics, now } = context
   const { endpoint, p256dh, auth, notice } = one
-  const leftMs = one.planned_ms + WORTH_MS - now()
+  const nowMs = now()
+  const leftMs = one.planned_ms + WORTH_MS - nowMs
   if (endpoint === null || p256dh === null || auth === null || notice === null)
     return settle(context, one, 'failed', 'the device was removed')
   if (one.withdrawn) return settle(context, one, 'failed', 'the pilgrim has withdrawn')
   if (leftMs <= 0) return settle(context, one, 'failed', 'not delivered within a day')
   const device: Device = { endpoint, p256dh, auth }
-  const delivery = await callPushService(settings, device, payloadOf(one.message_id, notice), leftMs)
+  const delivery = await callPushService(settings, device, payloadOf(one.message_id, notice), leftMs, nowMs)
   metrics.count('event_web_push_calls_total', 'Calls to push services of browsers, by outcome', {
     outcome: delivery.outcome,
   })

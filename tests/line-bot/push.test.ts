@@ -13,7 +13,7 @@ import { png } from '#tests/feedback-media/pictures.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
-import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
+import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { describeBothStacks, openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 
@@ -160,7 +160,7 @@ describeBothStacks(
       line.quota = null
     })
 
-    test('an unfollow makes people unreachable, a follow reachable again', async () => {
+    test('an unfollow makes people unreachable; a follow, or a word of theirs, reachable again', async () => {
       const userId = await follow(stack, line, 'en')
       const dryRun = async () =>
         (
@@ -181,6 +181,10 @@ describeBothStacks(
       await deliver(stack, [left, late])
       await becomes(0)
       await deliver(stack, [lineEvent(userId, { type: 'follow' })])
+      await becomes(1)
+      await deliver(stack, [lineEvent(userId, { type: 'unfollow', replyToken: undefined })])
+      await becomes(0)
+      await deliver(stack, [textEvent(userId, 'help')])
       await becomes(1)
     })
   },

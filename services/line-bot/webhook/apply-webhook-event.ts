@@ -43,8 +43,7 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
       .returning({ id: lineEvents.webhookEventId })
     // Talking in a group does not make a person a pilgrim.
     if (fresh.length === 0 || userId === null || !isOneToOne(event)) return true
-    if (event.type === 'follow' || event.type === 'unfollow') await recordReachability(tx, event, userId)
-    else await recordReachability(tx, { ...event, type: 'follow' }, userId)
+    await recordReachability(tx, event, userId)
     if (event.type === 'unfollow') return true
     await ensurePilgrim(tx, userId, now())
     if (isPhoto(event)) await countPhoto(tx, userId, now())
@@ -67,9 +66,12 @@ export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEve
   })
 }
 
-/** Events may arrive late and out of order: the newest one decides whether a person is reachable. */
+/**
+ * Whoever talks to the account can be reached. Events may arrive late and out of order: the newest one decides whether
+ * a person is reachable.
+ */
 async function recordReachability(tx: Writer, { type, timestamp }: LineEvent, userId: string): Promise<void> {
-  const fields = { reachable: type === 'follow', changedAt: new Date(timestamp) }
+  const fields = { reachable: type !== 'unfollow', changedAt: new Date(timestamp) }
   await tx
     .insert(followers)
     .values({ userId, ...fields })

@@ -73,7 +73,7 @@ export const ROOMS: readonly Room[] = [
     ],
     through: [
       ...['webhook', 'push', 'announcements', 'notifications', 'send-messages'],
-      ...['web-push', 'card-reply', 'links', 'refused-webhook-events'],
+      ...['web-push', 'pilgrim-replies', 'links', 'refused-webhook-events'],
     ]
       .map((name) => `line-bot/${name}`)
       .concat('journeys/writes-without-kv'),

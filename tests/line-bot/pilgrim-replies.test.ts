@@ -1,0 +1,96 @@
+/** The bot's answers that depend on who asks: the card's address, the own link, the survey, and groups. */
+import { afterAll, expect, test } from 'bun:test'
+import { webhookEndpoint } from '#shared/contracts/bot.ts'
+import { revokeSharesOfUserEndpoint } from '#shared/contracts/user-history.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { callAs } from '#tests/helpers/line-people.ts'
+import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { checkIn } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const line = startLineServer()
+afterAll(() => line.stop())
+
+describeBothStacks(
+  'the bot and who asks',
+  (stack) => {
+    let person = 0xc4d0
+    const answerTo = async (userId: string, wish: string, fields: object = {}) => {
+      const event = textEvent(userId, wish, fields)
+      await dataOf(await deliver(stack, [event]), webhookEndpoint)
+      const sent = () => line.sent.find(({ kind, to }) => kind === 'reply' && to[0] === event.replyToken)
+      return (await until(sent, { timeoutMs: 10_000, what: 'an answer of the bot' })).messages[0]!
+    }
+
+    test('a changed card has a new address and shows the current figures', async () => {
+      const userId = lineUser(++person)
+      line.profiles.set(userId, { displayName: 'Anna', language: 'en' })
+      const address = async () => (await answerTo(userId, 'my card')).originalContentUrl as string
+      const picture = (url: string) =>
+        until(
+          async () => {
+            const { headers } = await stack.fetch(url.slice(new URL(url).origin.length))
+            return headers.get('cache-control') === 'private, no-cache' && headers.get('etag')
+          },
+          { timeoutMs: 45_000, what: 'the card of this moment' },
+        )
+      const addresses = [await address()]
+      expect(await address()).toBe(addresses[0]!)
+      await checkIn(stack, userId)
+      addresses.push(await address())
+      const before = await picture(addresses[1]!)
+      const sync = (fields: object) =>
+        stack.fetch('/api/event/user/sync', {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ user_id: userId, ...fields }),
+        })
+      await sync({ display_name: '林美玉' })
+      addresses.push(await address())
+      expect(await picture(addresses[2]!)).not.toBe(before)
+      await sync({ transport: { bus: 40 } })
+      addresses.push(await address())
+      expect(new Set(addresses).size).toBe(addresses.length)
+    })
+
+    test('only an answer that shows the own link makes one', async () => {
+      const userId = lineUser(++person)
+      line.profiles.set(userId, { displayName: 'Anna', language: 'en' })
+      const end = () => callAs(stack, 'manager', 'DELETE', `/api/event/admin/users/${userId}/shares`)
+      for (const wish of ['help', 'level', 'survey', 'about']) await answerTo(userId, wish)
+      expect(await sentenceOf(await end(), 404, 'not-found')).toContain('no links')
+      expect(JSON.stringify(await answerTo(userId, 'share'))).toContain('%2Fs%2F')
+      expect(await dataOf(await end(), revokeSharesOfUserEndpoint)).toEqual({ revoked: 1 })
+    })
+
+    test('the survey is asked for until it is answered', async () => {
+      const userId = lineUser(++person)
+      line.profiles.set(userId, { displayName: 'Anna', language: 'en' })
+      const asks = async () => JSON.stringify(await answerTo(userId, 'survey'))
+      expect(await asks()).toContain('Please take three minutes')
+      const headers = { 'Content-Type': 'application/json' }
+      const body = JSON.stringify({ user_id: userId, q1: 'yes' })
+      expect((await stack.fetch('/api/event/survey', { method: 'POST', headers, body })).status).toBe(200)
+      expect(await asks()).toContain('You have answered the survey')
+    })
+
+    test('in a group, somebody whom LINE does not name is answered; words of a mention are none of theirs', async () => {
+      const answer = async (wish: string) => {
+        const mentionees = [
+          { index: 0, length: 5, type: 'user', isSelf: true },
+          { index: wish.length + 7, length: 6, type: 'user', isSelf: false },
+        ]
+        const said = { type: 'text', id: '1', text: `@card ${wish} @level`, mention: { mentionees } }
+        const fields = { source: { type: 'group', groupId: 'C1' }, message: said }
+        return JSON.stringify(await answerTo('', wish, fields))
+      }
+      expect(await answer('survey')).toContain('請花三分鐘填寫問卷')
+      expect(await answer('about')).toContain('記錄每一位香客走過的路')
+      expect(await answer('share')).toContain('line.me/R/share')
+      expect(await answer('carbon')).toContain('請加我為好友')
+    })
+  },
+  { ...lineSettings(line), EVENT_LIMIT_USER_WRITE: '1000' },
+)

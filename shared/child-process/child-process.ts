@@ -120,27 +120,32 @@ export function openChild<Order, Result>(options: ChildOptions): Child<Order, Re
     await ending?.process.exited
   }
 
-  const run = async (order: Order, dueMs: number): Promise<Result> => {
-    const ending = () => unavailable('The service is stopping: please try again in a moment.')
+  const ending = () => unavailable('The service is stopping: please try again in a moment.')
+
+  /** Settles the answer as soon as it is known. Resolves when the next order may begin. */
+  const run = async (order: Order, dueMs: number, answer: PromiseWithResolvers<Result>): Promise<void> => {
     if (closed) throw ending()
     clearTimeout(idle)
     if (child === null || child.ended) child = startChild<Result>(options)
     const worker = child
     const reply = await ask(worker, order, Math.min(options.timeoutMs, dueMs - performance.now()))
+    if (!('fault' in reply)) answer.resolve(reply.result)
+    // `close` ended the child, so the failure says nothing about the order.
+    else answer.reject(closed ? ending() : new ChildFailed(reply.fault, reply === late))
     worker.done++
+    // On a busy machine a killed process takes its time to go.
     if (reply.rssBytes > options.recycleBytes || worker.done >= options.recycleAfter) await end()
     else idle = setTimeout(() => void end(), options.idleMs).unref()
-    if (!('fault' in reply)) return reply.result
-    // `close` ended the child, so the failure says nothing about the order.
-    throw closed ? ending() : new ChildFailed(reply.fault, reply === late)
   }
 
   return {
     run(order) {
       const { answerMs } = options
-      if (answerMs === undefined) return queue.run(() => run(order, Infinity))
-      const dueMs = performance.now() + answerMs
-      return queue.run(() => run(order, dueMs), answerMs - LEAST_MS)
+      const answer = Promise.withResolvers<Result>()
+      const dueMs = answerMs === undefined ? Infinity : performance.now() + answerMs
+      const waitMs = answerMs === undefined ? undefined : answerMs - LEAST_MS
+      queue.run(() => run(order, dueMs, answer), waitMs).catch(answer.reject)
+      return answer.promise
     },
     get pid() {
       return child?.process.pid ?? null

@@ -45,6 +45,9 @@ for (const kind of ['embedded', 'real'] as const satisfies Kind[])
         harness.nowMs += 3_600_000
         const context = { ...installation, calendar: harness.calendar } as ServiceContext
         for (const userId of ERASED) await eraseUser(context, OPERATOR, userId, 'r')
+        const walked = () => db.sql`SELECT sum(walked)::int AS people FROM erasures`
+        const walkedBefore = await walked()
+        expect(walkedBefore).not.toEqual([{ people: 0 }])
         const backup = await verifyBackup(path)
         // The installation's clock stands where the rig's does.
         expect(Date.parse(backup.header.made_at)).toBeLessThan(harness.nowMs)
@@ -53,6 +56,7 @@ for (const kind of ['embedded', 'real'] as const satisfies Kind[])
         for (const userId of ERASED) expect(all).not.toContain(userId)
         for (const userId of ['walker-2', 'walker-4']) expect(all).toContain(userId)
         expect(await db.sql`SELECT FROM erasing`).toHaveLength(0)
+        expect(await walked()).toEqual(walkedBefore)
         await expectNothingToRebuild({ db, calendar: harness.calendar })
         await harness.flush()
         const after = JSON.stringify(await contents(opened))

@@ -154,6 +154,10 @@ describeBothStacks(
       expect(
         await dataOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), lineUsageEndpoint),
       ).toMatchObject({ remaining: 0, usage_percent: 125 })
+      line.quota = null
+      expect(
+        await dataOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), lineUsageEndpoint),
+      ).toMatchObject({ quota: { type: 'none', value: null }, remaining: null, usage_percent: null })
       line.mishap = () => 'before'
       await sentenceOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), 503, 'unavailable')
       line.mishap = () => 'none'

@@ -80,7 +80,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     source: 'services/admin/erasure',
-    importing: ['scheduler/erased', 'erasure/*'],
+    importing: ['scheduler/erased', 'erasure/*', 'ledger/balance'],
     through: ['journeys/personal-data'],
   },
   { source: 'shared/security/admin-auth.ts', importing: ['security/*'], through: ['journeys/access'] },

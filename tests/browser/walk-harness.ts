@@ -13,7 +13,7 @@ import type { Environment } from '#shared/config/config.ts'
 import { commandPath } from '#tests/helpers/programs.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
-import { BROWSER_TIMEOUT_MS } from './browser.ts'
+import { BROWSER_TIMEOUT_MS, photograph } from './browser.ts'
 
 export const PLACE = { latitude: 24.15, longitude: 120.67, accuracy: 8 }
 
@@ -113,6 +113,19 @@ export const worksOffline = (page: Page): Promise<unknown> =>
   page.waitForFunction(() => navigator.serviceWorker.controller !== null)
 
 export const checkInButton = (page: Page) => page.getByRole('button', { name: 'Check in', exact: true })
+
+/** Pixels between the button and the tabs on a phone that lies on its side. */
+export async function roomOnItsSide(page: Page): Promise<number> {
+  const upright = page.viewportSize()!
+  await page.setViewportSize({ width: upright.height, height: upright.width })
+  await photograph(page, 'walk-on-its-side')
+  const [button, tabs] = await Promise.all([
+    checkInButton(page).boundingBox(),
+    page.getByRole('navigation').boundingBox(),
+  ])
+  await page.setViewportSize(upright)
+  return tabs!.y - button!.y - button!.height
+}
 
 /** Points and check-ins that wait on the device; 0 when nothing is shown. */
 export const waitingOf = (page: Page): Promise<number> =>

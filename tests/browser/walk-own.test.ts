@@ -182,6 +182,8 @@ describeOnServers('own matters', () => {
         expect(readFileSync(await (await download).path(), 'utf8')).toContain(content)
       }
       await page.getByRole('button', { name: 'Delete everything about me' }).click()
+      await page.getByRole('dialog').waitFor()
+      await photograph(page, 'walk-erase-dialog')
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'Delete everything about me' }).click()

@@ -238,6 +238,7 @@ describeOnServers('the phone', () => {
       await move(MINUTE)
       await page.getByText('The event has ended. Thank you for walking.').first().waitFor()
       expect(await checkInButton(page).isDisabled()).toBe(true)
+      await photograph(page, 'walk-ended', true)
       await until(async () => (await askedOf(page)).awake === 0, { timeoutMs: 5_000, what: 'no lock' })
       const { positions } = await askedOf(page)
       await move(10 * MINUTE)

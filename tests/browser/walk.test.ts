@@ -5,7 +5,15 @@ import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
-import { checkInButton, firstMinute, userIdOf, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
+import {
+  checkInButton,
+  firstMinute,
+  roomOnItsSide,
+  userIdOf,
+  waitingOf,
+  walkApp,
+  worksOffline,
+} from './walk-harness.ts'
 
 const TEST_MS = 30_000
 
@@ -26,6 +34,7 @@ describeOnServers('the app', () => {
       await page.getByRole('button', { name: 'I agree' }).click()
       expect(await page.getByRole('alert').textContent()).toBe('Please write a name first.')
       await firstMinute(page, 'Grandmother Wang')
+      expect(await roomOnItsSide(page)).toBeGreaterThan(0)
       const profile = await profileOf(app.stack, await userIdOf(page))
       expect(profile).toMatchObject({ display_name: 'Grandmother Wang', privacy_agreed: true })
     },
@@ -165,6 +174,7 @@ describeOnServers('the app', () => {
       await setStatus(app.stack, { status: 'paused', message: 'Thunder. Wait at the temple.' })
       await checkInButton(page).click()
       await page.getByText('Thunder. Wait at the temple.').waitFor()
+      await photograph(page, 'walk-event-paused', true)
       expect(await waitingOf(page)).toBe(1)
       await setStatus(app.stack, { status: 'active' })
       await page.getByRole('button', { name: 'Send now' }).click()
@@ -191,6 +201,7 @@ describeOnServers('the app', () => {
       )
       await checkInButton(page).click()
       await page.getByText(sentence).first().waitFor()
+      await photograph(page, `walk-answer-${status}`, true)
       expect(await waitingOf(page)).toBe(1)
       await page.unroute('**/api/event/checkin')
       await page.getByRole('button', { name: 'Send now' }).click()
@@ -208,6 +219,7 @@ describeOnServers('the app', () => {
       await firstMinute(page, 'Nobody knows where')
       await checkInButton(page).click()
       await page.getByText('Not checked in: The phone does not allow the position.').waitFor()
+      await photograph(page, 'walk-no-permission')
     },
     TEST_MS,
   )
@@ -225,6 +237,7 @@ describeOnServers('the app', () => {
       await page.goto(app.address('?lang=en'))
       await firstMinute(page, 'Three hours')
       await page.getByText(`The clock of this phone is 180 minutes ${how}.`).waitFor()
+      await photograph(page, `walk-clock-${how}`)
       await checkInButton(page).click()
       const userId = await userIdOf(page)
       await counted(userId, 1)

@@ -4,7 +4,7 @@ export const survey = {
   intro: 'Ten short questions. Each answer is kept at once; you may stop and go on later.',
   progress: (number: number, of: number) => `Question ${number} of ${of}`,
   next: 'Next',
-  before: 'Back',
+  before: 'Previous',
   send: 'Send the answers',
   kept: 'Your answers are kept on this phone.',
   sent: 'Thank you! Your answers have arrived.',

@@ -15,11 +15,11 @@ export const own = {
     stop: 'Disconnect',
     made: (day: string) => `since ${day}`,
     apps: {
-      traccar: 'Traccar Client: iPhone and Android, the simplest',
-      owntracks: 'OwnTracks: iPhone and Android',
-      overland: 'Overland: iPhone',
-      gpslogger: 'GPSLogger: Android',
-      osmand: 'OsmAnd: maps for walkers',
+      traccar: 'For iPhone and Android. The simplest.',
+      owntracks: 'For iPhone and Android.',
+      overland: 'For iPhone.',
+      gpslogger: 'For Android.',
+      osmand: 'For iPhone and Android, with maps for walkers.',
     },
   },
   me: {

@@ -119,7 +119,7 @@ export const walk = {
     mapSource: 'Map: Ministry of the Interior, Taiwan',
     dayMissing: 'This day is not on this phone yet. It comes when there is a network.',
     onFoot: (km: number) => `${km} km on foot or by bicycle: no emission.`,
-    why: 'Why this much CO₂?',
+    why: 'How is this counted?',
     carbon: (kg: number) => `${kg} kg CO₂ on this day`,
     motor: (from: string, to: string, mode: string, km: number, speed: number, kg: number) =>
       `${from} to ${to}: ${km} km by ${mode}, ${speed} km/h, ${kg} kg`,

@@ -16,8 +16,8 @@ import {
   stopRecording,
 } from '../recording/recorder.ts'
 import { darkScreen } from './dark-screen.tsx'
-import { show } from '../route.ts'
 import { now } from '../session/service.ts'
+import { Way } from './say.tsx'
 import { Notice, View } from './view.tsx'
 
 const time = signal(0)
@@ -48,14 +48,10 @@ export function Record({ words }: { readonly words: WalkWords }) {
         {on ? record.stop : record.start}
       </Button>
       <p class="quiet">{record.honest}</p>
-      <div class="row">
-        <Button kind="plain" onClick={() => show('trackers')}>
-          {record.trackers} ›
-        </Button>
-        <Button kind="plain" onClick={() => show('pauses')}>
-          {record.pauses} ›
-        </Button>
-      </div>
+      <ul class="rows">
+        <Way to="trackers" title={record.trackers} />
+        <Way to="pauses" title={record.pauses} />
+      </ul>
     </section>
   )
 }

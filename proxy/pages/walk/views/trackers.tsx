@@ -19,6 +19,15 @@ import { sentenceOf } from '../problem.ts'
 import { now } from '../session/service.ts'
 import { Notice, View } from './view.tsx'
 
+/** The apps' own names, the same in every language. */
+const NAMES: Readonly<Record<string, string>> = {
+  traccar: 'Traccar Client',
+  owntracks: 'OwnTracks',
+  overland: 'Overland',
+  gpslogger: 'GPSLogger',
+  osmand: 'OsmAnd',
+} satisfies Record<TrackerApp, string>
+
 export function Trackers({ words }: { readonly words: WalkWords }) {
   const { trackers } = words
   useEffect(() => void readTrackers(), [])
@@ -30,7 +39,8 @@ export function Trackers({ words }: { readonly words: WalkWords }) {
       )}
       {(Object.entries<string>(trackers.apps) as [TrackerApp, string][]).map(([app, text]) => (
         <section key={app} class="card stack-2">
-          <h2>{text}</h2>
+          <h2>{NAMES[app]}</h2>
+          <p>{text}</p>
           {made.value?.app === app ? (
             <SetUp words={words} tracker={made.value.tracker} app={app} />
           ) : (
@@ -47,7 +57,8 @@ export function Trackers({ words }: { readonly words: WalkWords }) {
           {list.value.map(({ id, label, created_at: at }) => (
             <li key={id} class="wraps">
               <span class="grow">
-                {label} {trackers.made(whenText(Date.parse(at), now()))}
+                <strong>{NAMES[label ?? ''] ?? label}</strong>{' '}
+                {trackers.made(whenText(Date.parse(at), now()))}
               </span>
               <Button kind="danger" onClick={() => void disconnect(id)}>
                 {trackers.stop}

@@ -32,7 +32,7 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
       {quiet ? null : (
         <section class="card stack-2" data-waiting={checkIns + points}>
           <p aria-live="polite">
-            <strong>
+            <strong class="block">
               {checkIns + points === 0 ? words.queue.nothing : words.queue.waits(checkIns, points)}
             </strong>{' '}
             {state.why === null ? words.queue.safe : sentenceOf(words, waitOf(state))}{' '}

@@ -7,7 +7,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { LineLogin } from './line-login.ts'
 import { TWO_HOURS_MS, walkTwoHours } from './two-hours.ts'
-import { checkInButton, type Phone, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
+import { checkInButton, type Phone, roomOnItsSide, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
 
 const TEST_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -68,6 +68,7 @@ describeOnServers('with identity by LINE', () => {
       const { page, context } = phone
       await page.goto(app.address('?lang=en'))
       await begin(page)
+      expect(await roomOnItsSide(page)).toBeGreaterThan(0)
       await worksOffline(page)
       await checkInButton(page).click()
       await page.locator('[data-state=counted]').waitFor()

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import type { Act } from '#shared/client/demo/acts.ts'
 import { createCrowd } from '#shared/client/demo/crowd.ts'
+import { createPerson, randomOf } from '#shared/client/demo/person.ts'
+import { pilgrimage } from '#shared/client/demo/pilgrimage.ts'
 import { parseOptions } from '#shared/client/demo/options.ts'
 import { DAY_S, HOUR_S, processionKm, WALK_S } from '#shared/client/demo/procession.ts'
 import { chooseTimetable, dueMs } from '#shared/client/demo/timetable.ts'
@@ -43,6 +45,23 @@ describe('the crowd', () => {
     }
     expect(crowd.movedKm.size).toBe(30)
     expect(before).toBeLessThan(WALK_S + DAY_S)
+  })
+
+  test('of a large crowd, few positions of the history are measured, and all of the rest', () => {
+    const untilS = 6 * DAY_S
+    const measured = (thinner: number) => {
+      const random = randomOf(1, 4)
+      const acts = [
+        ...pilgrimage(createPerson(1, 4, way, random), random, way, { untilS, thinner }, () => undefined),
+      ]
+      const points = acts.filter(({ deed }) => deed.kind === 'point')
+      const history = points.filter(({ atS }) => atS < untilS)
+      return { history: history.length, rest: points.length - history.length }
+    }
+    const [all, thin] = [measured(1), measured(10)]
+    expect(thin.history).toBeWithin(5, 50)
+    expect(all.history).toBeGreaterThan(2 * thin.history)
+    expect(thin.rest).toBeGreaterThan(all.rest / 2)
   })
 
   test('has ids that are valid, different, and known as a demo’s', () => {

@@ -23,16 +23,20 @@ export interface Crowd {
   readonly movedKm: ReadonlyMap<number, number>
 }
 
+/** A larger crowd measures fewer positions of the history: phones hold all of it at once, and it is to be sent in minutes. */
+const DETAILED_HISTORY = 5_000
+
 /** Creates a crowd. Its people are known at once; what they do is computed as it is read. */
 export function createCrowd({ pilgrims, seed, way, sparseUntilS }: CrowdOptions): Crowd {
   const people: Person[] = []
   const trips: Generator<Act>[] = []
   const movedKm = new Map<number, number>()
+  const sparse = { untilS: sparseUntilS, thinner: Math.max(1, pilgrims / DETAILED_HISTORY) }
   for (let who = 0; who < pilgrims; who++) {
     const random = randomOf(seed, who)
     const person = createPerson(seed, who, way, random)
     people.push(person)
-    trips.push(pilgrimage(person, random, way, sparseUntilS, (km) => movedKm.set(who, km)))
+    trips.push(pilgrimage(person, random, way, sparse, (km) => movedKm.set(who, km)))
   }
   return { people, movedKm, acts: () => merge(trips) }
 }

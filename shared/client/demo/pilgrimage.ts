@@ -3,7 +3,7 @@ import type { Act } from './acts.ts'
 import type { Person, Random } from './person.ts'
 import { DAY_S, HOUR_S, hourOf, passesAtS, processionKm, WALK_S } from './procession.ts'
 import { arrive, atStation, goHome } from './station.ts'
-import { createTrip, move, sleep, stay, type Trip } from './trip.ts'
+import { createTrip, move, sleep, type Sparse, stay, type Trip } from './trip.ts'
 import type { Way } from './way.ts'
 
 /** Nobody is on the way later than this after the procession's end. */
@@ -20,10 +20,10 @@ export function* pilgrimage(
   person: Person,
   random: Random,
   way: Way,
-  sparseUntilS: number,
+  sparse: Sparse,
   walked: (km: number) => void,
 ): Generator<Act> {
-  const trip = createTrip(person, random, way, sparseUntilS)
+  const trip = createTrip(person, random, way, sparse)
   yield* arrive(trip)
   while (trip.km < person.leaveKm && trip.atS < LATEST_S) {
     if (behindKm(trip) > LOST_KM && person.manner === 'walker') break

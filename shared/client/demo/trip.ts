@@ -10,12 +10,17 @@ const RESTING_S = 600
 /** Seconds between two positions before the time from which a demo shows every step: moving, and at rest. */
 const SPARSE_S = { moving: 1_200, resting: 7_200 }
 
+/** Before a time (seconds since the departure) phones measure few positions; in a large crowd fewer still, `thinner` times. */
+export interface Sparse {
+  readonly untilS: number
+  readonly thinner: number
+}
+
 export interface Trip {
   readonly person: Person
   readonly random: Random
   readonly way: Way
-  /** Before this time phones measure few positions. */
-  readonly sparseUntilS: number
+  readonly sparse: Sparse
   atS: number
   km: number
   /** Kilometres moved, back and forth. */
@@ -24,23 +29,25 @@ export interface Trip {
   /** At a place with a network of its own, such as the temple where they sleep. */
   isAtBase: boolean
   nextSyncS: number
+  measuredS: number
   lastSleepS: number
   /** Slowly changing error of the position, metres east and north. */
   east: number
   north: number
 }
 
-export const createTrip = (person: Person, random: Random, way: Way, sparseUntilS: number): Trip => ({
+export const createTrip = (person: Person, random: Random, way: Way, sparse: Sparse): Trip => ({
   person,
   random,
   way,
-  sparseUntilS,
+  sparse,
   atS: person.joinS,
   km: person.joinKm,
   movedKm: 0,
   isOnline: true,
   isAtBase: false,
   nextSyncS: person.joinS,
+  measuredS: -Infinity,
   lastSleepS: person.joinS - DAY_S / 2,
   east: 0,
   north: 0,
@@ -88,18 +95,31 @@ export function* connect(trip: Trip): Generator<Act> {
   }
 }
 
+/** Seconds to the next position. */
+const stepOf = ({ atS, sparse: { untilS, thinner } }: Trip, sparseS: number, detailedS: number): number =>
+  atS < untilS ? sparseS * thinner : detailedS
+
+/** Measures a position, unless the battery is empty, or the history of a large crowd has one that is near in time. */
+function* measure(trip: Trip, mode?: Fix['mode']): Generator<Act> {
+  const { atS, measuredS, sparse } = trip
+  const isThin = sparse.thinner > 1 && atS < sparse.untilS
+  if (isDead(trip) || (isThin && atS - measuredS < SPARSE_S.moving * sparse.thinner)) return
+  trip.measuredS = atS
+  yield act(trip, { kind: 'point', fix: fixOf(trip, mode) })
+}
+
 /** Moves to a kilometre, forward or back, and measures positions on the way. */
 export function* move(trip: Trip, toKm: number, kmh: number, mode?: Fix['mode']): Generator<Act> {
   const { person } = trip
   while (trip.km !== toKm) {
-    const sparse = trip.atS < trip.sparseUntilS
-    const stepS = sparse ? SPARSE_S.moving : mode === undefined ? person.everyS : Math.min(person.everyS, 60)
+    const detailedS = mode === undefined ? person.everyS : Math.min(person.everyS, 60)
+    const stepS = stepOf(trip, SPARSE_S.moving, detailedS)
     const leftKm = Math.abs(toKm - trip.km)
     const stepKm = Math.min((kmh * stepS) / 3_600, leftKm)
     trip.atS += Math.max(1, Math.round((stepKm / kmh) * 3_600))
     trip.km = stepKm === leftKm ? toKm : trip.km + Math.sign(toKm - trip.km) * stepKm
     trip.movedKm += stepKm
-    if (!isDead(trip)) yield act(trip, { kind: 'point', fix: fixOf(trip, mode) })
+    yield* measure(trip, mode)
     yield* connect(trip)
   }
 }
@@ -108,9 +128,9 @@ export function* move(trip: Trip, toKm: number, kmh: number, mode?: Fix['mode'])
 export function* stay(trip: Trip, seconds: number): Generator<Act> {
   const endS = trip.atS + Math.ceil(seconds)
   while (trip.atS < endS) {
-    const stepS = trip.atS < trip.sparseUntilS ? SPARSE_S.resting : RESTING_S
+    const stepS = stepOf(trip, SPARSE_S.resting, RESTING_S)
     trip.atS = Math.min(trip.atS + stepS, endS)
-    if (!isDead(trip)) yield act(trip, { kind: 'point', fix: fixOf(trip) })
+    yield* measure(trip)
     yield* connect(trip)
   }
 }

@@ -135,7 +135,7 @@ describeOnServers('own matters', () => {
         }),
       )
       await page.getByRole('button', { name: 'Let my family see where I am (12 hours)' }).click()
-      await page.getByText('Your family sees where you are until').waitFor()
+      await page.getByText('whoever has this link sees where you are').waitFor()
       await page.locator('body[data-shared]').waitFor()
       const url = await page.getByRole('link', { name: 'Look' }).getAttribute('href')
       expect(url).not.toContain(userId)

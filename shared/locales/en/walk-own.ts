@@ -40,7 +40,8 @@ export const own = {
     agreeAgain: 'I agree again',
     participation: 'Taking part',
     pause: 'Pause my participation',
-    pauseWhy: 'You leave the map, get no messages, and your links end. What you walked stays.',
+    pauseWhy:
+      'When you pause, you leave the map, get no messages, and your links end. What you walked stays.',
     rejoin: 'Take part again',
     paused:
       'You have paused taking part: you are on no map, get no messages, and your links have ended. What you send now is kept, and counts for you.',

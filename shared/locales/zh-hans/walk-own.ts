@@ -41,7 +41,7 @@ export const own: OwnWords = {
     agreeAgain: '我再次同意',
     participation: '参加',
     pause: '暂停参加',
-    pauseWhy: '您会离开地图、收不到消息，分享的链接也会失效。走过的路会保留。',
+    pauseWhy: '暂停后，您会离开地图、收不到消息，分享的链接也会失效。走过的路会保留。',
     rejoin: '重新参加',
     paused:
       '您暂停了参加：不在地图上，收不到消息，分享的链接也失效了。现在发出的仍会保存，也算在您的记录里。',

@@ -41,7 +41,7 @@ export const own: OwnWords = {
     agreeAgain: '我再次同意',
     participation: '參加',
     pause: '暫停參加',
-    pauseWhy: '您會離開地圖、收不到訊息，分享的連結也會失效。走過的路會保留。',
+    pauseWhy: '暫停後，您會離開地圖、收不到訊息，分享的連結也會失效。走過的路會保留。',
     rejoin: '重新參加',
     paused:
       '您暫停了參加：不在地圖上，收不到訊息，分享的連結也失效了。現在送出的仍會保存，也算在您的紀錄裡。',

@@ -8,6 +8,11 @@ import { now, profile } from '../session/service.ts'
 
 export const darkScreen = signal(false)
 
+/** Time for the second touch of an unsteady hand. */
+const SECOND_TOUCH_MS = 3_000
+/** The first touch was made, and waits for the second. */
+const touched = signal(false)
+
 export function DarkScreen({ words }: { readonly words: WalkWords }) {
   const element = useRef<HTMLDialogElement>(null)
   const isDark = darkScreen.value
@@ -15,16 +20,26 @@ export function DarkScreen({ words }: { readonly words: WalkWords }) {
   useEffect(() => {
     if (isDark) element.current?.showModal()
     else element.current?.close()
+    touched.value = false
   }, [isDark])
   const leave = () => (darkScreen.value = false)
+  const touch = (isPointer: boolean) => {
+    if (!isPointer || touched.value) leave()
+    else touched.value = true
+  }
+  useEffect(() => {
+    if (!touched.value) return
+    const timer = setTimeout(() => (touched.value = false), SECOND_TOUCH_MS)
+    return () => clearTimeout(timer)
+  }, [touched.value])
   return (
     <dialog ref={element} class="dark-screen" aria-label={words.record.on} onClose={leave}>
       <p class="dark-figure">{numberText(profile.value?.km ?? 0)} km</p>
       <p>{timeText(now())}</p>
       {isDark ? <p>{fault === null ? words.record.darkOn : words.problems[fault]}</p> : null}
       {/* Once is not enough, so that a pocket does not press it; a keyboard and a screen reader press once. */}
-      <button type="button" onDblClick={leave} onClick={({ detail }) => detail === 0 && leave()}>
-        {words.record.darkLeave}
+      <button type="button" aria-live="polite" onClick={({ detail }) => touch(detail > 0)}>
+        {touched.value ? words.record.darkAgain : words.record.darkLeave}
       </button>
     </dialog>
   )

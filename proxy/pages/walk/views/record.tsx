@@ -40,7 +40,7 @@ export function Record({ words }: { readonly words: WalkWords }) {
     <section class="card stack-2">
       <h2>{record.title}</h2>
       {on ? <State words={words} /> : null}
-      <Advice words={record} on={on} />
+      <Advice words={record} on={on && positionFault.value !== 'permission'} />
       <Button
         {...(on ? {} : { kind: 'primary' as const })}
         onClick={() => (on ? stopRecording() : startRecording())}
@@ -84,7 +84,8 @@ function State({ words: { record, problems } }: { readonly words: WalkWords }) {
   return (
     <div aria-live="polite" class="stack-2">
       <p class="strong" data-resting={resting.value}>
-        <span aria-hidden="true" class="dot" /> {stateText(record)}
+        <span aria-hidden="true" class={`dot ${fault === null && pause === null ? '' : 'bad'}`} />{' '}
+        {stateText(record)}
       </p>
       {fault === 'permission' ? <p class="wrong">{problems.permission}</p> : null}
       {pause === null ? null : (
@@ -98,6 +99,7 @@ function State({ words: { record, problems } }: { readonly words: WalkWords }) {
 
 function stateText(record: WalkWords['record']): string {
   if (!recordsHere.value) return record.otherTab
+  if (positionFault.value === 'permission') return record.off
   if (lastFix.value === null) return record.waiting
   return resting.value ? record.resting : record.on
 }

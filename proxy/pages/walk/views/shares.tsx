@@ -20,6 +20,8 @@ import { Notice, View } from './view.tsx'
 
 /** The link that was copied last. */
 const copied = signal<string | null>(null)
+/** The link that the browser could neither share nor copy. */
+const byHand = signal<string | null>(null)
 
 const sharesFailed = (): boolean => shares.peek() === null && shareError.peek() !== null
 
@@ -85,6 +87,12 @@ function Link({ words, link }: { readonly words: WalkWords; readonly link: Share
           {copied.value === link.id ? share.copied : null}
         </span>
       </span>
+      {byHand.value === link.id ? (
+        <label class="whole field">
+          {share.byHand}
+          <input readOnly value={link.url} onFocus={({ currentTarget }) => currentTarget.select()} />
+        </label>
+      ) : null}
       {/* The page does not count the pilgrim's own look. */}
       <a class="button" href={`${link.url}#own`} target="_blank" rel="noreferrer">
         {share.card}
@@ -100,13 +108,15 @@ function Link({ words, link }: { readonly words: WalkWords; readonly link: Share
 /** By the phone's own sharing; elsewhere the address is copied. */
 async function send({ id, url }: Share): Promise<void> {
   copied.value = null
+  byHand.value = null
   try {
     if (navigator.share) await navigator.share({ url })
     else {
       await navigator.clipboard.writeText(url)
       copied.value = id
     }
-  } catch {
-    // The pilgrim closed the phone's dialog, or the browser has no clipboard: the link is in the list.
+  } catch (error) {
+    // Otherwise the pilgrim closed the phone's own dialog.
+    if (!(error instanceof DOMException && error.name === 'AbortError')) byHand.value = id
   }
 }

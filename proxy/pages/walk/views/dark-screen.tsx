@@ -24,14 +24,15 @@ export function DarkScreen({ words }: { readonly words: WalkWords }) {
   }, [isDark])
   const leave = () => (darkScreen.value = false)
   const touch = (isPointer: boolean) => {
-    if (!isPointer || touched.value) leave()
+    if (!isPointer || isTouched) leave()
     else touched.value = true
   }
+  const isTouched = touched.value
   useEffect(() => {
-    if (!touched.value) return
+    if (!isTouched) return
     const timer = setTimeout(() => (touched.value = false), SECOND_TOUCH_MS)
     return () => clearTimeout(timer)
-  }, [touched.value])
+  }, [isTouched])
   return (
     <dialog ref={element} class="dark-screen" aria-label={words.record.on} onClose={leave}>
       <p class="dark-figure">{numberText(profile.value?.km ?? 0)} km</p>
@@ -39,7 +40,7 @@ export function DarkScreen({ words }: { readonly words: WalkWords }) {
       {isDark ? <p>{fault === null ? words.record.darkOn : words.problems[fault]}</p> : null}
       {/* Once is not enough, so that a pocket does not press it; a keyboard and a screen reader press once. */}
       <button type="button" aria-live="polite" onClick={({ detail }) => touch(detail > 0)}>
-        {touched.value ? words.record.darkAgain : words.record.darkLeave}
+        {isTouched ? words.record.darkAgain : words.record.darkLeave}
       </button>
     </dialog>
   )

@@ -3,7 +3,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { deployMenuEndpoint, menuStatusEndpoint } from '#shared/contracts/bot.ts'
 import { notificationsEndpoint, setNotificationsEndpoint } from '#shared/contracts/messages.ts'
 import { endActivityEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
-import { assignRoleEndpoint } from '#shared/contracts/reports.ts'
+import { userSyncEndpoint } from '#shared/contracts/profile.ts'
+import { assignRoleEndpoint, carbonEndpoint } from '#shared/contracts/reports.ts'
 import { DEFAULT_SLOTS } from '#shared/line/scheduled-notifications.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
@@ -111,6 +112,9 @@ describeBothStacks(
       const volunteer = await follow(stack, line, 'en')
       const walker = await follow(stack, line, 'zh-TW')
       await checkIn(stack, walker)
+      // Reported ways count, as on the public map.
+      const reported = { user_id: walker, transport: { train: 40 } }
+      await dataOf(await callAs(stack, 'owner', 'POST', '/api/event/user/sync', reported), userSyncEndpoint)
       await dataOf(
         await callAs(stack, 'owner', 'POST', '/api/event/admin/roles', {
           user_id: volunteer,
@@ -139,7 +143,11 @@ describeBothStacks(
       })
       expect(await summaryState()).toBe('sending')
       line.mishap = () => 'none'
-      await messageTo(line, walker, '圓滿結束')
+      const summary = await messageTo(line, walker, '圓滿結束')
+      const carbon = await callAs(stack, 'manager', 'GET', '/api/event/admin/carbon')
+      const { saved_kg } = await dataOf(carbon, carbonEndpoint)
+      expect(saved_kg).toBeGreaterThan(1)
+      expect(JSON.stringify(summary.messages)).toContain(`${saved_kg} 公斤`)
       await messageTo(line, volunteer, 'has come to its end')
       await until(async () => (await summaryState()) === 'sent', {
         timeoutMs: 20_000,

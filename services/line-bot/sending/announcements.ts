@@ -6,13 +6,12 @@ import type { Payload } from '#shared/contracts/events.ts'
 import type { Audience, Cause, Texts } from '#shared/contracts/messages.ts'
 import { recordSummary, waitForFinalFlush } from '#shared/lifecycle/end-progress.ts'
 import type { Message } from '#shared/line/line-client.ts'
-import { carbonMg } from '#shared/rules/carbon.ts'
+import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
 import { messages, type Notice } from '#shared/schema/messages.ts'
 import { ending } from '#shared/schema/operations.ts'
-import { pilgrimTotals } from '#shared/schema/totals.ts'
 import { selectRecipients } from './audience.ts'
 import { type RecipientBuffer, readPendingOfRecipients } from './read-pending-of-recipients.ts'
 import { button, card, paragraph, postback } from '../bot/flex.ts'
@@ -146,15 +145,23 @@ async function recordProgress(tx: Writer): Promise<void> {
   await recordSummary(tx, message?.state === 'sending' ? 'sending' : 'sent')
 }
 
+/** Distance and carbon are those of the whole event, with reported ways and erased pilgrims, as on the public map. */
 async function readFigures(tx: Writer): Promise<SummaryFigures> {
-  const [sums] = await tx
-    .select({
-      pilgrims: sql<number>`(count(*) FILTER (WHERE ${pilgrimTotals.checkins} > 0))::int`,
-      checkins: sql<number>`coalesce(sum(${pilgrimTotals.checkins}), 0)::int`,
-      mm: sql<number>`coalesce(sum(${pilgrimTotals.distanceMm}), 0)::float8`,
-      mg: sql<number>`coalesce(sum(${pilgrimTotals.carbonMg}), 0)::float8`,
-    })
-    .from(pilgrimTotals)
-  const { pilgrims, checkins, mm, mg } = sums!
-  return { pilgrims, checkins, km: roundKm(mm), savedKg: roundKg(carbonMg(mm, 'bus') - mg) }
+  const reported = sql`FROM reported_sums WHERE name NOT IN ${Object.keys(KG_PER_UNIT)}`
+  const [sums] = await tx.execute<{ pilgrims: number; checkins: number } & Record<Amount, number>>(sql`
+    SELECT (SELECT count(*) FROM pilgrim_totals WHERE checkins > 0)::int AS pilgrims,
+           (SELECT coalesce(sum(checkins), 0) FROM pilgrim_totals)::int AS checkins,
+           (SELECT coalesce(sum(distance_mm), 0) FROM event_modes)::float8 AS mm,
+           (SELECT coalesce(sum(carbon_mg), 0) FROM event_modes)::float8 AS mg,
+           (SELECT coalesce(sum(amount), 0) ${reported})::float8 AS reported_mm,
+           (SELECT coalesce(sum(carbon_mg), 0) ${reported})::float8 AS reported_mg`)
+  const { pilgrims, checkins, mm, mg, reported_mm, reported_mg } = sums!
+  return {
+    pilgrims,
+    checkins,
+    km: roundKm(mm),
+    savedKg: roundKg(savedMg(mm + reported_mm, mg + reported_mg)),
+  }
 }
+
+type Amount = 'mm' | 'mg' | 'reported_mm' | 'reported_mg'

@@ -90,7 +90,7 @@ export const words = {
     figures: 'Figures',
     checkins: 'Check-ins a minute',
     points: 'Points a minute',
-    pilgrims: 'Pilgrims with a point in the last 24 h',
+    pilgrims: 'On the public map (24 h, in groups)',
     active: 'Active pilgrims',
     activeSince: 'Pilgrims seen since {time}',
     km: 'Walked together',

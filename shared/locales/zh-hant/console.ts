@@ -91,7 +91,7 @@ export const words: ConsoleWords = {
     figures: '數字',
     checkins: '每分鐘打卡',
     points: '每分鐘定位',
-    pilgrims: '24 小時內有定位的香客',
+    pilgrims: '公開地圖上的香客（24 小時內、成群）',
     active: '活動中的香客',
     activeSince: '{time} 以後出現的香客',
     km: '共同里程',

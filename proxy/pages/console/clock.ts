@@ -51,9 +51,12 @@ export function instantOf(local: string): string {
   return new Date(2 * shown - localMs(shown)).toISOString()
 }
 export const number = (value: number): string => formats.value.number.format(value)
-/** `12.3K` from ten thousand on. */
-export const short = (value: number): string =>
-  Math.abs(value) < 10_000 ? number(value) : formats.value.short.format(value)
+/** `12.3K` from ten thousand on; below, a digit after the point up to a hundred, and none above. */
+export function short(value: number): string {
+  const size = Math.abs(value)
+  if (size >= 10_000) return formats.value.short.format(value)
+  return size < 100 ? oneDigit(value) : number(Math.round(value))
+}
 export const oneDigit = (value: number): string => formats.value.one.format(value)
 
 const UNITS = [

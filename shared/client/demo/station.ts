@@ -83,11 +83,11 @@ export function* goHome(trip: Trip): Generator<Act> {
 
 const answersOf = (random: Random): Extract<Deed, { kind: 'survey' }>['answers'] => ({
   q1: pick(random, SURVEY.q1),
-  q2: SURVEY.q2.filter(() => random() < 0.4),
-  q3: 1 + Math.floor(5 * random()),
+  q2: pick(random, SURVEY.q2),
+  q3: SURVEY.q3.filter(() => random() < 0.4),
   q4: pick(random, SURVEY.q4),
-  q5: 1 + Math.floor(5 * random()),
-  q6: pick(random, SURVEY.q6),
+  q5: [pick(random, SURVEY.q5)],
+  q6: [pick(random, SURVEY.q6)],
   q7: pick(random, SURVEY.q7),
   q8: pick(random, SURVEY.q8),
   q9: pick(random, SURVEY.q9),

@@ -63,15 +63,17 @@ export const QUESTIONS: Readonly<Record<string, readonly string[]>> & Record<'zh
   en: ['my level', 'carbon', 'help'],
 }
 
-/** Answers of the survey: the choices of each question. */
+/** Answers of the survey: the values that the pilgrims' app sends for each question. */
 export const SURVEY = {
-  q1: ['第一次', '2–3 次', '4–9 次', '10 次以上'],
-  q2: ['祈福', '還願', '陪家人', '運動', '文化體驗'],
-  q4: ['走路', '走路和坐車', '騎車'],
-  q6: ['臺中', '苗栗', '彰化', '雲林', '臺北', '高雄', '海外'],
-  q7: ['香客', '志工', '工作人員'],
-  q8: ['18–29', '30–44', '45–59', '60+'],
-  q9: ['女', '男', '其他'],
+  q1: ['first', 'few', 'often'],
+  q2: ['alone', 'family', 'friends', 'group'],
+  q3: ['faith', 'vow', 'health', 'culture', 'company'],
+  q4: ['-17', '18-34', '35-54', '55-69', '70-'],
+  q5: ['foot', 'car', 'scooter', 'bus', 'train', 'hsr'],
+  q6: ['home', 'temple', 'hotel', 'outside', 'friends'],
+  q7: ['pilgrim', 'volunteer', 'resident', 'visitor'],
+  q8: ['5', '4', '3', '2', '1'],
+  q9: ['5', '4', '3', '2', '1'],
 } as const
 
 export const SUGGESTIONS = [

@@ -14,8 +14,8 @@ import {
 } from '../../map/projection.ts'
 
 const FIT_ZOOM = 14
-/** Room for the marks, which stand above and beside their places. */
-const INSETS = { top: 72, right: 72, bottom: 40, left: 40 }
+/** Room for the marks, which stand above and beside their places, and at the right for the buttons. */
+const INSETS = { top: 72, right: 116, bottom: 40, left: 40 }
 /** What is shown before anything is known: Taiwan. */
 const LAND: Bounds = { west: 0.833, north: 0.424, east: 0.8395, south: 0.438 }
 

@@ -19,7 +19,7 @@ export const Figure = ({ label, value, unit, note, tone, at, stale = false }: Fi
     <dt>{label}</dt>
     <dd>
       <span class="figure">{value ?? '–'}</span>
-      {unit === undefined ? null : <small> {unit}</small>}
+      {unit === undefined || value === null ? null : <small> {unit}</small>}
       {note === undefined ? null : <p class="small quiet">{note}</p>}
       {at === undefined ? null : <Stamp at={at} stale={stale} short />}
     </dd>

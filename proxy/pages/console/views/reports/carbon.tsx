@@ -50,7 +50,9 @@ export function Carbon() {
               <Bars bars={bars} />
             </Fragment>
           ))}
-          <p class="small quiet">{fill(said.consumption, { ...value.consumption })}</p>
+          <p class="small quiet">
+            {fill(said.consumption, { ...value.consumption, kg: short(value.consumption.kg) })}
+          </p>
         </>
       )}
     </PanelFrom>

@@ -60,7 +60,16 @@ export function drawMarks(
     const width = context.measureText(name).width
     const fits = x + width + size < bbox.left + bbox.width
     context.textAlign = fits ? 'left' : 'right'
-    context.fillText(name, x + (fits ? size / 3 : -size / 3), bbox.top + size)
+    const [nameX, nameY] = [x + (fits ? size / 3 : -size / 3), bbox.top + size]
+    // A ground of its own keeps it apart from the line behind.
+    context.save()
+    context.setLineDash([])
+    context.lineJoin = 'round'
+    context.lineWidth = size / 3
+    context.strokeStyle = colour('--surface')
+    context.strokeText(name, nameX, nameY)
+    context.restore()
+    context.fillText(name, nameX, nameY)
     nameFrom = x + Math.max(width + size, ROOM * size)
   }
   context.restore()

@@ -59,10 +59,18 @@ export function Surveys() {
 /** `q2` before `q10`. */
 const byQuestion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
-/** What the survey asks; a survey of another release may have other questions. */
-function askOf(question: string): string | null {
+/** What the survey asks, and the words of each answer; a survey of another release may have other questions. */
+function knownOf(question: string): { ask: string; answers: Readonly<Record<string, string>> } | null {
   const { questions } = consoleLanguage.value === 'en' ? english : traditional
-  return Object.hasOwn(questions, question) ? questions[question as keyof typeof questions].ask : null
+  return Object.hasOwn(questions, question) ? questions[question as keyof typeof questions] : null
+}
+
+const askOf = (question: string): string | null => knownOf(question)?.ask ?? null
+
+/** An answer as its pilgrim read it; as it was sent, if this release does not know it. */
+function answerOf(question: string, sent: string): string {
+  const answers = knownOf(question)?.answers ?? {}
+  return Object.hasOwn(answers, sent) ? answers[sent]! : sent
 }
 
 const isFree = (counts: Readonly<Record<string, number>>, answered: number): boolean =>
@@ -79,7 +87,7 @@ const barsOf = ({ counts }: Page, question: string): readonly Bar[] =>
   Object.entries(counts[question] ?? {})
     .sort(([, a], [, b]) => b - a)
     .slice(0, BARS)
-    .map(([answer, count]) => ({ name: answer, value: count, shown: number(count) }))
+    .map(([answer, count]) => ({ name: answerOf(question, answer), value: count, shown: number(count) }))
 
 function savePicture(page: Page): void {
   const groups = questionsOf(page).map((question) => ({
@@ -106,8 +114,11 @@ const Questions = ({ page }: { readonly page: Page }) => (
   </div>
 )
 
-const textOf = (answer: Page['items'][number]['answers'][string]): string =>
-  (Array.isArray(answer) ? answer.join(', ') : String(answer)).slice(0, MOST_TEXT)
+const textOf = (question: string, answer: Page['items'][number]['answers'][string]): string =>
+  (Array.isArray(answer) ? answer : [answer])
+    .map((one) => answerOf(question, String(one)))
+    .join(', ')
+    .slice(0, MOST_TEXT)
 
 const Texts = ({ page: { items } }: { readonly page: Page }) => (
   <details class="texts">
@@ -123,7 +134,7 @@ const Texts = ({ page: { items } }: { readonly page: Page }) => (
               .sort(([a], [b]) => byQuestion(a, b))
               .map(([question, answer]) => (
                 <p key={question} class="small">
-                  <strong>{question}</strong> {textOf(answer)}
+                  <strong>{question}</strong> {textOf(question, answer)}
                 </p>
               ))}
           </div>

@@ -34,6 +34,9 @@ const dataOf = (rows: readonly Row[], series: Series): uPlot.AlignedData => [
   rows.map((row) => row[series]),
 ]
 
+/** Above the highest value, for the names of what happened. */
+const NAME_ROOM = 1.15
+
 const DAY_S = 86_400
 const HALF_S = DAY_S / 2
 
@@ -85,7 +88,7 @@ function optionsOf(
     legend: { live: true },
     scales: {
       x: { time: true, range: (_, min, max) => (hourly ? [min, max] : [min - HALF_S, max + HALF_S]) },
-      y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] },
+      y: { range: (_, __, max) => [0, Math.max(1, max * NAME_ROOM)] },
     },
     axes: [
       hourly
@@ -100,8 +103,8 @@ function optionsOf(
       },
       {
         label,
-        stroke: colour('--accent'),
-        fill: `color-mix(in srgb, ${colour('--accent')} 16%, transparent)`,
+        stroke: colour('--jade'),
+        fill: `color-mix(in srgb, ${colour('--jade')} 18%, transparent)`,
         width: 2,
         points: { show: false },
         ...(hourly ? {} : { paths: uPlot.paths.bars!({ size: [0.6, 90] }) }),

@@ -4,24 +4,25 @@ import { join, resolve } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { commandPath } from '#tests/helpers/programs.ts'
+import { CLOSED, DETAILS, SETTLE_MS, STATES } from './console-states.ts'
 import { openView, signIn, type View, VIEWS } from './console-tour.ts'
 
 const USAGE = `Photographs every view of a running console: light and dark, on a phone, a desk and a wall.
 
   bun run console:photographs --token <token> [--url https://localhost:8443] [--to ./data/photographs]
                               [--widths 390,1440,3840] [--themes light,dark] [--languages zh-Hant,en]
-                              [--views now,people,…] [--help]
+                              [--views now,people,…] [--no-states] [--help]
 
 An owner's token sees everything. "bun run demo" makes a service to photograph; give it EVENT_ADMIN_TOKEN, and
 EVENT_LIMIT_ADMIN=1000, because a tour asks more than 30 times a minute.
-A picture whose name ends in -whole shows a view with everything below.`
+A picture whose name ends in -whole shows a view with everything below. After the views come the states of the page
+that a healthy service does not show: an incident, a lost connection, used-up calls, the end. Their answers are altered
+on their way to the page; nothing is changed in the service.`
 
 /** Widths with the height that goes with them; other widths get that of a desk. */
 const HEIGHTS: Readonly<Record<number, number>> = { 390: 844, 3_840: 2_160 }
 const DESK_HEIGHT = 900
 const MOST_HIGH = 6_000
-/** Charts and maps are drawn after their data has come. */
-const SETTLE_MS = 1_200
 
 interface Shot {
   readonly url: string
@@ -31,6 +32,7 @@ interface Shot {
   readonly language: string
   readonly views: readonly View[]
   readonly to: string
+  readonly states: boolean
 }
 
 async function main(): Promise<void> {
@@ -42,6 +44,7 @@ async function main(): Promise<void> {
     themes: { type: 'string', default: 'light,dark' },
     languages: { type: 'string', default: 'zh-Hant,en' },
     views: { type: 'string', default: VIEWS.join() },
+    'no-states': { type: 'boolean', default: false },
   })
   if (values.token === '') {
     console.error(`A --token is needed.\n\n${USAGE}`)
@@ -59,7 +62,15 @@ async function main(): Promise<void> {
     for (const language of values.languages.split(','))
       for (const theme of values.themes.split(','))
         for (const width of values.widths.split(',').map(Number))
-          await photographAll(browser, { ...values, width, theme, language, views, to })
+          await photographAll(browser, {
+            ...values,
+            width,
+            theme,
+            language,
+            views,
+            to,
+            states: !values['no-states'],
+          })
   } finally {
     await browser.close()
   }
@@ -76,6 +87,8 @@ async function photographAll(browser: Browser, shot: Shot): Promise<void> {
   })
   const page = await context.newPage()
   await page.goto(`${url}/admin/?lang=${language}`)
+  await page.locator('#token').waitFor()
+  await photograph(page, shot, 'sign-in')
   await signIn(page, token)
   for (const view of views) {
     await openView(page, view)
@@ -83,62 +96,19 @@ async function photographAll(browser: Browser, shot: Shot): Promise<void> {
     for (const [name, open] of DETAILS[view] ?? []) {
       await open(page)
       await photograph(page, shot, `${view}-${name}`)
+      if (CLOSED.has(name)) await page.keyboard.press('Escape')
     }
     // A dialog would lie over the navigation.
     await page.keyboard.press('Escape')
   }
+  for (const [name, open] of shot.states ? STATES : []) {
+    await open(page)
+    await photograph(page, shot, `state-${name}`)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.emulateMedia({ media: null })
+    await context.setOffline(false)
+  }
   await context.close()
-}
-
-type Detail = readonly [name: string, open: (page: Page) => Promise<void>]
-
-const segment = (page: Page, index: number) => page.locator('.person .segments button').nth(index).click()
-
-/** What is opened within a view, one after the other. */
-const DETAILS: Partial<Readonly<Record<View, readonly Detail[]>>> = {
-  people: [
-    [
-      'figures',
-      async (page) => {
-        await page.locator('.name-button').nth(1).click()
-        await page.locator('.person .level-line').waitFor()
-      },
-    ],
-    [
-      'points',
-      async (page) => {
-        await segment(page, 1)
-        await page.locator('.point-time').first().waitFor()
-        // Soon after midnight the latest day has next to nothing.
-        const days = page.locator('.person .panel select')
-        if ((await days.locator('option').count()) > 1) await days.selectOption({ index: 1 })
-        await page.waitForTimeout(SETTLE_MS)
-        await page.locator('.point-time').last().click()
-      },
-    ],
-    ['messages', (page) => segment(page, 2)],
-    ['about', (page) => segment(page, 3)],
-  ],
-  feedback: [['item', (page) => page.locator('.feedback-card').first().click()]],
-  messages: [
-    [
-      'counted',
-      async (page) => {
-        await page.locator('.compose textarea').fill('07:00 從通霄出發。雨勢轉大，請穿雨衣，慢慢走。')
-        await page.locator('.compose .button').first().click()
-        await page.locator('.count').waitFor()
-      },
-    ],
-  ],
-  lifecycle: [
-    [
-      'end',
-      async (page) => {
-        await page.locator('.end-event .button').first().click()
-        await page.locator('.steps li').first().waitFor()
-      },
-    ],
-  ],
 }
 
 /** A picture of what is in sight; and where the view is longer, one of all of it. */
@@ -152,8 +122,8 @@ async function photograph(page: Page, { width, theme, language, to }: Shot, name
   await save('')
   const height = HEIGHTS[width] ?? DESK_HEIGHT
   const hidden = await page.evaluate(() => {
-    const view = document.getElementById('view')!
-    return view.scrollHeight - view.clientHeight
+    const view = document.getElementById('view')
+    return view === null ? 0 : view.scrollHeight - view.clientHeight
   })
   if (hidden < 8) return
   await page.setViewportSize({ width, height: Math.min(MOST_HIGH, height + hidden) })

@@ -183,6 +183,14 @@ describeOnServers('hearing the organisers', () => {
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)))
       expect(await sum.textContent()).toBe('2 check-ins')
       await profileSays(2)
+
+      // A profile that can not be read keeps nothing back: the service takes check-ins while its database is away.
+      await page.route(hold, (route) => route.fulfill({ status: 503 }))
+      await phone.context.setOffline(true)
+      await phone.context.setOffline(false)
+      await checkInButton(page).click()
+      const sent = async () => (await profileOf(app.stack, userId)).checkins === 3
+      await until(sent, { timeoutMs: 10_000, what: 'the check-in without a profile' })
     },
     TEST_MS,
   )

@@ -146,8 +146,10 @@ export async function whyNotSent(userId: string | null | undefined): Promise<Fai
   if (!erasedElsewhere.value && isKnownNow(userId)) return null
   const answer = await refreshProfile()
   if (erasedElsewhere.value) return { ok: false, error: GONE }
-  if (answer !== null && !answer.ok) return answer
-  return null
+  return answer !== null && !answer.ok && isOwnFault(answer.error) ? answer : null
 }
+
+/** The request can not succeed as it is. Otherwise the profile alone may be unavailable, while check-ins are taken. */
+const isOwnFault = ({ status }: ClientError): boolean => status >= 400 && status < 500 && status !== 429
 
 const GONE: ClientError = { code: 'erased', status: 404, message: 'The pilgrim was deleted.' }

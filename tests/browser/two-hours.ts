@@ -12,7 +12,7 @@ import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { newPilgrimId, setStatus } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import recorded from './recorded-walk.json'
-import { checkInButton, waitingOf, type walkApp, worksOffline } from './walk-harness.ts'
+import { checkInButton, storedOf, waitingOf, type walkApp, worksOffline } from './walk-harness.ts'
 import { releaseAgain } from './walk-release.ts'
 
 export const TWO_HOURS_MS = 120_000
@@ -194,7 +194,11 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
     throw new Error(`${error.message}; ${said}`, { cause: error })
   })
   await page.getByRole('button', { name: 'Stop recording' }).click()
-  await context.clock.runFor(15_000)
+  const isSent = async () => {
+    await context.clock.runFor(15_000)
+    return (await storedOf(page)) === 0
+  }
+  await until(isSent, { timeoutMs: 30_000, everyMs: 50, what: 'the last points to be sent' })
   return { fixes, userId }
 }
 

@@ -130,3 +130,21 @@ export async function roomOnItsSide(page: Page): Promise<number> {
 /** Points and check-ins that wait on the device; 0 when nothing is shown. */
 export const waitingOf = (page: Page): Promise<number> =>
   page.evaluate(() => Number(document.querySelector<HTMLElement>('[data-waiting]')?.dataset.waiting ?? 0))
+
+/** What the phone has not sent, also where the page finds it too little to say. */
+export const storedOf = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve, reject) => {
+        const opening = indexedDB.open('walk')
+        opening.onerror = () => reject(opening.error!)
+        opening.onsuccess = () => {
+          const counting = opening.result.transaction('points').objectStore('points').count()
+          counting.onerror = () => reject(counting.error!)
+          counting.onsuccess = () => {
+            opening.result.close()
+            resolve(counting.result)
+          }
+        }
+      }),
+  )

@@ -134,7 +134,11 @@ describe('the console with data', () => {
     const surveys = await saved('Answers (CSV)', '.panel.surveys')
     expect(surveys.name).toEndWith('.csv')
     expect(surveys.text).toContain('The soup at the 12. temple')
-    await page.emulateMedia({ media: 'print' })
+    const inkOnPaper = async (colorScheme: 'dark' | 'light') => {
+      await page.emulateMedia({ media: 'print', colorScheme })
+      return page.evaluate(() => getComputedStyle(document.body).color)
+    }
+    expect(await inkOnPaper('dark')).toBe(await inkOnPaper('light'))
     const widths = await page.evaluate(() =>
       ['.report-head', '.panel.timeline', '.time-chart canvas'].map(
         (part) => document.querySelector(part)!.getBoundingClientRect().width,

@@ -1061,10 +1061,11 @@ export interface PushProgress {
   left_out: ExcludedRecipients
   /** Devices, beside the recipients of LINE */
   web_push: WebPushProgress
-  /** The most frequent errors */
+  /** The most frequent errors, each with the ids of up to 20 people */
   faults: {
     detail: string
     recipients: number
+    people: string[]
   }[]
   created_at: Time
   created_by: string | null

@@ -114,7 +114,9 @@ export const PushProgress = z.object({
   attempts: z.int().describe('Number of calls to LINE so far'),
   left_out: ExcludedRecipients,
   web_push: WebPushProgress.describe('Devices, beside the recipients of LINE'),
-  faults: z.array(z.object({ detail: z.string(), recipients: z.int() })).describe('The most frequent errors'),
+  faults: z
+    .array(z.object({ detail: z.string(), recipients: z.int(), people: z.array(z.string()).max(20) }))
+    .describe('The most frequent errors, each with the ids of up to 20 people'),
   created_at: Time,
   created_by: z.string().nullable(),
   completed_at: Time.nullable(),

@@ -146,6 +146,8 @@ describeOnServers('the console', () => {
     await failed.getByRole('button', { name: 'What failed, and why' }).click()
     await failed.getByText('1: LINE does not know this account').waitFor()
     await photograph(page, 'console-message-failed')
+    await failed.getByRole('button', { name: gone }).click()
+    await page.getByRole('heading', { name: gone }).waitFor()
   }, 60_000)
 
   test('a dead letter is looked at and requeued', async () => {

@@ -1,5 +1,5 @@
 /** Reads the progress of a message. */
-import { desc, eq, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Cause, ExcludedRecipients, PushProgress } from '#shared/contracts/messages.ts'
@@ -8,6 +8,8 @@ import { messageChunks, messages } from '#shared/schema/messages.ts'
 import { countDeliveries, NO_DELIVERIES } from '../web-push/count-deliveries.ts'
 
 const FAULTS_SHOWN = 10
+/** Most people whom a fault names. */
+const FAULT_PEOPLE = 20
 
 /** @throws Refusal 404 for an unknown id */
 export async function readProgress(context: ServiceContext, id: string): Promise<PushProgress> {
@@ -55,16 +57,19 @@ async function countStates({ db }: ServiceContext, id: string) {
 }
 
 async function readFaults({ db }: ServiceContext, id: string): Promise<PushProgress['faults']> {
-  const size = sql<number>`sum(${messageChunks.size})::int`
-  const rows = await db.read(() =>
-    db.orm
-      .select({ detail: messageChunks.detail, size })
-      .from(messageChunks)
-      .where(sql`${messageChunks.messageId} = ${id} AND ${messageChunks.state} IN ('failed', 'waiting')
-        AND ${messageChunks.detail} IS NOT NULL`)
-      .groupBy(messageChunks.detail)
-      .orderBy(desc(size))
-      .limit(FAULTS_SHOWN),
+  // Of the smallest calls: who is refused alone is the cause, and a call to 500 people names nobody in particular.
+  const rows = await db.read(
+    () => db.sql<PushProgress['faults']>`
+      WITH faults AS (
+        SELECT detail, sum(size)::int AS recipients, (array_agg(id ORDER BY size, id))[1:${FAULT_PEOPLE}::int] AS chunks
+        FROM message_chunks
+        WHERE message_id = ${id}::uuid AND state IN ('failed', 'waiting') AND detail IS NOT NULL
+        GROUP BY detail ORDER BY sum(size) DESC LIMIT ${FAULTS_SHOWN}::int)
+      SELECT detail, recipients, coalesce((
+        SELECT json_agg(person) FROM (
+          SELECT jsonb_array_elements_text(c.recipients) AS person FROM message_chunks c
+          WHERE c.id = ANY(f.chunks) ORDER BY c.size, c.id LIMIT ${FAULT_PEOPLE}::int) named), '[]') AS people
+      FROM faults f ORDER BY recipients DESC`,
   )
-  return rows.map(({ detail, size: recipients }) => ({ detail: detail ?? '', recipients }))
+  return [...rows]
 }

@@ -45,6 +45,8 @@ export const consoleHouse = {
     counted: 'Recipients: {recipients}, messages: {cost}',
     left: '{left} left this month',
     unlimited: 'no limit this month',
+    partlySent: 'sent in part',
+    morePeople: 'and {count} more',
     leftOut: 'Left out: {unreachable} unreachable, {withdrawn} withdrawn, {no_line_id} without a LINE id',
     devices: 'Also {devices} devices by Web Push, which cost nothing.',
     nobody: 'Nobody would get it.',

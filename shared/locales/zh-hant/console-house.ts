@@ -46,6 +46,8 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'messages' | 'house'>
     counted: '{recipients} 位收件人，{cost} 則訊息',
     left: '本月剩餘 {left} 則',
     unlimited: '本月無上限',
+    partlySent: '部分送出',
+    morePeople: '還有 {count} 位',
     leftOut: '未包含：{unreachable} 位無法聯絡、{withdrawn} 位已退出、{no_line_id} 位沒有 LINE 代號',
     devices: '另以 Web Push 發送到 {devices} 台裝置，不計費。',
     nobody: '沒有人會收到。',

@@ -79,7 +79,16 @@ export const MESSAGES = {
   },
   readPush: {
     params: { id: PUSH },
-    answer: { ...SENT, faults: [{ detail: 'The user has blocked the account', recipients: 2 }] },
+    answer: {
+      ...SENT,
+      faults: [
+        {
+          detail: 'The user has blocked the account',
+          recipients: 2,
+          people: ['U11111111111111111111111111111111', 'U22222222222222222222222222222222'],
+        },
+      ],
+    },
   },
   readLineUsage: {
     answer: {

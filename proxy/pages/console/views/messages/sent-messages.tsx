@@ -5,6 +5,7 @@ import { Button } from '../../../design/button.tsx'
 import { date, number } from '../../clock.ts'
 import { Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
+import { show } from '../../router.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
@@ -56,6 +57,11 @@ function Soon({ list: { value, reload } }: { readonly list: Resource<Data<'listM
 const toneOf = ({ failed, state }: Message): string =>
   failed > 0 ? 'danger' : { sending: 'warning', sent: 'good', skipped: '' }[state]
 
+const stateOf = ({ failed, state }: Message): string => {
+  const said = words.value.messages
+  return failed > 0 && state === 'sent' ? said.partlySent : said.states[state]
+}
+
 function audienceOf({ audience }: Message): string {
   const said = words.value.messages.audiences
   const name = audience['audience']
@@ -71,7 +77,7 @@ function Sent({ message }: { readonly message: Message }) {
     <li class="sent">
       <div class="grow">
         <p class="row">
-          <span class={`badge ${toneOf(message)}`}>{said.states[message.state]}</span>
+          <span class={`badge ${toneOf(message)}`}>{stateOf(message)}</span>
           <strong>{said.causes[message.cause]}</strong>
           <span class="small quiet">
             {date(message.created_at)} {audienceOf(message)}{' '}
@@ -118,9 +124,10 @@ function Faults({ id }: { readonly id: string }) {
     <Await from={progress}>
       {({ faults, left_out }) => (
         <ul class="small faults">
-          {faults.map(({ detail, recipients }) => (
+          {faults.map(({ detail, recipients, people }) => (
             <li key={detail}>
               {number(recipients)}: <Reason detail={detail} />
+              <To people={people} more={recipients - people.length} />
             </li>
           ))}
           {faults.length === 0 ? <li>{said.noFaults}</li> : null}
@@ -130,3 +137,15 @@ function Faults({ id }: { readonly id: string }) {
     </Await>
   )
 }
+
+/** Whom a fault concerns; each leads to the pilgrim. */
+const To = ({ people, more }: { readonly people: readonly string[]; readonly more: number }) => (
+  <p class="row wraps">
+    {people.map((userId) => (
+      <Button key={userId} kind="plain" onClick={() => show('people', { person: userId })}>
+        <span class="id">{userId}</span>
+      </Button>
+    ))}
+    {more > 0 ? fill(words.value.messages.morePeople, { count: number(more) }) : null}
+  </p>
+)

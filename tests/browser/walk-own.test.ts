@@ -28,10 +28,10 @@ describeOnServers('own matters', () => {
       await page.getByRole('button', { name: 'Next' }).click()
       await page.getByLabel('Family').check()
       await page.reload()
-      // It goes on where it was.
       expect(await page.getByLabel('Family').isChecked()).toBe(true)
       for (let i = 2; i < 10; i++) await page.getByRole('button', { name: 'Next' }).click()
       await page.getByLabel('What else').fill('The soup was good.')
+      await page.getByText('7 questions have no answer').waitFor()
       await context.setOffline(true)
       await page.getByRole('button', { name: 'Send the answers' }).click()
       await page.getByText('No network.').first().waitFor()

@@ -9,6 +9,9 @@ export const survey = {
   kept: 'Your answers are kept on this phone.',
   sent: 'Thank you! Your answers have arrived.',
   nothing: 'Please answer at least one question.',
+  open: (number: number) =>
+    `${number} ${number === 1 ? 'question has' : 'questions have'} no answer. You may send all the same.`,
+  toOpen: 'Go to the first of them',
   several: 'Several answers are possible.',
   questions: {
     q1: {

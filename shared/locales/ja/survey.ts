@@ -10,6 +10,8 @@ export const survey: SurveyWords = {
   kept: '答えはこのスマホに保存しています。',
   sent: 'ありがとうございます。答えが届きました。',
   nothing: '一つは答えてください。',
+  open: (number) => `まだ答えていない質問が ${number} 問あります。このまま送ることもできます。`,
+  toOpen: '答える',
   several: 'いくつでも選べます。',
   questions: {
     q1: {

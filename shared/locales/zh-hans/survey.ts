@@ -10,6 +10,8 @@ export const survey: SurveyWords = {
   kept: '您的回答保存在这部手机里。',
   sent: '谢谢您！回答已送达。',
   nothing: '请至少回答一题。',
+  open: (number) => `还有 ${number} 题没有回答，也可以直接发送。`,
+  toOpen: '去回答',
   several: '可以选好几个。',
   questions: {
     q1: { ask: '您参加过几次进香？', answers: { first: '这是第一次', few: '2 到 4 次', often: '5 次以上' } },

@@ -10,6 +10,8 @@ export const survey: SurveyWords = {
   kept: '您的回答保存在這支手機裡。',
   sent: '謝謝您！回答已送達。',
   nothing: '請至少回答一題。',
+  open: (number) => `還有 ${number} 題沒有回答，也可以直接送出。`,
+  toOpen: '去回答',
   several: '可以選好幾個。',
   questions: {
     q1: { ask: '您參加過幾次進香？', answers: { first: '這是第一次', few: '2 到 4 次', often: '5 次以上' } },

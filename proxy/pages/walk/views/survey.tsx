@@ -46,6 +46,7 @@ function Asking({ words }: { readonly words: SurveyWords }) {
     <>
       <p class="quiet">{number === 0 ? words.intro : words.kept}</p>
       <Ask words={words} question={QUESTIONS[number]!} number={number} />
+      {isLast ? <Open words={words} /> : null}
       <div class="row ends">
         <Button disabled={number === 0} onClick={() => keep(place, number - 1)}>
           {words.before}
@@ -61,6 +62,17 @@ function Asking({ words }: { readonly words: SurveyWords }) {
         )}
       </div>
     </>
+  )
+}
+
+/** How many questions have no answer, before the answers are sent. */
+function Open({ words }: { readonly words: SurveyWords }) {
+  const open = QUESTIONS.filter((question) => draft.value[question] === undefined)
+  if (open.length === 0) return null
+  return (
+    <Notice action={<Button onClick={() => keep(place, QUESTIONS.indexOf(open[0]!))}>{words.toOpen}</Button>}>
+      {words.open(open.length)}
+    </Notice>
   )
 }
 

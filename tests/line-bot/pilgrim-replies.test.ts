@@ -63,6 +63,10 @@ describeBothStacks(
       expect(await sentenceOf(await end(), 404, 'not-found')).toContain('no links')
       expect(JSON.stringify(await answerTo(userId, 'share'))).toContain('%2Fs%2F')
       expect(await dataOf(await end(), revokeSharesOfUserEndpoint)).toEqual({ revoked: 1 })
+      // Whoever has withdrawn has no link: the answer has the figures, and no picture under an address that is none.
+      const path = `/api/event/admin/users/${userId}/status`
+      expect((await callAs(stack, 'manager', 'PUT', path, { status: 'withdrawn' })).status).toBe(200)
+      expect(await answerTo(userId, 'my card')).not.toMatchObject({ type: 'image' })
     })
 
     test('the survey is asked for until it is answered', async () => {
@@ -74,6 +78,17 @@ describeBothStacks(
       const body = JSON.stringify({ user_id: userId, q1: 'yes' })
       expect((await stack.fetch('/api/event/survey', { method: 'POST', headers, body })).status).toBe(200)
       expect(await asks()).toContain('You have answered the survey')
+    })
+
+    test('what another module of the account answers, or what is older than a minute, is not answered', async () => {
+      const userId = lineUser(++person)
+      line.profiles.set(userId, { displayName: 'Anna', language: 'en' })
+      const standby = textEvent(userId, 'help', { mode: 'standby' })
+      const old = textEvent(userId, 'help', { timestamp: Date.now() - 61_000 })
+      await dataOf(await deliver(stack, [standby, old]), webhookEndpoint)
+      await answerTo(userId, 'help')
+      const tokens = [standby.replyToken, old.replyToken]
+      expect(line.sent.filter(({ to }) => tokens.includes(to[0]))).toEqual([])
     })
 
     test('in a group, somebody whom LINE does not name is answered; words of a mention are none of theirs', async () => {

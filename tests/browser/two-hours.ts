@@ -4,7 +4,6 @@
  */
 import { expect } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import type { Environment } from '#shared/config/config.ts'
 import { ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -69,8 +68,6 @@ export interface Surroundings {
 
 /** What differs between identities. */
 export interface Walker {
-  /** Settings of the stack, with which the next release is built. */
-  readonly settings: Environment
   /** Called before the app is opened. */
   readonly prepare?: (context: BrowserContext, around: Surroundings) => Promise<void>
   /** The first minute. @returns the pilgrim's id */
@@ -143,7 +140,7 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
     170: () => app.stack.service('tracking').stop('SIGKILL'),
     180: () => app.stack.service('tracking').restart(),
     185: async () => {
-      await releaseAgain(walker.settings)
+      await releaseAgain(app.stack)
       await page.evaluate(async () => (await navigator.serviceWorker.getRegistration())?.update())
       await page.getByRole('button', { name: 'Use it now' }).click()
       await page.locator('[data-resting]').waitFor()

@@ -152,7 +152,6 @@ describeOnServers('with identity by LINE', () => {
     'two hours end with exactly the km of a plain replay, and with every check-in once',
     async () => {
       await walkTwoHours(app, {
-        settings: SETTINGS,
         async prepare(context, { nowMs, offline }) {
           line.nowMs = nowMs
           line.online = () => !offline()

@@ -1,45 +1,32 @@
 /** A new release of the pages while people have them open: other scripts under other names, and another service worker. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { QueuedPoint, QueueStore } from '#shared/client/index.ts'
 import type { BrowserContext, Page } from 'playwright-core'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
-import { type Environment, readConfig } from '#shared/config/config.ts'
+import { readConfig } from '#shared/config/config.ts'
+import type { RealTestStack } from '#tests/helpers/test-stack-real.ts'
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes)
 
-/** The folder from which Caddy serves the pages of an event with this name. */
-function folderOf(name: string): string {
-  const root = process.env.TEST_DIRECTORY!
-  const folder = readdirSync(root)
-    .filter((entry) => entry.startsWith('pages-'))
-    .map((entry) => join(root, entry))
-    .find((entry) => {
-      const page = join(entry, 'walk/index.html')
-      return existsSync(page) && readFileSync(page, 'utf8').includes(name)
-    })
-  if (folder === undefined) throw new Error(`no pages of "${name}" are in ${root}`)
-  return folder
-}
-
-/** Writes the next release over the one that is served. */
-export async function releaseAgain(settings: Environment): Promise<void> {
+/** Writes the next release over the one that is served. Each call makes another release. */
+export async function releaseAgain({ settings, pagesDirectory }: RealTestStack): Promise<void> {
   const site = new Map(await buildPages(readConfig(settings)))
+  const release = crypto.randomUUID().slice(0, 8)
   // Scripts import each other by their names, so all of them get new ones.
   const scripts = [...site.keys()].filter((path) => /^\/assets\/walk-.*\.js$/.test(path))
   const named = (text: string): string =>
-    scripts.reduce((renamed, path) => renamed.replaceAll(path, path.replace('.js', 'next.js')), text)
+    scripts.reduce((renamed, path) => renamed.replaceAll(path, path.replace('.js', `${release}.js`)), text)
   for (const path of scripts) {
-    site.set(named(path), utf8(`${named(textOf(site.get(path)))}\n//next`))
+    site.set(named(path), utf8(`${named(textOf(site.get(path)))}\n//${release}`))
     site.delete(path)
   }
   site.set('/walk/index.html', utf8(named(textOf(site.get('/walk/index.html')))))
   // The name of its cache changes with the names of its files.
-  const worker = named(textOf(site.get('/walk/sw.js'))).replaceAll('"/walk/ ', '"/walk/ next-')
+  const worker = named(textOf(site.get('/walk/sw.js'))).replaceAll('"/walk/ ', `"/walk/ ${release}-`)
   site.set('/walk/sw.js', utf8(worker))
-  writeSite(site, folderOf(settings.EVENT_NAME!))
+  writeSite(site, pagesDirectory)
 }
 
 const QUEUE = join(import.meta.dir, '../../shared/client/queue')

@@ -18,7 +18,6 @@ describeOnServers('two hours', () => {
     'of walking end with exactly the km of a plain replay, and with every check-in once',
     () =>
       walkTwoHours(app, {
-        settings: SETTINGS,
         async begin(page) {
           await firstMinute(page, 'Walker')
           return userIdOf(page)

@@ -135,7 +135,9 @@ test('the page has the colours of all pages', async () => {
   const colours = (css: string) =>
     new Map([...css.matchAll(/(--[\w-]+):\s*(#[0-9a-f]{6})\b/g)].map(([, n, v]) => [n!, v!]))
   const split = (css: string) =>
-    css.split(":root[data-theme='dark']")[0]!.split(/@media\s*\(prefers-color-scheme:\s*dark\)/)
+    css
+      .split(":root[data-theme='dark']")[0]!
+      .split(/@media\s*(?:screen\s*and\s*)?\(prefers-color-scheme:\s*dark\)/)
   const [light, dark] = split(tokens).map(colours)
   const [ownLight, ownDark] = split(STYLE).map(colours)
   expect(ownLight!.size).toBeGreaterThan(15)

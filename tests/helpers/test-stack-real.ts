@@ -25,6 +25,8 @@ export interface RealTestStack extends TestStack {
   readonly redisUrl: string
   /** The settings of all its services. */
   readonly settings: Environment
+  /** The folder from which Caddy serves the pages. Stacks of the same event share it. */
+  readonly pagesDirectory: string
 }
 
 /** A test stack with stores of its own, which a test may stop. */
@@ -112,10 +114,11 @@ export async function openTestStackOn(
       .filter((one) => one.name === name)
       .map((one) => `127.0.0.1:${one.process.port}`)
       .join(' ')
+  const pagesDirectory = await builtPages(env)
   const caddy = await startCaddy({
     caddyfile: join(ROOT, 'Caddyfile'),
     env: {
-      PAGES_DIR: await builtPages(env),
+      PAGES_DIR: pagesDirectory,
       MAP_DIR: map,
       PRIMARY_HOST: 'localhost',
       ALIAS_HOST: '127.0.0.1',
@@ -135,6 +138,7 @@ export async function openTestStackOn(
     databaseUrl: stores.databaseUrl,
     redisUrl: stores.redisUrl,
     settings: env,
+    pagesDirectory,
     service,
     caddy,
     fetch: async (path, init, host = 'localhost') =>

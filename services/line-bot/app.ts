@@ -29,7 +29,7 @@ import { setNotifications } from './sending/set-notifications.ts'
 import { createPushSender, serveSubscriptions } from './web-push/serve-web-push.ts'
 import { countSetAside } from './webhook/set-aside-event.ts'
 import { watchSpool } from './webhook/webhook-spool.ts'
-import { receiveWebhook } from './webhook/receive-webhook.ts'
+import { createWebhookReceiver } from './webhook/receive-webhook.ts'
 
 export function createLineBot(context: ServiceContext): Service {
   const { config, db } = context
@@ -43,8 +43,9 @@ export function createLineBot(context: ServiceContext): Service {
   )
   let stopSpool: () => Promise<void> = async () => undefined
 
+  const receiveWebhook = createWebhookReceiver(context)
   serve(router, context, webhookEndpoint, ({ bytes, request }) =>
-    receiveWebhook(context, bytes, request.headers.get('x-line-signature')),
+    receiveWebhook(bytes, request.headers.get('x-line-signature')),
   )
   serve(router, context, pushEndpoint, async ({ operator, body, requestId }) => {
     const answer = await push(context, line, operator!, body, requestId)

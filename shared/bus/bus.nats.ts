@@ -8,7 +8,7 @@ import {
   NatsError,
   StorageType,
 } from 'nats'
-import type { Bus } from './bus.ts'
+import { type Bus, CONCURRENCY } from './bus.ts'
 import { type NatsLink, openNatsLink, RETRY_MS } from './nats-link.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
@@ -19,8 +19,6 @@ const MAX_AGE_NS = 7 * 86_400 * 1e9
 /** After this time without a sign of life of the subscriber, NATS redelivers the event to another replica. */
 const ACK_WAIT_MS = 60_000
 const WORKING_MS = 20_000
-/** Maximum number of events that a replica handles concurrently per subscription, so a slow one does not block others. */
-const CONCURRENCY = 8
 
 interface Subscription {
   readonly subject: string

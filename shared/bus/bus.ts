@@ -3,6 +3,9 @@
  * announcement delays the event but does not lose it.
  */
 
+/** Maximum number of events that a replica handles concurrently per subscription, so a slow one does not block others. */
+export const CONCURRENCY = 8
+
 export interface Bus {
   /** Announces an event; rejects if the bus does not accept it. Safe to repeat. */
   publish(subject: string, eventId: number): Promise<void>

@@ -1,7 +1,7 @@
 /** One suite over both drivers of the bus port, and what only a server can do to one of them. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'nats'
-import type { Bus } from '#shared/bus/bus.ts'
+import { type Bus, CONCURRENCY } from '#shared/bus/bus.ts'
 import { openBus } from '#shared/bus/open-bus.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { type Server, startNats } from '#tests/helpers/servers.ts'
@@ -91,6 +91,28 @@ for (const [name, url] of [
       await member.bus.close()
       expect(finished).toBe(1)
       expect(member.bus.connected()).toBe(false)
+    })
+
+    test('a crowd of events is handled a few at a time, and each once', async () => {
+      const member = await join(url())
+      const subject = newSubject()
+      const handled: number[] = []
+      let running = 0
+      let most = 0
+      await member.bus.subscribe(subject, 'service.crowded', async (id) => {
+        most = Math.max(most, ++running)
+        await Bun.sleep(2)
+        running--
+        handled.push(id)
+      })
+      await until(() => member.bus.publish(subject, 0).then(() => true), soon('the stream'))
+      const ids = Array.from({ length: 200 }, (_, i) => i + 1)
+      await Promise.all(ids.map((id) => member.bus.publish(subject, id)))
+      // The sweep announces again what has waited for long.
+      if (url() === '') await Promise.all(ids.slice(100).map((id) => member.bus.publish(subject, id)))
+      await until(() => handled.length > 200, soon('the crowd'))
+      expect(handled.toSorted((a, b) => a - b)).toEqual([0, ...ids])
+      expect(most).toBeWithin(2, CONCURRENCY + 1)
     })
 
     test('a failing subscriber is reported and does not stop others', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createWebhookReceiver } from '#services/line-bot/webhook/receive-webhook.ts'
 import { drainSpool } from '#services/line-bot/webhook/webhook-spool.ts'
 import { deleteExpired } from '#services/scheduler/maintenance.ts'
 import { readConfig } from '#shared/config/config.ts'
@@ -82,6 +83,7 @@ describeBothStacks(
 )
 
 describe('the spool', () => {
+  const openContext = () => contextOf(ports, 'line-bot', log, { tls: false, addressOf: () => 'test' })
   const dir = mkdtempSync(join(tmpdir(), 'refused-events-'))
   const log = createLog({}, () => undefined)
   let ports: Ports
@@ -95,7 +97,7 @@ describe('the spool', () => {
 
   test('is drained, although some events can not be stored', async () => {
     const { db, objects } = ports
-    const context = contextOf(ports, 'line-bot', log, { tls: false, addressOf: () => 'test' })
+    const context = openContext()
     const spooled = [
       ...poisons('U1').map((event) => JSON.stringify(event)),
       'no JSON \u0000',
@@ -113,5 +115,35 @@ describe('the spool', () => {
     expect(await rowsOf('refused_line_events')).toBe(spooled.length - 1)
     await deleteExpired(db, Date.now() + DEDUPLICATION_WINDOW_MS + 1_000)
     expect(await rowsOf('refused_line_events')).toBe(0)
+  })
+
+  test('takes a crowd of deliveries: behind a busy database few of them wait, and each is stored once', async () => {
+    const { db, objects } = ports
+    const context = openContext()
+    const receive = createWebhookReceiver(context)
+    const held = Promise.withResolvers<void>()
+    const isHeld = Promise.withResolvers<void>()
+    const holding = db.orm.transaction(async () => {
+      isHeld.resolve()
+      await held.promise
+    })
+    await isHeld.promise
+    const before = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => {
+        const events = [lineEvent(lineUser(0xf10 + i), { type: 'follow' })]
+        return receive(Buffer.from(JSON.stringify({ destination: 'U0', events })), null)
+      }),
+    )
+    expect(before).toEqual(Array.from({ length: 60 }, () => ({ received: 1 })))
+    expect(await Array.fromAsync(objects.list('webhooks/'))).toHaveLength(60)
+    held.resolve()
+    await holding
+    // The queue of the database is first come, first served: what was queued before is stored by now.
+    const stored = async () => (await db.sql`SELECT FROM line_events`).length
+    const fromQueue = await stored()
+    await drainSpool(context)
+    expect(await stored()).toBe(60)
+    expect(fromQueue).toBe(16)
+    expect(await Array.fromAsync(objects.list('webhooks/'))).toEqual([])
   })
 })

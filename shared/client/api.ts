@@ -202,14 +202,21 @@ export interface Clusters {
   requested_zoom: number
   /** Start of the requested hour */
   since: Time | null
-  /** Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it */
+  /** Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it; with `until`, 95 % of the points of this time */
   front: {
     lat: Latitude
     lng: Longitude
     /** Distance from the start of the route; null without a route */
     route_km: number | null
   } | null
-  /** Tail of the whole walk: 95 % of the pilgrims are ahead of it */
+  /** Middle of the whole walk: half of the pilgrims are behind it; with `until`, of the points */
+  middle: {
+    lat: Latitude
+    lng: Longitude
+    /** Distance from the start of the route; null without a route */
+    route_km: number | null
+  } | null
+  /** Tail of the whole walk: 95 % of the pilgrims are ahead of it; with `until`, of the points */
   tail: {
     lat: Latitude
     lng: Longitude
@@ -2093,7 +2100,7 @@ export interface Operations {
     }
     data: Blob
   }
-  /** GeoJSON of grid cells with their numbers of points and pilgrims; front and tail of the walk */
+  /** GeoJSON of grid cells with their numbers of points and pilgrims; front, middle and tail of the walk */
   readClusters: {
     input: {
       /** Zoom of the cells: 0.2° wide at 6, half as wide at each further zoom up to 18 */

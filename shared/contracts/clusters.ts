@@ -1,4 +1,4 @@
-/** The map of the event by cells: numbers of points and pilgrims, front and tail. */
+/** The map of the event by cells: numbers of points and pilgrims, front, middle and tail. */
 import { z } from 'zod'
 import { endpoint, Written } from './endpoint.ts'
 import { Instant, Latitude, Longitude, Time, Zoom } from './fields.ts'
@@ -54,8 +54,15 @@ const Summary = z.object({
   zoom: z.int().describe(`The requested zoom, or the next coarser one with at most ${MAX_CELLS} cells`),
   requested_zoom: z.int(),
   since: Time.nullable().describe('Start of the requested hour'),
-  front: End.describe('Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it'),
-  tail: End.describe('Tail of the whole walk: 95 % of the pilgrims are ahead of it'),
+  front: End.describe(
+    'Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it; with `until`, 95 % of the points of this time',
+  ),
+  middle: End.describe(
+    'Middle of the whole walk: half of the pilgrims are behind it; with `until`, of the points',
+  ),
+  tail: End.describe(
+    'Tail of the whole walk: 95 % of the pilgrims are ahead of it; with `until`, of the points',
+  ),
   spread_km: z.number().nullable().describe('Distance from tail to front, along the route if there is one'),
   as_of: Time.nullable().describe('Time of the last flush'),
 })
@@ -103,7 +110,8 @@ export const clustersEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/clusters',
   service: 'admin',
-  summary: 'GeoJSON of grid cells with their numbers of points and pilgrims; front and tail of the walk',
+  summary:
+    'GeoJSON of grid cells with their numbers of points and pilgrims; front, middle and tail of the walk',
   access: 'volunteer',
   query: ClustersQuery,
   data: Clusters,

@@ -8,7 +8,7 @@ import { describeFlushHarness, type FlushHarness } from '#tests/scheduler/flush-
 
 const HOUR_MS = 3_600_000
 const NOON_MS = Date.UTC(2026, 3, 12, 4)
-const ASKED = { zoom: 10, sinceMs: null as number | null, k: 0 }
+const ASKED = { zoom: 10, sinceMs: null as number | null, untilMs: null as number | null, k: 0 }
 
 describeFlushHarness('front and tail', (harness) => {
   /** A pilgrim for each hundredth of a degree northward, each with a point. */
@@ -53,6 +53,24 @@ describeFlushHarness('front and tail', (harness) => {
     await harness.db.sql`DELETE FROM cell_tiles WHERE zoom = 14 AND start > ${evening}`
     expect((await read()).front).toBeNull()
     expect((await read(all)).spread_km).toEqual(second.spread_km)
+  })
+
+  test('of a time that is over are of its points, wherever their pilgrims are now', async () => {
+    const read = readerOf(harness)
+    await walk(24, NOON_MS)
+    await walk(24.5, NOON_MS + HOUR_MS)
+    const hour = (sinceMs: number) => read({ ...ASKED, sinceMs, untilMs: sinceMs + HOUR_MS })
+    const second = await hour(NOON_MS + HOUR_MS)
+    expect(second.tail!.lat).toBeWithin(24.5, 24.53)
+    expect(second.middle!.lat).toBeWithin(24.58, 24.61)
+    expect(second.front!.lat).toBeWithin(24.66, 24.7)
+    const first = await hour(NOON_MS)
+    expect(Math.max(first.front!.lat, first.tail!.lat)).toBeLessThan(24.21)
+    expect(await hour(NOON_MS)).toBe(first)
+    // A later hour changes nothing that is over.
+    await walk(24.9, NOON_MS + 2 * HOUR_MS)
+    expect(await hour(NOON_MS)).toBe(first)
+    expect((await hour(NOON_MS + 5 * HOUR_MS)).front).toBeNull()
   })
 
   test('are the same with tiles that an older release has written', async () => {

@@ -80,33 +80,16 @@ async function send(stack: TestStack, sent: readonly Sent[]): Promise<void> {
   await flushed(stack)
 }
 
+const line = (...coordinates: number[][]) => ({
+  type: 'Feature',
+  geometry: { type: 'LineString', coordinates },
+})
 const route = join(await newDirectory('route'), 'route.json')
 writeFileSync(
   route,
   JSON.stringify({
     type: 'FeatureCollection',
-    features: [
-      {
-        type: 'Feature',
-        geometry: {
-          type: 'LineString',
-          coordinates: [
-            [120.6, 24, 10],
-            [120.6, 24.1],
-          ],
-        },
-      },
-      {
-        type: 'Feature',
-        geometry: {
-          type: 'LineString',
-          coordinates: [
-            [120.6, 24.1],
-            [120.6, 24.5],
-          ],
-        },
-      },
-    ],
+    features: [line([120.6, 24, 10], [120.6, 24.1]), line([120.6, 24.1], [120.6, 24.5])],
   }),
 )
 
@@ -120,6 +103,7 @@ describeBothStacks(
         features: [],
         zoom: 10,
         front: null,
+        middle: null,
         tail: null,
         spread_km: null,
       })
@@ -222,6 +206,19 @@ describeBothStacks(
         front!.route_km! - tail!.route_km! + 0.02,
       )
       expect([front!.lng, tail!.lng]).toEqual([120.6, 120.6])
+      const hour = Math.floor(Date.now() / HOUR) * HOUR - 4 * HOUR
+      const time = [hour, hour + HOUR].map((ms) => new Date(ms).toISOString())
+      const then = await read(stack, `since=${time[0]}&until=${time[1]}`)
+      // What was recorded in that hour: all were nearer to the beginning than they are now.
+      const kms = sent
+        .filter(({ timestamp }) => timestamp >= hour && timestamp < hour + HOUR)
+        .map(({ lat }) => (lat - 24) * 111.195)
+        .sort((a, b) => a - b)
+      const strays = Math.floor(kms.length / 20)
+      expect(then.tail!.route_km).toBeWithin(kms[strays]! - 0.1, kms[strays]! + 0.1)
+      expect(then.front!.route_km).toBeWithin(kms.at(-1 - strays)! - 0.1, kms.at(-1 - strays)! + 0.1)
+      expect(then.middle!.route_km).toBeWithin(then.tail!.route_km!, then.front!.route_km!)
+      expect(then.front!.route_km!).toBeLessThan(front!.route_km!)
     })
 
     test('too many cells for one answer are answered at the next coarser zoom that fits', async () => {

@@ -1,6 +1,7 @@
 /**
- * The front and the tail of the walk, from the latest positions, by cells of about 90 m. The foremost and the last
- * twentieth of the pilgrims are left out as outliers, for example people who are at home already.
+ * The front, the middle and the tail of the walk, by cells of about 90 m: now, from the pilgrims' latest positions; in
+ * a time that has an end, from its points, because only latest positions are known by pilgrim. At the front and at the
+ * tail a twentieth is left out as outliers, for example people who are at home already.
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Clusters } from '#shared/contracts/clusters.ts'
@@ -9,7 +10,7 @@ import type { Calendar } from '#shared/rules/calendar.ts'
 import { cellOf, coarsen, type Counts } from '#shared/map/cell-counts.ts'
 import { FRONT_AND_TAIL_ZOOM, STORED_ZOOMS } from '#shared/map/cell-tiles.ts'
 import { cellCentre } from '#shared/map/cells.ts'
-import { alongAxis, alongRoute, type Ends, type Places } from '#shared/map/front-and-tail.ts'
+import { alongAxis, alongRoute, type End, middleOfWalk, type Places } from '#shared/map/front-and-tail.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
 import { EVERYWHERE, readMap, readMapVersion } from './read-map-tiles.ts'
 
@@ -19,8 +20,8 @@ const PAST_ZOOM = STORED_ZOOMS.at(-1)!
 const HOURS = 24
 const HOUR_MS = 3_600_000
 
-type FrontAndTail = Pick<Clusters, 'front' | 'tail' | 'spread_km'>
-const NOBODY: FrontAndTail = { front: null, tail: null, spread_km: null }
+type FrontAndTail = Pick<Clusters, 'front' | 'middle' | 'tail' | 'spread_km'>
+const NOBODY: FrontAndTail = { front: null, middle: null, tail: null, spread_km: null }
 
 /** Most results that are cached. Each flush makes all of them stale. */
 const MAX_CACHED = 256
@@ -31,6 +32,8 @@ interface Selection {
   readonly zoom: number
   /** Pilgrims seen since then, in epoch milliseconds; null: within a day of the latest position of all. */
   readonly sinceMs: number | null
+  /** End of the time whose points count, the start of an hour; null: the latest positions count. */
+  readonly untilMs: number | null
   readonly k: number
 }
 
@@ -50,14 +53,15 @@ export function createFrontAndTail(context: Context): ReadFrontAndTail {
   const { calendar } = context
   const cache = new Map<string, FrontAndTail>()
   return async (tx, selection) => {
-    const sinceMs = selection.sinceMs ?? (await lastDay(tx, calendar))
-    if (sinceMs === null) return NOBODY
-    const zoom = selection.k > 0 ? Math.min(selection.zoom, FRONT_AND_TAIL_ZOOM) : FRONT_AND_TAIL_ZOOM
-    const version = await readMapVersion(tx, calendar, { zoom: FRONT_AND_TAIL_ZOOM, sinceMs })
-    const name = `${version} ${sinceMs} ${zoom} ${selection.k}`
+    const { untilMs, k } = selection
+    const sinceMs = selection.sinceMs ?? (untilMs === null ? await lastDay(tx, calendar) : null)
+    if (sinceMs === null && untilMs === null) return NOBODY
+    const zoom = k > 0 ? Math.min(selection.zoom, FRONT_AND_TAIL_ZOOM) : FRONT_AND_TAIL_ZOOM
+    const version = await readMapVersion(tx, calendar, { zoom: FRONT_AND_TAIL_ZOOM, sinceMs, untilMs })
+    const name = `${version} ${sinceMs} ${untilMs} ${zoom} ${k}`
     let frontAndTail = cache.get(name)
     if (frontAndTail === undefined) {
-      frontAndTail = await compute(tx, context, { zoom, sinceMs, k: selection.k })
+      frontAndTail = await compute(tx, context, { zoom, sinceMs, untilMs, k })
       if (cache.size >= MAX_CACHED) cache.clear()
       cache.set(name, frontAndTail)
     }
@@ -76,20 +80,33 @@ async function lastDay(tx: Query, calendar: Calendar): Promise<number | null> {
 async function compute(
   tx: Query,
   { calendar, config: { route } }: Context,
-  { zoom, sinceMs, k }: Selection,
+  { zoom, sinceMs, untilMs, k }: Selection,
 ): Promise<FrontAndTail> {
-  const read = async (stored: number, peopleOnly: boolean): Promise<Places> => {
+  const read = async (stored: number, peopleOnly: boolean, time: Time): Promise<Places> => {
     const places = { lats: [], lngs: [], weights: [] }
     const shownZoom = Math.min(zoom, stored)
-    for await (const tile of readMap(tx, calendar, { zoom: stored, box: EVERYWHERE, sinceMs, peopleOnly }))
+    for await (const tile of readMap(tx, calendar, { zoom: stored, box: EVERYWHERE, peopleOnly, ...time }))
       addPlaces(places, coarsen(tile, stored - shownZoom), shownZoom, k, peopleOnly)
     return places
   }
-  const pilgrims = await read(FRONT_AND_TAIL_ZOOM, true)
+  const crowd = await read(FRONT_AND_TAIL_ZOOM, untilMs === null, { sinceMs, untilMs })
+  // A time that is over has moved away from what was before it.
+  const past =
+    untilMs === null || sinceMs === null ? { sinceMs, untilMs } : { sinceMs: null, untilMs: sinceMs }
   const ends =
-    route === null ? alongAxis(pilgrims, await read(PAST_ZOOM, false)) : alongRoute(pilgrims, route)
-  return ends === null ? NOBODY : shown(ends)
+    route === null ? alongAxis(crowd, await read(PAST_ZOOM, false, past)) : alongRoute(crowd, route)
+  if (ends === null) return NOBODY
+  const { front, tail, spreadMm } = ends
+  const middle = middleOfWalk(crowd, route)
+  return {
+    front: shown(front),
+    middle: middle && shown(middle),
+    tail: shown(tail),
+    spread_km: roundKm(spreadMm),
+  }
 }
+
+type Time = Pick<Selection, 'sinceMs' | 'untilMs'>
 
 function addPlaces(
   { lats, lngs, weights }: Record<keyof Places, number[]>,
@@ -111,11 +128,8 @@ function addPlaces(
 
 const rounded = (degrees: number): number => Math.round(degrees * 1e5) / 1e5
 
-function shown({ front, tail, spreadMm }: Ends): FrontAndTail {
-  const [first, last] = [front, tail].map(({ lat, lng, alongM }) => ({
-    lat: rounded(lat),
-    lng: rounded(lng),
-    route_km: alongM === null ? null : roundKm(alongM * 1_000),
-  }))
-  return { front: first!, tail: last!, spread_km: roundKm(spreadMm) }
-}
+const shown = ({ lat, lng, alongM }: End): NonNullable<FrontAndTail['front']> => ({
+  lat: rounded(lat),
+  lng: rounded(lng),
+  route_km: alongM === null ? null : roundKm(alongM * 1_000),
+})

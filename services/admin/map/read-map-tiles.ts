@@ -35,17 +35,17 @@ export function cornersOf([west, south, east, north]: Box, zoom: number): readon
 }
 
 /**
- * A short text that changes whenever any tile from an hour on changes. It is a hash over the writing transactions.
+ * A short text that changes whenever any tile of a time changes. It is a hash over the writing transactions.
  * @param zoom one of the stored zooms
  */
 export async function readMapVersion(
   tx: Query,
   calendar: Calendar,
-  { zoom, sinceMs }: { readonly zoom: number; readonly sinceMs: number | null },
+  { zoom, sinceMs, untilMs }: Pick<Selection, 'zoom' | 'sinceMs' | 'untilMs'>,
 ): Promise<string> {
   const [row] = await tx<[{ version: string | null }]>`
     SELECT md5(string_agg(concat_ws(' ', span, start, y, x, points, users, xmin), ',')) AS version
-    FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar)}`
+    FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar, untilMs)}`
   return row.version ?? ''
 }
 

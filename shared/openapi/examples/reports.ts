@@ -87,6 +87,7 @@ export const REPORTS = {
       requested_zoom: 12,
       since: null,
       front: { lat: 24.15, lng: 120.67, route_km: 31.2 },
+      middle: { lat: 24.135, lng: 120.664, route_km: 29.5 },
       tail: { lat: 24.12, lng: 120.66, route_km: 27.8 },
       spread_km: 3.4,
       as_of: '2026-04-12T01:35:00.000Z',

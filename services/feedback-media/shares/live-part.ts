@@ -80,7 +80,7 @@ export function liveNext({ live }: ShareView, texts: ShareTexts): string {
   const next = live!.progress?.next ?? null
   if (next === null) return ''
   const { words } = texts
-  const km = texts.number(Math.round(next.km * 10) / 10)
+  const km = texts.number(next.km)
   const when =
     next.expectedMs === null
       ? paragraph('soft', words.unknownArrival)

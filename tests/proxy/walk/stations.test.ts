@@ -1,6 +1,13 @@
-/** The next stations, and when a pilgrim arrives at their own pace. */
+/** The next stations, and when a pilgrim arrives at their own pace. The app and the page of a link say the same. */
 import { expect, test } from 'bun:test'
-import { kmOnRoute, linesOf, nextStations, paceOf, placeOnRoute } from '#proxy/pages/walk/way/stations.ts'
+import { join } from 'node:path'
+import { nextStations, paceOf } from '#proxy/pages/walk/way/stations.ts'
+import { progressOf } from '#services/feedback-media/shares/progress.ts'
+import { createRouteAnswer } from '#services/tracking/map/followers/show-route.ts'
+import { readRoute } from '#shared/config/read-route.ts'
+import type { EventRoute } from '#shared/contracts/map.ts'
+import { createRoute, type Place } from '#shared/map/walking-route.ts'
+import { kmAlong, measureRoute, stationsAhead, unpackLines } from '#shared/rules/along-route.ts'
 
 const HOUR = 3_600_000
 /** A kilometre to the north is this much. */
@@ -8,10 +15,11 @@ const KM = 1 / 111.195
 
 /** Ten kilometres to the north, and the same way back. */
 const there = Array.from({ length: 11 }, (_, i) => ({ lat: 24 + i * KM, lng: 120.6 }))
-const lines = [there, [...there].reverse()]
+const route = measureRoute([there, [...there].reverse()], 20)
+const northOf = (km: number, lng = 120.6) => ({ lat: 24 + km * KM, lng })
 
 test('lines are read from their transfer form', () => {
-  expect(linesOf([[2_400_000, 12_060_000, 10, -5]])).toEqual([
+  expect(unpackLines([[2_400_000, 12_060_000, 10, -5]])).toEqual([
     [
       { lat: 24, lng: 120.6 },
       { lat: 24.0001, lng: 120.59995 },
@@ -20,23 +28,29 @@ test('lines are read from their transfer form', () => {
 })
 
 test('a place between two points of the route is between their distances', () => {
-  expect(placeOnRoute(lines, { lat: 24 + 3.5 * KM, lng: 120.601 }, 0)).toBeCloseTo(3.5, 2)
-  expect(placeOnRoute(lines, { lat: 24 + 3.5 * KM, lng: 120.9 }, 0)).toBeNull()
+  expect(kmAlong(route, [], northOf(3.5, 120.601))).toBeCloseTo(3.5, 2)
+  expect(kmAlong(route, [], northOf(3.5, 120.9))).toBeNull()
+  // A simplified line is stretched to the length of the route.
+  expect(kmAlong(measureRoute([there], 10.4), [], northOf(5))).toBeCloseTo(5.2, 2)
 })
 
 test('whoever has walked to the end and turned is on the way back, whenever they set out', () => {
-  const toTheEnd = there
   const back = there.slice(6).reverse()
-  expect(kmOnRoute(lines, [...toTheEnd, ...back], { lat: 24 + 6 * KM, lng: 120.6 })).toBeCloseTo(14, 2)
-  expect(kmOnRoute(lines, there.slice(0, 6), { lat: 24 + 6 * KM, lng: 120.6 })).toBeCloseTo(6, 2)
+  expect(kmAlong(route, [...there, ...back], northOf(6))).toBeCloseTo(14, 2)
+  expect(kmAlong(route, there.slice(0, 6), northOf(6))).toBeCloseTo(6, 2)
   // A detour far from the route changes nothing; who is there now is not on it.
-  const detour = { lat: 24 + 5 * KM, lng: 120.9 }
-  expect(kmOnRoute(lines, [...toTheEnd, detour], { lat: 24 + 6 * KM, lng: 120.6 })).toBeCloseTo(14, 2)
-  expect(kmOnRoute(lines, toTheEnd, detour)).toBeNull()
+  const detour = northOf(5, 120.9)
+  expect(kmAlong(route, [...there, detour], northOf(6))).toBeCloseTo(14, 2)
+  expect(kmAlong(route, there, detour)).toBeNull()
 })
 
-test('on the way back the place is on the way back', () => {
-  expect(placeOnRoute(lines, { lat: 24 + 3.5 * KM, lng: 120.6 }, 11)).toBeCloseTo(16.5, 2)
+test('a phone that errs by a little, or a few steps back, turn nobody around', () => {
+  const noisy = Array.from({ length: 60 }, (_, i) =>
+    northOf(2 + i * 0.05 + (i % 2) * 0.08, 120.6 + (i % 3) * 1e-4),
+  )
+  expect(kmAlong(route, noisy, northOf(4.9))).toBeCloseTo(4.9, 2)
+  // Who has turned is on the way back after a few hundred metres, without having been at the end.
+  expect(kmAlong(route, [...noisy, northOf(4.5)], northOf(4.4))).toBeCloseTo(15.6, 2)
 })
 
 test('the pace is that of the last three hours, rests included', () => {
@@ -56,11 +70,66 @@ test('the pace is that of the last three hours, rests included', () => {
 })
 
 test('the next stations come in order, with times by the pace', () => {
-  const stations = [8, 3, 1].map((routeKm) => ({ name: `${routeKm}`, lat: 24, lng: 120, routeKm }))
-  expect(nextStations(stations, 2, 4, 0)).toEqual([
+  const stations = [8, 3, 1].map((routeKm) => ({
+    name: `${routeKm}`,
+    names: {},
+    route_km: routeKm,
+    ...northOf(routeKm),
+  }))
+  const given = { lines: [[2_400_000, 12_060_000, 89_932, 0]], km: 100, stations }
+  const here = { ...northOf(2), t: 0 }
+  const at = (kmh: number | null, km = 2) =>
+    nextStations(given, { walked: [], here: { ...here, ...northOf(km) }, kmh }, 0).map(
+      ({ station, ...rest }) => ({ name: station.name, ...rest }),
+    )
+  expect(at(4)).toEqual([
     { name: '3', km: 1, atMs: HOUR / 4 },
     { name: '8', km: 6, atMs: (HOUR * 6) / 4 },
   ])
-  expect(nextStations(stations, 2, null, 0)[0]!.atMs).toBeNull()
-  expect(nextStations(stations, 9, 4, 0)).toEqual([])
+  expect(at(null)[0]!.atMs).toBeNull()
+  expect(at(4, 9)).toEqual([])
+  // Who stands at a station is told of the one after it.
+  expect(stationsAhead([{ routeKm: 3 }, { routeKm: 8 }], 2.96)[0]!.station.routeKm).toBe(8)
+})
+
+/** A winding road: simplified, it is shorter by more than a tenth of a kilometre in each ten. */
+const winding = createRoute([
+  Array.from({ length: 4_000 }, (_, i) => ({ lat: 24 + i * 1e-4, lng: 120.6 + Math.sin(i / 2) * 6e-5 })),
+])
+
+test.each([
+  ['the demo', readRoute(join(import.meta.dir, '../../../shared/client/demo/route.geojson'), [])],
+  [
+    'a winding road',
+    {
+      route: winding,
+      stations: [9, 21, 33, 44].map((km) => ({
+        ...{ name: `${km}`, names: {}, alongM: km * 1_000 },
+        ...winding.at(km * 1_000),
+      })),
+    },
+  ],
+])('the app and the page of a link say the same of the next station, on the route of %s', async (_, file) => {
+  const answer = createRouteAnswer(file)(new Request('https://localhost/'), undefined)
+  const { data } = (await answer.json()) as { data: EventRoute }
+  const metres = file.route!.lengthM
+  const walkedTo = (endM: number) =>
+    Array.from({ length: 120 }, (_point, i) => {
+      const { lat, lng }: Place = file.route!.at(Math.max(0, endM - (119 - i) * 75))
+      return { t: i * 60_000, lat: lat + Math.sin(i) * 8e-5, lng: lng + Math.cos(i * 2) * 8e-5 }
+    })
+  let compared = 0
+  for (let share = 0.03; share < 1; share += 0.043) {
+    const walked = walkedTo(metres * share)
+    const here = walked.at(-1)!
+    const page = progressOf(walked, file, here.t)!.next
+    // The phone holds two days, the page the last hours.
+    const before = walkedTo(Math.max(9_000, metres * share - 9_000))
+    const app = nextStations(data, { walked: [...before, ...walked], here, kmh: 4 }, here.t)[0]
+    expect([app?.station.name, app?.km]).toEqual([page?.station.name, page?.km])
+    const km = page && page.station.alongM / 1_000 - (metres * share) / 1_000
+    if (km != null) expect(Math.abs(page!.km - km)).toBeLessThan(0.11)
+    compared += page === null ? 0 : 1
+  }
+  expect(compared).toBeGreaterThan(15)
 })

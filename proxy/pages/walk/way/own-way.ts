@@ -82,6 +82,17 @@ const missingDays = (): readonly Sums[] =>
 
 let reading: Promise<void> | null = null
 
+/** The route was read since the page was opened. The organisers may have changed the one that the device has. */
+let routeIsNew = false
+
+async function readRoute(): Promise<void> {
+  if (routeIsNew) return
+  const read = await client.readRoute({})
+  if (!read.ok) return
+  routeIsNew = true
+  keep(route, read.data)
+}
+
 /** Reads the last day, then the days that this device does not have, and the route. One call at a time. */
 export function readWay(): Promise<void> {
   return (reading ??= readAll().finally(() => (reading = null)))
@@ -90,10 +101,7 @@ export function readWay(): Promise<void> {
 async function readAll(): Promise<void> {
   openDays(person.value?.userId ?? '')
   if (!(await readDay(chosen.value ?? undefined))) return
-  if (route.value === null) {
-    const read = await client.readRoute({})
-    if (read.ok) keep(route, read.data)
-  }
+  await readRoute()
   await refreshProfile()
   for (const { day } of missingDays()) if (!(await readDay(day))) return
 }

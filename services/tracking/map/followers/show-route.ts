@@ -1,15 +1,12 @@
 /** `GET route`: the route and its stations, the same for as long as the process runs. */
 import type { Config } from '#shared/config/config.ts'
 import type { EventRoute } from '#shared/contracts/map.ts'
-import { simplifyLine } from '#shared/map/simplify-line.ts'
-import type { Place } from '#shared/map/walking-route.ts'
+import { shownRoute } from '#shared/map/shown-route.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
 import { Prepared } from '#shared/http/prepared-response.ts'
 
 type Given = Pick<Config, 'route' | 'stations'>
 
-const METRES_PER_DEGREE = 111_195
-const TOLERANCE_M = 10
 const UNVERSIONED = 'public, max-age=300, stale-while-revalidate=86400'
 const VERSIONED = 'public, max-age=31536000, immutable'
 
@@ -21,8 +18,7 @@ function routeOf({ route, stations }: Given): EventRoute {
   let shown = routes.get(route)
   if (shown === undefined) {
     const content = {
-      km: roundKm(route.lengthM * 1_000),
-      lines: route.lines.map(flatLine),
+      ...shownRoute(route),
       stations: stations.map(({ name, names, lat, lng, alongM }) => ({
         name,
         names: { ...names },
@@ -39,23 +35,6 @@ function routeOf({ route, stations }: Given): EventRoute {
 
 /** Changes whenever the answer changes; null without a route. */
 export const routeVersion = (given: Given): string | null => routeOf(given).version
-
-/** The simplified line as differences of 1e-5 degrees. */
-function flatLine(line: readonly Place[]): number[] {
-  const shrink = Math.cos((line[0]!.lat * Math.PI) / 180)
-  const placed = line.map(({ lat, lng }) => ({
-    x: lng * shrink * METRES_PER_DEGREE,
-    y: lat * METRES_PER_DEGREE,
-    lat: Math.round(lat * 1e5),
-    lng: Math.round(lng * 1e5),
-  }))
-  let [lastLat, lastLng] = [0, 0]
-  return simplifyLine(placed, TOLERANCE_M).flatMap(({ lat, lng }) => {
-    const step = [lat - lastLat, lng - lastLng]
-    ;[lastLat, lastLng] = [lat, lng]
-    return step
-  })
-}
 
 /** Creates the reader of the route. Its answer is prepared once. */
 export function createRouteAnswer(given: Given): (request: Request, v: string | undefined) => Response {

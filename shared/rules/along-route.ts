@@ -1,0 +1,140 @@
+/**
+ * Where somebody is on the route, and how far the stations ahead are, along the route. The pilgrims' app and the page of
+ * a link both ask here, with the same lines, so both say the same. Pure functions.
+ */
+import { distanceMm } from './geo.ts'
+
+export interface RoutePlace {
+  readonly lat: number
+  readonly lng: number
+}
+
+interface Leg {
+  readonly from: RoutePlace
+  readonly to: RoutePlace
+  /** Distance from the start of the route, and length. */
+  readonly startKm: number
+  readonly km: number
+}
+
+export interface MeasuredRoute {
+  readonly legs: readonly Leg[]
+}
+
+/** The route's lines from their transfer form: latitude and longitude in 1e-5 degrees, then differences. */
+export function unpackLines(packed: readonly (readonly number[])[]): RoutePlace[][] {
+  return packed.map((numbers) => {
+    const places: RoutePlace[] = []
+    let [lat, lng] = [0, 0]
+    for (let i = 0; i + 1 < numbers.length; i += 2) {
+      lat += numbers[i]!
+      lng += numbers[i + 1]!
+      places.push({ lat: lat / 1e5, lng: lng / 1e5 })
+    }
+    return places
+  })
+}
+
+/** @param lengthKm of the whole route: simplified lines are a little shorter, and are stretched to it */
+export function measureRoute(lines: readonly (readonly RoutePlace[])[], lengthKm: number): MeasuredRoute {
+  const legs: Leg[] = []
+  let startKm = 0
+  for (const line of lines)
+    for (let i = 1; i < line.length; i++) {
+      const [from, to] = [line[i - 1]!, line[i]!]
+      const km = distanceMm(from, to) / 1e6
+      if (km > 0) legs.push({ from, to, startKm, km })
+      startKm += km
+    }
+  const stretch = startKm > 0 && lengthKm > 0 ? lengthKm / startKm : 1
+  return { legs: legs.map((leg) => ({ ...leg, startKm: leg.startKm * stretch, km: leg.km * stretch })) }
+}
+
+/** Who is farther away is not on the route. */
+const OFF_ROUTE_M = 2_000
+/** Passages of the route whose distances differ by less are equally near: a road is so wide, and a phone so exact. */
+const EQUALLY_NEAR_M = 50
+/** Who comes back by less is still on the same passage. */
+const BACK_KM = 0.2
+/** The way so far is followed at so many places, at most. */
+const FOLLOWED = 40
+const METRES_PER_DEGREE = 111_195
+const REACH_DEGREES = OFF_ROUTE_M / METRES_PER_DEGREE
+
+interface Foot {
+  readonly km: number
+  readonly offM: number
+}
+
+/** The nearest place on a leg, on a plane, which is accurate enough near the route; null when it is too far away. */
+function footOn({ from, to, startKm, km }: Leg, at: RoutePlace, narrow: number): Foot | null {
+  const y = to.lat - from.lat
+  const py = at.lat - from.lat
+  // Most legs are far away: no more is done for them, because a route may have thousands.
+  if (py < Math.min(0, y) - REACH_DEGREES || py > Math.max(0, y) + REACH_DEGREES) return null
+  const x = (to.lng - from.lng) * narrow
+  const px = (at.lng - from.lng) * narrow
+  if (px < Math.min(0, x) - REACH_DEGREES || px > Math.max(0, x) + REACH_DEGREES) return null
+  const share = Math.min(1, Math.max(0, (px * x + py * y) / (x * x + y * y)))
+  const offM = Math.sqrt((px - share * x) ** 2 + (py - share * y) ** 2) * METRES_PER_DEGREE
+  return offM > OFF_ROUTE_M ? null : { km: startKm + share * km, offM }
+}
+
+/** For each passage of the route that is near, its nearest place, in the order of the route. */
+function passagesNear({ legs }: MeasuredRoute, at: RoutePlace): Foot[] {
+  const narrow = Math.cos((at.lat * Math.PI) / 180)
+  const feet: Foot[] = []
+  let least = Infinity
+  for (const leg of legs) {
+    const foot = footOn(leg, at, narrow)
+    if (foot === null) continue
+    feet.push(foot)
+    least = Math.min(least, foot.offM)
+  }
+  const passages: Foot[] = []
+  let lastKm = -Infinity
+  for (const foot of feet) {
+    if (foot.offM > least + EQUALLY_NEAR_M) continue
+    const held = foot.km - lastKm < BACK_KM ? passages.at(-1) : undefined
+    if (held === undefined) passages.push(foot)
+    else if (foot.offM < held.offM) passages[passages.length - 1] = foot
+    lastKm = foot.km
+  }
+  return passages
+}
+
+/**
+ * Distance from the start of the route to where somebody is who has walked this line. Where the way back is the way
+ * there, the line tells which of both it is: nobody is on the way back before they have been there.
+ * @param walked in the order of time
+ * @returns kilometres along the route; null off the route
+ */
+export function kmAlong(
+  route: MeasuredRoute,
+  walked: readonly RoutePlace[],
+  here: RoutePlace,
+): number | null {
+  const every = Math.max(1, Math.ceil(walked.length / FOLLOWED))
+  let reachedKm = 0
+  let km: number | null = null
+  for (const place of [...walked.filter((_, i) => i % every === 0), here]) {
+    const passages = passagesNear(route, place)
+    const ahead = passages.find((one) => one.km >= reachedKm - BACK_KM)
+    km = (ahead ?? passages.toSorted((a, b) => a.offM - b.offM)[0])?.km ?? null
+    if (km !== null) reachedKm = ahead === undefined ? km : Math.max(reachedKm, km)
+  }
+  return km
+}
+
+/** Who is as near as this is at the station. */
+const AT_STATION_KM = 0.05
+
+/** The stations that are ahead, nearest first, with the distance along the route in tenths of a kilometre. */
+export const stationsAhead = <S extends { readonly routeKm: number }>(
+  stations: readonly S[],
+  hereKm: number,
+): { readonly station: S; readonly km: number }[] =>
+  stations
+    .filter(({ routeKm }) => routeKm > hereKm + AT_STATION_KM)
+    .sort((a, b) => a.routeKm - b.routeKm)
+    .map((station) => ({ station, km: Math.round((station.routeKm - hereKm) * 10) / 10 }))

@@ -90,8 +90,10 @@ function serveEvent(router: Router, context: ServiceContext): void {
     endActivity(context, operator!, requestId),
   )
   serve(router, context, endPreviewEndpoint, () => previewEnd(context))
-  serve(router, context, surveysEndpoint, ({ query, request }) =>
-    request.headers.get('accept')?.includes('text/csv') ? surveysCsv(context) : listSurveys(context, query),
+  serve(router, context, surveysEndpoint, ({ operator, query, request, requestId }) =>
+    request.headers.get('accept')?.includes('text/csv')
+      ? surveysCsv(context, operator!, requestId)
+      : listSurveys(context, query),
   )
   serve(router, context, carbonEndpoint, () => readCarbon(context))
   serve(router, context, timelineEndpoint, () => readTimeline(context))

@@ -67,6 +67,8 @@ export interface AuditEntry {
   token_fingerprint: string
   action: string
   details: Record<string, unknown>
+  /** Present name of the pilgrim of details.user_id; null: there is none, or without a name */
+  display_name: string | null
   request_id: string
 }
 
@@ -1940,7 +1942,7 @@ export interface Operations {
     }
     data: IngestAnswer
   }
-  /** Every admin write, newest first */
+  /** Every admin write, and every look at or export of pilgrims’ data, newest first */
   listAudit: {
     input: {
       limit?: number | undefined
@@ -1951,7 +1953,7 @@ export interface Operations {
       since?: Instant | undefined
       /** Entries before this time */
       until?: Instant | undefined
-      /** Part of the details, such as a user id */
+      /** Part of the details, such as a user id, or of the pilgrim’s name */
       search?: string | number | undefined
     }
     data: ListAuditAnswer

@@ -1,4 +1,4 @@
-/** The audit log: every write of an operator, and pilgrims' own erasures. */
+/** The audit log: every write of an operator, each look at and export of pilgrims' data, and pilgrims' own erasures. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Instant, page, PageQuery, Role, text, Time } from './fields.ts'
@@ -15,6 +15,10 @@ export const AuditEntry = z.object({
   token_fingerprint: z.string(),
   action: z.string(),
   details: z.record(z.string(), z.unknown()),
+  display_name: z
+    .string()
+    .nullable()
+    .describe('Present name of the pilgrim of details.user_id; null: there is none, or without a name'),
   request_id: z.string(),
 })
 export type AuditEntry = z.infer<typeof AuditEntry>
@@ -24,7 +28,7 @@ export const AuditQuery = PageQuery.extend({
   token_name: text(64).optional(),
   since: Instant.optional(),
   until: Instant.optional().describe('Entries before this time'),
-  search: text(128).optional().describe('Part of the details, such as a user id'),
+  search: text(128).optional().describe('Part of the details, such as a user id, or of the pilgrim’s name'),
 })
 export type AuditQuery = z.infer<typeof AuditQuery>
 
@@ -33,7 +37,7 @@ export const auditEndpoint = endpoint({
   method: 'GET',
   path: '/api/event/admin/audit',
   service: 'admin',
-  summary: 'Every admin write, newest first',
+  summary: 'Every admin write, and every look at or export of pilgrims’ data, newest first',
   access: 'owner',
   query: AuditQuery,
   data: page(AuditEntry),

@@ -1,12 +1,50 @@
 /** One pilgrim as a manager sees them; each call is in the audit log. */
 import { expect, test } from 'bun:test'
+import { z } from 'zod'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { userEndpoint, type UserDetail } from '#shared/contracts/user-detail.ts'
+import { ROLE_LEVEL } from '#shared/security/admin-auth.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { admin, checkIn, flushed, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+
+/** Operators' reads that give a file, or that are about one pilgrim. */
+const AUDITED = ENDPOINTS.filter(
+  ({ method, access, path, downloads }) =>
+    method === 'GET' && access in ROLE_LEVEL && (downloads.length > 0 || path.includes(':userId')),
+)
+
+/**
+ * The live map and short profiles, which pilgrims read too, and lists that the console reads again every few seconds, a
+ * page at a time. They are not in the log.
+ */
+const SHOWN_IN_PAGES = [
+  'readMap',
+  'readProfile',
+  'listUsers',
+  'listSurveys',
+  'listRoles',
+  'listFeedback',
+  'listDeadLetters',
+  'readDeadLetter',
+  'listMessages',
+  'readPush',
+  'listAudit',
+]
+
+test('whatever else tells operators the ids of pilgrims is known', () => {
+  const telling = ENDPOINTS.filter(
+    ({ method, access, data }) =>
+      method === 'GET' &&
+      (access in ROLE_LEVEL || access === 'optional') &&
+      /"(user_?ids?|people|userId)"/i.test(JSON.stringify(z.toJSONSchema(data, { unrepresentable: 'any' }))),
+  )
+  const unknown = telling.filter((one) => !AUDITED.includes(one)).map(({ id }) => id)
+  expect(unknown.filter((id) => !SHOWN_IN_PAGES.includes(id))).toEqual([])
+})
 
 describeBothStacks(
   'one pilgrim',
@@ -30,6 +68,42 @@ describeBothStacks(
         await answer.body!.cancel()
       }
       expect(await looks(userId, 'export-user')).toHaveLength(2)
+    })
+
+    test('every file of personal data, and every look at one pilgrim, is in the audit log', async () => {
+      const userId = newPilgrimId()
+      await post(stack, 'user/sync', { user_id: userId, display_name: '林阿甲' })
+      await post(stack, 'submit', { user_id: userId, q1: 'yes' })
+      const log = async () => {
+        const answer = await stack.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
+        return (await dataOf(answer, auditEndpoint)).items
+      }
+      for (const { path, downloads } of AUDITED)
+        for (const media of downloads.length > 0 ? downloads : ['application/json']) {
+          const before = await log()
+          const format = media.replace(/^.*\//, '').replace('+xml', '')
+          const answer = await stack.fetch(`${path.replace(':userId', userId)}?format=${format}`, {
+            headers: { ...admin('owner'), Accept: media },
+          })
+          expect({ path, type: answer.headers.get('content-type')?.split(';')[0] }).toEqual({
+            path,
+            type: media,
+          })
+          await answer.body!.cancel()
+          const [latest, ...rest] = await log()
+          expect(rest.slice(0, before.length)).toEqual(before.slice(0, rest.length))
+          const about = path.includes(':userId') ? { user_id: userId } : {}
+          expect({ path, ...latest }).toMatchObject({
+            path,
+            role: 'owner',
+            details: { ...about, ...(downloads.length > 0 ? { format } : {}) },
+            display_name: path.includes(':userId') ? '林阿甲' : null,
+          })
+        }
+      const found = await stack.fetch(`/api/event/admin/audit?search=${encodeURIComponent('林阿甲')}`, {
+        headers: admin('owner'),
+      })
+      expect((await dataOf(found, auditEndpoint)).items.map(({ action }) => action)).toContain('export-user')
     })
 
     test('shows everything that is known; each call is audited', async () => {

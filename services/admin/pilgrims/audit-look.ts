@@ -27,17 +27,18 @@ export interface Look {
 }
 
 /**
+ * @param action what was done, with a format for an export
  * @param isStored whether the pilgrim has a row, as it was read before
  * @throws Refusal 404 when the pilgrim was erased since then
  */
 export async function auditLook(
   { db, now }: ServiceContext,
   { operator, userId, requestId }: Look,
-  action: string,
+  { action, ...how }: { readonly action: string; readonly format?: string },
   isStored: boolean,
 ): Promise<void> {
   await db.orm.transaction(async (tx) => {
     if (!(await lockOutErasure(tx, userId)) && isStored) throw unknownPilgrim(userId)
-    await audit(tx, operator, action, { user_id: userId }, requestId, now())
+    await audit(tx, operator, action, { user_id: userId, ...how }, requestId, now())
   })
 }

@@ -135,7 +135,12 @@ export async function exportUser(
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
   if (stored === undefined && entries!.length === 0) throw unknownPilgrim(userId)
   if (operator !== null)
-    await auditLook(context, { operator, userId, requestId }, 'export-user', stored !== undefined)
+    await auditLook(
+      context,
+      { operator, userId, requestId },
+      { action: 'export-user', format },
+      stored !== undefined,
+    )
   const [type, body] =
     format === 'gpx'
       ? ['application/gpx+xml', gpx(context, userId, entries)]

@@ -46,7 +46,7 @@ export async function listMessagesOfUser(
       db.sql<{ known: boolean }[]>`SELECT EXISTS (SELECT FROM pilgrims WHERE user_id = ${userId}) AS known`,
   )
   if (rows.length === 0 && !known!.known) await expectPending(context, userId)
-  await auditLook(context, look, 'show-messages', known!.known)
+  await auditLook(context, look, { action: 'show-messages' }, known!.known)
   return { items: rows.map(shown) }
 }
 

@@ -48,7 +48,7 @@ export async function listPoints(
   const day = asked ?? latestDay(context, stored, waiting)
   const list = `points:${userId}:${day}:${only ?? 'all'}`
   const from = cursor === undefined ? 0 : decodeCursor(list, cursor, z.tuple([z.int().min(0).max(1e7)]))[0]
-  if (from === 0) await auditLook(context, look, 'show-points', stored.isStored)
+  if (from === 0) await auditLook(context, look, { action: 'show-points' }, stored.isStored)
   const { points, truncated } = day === null ? NOTHING : await explainDay(context, userId, day, waiting)
   const listed = only === undefined ? points : points.filter(isLeftOut)
   return {

@@ -44,7 +44,7 @@ export async function showUser(
     db.read(() => readUserRows(db.sql, userId)),
     summarizeLatestDay(context, userId, entries ?? []),
   ])
-  await auditLook(context, { operator, userId, requestId }, 'show-user', pilgrim.row !== null)
+  await auditLook(context, { operator, userId, requestId }, { action: 'show-user' }, pilgrim.row !== null)
   return {
     ...figuresOf(pilgrim),
     ...fieldsOf(userId, pilgrim, rows),

@@ -1,11 +1,12 @@
 /** The audit log, latest first. */
-import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type AuditQuery, AuditRole } from '#shared/contracts/audit.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { auditLog } from '#shared/schema/operations.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
 
 const LIST = 'audit'
 
@@ -17,7 +18,10 @@ const conditionsOf = ({ action, token_name, since, until, search }: AuditQuery) 
   until === undefined ? undefined : lt(auditLog.at, new Date(until)),
   search === undefined
     ? undefined
-    : sql`strpos(lower(${auditLog.details}::text), lower(${JSON.stringify(search).slice(1, -1)})) > 0`,
+    : or(
+        sql`strpos(lower(${auditLog.details}::text), lower(${JSON.stringify(search).slice(1, -1)})) > 0`,
+        sql`strpos(lower(${pilgrims.displayName}), lower(${search})) > 0`,
+      ),
 ]
 
 /** Entries that match every given filter. A cursor continues the list with the same filters. */
@@ -26,8 +30,9 @@ export async function listAudit({ db }: ServiceContext, query: AuditQuery) {
   const before = cursor === undefined ? null : decodeCursor(LIST, cursor, z.tuple([z.int()]))[0]
   const rows = await db.read(() =>
     db.orm
-      .select()
+      .select({ row: auditLog, displayName: pilgrims.displayName })
       .from(auditLog)
+      .leftJoin(pilgrims, eq(pilgrims.userId, sql`${auditLog.details}->>'user_id'`))
       .where(and(...conditionsOf(query), before === null ? undefined : lt(auditLog.id, before)))
       .orderBy(desc(auditLog.id))
       .limit(limit + 1),
@@ -35,7 +40,7 @@ export async function listAudit({ db }: ServiceContext, query: AuditQuery) {
   return pageOf(
     rows,
     limit,
-    (row) => ({
+    ({ row, displayName }) => ({
       id: row.id,
       at: time(row.at.getTime()),
       role: AuditRole.parse(row.role),
@@ -43,8 +48,9 @@ export async function listAudit({ db }: ServiceContext, query: AuditQuery) {
       token_fingerprint: row.tokenFingerprint,
       action: row.action,
       details: row.details as Record<string, unknown>,
+      display_name: displayName,
       request_id: row.requestId,
     }),
-    (row) => encodeCursor(LIST, [row.id]),
+    ({ row }) => encodeCursor(LIST, [row.id]),
   )
 }

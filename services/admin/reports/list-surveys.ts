@@ -4,6 +4,8 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type PageQuery, time, UserId } from '#shared/contracts/fields.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
 import { type Answer, type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
+import type { Operator } from '#shared/security/admin-auth.ts'
+import { audit } from '#shared/security/audit-log.ts'
 import { streamingBody } from './streaming-body.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 
@@ -123,10 +125,17 @@ function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null
 }
 
 /**
- * Streams all responses as CSV, in UTF-8 with a byte order mark, which spreadsheets need for Chinese.
+ * Streams all responses as CSV, in UTF-8 with a byte order mark, which spreadsheets need for Chinese. The download is
+ * written to the audit log first; when that fails, the call fails.
  * @throws an error of the database
  */
-export async function surveysCsv(context: ServiceContext): Promise<Response> {
+export async function surveysCsv(
+  context: ServiceContext,
+  operator: Operator,
+  requestId: string,
+): Promise<Response> {
+  const { db, now } = context
+  await audit(db.orm, operator, 'export-surveys', { format: 'csv' }, requestId, now())
   const lines = async function* () {
     const { columns, others } = await readColumns(context)
     const shown = new Set(columns)

@@ -7,6 +7,7 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { words } from '../../words.ts'
+import { AuditDetails } from './audit-details.tsx'
 import { actionName, AuditFilters, NO_FILTERS, queryOf } from './audit-filters.tsx'
 
 type Entry = Data<'listAudit'>['items'][number]
@@ -61,16 +62,11 @@ function columns(): Column<Entry>[] {
       name: said.who,
       cell: ({ token_name, role }) => (
         <>
-          {token_name} <span class="small quiet">{role === 'pilgrim' ? role : words.value.roles[role]}</span>
+          {role === 'pilgrim' ? said.pilgrimSelf : token_name}{' '}
+          <span class="small quiet">{role === 'pilgrim' ? null : words.value.roles[role]}</span>
         </>
       ),
     },
-    { name: said.details, cell: ({ details }) => <code class="small">{detailText(details)}</code> },
+    { name: said.details, cell: (entry) => <AuditDetails entry={entry} /> },
   ]
 }
-
-const detailText = (details: Entry['details']): string =>
-  Object.entries(details)
-    .filter(([, value]) => value !== null)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ')

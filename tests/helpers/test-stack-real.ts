@@ -53,6 +53,8 @@ export interface RealOptions {
   /** Additional arguments of stores that the test stack starts itself. */
   readonly postgresArgs?: readonly string[]
   readonly redisArgs?: readonly string[]
+  /** Changes the text of the Caddyfile (default: unchanged). */
+  readonly changeCaddyfile?: (written: string) => string
 }
 
 /** Opens a test stack on the run's Postgres and Redis, with its own database, logical Redis database and NATS. */
@@ -84,7 +86,7 @@ export async function openOwnedTestStack(options: RealOptions = {}): Promise<Own
 
 /** Opens a test stack on migrated stores. Closing the stack closes them. */
 export async function openTestStackOn(
-  { settings = {}, settingsOf = () => ({}), replicas = 2 }: RealOptions,
+  { settings = {}, settingsOf = () => ({}), replicas = 2, changeCaddyfile }: RealOptions,
   stores: Stores,
 ): Promise<RealTestStack> {
   const [data, map] = await Promise.all([newDirectory('stack'), newDirectory('map')])
@@ -116,7 +118,7 @@ export async function openTestStackOn(
       .join(' ')
   const pagesDirectory = await builtPages(env)
   const caddy = await startCaddy({
-    caddyfile: join(ROOT, 'Caddyfile'),
+    caddyfile: await caddyfileBy(changeCaddyfile),
     env: {
       PAGES_DIR: pagesDirectory,
       MAP_DIR: map,
@@ -154,6 +156,18 @@ export async function openTestStackOn(
       await stores.close()
     },
   }
+}
+
+/** The path of the Caddyfile, or of a changed copy that imports the same snippets. */
+async function caddyfileBy(change: RealOptions['changeCaddyfile']): Promise<string> {
+  const path = join(ROOT, 'Caddyfile')
+  if (change === undefined) return path
+  const copy = join(await newDirectory('caddyfile'), 'Caddyfile')
+  await Bun.write(
+    copy,
+    change(await Bun.file(path).text()).replace('import proxy/', `import ${join(ROOT, 'proxy')}/`),
+  )
+  return copy
 }
 
 /** The pages, built once for each event. Outside `bun run test` the directory is the stack's own. */

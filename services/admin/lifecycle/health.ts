@@ -4,8 +4,11 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
+import { within } from '#shared/runtime/deadline.ts'
 
 const CACHE_MS = 1_000
+/** As long as the probes wait: a busy database does not keep the report from its readers. */
+const READ_MS = 2_000
 
 const probed = async (probe: Promise<unknown>): Promise<'ok' | 'error'> => {
   try {
@@ -17,24 +20,37 @@ const probed = async (probe: Promise<unknown>): Promise<'ok' | 'error'> => {
   }
 }
 
+/** The reader of a value, with one read in flight at a time. While reads are late or fail, the value stays. */
+function createReader<T>(first: T, read: () => Promise<T>): () => Promise<T> {
+  let value = first
+  let reading: Promise<void> | null = null
+  return async () => {
+    reading ??= read()
+      .then((now) => void (value = now))
+      .catch(() => undefined)
+      .finally(() => (reading = null))
+    await within(reading, READ_MS, () => undefined)
+    return value
+  }
+}
+
 /** Creates the reader of the report. The stores are probed at most once a second. */
 export function createHealth({ db, kv, objects, now }: ServiceContext): () => Promise<Health> {
   let report: Promise<Health> | null = null
   let probedMs = 0
-  // Remembered while the database is unavailable, because an ended event stays ended.
-  let ended = false
-  // Remembered while both stores are unavailable.
-  let lastFlush: number | null = null
+  const readEnded = createReader(false, async () => (await readStatus(db)).status === 'ended')
+  const readFlush = createReader<number | null>(null, () => readLastFlush(db, kv))
+  const readSize = createReader(0, () => kv.bufferSize())
 
   const probeAll = async (): Promise<Health> => {
-    const [dbState, kvState, objectsState] = await Promise.all([
+    const [dbState, kvState, objectsState, ended, lastFlush, size] = await Promise.all([
       probed(db.probe()),
       probed(kv.probe()),
       probed(objects.probe()),
+      readEnded(),
+      readFlush(),
+      readSize(),
     ])
-    if (dbState === 'ok') ended = (await readStatus(db).catch(() => null))?.status === 'ended' || ended
-    lastFlush =
-      dbState === 'ok' || kvState === 'ok' ? await readLastFlush(db, kv).catch(() => lastFlush) : lastFlush
     const healthy = dbState === 'ok' && kvState === 'ok'
     return {
       status: ended ? 'ended' : healthy ? 'ok' : 'error',
@@ -42,7 +58,7 @@ export function createHealth({ db, kv, objects, now }: ServiceContext): () => Pr
       kv: kvState,
       objects: objectsState,
       last_flush: lastFlush === null ? null : time(lastFlush),
-      buffer_size: kvState === 'ok' ? await kv.bufferSize().catch(() => 0) : 0,
+      buffer_size: kvState === 'ok' ? size : 0,
     }
   }
 

@@ -1666,7 +1666,7 @@ export interface UserPoints {
   next_cursor: string | null
   /** The day of these points, in the event’s time zone; null: there are none */
   day: Day | null
-  /** Stored days with points inside the area, latest first */
+  /** Days with points inside the area, latest first. Of a day whose points all wait in the buffer: how many, and 0 km */
   days: {
     day: Day
     points: number

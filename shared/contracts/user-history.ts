@@ -62,7 +62,9 @@ export const UserPoints = page(UserPoint).extend({
   day: Day.nullable().describe('The day of these points, in the event’s time zone; null: there are none'),
   days: z
     .array(z.object({ day: Day, points: z.int(), km: z.number() }))
-    .describe('Stored days with points inside the area, latest first'),
+    .describe(
+      'Days with points inside the area, latest first. Of a day whose points all wait in the buffer: how many, and 0 km',
+    ),
   way: z
     .array(z.tuple([Longitude, Latitude]))
     .describe(`The day’s way through its counted points, at most ${MAX_WAY} positions`),

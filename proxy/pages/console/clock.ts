@@ -20,10 +20,19 @@ const formats = computed(() => {
     full: make({ dateStyle: 'medium', timeStyle: 'medium' }),
     day: new Intl.DateTimeFormat('sv-SE', zone),
     shortDay: make({ month: 'short', day: 'numeric' }),
+    weekday: new Intl.DateTimeFormat(consoleLanguage.value, {
+      timeZone: 'UTC',
+      ...{ weekday: 'short', month: 'short', day: 'numeric' },
+    }),
+    near: new Intl.RelativeTimeFormat(consoleLanguage.value, { numeric: 'auto' }),
     local: new Intl.DateTimeFormat('sv-SE', { ...zone, dateStyle: 'short', timeStyle: 'medium' }),
     number: new Intl.NumberFormat(consoleLanguage.value),
     short: new Intl.NumberFormat(consoleLanguage.value, { notation: 'compact', maximumFractionDigits: 1 }),
     one: new Intl.NumberFormat(consoleLanguage.value, { maximumFractionDigits: 1 }),
+    fixed: new Intl.NumberFormat(consoleLanguage.value, {
+      minimumFractionDigits: 1,
+      maximumFractionDigits: 1,
+    }),
     ago: new Intl.RelativeTimeFormat(consoleLanguage.value, { numeric: 'always', style: 'short' }),
   }
 })
@@ -45,6 +54,16 @@ export const shortDay = (at: Instant): string => formats.value.shortDay.format(d
 export const dayOf = (at: Instant): string => formats.value.day.format(dateOf(at))
 /** What the event's clocks show at an instant, as if it were UTC, in epoch milliseconds. */
 const localMs = (at: number): number => Date.parse(`${formats.value.local.format(at).replace(' ', 'T')}Z`)
+const DAY_MS = 86_400_000
+/** Changes once a day, so that what names days is not drawn each second. */
+const today = computed(() => dayOf(now.value))
+/** `Sun, 12 Apr`, and which day it is when it is today or yesterday. Takes and compares days of the event's zone. */
+export function dayName(day: string): string {
+  const midnightMs = Date.parse(day)
+  const name = formats.value.weekday.format(midnightMs)
+  const ahead = Math.round((midnightMs - Date.parse(today.value)) / DAY_MS)
+  return ahead === 0 || ahead === -1 ? `${name} · ${formats.value.near.format(ahead, 'day')}` : name
+}
 /** The instant at which the event's clocks show `2026-04-12T06:00`, as ISO 8601. */
 export function instantOf(local: string): string {
   const shown = Date.parse(`${local}Z`)
@@ -58,6 +77,8 @@ export function short(value: number): string {
   return size < 100 ? oneDigit(value) : number(Math.round(value))
 }
 export const oneDigit = (value: number): string => formats.value.one.format(value)
+/** Always with its digit: figures below each other have their points below each other. */
+export const fixedDigit = (value: number): string => formats.value.fixed.format(value)
 
 const UNITS = [
   ['day', 86_400_000],

@@ -15,6 +15,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
 import {
   countLeftOut,
+  type DayPoint,
   type Explained,
   explainDay,
   type ExplainedDay,
@@ -22,7 +23,7 @@ import {
   latestDay,
   waitingOf,
 } from './explain-day.ts'
-import { readPointDays } from './read-day-points.ts'
+import { type PointDays, readPointDays } from './read-day-points.ts'
 
 const NOTHING: ExplainedDay = { points: [], truncated: false }
 
@@ -53,7 +54,7 @@ export async function listPoints(
   const listed = only === undefined ? points : points.filter(isLeftOut)
   return {
     day,
-    days: stored.days.map(({ day, points, distanceMm }) => ({ day, points, km: roundKm(distanceMm) })),
+    days: daysOf(context, stored, waiting),
     items: listed.slice(from, from + limit).map(shown),
     next_cursor: listed.length > from + limit ? encodeCursor(list, [from + limit]) : null,
     way: wayOf(points),
@@ -62,6 +63,23 @@ export async function listPoints(
     truncated,
     pending: entries && entries.length,
   }
+}
+
+/** Stored days, and those of which all points still wait: today is one of them until its first flush. */
+function daysOf(
+  { calendar }: Pick<ServiceContext, 'calendar'>,
+  { days }: PointDays,
+  waiting: readonly DayPoint[],
+): UserPoints['days'] {
+  const known = new Set(days.map(({ day }) => day))
+  const inside = waiting.filter(({ inRange }) => inRange)
+  const added = [...Map.groupBy(inside, ({ recordedMs }) => calendar.day(recordedMs))]
+    .filter(([day]) => !known.has(day))
+    .map(([day, { length }]) => ({ day, points: length, km: 0 }))
+  return [
+    ...days.map(({ day, points, distanceMm }) => ({ day, points, km: roundKm(distanceMm) })),
+    ...added,
+  ].sort((a, b) => (a.day < b.day ? 1 : -1))
 }
 
 /** The places of counted points, thinned out evenly. */

@@ -1,16 +1,18 @@
 /** A map of cells, with marks and single pilgrims over it. */
-import { effect } from '@preact/signals'
+import { effect, type Signal, useSignal } from '@preact/signals'
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { MarkSymbol } from '../../design/marks.tsx'
 import { theme } from '../../frame/theme.ts'
+import type { OverNames } from '../../map/labels.ts'
 import type { Places } from '../../map/marks-on-map.ts'
 import { boundsOf, worldX, worldY } from '../../map/projection.ts'
 import { crowdOf } from '../../map/shapes.ts'
-import { words } from '../words.ts'
+import { consoleLanguage, words } from '../words.ts'
 import { boundsOfCells } from './cells.ts'
 import { CrowdCamera, type Seen } from './crowd-camera.ts'
+import { nameDots, nameMarks } from './name-marks.ts'
 import { type Dot, OverMap, type Place, placeOver, type Way } from './over-map.tsx'
 import { ground, loadGround, mapSource, route } from './ground.ts'
 
@@ -40,6 +42,8 @@ const FITS = 3
 
 const NOTHING: Way = []
 const NO_DOTS: readonly Dot[] = []
+const NO_MARKS: Places = {}
+const NO_NAMES: readonly OverNames[] = []
 
 const boundsOfWay = (way: Way) => boundsOf(way.map(([lng, lat]) => [worldX(lng), worldY(lat)] as const))
 
@@ -50,11 +54,33 @@ const extentOf = (cells: readonly MapCellEntry[], way: Way, dots: readonly Dot[]
   boundsOfWay(dots.flatMap(({ kind, lng, lat }) => (kind === undefined ? [] : [[lng, lat] as const]))) ??
   boundsOf((route.value?.stations ?? []).map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const))
 
+/** What lies over the map at its edge, in pixels of its frame. */
+const coveredOf = (frame: HTMLElement) =>
+  [...frame.parentElement!.querySelectorAll<HTMLElement>('.map-controls, .map-source')].map(
+    ({ offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height }) =>
+      [left, top, left + width, top + height] as const,
+  )
+
+/** Places what stands over a map that was painted, and tells what the names on it leave free. */
+function arrange(
+  frame: HTMLElement,
+  place: Place,
+  { way = NOTHING, marks = NO_MARKS }: CrowdMapProps,
+  free: Signal<readonly OverNames[]>,
+): void {
+  placeOver(frame, place, way)
+  const found = nameMarks(frame, place, marks, coveredOf(frame))
+  nameDots(frame)
+  // The same ones draw nothing again.
+  if (JSON.stringify(found) !== JSON.stringify(free.peek())) free.value = found
+}
+
 /** Makes the camera of a map when it is shown. */
 function useCamera(props: CrowdMapProps) {
   const frame = useRef<HTMLElement>(null)
   const camera = useRef<CrowdCamera | null>(null)
   const place = useRef<Place | null>(null)
+  const free = useSignal(NO_NAMES)
   const latest = useRef(props)
   latest.current = props
   useEffect(() => {
@@ -65,7 +91,7 @@ function useCamera(props: CrowdMapProps) {
       onPainted: (found) => {
         place.current = found
         // A painting may end after the view was left.
-        if (frame.current !== null) placeOver(frame.current, found, latest.current.way ?? NOTHING)
+        if (frame.current !== null) arrange(frame.current, found, latest.current, free)
       },
     })
     camera.current = made
@@ -77,13 +103,16 @@ function useCamera(props: CrowdMapProps) {
       unwatch()
       made.stop()
     }
-  }, [])
-  const { dots, way = NOTHING } = props
+  }, [free])
+  const { dots, way, marks = NO_MARKS } = props
+  useEffect(() => camera.current?.marks(marks), [marks])
+  const spoken = consoleLanguage.value
   useEffect(() => {
-    if (place.current !== null && frame.current !== null) placeOver(frame.current, place.current, way)
-  }, [dots, way])
+    if (place.current !== null && frame.current !== null)
+      arrange(frame.current, place.current, latest.current, free)
+  }, [dots, way, marks, spoken, free])
   useShown(props, frame, camera, place)
-  return { frame, camera }
+  return { frame, camera, free }
 }
 
 /** Moves the map when the chosen dot is out of sight. */
@@ -104,11 +133,12 @@ function useShown(
 }
 
 export function CrowdMap(props: CrowdMapProps) {
-  const { cells, marks, walkedKm = null, way = NOTHING, keep = false, stale = false, label } = props
-  const { frame, camera } = useCamera(props)
+  const { cells, walkedKm = null, way = NOTHING, keep = false, stale = false, label } = props
+  const { frame, camera, free } = useCamera(props)
   const base = ground.value
   const crowd = useMemo(() => crowdOf(cells), [cells])
-  const shown = useMemo(() => ({ ...base, walkedKm }), [base, walkedKm])
+  const names = free.value
+  const shown = useMemo(() => ({ ...base, walkedKm, marks: names }), [base, walkedKm, names])
   useEffect(() => camera.current?.update({ ground: shown, crowd }), [camera, shown, crowd])
   const fits = useRef(0)
   const latest = useRef(props.dots)
@@ -120,7 +150,6 @@ export function CrowdMap(props: CrowdMapProps) {
       keep && base.route !== null ? base.route.bounds : extentOf(cells, way, latest.current ?? NO_DOTS),
     )
   }, [camera, cells, way, base.route, keep])
-  useEffect(() => camera.current?.marks(marks ?? {}), [camera, marks])
   return (
     <section class={stale ? 'map old' : 'map'} aria-label={label}>
       <section ref={frame} class="map-frame" tabIndex={0} aria-label={words.value.now.mapHelp}>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { words } from '../words.ts'
 import { Stamp } from './panel.tsx'
 
 export interface FigureProps {
@@ -11,11 +12,28 @@ export interface FigureProps {
   /** Time of the figure; absent where the panel around it shows it. */
   readonly at?: number | string | null
   readonly stale?: boolean
+  /** It is being read for the first time. */
+  readonly loading?: boolean
 }
 
 /** One figure, with what it means and its time. */
-export const Figure = ({ label, value, unit, note, tone, at, stale = false }: FigureProps) => (
-  <div class={['tile', tone, stale && 'stale'].filter(Boolean).join(' ')}>
+export const Figure = ({ loading = false, ...props }: FigureProps) =>
+  loading && props.value === null ? <Awaited label={props.label} /> : <Known {...props} />
+
+/** In the place of a figure that is on its way. */
+const Awaited = ({ label }: Pick<FigureProps, 'label'>) => (
+  <div class="tile loading">
+    <dt>{label}</dt>
+    <dd>
+      <span class="figure" aria-hidden="true" />
+      <span class="stamp">{words.value.common.loading}</span>
+    </dd>
+  </div>
+)
+
+// What is not known is not old either.
+const Known = ({ label, value, unit, note, tone, at, stale = false }: Omit<FigureProps, 'loading'>) => (
+  <div class={['tile', tone, stale && value !== null && 'stale'].filter(Boolean).join(' ')}>
     <dt>{label}</dt>
     <dd>
       <span class="figure">{value ?? '–'}</span>

@@ -13,6 +13,10 @@ import { fill, words } from '../words.ts'
 export const isStale = <T,>({ at, error, staleMs }: Resource<T>): boolean =>
   at.value !== null && (now.value - at.value > staleMs || error.value !== null)
 
+/** Nothing has come yet, and nothing was refused. */
+export const isLoading = <T,>({ value, error }: Resource<T>): boolean =>
+  value.value === null && error.value === null
+
 /** Whether it is stale, for a component that need not be drawn again each second. */
 export const useStale = <T,>(from: Resource<T>): boolean =>
   useMemo(() => computed(() => isStale(from)), [from]).value

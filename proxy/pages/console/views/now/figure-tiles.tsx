@@ -1,7 +1,7 @@
 import type { Data } from '#shared/client/index.ts'
 import { ago, minute, now, number, oneDigit, short } from '../../clock.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
-import { isStale, Panel } from '../../parts/panel.tsx'
+import { isLoading, isStale, Panel } from '../../parts/panel.tsx'
 import { connection } from '../../live.ts'
 import { lastMinute } from '../../rates.ts'
 import type { Resource } from '../../resource.ts'
@@ -47,6 +47,7 @@ function ActiveTile({ active }: Pick<Props, 'active'>) {
       value={value && number(value.features.reduce((sum, { properties: { users } }) => sum + users, 0))}
       at={asOf}
       stale={isStale(active) || toneOfFlush(asOf) !== 'good'}
+      loading={isLoading(active)}
     />
   )
 }
@@ -56,10 +57,11 @@ function RateTiles() {
   const rate = lastMinute(now.value)
   const stale = connection.value !== 'live'
   const shown = (value: number | undefined) => (value === undefined ? null : short(value))
+  const state = { at: rate && now.value, stale, loading: !stale }
   return (
     <>
-      <Figure label={said.checkins} value={shown(rate?.checkins)} at={rate && now.value} stale={stale} />
-      <Figure label={said.points} value={shown(rate?.points)} at={rate && now.value} stale={stale} />
+      <Figure label={said.checkins} value={shown(rate?.checkins)} {...state} />
+      <Figure label={said.points} value={shown(rate?.points)} {...state} />
     </>
   )
 }
@@ -67,20 +69,22 @@ function RateTiles() {
 function CrowdTiles({ map }: Pick<Props, 'map'>) {
   const said = words.value.now
   const value = map.value.value
-  const time = { at: value?.as_of ?? null, stale: isStale(map) || (value?.stale ?? []).length > 0 }
+  const stale = isStale(map) || (value?.stale ?? []).length > 0
+  const state = { stale, loading: isLoading(map) }
   return (
     <>
       <Figure
         label={said.pilgrims}
         value={value?.on_map === undefined ? null : number(value.on_map)}
-        {...time}
+        at={value?.as_of ?? null}
+        {...state}
       />
       <Figure
         label={said.km}
         value={value?.totals ? short(value.totals.km) : null}
         unit="km"
         at={value?.totals?.as_of ?? null}
-        stale={time.stale}
+        {...state}
       />
     </>
   )
@@ -99,7 +103,11 @@ function StoreTiles({ condition }: { readonly condition: Resource<Condition> }) 
   const said = words.value.now
   const value = condition.value.value
   const ledger = value?.ledger ?? null
-  const time = { at: value?.as_of ?? null, stale: isStale(condition) || (value !== null && ledger === null) }
+  const time = {
+    at: value?.as_of ?? null,
+    stale: isStale(condition) || (value !== null && ledger === null),
+    loading: isLoading(condition),
+  }
   const count = (figure: number | undefined) => (figure === undefined ? null : short(figure))
   const bad = (figure: number | undefined) => ((figure ?? 0) > 0 ? ('danger' as const) : undefined)
   const flush = value?.last_flush ?? null
@@ -133,7 +141,7 @@ function StoreTiles({ condition }: { readonly condition: Resource<Condition> }) 
 function QuotaTile({ usage }: Pick<Props, 'usage'>) {
   const said = words.value.now
   const value = usage.value.value
-  const time = { at: usage.at.value, stale: isStale(usage) }
+  const time = { at: usage.at.value, stale: isStale(usage), loading: isLoading(usage) }
   if (value !== null && !value.configured)
     return <Figure label={said.quota} value={null} note={said.notConfigured} {...time} />
   const unlimited = value?.quota.type === 'none'

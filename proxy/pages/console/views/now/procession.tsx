@@ -1,19 +1,22 @@
 /** Where the procession is, in words: front, middle and tail, and when they come to the next stations. */
 import type { EventRoute } from '#shared/client/index.ts'
-import { MarkSymbol } from '../../../design/marks.tsx'
-import { minute, oneDigit } from '../../clock.ts'
+import { minute, number, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { route, stationName } from '../../map/ground.ts'
+import { ProcessionRows } from '../../map/procession-places.tsx'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
 import type { Overview } from './event-map.ts'
 
 type EventMap = Overview
 type Route = EventRoute
-type Place = NonNullable<EventMap['front']>
 
 /** Shown at most; the nearest are first. */
 const STATIONS = 5
+/** The service leaves out a twentieth at each end: of fewer pilgrims nobody, so each end is a single one. */
+const FEW = 20
+/** Faster than this nobody walks: the middle of a few pilgrims jumps when one of them is seen anew. */
+const FASTEST_KMH = 12
 
 export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
   <PanelFrom title={words.value.now.places} kind="procession" from={map}>
@@ -31,30 +34,29 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
   const said = words.value.now
   const spread =
     map.front?.route_km != null && map.tail?.route_km != null ? map.front.route_km - map.tail.route_km : null
+  const walks = map.speed_kmh != null && map.speed_kmh <= FASTEST_KMH
   return (
     <>
-      <ul class="rows">
-        {(['front', 'middle', 'tail'] as const).map((name) => (
-          <li key={name}>
-            <MarkSymbol mark={name} />
-            <strong>{said[name]}</strong>
-            <span class="grow">{placeText(map[name] ?? null, route)}</span>
-          </li>
-        ))}
-      </ul>
+      <ProcessionRows
+        places={{ front: map.front ?? null, middle: map.middle ?? null, tail: map.tail ?? null }}
+        absent={words.value.common.unknown}
+      />
       <p class="row small">
-        {map.speed_kmh == null ? null : (
+        {walks ? (
           <span>
-            {said.speed}: {oneDigit(map.speed_kmh)} km/h
+            {said.speed}: {oneDigit(map.speed_kmh!)} km/h
           </span>
-        )}
+        ) : null}
         {spread === null ? null : (
           <span>
             {said.spread}: {oneDigit(spread)} km
           </span>
         )}
       </p>
-      <Estimates map={map} route={route} />
+      {map.on_map < FEW ? (
+        <p class="small quiet">{fill(said.fewPilgrims, { users: number(map.on_map) })}</p>
+      ) : null}
+      {walks ? <Estimates map={map} route={route} /> : null}
     </>
   )
 }
@@ -62,16 +64,6 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
 const stationAt = (found: Route | null, index: number | null): string | null => {
   const station = index === null ? undefined : found?.stations[index]
   return station === undefined ? null : stationName(station)
-}
-
-function placeText(place: Place | null, route: Route | null): string {
-  if (place === null) return words.value.common.unknown
-  const name = stationAt(route, place.station)
-  const parts = [
-    name === null ? null : fill(words.value.now.station, { name }),
-    place.route_km === null ? null : fill(words.value.now.routeKm, { km: oneDigit(place.route_km) }),
-  ].filter((part) => part !== null)
-  return parts.length > 0 ? parts.join(' · ') : `${place.lat.toFixed(4)}, ${place.lng.toFixed(4)}`
 }
 
 const Estimates = ({ map, route }: { readonly map: EventMap; readonly route: Route | null }) =>

@@ -1,6 +1,6 @@
 /** What is not in the sum of a pilgrim's day, and why. */
 import { Button } from '../../../design/button.tsx'
-import { number } from '../../clock.ts'
+import { dayName, number } from '../../clock.ts'
 import { fill, words } from '../../words.ts'
 import type { Detail } from './detail.ts'
 
@@ -38,12 +38,13 @@ interface Props {
 export function LeftOutOfDay({ day: { day, points, left_out, truncated }, onShow }: Props) {
   const said = words.value.people
   const out = sumOf(left_out)
-  if (out === 0) return <p class="small quiet">{fill(said.allCounted, { day, points: number(points) })}</p>
+  if (out === 0)
+    return <p class="small quiet">{fill(said.allCounted, { day: dayName(day), points: number(points) })}</p>
   const sentence = truncated ? said.leftOutOfAtLeast : said.leftOutOf
   return (
     <section class="left-out">
       <p>
-        <strong>{fill(sentence, { day, out: number(out), points: number(points) })}</strong>
+        <strong>{fill(sentence, { day: dayName(day), out: number(out), points: number(points) })}</strong>
       </p>
       <Reasons leftOut={left_out} />
       <Button onClick={onShow}>{said.showLeftOut}</Button>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
-import { ago, fullDate, number, oneDigit } from '../../clock.ts'
+import { ago, fixedDigit, fullDate, number } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { place } from '../../router.ts'
 import { client } from '../../session.ts'
@@ -84,7 +84,7 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
       cell: ({ last_seen }) =>
         last_seen === null ? '–' : <time title={fullDate(last_seen)}>{ago(last_seen)}</time>,
     },
-    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => oneDigit(km) },
+    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => fixedDigit(km) },
     { name: said.columns.checkins, sort: 'checkins', number: true, cell: ({ checkins }) => number(checkins) },
     { name: said.columns.level, number: true, cell: ({ level }) => level },
     {

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { type Column, Table } from '../../../design/table.tsx'
-import { clock, duration, number, oneDigit } from '../../clock.ts'
+import { clock, dayName, duration, number, oneDigit } from '../../clock.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type Dot, WayLegend } from '../../map/over-map.tsx'
 import { client } from '../../session.ts'
@@ -106,7 +106,7 @@ function Day({ page, onlyOut }: { readonly page: Points } & Pick<Props, 'onlyOut
       </p>
       <Reasons leftOut={page.left_out} />
       <Table
-        caption={page.day ?? ''}
+        caption={page.day === null ? '' : dayName(page.day)}
         columns={columns(chosen.value, choose)}
         rows={page.items}
         keyOf={keyOf}
@@ -126,11 +126,13 @@ const DayChoice = ({ page, onChoose }: ChoiceProps) => (
     <span class="small quiet">{words.value.people.day}</span>
     <select value={page.day ?? ''} onChange={(event) => onChoose(event.currentTarget.value)}>
       {page.day !== null && !page.days.some(({ day }) => day === page.day) ? (
-        <option>{page.day}</option>
+        <option value={page.day}>{dayName(page.day)}</option>
       ) : null}
       {page.days.map(({ day, points, km }) => (
         <option key={day} value={day}>
-          {fill(words.value.people.dayFigures, { day, points: number(points), km: oneDigit(km) })}
+          {fill(words.value.people.dayFigures, {
+            ...{ day: dayName(day), points: number(points), km: oneDigit(km) },
+          })}
         </option>
       ))}
     </select>

@@ -3,7 +3,7 @@ import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
 import { pageData } from '../../../frame/page-data.ts'
-import { number, oneDigit, short } from '../../clock.ts'
+import { dayName, fixedDigit, number, oneDigit, short } from '../../clock.ts'
 import { type BarGroup, saveBars } from '../../parts/bars-png.ts'
 import { saveCsv } from '../../parts/download.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
@@ -69,15 +69,15 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
       bars: modes.map(([mode, { km, kg }]) => ({
         name: modeName(mode),
         value: km,
-        shown: `${oneDigit(km)} km · ${oneDigit(kg)} kg`,
+        shown: `${fixedDigit(km)} km · ${fixedDigit(kg)} kg`,
       })),
     },
     {
       title: said.byDay,
       bars: by_day.map(({ day, km, kg }) => ({
-        name: day,
+        name: dayName(day),
         value: kg,
-        shown: `${oneDigit(kg)} kg · ${oneDigit(km)} km`,
+        shown: `${fixedDigit(kg)} kg · ${fixedDigit(km)} km`,
       })),
     },
   ]

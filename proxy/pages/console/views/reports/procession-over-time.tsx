@@ -1,29 +1,25 @@
 /** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
 import { useSignal } from '@preact/signals'
-import type { Answer, MapCellEntry } from '#shared/client/index.ts'
+import type { MapCellEntry } from '#shared/client/index.ts'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
-import { date, number } from '../../clock.ts'
-import { entriesOf } from '../../map/cells.ts'
+import { number } from '../../clock.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
-import { saveCsv, savePng } from '../../parts/download.ts'
+import { type ProcessionPlaces, ProcessionRows } from '../../map/procession-places.tsx'
+import { savePng } from '../../parts/download.ts'
 import { absenceOf, Panel } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
-import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
+import { HourChoice } from './hour-choice.tsx'
+import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
 import type { Timeline } from './series.ts'
 
-const E5 = 1e5
-const HOUR_MS = 3_600_000
-/** Cells of about 700 m: the whole way of a pilgrimage fits into one answer. */
-const ZOOM = 11
 /** A token has 30 calls a minute, so a picture that must be read takes longer than one that was. */
 const READ_MS = 2_500
 const SHOWN_MS = 700
+const NO_CELLS: readonly MapCellEntry[] = []
 
-type Cells = readonly MapCellEntry[]
-type Frames = ReadonlyMap<string, Cells>
-const NOTHING: Cells = []
+type Hours = ReadonlyMap<string, Hour>
 
 export function ProcessionOverTime({ timeline }: { readonly timeline: Resource<Timeline> }) {
   const hours = timeline.value.value?.hours
@@ -35,16 +31,10 @@ export function ProcessionOverTime({ timeline }: { readonly timeline: Resource<T
   return <Player hours={walked} />
 }
 
-async function readHour(hour: string, signal: AbortSignal): Promise<Answer<Cells>> {
-  const until = new Date(Date.parse(hour) + HOUR_MS).toISOString()
-  const answer = await client.readClusters({ zoom: ZOOM, since: hour, until }, { signal })
-  return answer.ok ? { ...answer, data: entriesOf(answer.data, 'count') } : answer
-}
-
-/** The cells of the hours that were chosen, each read once, and the reading of the chosen one. */
-function useFrames(hour: string): { readonly frames: Frames; readonly reading: Resource<Cells> } {
-  const { current: frames } = useRef(new Map<string, Cells>())
-  const known = frames.get(hour)
+/** The hours that were chosen, each read once, and the reading of the chosen one. */
+function useHours(hour: string): { readonly known: Hours; readonly reading: Resource<Hour> } {
+  const { current: hours } = useRef(new Map<string, Hour>())
+  const known = hours.get(hour)
   const reading = useResource(
     async (signal) =>
       known === undefined
@@ -53,8 +43,8 @@ function useFrames(hour: string): { readonly frames: Frames; readonly reading: R
     0,
     `procession ${hour}`,
   )
-  if (reading.value.value !== null) frames.set(hour, reading.value.value)
-  return { frames, reading }
+  if (reading.value.value !== null) hours.set(hour, reading.value.value)
+  return { known: hours, reading }
 }
 
 /** The chosen hour, and the button that goes from hour to hour. */
@@ -63,71 +53,103 @@ function usePlayer(hours: readonly string[]) {
   const playing = useSignal(false)
   const index = Math.min(at.value, hours.length - 1)
   const hour = hours[index]!
-  const { frames, reading } = useFrames(hour)
-  const cells = frames.get(hour)
+  const { known, reading } = useHours(hour)
+  const shown = known.get(hour)
   const next = (index + 1) % hours.length
   const isPlaying = playing.value
-  const waitMs = frames.has(hours[next]!) ? SHOWN_MS : READ_MS
+  const waitMs = known.has(hours[next]!) ? SHOWN_MS : READ_MS
   useEffect(() => {
-    if (!isPlaying || cells === undefined) return undefined
+    if (!isPlaying || shown === undefined) return undefined
     const timer = setTimeout(() => (at.value = next), waitMs)
     return () => clearTimeout(timer)
-  }, [isPlaying, cells, next, waitMs, at])
-  return { at, playing, index, hour, cells, reading }
+  }, [isPlaying, shown, next, waitMs, at])
+  return { at, playing, index, hour, shown, reading }
 }
 
 function Player({ hours }: { readonly hours: readonly string[] }) {
   const said = words.value.reports
-  const { at, playing, index, hour, cells, reading } = usePlayer(hours)
-  const points = (cells ?? NOTHING).reduce((sum, [, , , count]) => sum + count, 0)
-  const text = fill(said.processionFigure, { points: number(points), cells: number(cells?.length ?? 0) })
+  const { at, playing, index, hour, shown, reading } = usePlayer(hours)
+  const cells = shown?.cells ?? NO_CELLS
+  const points = cells.reduce((sum, [, , , count]) => sum + count, 0)
+  const text = fill(said.processionFigure, { points: number(points), cells: number(cells.length) })
+  const marks = useMarks(shown)
   return (
     <Panel
       title={said.procession}
       kind="procession-over-time"
-      actions={<Downloads hour={hour} cells={cells} />}
+      actions={<Downloads hour={hour} shown={shown} />}
     >
-      <div class="row">
+      <div class="row player">
         <Button aria-pressed={playing.value} onClick={() => (playing.value = !playing.value)}>
           {playing.value ? said.stop : said.play}
         </Button>
+        <HourChoice hours={hours} index={index} onChoose={(chosen) => (at.value = chosen)} />
         <input
           type="range"
           min={0}
           max={hours.length - 1}
           value={index}
           aria-label={said.hour}
-          aria-valuetext={date(hour)}
+          aria-valuetext={hourName(hour)}
           onInput={(event) => (at.value = Number(event.currentTarget.value))}
         />
-        <output>
-          <strong>{date(hour)}</strong>{' '}
-          <span class="quiet">{cells === undefined ? absenceOf(reading) : text}</span>
-        </output>
       </div>
-      <CrowdMap cells={cells ?? NOTHING} keep label={`${said.procession}: ${date(hour)}. ${text}`} />
+      <InWords hour={hour} shown={shown} text={shown === undefined ? absenceOf(reading) : text} />
+      <CrowdMap
+        cells={cells}
+        marks={marks}
+        walkedKm={marks.middle?.route_km ?? null}
+        keep
+        label={`${said.procession}: ${hourName(hour)}. ${text}`}
+      />
     </Panel>
   )
 }
 
-/** The cells of one hour: the middle of each in degrees, and its points. */
-const saveCells = (hour: string, cells: Cells): void =>
-  saveCsv(
-    [
-      ['hour', 'lat', 'lng', 'zoom', 'points'],
-      ...cells.map(([lat, lng, zoom, points]) => [hour, lat / E5, lng / E5, zoom, points]),
-    ],
-    'procession.csv',
-  )
+const NOWHERE: ProcessionPlaces = { front: null, middle: null, tail: null }
+
+/** The map keeps its marks while another hour is read: they glide from one to the next. */
+function useMarks(shown: Hour | undefined): ProcessionPlaces {
+  const last = useRef(NOWHERE)
+  return useMemo(() => {
+    if (shown !== undefined) {
+      const { front, middle, tail } = shown
+      last.current = { front, middle, tail }
+    }
+    return last.current
+  }, [shown])
+}
+
+interface InWordsProps {
+  readonly hour: string
+  readonly shown: Hour | undefined
+  readonly text: string
+}
+
+/** Where the procession was, beside the slider. */
+const InWords = ({ hour, shown, text }: InWordsProps) => (
+  <div class="in-words">
+    <output>
+      <p>
+        <strong>{hourName(hour)}</strong> <span class="quiet">{text}</span>
+      </p>
+      <ProcessionRows
+        places={shown ?? null}
+        absent={shown === undefined ? '…' : words.value.common.unknown}
+      />
+    </output>
+    <p class="small quiet">{words.value.reports.processionHelp}</p>
+  </div>
+)
 
 interface DownloadsProps {
   readonly hour: string
-  readonly cells: Cells | undefined
+  readonly shown: Hour | undefined
 }
 
-const Downloads = ({ hour, cells }: DownloadsProps) => (
+const Downloads = ({ hour, shown }: DownloadsProps) => (
   <>
-    <Button disabled={cells === undefined} onClick={() => saveCells(hour, cells ?? NOTHING)}>
+    <Button disabled={shown === undefined} onClick={() => shown && saveHour(hour, shown)}>
       {words.value.common.csv}
     </Button>
     <Button onClick={saveMap}>{words.value.common.png}</Button>

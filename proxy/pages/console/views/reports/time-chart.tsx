@@ -35,7 +35,7 @@ const dataOf = (rows: readonly Row[], series: Series): uPlot.AlignedData => [
 ]
 
 /** Above the highest value, for the names of what happened. */
-const NAME_ROOM = 1.15
+const NAME_ROOM = 1.25
 
 const DAY_S = 86_400
 const HALF_S = DAY_S / 2

@@ -2,13 +2,14 @@ import { useSignal } from '@preact/signals'
 import { useMemo, useRef } from 'preact/hooks'
 import { Button, Segments } from '../../../design/button.tsx'
 import { Table } from '../../../design/table.tsx'
-import { date, number, oneDigit, shortDay } from '../../clock.ts'
+import { date, dayName, fixedDigit, number, oneDigit, shortDay } from '../../clock.ts'
 import { saveCsv, savePng } from '../../parts/download.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
 import { type Grain, type Row, rowsOf, type Series, SERIES, sumBetween, type Timeline } from './series.ts'
 import { marksOf } from './chart-marks.ts'
+import { Happened } from './happened.tsx'
 import { TimeChart } from './time-chart.tsx'
 
 export function TimelinePanel({ timeline }: { readonly timeline: Resource<Timeline> }) {
@@ -90,8 +91,9 @@ function Chart({ timeline, grain }: ChartProps) {
       </div>
       <p class="small quiet">{said.timelineHelp}</p>
       <output>{chosenText(rows, from, to, grain)}</output>
+      <Happened timeline={timeline} from={range.value?.[0] ?? -Infinity} to={range.value?.[1] ?? Infinity} />
       <details>
-        <summary>{said.when}</summary>
+        <summary>{said.numbers}</summary>
         <Numbers rows={rows} grain={grain} />
       </details>
     </>
@@ -117,6 +119,9 @@ const saveRows = (rows: readonly Row[]): void =>
     'timeline.csv',
   )
 
+/** Columns with a digit after the point. */
+const PARTIAL: ReadonlySet<Series> = new Set(['km', 'carbon_kg'])
+
 /** The same as the chart, for readers without it. */
 const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grain: Grain }) => (
   <Table
@@ -124,12 +129,12 @@ const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grai
     columns={[
       {
         name: words.value.reports.when,
-        cell: ({ t }: Row) => (grain === 'hours' ? date(t * 1_000) : shortDay(t * 1_000)),
+        cell: ({ t, name }: Row) => (grain === 'hours' ? date(t * 1_000) : dayName(name)),
       },
       ...SERIES.map((name) => ({
         name: words.value.reports.series[name],
         number: true,
-        cell: (row: Row) => number(row[name]),
+        cell: (row: Row) => (PARTIAL.has(name) ? fixedDigit : number)(row[name]),
       })),
     ]}
     rows={rows.filter(({ points }) => points > 0)}

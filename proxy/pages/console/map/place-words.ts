@@ -1,0 +1,39 @@
+/** Where a place of the route is, in words: at a station, or between two. */
+import type { EventRoute } from '#shared/client/index.ts'
+import { fixedDigit } from '../clock.ts'
+import { fill, words } from '../words.ts'
+import { stationName } from './ground.ts'
+
+export interface PlaceOnRoute {
+  readonly lat: number
+  readonly lng: number
+  /** Kilometres from the start of the route; null without a route. */
+  readonly route_km: number | null
+}
+
+/** Nearer to a station than this along the route, a place is at it. */
+const AT_KM = 1
+
+/** `between Tongxiao and Yuanli`; null without stations. */
+function betweenStations(km: number, route: EventRoute | null): string | null {
+  const stations = route?.stations ?? []
+  const said = words.value.now
+  const nearest = stations.toSorted((a, b) => Math.abs(a.route_km - km) - Math.abs(b.route_km - km))[0]
+  if (nearest === undefined) return null
+  if (Math.abs(nearest.route_km - km) <= AT_KM) return fill(said.station, { name: stationName(nearest) })
+  const before = stations.findLast(({ route_km }) => route_km <= km)
+  const after = stations.find(({ route_km }) => route_km > km)
+  if (before === undefined) return fill(said.beforeStation, { name: stationName(nearest) })
+  if (after === undefined) return fill(said.afterStation, { name: stationName(nearest) })
+  return fill(said.betweenStations, { from: stationName(before), to: stationName(after) })
+}
+
+/** The stations around a place, or its degrees where no station is known. */
+export function placeName({ lat, lng, route_km }: PlaceOnRoute, route: EventRoute | null): string {
+  const name = route_km === null ? null : betweenStations(route_km, route)
+  return name ?? `${lat.toFixed(4)}, ${lng.toFixed(4)}`
+}
+
+/** `km 45.3`; null without a route. */
+export const kmOnRoute = ({ route_km }: PlaceOnRoute): string | null =>
+  route_km === null ? null : fill(words.value.now.routeKm, { km: fixedDigit(route_km) })

@@ -4,10 +4,10 @@ import { createDirectAdmission } from '#shared/buffer/admit/unbatched-admission.
 import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { photoCountEndpoint } from '#shared/contracts/photos.ts'
+import { privacyEndpoint } from '#shared/contracts/privacy.ts'
 import {
   participantStatusEndpoint,
   phoneEndpoint,
-  privacyEndpoint,
   profileEndpoint,
   userSyncEndpoint,
 } from '#shared/contracts/profile.ts'

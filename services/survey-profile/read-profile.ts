@@ -63,6 +63,7 @@ function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profi
     survey_completed: surveyCompleted ? 1 : 0,
     privacy_agreed: row?.privacyAgreed ?? false,
     privacy_agreed_at: row?.privacyAgreedMs == null ? null : time(row.privacyAgreedMs),
+    privacy_version: row?.privacyVersion ?? null,
     participant_status: ParticipantStatus.parse(row?.participantStatus ?? 'active'),
     achievement_card: achievementCard({ checkins, surveyCompleted, phone }),
     photo_count: row?.photoCount ?? 0,

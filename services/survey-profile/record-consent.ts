@@ -1,7 +1,7 @@
 /** Privacy consent: given with a version and a time, or withdrawn. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/profile.ts'
+import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/privacy.ts'
 import { consents } from '#shared/schema/profiles.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'

@@ -1016,6 +1016,8 @@ export interface Profile {
   survey_completed: 0 | 1
   privacy_agreed: boolean
   privacy_agreed_at: Time | null
+  /** Version of the privacy notice that the last consent or its withdrawal named */
+  privacy_version: string | null
   participant_status: ParticipantStatus
   achievement_card: 'locked' | 'unlocked'
   photo_count: number
@@ -1539,6 +1541,7 @@ export interface UserDetail {
   survey_completed: 0 | 1
   privacy_agreed: boolean
   privacy_agreed_at: Time | null
+  privacy_version: string | null
   participant_status: ParticipantStatus
   achievement_card: 'locked' | 'unlocked'
   photo_count: number
@@ -1556,7 +1559,6 @@ export interface UserDetail {
   reachable: boolean
   /** Time of the last follow, unfollow or failed delivery; null if LINE has reported none */
   reachable_changed_at: Time | null
-  privacy_version: string | null
   /** Consent was withdrawn: the pilgrim is not on the live map until they consent again */
   consent_withdrawn: boolean
   /** The last 10 consents and withdrawals, newest first */

@@ -20,6 +20,7 @@ import * as firstAndLastSeen from './first-and-last-seen.ts'
 import * as operations from './operations.ts'
 import * as ownData from './own-data.ts'
 import * as photos from './photos.ts'
+import * as privacy from './privacy.ts'
 import * as profile from './profile.ts'
 import * as pushSubscriptions from './push-subscriptions.ts'
 import * as reports from './reports.ts'
@@ -39,6 +40,7 @@ const MODULES = [
   ingest,
   survey,
   profile,
+  privacy,
   photos,
   feedback,
   cards,

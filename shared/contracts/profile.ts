@@ -44,6 +44,10 @@ export const Profile = z.object({
   survey_completed: z.literal([0, 1]),
   privacy_agreed: z.boolean(),
   privacy_agreed_at: Time.nullable(),
+  privacy_version: z
+    .string()
+    .nullable()
+    .describe('Version of the privacy notice that the last consent or its withdrawal named'),
   participant_status: ParticipantStatus,
   achievement_card: z.enum(['locked', 'unlocked']),
   photo_count: z.int(),
@@ -125,24 +129,6 @@ export const PhoneRequest = z.preprocess(
 )
 export type PhoneRequest = z.infer<typeof PhoneRequest>
 
-export const PrivacyRequest = z.object({
-  user_id: UserId,
-  agreed: z
-    .boolean()
-    .nullish()
-    .transform((agreed) => agreed ?? true),
-  version: text(100).nullish(),
-})
-export type PrivacyRequest = z.infer<typeof PrivacyRequest>
-
-export const PrivacyAnswer = z.object({
-  userId: UserId,
-  privacy_agreed: z.boolean(),
-  privacy_agreed_at: Time.nullable(),
-  version: z.string().nullable(),
-})
-export type PrivacyAnswer = z.infer<typeof PrivacyAnswer>
-
 export const ParticipantStatusRequest = z.preprocess(
   (given) =>
     typeof given === 'object' && given !== null && !('status' in given) && 'participant_status' in given
@@ -186,6 +172,7 @@ export const profileEndpoint = endpoint({
     survey_completed: profile.survey_completed,
     privacy_agreed: profile.privacy_agreed,
     privacy_agreed_at: profile.privacy_agreed_at,
+    privacy_version: profile.privacy_version,
     participant_status: profile.participant_status,
     achievement_card: profile.achievement_card,
     photo_count: profile.photo_count,
@@ -220,19 +207,6 @@ export const phoneEndpoint = endpoint({
   caller: 'body',
   body: PhoneRequest,
   data: z.object({ userId: UserId, phone: z.string().nullable() }),
-  errors: ['erased'],
-})
-
-export const privacyEndpoint = endpoint({
-  id: 'setPrivacy',
-  method: 'POST',
-  path: '/api/event/privacy',
-  service: 'survey-profile',
-  summary: 'Records privacy consent or its withdrawal',
-  limit: 'user-write',
-  caller: 'body',
-  body: PrivacyRequest,
-  data: PrivacyAnswer,
   errors: ['erased'],
 })
 

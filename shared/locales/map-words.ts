@@ -38,6 +38,8 @@ export interface MapWords {
   /** Kilometres along the route, and its length. */
   readonly along: (km: string, of: string) => string
   readonly length: (km: string) => string
+  /** Instead of the length where a few people are far from each other. */
+  readonly scattered: (km: string) => string
   readonly speed: (kmh: string) => string
   readonly resting: string
   readonly nobody: string
@@ -64,6 +66,8 @@ export interface MapWords {
   readonly passed: string
   readonly passedStations: (count: number) => string
   readonly passing: string
+  /** Instead, where a few people are far from each other. */
+  readonly somePassed: string
   readonly later: string
   readonly tailPassed: string
   readonly estimate: string

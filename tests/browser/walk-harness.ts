@@ -82,6 +82,8 @@ export function walkApp(settings: Environment = {}) {
   }
 }
 
+export type WalkApp = ReturnType<typeof walkApp>
+
 /** Hash of the key of Caddy's certificate: Chromium is told to trust it, because no authority is installed. */
 const servedKey = ({ port, ca }: RealTestStack): Promise<string> =>
   new Promise((resolve, reject) => {

@@ -6,15 +6,10 @@ import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { admin, checkIn } from '#tests/helpers/test-stack.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { checkInButton, known, walkApp } from './walk-harness.ts'
+import { checkInButton, walkApp } from './walk-harness.ts'
+import { reportTests } from './walk-report.suite.ts'
 
 const TEST_MS = 60_000
-/** A picture of one pixel. */
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-  'base64',
-)
-
 describeOnServers('own matters', () => {
   const app = walkApp()
 
@@ -47,37 +42,7 @@ describeOnServers('own matters', () => {
     TEST_MS,
   )
 
-  test(
-    'a report with a picture arrives',
-    async () => {
-      await using phone = await app.newPilgrim()
-      const { page } = phone
-      await page.goto(app.address('#feedback'))
-      await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await page.getByText('Please choose what it is about.').waitFor()
-      await page.getByLabel('What is it about?').selectOption('safety')
-      await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await page.getByText('Please write a few words first.').waitFor()
-      await page.getByLabel('What happened?').fill('A dog followed me.')
-      const picture = page.locator('input[type=file]')
-      await picture.setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
-      await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await page.getByText('This picture can not be read.').waitFor()
-      await picture.setInputFiles({ name: 'dog.png', mimeType: 'image/png', buffer: PNG })
-      await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await page.getByText('Thank you. Your report has arrived.').waitFor()
-      await page.getByText('Your picture has arrived, too.').waitFor()
-      await page.getByText('The organisers read it.').waitFor()
-      await photograph(page, 'walk-report-arrived')
-      const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
-      const text = await board.text()
-      expect(text).toMatch(/A dog followed me\..*feedback-image/)
-      expect(text).toContain('"category":"safety"')
-      await page.getByRole('button', { name: 'Back to “Tell us”' }).click()
-      await page.getByRole('heading', { name: 'Tell us' }).waitFor()
-    },
-    TEST_MS,
-  )
+  reportTests(app)
 
   test(
     'phone, consent, participation, a tracker app and a link are set, and taken back',
@@ -92,7 +57,15 @@ describeOnServers('own matters', () => {
       await page.getByRole('button', { name: 'Save' }).nth(1).click()
       await page.getByRole('button', { name: 'Remove' }).waitFor()
       await page.getByRole('button', { name: 'My data: save, pause, delete' }).click()
-      await page.getByRole('button', { name: 'Take back my consent' }).click()
+      const withdraw = page.getByRole('button', { name: 'Take back my consent' })
+      await withdraw.click()
+      await page.getByRole('dialog').getByText('What you have walked stays').waitFor()
+      await photograph(page, 'walk-withdraw-dialog')
+      await page.getByRole('button', { name: 'Leave it as it is' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect((await profileOf(app.stack, userId)).privacy_agreed).toBe(true)
+      await withdraw.click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Take back my consent' }).click()
       await page.getByText('You are on no map.').waitFor()
       await page.getByRole('button', { name: 'I agree again' }).click()
       await page.getByText('You agreed to version').waitFor()
@@ -118,7 +91,8 @@ describeOnServers('own matters', () => {
       expect((await profileOf(app.stack, userId)).participant_status).toBe('active')
 
       await page.goto(app.address('#trackers'))
-      await page.getByRole('button', { name: 'Set up' }).first().click()
+      await page.getByRole('link', { name: 'Install Traccar Client' }).first().waitFor()
+      await page.getByRole('button', { name: 'Set it up for me' }).first().click()
       const link = await page.getByRole('link', { name: 'Set up the app now' }).getAttribute('href')
       expect(link).toContain('traccar')
       await page.getByRole('button', { name: 'Disconnect' }).click()
@@ -169,9 +143,12 @@ describeOnServers('own matters', () => {
       await Promise.all([second.page.goto(restore), third.page.goto(restore)])
       await third.page.getByText('Is this you?').waitFor()
       await second.page.getByRole('button', { name: 'Yes, that is me' }).click()
-      await second.page.getByText('This phone needs your consent, too.').waitFor()
-      await second.page.getByRole('button', { name: 'I agree' }).click()
-      await known(second.page)
+      // The service knows the consent: it is not asked for again.
+      await checkInButton(second.page).waitFor()
+      expect(await second.page.getByRole('button', { name: 'I agree' }).count()).toBe(0)
+      expect(await second.page.evaluate(() => localStorage.getItem('event-walk-person'))).toContain(
+        (await profileOf(app.stack, userId)).privacy_version,
+      )
       await page.goto(app.address('#data'))
       for (const [name, content] of [
         ['All my data (a file for computers)', '"lat":24.15'],
@@ -209,6 +186,7 @@ describeOnServers('own matters', () => {
       const answered = other.waitForResponse(/\/api\/event\/user\//)
       await other.getByRole('button', { name: 'Try again' }).click()
       expect((await answered).status()).toBe(200)
+      await other.getByText('your data are still deleted').waitFor()
       await other.getByRole('button', { name: 'Start anew' }).click()
       await other.getByText(/Everything about you is deleted|being deleted/).waitFor()
       expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)

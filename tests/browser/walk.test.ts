@@ -129,7 +129,7 @@ describeOnServers('the app', () => {
       await using found = await app.newPhone()
       const { page } = found
       await page.goto(app.address('?lang=en'))
-      await page.getByRole('button', { name: 'I have a recovery code' }).click()
+      await page.getByRole('button', { name: 'I walked before with another phone' }).click()
       const typed = page.getByLabel('Word 1', { exact: true })
       await page.getByText('0 of 12 words').waitFor()
       await typed.fill(words.slice(1).join(' '))
@@ -145,7 +145,6 @@ describeOnServers('the app', () => {
       }
       await page.getByText('Is this you? Old Li').waitFor()
       await page.getByRole('button', { name: 'Yes, that is me' }).click()
-      await page.getByRole('button', { name: 'I agree' }).click()
       await page.getByText('1 check-in').waitFor()
       await checkInButton(page).click()
       await counted(lost.userId, 2)

@@ -149,6 +149,7 @@ describe('the fast selection of fields', () => {
       survey_completed: 1,
       privacy_agreed: true,
       privacy_agreed_at: time,
+      privacy_version: '2026-1',
       participant_status: 'active',
       achievement_card: 'unlocked',
       photo_count: 3,

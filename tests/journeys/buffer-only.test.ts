@@ -12,10 +12,10 @@ import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { submitFeedbackEndpoint, uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { pushEndpoint } from '#shared/contracts/messages.ts'
 import { photoCountEndpoint } from '#shared/contracts/photos.ts'
+import { privacyEndpoint } from '#shared/contracts/privacy.ts'
 import {
   participantStatusEndpoint,
   phoneEndpoint,
-  privacyEndpoint,
   profileEndpoint,
   userSyncEndpoint,
 } from '#shared/contracts/profile.ts'

@@ -1,6 +1,7 @@
 /** Consent and the participant status, and their effects. */
 import { describe, expect, test } from 'bun:test'
-import { participantStatusEndpoint, privacyEndpoint } from '#shared/contracts/profile.ts'
+import { privacyEndpoint } from '#shared/contracts/privacy.ts'
+import { participantStatusEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, checkIn, newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -20,6 +21,7 @@ describeBothStacks('consent and status', (stack) => {
       expect(await profileOf(stack, userId)).toMatchObject({
         privacy_agreed: true,
         privacy_agreed_at: given.privacy_agreed_at,
+        privacy_version: '2026-04',
       })
       const taken = await dataOf(
         await post(stack, 'privacy', { user_id: userId, agreed: false }),

@@ -1,5 +1,5 @@
 /** Draws what stands still: land, borders and the route below the crowd, stations and names above it. */
-import { distinctLabels, drawLabels, type Label, type OverNames } from './labels.ts'
+import { type Box, distinctLabels, drawLabels, type Label, type OverNames } from './labels.ts'
 import type { AtlasShapes, Place, RouteShapes, Shape } from './shapes.ts'
 import { type Colour, meet, type View } from './view.ts'
 
@@ -20,6 +20,8 @@ export interface Ground {
   readonly english: boolean
   /** Marks over the names, which names leave free. */
   readonly marks?: readonly OverNames[]
+  /** What lies over the map at the same place of the screen, which names leave free. */
+  readonly covered?: readonly Box[]
   /** The detailed map lies below: land and its names are drawn there. */
   readonly detailed?: boolean
 }
@@ -72,7 +74,12 @@ export function drawNames(
 ): void {
   context.clearRect(0, 0, view.width, view.height)
   drawStations(context, view, ground, colour)
-  drawLabels(context, view, distinctLabels(view, labelsOf(ground, view), ground.marks), colour)
+  drawLabels(
+    context,
+    view,
+    distinctLabels(view, labelsOf(ground, view), ground.marks, ground.covered),
+    colour,
+  )
 }
 
 /** Strokes lines as one path. */

@@ -26,7 +26,7 @@ function widthOf(text: string, size: number): number {
 }
 
 /** Left, top, right and bottom in canvas pixels. */
-type Box = readonly [number, number, number, number]
+export type Box = readonly [number, number, number, number]
 
 /** A mark that stands over the names, with its own name at its left or right. */
 export interface OverNames extends Place {
@@ -65,13 +65,17 @@ interface Sizes {
 /** A way that comes back has the same station twice. */
 const SAME_WITHIN_PX = 120
 
-/** Those that fit, in the order of their weight. */
+/**
+ * Those that fit, in the order of their weight.
+ * @param covered where something else lies over the map
+ */
 export function distinctLabels(
   view: View,
   labels: readonly Label[],
   marks: readonly OverNames[] = [],
+  covered: readonly Box[] = [],
 ): Placed[] {
-  const taken: Box[] = marks.flatMap((mark) => boxesOf(mark, view))
+  const taken: Box[] = [...covered, ...marks.flatMap((mark) => boxesOf(mark, view))]
   const placed: Placed[] = []
   for (const label of labels) {
     const size = SIZES[label.kind] * view.density * view.type

@@ -1,6 +1,6 @@
 /** The map itself: canvases and the marks over them, in one element that moves. */
 import { effect } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useCallback, useEffect, useRef } from 'preact/hooks'
 import type { MapWords } from '#shared/locales/map-words.ts'
 import { Button } from '../design/button.tsx'
 import { type Mark, MarkSymbol } from '../design/marks.tsx'
@@ -16,6 +16,7 @@ const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'me']
 export function MapView({ words }: { readonly words: MapWords }) {
   const frame = useRef<HTMLDivElement>(null)
   const camera = useRef<MapCamera | null>(null)
+  const repaint = useCallback(() => camera.current?.recolour(), [])
   useEffect(() => {
     const made = new MapCamera(frame.current!)
     camera.current = made
@@ -47,28 +48,40 @@ export function MapView({ words }: { readonly words: MapWords }) {
           <canvas class="ground" aria-hidden="true" />
           <canvas class="crowd" aria-hidden="true" />
           <canvas class="names" aria-hidden="true" />
-          {MARKS.map((mark) => (
-            <div key={mark} class={`marker marker-${mark}`} data-mark={mark} hidden>
-              <MarkSymbol mark={mark} />
-              <span>{mark === 'me' ? words.me : words.part[mark as 'front']}</span>
-            </div>
-          ))}
+          <Marks words={words} />
         </div>
       </div>
       <p id="map-keys" class="visually-hidden">
         {words.mapKeys}
       </p>
       {isScreen ? null : <Controls words={words} camera={() => camera.current} />}
-      <Source words={words} />
+      <Source words={words} onShown={repaint} />
     </section>
   )
 }
 
+const Marks = ({ words }: { readonly words: MapWords }) => (
+  <>
+    {MARKS.map((mark) => (
+      <div key={mark} class={`marker marker-${mark}`} data-mark={mark} hidden>
+        <MarkSymbol mark={mark} />
+        <span>{mark === 'me' ? words.me : words.part[mark as 'front']}</span>
+      </div>
+    ))}
+  </>
+)
+
 /** Who made the data of the ground. */
-function Source({ words }: { readonly words: MapWords }) {
+function Source({ words, onShown }: { readonly words: MapWords; readonly onShown: () => void }) {
   const tiles = detailed.value === 'on'
   const source = tiles ? tilesSource.value : counties.value === null ? '' : words.source
-  return source === '' ? null : <small class="map-source">{source}</small>
+  // Names leave its place free.
+  useEffect(onShown, [onShown, source])
+  return source === '' ? null : (
+    <small class="map-source" data-over-map>
+      {source}
+    </small>
+  )
 }
 
 interface ControlsProps {

@@ -5,6 +5,7 @@
  */
 import { drawCrowd } from './draw-crowd.ts'
 import { drawGround, drawNames, type Ground } from './draw-ground.ts'
+import type { Box } from './labels.ts'
 import { type Camera, scaleOf, type Size } from './projection.ts'
 import type { Crowd } from './shapes.ts'
 import { type Colour, MOST_DENSE, tokensOf, type View, viewOf } from './view.ts'
@@ -131,7 +132,8 @@ export class Painter {
     const colour = tokensOf(this.parts.world)
     if (this.#stale.ground || moved) {
       drawGround(this.#prepare(this.parts.ground, view, size), view, this.#scene.ground, colour)
-      drawNames(this.#prepare(this.parts.names, view, size), view, this.#scene.ground, colour)
+      const covered = coveredOn(this.parts.world, this.#margin, density)
+      drawNames(this.#prepare(this.parts.names, view, size), view, { ...this.#scene.ground, covered }, colour)
     }
     if (this.#stale.crowd || moved) {
       const context = this.#prepare(this.parts.crowd, view, size)
@@ -155,6 +157,25 @@ export class Painter {
     }
     return canvas.getContext('2d')!
   }
+}
+
+/**
+ * Boxes in canvas pixels of what lies over the map at the same place of the screen, such as the source of its data:
+ * elements beside the frame with `data-over-map`.
+ */
+function coveredOn(world: HTMLElement, margin: number, density: number): Box[] {
+  const frame = world.parentElement!
+  const { left, top } = frame.getBoundingClientRect()
+  return [...frame.parentElement!.querySelectorAll('[data-over-map]')].map((over) => {
+    const box = over.getBoundingClientRect()
+    const inCanvas = (at: number, from: number) => (at - from + margin) * density
+    return [
+      inCanvas(box.left, left),
+      inCanvas(box.top, top),
+      inCanvas(box.right, left),
+      inCanvas(box.bottom, top),
+    ] as const
+  })
 }
 
 /** Size of a page's type, for which the sizes of names are meant. */

@@ -7,6 +7,7 @@ import { CROWD_STEPS, MarkSymbol } from '../design/marks.tsx'
 import { distanceKm } from './projection.ts'
 import { clock, date, figure, km, stationName } from './say.ts'
 import { isAlive } from './scene.ts'
+import { isScattered } from './stations.tsx'
 import { ageMs, connected, data, freshness, me, news, route, standing } from './state.ts'
 
 interface WithWords {
@@ -80,7 +81,9 @@ export function Procession({ words }: WithWords) {
       </Rows>
       <p class="small quiet">
         {speed === null ? null : speed < RESTING_KMH ? words.resting : words.speed(figure(speed, 1))}{' '}
-        {spread !== null && spread > 0.1 ? words.length(km(spread)) : null}
+        {spread !== null && spread > 0.1
+          ? (isScattered(spread, 0) ? words.scattered : words.length)(km(spread))
+          : null}
       </p>
     </>
   )

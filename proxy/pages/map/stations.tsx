@@ -16,6 +16,13 @@ interface Passage {
   readonly state: 'passed' | 'passing' | 'expected' | 'unknown'
 }
 
+/** A procession that is longer does not pass a station: a few people are somewhere before it and behind it. */
+const LONGEST_KM = 15
+
+/** Whether those who walk are too far from each other to be told of as one procession; kilometres along the route. */
+export const isScattered = (front: number, tail: number | null): boolean =>
+  tail !== null && front - tail > LONGEST_KM
+
 /** What is known of a station: passed, now, expected at a time, or nothing. */
 export function passageOf(index: number, station: Station, words: MapWords): Passage {
   const map = news.value
@@ -23,7 +30,8 @@ export function passageOf(index: number, station: Station, words: MapWords): Pas
   if (map === null || freshness.value !== 'fresh') return { text: '', state: 'unknown' }
   const [front, tail] = [map.front?.route_km ?? null, map.tail?.route_km ?? null]
   if (tail !== null && tail >= station.route_km) return { text: words.passed, state: 'passed' }
-  if (front !== null && front >= station.route_km) return { text: words.passing, state: 'passing' }
+  if (front !== null && front >= station.route_km)
+    return { text: isScattered(front, tail) ? words.somePassed : words.passing, state: 'passing' }
   const estimate = map.estimates.find((one) => one.station === index)
   const at = estimate?.front_at ?? estimate?.middle_at
   if (at == null || map.status !== 'active') return { text: words.later, state: 'unknown' }

@@ -25,8 +25,29 @@ const named = (): View => {
 
 export const view = signal<View>(named())
 
+/** Of which tab a view is a part. */
+export const TAB_OF = {
+  walk: 'walk',
+  way: 'way',
+  map: 'way',
+  say: 'say',
+  me: 'me',
+  survey: 'say',
+  feedback: 'say',
+  code: 'me',
+  restore: 'me',
+  trackers: 'walk',
+  data: 'me',
+  share: 'me',
+  pauses: 'walk',
+} as const satisfies Record<View, View>
+
+/** The views that were opened one after the other since the page was loaded. */
+let opened: readonly View[] = [view.value]
+
 addEventListener('hashchange', () => {
   view.value = named()
+  opened = opened.at(-2) === view.value ? opened.slice(0, -1) : [...opened, view.value]
   scrollTo(0, 0)
   // Screen readers read the heading of the new view.
   requestAnimationFrame(() => document.querySelector<HTMLElement>('main h1')?.focus())
@@ -34,4 +55,10 @@ addEventListener('hashchange', () => {
 
 export const show = (next: View): void => {
   location.hash = next
+}
+
+/** Where the pilgrim came from. Whoever opened the page at this view gets to its tab: behind it is another page, or none. */
+export function goBack(): void {
+  if (opened.length > 1) history.back()
+  else show(TAB_OF[view.value])
 }

@@ -2,8 +2,15 @@
 export const own = {
   trackers: {
     title: 'Record with an app',
-    why: 'These apps record with the screen off. Install one, then touch its button: it sets itself up for you.',
-    make: 'Set up',
+    why: 'Such an app records with the screen off, too.',
+    recommended: {
+      iphone: 'We recommend for your iPhone',
+      android: 'We recommend for your Android phone',
+      other: 'We recommend',
+    },
+    install: (app: string) => `Install ${app}`,
+    others: 'Other apps',
+    make: 'Set it up for me',
     ready: 'The app is installed? Then touch here.',
     open: 'Set up the app now',
     copy: 'Copy the address',
@@ -36,6 +43,14 @@ export const own = {
     privacy: 'Privacy',
     agreed: (version: string) => `You agreed to version ${version}.`,
     withdraw: 'Take back my consent',
+    withdrawSure: 'Take back your consent?',
+    withdrawWhy: [
+      'The recording here stops. You leave the map, and the links that you gave to others end.',
+      'A check-in, or a tracker app that you have connected, still sends your place.',
+      'What you have walked stays until you delete everything.',
+      'You can agree again here at any time.',
+    ],
+    withdrawKeep: 'Leave it as it is',
     withdrawn: 'You took back your consent. You are on no map.',
     agreeAgain: 'I agree again',
     participation: 'Taking part',
@@ -85,6 +100,7 @@ export const own = {
       'The organisers have nothing about you any more. Everything was deleted, perhaps on another phone. This phone sends nothing now.',
     goneRest: 'When you start anew, what is left on this phone is deleted, too.',
     goneStart: 'Start anew',
+    goneStill: (time: string) => `Asked again at ${time}: your data are still deleted.`,
   },
   recovery: {
     title: 'Recovery code',
@@ -95,6 +111,8 @@ export const own = {
     qr: 'Or photograph this with the other phone:',
     line: 'Your walk belongs to your LINE account. On another phone, log in with LINE.',
     restoreTitle: 'Bring back my walk',
+    restoreWhere:
+      'The recovery code is twelve words. Your other phone shows them: open “Me”, then “Recovery code”. Or look where you wrote them down. Without them, go back and start anew.',
     restoreWhy: 'Type each word beside its number. Four letters of each word are enough.',
     nth: (number: number) => `Word ${number}`,
     typed: 'Recovery code',

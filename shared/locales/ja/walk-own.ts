@@ -3,8 +3,15 @@ import type { OwnWords } from '../walk-words.ts'
 export const own: OwnWords = {
   trackers: {
     title: 'アプリで記録',
-    why: '画面が消えていても記録できるアプリです。一つ入れてボタンを押すと、設定は自動です。',
-    make: '設定する',
+    why: '画面が消えていても記録できるアプリです。',
+    recommended: {
+      iphone: 'お使いの iPhone におすすめ',
+      android: 'お使いの Android におすすめ',
+      other: 'おすすめ',
+    },
+    install: (app) => `${app} を入れる`,
+    others: 'ほかのアプリ',
+    make: '自動で設定する',
     ready: 'アプリを入れましたか。ここを押してください。',
     open: '今すぐアプリを設定',
     copy: 'アドレスをコピー',
@@ -37,6 +44,14 @@ export const own: OwnWords = {
     privacy: '個人情報',
     agreed: (version) => `${version} 版に同意しています。`,
     withdraw: '同意を取り消す',
+    withdrawSure: '同意を取り消しますか。',
+    withdrawWhy: [
+      'ここでの記録は止まります。地図から消え、渡したリンクも終わります。',
+      'チェックインや、つないだ記録アプリは、場所を送ります。',
+      '歩いた分は、すべて削除するまで残ります。',
+      'いつでもここで、もう一度同意できます。',
+    ],
+    withdrawKeep: '取り消さない',
     withdrawn: '同意を取り消しました。どの地図にも載りません。',
     agreeAgain: 'もう一度同意する',
     participation: '参加',
@@ -83,6 +98,7 @@ export const own: OwnWords = {
       '主催者にあなたのデータはもうありません。別のスマホですべて削除されたようです。このスマホは今、何も送りません。',
     goneRest: '新しく始めると、このスマホに残っているものも削除します。',
     goneStart: '新しく始める',
+    goneStill: (time) => `${time} にもう一度調べました。データは削除されたままです。`,
   },
   recovery: {
     title: '復元コード',
@@ -93,6 +109,8 @@ export const own: OwnWords = {
     qr: 'または、もう一台のスマホで読み取ってください：',
     line: 'あなたの記録は LINE アカウントに結び付いています。別のスマホでは LINE でログインしてください。',
     restoreTitle: '記録を取り戻す',
+    restoreWhere:
+      '復元コードは 12 の言葉です。もう一台のスマホで「私」、「復元コード」の順に押すと見えます。書き写した紙でもかまいません。ない場合は、戻って新しく始めてください。',
     restoreWhy: '言葉を一つずつ、番号の横に入力してください。',
     nth: (number) => `${number} 番の言葉`,
     typed: '復元コード',

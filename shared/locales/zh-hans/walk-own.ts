@@ -3,8 +3,15 @@ import type { OwnWords } from '../walk-words.ts'
 export const own: OwnWords = {
   trackers: {
     title: '用 App 记录',
-    why: '这些 App 在屏幕关闭时也能记录。先安装一个，再按它的按钮，就会自动设置好。',
-    make: '设置',
+    why: '这种 App 在屏幕关闭时也能记录。',
+    recommended: {
+      iphone: '推荐给您的 iPhone',
+      android: '推荐给您的安卓手机',
+      other: '我们推荐',
+    },
+    install: (app) => `安装 ${app}`,
+    others: '其他 App',
+    make: '自动设置',
     ready: 'App 装好了吗？请按这里。',
     open: '现在设置 App',
     copy: '复制网址',
@@ -37,6 +44,14 @@ export const own: OwnWords = {
     privacy: '隐私',
     agreed: (version) => `您同意了版本 ${version}。`,
     withdraw: '撤回同意',
+    withdrawSure: '要撤回同意吗？',
+    withdrawWhy: [
+      '这里的记录会停止。您会离开地图，给别人的链接也会失效。',
+      '打卡或已连接的记录 App 仍会发送位置。',
+      '走过的路会保留，直到您全部删除。',
+      '随时可以在这里再次同意。',
+    ],
+    withdrawKeep: '先不撤回',
     withdrawn: '您撤回了同意，不会出现在任何地图上。',
     agreeAgain: '我再次同意',
     participation: '参加',
@@ -81,6 +96,7 @@ export const own: OwnWords = {
     goneWhy: '主办方已经没有您的数据，可能是在另一部手机上全部删除了。这部手机现在不会发送任何东西。',
     goneRest: '重新开始时，这部手机里剩下的也会删除。',
     goneStart: '重新开始',
+    goneStill: (time) => `${time} 再查了一次，您的数据仍是删除的。`,
   },
   recovery: {
     title: '恢复码',
@@ -91,6 +107,8 @@ export const own: OwnWords = {
     qr: '或用另一部手机扫描：',
     line: '您的足迹属于您的 LINE 账号。换手机时用 LINE 登录就好。',
     restoreTitle: '找回我的足迹',
+    restoreWhere:
+      '恢复码是十二个字。在另一部手机按“我”，再按“恢复码”，就能看到；或者找找您抄下的纸条。没有的话，请返回重新开始。',
     restoreWhy: '请把每个字填在它的号码旁边。',
     nth: (number) => `第 ${number}\u00a0个字`,
     typed: '恢复码',

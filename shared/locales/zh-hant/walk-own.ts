@@ -3,8 +3,15 @@ import type { OwnWords } from '../walk-words.ts'
 export const own: OwnWords = {
   trackers: {
     title: '用 App 記錄',
-    why: '這些 App 在螢幕關閉時也能記錄。先安裝一個，再按它的按鈕，就會自動設定好。',
-    make: '設定',
+    why: '這種 App 在螢幕關閉時也能記錄。',
+    recommended: {
+      iphone: '推薦給您的 iPhone',
+      android: '推薦給您的 Android 手機',
+      other: '我們推薦',
+    },
+    install: (app) => `安裝 ${app}`,
+    others: '其他 App',
+    make: '自動設定',
     ready: 'App 裝好了嗎？請按這裡。',
     open: '現在設定 App',
     copy: '複製網址',
@@ -37,6 +44,14 @@ export const own: OwnWords = {
     privacy: '個資',
     agreed: (version) => `您同意了版本 ${version}。`,
     withdraw: '撤回同意',
+    withdrawSure: '要撤回同意嗎？',
+    withdrawWhy: [
+      '這裡的記錄會停止。您會離開地圖，給別人的連結也會失效。',
+      '打卡或已連接的記錄 App 仍會送出位置。',
+      '走過的路會保留，直到您全部刪除。',
+      '隨時可以在這裡再次同意。',
+    ],
+    withdrawKeep: '先不要撤回',
     withdrawn: '您撤回了同意，不會出現在任何地圖上。',
     agreeAgain: '我再次同意',
     participation: '參加',
@@ -81,6 +96,7 @@ export const own: OwnWords = {
     goneWhy: '主辦單位已經沒有您的資料，可能是在另一支手機上全部刪除了。這支手機現在不會送出任何東西。',
     goneRest: '重新開始時，這支手機裡剩下的也會刪除。',
     goneStart: '重新開始',
+    goneStill: (time) => `${time} 再查了一次，您的資料仍是刪除的。`,
   },
   recovery: {
     title: '救援碼',
@@ -91,6 +107,8 @@ export const own: OwnWords = {
     qr: '或用另一支手機掃描：',
     line: '您的足跡屬於您的 LINE 帳號。換手機時用 LINE 登入就好。',
     restoreTitle: '找回我的足跡',
+    restoreWhere:
+      '救援碼是十二個字。在另一支手機按「我」，再按「救援碼」，就看得到；或找找您抄下的紙條。沒有的話，請返回重新開始。',
     restoreWhy: '請把每個字填在它的號碼旁邊。',
     nth: (number) => `第 ${number}\u00a0個字`,
     typed: '救援碼',

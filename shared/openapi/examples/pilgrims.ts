@@ -23,6 +23,7 @@ export const PROFILE = {
   survey_completed: 1,
   privacy_agreed: true,
   privacy_agreed_at: '2026-04-12T01:00:00.000Z',
+  privacy_version: '2026-1',
   participant_status: 'active',
   achievement_card: 'locked',
   photo_count: 0,

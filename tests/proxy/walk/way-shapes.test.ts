@@ -27,6 +27,23 @@ test('the line is cut where the pilgrim gets into a bus and out of it, without a
   expect([shapes.first?.y, shapes.last?.y]).toEqual([y(0), y(5)])
 })
 
+test('a long silence on foot is a gap, a ride without a signal and a rest are none', () => {
+  const shapes = wayShapes({
+    ...EMPTY,
+    // Minute and place: a silence of 20 min over 2 km, a rest of 20 min, a tunnel of the metro.
+    line: [
+      [0, 0],
+      [20, 20],
+      [40, 20],
+      [41, 21],
+      [58, 58],
+    ].map(([minute, at]) => ({ ...place(at!), t: time(minute!) })),
+    stretches: [stretch(0, 41, 0), stretch(41, 58, 0.3)],
+  })
+  expect([shapes.gaps.length, shapes.byMotor.length, shapes.onFoot.length]).toEqual([1, 1, 1])
+  expect(shapes.gaps[0]!.at.at(-1)).toBe(worldY(24.02))
+})
+
 test('a check-in far away is drawn, but the map looks at the way', () => {
   const far = { t: time(9), lat: 35, lng: 139, in_range: false }
   const shapes = wayShapes({ ...EMPTY, line: [place(0), place(1)], checkins: [far] })

@@ -20,6 +20,20 @@ export function beginReport(): void {
   picture.value = null
 }
 
+/** Keeps what is written. What was said to be missing is no longer said once it is there. */
+export function write(change: Partial<typeof written.value>): void {
+  const next = { ...written.value, ...change }
+  keep(written, next)
+  if (fault.value === 'category' && next.category !== '') fault.value = null
+  if (fault.value === 'missing' && next.text.trim() !== '') fault.value = null
+}
+
+/** A report has one picture: another one replaces it. */
+export function givePicture(file: File | null): void {
+  picture.value = file
+  if (fault.value === 'picture') fault.value = null
+}
+
 export async function sendReport(): Promise<void> {
   const { category, text } = written.value
   fault.value = category === '' ? 'category' : text.trim() === '' ? 'missing' : null

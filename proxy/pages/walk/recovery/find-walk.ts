@@ -58,17 +58,19 @@ export function findByAddress(): void {
   void search(async () => ({ id }))
 }
 
-/** The walk may have been erased on the other phone since it was found. */
-async function isErased({ userId }: Profile): Promise<boolean> {
+/** The walk as it is now. @returns null: it was erased on the other phone since it was found */
+async function readAgain(before: Profile): Promise<Profile | null> {
   searching.value = true
-  const answer = await client.readProfile({ userId })
+  const answer = await client.readProfile({ userId: before.userId })
   searching.value = false
-  return !answer.ok && answer.error.code === 'not-found'
+  if (answer.ok) return answer.data
+  return answer.error.code === 'not-found' ? null : before
 }
 
 /** Goes on with this walk on this device. */
-export async function takeWalk(taken: Profile): Promise<void> {
-  if (await isErased(taken)) {
+export async function takeWalk(chosen: Profile): Promise<void> {
+  const taken = await readAgain(chosen)
+  if (taken === null) {
     found.value = null
     searchFault.value = 'unknown'
     // The first page says what happened.
@@ -79,7 +81,8 @@ export async function takeWalk(taken: Profile): Promise<void> {
   keep(tally, tallyOf(taken.checkins))
   keep(erasedElsewhere, false)
   keep(codeIsSafe, true)
-  // Consent is asked for on each device.
-  keep(person, { userId: taken.userId, name: taken.display_name ?? '', privacyVersion: '', known: true })
+  // The consent is the pilgrim's, not the phone's: it is asked for where the service does not have it, or an older one.
+  const privacyVersion = taken.privacy_agreed ? (taken.privacy_version ?? '') : ''
+  keep(person, { userId: taken.userId, name: taken.display_name ?? '', privacyVersion, known: true })
   show('walk')
 }

@@ -37,7 +37,7 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
         <Button onClick={() => void save('json')}>{data.json}</Button>
         <Button onClick={() => void save('gpx')}>{data.gpx}</Button>
       </section>
-      <Privacy words={words} />
+      <Privacy words={words} page={page} />
       <section class="card stack-2">
         <h2>{data.eraseTitle}</h2>
         <p>{data.eraseWhy}</p>

@@ -1,11 +1,21 @@
 /** A report with a picture. */
+import { useComputed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { sentenceOf } from '../problem.ts'
-import { arrived, beginReport, fault, picture, sending, sendReport, written } from '../feedback/report.ts'
+import {
+  arrived,
+  beginReport,
+  fault,
+  givePicture,
+  picture,
+  sending,
+  sendReport,
+  write,
+  written,
+} from '../feedback/report.ts'
 import { show } from '../route.ts'
-import { keep } from '../session/kept.ts'
 import { Notice, View } from './view.tsx'
 
 export function Feedback({ words }: { readonly words: WalkWords }) {
@@ -25,6 +35,7 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
           {typeof said === 'object' && said !== null ? (
             <Notice kind="warning">{sentenceOf(words, said)}</Notice>
           ) : null}
+          <p class="quiet">{feedback.sends}</p>
           <Button kind="primary" busy={sending.value} onClick={() => void sendReport()}>
             {feedback.send}
           </Button>
@@ -60,7 +71,7 @@ const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
         id="category"
         aria-invalid={fault.value === 'category'}
         value={written.value.category}
-        onChange={({ currentTarget }) => keep(written, { ...written.value, category: currentTarget.value })}
+        onChange={({ currentTarget }) => write({ category: currentTarget.value })}
       >
         <option value="" disabled>
           {words.choose}
@@ -80,20 +91,46 @@ const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
         maxLength={2_000}
         aria-invalid={fault.value === 'missing'}
         value={written.value.text}
-        onInput={({ currentTarget }) => keep(written, { ...written.value, text: currentTarget.value })}
+        onInput={({ currentTarget }) => write({ text: currentTarget.value })}
       />
     </div>
-    {/* The browser's own field speaks the phone's language, not the one that was chosen. */}
-    <label class="button picture-field">
-      {picture.value === null ? null : <span aria-hidden="true">✓ </span>}
-      {picture.value === null ? words.picture : words.pictureOther}
-      <input
-        class="visually-hidden"
-        type="file"
-        accept="image/*"
-        onChange={({ currentTarget }) => (picture.value = currentTarget.files?.[0] ?? null)}
-      />
-    </label>
-    {picture.value === null ? null : <p class="quiet">{picture.value.name}</p>}
+    <Picture words={words} />
   </>
 )
+
+/** One picture, looked at before it is sent. */
+function Picture({ words }: { readonly words: WalkWords['feedback'] }) {
+  const shown = picture.value
+  const address = useComputed(() =>
+    picture.value === null ? null : URL.createObjectURL(picture.value),
+  ).value
+  useEffect(() => () => void (address !== null && URL.revokeObjectURL(address)), [address])
+  return (
+    <>
+      {address === null ? null : <img class="picture-chosen" src={address} alt={words.pictureAlt} />}
+      {/* The browser's own field speaks the phone's language, not the one that was chosen. */}
+      <label class="button picture-field">
+        {shown === null ? words.picture : words.pictureOther}
+        <input
+          class="visually-hidden"
+          type="file"
+          accept="image/*"
+          onChange={({ currentTarget }) => choosePicture(currentTarget)}
+        />
+      </label>
+      {shown === null ? null : (
+        <Button kind="plain" onClick={() => givePicture(null)}>
+          {words.pictureRemove}
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** Whoever opens the phone's pictures and closes them again keeps the one that was chosen. */
+function choosePicture(field: HTMLInputElement): void {
+  const file = field.files?.[0]
+  if (file !== undefined) givePicture(file)
+  // The same picture may be chosen again after it was removed.
+  field.value = ''
+}

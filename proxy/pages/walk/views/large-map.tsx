@@ -5,9 +5,11 @@ import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
 import { dayText, numberText } from '../format.ts'
+import { goBack } from '../route.ts'
 import { readWay, shownDay } from '../way/own-way.ts'
 import type { WayCamera } from '../way/way-camera.ts'
 import { DaySwitch } from './day-switch.tsx'
+import { MapKey } from './map-key.tsx'
 
 type WayMapScript = typeof import('./way-map.tsx')
 
@@ -34,17 +36,36 @@ export function MapPicture({ words: { way } }: { readonly words: WalkWords }) {
       {shown === null ? null : (
         <>
           <span class="visually-hidden">{way.map(dayText(shown.day), shown.sums.km)}</span>
-          <strong class="way-map-km" aria-hidden="true">
+          <strong class="way-map-km" aria-hidden="true" data-over-map>
             {numberText(shown.sums.km)} km
           </strong>
         </>
       )}
-      <span class="way-map-open">{way.larger} ›</span>
+      <span class="way-map-open" data-over-map>
+        {way.larger} ›
+      </span>
     </a>
   )
 }
 
+/** What the lines and dots are, and who made the data of the ground. */
+const Foot = ({ words, source }: { readonly words: WalkWords; readonly source: boolean }) => (
+  <div class="large-map-foot">
+    <details class="large-map-key" data-over-map onToggle={repaint}>
+      <summary>{words.way.key}</summary>
+      <MapKey words={words} />
+    </details>
+    {source ? (
+      <small class="map-source" data-over-map>
+        {words.way.mapSource}
+      </small>
+    ) : null}
+  </div>
+)
+
 let camera: WayCamera | null = null
+/** Names on the map leave free what lies over it. */
+const repaint = (): void => camera?.recolour()
 const holdCamera = (made: WayCamera | null): void => {
   camera = made
 }
@@ -56,11 +77,13 @@ export function LargeMap({ words: { way, back }, words }: { readonly words: Walk
   }, [])
   const shown = shownDay.value
   const loaded = script.value
+  const named = loaded?.hasAtlas.value ?? false
+  useEffect(repaint, [named])
   return (
     <main class="large-map">
-      <header>
+      <header data-over-map>
         <div class="row ends">
-          <Button onClick={() => history.back()}>‹ {back}</Button>
+          <Button onClick={goBack}>‹ {back}</Button>
           {shown === null ? null : <strong class="way-map-km">{numberText(shown.sums.km)} km</strong>}
         </div>
         <h1 tabIndex={-1} class="visually-hidden">
@@ -75,7 +98,7 @@ export function LargeMap({ words: { way, back }, words }: { readonly words: Walk
           onCamera={holdCamera}
         />
       )}
-      <div class="map-controls">
+      <div class="map-controls" data-over-map>
         <Button icon label={way.closer} onClick={() => camera?.zoom(1)}>
           <Symbol of="closer" />
         </Button>
@@ -86,7 +109,7 @@ export function LargeMap({ words: { way, back }, words }: { readonly words: Walk
           <Symbol of="route" />
         </Button>
       </div>
-      {loaded?.hasAtlas.value ? <small class="map-source">{way.mapSource}</small> : null}
+      <Foot words={words} source={named} />
     </main>
   )
 }

@@ -56,10 +56,12 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
 
 function Name({ words }: { readonly words: WalkWords }) {
   const name = useSignal(person.value?.name ?? '')
+  const missing = useSignal(false)
   const change = useChange(words)
   const save = async () => {
     const given = name.value.trim()
-    if (given === '' || person.value === null) return
+    missing.value = given === ''
+    if (missing.value || person.value === null) return
     keep(person, { ...person.value, name: given })
     await change.run(() => client.syncProfile({ display_name: given }))
   }
@@ -71,9 +73,16 @@ function Name({ words }: { readonly words: WalkWords }) {
           id="own-name"
           type="text"
           maxLength={60}
+          aria-invalid={missing.value}
+          aria-describedby={missing.value ? 'own-name-missing' : undefined}
           value={name.value}
           onInput={({ currentTarget }) => (name.value = currentTarget.value)}
         />
+        {missing.value ? (
+          <p id="own-name-missing" class="wrong" role="alert">
+            {words.welcome.nameMissing}
+          </p>
+        ) : null}
       </div>
       {change.said(words.me.saved)}
       <Button busy={change.busy.value} onClick={() => void save()}>

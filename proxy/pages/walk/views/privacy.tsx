@@ -1,6 +1,9 @@
 /** Consent and participation: given, taken back, given again. */
+import { type Signal, useSignal } from '@preact/signals'
+import type { PageWords } from '#shared/locales/page-words.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
+import { Dialog } from '../../design/dialog.tsx'
 import { setConsent, setParticipation } from '../own-data/participation.ts'
 import { recording } from '../recording/recorder.ts'
 import { person } from '../session/person.ts'
@@ -9,8 +12,9 @@ import { useChange } from './use-change.tsx'
 import { Notice } from './view.tsx'
 import { Consent } from './welcome.tsx'
 
-export function Privacy({ words }: { readonly words: WalkWords }) {
+export function Privacy({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
   const { me } = words
+  const asks = useSignal(false)
   const consent = useChange(words)
   const part = useChange(words)
   const { privacy_agreed: agrees = true, participant_status: status = 'active' } = profile.value ?? {}
@@ -22,10 +26,22 @@ export function Privacy({ words }: { readonly words: WalkWords }) {
         <p>{agrees ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
         {agrees ? null : <NewerConsent words={words} />}
         {consent.said(me.saved)}
-        <Button busy={consent.busy.value} onClick={() => void consent.run(() => setConsent(!agrees))}>
+        <Button
+          busy={consent.busy.value}
+          onClick={() => (agrees ? (asks.value = true) : void consent.run(() => setConsent(true)))}
+        >
           {agrees ? me.withdraw : me.agreeAgain}
         </Button>
       </section>
+      <Withdraw
+        words={me}
+        page={page}
+        asks={asks}
+        onWithdraw={() => {
+          asks.value = false
+          void consent.run(() => setConsent(false))
+        }}
+      />
       <section class="card stack-2">
         <h2>{me.participation}</h2>
         <p>{status === 'completed' ? me.completed : status === 'withdrawn' ? me.paused : me.pauseWhy}</p>
@@ -43,6 +59,39 @@ export function Privacy({ words }: { readonly words: WalkWords }) {
         )}
       </section>
     </>
+  )
+}
+
+/** Asks once, and says what happens then. */
+function Withdraw(props: {
+  readonly words: WalkWords['me']
+  readonly page: PageWords
+  readonly asks: Signal<boolean>
+  readonly onWithdraw: () => void
+}) {
+  const { words, page, asks, onWithdraw } = props
+  const close = () => (asks.value = false)
+  return (
+    <Dialog
+      title={words.withdrawSure}
+      open={asks.value}
+      onClose={close}
+      closeWord={page.close}
+      actions={
+        <>
+          <Button onClick={close}>{words.withdrawKeep}</Button>
+          <Button kind="danger" onClick={onWithdraw}>
+            {words.withdraw}
+          </Button>
+        </>
+      }
+    >
+      <ul class="sentences">
+        {words.withdrawWhy.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </Dialog>
   )
 }
 

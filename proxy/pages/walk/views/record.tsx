@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { minutesOf, timeText } from '../format.ts'
+import { RECOMMENDED, TRACKER_APPS } from '../own-data/tracker-apps.ts'
 import { openPause } from '../recording/pause-log.ts'
 import {
   lastFix,
@@ -19,6 +20,8 @@ import { darkScreen } from './dark-screen.tsx'
 import { now } from '../session/service.ts'
 import { Way } from './say.tsx'
 import { Notice, View } from './view.tsx'
+
+const RECOMMENDED_NAME = TRACKER_APPS[RECOMMENDED].name
 
 const time = signal(0)
 
@@ -47,9 +50,9 @@ export function Record({ words }: { readonly words: WalkWords }) {
       >
         {on ? record.stop : record.start}
       </Button>
-      <p class="quiet">{record.honest}</p>
+      <p class="quiet">{record.honest(RECOMMENDED_NAME)}</p>
       <ul class="rows">
-        <Way to="trackers" title={record.trackers} />
+        <Way to="trackers" title={record.trackers(RECOMMENDED_NAME)} more={record.trackersMore} />
         <Way to="pauses" title={record.pauses} />
       </ul>
     </section>
@@ -121,7 +124,10 @@ export const Pauses = ({ words }: { readonly words: WalkWords }) => {
           </li>
         ))}
       </ul>
-      <p class="quiet">{record.honest}</p>
+      <p class="quiet">{record.honest(RECOMMENDED_NAME)}</p>
+      <ul class="rows card">
+        <Way to="trackers" title={record.trackers(RECOMMENDED_NAME)} more={record.trackersMore} />
+      </ul>
     </View>
   )
 }

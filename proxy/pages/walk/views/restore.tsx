@@ -68,6 +68,7 @@ function Typing({ words }: { readonly words: WalkWords }) {
         void findByCode(filled.join(' '))
       }}
     >
+      <p>{recovery.restoreWhere}</p>
       <p>{recovery.restoreWhy}</p>
       <ol class="code-fields" aria-label={recovery.typed} aria-describedby="code-count">
         {NUMBERS.map((i) => (

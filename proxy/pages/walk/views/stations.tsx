@@ -30,7 +30,9 @@ export function Stations({ words: { way } }: { readonly words: WalkWords }) {
           </li>
         ))}
       </ul>
-      {kmh === null ? null : <p class="quiet">{way.estimate(Math.round(kmh * 10) / 10)}</p>}
+      <p class="quiet">
+        {way.alongRoute} {kmh === null ? null : way.estimate(Math.round(kmh * 10) / 10)}
+      </p>
     </section>
   )
 }

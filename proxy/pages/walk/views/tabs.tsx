@@ -1,26 +1,9 @@
 /** The four tabs, within reach of a thumb. */
 import type { WalkWords } from '#shared/locales/walk-words.ts'
-import { view, type View } from '../route.ts'
+import { TAB_OF, view } from '../route.ts'
 
 const TABS = ['walk', 'way', 'say', 'me'] as const
 type Tab = (typeof TABS)[number]
-
-/** Of which tab a view is a part. */
-const TAB_OF: Readonly<Record<View, Tab>> = {
-  walk: 'walk',
-  way: 'way',
-  map: 'way',
-  say: 'say',
-  me: 'me',
-  survey: 'say',
-  feedback: 'say',
-  code: 'me',
-  restore: 'me',
-  trackers: 'walk',
-  data: 'me',
-  share: 'me',
-  pauses: 'walk',
-}
 
 const DRAWINGS: Readonly<Record<Tab, string>> = {
   walk: 'M12 2a7 7 0 0 1 7 7c0 5-7 13-7 13S5 14 5 9a7 7 0 0 1 7-7zm0 4.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z',

@@ -1,9 +1,11 @@
-/** Tracker apps that record with the screen off: one touch sets one up. */
+/** Tracker apps that record with the screen off: which one to take, where it comes from, and one touch that sets it up. */
+import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { whenText } from '../format.ts'
+import { device, RECOMMENDED, shopsOf, TRACKER_APPS } from '../own-data/tracker-apps.ts'
 import {
   disconnect,
   made,
@@ -19,14 +21,18 @@ import { sentenceOf } from '../problem.ts'
 import { now } from '../session/service.ts'
 import { Notice, View } from './view.tsx'
 
-/** The apps' own names, the same in every language. */
-const NAMES: Readonly<Record<string, string>> = {
-  traccar: 'Traccar Client',
-  owntracks: 'OwnTracks',
-  overland: 'Overland',
-  gpslogger: 'GPSLogger',
-  osmand: 'OsmAnd',
-} satisfies Record<TrackerApp, string>
+interface AppProps {
+  readonly words: WalkWords
+  readonly app: TrackerApp
+}
+
+/** Those that this phone can install, the recommended one left out. */
+const OTHERS = (Object.keys(TRACKER_APPS) as TrackerApp[]).filter(
+  (app) => app !== RECOMMENDED && shopsOf(app).length > 0,
+)
+
+const nameOf = (label: string | null): string | null =>
+  label !== null && label in TRACKER_APPS ? TRACKER_APPS[label as TrackerApp].name : label
 
 export function Trackers({ words }: { readonly words: WalkWords }) {
   const { trackers } = words
@@ -37,63 +43,107 @@ export function Trackers({ words }: { readonly words: WalkWords }) {
       {trackerError.value === null ? null : (
         <Notice kind="warning">{sentenceOf(words, trackerError.value)}</Notice>
       )}
-      {(Object.entries<string>(trackers.apps) as [TrackerApp, string][]).map(([app, text]) => (
-        <section key={app} class="card stack-2">
-          <h2>{NAMES[app]}</h2>
-          <p>{text}</p>
-          {made.value?.app === app ? (
-            <SetUp words={words} tracker={made.value.tracker} app={app} />
-          ) : (
-            <Button busy={making.value === app} onClick={() => void makeTracker(app)}>
-              {trackers.make}
-            </Button>
-          )}
-        </section>
-      ))}
-      <section class="stack-2">
-        <h2>{trackers.list}</h2>
-        {list.value.length === 0 ? <p class="quiet">{trackers.none}</p> : null}
-        <ul class="rows">
-          {list.value.map(({ id, label, created_at: at }) => (
-            <li key={id} class="wraps">
-              <span class="grow">
-                <strong>{NAMES[label ?? ''] ?? label}</strong>{' '}
-                {trackers.made(whenText(Date.parse(at), now()))}
-              </span>
-              <Button kind="danger" onClick={() => void disconnect(id)}>
-                {trackers.stop}
-              </Button>
-            </li>
-          ))}
-        </ul>
+      <section class="card stack-2 recommended">
+        <p class="strong">{trackers.recommended[device]}</p>
+        <AppSteps words={words} app={RECOMMENDED} />
       </section>
+      <details class="card">
+        <summary>{trackers.others}</summary>
+        <div class="stack">
+          {OTHERS.map((app) => (
+            <section key={app} class="stack-2">
+              <AppSteps words={words} app={app} />
+            </section>
+          ))}
+        </div>
+      </details>
+      <Connected words={words} />
     </View>
   )
 }
 
-function SetUp(props: {
-  readonly words: WalkWords
-  readonly tracker: MadeTracker
-  readonly app: TrackerApp
-}) {
-  const { trackers } = props.words
-  const { url, link } = props.tracker.apps[props.app]
+/** Install it, then set it up. */
+function AppSteps({ words, app }: AppProps) {
+  const { trackers } = words
+  const shops = shopsOf(app)
+  return (
+    <>
+      <h2>{TRACKER_APPS[app].name}</h2>
+      <p>{trackers.apps[app]}</p>
+      <ol class="steps">
+        <li class="stack-2">
+          {shops.map(({ kind, address }) => (
+            <a key={kind} class="button" href={address} target="_blank" rel="noreferrer">
+              {trackers.install(TRACKER_APPS[app].name)}
+              {shops.length > 1 ? ` (${kind})` : null}
+            </a>
+          ))}
+        </li>
+        <li class="stack-2">
+          {made.value?.app === app ? (
+            <SetUp words={words} tracker={made.value.tracker} app={app} />
+          ) : (
+            <Button kind="primary" busy={making.value === app} onClick={() => void makeTracker(app)}>
+              {trackers.make}
+            </Button>
+          )}
+        </li>
+      </ol>
+    </>
+  )
+}
+
+function Connected({ words: { trackers } }: { readonly words: WalkWords }) {
+  return (
+    <section class="stack-2">
+      <h2>{trackers.list}</h2>
+      {list.value.length === 0 ? <p class="quiet">{trackers.none}</p> : null}
+      <ul class="rows">
+        {list.value.map(({ id, label, created_at: at }) => (
+          <li key={id} class="wraps">
+            <span class="grow">
+              <strong>{nameOf(label)}</strong> {trackers.made(whenText(Date.parse(at), now()))}
+            </span>
+            <Button kind="danger" onClick={() => void disconnect(id)}>
+              {trackers.stop}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function SetUp({ words: { trackers }, app, tracker }: AppProps & { readonly tracker: MadeTracker }) {
+  const { url, link } = tracker.apps[app]
+  // Without a link, or where the browser does not copy, the address is read and typed.
+  const typed = useSignal(link === null)
   const copy = async () => {
-    await navigator.clipboard.writeText(url)
-    showToast(trackers.copied, { forMs: 4_000 })
+    try {
+      await navigator.clipboard.writeText(url)
+      showToast(trackers.copied, { forMs: 4_000 })
+    } catch {
+      typed.value = true
+    }
   }
   return (
-    <div class="stack-2">
-      {link === null ? <p>{trackers.address}</p> : <p>{trackers.ready}</p>}
-      {link === null ? (
-        <code class="address">{url}</code>
-      ) : (
-        <a class="button primary" href={link}>
-          {trackers.open}
-        </a>
+    <>
+      {link === null ? null : (
+        <>
+          <p>{trackers.ready}</p>
+          <a class="button primary" href={link}>
+            {trackers.open}
+          </a>
+        </>
       )}
+      {typed.value ? (
+        <>
+          <p>{trackers.address}</p>
+          <code class="address">{url}</code>
+        </>
+      ) : null}
       <Button onClick={() => void copy()}>{trackers.copy}</Button>
       <p class="quiet">{trackers.secret}</p>
-    </div>
+    </>
   )
 }

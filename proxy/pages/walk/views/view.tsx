@@ -1,9 +1,10 @@
 /** The frame of a view: a heading that takes the focus, and the way back. */
 import type { ComponentChildren } from 'preact'
 import { Button } from '../../design/button.tsx'
+import { goBack } from '../route.ts'
 
 export interface ViewProps {
-  readonly title: string
+  readonly title: ComponentChildren
   readonly back?: string
   readonly children: ComponentChildren
 }
@@ -12,7 +13,7 @@ export const View = ({ title, back, children }: ViewProps) => (
   <main class="view stack">
     {back === undefined ? null : (
       <div>
-        <Button kind="plain" onClick={() => history.back()}>
+        <Button kind="plain" onClick={goBack}>
           ‹ {back}
         </Button>
       </div>

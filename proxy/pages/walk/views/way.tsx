@@ -1,6 +1,5 @@
 /** My way: figures, the map of a day, why the carbon, the next stations, and links for others. */
 import type { WalkWords } from '#shared/locales/walk-words.ts'
-import { Button } from '../../design/button.tsx'
 import { Facts } from '../../design/list.tsx'
 import { totalCheckIns } from '../checkin/total.ts'
 import { dayText, numberText, timeText, whenText } from '../format.ts'
@@ -8,10 +7,12 @@ import { sentenceOf } from '../problem.ts'
 import { now, profile } from '../session/service.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
 import { ownSums, readWay, type ShownDay, shownDay, wayError } from '../way/own-way.ts'
+import { Again } from './again.tsx'
 import { Carbon } from './carbon.tsx'
 import { DaySwitch } from './day-switch.tsx'
 import { MapPicture } from './large-map.tsx'
 import { Level } from './level.tsx'
+import { MapKey } from './map-key.tsx'
 import { Shares } from './shares.tsx'
 import { Stations } from './stations.tsx'
 import { useReading } from './use-reading.ts'
@@ -30,9 +31,12 @@ export function Way({ words, levels }: { readonly words: WalkWords; readonly lev
     <View title={way.title}>
       <Level words={words} levels={levels} checkIns={totalCheckIns.value} />
       <NextLevel words={words} levels={levels} />
-      <Facts facts={[{ term: way.saved, figure: numberText(saved), unit: 'kg' }]} />
+      <section class="stack-2">
+        <Facts facts={[{ term: way.saved, figure: numberText(saved), unit: 'kg' }]} />
+        <p class="quiet">{way.savedWhy}</p>
+      </section>
       {error === null ? null : (
-        <Notice kind="warning" action={<Button onClick={() => void readWay()}>{words.retry}</Button>}>
+        <Notice kind="warning" action={<Again ask={readWay}>{words.retry}</Again>}>
           {sentenceOf(words, error)}
         </Notice>
       )}
@@ -68,6 +72,7 @@ function ShowDay({ words, shown }: { readonly words: WalkWords; readonly shown: 
     <section class="stack" aria-label={dayText(shown.day)}>
       <DaySwitch words={words} />
       <MapPicture words={words} />
+      <MapKey words={words} />
       {shown.way === null ? (
         <p class="quiet">{way.dayMissing}</p>
       ) : (

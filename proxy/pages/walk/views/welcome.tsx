@@ -13,6 +13,7 @@ import { lineBridge, lineName, lineUserId } from '../session/line-login.ts'
 import { introduce } from '../session/introduce.ts'
 import { person } from '../session/person.ts'
 import { client, config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
+import { Again } from './again.tsx'
 import { Notice, View } from './view.tsx'
 
 export interface WelcomeProps {
@@ -31,17 +32,31 @@ export function Welcome({ words: { page, walk }, choose }: WelcomeProps) {
     return (
       <View title="⛩">
         {languages}
-        <Notice kind="warning" action={<Button onClick={() => void refreshConfig()}>{walk.retry}</Button>}>
+        <Notice kind="warning" action={<Again ask={refreshConfig}>{walk.retry}</Again>}>
           {walk.welcome.firstNetwork}
         </Notice>
       </View>
     )
   return (
-    <View title={walk.welcome.title(event.name)}>
+    <View title={<Title words={walk.welcome} event={event.name} />}>
       {languages}
       {said === null ? null : <Notice>{walk.data[said]}</Notice>}
       <Form words={walk} version={event.privacy_version} liffId={event.liff_id} />
     </View>
+  )
+}
+
+const NAME = '\ufffc'
+
+/** The sentence with the event's name, which stays whole where a line can hold it. */
+function Title({ words, event }: { readonly words: WalkWords['welcome']; readonly event: string }) {
+  const [before, after] = words.title(NAME).split(NAME)
+  return (
+    <>
+      {before}
+      <span class="whole-name">{event}</span>
+      {after}
+    </>
   )
 }
 

@@ -1,4 +1,4 @@
-/** Draws a day's way over the ground: a brush stroke on foot, dashes by a motor, a gold seal for each check-in. */
+/** Draws a day's way over the ground: a brush stroke on foot, dashes by a motor, dots over a gap, a gold seal for each check-in. */
 import { strokeAll } from '../../map/draw-ground.ts'
 import type { Place } from '../../map/shapes.ts'
 import type { Colour, View } from '../../map/view.ts'
@@ -7,6 +7,7 @@ import type { WayShapes } from './way-shapes.ts'
 const STROKE_PX = 5.5
 const HALO_PX = 4
 const OTHER_PX = 3
+const GAP_PX = 3.5
 const SEAL_PX = 6
 const END_PX = 11
 
@@ -25,15 +26,18 @@ export function drawWay(
   const { density } = view
   context.lineJoin = context.lineCap = 'round'
   context.globalAlpha = 0.45
-  for (const { onFoot, byMotor } of others)
-    strokeAll(context, view, [...onFoot, ...byMotor], colour('map-walked'), OTHER_PX * density)
+  for (const { onFoot, byMotor, gaps } of others)
+    strokeAll(context, view, [...onFoot, ...byMotor, ...gaps], colour('map-walked'), OTHER_PX * density)
   context.globalAlpha = 1
   if (day === null) return
-  const { onFoot, byMotor, checkIns, first, last } = day
+  const { onFoot, byMotor, gaps, checkIns, first, last } = day
   const halo = (STROKE_PX + HALO_PX) * density
-  strokeAll(context, view, [...byMotor, ...onFoot], colour('map-halo'), halo)
+  strokeAll(context, view, [...byMotor, ...gaps, ...onFoot], colour('map-halo'), halo)
   context.setLineDash([1.5 * STROKE_PX * density, 1.5 * STROKE_PX * density])
   strokeAll(context, view, byMotor, colour('ink'), 0.7 * STROKE_PX * density)
+  // Dots: a dash without length has round ends.
+  context.setLineDash([0, 2 * GAP_PX * density])
+  strokeAll(context, view, gaps, colour('map-walked'), GAP_PX * density)
   context.setLineDash([])
   strokeAll(context, view, onFoot, colour('map-walked'), STROKE_PX * density)
   const seal = (place: Place, size: number, fill: string, edge: string): void =>

@@ -1,11 +1,14 @@
 /** A day's way in the coordinates of the map: parts on foot, parts by a motor, check-ins. Pure functions. */
 import { type Bounds, boundsOf, worldX, worldY } from '../../map/projection.ts'
 import { type Place, type Shape, shapeOf } from '../../map/shapes.ts'
+import { metresBetween } from '../recording/position-filter.ts'
 import type { DayOfWay } from './kept-days.ts'
 
 export interface WayShapes {
   readonly onFoot: readonly Shape[]
   readonly byMotor: readonly Shape[]
+  /** No position between two places; the distance is counted as a straight line. */
+  readonly gaps: readonly Shape[]
   /** `counts`: inside the event's area. */
   readonly checkIns: readonly (Place & { readonly counts: boolean })[]
   readonly first: Place | null
@@ -21,14 +24,24 @@ const placed = ({ lat, lng }: { readonly lat: number; readonly lng: number }): P
   y: worldY(lat),
 })
 
+type Kind = 'onFoot' | 'byMotor' | 'gaps'
+
+/** Shorter silences, and rests, are no gap. */
+const GAP_MS = 600_000
+const GAP_M = 300
+
+const isGap = (from: Fix, to: Fix): boolean =>
+  Date.parse(to.t) - Date.parse(from.t) > GAP_MS && metresBetween(from, to) > GAP_M
+
 /** Cuts the line where the mode changes. A cut belongs to both parts. */
-function partsOf({ line, stretches }: DayOfWay): Record<'onFoot' | 'byMotor', Fix[][]> {
+function partsOf({ line, stretches }: DayOfWay): Record<Kind, Fix[][]> {
   const motor = stretches.filter(({ carbon_kg: kg }) => kg > 0)
-  const parts: Record<'onFoot' | 'byMotor', Fix[][]> = { onFoot: [], byMotor: [] }
+  const parts: Record<Kind, Fix[][]> = { onFoot: [], byMotor: [], gaps: [] }
   let [last, lastKind]: [Fix[] | null, string] = [null, '']
   for (let i = 1; i < line.length; i++) {
     const [from, to] = [line[i - 1]!, line[i]!]
-    const kind = motor.some((one) => one.from <= from.t && to.t <= one.to) ? 'byMotor' : 'onFoot'
+    const isRide = motor.some((one) => one.from <= from.t && to.t <= one.to)
+    const kind = isRide ? 'byMotor' : isGap(from, to) ? 'gaps' : 'onFoot'
     if (last === null || kind !== lastKind) parts[kind].push((last = [from]))
     last.push(to)
     lastKind = kind
@@ -40,7 +53,7 @@ const shapesOf = (parts: readonly (readonly Fix[])[]): Shape[] =>
   parts.map((part) => shapeOf(part.map(({ lng, lat }) => [lng, lat] as const)))
 
 export function wayShapes(day: DayOfWay): WayShapes {
-  const { onFoot, byMotor } = partsOf(day)
+  const { onFoot, byMotor, gaps } = partsOf(day)
   const [first, last] = [day.line[0], day.line.at(-1)]
   const checkIns = day.checkins.map((one) => ({ ...placed(one), counts: one.in_range }))
   // A check-in far from the route would make the way a blot.
@@ -49,6 +62,7 @@ export function wayShapes(day: DayOfWay): WayShapes {
   return {
     onFoot: shapesOf(onFoot),
     byMotor: shapesOf(byMotor),
+    gaps: shapesOf(gaps),
     checkIns,
     first: first === undefined ? null : placed(first),
     last: last === undefined ? null : placed(last),

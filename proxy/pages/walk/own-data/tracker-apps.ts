@@ -1,0 +1,64 @@
+/** The tracker apps: their names, where they are installed from, and which of them we recommend. */
+import type { TrackerApp } from './trackers.ts'
+
+/** What the page runs on, as far as an app's shop is concerned. */
+export type Device = 'iphone' | 'android' | 'other'
+
+interface TrackerShops {
+  /** The app's own name, the same in every language. */
+  readonly name: string
+  readonly iphone?: string
+  readonly android?: string
+}
+
+export const TRACKER_APPS: Readonly<Record<TrackerApp, TrackerShops>> = {
+  traccar: {
+    name: 'Traccar Client',
+    iphone: 'https://apps.apple.com/app/traccar-client/id843156974',
+    android: 'https://play.google.com/store/apps/details?id=org.traccar.client',
+  },
+  owntracks: {
+    name: 'OwnTracks',
+    iphone: 'https://apps.apple.com/app/owntracks/id692424691',
+    android: 'https://play.google.com/store/apps/details?id=org.owntracks.android',
+  },
+  overland: {
+    name: 'Overland',
+    iphone: 'https://apps.apple.com/app/overland-gps-tracker/id1292426766',
+  },
+  gpslogger: {
+    name: 'GPSLogger',
+    android: 'https://gpslogger.app/',
+  },
+  osmand: {
+    name: 'OsmAnd',
+    iphone: 'https://apps.apple.com/app/osmand-maps-travel-navigate/id934850257',
+    android: 'https://play.google.com/store/apps/details?id=net.osmand',
+  },
+}
+
+/**
+ * The same on both kinds of phone, so that walkers can help each other: it is in both shops, one touch sets it up, and it
+ * keeps what it could not send.
+ */
+export const RECOMMENDED = 'traccar' satisfies TrackerApp
+
+function deviceOf({ userAgent, maxTouchPoints }: Pick<Navigator, 'userAgent' | 'maxTouchPoints'>): Device {
+  if (/Android/.test(userAgent)) return 'android'
+  // An iPad says that it is a Mac, but no Mac has a touch screen.
+  const isApple = /iPhone|iPad|iPod/.test(userAgent) || (/Macintosh/.test(userAgent) && maxTouchPoints > 1)
+  return isApple ? 'iphone' : 'other'
+}
+
+export const device: Device = deviceOf(navigator)
+
+/** Where this device gets the app from; on a computer, where each kind of phone gets it from. */
+export const shopsOf = (
+  app: TrackerApp,
+): { readonly kind: 'iPhone' | 'Android'; readonly address: string }[] => {
+  const { iphone, android } = TRACKER_APPS[app]
+  return [
+    ...(iphone !== undefined && device !== 'android' ? [{ kind: 'iPhone' as const, address: iphone }] : []),
+    ...(android !== undefined && device !== 'iphone' ? [{ kind: 'Android' as const, address: android }] : []),
+  ]
+}

@@ -17,9 +17,12 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
   const error = useSignal<ClientError | null>(null)
   const asks = useSignal(false)
   const busy = useSignal(false)
+  const saving = useSignal<'json' | 'gpx' | null>(null)
   const save = async (format: 'json' | 'gpx') => {
+    saving.value = format
     const accept = format === 'gpx' ? 'application/gpx+xml' : 'application/json'
     const answer = await client.download('exportOwnData', { format }, { accept })
+    saving.value = null
     error.value = answer.ok ? null : answer.error
     if (answer.ok) await saveFile(answer.data.blob, answer.data.filename ?? `pilgrim.${format}`)
     else noteError(answer.error)
@@ -34,8 +37,12 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
     <View title={data.title} back={words.back}>
       {error.value === null ? null : <Notice kind="warning">{sentenceOf(words, error.value)}</Notice>}
       <section class="card stack-2">
-        <Button onClick={() => void save('json')}>{data.json}</Button>
-        <Button onClick={() => void save('gpx')}>{data.gpx}</Button>
+        <Button busy={saving.value === 'json'} onClick={() => void save('json')}>
+          {data.json}
+        </Button>
+        <Button busy={saving.value === 'gpx'} onClick={() => void save('gpx')}>
+          {data.gpx}
+        </Button>
       </section>
       <Privacy words={words} page={page} />
       <section class="card stack-2">

@@ -1,5 +1,5 @@
 /** Links that a pilgrim passes on. */
-import { signal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { whenText } from '../format.ts'
@@ -35,8 +35,11 @@ export const ShareLinks = ({ words }: { readonly words: WalkWords }) => (
 export function Shares({ words, titled = true }: { readonly words: WalkWords; readonly titled?: boolean }) {
   const { share } = words
   useReading(readShares, sharesFailed)
+  const making = useSignal<boolean | null>(null)
   const make = async (live: boolean) => {
+    making.value = live
     const made = await makeShare(live)
+    making.value = null
     if (made !== null) await send(made)
   }
   return (
@@ -52,10 +55,12 @@ export function Shares({ words, titled = true }: { readonly words: WalkWords; re
         {share.showName}
       </label>
       <div class="row">
-        <Button kind="primary" onClick={() => void make(true)}>
+        <Button kind="primary" busy={making.value === true} onClick={() => void make(true)}>
           {share.makeLive(LIVE_HOURS)}
         </Button>
-        <Button onClick={() => void make(false)}>{share.make}</Button>
+        <Button busy={making.value === false} onClick={() => void make(false)}>
+          {share.make}
+        </Button>
       </div>
       {shareError.value === null ? null : (
         <Notice kind="warning">{sentenceOf(words, shareError.value)}</Notice>

@@ -94,6 +94,12 @@ function AppSteps({ words, app }: AppProps) {
 }
 
 function Connected({ words: { trackers } }: { readonly words: WalkWords }) {
+  const ending = useSignal<string | null>(null)
+  const end = async (id: string) => {
+    ending.value = id
+    await disconnect(id)
+    ending.value = null
+  }
   return (
     <section class="stack-2">
       <h2>{trackers.list}</h2>
@@ -104,7 +110,7 @@ function Connected({ words: { trackers } }: { readonly words: WalkWords }) {
             <span class="grow">
               <strong>{nameOf(label)}</strong> {trackers.made(whenText(Date.parse(at), now()))}
             </span>
-            <Button kind="danger" onClick={() => void disconnect(id)}>
+            <Button kind="danger" busy={ending.value === id} onClick={() => void end(id)}>
               {trackers.stop}
             </Button>
           </li>

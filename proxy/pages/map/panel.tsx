@@ -7,7 +7,7 @@ import { CROWD_STEPS, MarkSymbol } from '../design/marks.tsx'
 import { distanceKm } from './projection.ts'
 import { clock, date, figure, km, stationName } from './say.ts'
 import { isAlive } from './scene.ts'
-import { isScattered } from './stations.tsx'
+import { isScattered } from './scattered.ts'
 import { ageMs, connected, data, freshness, me, news, route, standing } from './state.ts'
 
 interface WithWords {

@@ -5,6 +5,7 @@ import { Button } from '../design/button.tsx'
 import { Rows } from '../design/list.tsx'
 import { MarkSymbol } from '../design/marks.tsx'
 import { showToast } from '../design/toast.tsx'
+import { isScattered } from './scattered.ts'
 import { tellNoMore, wanted, wantToBeTold } from './my-station.ts'
 import { clock, km, stationName } from './say.ts'
 import { chooseStation, freshness, isScreen, myStation, news, route } from './state.ts'
@@ -15,13 +16,6 @@ interface Passage {
   readonly text: string
   readonly state: 'passed' | 'passing' | 'expected' | 'unknown'
 }
-
-/** A procession that is longer does not pass a station: a few people are somewhere before it and behind it. */
-const LONGEST_KM = 15
-
-/** Whether those who walk are too far from each other to be told of as one procession; kilometres along the route. */
-export const isScattered = (front: number, tail: number | null): boolean =>
-  tail !== null && front - tail > LONGEST_KM
 
 /** What is known of a station: passed, now, expected at a time, or nothing. */
 export function passageOf(index: number, station: Station, words: MapWords): Passage {

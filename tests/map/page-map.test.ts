@@ -1,0 +1,25 @@
+/** What the maps say and where their names stand: pure functions of the pages. */
+import { expect, test } from 'bun:test'
+import { distinctLabels } from '#proxy/pages/map/labels.ts'
+import { isScattered } from '#proxy/pages/map/scattered.ts'
+import { viewOf } from '#proxy/pages/map/view.ts'
+
+test('a name does not stand where something lies over the map', () => {
+  const view = viewOf({ x: 0.5, y: 0.5, zoom: 10 }, { width: 400, height: 400 }, 1)
+  const at = (px: number, py: number) => ({ x: view.left + px / view.scale, y: view.top + py / view.scale })
+  const labels = [
+    { ...at(60, 390), text: '南屯區', kind: 'town' as const },
+    { ...at(200, 200), text: '大雅區', kind: 'town' as const },
+  ]
+  const names = (covered: readonly (readonly [number, number, number, number])[]) =>
+    distinctLabels(view, labels, [], covered).map(({ text }) => text)
+  expect(names([])).toEqual(['南屯區', '大雅區'])
+  // The source of the map's data, in a corner.
+  expect(names([[0, 380, 180, 400]])).toEqual(['大雅區'])
+})
+
+test('a few people who are far from each other are no procession that passes a station', () => {
+  expect(isScattered(52, 49.5)).toBe(false)
+  expect(isScattered(120, 41)).toBe(true)
+  expect(isScattered(120, null)).toBe(false)
+})

@@ -9,6 +9,9 @@ export interface CarbonProps {
   readonly kg: number
 }
 
+/** Two digits are enough, but what is less is not nothing. */
+const shown = (kg: number): number => Math.round(kg * 100) / 100 || kg
+
 export function Carbon({ words: { way }, day: { stretches }, kg }: CarbonProps) {
   const onFoot = stretches.filter(({ carbon_kg: kg }) => kg === 0)
   const motor = stretches.filter(({ carbon_kg: kg }) => kg > 0)
@@ -17,7 +20,7 @@ export function Carbon({ words: { way }, day: { stretches }, kg }: CarbonProps) 
   return (
     <details class="card">
       <summary>
-        {way.carbon(kg)} <span class="block quiet">{way.why}</span>
+        {way.carbon(shown(kg))} <span class="block quiet">{way.why}</span>
       </summary>
       <div class="stack-2">
         <p>{way.onFoot(kmOnFoot)}</p>
@@ -30,7 +33,7 @@ export function Carbon({ words: { way }, day: { stretches }, kg }: CarbonProps) 
                 modes[one.mode] ?? one.mode,
                 one.km,
                 one.speed_kmh,
-                one.carbon_kg,
+                shown(one.carbon_kg),
               )}
             </li>
           ))}

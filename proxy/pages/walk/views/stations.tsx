@@ -30,9 +30,8 @@ export function Stations({ words: { way } }: { readonly words: WalkWords }) {
           </li>
         ))}
       </ul>
-      <p class="quiet">
-        {way.alongRoute} {kmh === null ? null : way.estimate(Math.round(kmh * 10) / 10)}
-      </p>
+      <p class="quiet">{way.alongRoute}</p>
+      {kmh === null ? null : <p class="quiet">{way.estimate(Math.round(kmh * 10) / 10)}</p>}
     </section>
   )
 }

@@ -106,7 +106,9 @@ export const own = {
     title: 'Recovery code',
     why: 'If this phone is lost, these words bring your walk back on another one. Write them down, and show them to nobody.',
     safe: 'I have written it down',
-    remind: 'Protect your walk: write down the recovery code.',
+    remind:
+      'If this phone is lost, twelve words bring your walk back: the recovery code. Please write it down.',
+    what: 'Twelve words that bring your walk back if this phone is lost',
     remindButton: 'Show the code',
     qr: 'Or photograph this with the other phone:',
     line: 'Your walk belongs to your LINE account. On another phone, log in with LINE.',

@@ -8,7 +8,7 @@ import { chooseLetters, LETTERS, letters } from '../../frame/letters.ts'
 import { LanguageSwitch, ThemeSwitch } from '../../frame/switches.tsx'
 import { keep } from '../session/kept.ts'
 import { person } from '../session/person.ts'
-import { client, profile } from '../session/service.ts'
+import { client, profile, usesLine } from '../session/service.ts'
 import { Hear } from './hear.tsx'
 import { Install } from './install.tsx'
 import { Way } from './say.tsx'
@@ -43,7 +43,7 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
       <ThemeSwitch words={page} />
     </section>
     <ul class="rows card">
-      <Way to="code" title={walk.me.code} />
+      <Way to="code" title={walk.me.code} more={usesLine.value ? undefined : walk.recovery.what} />
       <Way to="survey" title={walk.say.survey} />
       <Way to="feedback" title={walk.say.feedback} />
     </ul>

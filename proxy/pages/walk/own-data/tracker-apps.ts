@@ -43,7 +43,10 @@ export const TRACKER_APPS: Readonly<Record<TrackerApp, TrackerShops>> = {
  */
 export const RECOMMENDED = 'traccar' satisfies TrackerApp
 
-function deviceOf({ userAgent, maxTouchPoints }: Pick<Navigator, 'userAgent' | 'maxTouchPoints'>): Device {
+export function deviceOf({
+  userAgent,
+  maxTouchPoints,
+}: Pick<Navigator, 'userAgent' | 'maxTouchPoints'>): Device {
   if (/Android/.test(userAgent)) return 'android'
   // An iPad says that it is a Mac, but no Mac has a touch screen.
   const isApple = /iPhone|iPad|iPod/.test(userAgent) || (/Macintosh/.test(userAgent) && maxTouchPoints > 1)

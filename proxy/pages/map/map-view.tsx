@@ -76,7 +76,9 @@ function Source({ words, onShown }: { readonly words: MapWords; readonly onShown
   const tiles = detailed.value === 'on'
   const source = tiles ? tilesSource.value : counties.value === null ? '' : words.source
   // Names leave its place free.
-  useEffect(onShown, [onShown, source])
+  useEffect(() => {
+    if (source !== '') onShown()
+  }, [onShown, source])
   return source === '' ? null : (
     <small class="map-source" data-over-map>
       {source}

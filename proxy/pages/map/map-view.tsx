@@ -1,6 +1,6 @@
 /** The map itself: canvases and the marks over them, in one element that moves. */
 import { effect } from '@preact/signals'
-import { useCallback, useEffect, useRef } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { MapWords } from '#shared/locales/map-words.ts'
 import { Button } from '../design/button.tsx'
 import { type Mark, MarkSymbol } from '../design/marks.tsx'
@@ -75,8 +75,8 @@ const Marks = ({ words }: { readonly words: MapWords }) => (
 function Source({ words, onShown }: { readonly words: MapWords; readonly onShown: () => void }) {
   const tiles = detailed.value === 'on'
   const source = tiles ? tilesSource.value : counties.value === null ? '' : words.source
-  // Names leave its place free.
-  useEffect(() => {
+  // Names leave its place free. Before the next picture is drawn, so that none is drawn twice.
+  useLayoutEffect(() => {
     if (source !== '') onShown()
   }, [onShown, source])
   return source === '' ? null : (

@@ -173,7 +173,7 @@ describeOnServers('the console in operation', () => {
     for (const { page } of [one, two]) await card(page, 'new').click()
     // The second operator has not read the list since.
     await one.page.keyboard.press('2')
-    await card(one.page, 'triaging').waitFor()
+    await card(one.page, 'triaging').click()
     await two.page.keyboard.press('5')
     await two.page.getByText(`Somebody else has changed #${id} meanwhile`).waitFor()
     await card(two.page, 'triaging').waitFor()
@@ -214,7 +214,7 @@ describeOnServers('the console in operation', () => {
     await page.locator('.column.new h3', { hasText: `20 / ${more}` }).waitFor()
     const all = [...first, ...(await shown())].filter((text) => text.startsWith('Report '))
     expect(new Set(all).size).toBe(more)
-    await page.locator('.status-filter').selectOption('triaging')
+    await page.getByRole('button', { name: /^Triaging/ }).click()
     // The page before stays until the next one has come.
     await page.locator('.column.new .feedback-card').first().waitFor({ state: 'detached' })
     expect(await page.locator('.feedback-card').count()).toBe(1)

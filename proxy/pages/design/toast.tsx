@@ -1,56 +1,152 @@
-/** Short notices. They stay until the reader closes them or, if nothing depends on them, for some seconds. */
+/**
+ * Short notices. They stay until the reader closes them or, if nothing depends on them, for some seconds. Who reads or
+ * uses one (pointer or focus on it) has as long as it takes.
+ */
 import { signal } from '@preact/signals'
+import type { TargetedFocusEvent, TargetedKeyboardEvent } from 'preact'
+import { useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
 
 /** A function is asked again when the signals change that it reads. */
 export type ToastText = string | (() => string)
 
+/** What the reader may do about it, such as take it back. The notice closes with it. */
+export interface ToastAction {
+  readonly name: string
+  readonly run: () => void
+}
+
 export interface Toast {
   readonly id: number
   readonly text: ToastText
   readonly warning: boolean
+  readonly action: ToastAction | null
+  readonly group: string | undefined
+  /** How long it is shown; null: until the reader closes it. */
+  readonly forMs: number | null
+}
+
+export interface ToastOptions {
+  /** Without it, until the reader closes it. */
+  readonly forMs?: number
+  readonly warning?: boolean
+  readonly action?: ToastAction
+  /** A later notice of the same group takes the place of this one. */
+  readonly group?: string
 }
 
 const toasts = signal<readonly Toast[]>([])
+const timers = new Map<number, number>()
+/** Somebody is at the notices: none of them goes. */
+let held = false
 let last = 0
 
 const textOf = (text: ToastText): string => (typeof text === 'function' ? text() : text)
 
 const close = (id: number): void => {
+  clearTimeout(timers.get(id))
+  timers.delete(id)
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
+  if (toasts.value.length === 0) held = false
+}
+
+function startTimer({ id, forMs }: Toast): void {
+  if (forMs !== null && !held)
+    timers.set(
+      id,
+      window.setTimeout(() => close(id), forMs),
+    )
+}
+
+function hold(): void {
+  held = true
+  for (const timer of timers.values()) clearTimeout(timer)
+  timers.clear()
+}
+
+/** From the beginning: what was being read is not gone at once. */
+function release(): void {
+  if (!held) return
+  held = false
+  for (const toast of toasts.value) startTimer(toast)
 }
 
 /** Takes all notices away. */
 export const closeToasts = (): void => {
-  toasts.value = []
+  for (const { id } of toasts.value) close(id)
 }
 
-/**
- * Shows a notice; screen readers read it out.
- * @param options.forMs how long; without it, until the reader closes it
- */
+/** Shows a notice; screen readers read it out. The same text again takes the place of the first. */
 export function showToast(
   text: ToastText,
-  options: { readonly forMs?: number; readonly warning?: boolean } = {},
+  { forMs, warning = false, action, group }: ToastOptions = {},
 ): void {
-  const id = ++last
-  toasts.value = [
-    ...toasts.value.filter((toast) => textOf(toast.text) !== textOf(text)),
-    { id, text, warning: options.warning ?? false },
-  ]
-  if (options.forMs !== undefined) setTimeout(() => close(id), options.forMs)
+  for (const { id, ...shown } of toasts.value)
+    if (textOf(shown.text) === textOf(text) || (group !== undefined && shown.group === group)) close(id)
+  const toast = { id: ++last, text, warning, action: action ?? null, group, forMs: forMs ?? null }
+  toasts.value = [...toasts.value, toast]
+  startTimer(toast)
 }
 
 /** Once on each page. It is there before the first notice, so that screen readers watch it. */
-export const Toasts = ({ closeWord }: { readonly closeWord: string }) => (
-  <output class="toasts" aria-live="polite">
-    {toasts.value.map(({ id, text, warning }) => (
-      <div key={id} class={warning ? 'toast warning' : 'toast'}>
-        <span>{textOf(text)}</span>
-        <Button kind="plain" icon label={closeWord} onClick={() => close(id)}>
-          ✕
-        </Button>
-      </div>
-    ))}
-  </output>
+export function Toasts({ closeWord }: { readonly closeWord: string }) {
+  // Whoever came to a notice with the keyboard goes back there when it is gone.
+  const before = useRef<HTMLElement | null>(null)
+  const onFocusIn = ({ currentTarget, relatedTarget }: TargetedFocusEvent<HTMLElement>) => {
+    hold()
+    if (relatedTarget instanceof HTMLElement && !currentTarget.contains(relatedTarget))
+      before.current = relatedTarget
+  }
+  const onFocusOut = ({ currentTarget, relatedTarget }: TargetedFocusEvent<HTMLElement>) => {
+    if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) release()
+  }
+  const leave = (id: number) => {
+    if (before.current?.isConnected) before.current.focus()
+    close(id)
+    release()
+  }
+  const onKeyDown = ({ key, target }: TargetedKeyboardEvent<HTMLElement>) => {
+    const notice = target instanceof HTMLElement ? target.closest<HTMLElement>('.toast') : null
+    if (key === 'Escape' && notice !== null) leave(Number(notice.dataset['id']))
+  }
+  return (
+    <output
+      class="toasts"
+      aria-live="polite"
+      onKeyDown={onKeyDown}
+      onFocusIn={onFocusIn}
+      onFocusOut={onFocusOut}
+      onPointerEnter={hold}
+      onPointerLeave={release}
+    >
+      {toasts.value.map((toast) => (
+        <Notice key={toast.id} toast={toast} closeWord={closeWord} onClose={() => leave(toast.id)} />
+      ))}
+    </output>
+  )
+}
+
+interface NoticeProps {
+  readonly toast: Toast
+  readonly closeWord: string
+  readonly onClose: () => void
+}
+
+const Notice = ({ toast: { id, text, warning, action }, closeWord, onClose }: NoticeProps) => (
+  <div class={warning ? 'toast warning' : 'toast'} data-id={id}>
+    <span>{textOf(text)}</span>
+    {action === null ? null : (
+      <Button
+        onClick={() => {
+          onClose()
+          action.run()
+        }}
+      >
+        {action.name}
+      </Button>
+    )}
+    <Button kind="plain" icon label={closeWord} onClick={onClose}>
+      ✕
+    </Button>
+  </div>
 )

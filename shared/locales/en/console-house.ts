@@ -3,7 +3,7 @@ export const consoleHouse = {
   feedback: {
     title: 'Feedback',
     columns: { new: 'New', triaging: 'Triaging', fixing: 'Fixing', fixed: 'Fixed', wontfix: "Won't fix" },
-    help: 'J and K choose, 1 to 5 set the status, N writes a note, Ctrl-Enter saves it, Escape leaves it, O goes to the screenshot.',
+    help: 'J and K choose, 1 to 5 set the status and go to the next item, Z takes it back. N writes a note, Ctrl-Enter saves it, Escape leaves it. O goes to the screenshot.',
     helpRead: 'J and K choose, O goes to the screenshot.',
     note: 'Note of the operators; the pilgrim does not see it',
     noteSaved: 'Saved.',
@@ -16,7 +16,9 @@ export const consoleHouse = {
     noScreenshot: 'no screenshot',
     moved: '#{id} is now: {status}',
     choose: 'Choose an item.',
-    all: 'All statuses',
+    filter: 'Status',
+    all: 'All',
+    undo: 'Take back (Z)',
     conflict:
       'Somebody else has changed #{id} meanwhile. You see it as it is now, without your change. Make it again if it is still right.',
     noteConflict: 'Meanwhile somebody else wrote: “{note}”. Saving replaces it.',

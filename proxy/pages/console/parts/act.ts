@@ -1,6 +1,6 @@
 /** Actions: their effect is read back from the service before they count as done. */
 import type { Answer, ClientError } from '#shared/client/index.ts'
-import { showToast } from '../../design/toast.tsx'
+import { showToast, type ToastOptions } from '../../design/toast.tsx'
 import { reloadAll } from '../resource.ts'
 import { refusalOf } from './panel.tsx'
 
@@ -15,15 +15,22 @@ export function warn(error: ClientError, sentence: (error: ClientError) => strin
 
 /**
  * Does something, reads the page again, and says what the service answered.
+ * @param more what the operator may do about it afterwards
  * @returns the answer's data; null when it was refused, which is shown
  */
-export async function act<T>(call: Promise<Answer<T>>, said?: (data: T) => string): Promise<T | null> {
+export async function act<T>(
+  call: Promise<Answer<T>>,
+  said?: (data: T) => string,
+  more: Pick<ToastOptions, 'action' | 'group'> = {},
+): Promise<T | null> {
   const answer = await call
   if (!answer.ok) {
     warn(answer.error, refusalOf)
     return null
   }
   await reloadAll()
-  if (said !== undefined) showToast(said(answer.data), { forMs: SHOWN_MS })
+  if (said !== undefined) {
+    showToast(said(answer.data), { forMs: SHOWN_MS, ...more })
+  }
   return answer.data
 }

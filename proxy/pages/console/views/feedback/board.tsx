@@ -5,23 +5,29 @@ import { inColumn, type Item, type Status, STATUSES } from './items.ts'
 
 interface Props {
   readonly items: readonly Item[]
+  /** Those that are shown. */
+  readonly statuses: readonly Status[]
   /** Of all items, also those on other pages. */
   readonly counts: Readonly<Record<Status, number>> | null
   readonly chosen: number | null
   readonly onChoose: (id: number) => void
 }
 
-export const Board = ({ items, counts, chosen, onChoose }: Props) => (
+export const Board = ({ items, statuses, counts, chosen, onChoose }: Props) => (
   <div class="board">
-    {STATUSES.map((status, i) => {
+    {statuses.map((status) => {
       const column = inColumn(items, status)
       const all = counts?.[status] ?? column.length
       const shown = all === column.length ? number(all) : `${number(column.length)} / ${number(all)}`
       const name = words.value.feedback.columns[status]
       return (
-        <section key={status} aria-label={`${name}: ${shown}`} class={`column ${status}`}>
+        <section
+          key={status}
+          aria-label={`${name}: ${shown}`}
+          class={`column ${status}${column.length === 0 ? ' empty' : ''}`}
+        >
           <h3>
-            <kbd>{i + 1}</kbd> {name} <span class="quiet">{shown}</span>
+            <kbd>{STATUSES.indexOf(status) + 1}</kbd> {name} <span class="quiet">{shown}</span>
           </h3>
           <ul>
             {column.map((item) => (

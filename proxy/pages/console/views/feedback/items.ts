@@ -1,6 +1,6 @@
 /** Items of feedback as operators get them, and their triage. */
 import type { Answer, Data } from '#shared/client/index.ts'
-import { showToast } from '../../../design/toast.tsx'
+import { showToast, type ToastAction } from '../../../design/toast.tsx'
 import { act } from '../../parts/act.ts'
 import { reloadAll } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -40,17 +40,27 @@ export async function change(
   id: number,
   call: Promise<Answer<Item>>,
   said: (data: Item) => string,
+  action?: ToastAction,
 ): Promise<Item | null> {
   const answer = await call
-  if (answer.ok || answer.error.status !== 409) return act(Promise.resolve(answer), said)
+  if (answer.ok || answer.error.status !== 409)
+    return act(Promise.resolve(answer), said, action === undefined ? {} : { action, group: 'triage' })
   await reloadAll()
   showToast(fill(words.value.feedback.conflict, { id }), { warning: true })
   return null
 }
 
-export const triage = ({ id, status: seen }: Pick<Item, 'id' | 'status'>, status: Status) =>
-  change(id, client.updateFeedback({ id, status, seen: { status: seen } }), (data) =>
-    fill(words.value.feedback.moved, { id, status: words.value.feedback.columns[data.status] }),
+/** @param action what the operator may do about it afterwards */
+export const triage = (
+  { id, status: seen }: Pick<Item, 'id' | 'status'>,
+  status: Status,
+  action?: ToastAction,
+) =>
+  change(
+    id,
+    client.updateFeedback({ id, status, seen: { status: seen } }),
+    (data) => fill(words.value.feedback.moved, { id, status: words.value.feedback.columns[data.status] }),
+    action,
   )
 
 const PICTURES = '/api/event/feedback-image/'

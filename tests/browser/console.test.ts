@@ -91,7 +91,7 @@ describeOnServers('the console', () => {
     await checkIn(stack, volunteer)
     expect((await setRole('volunteer')).status).toBe(200)
     await page.getByRole('button', { name: 'Pause', exact: true }).click()
-    await page.getByText('Recipients of the message to volunteers: 1.').waitFor()
+    await page.getByText('Volunteers get it in LINE at once: 1,').waitFor()
     expect((await setRole(null)).status).toBe(200)
     await confirm(page, 'Pause')
     await page.getByText('The service answers: Paused').waitFor()

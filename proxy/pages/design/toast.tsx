@@ -3,7 +3,7 @@
  * uses one (pointer or focus on it) has as long as it takes.
  */
 import { signal } from '@preact/signals'
-import type { TargetedFocusEvent, TargetedKeyboardEvent } from 'preact'
+import type { TargetedFocusEvent } from 'preact'
 import { useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
 
@@ -105,15 +105,10 @@ export function Toasts({ closeWord }: { readonly closeWord: string }) {
     close(id)
     release()
   }
-  const onKeyDown = ({ key, target }: TargetedKeyboardEvent<HTMLElement>) => {
-    const notice = target instanceof HTMLElement ? target.closest<HTMLElement>('.toast') : null
-    if (key === 'Escape' && notice !== null) leave(Number(notice.dataset['id']))
-  }
   return (
     <output
       class="toasts"
       aria-live="polite"
-      onKeyDown={onKeyDown}
       onFocusIn={onFocusIn}
       onFocusOut={onFocusOut}
       onPointerEnter={hold}
@@ -132,21 +127,25 @@ interface NoticeProps {
   readonly onClose: () => void
 }
 
-const Notice = ({ toast: { id, text, warning, action }, closeWord, onClose }: NoticeProps) => (
-  <div class={warning ? 'toast warning' : 'toast'} data-id={id}>
-    <span>{textOf(text)}</span>
-    {action === null ? null : (
-      <Button
-        onClick={() => {
-          onClose()
-          action.run()
-        }}
-      >
-        {action.name}
+function Notice({ toast: { text, warning, action }, closeWord, onClose }: NoticeProps) {
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    if (key === 'Escape') onClose()
+  }
+  const act = ({ run }: ToastAction) => {
+    onClose()
+    run()
+  }
+  return (
+    <div class={warning ? 'toast warning' : 'toast'}>
+      <span>{textOf(text)}</span>
+      {action === null ? null : (
+        <Button onKeyDown={onKeyDown} onClick={() => act(action)}>
+          {action.name}
+        </Button>
+      )}
+      <Button kind="plain" icon label={closeWord} onKeyDown={onKeyDown} onClick={onClose}>
+        ✕
       </Button>
-    )}
-    <Button kind="plain" icon label={closeWord} onClick={onClose}>
-      ✕
-    </Button>
-  </div>
-)
+    </div>
+  )
+}

@@ -47,9 +47,22 @@ export function waitSentence(): string {
   return seconds === 0 ? said.rateLimitOver : fill(said.rateLimited, { seconds })
 }
 
-/** Why something is not read, with the service's own sentence. */
+/** What the operator can do about a refusal, in their language; the service's own sentence stands before it. */
+function adviceOf({ status }: ClientError): string {
+  const { advice } = words.value.common
+  if (status === 0) return advice.unreached
+  if (status === 401 || status === 403) return advice.forbidden
+  if (status === 404 || status === 410) return advice.gone
+  if (status === 409) return advice.conflict
+  return status >= 500 ? advice.unavailable : advice.invalid
+}
+
+const whyOf = (error: ClientError): string =>
+  error.status === 429 ? waitSentence() : `${error.message} ${adviceOf(error)}`
+
+/** Why something is not read, and what to do. */
 export const sentenceOf = (error: ClientError): string =>
-  error.status === 429 ? waitSentence() : fill(words.value.common.failed, { why: error.message })
+  error.status === 429 ? waitSentence() : fill(words.value.common.failed, { why: whyOf(error) })
 
 /** In the place of a text whose resource has no value: that it loads, or why there is none. */
 export const absenceOf = <T,>({ error }: Resource<T>): string =>
@@ -58,7 +71,7 @@ export const absenceOf = <T,>({ error }: Resource<T>): string =>
 /** Why an action is not known to be done. Without an answer it may be done all the same. */
 export const refusalOf = (error: ClientError): string =>
   fill(error.status === 0 ? words.value.common.notConfirmed : words.value.common.notDone, {
-    why: error.status === 429 ? waitSentence() : error.message,
+    why: error.status === 0 ? error.message : whyOf(error),
   })
 
 export interface PanelProps {

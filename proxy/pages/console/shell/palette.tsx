@@ -2,6 +2,7 @@
 import { signal, useSignal } from '@preact/signals'
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { place } from '../router.ts'
 import { words } from '../words.ts'
 import { type Command, fittingCommands } from './commands.ts'
 import type { LanguageProps } from './language-choice.tsx'
@@ -39,6 +40,11 @@ export function Palette({ onLanguage }: LanguageProps) {
   )
 }
 
+/** Who went to a view reads on there; a panel that was asked for has the focus already. */
+function enterView(): void {
+  if (document.querySelector('#view:focus-within') === null) document.getElementById('view')?.focus()
+}
+
 /** Moves the focus between the field and the commands. */
 function moveFocus(event: TargetedKeyboardEvent<HTMLElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -54,7 +60,9 @@ function Choice({ onLanguage }: LanguageProps) {
   const commands = fittingCommands(typed.value, onLanguage)
   const run = (command: Command | undefined) => {
     isOpen.value = false
+    const before = place.value
     command?.run()
+    if (place.value !== before) requestAnimationFrame(() => requestAnimationFrame(enterView))
   }
   return (
     <form

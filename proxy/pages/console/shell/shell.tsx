@@ -6,6 +6,7 @@ import { status } from '../live.ts'
 import { forgetAnswers } from '../resource.ts'
 import { view } from '../router.ts'
 import { words } from '../words.ts'
+import { keepFocus } from './keep-focus.ts'
 import { ConnectionBar } from './connection-bar.tsx'
 import type { LanguageProps } from './language-choice.tsx'
 import { Navigation } from './navigation.tsx'
@@ -28,6 +29,7 @@ export function Shell({ onLanguage }: LanguageProps) {
     if (changedAt.value !== undefined) forgetAnswers()
   })
   useEffect(() => document.getElementById('view')?.scrollTo(0, 0), [shown])
+  useEffect(keepFocus, [])
   return (
     <div class="console">
       <a class="skip" href="#view" onClick={focusView}>

@@ -8,6 +8,7 @@ import { absenceOf, Await, Panel } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
+import { whyNobody } from './who-is-told.tsx'
 
 /** The end waits up to 20 s for the final flush before it answers. */
 const END_TIMEOUT_MS = 60_000
@@ -91,12 +92,15 @@ function summaryText(summary: StepsProps['summary']): string {
     return error.value === null || error.value.status === 429
       ? absenceOf(summary)
       : fill(said.endSummaryUnknown, { why: error.value.message })
-  const { recipients, cost, quota_remaining, devices } = value.value
+  const { recipients, cost, quota_remaining, devices, left_out } = value.value
   const byPush = devices === 0 ? '' : ` ${fill(words.value.messages.devices, { devices: number(devices) })}`
-  const text = fill(said.endSummary, {
-    recipients: number(recipients),
-    cost: number(cost),
-    left: quota_remaining === null ? said.endUnlimited : number(quota_remaining),
-  })
+  const text =
+    recipients === 0
+      ? fill(said.endSummaryNobody, { why: whyNobody(left_out) })
+      : fill(said.endSummary, {
+          recipients: number(recipients),
+          cost: number(cost),
+          left: quota_remaining === null ? said.endUnlimited : number(quota_remaining),
+        })
   return text + byPush
 }

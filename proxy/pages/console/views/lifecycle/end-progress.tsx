@@ -14,7 +14,11 @@ const PREVIEW_MS = 5_000
 const SUMMARY_MS = 10_000
 
 export const EndProgress = ({ activity }: { readonly activity: Resource<Data<'readStatus'>> }) => (
-  <PanelFrom title={words.value.lifecycle.progress} kind="end-progress" from={activity}>
+  <PanelFrom
+    title={titleOf(ending.value ?? activity.value.value?.ending)}
+    kind="end-progress"
+    from={activity}
+  >
     {(read) => {
       const progress = ending.value ?? read.ending
       return progress === null ? (
@@ -26,11 +30,18 @@ export const EndProgress = ({ activity }: { readonly activity: Resource<Data<'re
   </PanelFrom>
 )
 
+const isFinished = ({ flush, cards, summary }: Ending): boolean =>
+  flush === 'done' && cards.total !== null && cards.done >= cards.total && summary === 'sent'
+
+function titleOf(progress: Ending | null | undefined): string {
+  const said = words.value.lifecycle
+  return progress !== null && progress !== undefined && isFinished(progress) ? said.ended : said.progress
+}
+
 const Bars = ({ progress }: { readonly progress: Ending }) => {
   const { flush, cards, summary } = progress
-  const finished = flush === 'done' && cards.total !== null && cards.done >= cards.total && summary === 'sent'
   return (
-    <>
+    <div class="progresses">
       {flush === 'done' ? (
         <Progress
           label={words.value.lifecycle.progressFlush}
@@ -50,8 +61,8 @@ const Bars = ({ progress }: { readonly progress: Ending }) => {
           text={words.value.lifecycle.summaryStates[summary]}
         />
       )}
-      <output class="finished">{finished ? words.value.lifecycle.finished : ''}</output>
-    </>
+      <output class="finished">{isFinished(progress) ? words.value.lifecycle.finished : ''}</output>
+    </div>
   )
 }
 

@@ -3,16 +3,17 @@ import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
-import { clock, date, number } from '../../clock.ts'
+import { clock, date } from '../../clock.ts'
 import { status } from '../../live.ts'
 import { warn } from '../../parts/act.ts'
 import { Confirm } from '../../parts/confirm.tsx'
-import { absenceOf, PanelFrom, refusalOf } from '../../parts/panel.tsx'
-import { type Resource, useResource } from '../../resource.ts'
+import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
+import type { Resource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { draft } from '../messages/draft.ts'
+import { WhoIsTold } from './who-is-told.tsx'
 
 type Activity = Data<'readStatus'>
 const MAX_MESSAGE = 500
@@ -108,25 +109,8 @@ function Question({ asked, message, run, onClose, onDone }: QuestionProps) {
     >
       <p>{resumes ? said.resumeText : said.pauseText}</p>
       {resumes ? null : <blockquote>{message === '' ? said.noMessage : message}</blockquote>}
-      {asked === 'paused' ? <Volunteers /> : null}
+      {asked === 'paused' ? <WhoIsTold /> : null}
     </Confirm>
-  )
-}
-
-/** How many volunteers the pause tells: a dry run. */
-function Volunteers() {
-  const count = useResource(
-    (signal) => client.sendPush({ audience: 'volunteers', text: '·', dry_run: true }, { signal }),
-    0,
-    'pause-recipients',
-  )
-  const value = count.value.value
-  return (
-    <p class="small quiet">
-      {value === null
-        ? absenceOf(count)
-        : fill(words.value.lifecycle.pauseVolunteers, { count: number(value.recipients) })}
-    </p>
   )
 }
 
@@ -136,7 +120,7 @@ function WriteToAll({ message }: { readonly message: string }) {
   if (message === '' || (text.trim() !== '' && text !== message)) return null
   const write = () => {
     draft.value = { ...draft.value, audience: 'all', text: message }
-    show('messages')
+    show('messages', { panel: 'compose' })
   }
   return <Button onClick={write}>{words.value.lifecycle.pauseWrite}</Button>
 }

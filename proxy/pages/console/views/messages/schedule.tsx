@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
 import { act } from '../../parts/act.ts'
+import { status } from '../../live.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
@@ -23,6 +24,7 @@ export function Schedule() {
     <PanelFrom title={said.schedule} kind="schedule" from={plan}>
       {({ slots, defaults }) => (
         <>
+          <Rests />
           {defaults ? <p class="small quiet">{said.defaults}</p> : null}
           <ul class="rows">
             {slots.map((slot) => (
@@ -30,11 +32,22 @@ export function Schedule() {
             ))}
             {slots.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
           </ul>
-          {level.value >= OWNER ? <AddSlot slots={slots} /> : <p class="small quiet">{said.ownerOnly}</p>}
+          <Additions slots={slots} />
         </>
       )}
     </PanelFrom>
   )
+}
+
+/** The scheduler sends nothing after the end. */
+const hasEnded = (): boolean => status.value?.status === 'ended'
+
+/** Why nothing of the schedule is sent now. */
+function Rests() {
+  const said = words.value.messages
+  const state = status.value?.status
+  if (state !== 'ended' && state !== 'paused') return null
+  return <p class="notice warning">{state === 'ended' ? said.scheduleEnded : said.schedulePaused}</p>
 }
 
 interface RowProps {
@@ -47,7 +60,7 @@ function SlotRow({ slot, slots }: RowProps) {
   const others = slots.filter(({ id }) => id !== slot.id)
   const replace = (next: Slot) => save(slots.map((one) => (one.id === slot.id ? next : one)))
   return (
-    <li class={slot.enabled ? undefined : 'quiet'}>
+    <li class={slot.enabled && !hasEnded() ? undefined : 'quiet'}>
       <strong>{fill(said.at, { hour: String(slot.hour).padStart(2, '0') })}</strong>
       <div class="grow">
         <p>{slot.text[consoleLanguage.value] ?? slot.text['zh-Hant']}</p>
@@ -56,7 +69,9 @@ function SlotRow({ slot, slots }: RowProps) {
           {slot.dates === null ? said.everyDay : slot.dates.join(', ')}
         </p>
       </div>
-      {level.value >= OWNER ? (
+      {hasEnded() ? (
+        <span class="badge">{said.notSent}</span>
+      ) : level.value >= OWNER ? (
         <>
           <Button
             aria-pressed={slot.enabled}
@@ -73,6 +88,12 @@ function SlotRow({ slot, slots }: RowProps) {
       )}
     </li>
   )
+}
+
+function Additions({ slots }: { readonly slots: readonly Slot[] }) {
+  if (hasEnded()) return null
+  if (level.value >= OWNER) return <AddSlot slots={slots} />
+  return <p class="small quiet">{words.value.messages.ownerOnly}</p>
 }
 
 function AddSlot({ slots }: { readonly slots: readonly Slot[] }) {

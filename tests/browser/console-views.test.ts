@@ -6,6 +6,7 @@ import type { TestStack } from '#tests/helpers/test-stack.ts'
 import { photograph, SCREENSHOTS, seriousFaults } from './browser.ts'
 import { fillEvent, HASTY, HOSTILE, pilgrimId, PILGRIMS, WALK_POINTS } from './console-data.ts'
 import { consoleBrowser, DESKTOP, type Page } from './console-harness.ts'
+import { keyboardTests } from './console-keyboard.suite.ts'
 import { signOutTests } from './console-sign-out.suite.ts'
 import { openView, type View, VIEWS } from './console-tour.ts'
 
@@ -169,42 +170,7 @@ describe('the console with data', () => {
     expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
   })
 
-  test('the keyboard alone: the palette, a view, triage', async () => {
-    await using opened = await browser.console(stack, { role: 'manager' })
-    const { page } = opened
-    await page.keyboard.press('Control+k')
-    await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
-    await page.keyboard.type('feedb')
-    await page.keyboard.press('Enter')
-    await page.locator('.feedback-card').first().waitFor()
-    const listed = await page.locator('.column.new .feedback-card').allInnerTexts()
-    const [first, second, third] = listed.map((text) => text.split(' ')[0]!)
-    const isChosen = async (id: string) => {
-      await page.locator('.one-item h2', { hasText: `${id} ·` }).waitFor()
-      await page.locator('.feedback-card[aria-pressed="true"]:focus', { hasText: `${id} ` }).waitFor()
-    }
-    await page.keyboard.press('j')
-    await isChosen(first!)
-    await page.keyboard.press('3')
-    // As in a mail program: the next item of the list, and not the one that has gone to another.
-    await isChosen(second!)
-    await page.locator('.toast', { hasText: `${first} is now: Fixing` }).waitFor()
-    await page.locator('.column.fixing .feedback-card', { hasText: `${first} ` }).waitFor()
-    await page.keyboard.press('ArrowDown')
-    await isChosen(third!)
-    await page.keyboard.press('z')
-    await page.locator('.toast', { hasText: `${first} is now: New` }).waitFor()
-    await isChosen(first!)
-    // A notice covers nothing, and gives the focus back when it is closed.
-    const [notice, view] = await Promise.all(
-      ['.toasts', '#view'].map((part) => page.locator(part).boundingBox()),
-    )
-    expect(notice!.x + notice!.width).toBeLessThanOrEqual(view!.x)
-    await page.locator('.toast .icon').focus()
-    await page.keyboard.press('Escape')
-    await page.locator('.toast').waitFor({ state: 'detached' })
-    await isChosen(first!)
-  })
+  keyboardTests((options) => browser.console(stack, options))
 
   test('the palette leads to a panel; the audit log is filtered by action and time', async () => {
     await using opened = await browser.console(stack)

@@ -106,6 +106,7 @@ function AddSlot({ slots }: { readonly slots: readonly Slot[] }) {
     )
   return (
     <SlotForm
+      onCancel={() => (open.value = false)}
       onSave={async (slot) => {
         if ((await save([...slots, slot])) !== null) open.value = false
       }}

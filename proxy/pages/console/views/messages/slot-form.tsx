@@ -1,4 +1,5 @@
 import type { TargetedSubmitEvent } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
 import { words } from '../../words.ts'
 import { fieldText } from '../../parts/field-text.ts'
@@ -21,14 +22,21 @@ function slotOf(form: HTMLFormElement): Slot {
   }
 }
 
-export function SlotForm({ onSave }: { readonly onSave: (slot: Slot) => Promise<void> }) {
+interface Props {
+  readonly onSave: (slot: Slot) => Promise<void>
+  readonly onCancel: () => void
+}
+
+export function SlotForm({ onSave, onCancel }: Props) {
   const said = words.value.messages
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => form.current!.querySelector('input')!.focus(), [])
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     void onSave(slotOf(event.currentTarget))
   }
   return (
-    <form class="slot-form" onSubmit={submit}>
+    <form ref={form} class="slot-form" onSubmit={submit}>
       <label class="field">
         <span>{said.slotId}</span>
         <input type="text" name="id" required pattern="[a-z0-9][a-z0-9\-]{0,62}" placeholder="morning" />
@@ -55,9 +63,12 @@ export function SlotForm({ onSave }: { readonly onSave: (slot: Slot) => Promise<
         <span>{said.slotText} · English</span>
         <textarea name="en" maxLength={5_000} />
       </label>
-      <Button kind="primary" type="submit">
-        {words.value.common.save}
-      </Button>
+      <div class="row wide">
+        <Button kind="primary" type="submit">
+          {words.value.common.save}
+        </Button>
+        <Button onClick={onCancel}>{words.value.common.cancel}</Button>
+      </div>
     </form>
   )
 }

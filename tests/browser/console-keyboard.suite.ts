@@ -1,0 +1,65 @@
+/** The console by the keyboard alone: views, triage, and where the focus is afterwards. */
+import { expect, test } from 'bun:test'
+import type { OpenPage } from './browser.ts'
+import type { ConsoleOptions } from './console-harness.ts'
+
+export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {
+  test('the keyboard alone: the palette, a view, triage', async () => {
+    await using opened = await open({ role: 'manager' })
+    const { page } = opened
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
+    await page.keyboard.type('feedb')
+    await page.keyboard.press('Enter')
+    await page.locator('.feedback-card').first().waitFor()
+    const listed = await page.locator('.column.new .feedback-card').allInnerTexts()
+    const [first, second, third] = listed.map((text) => text.split(' ')[0]!)
+    const isChosen = async (id: string) => {
+      await page.locator('.one-item h2', { hasText: `${id} ·` }).waitFor()
+      await page.locator('.feedback-card[aria-pressed="true"]:focus', { hasText: `${id} ` }).waitFor()
+    }
+    await page.keyboard.press('j')
+    await isChosen(first!)
+    await page.keyboard.press('3')
+    // As in a mail program: the next item of the list, and not the one that has gone to another.
+    await isChosen(second!)
+    await page.locator('.toast', { hasText: `${first} is now: Fixing` }).waitFor()
+    await page.locator('.column.fixing .feedback-card', { hasText: `${first} ` }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await isChosen(third!)
+    await page.keyboard.press('z')
+    await page.locator('.toast', { hasText: `${first} is now: New` }).waitFor()
+    await isChosen(first!)
+    // A notice covers nothing, and gives the focus back when it is closed.
+    const [notice, view] = await Promise.all(
+      ['.toasts', '#view'].map((part) => page.locator(part).boundingBox()),
+    )
+    expect(notice!.x + notice!.width).toBeLessThanOrEqual(view!.x)
+    await page.locator('.toast .icon').focus()
+    await page.keyboard.press('Escape')
+    await page.locator('.toast').waitFor({ state: 'detached' })
+    await isChosen(first!)
+  })
+
+  test('the focus stays near what has gone', async () => {
+    await using opened = await open({ view: 'messages' })
+    const { page } = opened
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
+    await page.keyboard.type('schedule')
+    await page.keyboard.press('Enter')
+    await page.locator('.schedule:focus').waitFor()
+    await page.getByRole('button', { name: 'Add a message' }).focus()
+    await page.keyboard.press('Enter')
+    await page.locator('.slot-form input[name="id"]:focus').waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).focus()
+    await page.keyboard.press('Enter')
+    await page.locator('.schedule:focus').waitFor()
+    // A row that goes leaves the focus to the next one, and not to its button.
+    const rows = page.locator('.schedule .rows > li')
+    await rows.nth(1).getByRole('button', { name: 'Remove' }).focus()
+    await page.keyboard.press('Enter')
+    await page.locator('.schedule .rows > li:nth-child(2):focus').waitFor()
+    expect(await rows.count()).toBe(2)
+  })
+}

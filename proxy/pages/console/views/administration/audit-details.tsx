@@ -1,7 +1,7 @@
 /** What an entry of the audit log says, in words: about whom, and what was changed to what. */
 import type { Data } from '#shared/client/index.ts'
 import { number } from '../../clock.ts'
-import { show } from '../../router.ts'
+import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { fill, words } from '../../words.ts'
 
 type Entry = Data<'listAudit'>['items'][number]
@@ -9,8 +9,6 @@ type Details = Entry['details']
 
 /** In the place of an id that was erased stands its hash. */
 const HASH = /^[0-9a-f]{40}$/
-/** So much of an id is told apart by eye. */
-const SHORT = 10
 
 export function AuditDetails({ entry }: { readonly entry: Entry }) {
   const said = saidOf(entry)
@@ -27,17 +25,7 @@ function Pilgrim({ entry: { details, display_name } }: { readonly entry: Entry }
   if (typeof hash === 'string' || (typeof userId === 'string' && HASH.test(userId)))
     return <em class="quiet">{words.value.house.erasedPilgrim}</em>
   if (typeof userId !== 'string') return null
-  const id = userId.length > SHORT ? `${userId.slice(0, SHORT)}…` : userId
-  return (
-    <button
-      type="button"
-      class="name-button"
-      title={userId}
-      onClick={() => show('people', { person: userId })}
-    >
-      <strong>{display_name ?? id}</strong>
-    </button>
-  )
+  return <PilgrimLink userId={userId} name={display_name} />
 }
 
 /** A value's name among words; a new release may know more values. */

@@ -5,6 +5,7 @@ import { showToast } from '../../../design/toast.tsx'
 import { date } from '../../clock.ts'
 import { act } from '../../parts/act.ts'
 import { Confirm } from '../../parts/confirm.tsx'
+import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { client, level, OWNER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
@@ -51,7 +52,8 @@ function LetterRow({ letter }: { readonly letter: Letter }) {
           <strong>#{letter.id}</strong> {letter.reason}
         </p>
         <p class="small quiet">
-          {letter.userId} · {date(letter.refused_at)} · {fill(said.refusals, { count: letter.refusals })}
+          <PilgrimLink userId={letter.userId} /> · {date(letter.refused_at)} ·{' '}
+          {fill(said.refusals, { count: letter.refusals })}
         </p>
         {open.value ? (
           <pre class="small">

@@ -3,6 +3,7 @@ import { Button } from '../../../design/button.tsx'
 import { date } from '../../clock.ts'
 import { act } from '../../parts/act.ts'
 import { fieldText } from '../../parts/field-text.ts'
+import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { show } from '../../router.ts'
 import { client, role as mine } from '../../session.ts'
 import { fill, words } from '../../words.ts'
@@ -33,7 +34,7 @@ export function Roles() {
               <li key={userId}>
                 <span class="badge">{words.value.roles[role]}</span>
                 <div class="grow">
-                  <strong>{display_name ?? userId}</strong>
+                  <PilgrimLink userId={userId} name={display_name} />
                   <p class="small quiet">
                     {fill(said.assignedBy, { name: assigned_by, time: date(assigned_at) })}
                   </p>

@@ -1,0 +1,22 @@
+import { show } from '../router.ts'
+
+/** So much of an id is told apart by eye. */
+const SHORT = 10
+
+export interface PilgrimLinkProps {
+  readonly userId: string
+  /** The name, where it is known; else the beginning of the id stands for it. */
+  readonly name?: string | null
+}
+
+/** A pilgrim within a text; it leads to the person. */
+export const PilgrimLink = ({ userId, name = null }: PilgrimLinkProps) => (
+  <button
+    type="button"
+    class="name-button inline"
+    title={userId}
+    onClick={() => show('people', { person: userId })}
+  >
+    <strong>{name ?? (userId.length > SHORT ? `${userId.slice(0, SHORT)}…` : userId)}</strong>
+  </button>
+)

@@ -14,6 +14,8 @@ interface Around {
   readonly element: Element
   /** Its number among its siblings. */
   readonly index: number
+  /** Whether it is a row of a list. What is gone can not tell any more. */
+  readonly isRow: boolean
 }
 
 const indexOf = (element: Element): number => [...(element.parentElement?.children ?? [])].indexOf(element)
@@ -21,7 +23,7 @@ const indexOf = (element: Element): number => [...(element.parentElement?.childr
 function placeOf(element: Element): Place {
   const around: Around[] = []
   for (let at = element.parentElement; at !== null && at.id !== 'page'; at = at.parentElement)
-    around.push({ element: at, index: indexOf(at) })
+    around.push({ element: at, index: indexOf(at), isRow: at.matches('.rows > li') })
   return { element, around }
 }
 
@@ -29,7 +31,7 @@ const canHaveFocus = (element: Element): boolean => element.isConnected && !elem
 
 /** The row that has taken the place of one that is gone. Not its button: a second press would act on it. */
 function rowAfter({ around }: Place): Element | null {
-  const at = around.findIndex(({ element }) => element.matches('.rows > li') && !element.isConnected)
+  const at = around.findIndex(({ element, isRow }) => isRow && !element.isConnected)
   const list = around[at + 1]?.element
   if (list === undefined || !list.isConnected) return null
   return list.children[Math.min(around[at]!.index, list.children.length - 1)] ?? null

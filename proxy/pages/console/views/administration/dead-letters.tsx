@@ -52,7 +52,7 @@ function LetterRow({ letter }: { readonly letter: Letter }) {
           <strong>#{letter.id}</strong> {letter.reason}
         </p>
         <p class="small quiet">
-          <PilgrimLink userId={letter.userId} /> · {date(letter.refused_at)} ·{' '}
+          <PilgrimLink userId={letter.userId} name={letter.userId} /> · {date(letter.refused_at)} ·{' '}
           {fill(said.refusals, { count: letter.refusals })}
         </p>
         {open.value ? (

@@ -1,6 +1,6 @@
 /** Items of feedback as operators get them, and their triage. */
 import type { Answer, Data } from '#shared/client/index.ts'
-import { showToast, type ToastAction } from '../../../design/toast.tsx'
+import { showToast, type ToastAction, type ToastOptions } from '../../../design/toast.tsx'
 import { act } from '../../parts/act.ts'
 import { reloadAll } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -40,11 +40,10 @@ export async function change(
   id: number,
   call: Promise<Answer<Item>>,
   said: (data: Item) => string,
-  action?: ToastAction,
+  more?: Pick<ToastOptions, 'action' | 'group'>,
 ): Promise<Item | null> {
   const answer = await call
-  if (answer.ok || answer.error.status !== 409)
-    return act(Promise.resolve(answer), said, action === undefined ? {} : { action, group: 'triage' })
+  if (answer.ok || answer.error.status !== 409) return act(Promise.resolve(answer), said, more)
   await reloadAll()
   showToast(fill(words.value.feedback.conflict, { id }), { warning: true })
   return null
@@ -60,7 +59,7 @@ export const triage = (
     id,
     client.updateFeedback({ id, status, seen: { status: seen } }),
     (data) => fill(words.value.feedback.moved, { id, status: words.value.feedback.columns[data.status] }),
-    action,
+    { group: 'triage', ...(action === undefined ? {} : { action }) },
   )
 
 const PICTURES = '/api/event/feedback-image/'

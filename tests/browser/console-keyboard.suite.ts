@@ -42,7 +42,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
   })
 
   test('the focus stays near what has gone', async () => {
-    await using opened = await open({ view: 'messages' })
+    await using opened = await open({ view: 'messages', expected: /503/ })
     const { page } = opened
     await page.keyboard.press('Control+k')
     await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
@@ -55,9 +55,22 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await page.getByRole('button', { name: 'Cancel' }).focus()
     await page.keyboard.press('Enter')
     await page.locator('.schedule:focus').waitFor()
-    // A row that goes leaves the focus to the next one, and not to its button.
+    // A refusal takes nothing away, and says what to do.
     const rows = page.locator('.schedule .rows > li')
+    const body = JSON.stringify({ error: 'The store is away.', code: 'unavailable' })
+    await page.route('**/admin/notifications', (route) =>
+      route.request().method() === 'PUT'
+        ? route.fulfill({ status: 503, contentType: 'application/json', body })
+        : route.continue(),
+    )
     await rows.nth(1).getByRole('button', { name: 'Remove' }).focus()
+    await page.keyboard.press('Enter')
+    await page
+      .locator('.toast.warning', { hasText: 'This was not done: The store is away. Try again in a moment.' })
+      .waitFor()
+    await rows.nth(1).getByRole('button', { name: 'Remove' }).and(page.locator(':focus')).waitFor()
+    await page.unroute('**/admin/notifications')
+    // A row that goes leaves the focus to the next one, and not to its button.
     await page.keyboard.press('Enter')
     await page.locator('.schedule .rows > li:nth-child(2):focus').waitFor()
     expect(await rows.count()).toBe(2)

@@ -226,6 +226,7 @@ export const words = {
     flushRunning: '{points} points wait',
     flushDone: 'all points are stored',
     cardsOf: '{done} of {total}',
+    noCards: 'none to draw',
     cardsWaiting: 'counted after the flush',
     summaryStates: { waiting: 'waits for the flush', sending: '{sent} of {total} sent', sent: 'sent' },
     finished: 'The end is complete.',

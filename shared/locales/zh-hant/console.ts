@@ -218,6 +218,7 @@ export const words: ConsoleWords = {
     flushRunning: '{points} 筆定位等待中',
     flushDone: '所有定位已儲存',
     cardsOf: '{done} / {total}',
+    noCards: '沒有要繪製的',
     cardsWaiting: '寫入後計算',
     summaryStates: { waiting: '等待寫入', sending: '已發送 {sent} / {total}', sent: '已發送' },
     finished: '活動已完整結束。',

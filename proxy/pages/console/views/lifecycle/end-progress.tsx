@@ -80,8 +80,8 @@ function Flushing() {
 
 const Cards = ({ cards: { done, total } }: Pick<Ending, 'cards'>) => {
   const said = words.value.lifecycle
-  const text =
-    total === null ? said.cardsWaiting : fill(said.cardsOf, { done: number(done), total: number(total) })
+  const figures = { done: number(done), total: number(total ?? 0) }
+  const text = total === null ? said.cardsWaiting : total === 0 ? said.noCards : fill(said.cardsOf, figures)
   return (
     <Progress
       label={said.progressCards}

@@ -32,6 +32,7 @@ const canHaveFocus = (element: Element): boolean => element.isConnected && !elem
 /** The row that has taken the place of one that is gone. Not its button: a second press would act on it. */
 function rowAfter({ around }: Place): Element | null {
   const at = around.findIndex(({ element, isRow }) => isRow && !element.isConnected)
+  if (at < 0) return null
   const list = around[at + 1]?.element
   if (list === undefined || !list.isConnected) return null
   return list.children[Math.min(around[at]!.index, list.children.length - 1)] ?? null

@@ -12,6 +12,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await page.keyboard.type('feedb')
     await page.keyboard.press('Enter')
     await page.locator('.feedback-card').first().waitFor()
+    await page.locator('#view:focus').waitFor()
     const listed = await page.locator('.column.new .feedback-card').allInnerTexts()
     const [first, second, third] = listed.map((text) => text.split(' ')[0]!)
     const isChosen = async (id: string) => {

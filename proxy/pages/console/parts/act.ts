@@ -8,6 +8,8 @@ const SHOWN_MS = 8_000
 
 /** Shows why something was refused. Of the limit of calls it counts the seconds, and goes when they are over. */
 export function warn(error: ClientError, sentence: (error: ClientError) => string): void {
+  // The session has ended, and the page to sign in says so.
+  if (error.status === 401) return
   const forMs = (error.retryAfter ?? 0) * 1_000
   if (error.status === 429 && forMs > 0) showToast(() => sentence(error), { warning: true, forMs })
   else showToast(sentence(error), { warning: true })

@@ -8,6 +8,8 @@ import { type Command, fittingCommands } from './commands.ts'
 import type { LanguageProps } from './language-choice.tsx'
 
 const isOpen = signal(false)
+/** Whether the command leads to another place. The dialog gives the focus back when it closes, and then it can be moved. */
+let hasGone = false
 export const openPalette = (): void => {
   isOpen.value = true
 }
@@ -33,7 +35,11 @@ export function Palette({ onLanguage }: LanguageProps) {
       ref={dialog}
       class="dialog palette"
       aria-label={words.value.palette.title}
-      onClose={() => (isOpen.value = false)}
+      onClose={() => {
+        isOpen.value = false
+        if (hasGone) enterView()
+        hasGone = false
+      }}
     >
       {open ? <Choice onLanguage={onLanguage} /> : null}
     </dialog>
@@ -62,7 +68,7 @@ function Choice({ onLanguage }: LanguageProps) {
     isOpen.value = false
     const before = place.value
     command?.run()
-    if (place.value !== before) requestAnimationFrame(() => requestAnimationFrame(enterView))
+    hasGone = place.value !== before
   }
   return (
     <form

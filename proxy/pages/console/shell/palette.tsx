@@ -9,7 +9,7 @@ import type { LanguageProps } from './language-choice.tsx'
 
 const isOpen = signal(false)
 /** Whether the command leads to another place. The dialog gives the focus back when it closes, and then it can be moved. */
-let hasGone = false
+const hasGone = { current: false }
 export const openPalette = (): void => {
   isOpen.value = true
 }
@@ -37,8 +37,8 @@ export function Palette({ onLanguage }: LanguageProps) {
       aria-label={words.value.palette.title}
       onClose={() => {
         isOpen.value = false
-        if (hasGone) enterView()
-        hasGone = false
+        if (hasGone.current) enterView()
+        hasGone.current = false
       }}
     >
       {open ? <Choice onLanguage={onLanguage} /> : null}
@@ -68,7 +68,7 @@ function Choice({ onLanguage }: LanguageProps) {
     isOpen.value = false
     const before = place.value
     command?.run()
-    hasGone = place.value !== before
+    hasGone.current = place.value !== before
   }
   return (
     <form

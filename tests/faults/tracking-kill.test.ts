@@ -27,15 +27,27 @@ function randomFrom(seed: number): () => number {
   }
 }
 
+/** What a test has for itself, because the tests run at the same time: they wait most of it. */
+interface Own {
+  readonly harness: TrackingHarness
+  readonly random: () => number
+  readonly between: (from: number, to: number) => number
+}
+const TESTS = ['healthy', 'slow', 'stopped'] as const
+
 describeOnServers('kill -9 of tracking', () => {
-  const random = randomFrom(SEED)
-  const between = (from: number, to: number) => from + random() * (to - from)
-  let harness: TrackingHarness
+  const own = new Map<(typeof TESTS)[number], Own>()
   beforeAll(async () => {
     console.log(`TEST_SEED=${SEED}`)
-    harness = await openTrackingHarness()
+    await Promise.all(
+      TESTS.map(async (name, i) => {
+        const harness = await openTrackingHarness()
+        const random = randomFrom(SEED + i)
+        own.set(name, { harness, random, between: (from, to) => from + random() * (to - from) })
+      }),
+    )
   }, TEST_MS)
-  afterAll(() => harness.close(), TEST_MS)
+  afterAll(() => Promise.all([...own.values()].map(({ harness }) => harness.close())), TEST_MS)
 
   /**
    * Kills a replica at random moments, and finally without a restart: another one then takes over.
@@ -43,10 +55,11 @@ describeOnServers('kill -9 of tracking', () => {
    * @param trouble is called before each kill and breaks the kv
    */
   async function killing(
-    name: string,
+    name: (typeof TESTS)[number],
     startMs: number,
     trouble: (kill: number) => Promise<void>,
-  ): Promise<{ phones: Phones; survivor: Server }> {
+  ): Promise<{ harness: TrackingHarness; phones: Phones; survivor: Server }> {
+    const { harness, random, between } = own.get(name)!
     const replica = await harness.startTracking()
     let { url } = replica
     const phones = startPhones(name, () => url, CHECK_INS)
@@ -68,10 +81,10 @@ describeOnServers('kill -9 of tracking', () => {
     const survivor = await harness.startTracking()
     url = survivor.url
     await Bun.sleep(between(0, 500))
-    return { phones, survivor }
+    return { harness, phones, survivor }
   }
 
-  const finish = async ({ phones, survivor }: { phones: Phones; survivor: Server }) => {
+  const finish = async ({ harness, phones, survivor }: Awaited<ReturnType<typeof killing>>) => {
     await phones.stop()
     await harness.expectStoredOnce(phones.sent, survivor)
     await survivor.close()
@@ -80,7 +93,7 @@ describeOnServers('kill -9 of tracking', () => {
     expect(phones.sent.filter(({ statuses }) => statuses.includes(0)).length).toBeGreaterThan(0)
   }
 
-  test(
+  test.concurrent(
     'kv healthy: every 202 is stored once',
     async () => {
       await finish(await killing('healthy', 1_000, async () => undefined))
@@ -88,9 +101,10 @@ describeOnServers('kill -9 of tracking', () => {
     TEST_MS,
   )
 
-  test(
+  test.concurrent(
     'kv two seconds late, on the way there or back: every 202 is stored once',
     async () => {
+      const { harness, random } = own.get('slow')!
       const killed = await killing('slow', 3_500, async () => {
         const toServerMs = [0, 1_000, 2_000][Math.floor(random() * 3)]!
         harness.network.set({ kind: 'slow', toServerMs, toClientMs: 2_000 - toServerMs })
@@ -101,9 +115,10 @@ describeOnServers('kill -9 of tracking', () => {
     TEST_MS,
   )
 
-  test(
+  test.concurrent(
     'kv stopped: every 202 is stored once',
     async () => {
+      const { harness, between } = own.get('stopped')!
       const { redis } = harness
       const killed = await killing('stopped', 3_500, async (kill) => {
         // The kv stops twice during the stream and is down afterwards.

@@ -19,20 +19,29 @@ const CONDITIONS: readonly [name: string, condition: LinkCondition][] = [
 ]
 
 describeOnServers('a kv whose network', () => {
-  let harness: TrackingHarness
-  let tracking: Server
+  // Each condition has its own, because the tests run at the same time: they wait most of it.
+  const own = new Map<string, { harness: TrackingHarness; tracking: Server }>()
   beforeAll(async () => {
-    harness = await openTrackingHarness()
-    tracking = await harness.startTracking()
+    await Promise.all(
+      CONDITIONS.map(async ([name]) => {
+        const harness = await openTrackingHarness()
+        own.set(name, { harness, tracking: await harness.startTracking() })
+      }),
+    )
   }, TEST_MS)
   afterAll(async () => {
-    await tracking.close()
-    await harness.close()
+    await Promise.all(
+      [...own.values()].map(async ({ harness, tracking }) => {
+        await tracking.close()
+        await harness.close()
+      }),
+    )
   }, TEST_MS)
 
-  test.each(CONDITIONS)(
+  test.concurrent.each(CONDITIONS)(
     '%s: check-ins are accepted, and each is stored once',
     async (name, condition) => {
+      const { harness, tracking } = own.get(name)!
       const phones = startPhones(name.replaceAll(' ', '-'), () => tracking.url, CHECK_INS)
       for (let spell = 0; spell < 2; spell++) {
         await Bun.sleep(CLEAR_MS)

@@ -13,6 +13,7 @@ import type { Submission } from '#shared/kv/kv.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { openStores } from '#shared/runtime/service.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
+import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import { NOON, FlushHarness } from '#tests/scheduler/flush-harness.ts'
@@ -32,6 +33,7 @@ export interface Opened {
 export async function openInstallation(kind: Kind): Promise<Opened> {
   const dir = await newDirectory('installation')
   const database = kind === 'real' ? await openTestDatabase() : null
+  if (database === null) await copyMigratedDatabase(dir)
   const config = readConfig({
     EVENT_DATA_DIR: dir,
     ...(database !== null && { DATABASE_URL: database.url, REDIS_URL: await testRedisUrl() }),

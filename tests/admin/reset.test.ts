@@ -8,7 +8,7 @@ import { CLEARED, expectRehearsal, readContents } from '#services/admin/reset/ch
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
-import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
+import { type Embedded, startEmbedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -156,7 +156,7 @@ const isKnown = async (stack: Pick<TestStack, 'fetch'>, userId: string): Promise
 describe('the command', () => {
   test('with embedded drivers: is refused while the run is up and without the name, and then deletes everything', async () => {
     const settings = { ...SETTINGS, ...EVENT }
-    let run: Embedded = await startEmbedded(settings)
+    let run: Embedded = await startMigratedEmbedded(settings)
     const env = { ...EVENT, EVENT_DATA_DIR: run.dataDir }
     try {
       const userId = newPilgrimId()

@@ -13,6 +13,7 @@ import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { testRedisUrl } from '#tests/helpers/database.ts'
 import { type EventStream, readEvents } from '#tests/helpers/event-stream.ts'
+import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -31,6 +32,7 @@ const faults: string[] = []
 
 beforeAll(async () => {
   dir = await newDirectory('stream')
+  await copyMigratedDatabase(dir)
   const log = createLog({}, (line) => void faults.push(line))
   ports = await openPorts(readConfig({ EVENT_DATA_DIR: dir }), log, Date.now, migrateDatabase)
   await activate(ports.kv)

@@ -8,7 +8,7 @@ import { createTally } from '#shared/client/demo/tally.ts'
 import { chooseTimetable } from '#shared/client/demo/timetable.ts'
 import { readWay, ROUTE_FILE } from '#shared/client/demo/way.ts'
 import { type Answer, type Client, createClient, type Data } from '#shared/client/index.ts'
-import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
+import { type Embedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { dayOf, Known, KG_PER_KM, nearestKm } from './demo-expected.ts'
 
@@ -64,7 +64,7 @@ beforeAll(async () => {
   line = startLinePlatform('https://localhost:8443/api/event/webhook')
   const crowd = crowdUntil(END_S)
   for (const { userId, name, language } of crowd.people) line.know(userId, { displayName: name, language })
-  service = await startEmbedded({
+  service = await startMigratedEmbedded({
     EVENT_ROUTE: ROUTE_FILE,
     EVENT_ADMIN_TOKEN: TOKEN,
     EVENT_FLUSH_SECONDS: '1',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { recompute } from '#shared/client/replay/report.ts'
 import { Health } from '#shared/contracts/operations.ts'
-import { startEmbedded } from '#tests/helpers/embedded.ts'
+import { startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { gpxOf, walk } from './replay-walk.ts'
 
@@ -16,13 +16,13 @@ const SYNCS = 10
 const TIMEOUT_MS = 60_000
 
 let dir = ''
-let service: Awaited<ReturnType<typeof startEmbedded>>
+let service: Awaited<ReturnType<typeof startMigratedEmbedded>>
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'replay-embedded-'))
   await Bun.write(join(dir, 'walk.gpx'), gpxOf(WALK))
   await Bun.write(join(dir, 'drive.gpx'), gpxOf(DRIVE))
-  service = await startEmbedded({
+  service = await startMigratedEmbedded({
     EVENT_ADMIN_TOKEN: TOKEN,
     EVENT_FLUSH_SECONDS: '1',
     EVENT_LIMIT_SYNC: String(SYNCS),

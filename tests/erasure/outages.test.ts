@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rename } from 'node:fs/promises'
 import { Erasure } from '#shared/contracts/erasure.ts'
-import { startEmbedded } from '#tests/helpers/embedded.ts'
+import { startEmbedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { findInStores, type Places } from '#tests/helpers/stores.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -162,7 +162,7 @@ test(
   async () => {
     const random = randomBy(SEED)
     const settings = { ...SETTINGS, ...MANY_PEOPLE }
-    let run = await startEmbedded(settings)
+    let run = await startMigratedEmbedded(settings)
     const stack = () => run as unknown as TestStack
     const places = placesOf({ EVENT_DATA_DIR: run.dataDir })
     for (let i = 0; i < KILLS; i++) {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
+import { type Embedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, newPilgrimId, SETTINGS, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -11,7 +11,7 @@ import { json } from './requests.ts'
 let run: Embedded
 let stopped: number | null = null
 beforeAll(async () => {
-  run = await startEmbedded(SETTINGS)
+  run = await startMigratedEmbedded(SETTINGS)
 }, STACK_TIMEOUT_MS)
 afterAll(async () => {
   if (stopped !== null) process.kill(stopped, 'SIGCONT')

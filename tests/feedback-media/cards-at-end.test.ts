@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { drawCardEndpoint } from '#shared/contracts/cards.ts'
 import type { Ending } from '#shared/contracts/operations.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
+import { type Embedded, startEmbedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admin, checkIn, newPilgrimId, SETTINGS, type TestStack } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
@@ -99,7 +99,7 @@ describe('a process that is killed while it draws', () => {
   }
 
   test('continues where it stopped and draws each card once', async () => {
-    run = await startEmbedded(SETTINGS)
+    run = await startMigratedEmbedded(SETTINGS)
     const walkers: string[] = []
     for (let i = 0; i < CARDS; i++) walkers.push(await walk(fetch))
     await end(fetch)

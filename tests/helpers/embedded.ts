@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Environment } from '#shared/config/config.ts'
+import { copyMigratedDatabase } from './migrated-database.ts'
 
 export interface Embedded {
   readonly url: string
@@ -19,6 +20,13 @@ export interface Embedded {
 }
 
 const STARTS_WITHIN_MS = 60_000
+
+/** As {@link startEmbedded}, in a new data directory with a migrated database: it starts several times as fast. */
+export async function startMigratedEmbedded(overrides: Environment = {}): Promise<Embedded> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'event-embedded-'))
+  await copyMigratedDatabase(dataDir)
+  return startEmbedded({ ...overrides, EVENT_DATA_DIR: dataDir })
+}
 
 /** Starts `bun proxy/local.ts`; the settings override the defaults of a test run. */
 export async function startEmbedded(overrides: Environment = {}): Promise<Embedded> {

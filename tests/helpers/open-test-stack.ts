@@ -1,47 +1,23 @@
 /** Opens a test stack, or runs the same tests on both. */
-import { afterAll, beforeAll, describe } from 'bun:test'
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { afterAll, beforeAll, describe, test } from 'bun:test'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Environment } from '#shared/config/config.ts'
 import { described } from './openapi-check.ts'
 import { startEmbedded } from './embedded.ts'
-import { describeOnServers } from './suite.ts'
+import { copyMigratedDatabase } from './migrated-database.ts'
+import { describeOnServers, embeddedOnly } from './suite.ts'
 import { errorLinesIn, SETTINGS, type TestStack } from './test-stack.ts'
 import { openRealTestStack } from './test-stack-real.ts'
 
 /** Timeout for opening a test stack, and for closing it. */
 export const STACK_TIMEOUT_MS = 60_000
 
-/**
- * A migrated database that each test stack of a run gets a copy of, because migrating takes several times as long
- * as starting. Null outside `bun run test`, because nothing would delete the copy.
- */
-async function migratedDatabase(): Promise<string | null> {
-  const directory = process.env.TEST_DIRECTORY
-  if (directory === undefined) return null
-  const database = join(directory, 'embedded-database')
-  if (existsSync(database)) return database
-  const run = await startEmbedded()
-  await run.stop()
-  // Test files run in parallel: the directory gets its name when it is complete, and the first one stays.
-  const copy = mkdtempSync(`${database}-`)
-  cpSync(join(run.dataDir, 'db'), copy, { recursive: true })
-  try {
-    renameSync(copy, database)
-  } catch (error) {
-    if (!existsSync(database)) throw error
-    rmSync(copy, { recursive: true })
-  }
-  run.remove()
-  return database
-}
-
 /** Opens the embedded test stack, in a new data directory unless the settings name one. */
 export async function openEmbeddedTestStack(settings: Environment = {}): Promise<TestStack> {
   const dataDir = settings.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-stack-'))
-  const database = existsSync(join(dataDir, 'db')) ? null : await migratedDatabase()
-  if (database !== null) cpSync(database, join(dataDir, 'db'), { recursive: true })
+  await copyMigratedDatabase(dataDir)
   const run = await startEmbedded({ ...SETTINGS, ...settings, EVENT_DATA_DIR: dataDir })
   const ca = readFileSync(run.caFile, 'utf8')
   const port = Number(new URL(run.url).port)
@@ -82,6 +58,67 @@ export function describeBothStacks(
       afterAll(async () => opened?.close(), STACK_TIMEOUT_MS)
       tests(lazily(kind, () => opened))
     })
+}
+
+/** Declares a test, as `test` does. */
+export type Declare = (name: string, act: () => Promise<unknown>, timeoutMs?: number) => void
+
+/**
+ * As {@link describeBothStacks}, for tests that wait most of the time: each test runs on both test stacks at the same
+ * time. What it uses beside its stack, such as a LINE server, must be that of its `stack.kind` alone.
+ * @param tests is called once for each test stack, and declares the same tests by the function that it is given
+ */
+export function describeBothStacksAtOnce(
+  name: string,
+  tests: (stack: TestStack, declare: Declare) => void,
+  settingsOf: (kind: TestStack['kind']) => Environment = () => ({}),
+): void {
+  const kinds = embeddedOnly ? (['embedded'] as const) : (['embedded', 'real'] as const)
+  describe(name, () => {
+    const opened = new Map<TestStack['kind'], TestStack>()
+    beforeAll(
+      () =>
+        allOf(kinds, async (kind) => {
+          const settings = settingsOf(kind)
+          const open = kind === 'real' ? openRealTestStack({ settings }) : openEmbeddedTestStack(settings)
+          opened.set(kind, await open)
+        }),
+      2 * STACK_TIMEOUT_MS,
+    )
+    afterAll(() => allOf(kinds, async (kind) => opened.get(kind)?.close()), STACK_TIMEOUT_MS)
+    const declared = new Map<
+      string,
+      { timeoutMs?: number; acts: Map<TestStack['kind'], () => Promise<unknown>> }
+    >()
+    for (const kind of kinds)
+      tests(
+        lazily(kind, () => opened.get(kind)),
+        (title, act, timeoutMs) => {
+          const one = declared.get(title) ?? {
+            ...(timeoutMs === undefined ? {} : { timeoutMs }),
+            acts: new Map(),
+          }
+          declared.set(title, one)
+          one.acts.set(kind, act)
+        },
+      )
+    for (const [title, { acts, timeoutMs }] of declared)
+      test(title, () => allOf(kinds, (kind) => acts.get(kind)!()), timeoutMs)
+  })
+}
+
+/** Acts for each test stack at the same time. @throws after all have ended, with the names of those that failed */
+async function allOf(
+  kinds: readonly TestStack['kind'][],
+  act: (kind: TestStack['kind']) => Promise<unknown>,
+): Promise<void> {
+  const ends = await Promise.allSettled(kinds.map(act))
+  const failures = ends.flatMap((end, i) =>
+    end.status === 'rejected' ? [[kinds[i]!, end.reason as unknown]] : [],
+  )
+  if (failures.length === 0) return
+  const message = failures.map(([kind, reason]) => `${String(kind)}: ${Bun.inspect(reason)}`).join('\n')
+  throw new Error(message, { cause: failures[0]![1] })
 }
 
 /** A stack that may be passed to tests before it is open, because tests are collected first. */

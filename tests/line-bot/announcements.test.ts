@@ -1,5 +1,5 @@
 /** The bot's own announcements and its rich menu, embedded and on servers. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { deployMenuEndpoint, menuStatusEndpoint } from '#shared/contracts/bot.ts'
 import { notificationsEndpoint, setNotificationsEndpoint } from '#shared/contracts/messages.ts'
 import { endActivityEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
@@ -12,14 +12,15 @@ import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
-import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacksAtOnce } from '#tests/helpers/open-test-stack.ts'
 
-const line = startLineServer()
-afterAll(() => line.stop())
+const lines = { embedded: startLineServer(), real: startLineServer() }
+afterAll(() => Promise.all([lines.embedded.stop(), lines.real.stop()]))
 
-describeBothStacks(
+describeBothStacksAtOnce(
   'announcements',
-  (stack) => {
+  (stack, test) => {
+    const line = lines[stack.kind]
     test('the rich menu is deployed once per language; an unchanged one is not deployed again', async () => {
       line.menus.clear()
       const reader = newLineUser()
@@ -104,7 +105,7 @@ describeBothStacks(
         'invalid-request',
       )
       const set = await dataOf(await callAs(stack, 'owner', 'PUT', path, { slots }), setNotificationsEndpoint)
-      expect(set).toMatchObject({ defaults: false, slots: [{ enabled: true, dates: null }] })
+      expect(set).toMatchObject({ defaults: false, slots: slots.map(() => ({ enabled: true, dates: null })) })
       await messageTo(line, userId, 'いまです')
     }, 60_000)
 
@@ -164,5 +165,5 @@ describeBothStacks(
         ).toHaveLength(1)
     }, 120_000)
   },
-  lineSettings(line),
+  (kind) => lineSettings(lines[kind]),
 )

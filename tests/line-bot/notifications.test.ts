@@ -9,6 +9,7 @@ import { migrateDatabase } from '#shared/db/migrate.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
 import { dispatchNotifications } from '#services/scheduler/dispatch-notifications.ts'
+import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 
 const text = { 'zh-Hant': '您好' }
 
@@ -24,6 +25,7 @@ describe('scheduled notifications', () => {
       EVENT_STARTS_AT: '2026-03-28T00:00:00+01:00',
       EVENT_ENDS_AT: '2026-10-26T00:00:00+01:00',
     })
+    await copyMigratedDatabase(dir)
     ports = await openPorts(config, log, () => Date.parse(clock), migrateDatabase)
   }, 60_000)
   afterAll(async () => {

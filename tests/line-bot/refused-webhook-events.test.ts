@@ -16,6 +16,7 @@ import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
+import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -88,6 +89,7 @@ describe('the spool', () => {
   const log = createLog({}, () => undefined)
   let ports: Ports
   beforeAll(async () => {
+    await copyMigratedDatabase(dir)
     ports = await openPorts(readConfig({ EVENT_DATA_DIR: dir }), log, Date.now, migrateDatabase)
   }, 60_000)
   afterAll(async () => {

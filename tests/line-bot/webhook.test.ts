@@ -1,5 +1,5 @@
 /** The webhook and the bot's answers, embedded and on servers. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { photoCountEndpoint } from '#shared/contracts/photos.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
@@ -9,25 +9,26 @@ import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-ser
 import { deliver, lineEvent, signatureOf, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn } from '#tests/helpers/test-stack.ts'
-import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacksAtOnce } from '#tests/helpers/open-test-stack.ts'
 
-const line = startLineServer()
-afterAll(() => line.stop())
+const lines = { embedded: startLineServer(), real: startLineServer() }
+afterAll(() => Promise.all([lines.embedded.stop(), lines.real.stop()]))
 let person = 0xa000
-const newUser = (language?: string): string => {
-  const userId = lineUser(++person)
-  if (language !== undefined) line.profiles.set(userId, { displayName: `P${person}`, language })
-  return userId
-}
 const json = (messages: unknown): string => JSON.stringify(messages)
-const repliesTo = (event: Record<string, unknown>): Sent[] =>
-  line.sent.filter(({ kind, to }) => kind === 'reply' && to[0] === event.replyToken)
-const reply = (event: Record<string, unknown>): Promise<Sent> =>
-  until(() => repliesTo(event)[0], { timeoutMs: 10_000, what: 'an answer of the bot' })
 
-describeBothStacks(
+describeBothStacksAtOnce(
   'the bot',
-  (stack) => {
+  (stack, test) => {
+    const line = lines[stack.kind]
+    const newUser = (language?: string): string => {
+      const userId = lineUser(++person)
+      if (language !== undefined) line.profiles.set(userId, { displayName: `P${person}`, language })
+      return userId
+    }
+    const repliesTo = (event: Record<string, unknown>): Sent[] =>
+      line.sent.filter(({ kind, to }) => kind === 'reply' && to[0] === event.replyToken)
+    const reply = (event: Record<string, unknown>): Promise<Sent> =>
+      until(() => repliesTo(event)[0], { timeoutMs: 10_000, what: 'an answer of the bot' })
     const tell = async (...events: Record<string, unknown>[]) =>
       dataOf(await deliver(stack, events), webhookEndpoint)
     const photosOf = async (userId: string) => {
@@ -245,5 +246,5 @@ describeBothStacks(
       }
     }, 60_000)
   },
-  { ...lineSettings(line), EVENT_LIMIT_USER_WRITE: '1000' },
+  (kind) => ({ ...lineSettings(lines[kind]), EVENT_LIMIT_USER_WRITE: '1000' }),
 )

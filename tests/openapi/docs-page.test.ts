@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
-import { type Embedded, startEmbedded } from '#tests/helpers/embedded.ts'
+import { type Embedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 
 let run: Embedded
 let browser: Browser
 
 beforeAll(async () => {
-  run = await startEmbedded()
+  run = await startMigratedEmbedded()
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
 }, STACK_TIMEOUT_MS)
 afterAll(async () => {

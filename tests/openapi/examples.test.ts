@@ -15,6 +15,7 @@ import { deadLetters } from '#shared/schema/flushing.ts'
 import { followers } from '#shared/schema/messages.ts'
 import { shares } from '#shared/schema/shares.ts'
 import { trackers } from '#shared/schema/trackers.ts'
+import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { newPushKeys } from '#tests/helpers/push-service.ts'
 import { admin, type TestStack } from '#tests/helpers/test-stack.ts'
@@ -81,6 +82,7 @@ let stack: TestStack
 
 beforeAll(async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'event-examples-'))
+  await copyMigratedDatabase(dataDir)
   const db = await openDatabase({ url: '', dir: join(dataDir, 'db') })
   await migrateDatabase(db)
   // Two letters to read, requeue and drop: no request makes one.

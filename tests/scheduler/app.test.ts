@@ -13,6 +13,7 @@ import { createLog } from '#shared/runtime/log.ts'
 import { createOutbox } from '#shared/bus/outbox.ts'
 import { contextOf, openPorts } from '#shared/runtime/service.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
+import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { startNats } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -36,6 +37,7 @@ interface Running {
 
 async function openRunning(settings: Environment, close: () => Promise<unknown>): Promise<Running> {
   const dir = await newDirectory('scheduler')
+  if (settings.DATABASE_URL === undefined) await copyMigratedDatabase(dir)
   const environment = { EVENT_FLUSH_SECONDS: '3600', EVENT_DATA_DIR: dir, ...settings }
   const logged: string[] = []
   const log = createLog({}, (line) => void logged.push(line))

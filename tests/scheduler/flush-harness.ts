@@ -14,6 +14,7 @@ import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
+import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
@@ -132,6 +133,7 @@ export class FlushHarness {
 
 async function openEmbedded(): Promise<Opened> {
   const dir = await newDirectory('flush')
+  await copyMigratedDatabase(dir)
   const db = await openDatabase({ url: '', dir: join(dir, 'db') })
   await migrateDatabase(db)
   return {

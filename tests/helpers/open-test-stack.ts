@@ -48,16 +48,37 @@ export function describeBothStacks(
   tests: (stack: TestStack) => void,
   settings: Environment = {},
 ): void {
-  const open = { embedded: openEmbeddedTestStack, real: () => openRealTestStack({ settings }) }
+  // While the embedded one is tested, the real one starts, which takes some seconds of several processes. With a LINE
+  // server it does not, because both would use the same one.
+  const isEarly = !embeddedOnly && settings.LINE_API_BASE_URL === undefined
+  const real = openedOnce(() => openRealTestStack({ settings }))
   for (const kind of ['embedded', 'real'] as const)
     (kind === 'real' ? describeOnServers : describe)(`${name}, ${kind}`, () => {
       let opened: TestStack | undefined
       beforeAll(async () => {
-        opened = await (kind === 'real' ? open.real() : open.embedded(settings))
+        opened = await (kind === 'real' ? real.open() : openEmbeddedTestStack(settings))
+        if (kind === 'embedded' && isEarly) real.open().catch(() => undefined)
       }, STACK_TIMEOUT_MS)
-      afterAll(async () => opened?.close(), STACK_TIMEOUT_MS)
+      afterAll(() => (kind === 'real' ? real.close() : opened?.close()), STACK_TIMEOUT_MS)
       tests(lazily(kind, () => opened))
     })
+  // Of a run of some tests, none may be on the real one.
+  afterAll(real.close, STACK_TIMEOUT_MS)
+}
+
+/** A stack that is opened by the first call, and closed once. */
+function openedOnce(open: () => Promise<TestStack>) {
+  let opening: Promise<TestStack> | undefined
+  let closing: Promise<void> | undefined
+  return {
+    open: () => (opening ??= open()),
+    // One that could not be opened has failed the tests on it, and has nothing to close.
+    close: () =>
+      (closing ??= opening?.then(
+        (stack) => stack.close(),
+        () => undefined,
+      )),
+  }
 }
 
 /** Declares a test, as `test` does. */

@@ -54,6 +54,7 @@ export const REPORTS = {
           token_fingerprint: '5e884898',
           action: 'set-status',
           details: { status: 'paused' },
+          display_name: null,
           request_id: '0f6f9c1e-6d0b-4c5e-9a55-5a3a2c1f7a10',
         },
       ],

@@ -12,6 +12,7 @@ import { newPilgrimId, setStatus } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import recorded from './recorded-walk.json'
 import { checkInButton, storedOf, waitingOf, type walkApp, worksOffline } from './walk-harness.ts'
+import { type Fix, isThrough, takenOn, watchFixes } from './walk-positions.ts'
 import { releaseAgain } from './walk-release.ts'
 
 export const TWO_HOURS_MS = 120_000
@@ -31,34 +32,6 @@ const DEAD_ZONES = [
 ] as const
 const CHECK_INS = new Set([5, 25, 40, 70, 90, 135, 160, 175, 187, 225])
 const isDead = (i: number): boolean => DEAD_ZONES.some(([from, to]) => i >= from && i < to)
-
-interface Fix {
-  readonly t: number
-  readonly lat: number
-  readonly lng: number
-}
-
-/** Every position that the browser gave to the app, as it gave it. */
-async function watchFixes(context: BrowserContext): Promise<Fix[]> {
-  const fixes: Fix[] = []
-  await context.exposeFunction('noteFix', (fix: Fix) => void fixes.push(fix))
-  await context.addInitScript(() => {
-    const { noteFix } = globalThis as unknown as { noteFix: (fix: Fix) => void }
-    const noted =
-      (then: PositionCallback): PositionCallback =>
-      (position) => {
-        const { latitude: lat, longitude: lng } = position.coords
-        noteFix({ t: Date.now(), lat, lng })
-        then(position)
-      }
-    const { geolocation } = navigator
-    const watch = geolocation.watchPosition.bind(geolocation)
-    const once = geolocation.getCurrentPosition.bind(geolocation)
-    geolocation.watchPosition = (then, ...more) => watch(noted(then), ...more)
-    geolocation.getCurrentPosition = (then, ...more) => once(noted(then), ...more)
-  })
-  return fixes
-}
 
 /** The simulated time, and whether the phone is in a dead zone. */
 export interface Surroundings {
@@ -96,13 +69,14 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
   const { context } = phone
   const fixes = await watchFixes(context)
   await walker.prepare?.(context, around)
-  // The service's clock is the simulated one, too.
+  // The service's clock is the simulated one, too: the page's own, which runs ahead of this process while it is moved.
   await context.route('**/api/event/config', async (route) => {
-    if (offline) return route.abort()
-    const answer = await app.stack.fetch('/api/event/config').catch(() => null)
-    if (!answer?.ok) return route.abort()
+    const page = route.request().frame().page()
+    const answer = offline ? null : await app.stack.fetch('/api/event/config').catch(() => null)
+    const asOfMs = await page.evaluate(() => Date.now()).catch(() => null)
+    if (!answer?.ok || asOfMs === null) return route.abort()
     const { ok, data } = (await answer.json()) as { ok: true; data: object }
-    return route.fulfill({ json: { ok, data: { ...data, as_of: new Date(around.nowMs()).toISOString() } } })
+    return route.fulfill({ json: { ok, data: { ...data, as_of: new Date(asOfMs).toISOString() } } })
   })
   await context.clock.install({ time: startMs })
   let page: Page = phone.page
@@ -119,6 +93,7 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
     await page.goto(app.address('?lang=en'))
     await page.locator('[data-resting]').waitFor()
   }
+  const become = async (status: object) => expect((await setStatus(app.stack, status)).status).toBe(200)
   const happen: Record<number, () => Promise<unknown>> = {
     45: () => page.reload(),
     // Two windows; the one that records is closed.
@@ -135,14 +110,14 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
       await page.close()
       await reopen()
     },
-    130: () => setStatus(app.stack, { status: 'paused', message: 'Thunder' }),
-    145: () => setStatus(app.stack, { status: 'active' }),
+    130: () => become({ status: 'paused', message: 'Thunder' }),
+    145: () => become({ status: 'active' }),
     170: () => app.stack.service('tracking').stop('SIGKILL'),
     180: () => app.stack.service('tracking').restart(),
     185: async () => {
       await releaseAgain(app.stack)
       await page.evaluate(async () => (await navigator.serviceWorker.getRegistration())?.update())
-      await page.getByRole('button', { name: 'Use it now' }).click()
+      await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Use it now' }).click()])
       await page.locator('[data-resting]').waitFor()
     },
   }
@@ -157,9 +132,11 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
     const before = fixes.length
     await context.setGeolocation({ latitude: lat, longitude: lng, accuracy: 8 })
     await until(
-      async () =>
-        fixes.slice(before).some((fix) => fix.lat === lat && fix.lng === lng) ||
-        (await page.locator('[data-resting=true]').count()) > 0,
+      async () => {
+        const taken = await takenOn(page)
+        const isHere = fixes.slice(before).some((fix) => fix.lat === lat && fix.lng === lng)
+        return (isHere || taken.rests) && isThrough(taken, fixes.at(-1)!)
+      },
       { timeoutMs: 10_000, everyMs: 5, what: `position ${i} of the walk` },
     )
     if (CHECK_INS.has(i)) {
@@ -172,7 +149,9 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
   }
   for (const i of WALK.keys())
     await goOn(i).catch(async (cause: Error) => {
-      const seen = await page.evaluate(() => `${location.href} ${document.body.innerText}`)
+      const seen = await page
+        .evaluate(() => `${location.href} ${document.body.innerText}`)
+        .catch((error: Error) => error.message)
       throw new Error(`position ${i}: ${cause.message}; seen: ${seen}`, { cause })
     })
   let said = ''

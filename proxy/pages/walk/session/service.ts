@@ -52,7 +52,9 @@ export async function owner(): Promise<{ userId: string } | undefined> {
   return userId === undefined ? undefined : { userId }
 }
 
-export const client = createClient({ baseUrl: '', identity, timeoutMs: 20_000 })
+/** Time to a complete answer. */
+const TIMEOUT_MS = 20_000
+export const client = createClient({ baseUrl: '', identity, timeoutMs: TIMEOUT_MS })
 
 /** Notes an error that concerns the whole app. */
 export function noteError(error: ClientError): void {
@@ -66,8 +68,10 @@ export async function refreshConfig(): Promise<void> {
   const answer = await client.readEventConfig()
   refreshError.value = answer.ok ? null : answer.error
   if (!answer.ok) return
-  // The answer was written somewhere between both times.
-  keep(clockAheadMs, Math.round((sentAt + Date.now()) / 2 - Date.parse(answer.data.as_of)))
+  const tookMs = Date.now() - sentAt
+  // The answer was written somewhere between both times. A phone that slept meanwhile would measure its sleep.
+  if (tookMs >= 0 && tookMs <= TIMEOUT_MS)
+    keep(clockAheadMs, Math.round(sentAt + tookMs / 2 - Date.parse(answer.data.as_of)))
   keep(config, answer.data)
 }
 

@@ -1,9 +1,7 @@
 /** A check-in: a position, kept on the device at once, sent as soon as there is a network. */
 import { signal } from '@preact/signals'
-import { afterCheckIn } from '../recording/position-filter.ts'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
-import { filter, lastFix, recordsHere } from '../recording/recorder.ts'
-import { keep } from '../session/kept.ts'
+import { lastFix, noteCheckIn, recordsHere } from '../recording/recorder.ts'
 import { keepPoint, lastCheckIn } from '../session/queue.ts'
 import { now } from '../session/service.ts'
 
@@ -42,7 +40,7 @@ export async function checkIn(): Promise<void> {
       checkInFault.value = 'storage'
       return
     }
-    keep(filter, afterCheckIn(filter.value, { t: at, lat, lng }))
+    noteCheckIn({ t: at, lat, lng })
     navigator.vibrate?.(80)
   } finally {
     checkingIn.value = false

@@ -7,7 +7,7 @@ import { keep, kept } from '../session/kept.ts'
 import { keepPoint } from '../session/queue.ts'
 import { config, erasedElsewhere, now } from '../session/service.ts'
 import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pause-log.ts'
-import { EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
+import { afterCheckIn, EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
 import { keepAwake } from './wake-lock.ts'
 
@@ -48,6 +48,11 @@ function fail(fault: PositionFault): void {
 let taking: Promise<void> = Promise.resolve()
 const takeInOrder = (fix: Fix): void => {
   taking = taking.then(() => take(fix)).catch(reportError)
+}
+
+/** A check-in was kept. It has its turn after a position that is being kept, which would overwrite what it changes. */
+export function noteCheckIn(at: Pick<Fix, 't' | 'lat' | 'lng'>): void {
+  taking = taking.then(() => keep(filter, afterCheckIn(filter.value, at))).catch(reportError)
 }
 
 /** Watches positions until the signal aborts: continuously on the way, once in 30 s at rest. */

@@ -53,7 +53,8 @@ function Typing({ words }: { readonly words: WalkWords }) {
     const given = splitCode(text).map((word) => word.normalize('NFC'))
     const fields = NUMBERS.map((one) => typed.value[one] ?? '')
     if (given.length < 2) fields[i] = text.trim()
-    else fields.splice(i, given.length, ...given)
+    // A whole code begins with its first word, whichever field it is put into.
+    else fields.splice(given.length < NUMBERS.length ? i : 0, given.length, ...given)
     typed.value = fields.slice(0, NUMBERS.length)
     // A blank or a Chinese character ends a word.
     if (given.length > 1 || (given.length === 1 && /[\s\p{Script=Han}]$/u.test(text)))
@@ -94,6 +95,12 @@ function Typing({ words }: { readonly words: WalkWords }) {
   )
 }
 
+/** Nothing but an attribute: as a property it is a boolean, and `off` would switch it on. */
+const uncorrected = (field: HTMLElement | null): void => field?.setAttribute('autocorrect', 'off')
+
+/** The key chooses a character of an input method. Safari tells it by the key's code alone. */
+const isOfInputMethod = ({ isComposing, keyCode }: KeyboardEvent): boolean => isComposing || keyCode === 229
+
 function WordField(props: {
   readonly number: number
   readonly label: string
@@ -110,6 +117,8 @@ function WordField(props: {
         aria-label={label}
         autocapitalize="none"
         autocomplete="off"
+        ref={uncorrected}
+        enterkeyhint={number < NUMBERS.length ? 'next' : 'search'}
         spellcheck={false}
         value={value}
         onInput={({ currentTarget, isComposing }) => {
@@ -117,10 +126,18 @@ function WordField(props: {
           if (!isComposing) onType(currentTarget.value)
         }}
         onCompositionEnd={({ currentTarget }) => onType(currentTarget.value)}
+        // Some browsers drop the line breaks of a pasted text, and with them the ends of the words.
+        onPaste={(event) => {
+          const pasted = event.clipboardData?.getData('text') ?? ''
+          if (splitCode(pasted).length < 2) return
+          event.preventDefault()
+          onType(pasted)
+        }}
         // The next word, and after the last one the search.
         onKeyDown={(event) => {
           const next = fieldOf(number)
-          if (event.key !== 'Enter' || event.isComposing || next === null || value === '') return
+          if (event.key !== 'Enter' || isOfInputMethod(event) || next === null) return
+          if (event.currentTarget.value === '') return
           event.preventDefault()
           next.focus()
         }}

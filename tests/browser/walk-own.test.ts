@@ -7,6 +7,7 @@ import { admin, checkIn } from '#tests/helpers/test-stack.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { checkInButton, walkApp } from './walk-harness.ts'
+import { passLinkOn } from './walk-link.ts'
 import { reportTests } from './walk-report.suite.ts'
 
 const TEST_MS = 60_000
@@ -99,30 +100,7 @@ describeOnServers('own matters', () => {
       await page.getByText('No app is connected.').waitFor()
 
       await page.goto(app.address('#way'))
-      // The phone's own sharing opens at once with the new link.
-      await page.evaluate(() =>
-        Object.defineProperty(navigator, 'share', {
-          configurable: true,
-          value({ url }: ShareData) {
-            document.body.dataset.shared = url
-          },
-        }),
-      )
-      await page.getByRole('button', { name: 'Let my family see where I am (12 hours)' }).click()
-      await page.getByText('whoever has this link sees where you are').waitFor()
-      await page.locator('body[data-shared]').waitFor()
-      const url = await page.getByRole('link', { name: 'Look' }).getAttribute('href')
-      expect(url).not.toContain(userId)
-      expect(url).toBe(`${await page.locator('body').getAttribute('data-shared')}#own`)
-      // Without it the link is copied. What is said about it covers no button.
-      await page.context().grantPermissions(['clipboard-write'])
-      await page.evaluate(() =>
-        Object.defineProperty(navigator, 'share', { configurable: true, value: undefined }),
-      )
-      await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await page.getByText('The link is copied.').waitFor()
-      await photograph(page, 'walk-link-copied', true)
-      expect(await page.locator('.toast').count()).toBe(0)
+      await passLinkOn(page, userId)
       await page.getByRole('button', { name: 'Stop', exact: true }).click()
       await page.getByText('No link is active.').waitFor()
     },
@@ -221,6 +199,27 @@ describeOnServers('own matters', () => {
       await page.getByRole('button', { name: 'Save as a file (GPX)' }).click()
       expect(readFileSync(await (await download).path(), 'utf8')).toContain('<wpt lat="24.15"')
       expect(sent.filter((one) => one.startsWith('POST'))).toEqual([])
+      expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a phone in sight that has not heard of the erasure sends once at most, and what it sent can be deleted, too',
+    async () => {
+      await using phone = await app.newPilgrim('Lin')
+      const { page, userId } = phone
+      await checkInButton(page).click()
+      // The service has known the pilgrim a moment ago.
+      await page.waitForFunction(() => localStorage.getItem('event-walk-profile')?.includes('"checkins":1'))
+      expect((await post(app.stack, 'me/erase', { user_id: userId, confirm: true })).ok).toBe(true)
+      const sent: string[] = []
+      page.on('request', (one) => void (one.method() === 'POST' && sent.push(new URL(one.url()).pathname)))
+      await checkInButton(page).click()
+      await page.getByRole('heading', { name: 'Your data were deleted' }).waitFor()
+      expect(sent).toEqual(['/api/event/checkin'])
+      await page.getByRole('button', { name: 'Start anew' }).click()
+      await page.getByText(/Everything about you is deleted|being deleted/).waitFor()
       expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
     },
     TEST_MS,

@@ -5,6 +5,7 @@ import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
+import { typeCode } from './walk-code.ts'
 import { checkInButton, firstMinute, userIdOf, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
 
 const TEST_MS = 30_000
@@ -130,19 +131,7 @@ describeOnServers('the app', () => {
       const { page } = found
       await page.goto(app.address('?lang=en'))
       await page.getByRole('button', { name: 'I walked before with another phone' }).click()
-      const typed = page.getByLabel('Word 1', { exact: true })
-      await page.getByText('0 of 12 words').waitFor()
-      await typed.fill(words.slice(1).join(' '))
-      await page.getByText('11 of 12 words').waitFor()
-      await page.getByRole('button', { name: 'Find my walk' }).click()
-      await page.getByText('These are 11.').waitFor()
-      // Word by word from paper: a blank or Enter goes on to the next number, and after the last one the search begins.
-      await typed.focus()
-      for (const [i, word] of words.entries()) {
-        await page.keyboard.press('ControlOrMeta+A')
-        await page.keyboard.type(`${word.slice(0, 4)}${i % 2 === 0 ? ' ' : ''}`)
-        if (i % 2 === 1) await page.keyboard.press('Enter')
-      }
+      await typeCode(page, words)
       await page.getByText('Is this you? Old Li').waitFor()
       await page.getByRole('button', { name: 'Yes, that is me' }).click()
       await page.getByText('1 check-in').waitFor()
@@ -161,17 +150,32 @@ describeOnServers('the app', () => {
   test(
     'a pause is told with the organisers’ message; what is recorded meanwhile is kept, and sent after it',
     async () => {
-      await using phone = await app.newPilgrim()
-      const { page, userId } = phone
+      await using phone = await app.newPhone()
+      const { page } = phone
+      await page.clock.install()
+      await page.goto(app.address('?lang=en'))
+      await firstMinute(page, 'Idle Chen')
+      // From now on the app does nothing by itself. A touch asks for what is older than ten seconds.
+      await page.clock.pauseAt(Date.now() + 11_000)
       await setStatus(app.stack, { status: 'paused', message: 'Thunder. Wait at the temple.' })
-      await checkInButton(page).click()
+      await page.getByRole('heading', { name: 'Idle Chen' }).click()
       await page.getByText('Thunder. Wait at the temple.').waitFor()
+      await checkInButton(page).click()
+      // The service has refused it.
+      await page.locator('[data-waiting]').getByText('The event is paused.').waitFor()
       await photograph(page, 'walk-event-paused', true)
       expect(await waitingOf(page)).toBe(1)
-      await setStatus(app.stack, { status: 'active' })
+      // A touch is answered, also where nothing changes.
       await page.getByRole('button', { name: 'Send now' }).click()
+      await page.locator('.toast').getByText('Not sent yet. The event is paused.').waitFor()
+      await photograph(page, 'walk-not-sent')
+      expect(await waitingOf(page)).toBe(1)
+      // The app hears that the event goes on, and sends without waiting for its next try.
+      await setStatus(app.stack, { status: 'active' })
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
       await page.locator('[data-state=counted]').waitFor()
-      await counted(userId, 1)
+      await counted(await userIdOf(page), 1)
+      expect(await page.getByText('Thunder. Wait at the temple.').count()).toBe(0)
     },
     TEST_MS,
   )

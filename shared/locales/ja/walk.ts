@@ -59,6 +59,7 @@ export const walk: WalkWords = {
     sending: '送信中…',
     next: (time) => `次は ${time} に試します。`,
     send: '今すぐ送る',
+    notSent: (why) => `まだ送れていません。${why}`,
     gpx: 'ファイルに保存（GPX）',
     rejected: (number) => `位置の記録 ${number}\u00a0件は、時刻か場所が正しくないため数えられません。`,
     rejectedDone: '分かりました',

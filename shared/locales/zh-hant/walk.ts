@@ -59,6 +59,7 @@ export const walk: WalkWords = {
     sending: '傳送中…',
     next: (time) => `${time} 再試。`,
     send: '現在送出',
+    notSent: (why) => `還沒有送出。${why}`,
     gpx: '存成檔案（GPX）',
     rejected: (number) => `有 ${number}\u00a0筆位置的時間或地點不對，無法計算。`,
     rejectedDone: '我知道了',

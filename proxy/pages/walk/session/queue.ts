@@ -13,7 +13,7 @@ import { remember, remembered } from '../../frame/storage.ts'
 import { onKept } from './kept.ts'
 import { person } from './person.ts'
 import { isCheckingIn, nothingInDoubt, sender, tallySettled } from './sender.ts'
-import { erasedElsewhere, noteError, refreshProfile, signInNeeded, tally } from './service.ts'
+import { config, erasedElsewhere, noteError, refreshProfile, signInNeeded, tally } from './service.ts'
 import { forgetSetAside, onSetAside, recordIn, setAside, takeBack, type TimedPoint } from './set-aside.ts'
 import { reloadWhenHidden } from './update.ts'
 
@@ -120,6 +120,7 @@ function startQueue(opened: QueueStore): TrackQueue {
     if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
   })
   sendUnlessErased(started)
+  sendWhenActive(started)
   void started.ready.then(({ loaded, waiting: { checkIns } }) =>
     loaded && checkIns === 0 ? nothingInDoubt() : undefined,
   )
@@ -154,6 +155,34 @@ function sendUnlessErased(started: TrackQueue): void {
     }
     wasGone = gone
   })
+}
+
+/** Sends what the service has refused while the event was paused as soon as the app hears that it goes on. */
+function sendWhenActive(started: TrackQueue): void {
+  let before = config.peek()?.status ?? null
+  config.subscribe((event) => {
+    const status = event?.status ?? null
+    // Unknown for a moment: it is as it was.
+    if (status === null) return
+    const goesOn = status === 'active' && before !== null && before !== 'active'
+    before = status
+    const { why } = started.state
+    // Where the store fails, the next round says so.
+    if (goesOn && (why === 'paused' || why === 'ended')) started.resume().catch(() => undefined)
+  })
+}
+
+/**
+ * Sends what waits because the pilgrim says so. A wait that the service asked for is forgotten.
+ * @returns what waits after that, and why; null where the store fails
+ */
+export async function sendNow(open: TrackQueue): Promise<QueueState | null> {
+  try {
+    await open.resume()
+    return await open.send()
+  } catch {
+    return null
+  }
 }
 
 /** While a check-in is on its way it is shown as waiting until {@link settleCheckIn}, so that the sum never falls. */

@@ -2,16 +2,18 @@
 import type { TrackQueue } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
+import { showToast } from '../../design/toast.tsx'
 import { timeText } from '../format.ts'
 import { gpxOf } from '../own-data/waiting-gpx.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { sentenceOf } from '../problem.ts'
-import { queue, storeBlocked, waiting } from '../session/queue.ts'
+import { queue, sendNow, storeBlocked, waiting } from '../session/queue.ts'
 import { now } from '../session/service.ts'
 import { Notice } from './view.tsx'
 
 /** Points that are merely collected for the next request are nothing to talk about. */
 const FEW = 5
+const SAID_MS = 8_000
 
 export function Waiting({ words }: { readonly words: WalkWords }) {
   const open = queue.value
@@ -43,7 +45,7 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
           </p>
           {checkIns + points === 0 ? null : (
             <div class="row">
-              <Button busy={state.sending} onClick={() => void open.resume().then(() => open.send())}>
+              <Button busy={state.sending} onClick={() => void sendAndSay(words, open)}>
                 {words.queue.send}
               </Button>
               <SaveWaiting words={words} queue={open} />
@@ -54,6 +56,16 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
       {state.rejected === 0 ? null : <Rejected words={words} queue={open} number={state.rejected} />}
     </>
   )
+}
+
+/** Says what became of it, also where nothing has changed: a touch that shows nothing seems to be none. */
+async function sendAndSay(words: WalkWords, open: TrackQueue): Promise<void> {
+  const { queue: said, problems } = words
+  const state = await sendNow(open)
+  if (state === null) return showToast(problems.storage, { forMs: SAID_MS, warning: true })
+  if (state.why === null) return showToast(said.nothing, { forMs: SAID_MS })
+  const next = state.nextAttemptAt === null ? '' : ` ${said.next(timeText(state.nextAttemptAt))}`
+  showToast(said.notSent(sentenceOf(words, waitOf(state)) + next), { forMs: SAID_MS, warning: true })
 }
 
 /** Gives what waits as a file. */

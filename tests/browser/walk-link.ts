@@ -1,0 +1,44 @@
+/** A link to the walk, passed on in each of the ways that phones know. */
+import { expect } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { photograph } from './browser.ts'
+
+const send = (page: Page): Promise<void> => page.getByRole('button', { name: 'Send', exact: true }).click()
+
+/** Makes a link in the view of the way, and passes it on: shared, copied, and copied by hand. */
+export async function passLinkOn(page: Page, userId: string): Promise<void> {
+  // The phone's own sharing opens at once with the new link.
+  await page.evaluate(() =>
+    Object.defineProperty(navigator, 'share', {
+      configurable: true,
+      value({ url }: ShareData) {
+        document.body.dataset.shared = url
+      },
+    }),
+  )
+  await page.getByRole('button', { name: 'Let my family see where I am (12 hours)' }).click()
+  await page.getByText('whoever has this link sees where you are').waitFor()
+  await page.locator('body[data-shared]').waitFor()
+  const url = await page.getByRole('link', { name: 'Look' }).getAttribute('href')
+  expect(url).not.toContain(userId)
+  expect(url).toBe(`${await page.locator('body').getAttribute('data-shared')}#own`)
+  // Without it the link is copied. What is said about it covers no button.
+  await page.context().grantPermissions(['clipboard-write'])
+  await page.evaluate(() =>
+    Object.defineProperty(navigator, 'share', { configurable: true, value: undefined }),
+  )
+  await send(page)
+  await page.getByText('The link is copied.').waitFor()
+  await photograph(page, 'walk-link-copied', true)
+  expect(await page.locator('.toast').count()).toBe(0)
+  // Where the browser can do neither, the link is there to be copied by hand.
+  await page.evaluate(() =>
+    Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined }),
+  )
+  await send(page)
+  const byHand = page.getByLabel('Copy this address and send it:')
+  await byHand.focus()
+  expect(await byHand.evaluate(() => getSelection()!.toString())).toBe(url!.replace('#own', ''))
+  expect(await page.getByText('The link is copied.').count()).toBe(0)
+  await photograph(page, 'walk-link-by-hand', true)
+}

@@ -8,7 +8,7 @@ import { absenceOf, Await, Panel } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { whyNobody } from './who-is-told.tsx'
+import { useLineConfigured, whyNobody } from './who-is-told.tsx'
 
 /** The end waits up to 20 s for the final flush before it answers. */
 const END_TIMEOUT_MS = 60_000
@@ -63,6 +63,7 @@ interface StepsProps {
 
 const Steps = ({ value, summary }: StepsProps) => {
   const said = words.value.lifecycle
+  const isConfigured = useLineConfigured()
   return (
     <ul class="steps">
       <li>
@@ -80,12 +81,12 @@ const Steps = ({ value, summary }: StepsProps) => {
           done: number(value.cards.done),
         })}
       </li>
-      <li>{summaryText(summary)}</li>
+      <li>{summaryText(summary, isConfigured)}</li>
     </ul>
   )
 }
 
-function summaryText(summary: StepsProps['summary']): string {
+function summaryText(summary: StepsProps['summary'], isConfigured: boolean): string {
   const said = words.value.lifecycle
   const { value, error } = summary
   if (value.value === null)
@@ -95,8 +96,10 @@ function summaryText(summary: StepsProps['summary']): string {
   const { recipients, cost, quota_remaining, devices, left_out } = value.value
   const byPush = devices === 0 ? '' : ` ${fill(words.value.messages.devices, { devices: number(devices) })}`
   const text =
-    recipients === 0
-      ? fill(said.endSummaryNobody, { why: whyNobody(left_out) })
+    recipients === 0 || !isConfigured
+      ? fill(said.endSummaryNobody, {
+          why: isConfigured ? whyNobody(left_out) : words.value.now.notConfigured,
+        })
       : fill(said.endSummary, {
           recipients: number(recipients),
           cost: number(cost),

@@ -16,8 +16,9 @@ export function WhoIsTold() {
     0,
     'pause-recipients',
   )
+  const isConfigured = useLineConfigured()
   const value = count.value.value
-  const lines = value === null ? [absenceOf(count)] : volunteersOf(value)
+  const lines = value === null ? [absenceOf(count)] : volunteersOf(value, isConfigured)
   return (
     <>
       <h3>{said.pauseWho}</h3>
@@ -33,12 +34,19 @@ export function WhoIsTold() {
 }
 
 /** What the volunteers get; when they get nothing, why. */
-function volunteersOf({ recipients, devices, left_out }: Counted): readonly string[] {
+function volunteersOf({ recipients, devices, left_out }: Counted, isConfigured: boolean): readonly string[] {
   const said = words.value.lifecycle
   const byPush = devices === 0 ? [] : [fill(said.pauseDevices, { devices: number(devices) })]
+  if (!isConfigured) return [fill(said.pauseNobodyReached, { why: words.value.now.notConfigured }), ...byPush]
   if (recipients > 0) return [fill(said.pauseVolunteers, { count: number(recipients) }), ...byPush]
   const why = whyNobody(left_out)
   return [why === '' ? said.pauseNobodyHas : fill(said.pauseNobodyReached, { why }), ...byPush]
+}
+
+/** Whether there is a LINE account to send with; true until the service says that there is none. */
+export function useLineConfigured(): boolean {
+  const usage = useResource((signal) => client.readLineUsage({}, { signal }), 0, 'line-configured')
+  return usage.value.value?.configured ?? true
 }
 
 /** Who was left out, and why; empty when there is nobody. */

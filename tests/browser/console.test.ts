@@ -165,7 +165,7 @@ describeOnServers('the console', () => {
     await letter.getByRole('button', { name: 'Look' }).click()
     await letter.locator('pre').waitFor()
     await letter.getByRole('button', { name: 'Requeue' }).click()
-    await page.getByText('Back in the buffer').waitFor()
+    await page.locator('.toast', { hasText: 'Back in the buffer' }).waitFor()
     await letter.waitFor({ state: 'detached' })
   }, 40_000)
 

@@ -18,6 +18,34 @@ const PNG = Buffer.from(
   'base64',
 )
 
+/** The way of these pilgrims, from its south gate to its north gate, some 13 km. */
+export const ROUTE = {
+  type: 'FeatureCollection',
+  features: [
+    {
+      type: 'Feature',
+      properties: {},
+      geometry: {
+        type: 'LineString',
+        coordinates: [
+          [120.55, 24.03],
+          [120.6, 24.14],
+        ],
+      },
+    },
+    ...(
+      [
+        ['South Gate', 120.55, 24.03],
+        ['North Gate', 120.6, 24.14],
+      ] as const
+    ).map(([name, ...coordinates]) => ({
+      type: 'Feature',
+      properties: { name },
+      geometry: { type: 'Point', coordinates },
+    })),
+  ],
+}
+
 export const PILGRIMS = 30
 /** A LINE id, so that messages can reach them. */
 export const pilgrimId = (i: number): string => lineUser(0x8_200_000 + i)

@@ -1,12 +1,15 @@
 /** Every view of the console with texts that try to become markup: they stay texts, and the views are accessible. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
-import { photograph, SCREENSHOTS, seriousFaults } from './browser.ts'
-import { fillEvent, HASTY, HOSTILE, pilgrimId, PILGRIMS, WALK_POINTS } from './console-data.ts'
+import { photograph, seriousFaults } from './browser.ts'
+import { fillEvent, HASTY, HOSTILE, pilgrimId, PILGRIMS, ROUTE, WALK_POINTS } from './console-data.ts'
 import { consoleBrowser, DESKTOP, type Page } from './console-harness.ts'
 import { keyboardTests } from './console-keyboard.suite.ts'
+import { reportTests } from './console-reports.suite.ts'
 import { signOutTests } from './console-sign-out.suite.ts'
 import { openView, type View, VIEWS } from './console-tour.ts'
 
@@ -30,7 +33,9 @@ describe('the console with data', () => {
   let stack: TestStack
   beforeAll(async () => {
     // The tests open the console with one token, more often than an operator does.
-    stack = await openEmbeddedTestStack({ EVENT_LIMIT_ADMIN: '1000' })
+    const route = join(await newDirectory('console-route'), 'route.json')
+    await Bun.write(route, JSON.stringify(ROUTE))
+    stack = await openEmbeddedTestStack({ EVENT_LIMIT_ADMIN: '1000', EVENT_ROUTE: route })
     await fillEvent(stack)
   }, 2 * STACK_TIMEOUT_MS)
   afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
@@ -95,7 +100,8 @@ describe('the console with data', () => {
     await person.locator('tbody tr').waitFor()
     expect(await person.locator('tbody tr').innerText()).toContain('left out: less than 30 s')
     await person.getByText('1–1 of 1').waitFor()
-    await person.getByRole('button', { name: 'Only those left out' }).click()
+    await person.getByRole('button', { name: 'Only those left out', pressed: true }).click()
+    await person.getByRole('button', { name: 'Only those left out', pressed: false }).waitFor()
     await person.getByText(`1–${WALK_POINTS + 1} of ${WALK_POINTS + 1}`).waitFor()
     await page.locator('.people-search').fill('')
     await page.locator('.people-list').getByText(`1–${PILGRIMS} of ${PILGRIMS}`).first().waitFor()
@@ -110,53 +116,7 @@ describe('the console with data', () => {
     await photograph(page, 'console-people-chosen')
   })
 
-  test('the report downloads as CSV and PNG, and prints on one page', async () => {
-    await using opened = await browser.console(stack, { view: 'reports' })
-    const { page } = opened
-    await page.locator('.questions section').first().waitFor()
-    await page.locator('.procession-over-time output', { hasText: 'places' }).waitFor()
-    const saved = async (button: string, panel: string) => {
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.locator(panel).getByRole('button', { name: button, exact: true }).click(),
-      ])
-      const bytes = await Bun.file(await download.path()).bytes()
-      return { name: download.suggestedFilename(), bytes, text: new TextDecoder().decode(bytes) }
-    }
-    const timeline = await saved('CSV', '.panel.timeline')
-    expect(timeline.text.split('\r\n')[0]).toBe('time,points,checkins,pilgrims,km,carbon_kg')
-    expect((await saved('PNG', '.panel.timeline')).text.slice(1, 4)).toBe('PNG')
-    for (const panel of ['.panel.carbon', '.panel.surveys']) {
-      const picture = await saved('PNG', panel)
-      await Bun.write(`${SCREENSHOTS}/console-${picture.name}`, picture.bytes)
-      expect(picture.text.slice(1, 4)).toBe('PNG')
-      expect(picture.name).toBe(`${panel.split('.').at(-1)}.png`)
-    }
-    const surveys = await saved('Answers (CSV)', '.panel.surveys')
-    expect(surveys.name).toEndWith('.csv')
-    expect(surveys.text).toContain('The soup at the 12. temple')
-    const inkOnPaper = async (colorScheme: 'dark' | 'light') => {
-      await page.emulateMedia({ media: 'print', colorScheme })
-      return page.evaluate(() => getComputedStyle(document.body).color)
-    }
-    expect(await inkOnPaper('dark')).toBe(await inkOnPaper('light'))
-    const widths = await page.evaluate(() =>
-      ['.report-head', '.panel.timeline', '.time-chart canvas'].map(
-        (part) => document.querySelector(part)!.getBoundingClientRect().width,
-      ),
-    )
-    expect(widths[1]!).toBeCloseTo(widths[0]!, 0)
-    // The map is a picture in its panel, not wider than it, and not empty.
-    const map = await page.locator('.procession-over-time canvas.ground').boundingBox()
-    expect(map!.width).toBeLessThan(widths[1]!)
-    expect(map!.width / map!.height).toBeGreaterThan(1)
-    expect(widths[2]!).toBeLessThan(widths[1]!)
-    await page.setViewportSize({ width: 760, height: 1_075 })
-    await photograph(page, 'console-print')
-    const paper = await page.pdf({ format: 'A4' })
-    expect(paper.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
-    await Bun.write(`${SCREENSHOTS}/console-report.pdf`, paper)
-  })
+  reportTests((options) => browser.console(stack, options))
 
   test('the first load is small', async () => {
     await using opened = await browser.console(stack, { role: 'manager' })

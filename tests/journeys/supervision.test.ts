@@ -104,10 +104,14 @@ describeBothStacks('supervision', (stack) => {
     expect(next).toMatchObject({ items: [{ outcome: 'too-near' }], next_cursor: null })
     await sentenceOf(await read(`${path}?limit=1&cursor=${only.next_cursor}`), 400, 'invalid-request')
     // A point that still waits is told, too.
-    await syncTrack(stack, userId, [at(5.1, 300)])
+    await syncTrack(stack, userId, [at(5.1, 300), at(-24 * 60, 0)])
     expect(await dataOf(await read(`admin/users/${userId}`), userEndpoint)).toMatchObject({
       latest_day: { day: first.day, points: 6, left_out: { ...left_out, 'too-soon': 2 }, truncated: false },
     })
+    // So is a day of which all points wait.
+    const [, before] = (await dataOf(await read(path), userPointsEndpoint)).days
+    const dayBefore = new Date(Date.parse(first.day!) - 1_440 * MINUTE).toISOString().slice(0, 10)
+    expect(before).toEqual({ day: dayBefore, points: 1, km: 0 })
     await sentenceOf(await read(`admin/users/${newPilgrimId()}/points`), 404, 'not-found')
     const audit = await dataOf(await read(`admin/audit?action=show-points&search=${userId}`), auditEndpoint)
     expect(audit.items).toHaveLength(2)

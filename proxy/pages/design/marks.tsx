@@ -48,7 +48,7 @@ export const MarkSymbol = ({ mark }: { readonly mark: Mark }) => (
 export const CROWD_STEPS = [1, 2, 3, 4, 5] as const
 
 /** Pilgrims on a square kilometre from which the next step begins. */
-const STEP_FROM = [0, 20, 150, 900, 4_000] as const
+export const STEP_FROM = [0, 20, 150, 900, 4_000] as const
 
 /** Step of a density in pilgrims per square kilometre. */
 export const crowdStep = (perKm2: number): number => STEP_FROM.findLastIndex((from) => perKm2 >= from) + 1

@@ -159,6 +159,7 @@ export const words = {
     beforeStation: 'before {name}',
     afterStation: 'beyond {name}',
     betweenStations: 'between {from} and {to}',
+    legend: { pilgrims: 'Pilgrims on a km²', points: 'Points on a km²' },
     fewPilgrims: 'Pilgrims on the map: {users}. A single one moves these figures.',
     routeKm: 'km {km}',
     estimates: 'Expected at the next stations',
@@ -208,8 +209,10 @@ export const words = {
     endSteps: 'What will happen now',
     endFlush: '{points} points of {pilgrims} pilgrims wait in the buffer and are stored',
     endJournals: '{points} points in journals follow by themselves',
-    endCards: '{total} achievement cards are drawn ({done} are up to date)',
-    endCardsNone: '{total} achievement cards are drawn (no card is finished yet)',
+    endCards:
+      '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one ({done} are up to date)',
+    endCardsNone:
+      '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one (none is finished yet)',
     endSummary:
       'The summary goes to {recipients} pilgrims, as a message to “Everybody” does, and costs {cost} messages; left this month: {left}',
     endSummaryNobody: 'Nobody gets the summary in LINE. {why}',

@@ -154,6 +154,7 @@ export const words: ConsoleWords = {
     beforeStation: '{name}之前',
     afterStation: '{name}之後',
     betweenStations: '{from}與{to}之間',
+    legend: { pilgrims: '每平方公里香客', points: '每平方公里定位' },
     fewPilgrims: '地圖上只有 {users} 位香客，一個人就會改變這些數字。',
     routeKm: '第 {km} 公里',
     estimates: '預計到達下一站',
@@ -200,8 +201,8 @@ export const words: ConsoleWords = {
     endSteps: '接下來會發生',
     endFlush: '儲存 {pilgrims} 位香客在緩衝區等待的 {points} 筆定位',
     endJournals: '日誌中的 {points} 筆定位會自動跟上',
-    endCards: '繪製 {total} 張成就卡（{done} 張已是最新）',
-    endCardsNone: '繪製 {total} 張成就卡（尚未完成任何一張）',
+    endCards: '繪製 {total} 張成就卡：已有卡片或達到資格的香客每人一張（{done} 張已是最新）',
+    endCardsNone: '繪製 {total} 張成就卡：已有卡片或達到資格的香客每人一張（尚未完成任何一張）',
     endSummary:
       '總結發送給 {recipients} 位香客（與發給「所有人」的訊息相同），使用 {cost} 則訊息；剩餘 {left} 則',
     endSummaryNobody: '沒有人會在 LINE 收到總結。{why}',

@@ -6,6 +6,7 @@ import { number } from '../../clock.ts'
 import { moved } from '../../live.ts'
 import { bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
 import type { Seen } from '../../map/crowd-camera.ts'
+import { CrowdLegend } from '../../map/crowd-legend.tsx'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import type { Dot } from '../../map/over-map.tsx'
 import { Panel, Stamp, useStale } from '../../parts/panel.tsx'
@@ -69,6 +70,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         stale={stale}
         label={fill(said.shown, { users: number(total), cells: number(entries.length) })}
       />
+      <CrowdLegend of="pilgrims" />
     </Panel>
   )
 }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
-import { ago, fixedDigit, fullDate, number } from '../../clock.ts'
+import { ago, fixedDigit, fullDate, now, number } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { place } from '../../router.ts'
 import { client } from '../../session.ts'
@@ -81,8 +81,7 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
     {
       name: said.columns.seen,
       sort: 'last_seen',
-      cell: ({ last_seen }) =>
-        last_seen === null ? '–' : <time title={fullDate(last_seen)}>{ago(last_seen)}</time>,
+      cell: ({ last_seen }) => (last_seen === null ? '–' : <Seen at={last_seen} />),
     },
     { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => fixedDigit(km) },
     { name: said.columns.checkins, sort: 'checkins', number: true, cell: ({ checkins }) => number(checkins) },
@@ -98,6 +97,22 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
     },
     { name: said.columns.pending, number: true, cell: ({ pending }) => pending ?? '?' },
   ]
+}
+
+/** A phone that walks is heard of at least this often, unless it has no network. */
+const WALKS_MS = 15 * 60_000
+const SAME_DAY_MS = 24 * 3_600_000
+
+/** Green: seen a moment ago; amber: within a day; grey: before. */
+function Seen({ at }: { readonly at: string }) {
+  const elapsed = now.value - Date.parse(at)
+  const tone = elapsed < WALKS_MS ? 'good' : elapsed < SAME_DAY_MS ? 'warning' : undefined
+  return (
+    <span class={['seen', tone].filter(Boolean).join(' ')}>
+      <span class="dot" aria-hidden="true" />
+      <time title={fullDate(at)}>{ago(at)}</time>
+    </span>
+  )
 }
 
 const Name = ({ row, onChoose }: { readonly row: Row; readonly onChoose: Props['onChoose'] }) => (

@@ -1,4 +1,3 @@
-import { Fragment } from 'preact'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
@@ -45,10 +44,10 @@ export function Carbon() {
             <Figure label={said.pilgrims} value={number(value.pilgrims)} at={value.as_of} />
           </Figures>
           {groupsOf(value).map(({ title, bars }) => (
-            <Fragment key={title}>
+            <section key={title}>
               <h3>{title}</h3>
               <Bars bars={bars} />
-            </Fragment>
+            </section>
           ))}
           <p class="small quiet">
             {fill(said.consumption, { ...value.consumption, kg: short(value.consumption.kg) })}

@@ -4,6 +4,7 @@ import type { MapCellEntry } from '#shared/client/index.ts'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
 import { number } from '../../clock.ts'
+import { CrowdLegend } from '../../map/crowd-legend.tsx'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type ProcessionPlaces, ProcessionRows } from '../../map/procession-places.tsx'
 import { savePng } from '../../parts/download.ts'
@@ -139,6 +140,7 @@ const InWords = ({ hour, shown, text }: InWordsProps) => (
       />
     </output>
     <p class="small quiet">{words.value.reports.processionHelp}</p>
+    <CrowdLegend of="points" />
   </div>
 )
 

@@ -1,0 +1,93 @@
+/** Tests of the console's reports: what is downloaded and printed, and the procession over time. */
+import { expect, test } from 'bun:test'
+import { type OpenPage, photograph, SCREENSHOTS } from './browser.ts'
+import type { ConsoleOptions } from './console-harness.ts'
+
+/** @param open opens the console of an event with data, of which `ROUTE` is the way */
+export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {
+  test('the report downloads as CSV and PNG, and prints on one page', async () => {
+    await using opened = await open({ view: 'reports' })
+    const { page } = opened
+    await page.locator('.questions section').first().waitFor()
+    await page.locator('.procession-over-time output', { hasText: 'places' }).waitFor()
+    const saved = async (button: string, panel: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.locator(panel).getByRole('button', { name: button, exact: true }).click(),
+      ])
+      const bytes = await Bun.file(await download.path()).bytes()
+      return { name: download.suggestedFilename(), bytes, text: new TextDecoder().decode(bytes) }
+    }
+    const timeline = await saved('CSV', '.panel.timeline')
+    expect(timeline.text.split('\r\n')[0]).toBe('time,points,checkins,pilgrims,km,carbon_kg')
+    expect((await saved('PNG', '.panel.timeline')).text.slice(1, 4)).toBe('PNG')
+    for (const panel of ['.panel.carbon', '.panel.surveys']) {
+      const picture = await saved('PNG', panel)
+      await Bun.write(`${SCREENSHOTS}/console-${picture.name}`, picture.bytes)
+      expect(picture.text.slice(1, 4)).toBe('PNG')
+      expect(picture.name).toBe(`${panel.split('.').at(-1)}.png`)
+    }
+    const procession = await saved('CSV', '.panel.procession-over-time')
+    const rows = procession.text.slice(1).split('\r\n')
+    expect(rows[0]).toBe('hour,what,place,route_km,lat,lng,zoom,points')
+    const shown = await page.locator('.procession-over-time .procession-rows li').allInnerTexts()
+    for (const [i, mark] of ['front', 'middle', 'tail'].entries()) {
+      const [, what, place, km] = rows[i + 1]!.split(',')
+      expect(what).toBe(mark)
+      expect(place).toBeOneOf(['near South Gate', 'between South Gate and North Gate', 'near North Gate'])
+      expect(shown[i]!.split(/\s*\n\s*/)).toEqual([
+        `${mark[0]!.toUpperCase()}${mark.slice(1)}`,
+        place!,
+        `km ${Number(km).toFixed(1)}`,
+      ])
+    }
+    expect(rows[4]).toContain(',cell,')
+    const surveys = await saved('Answers (CSV)', '.panel.surveys')
+    expect(surveys.name).toEndWith('.csv')
+    expect(surveys.text).toContain('The soup at the 12. temple')
+    const inkOnPaper = async (colorScheme: 'dark' | 'light') => {
+      await page.emulateMedia({ media: 'print', colorScheme })
+      return page.evaluate(() => getComputedStyle(document.body).color)
+    }
+    expect(await inkOnPaper('dark')).toBe(await inkOnPaper('light'))
+    const widths = await page.evaluate(() =>
+      ['.report-head', '.panel.timeline', '.time-chart canvas'].map(
+        (part) => document.querySelector(part)!.getBoundingClientRect().width,
+      ),
+    )
+    expect(widths[1]!).toBeCloseTo(widths[0]!, 0)
+    // The map is a picture in its panel, not wider than it, and not empty.
+    const map = await page.locator('.procession-over-time canvas.ground').boundingBox()
+    expect(map!.width).toBeLessThan(widths[1]!)
+    expect(map!.width / map!.height).toBeGreaterThan(1)
+    expect(widths[2]!).toBeLessThan(widths[1]!)
+    await page.setViewportSize({ width: 760, height: 1_075 })
+    await photograph(page, 'console-print')
+    const paper = await page.pdf({ format: 'A4' })
+    expect(paper.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+    await Bun.write(`${SCREENSHOTS}/console-report.pdf`, paper)
+  })
+
+  test('an hour is chosen by its day and time; marks that lie on each other become one', async () => {
+    await using opened = await open({ view: 'reports' })
+    const { page } = opened
+    const panel = page.locator('.panel.procession-over-time')
+    await panel.locator('output', { hasText: 'places' }).waitFor()
+    const hours = panel.getByLabel('Hour').first()
+    await hours.selectOption({ index: 0 })
+    const hour = await hours.locator('option:checked').innerText()
+    await panel.locator('output', { hasText: `${hour}–` }).waitFor()
+    await panel.locator('output', { hasText: 'places' }).waitFor()
+    expect(await panel.locator('input[type="range"]').getAttribute('aria-valuetext')).toContain(`${hour}–`)
+    await panel.locator('.marker:visible').first().waitFor()
+    for (let i = 0; i < 5; i++) await panel.getByRole('button', { name: '−' }).click()
+    const one = panel.locator('.marker:visible')
+    await one.and(page.locator(':has([data-also])')).waitFor()
+    expect(await one.count()).toBe(1)
+    const text = await one
+      .locator('span')
+      .evaluate((span) => `${span.textContent}${getComputedStyle(span, '::after').content}`)
+    expect(text).toBe('Front" · Tail · Middle"')
+    await photograph(page, 'console-procession')
+  })
+}

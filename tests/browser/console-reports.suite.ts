@@ -28,7 +28,7 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
       expect(picture.name).toBe(`${panel.split('.').at(-1)}.png`)
     }
     const procession = await saved('CSV', '.panel.procession-over-time')
-    const rows = procession.text.slice(1).split('\r\n')
+    const rows = procession.text.split('\r\n')
     expect(rows[0]).toBe('hour,what,place,route_km,lat,lng,zoom,points')
     const shown = await page.locator('.procession-over-time .procession-rows li').allInnerTexts()
     for (const [i, mark] of ['front', 'middle', 'tail'].entries()) {
@@ -79,14 +79,15 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     await panel.locator('output', { hasText: `${hour}–` }).waitFor()
     await panel.locator('output', { hasText: 'places' }).waitFor()
     expect(await panel.locator('input[type="range"]').getAttribute('aria-valuetext')).toContain(`${hour}–`)
-    await panel.locator('.marker:visible').first().waitFor()
+    const signs = panel.locator('.marker svg:visible')
+    await signs.first().waitFor()
     for (let i = 0; i < 5; i++) await panel.getByRole('button', { name: '−' }).click()
-    const one = panel.locator('.marker:visible')
-    await one.and(page.locator(':has([data-also])')).waitFor()
-    expect(await one.count()).toBe(1)
-    const text = await one
-      .locator('span')
-      .evaluate((span) => `${span.textContent}${getComputedStyle(span, '::after').content}`)
+    const name = panel.locator('.marker span[data-also*="Middle"]')
+    await name.waitFor()
+    expect(await signs.count()).toBe(1)
+    const text = await name.evaluate(
+      (span) => `${span.textContent}${getComputedStyle(span, '::after').content}`,
+    )
     expect(text).toBe('Front" · Tail · Middle"')
     await photograph(page, 'console-procession')
   })

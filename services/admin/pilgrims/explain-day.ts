@@ -86,15 +86,20 @@ async function pointsOf(
   waiting: readonly DayPoint[],
 ): Promise<DayPoint[]> {
   const stored = await readDayPoints(db, userId, calendar.span(day), MAX_POINTS_A_DAY)
-  const known = new Set(stored.map(fieldOf))
+  const mine = waiting.filter(({ recordedMs }) => calendar.day(recordedMs) === day)
+  const known = new Set(mine.length === 0 ? [] : stored.map(fieldOf))
   return [
     ...stored.map((point) => ({ ...point, pending: false })),
-    ...waiting.filter((point) => calendar.day(point.recordedMs) === day && !known.has(fieldOf(point))),
+    ...mine.filter((point) => !known.has(fieldOf(point))),
   ]
 }
 
 const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode }: Point): FoldPoint => ({
-  ...{ kind, sentMs, lat, lng, mode },
+  kind,
+  sentMs,
+  lat,
+  lng,
+  mode,
   t: recordedMs,
 })
 
@@ -107,9 +112,13 @@ async function explain(
 ): Promise<Explained[]> {
   const stored = (await db.read(() => readDays(db.sql, [{ userId, from: day }]))).get(userId) ?? []
   const start = stored.find((before) => before.day < day)?.end ?? START
-  const ordered = [...points].sort((a, b) => byInstant(foldPointOf(a), foldPointOf(b)))
-  const outcomes = explainPoints(start, ordered.filter(({ inRange }) => inRange).map(foldPointOf)).values()
-  return ordered.map((point) => ({
+  // Made once for each point: sorting compares each with many.
+  const ordered = points
+    .map((point) => ({ point, folded: foldPointOf(point) }))
+    .sort((a, b) => byInstant(a.folded, b.folded))
+  const inRange = ordered.filter(({ point }) => point.inRange).map(({ folded }) => folded)
+  const outcomes = explainPoints(start, inRange).values()
+  return ordered.map(({ point }) => ({
     ...point,
     ...(point.inRange
       ? (outcomes.next().value as ExplainedPoint)

@@ -10,6 +10,10 @@ import type { Row, Series } from './series.ts'
 /** Height and type in the page's own size, which grows on a wall. */
 const HEIGHT_REM = 17
 const TYPE_REM = 0.75
+/** On a wall it is read from afar. */
+const WALL_TYPE_REM = 1
+const wall = matchMedia('(width >= 200rem)')
+const typePx = (): number => (wall.matches ? WALL_TYPE_REM : TYPE_REM) * rem()
 /** Room between two names of the horizontal axis. */
 const TICK_REM = 4.5
 const rem = (): number => Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
@@ -62,7 +66,7 @@ function daySplits(plot: uPlot): number[] {
 
 function axis(values: uPlot.Axis.Values, size: number, label?: string): uPlot.Axis {
   const line = { stroke: colour('--line'), width: 1 }
-  const font = `${TYPE_REM * rem()}px system-ui`
+  const font = `${typePx()}px system-ui`
   return {
     stroke: colour('--soft'),
     grid: line,
@@ -112,7 +116,7 @@ function optionsOf(
       },
     ],
     hooks: {
-      draw: [(plot) => drawMarks(plot, marks(), TYPE_REM * rem(), colour)],
+      draw: [(plot) => drawMarks(plot, marks(), typePx(), colour)],
       setScale: [
         (plot, key) => {
           if (key !== 'x') return

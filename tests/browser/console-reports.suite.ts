@@ -38,7 +38,7 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
       expect(shown[i]!.split(/\s*\n\s*/)).toEqual([
         `${mark[0]!.toUpperCase()}${mark.slice(1)}`,
         place!,
-        `km ${Number(km).toFixed(1)}`,
+        `km ${new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(Number(km))}`,
       ])
     }
     expect(rows[4]).toContain(',cell,')
@@ -88,7 +88,7 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     const text = await name.evaluate(
       (span) => `${span.textContent}${getComputedStyle(span, '::after').content}`,
     )
-    expect(text).toBe('Front" · Tail · Middle"')
+    expect(text).toBe('Front" · Middle · Tail"')
     await photograph(page, 'console-procession')
   })
 }

@@ -158,7 +158,10 @@ export const consolePeople = {
     hour: 'Hour',
     play: 'Play',
     stop: 'Stop',
-    processionFigure: '{points} points in {cells} places',
+    processionFigure: 'points: {points}, places: {cells}',
+    hourBefore: 'The hour before',
+    hourAfter: 'The hour after',
+    fewPoints: 'Of the few points that were recorded in this hour: a single one moves these places.',
     processionHelp:
       'Of the points that were recorded in this hour. Front and tail leave out a twentieth of them each.',
     title2: 'Report of the event',

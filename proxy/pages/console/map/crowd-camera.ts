@@ -56,8 +56,9 @@ export class CrowdCamera extends MapFrame {
 
   protected override painted(painted: Camera, size: Size): void {
     // Paper shows the middle of the picture: it is not painted anew for it.
-    this.frame.style.setProperty('--painted-width', `${size.width}px`)
-    this.frame.style.setProperty('--painted-height', `${size.height}px`)
+    const { style } = this.frame.parentElement!
+    style.setProperty('--painted-width', `${size.width}px`)
+    style.setProperty('--painted-height', `${size.height}px`)
     const scale = scaleOf(painted.zoom)
     this.options.onPainted((lng, lat) => ({
       x: size.width / 2 + (worldX(lng) - painted.x) * scale,

@@ -77,7 +77,8 @@ export function nameMarks(
     else {
       element.classList.add('joined')
       const first = same.element.querySelector('span')!
-      first.dataset['also'] = `${first.dataset['also'] ?? ''} · ${name.textContent}`
+      // The middle comes last by its weight, and stands before the tail.
+      first.dataset['also'] = ` · ${name.textContent}${first.dataset['also'] ?? ''}`
     }
   }
   return chooseSides(frame, shown, covered, marks)

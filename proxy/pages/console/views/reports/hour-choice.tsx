@@ -1,14 +1,14 @@
 import { dayName, dayOf, minute } from '../../clock.ts'
 import { words } from '../../words.ts'
 
-interface ChoiceProps {
+export interface HourChoiceProps {
   readonly hours: readonly string[]
   readonly index: number
   readonly onChoose: (index: number) => void
 }
 
 /** A day and one of its hours: the slider alone has hundreds of steps. */
-export function HourChoice({ hours, index, onChoose }: ChoiceProps) {
+export function HourChoice({ hours, index, onChoose }: HourChoiceProps) {
   const said = words.value.reports
   const hour = hours[index]!
   const days = Map.groupBy(hours, dayOf)

@@ -1,5 +1,5 @@
 /** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
@@ -11,13 +11,15 @@ import { savePng } from '../../parts/download.ts'
 import { absenceOf, Panel } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
-import { HourChoice } from './hour-choice.tsx'
+import { HourChoice, type HourChoiceProps } from './hour-choice.tsx'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
 import type { Timeline } from './series.ts'
 
 /** A token has 30 calls a minute, so a picture that must be read takes longer than one that was. */
 const READ_MS = 2_500
 const SHOWN_MS = 700
+/** Of fewer points the service leaves out none at the ends. */
+const FEW = 20
 const NO_CELLS: readonly MapCellEntry[] = []
 
 type Hours = ReadonlyMap<string, Hour>
@@ -80,22 +82,13 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
       kind="procession-over-time"
       actions={<Downloads hour={hour} shown={shown} />}
     >
-      <div class="row player">
-        <Button aria-pressed={playing.value} onClick={() => (playing.value = !playing.value)}>
-          {playing.value ? said.stop : said.play}
-        </Button>
-        <HourChoice hours={hours} index={index} onChoose={(chosen) => (at.value = chosen)} />
-        <input
-          type="range"
-          min={0}
-          max={hours.length - 1}
-          value={index}
-          aria-label={said.hour}
-          aria-valuetext={hourName(hour)}
-          onInput={(event) => (at.value = Number(event.currentTarget.value))}
-        />
-      </div>
-      <InWords hour={hour} shown={shown} text={shown === undefined ? absenceOf(reading) : text} />
+      <Controls hours={hours} index={index} playing={playing} onChoose={(chosen) => (at.value = chosen)} />
+      <InWords
+        hour={hour}
+        shown={shown}
+        points={points}
+        text={shown === undefined ? absenceOf(reading) : text}
+      />
       <CrowdMap
         cells={cells}
         marks={marks}
@@ -104,6 +97,43 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
         label={`${said.procession}: ${hourName(hour)}. ${text}`}
       />
     </Panel>
+  )
+}
+
+interface ControlsProps extends HourChoiceProps {
+  readonly playing: Signal<boolean>
+}
+
+/** Chooses the hour: by its name, by sliding, by stepping, or one after the other by itself. */
+function Controls({ hours, index, playing, onChoose }: ControlsProps) {
+  const said = words.value.reports
+  return (
+    <div class="row player">
+      <Button onClick={() => (playing.value = !playing.value)}>
+        {playing.value ? said.stop : said.play}
+      </Button>
+      <HourChoice hours={hours} index={index} onChoose={onChoose} />
+      <input
+        type="range"
+        min={0}
+        max={hours.length - 1}
+        value={index}
+        aria-label={said.hour}
+        aria-valuetext={hourName(hours[index]!)}
+        onInput={(event) => onChoose(Number(event.currentTarget.value))}
+      />
+      <Button icon label={said.hourBefore} disabled={index === 0} onClick={() => onChoose(index - 1)}>
+        ‹
+      </Button>
+      <Button
+        icon
+        label={said.hourAfter}
+        disabled={index === hours.length - 1}
+        onClick={() => onChoose(index + 1)}
+      >
+        ›
+      </Button>
+    </div>
   )
 }
 
@@ -124,11 +154,12 @@ function useMarks(shown: Hour | undefined): ProcessionPlaces {
 interface InWordsProps {
   readonly hour: string
   readonly shown: Hour | undefined
+  readonly points: number
   readonly text: string
 }
 
 /** Where the procession was, beside the slider. */
-const InWords = ({ hour, shown, text }: InWordsProps) => (
+const InWords = ({ hour, shown, points, text }: InWordsProps) => (
   <div class="in-words">
     <output>
       <p>
@@ -139,7 +170,11 @@ const InWords = ({ hour, shown, text }: InWordsProps) => (
         absent={shown === undefined ? '…' : words.value.common.unknown}
       />
     </output>
-    <p class="small quiet">{words.value.reports.processionHelp}</p>
+    <p class="small quiet">
+      {shown !== undefined && points < FEW
+        ? words.value.reports.fewPoints
+        : words.value.reports.processionHelp}
+    </p>
     <CrowdLegend of="points" />
   </div>
 )

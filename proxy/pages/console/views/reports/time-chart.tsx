@@ -73,8 +73,8 @@ function axis(values: uPlot.Axis.Values, size: number, label?: string): uPlot.Ax
     ticks: line,
     font,
     values,
-    size: size * rem(),
-    ...(label === undefined ? {} : { label, labelFont: font, labelSize: 1.4 * rem() }),
+    size: (size * typePx()) / TYPE_REM,
+    ...(label === undefined ? {} : { label, labelFont: font, labelSize: (1.4 * typePx()) / TYPE_REM }),
   }
 }
 

@@ -56,7 +56,7 @@ const extentOf = (cells: readonly MapCellEntry[], way: Way, dots: readonly Dot[]
 
 /** What lies over the map at its edge, in pixels of its frame. */
 const coveredOf = (frame: HTMLElement) =>
-  [...frame.parentElement!.querySelectorAll<HTMLElement>('.map-controls, .map-source')].map(
+  [...frame.parentElement!.querySelectorAll<HTMLElement>('[data-over-map]')].map(
     ({ offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height }) =>
       [left, top, left + width, top + height] as const,
   )
@@ -156,7 +156,11 @@ export function CrowdMap(props: CrowdMapProps) {
         <World {...props} />
       </section>
       <Controls camera={() => camera.current} />
-      {mapSource.value === null ? null : <small class="map-source">{mapSource.value}</small>}
+      {mapSource.value === null ? null : (
+        <small class="map-source" data-over-map>
+          {mapSource.value}
+        </small>
+      )}
     </section>
   )
 }
@@ -177,7 +181,7 @@ const World = ({ dots = [], way = NOTHING, chosen = null, onDot }: CrowdMapProps
 )
 
 const Controls = ({ camera }: { readonly camera: () => CrowdCamera | null }) => (
-  <div class="map-controls">
+  <div class="map-controls" data-over-map>
     <Button icon label="+" onClick={() => camera()?.zoom(1)}>
       +
     </Button>

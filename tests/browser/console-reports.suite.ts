@@ -56,10 +56,21 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
       ),
     )
     expect(widths[1]!).toBeCloseTo(widths[0]!, 0)
-    // The map is a picture in its panel, not wider than it, and not empty.
-    const map = await page.locator('.procession-over-time canvas.ground').boundingBox()
-    expect(map!.width).toBeLessThan(widths[1]!)
-    expect(map!.width / map!.height).toBeGreaterThan(1)
+    // The map stands beside its words within the panel, and the picture fills all of it.
+    const boxOf = async (part: string) =>
+      (await page.locator(`.procession-over-time ${part}`).first().boundingBox())!
+    const [words, map, picture] = [
+      await boxOf('.in-words'),
+      await boxOf('.map'),
+      await boxOf('canvas.ground'),
+    ]
+    expect(map.x).toBeGreaterThan(words.x + words.width)
+    expect(words.width + map.width).toBeLessThan(widths[1]!)
+    expect(map.height).toBeGreaterThan(200)
+    expect(picture.x).toBeLessThanOrEqual(map.x)
+    expect(picture.y).toBeLessThanOrEqual(map.y)
+    expect(picture.x + picture.width).toBeGreaterThanOrEqual(map.x + map.width)
+    expect(picture.y + picture.height).toBeGreaterThanOrEqual(map.y + map.height)
     expect(widths[2]!).toBeLessThan(widths[1]!)
     await page.setViewportSize({ width: 760, height: 1_075 })
     await photograph(page, 'console-print')

@@ -106,7 +106,7 @@ describeOnServers('the views of the app', () => {
       const agree = await page.getByRole('button', { name: '我同意' }).boundingBox()
       expect(agree!.y + agree!.height).toBeLessThan(640)
       const walkPage = PAGES.find(({ folder }) => folder === 'walk')!
-      expect((await bundleWorker(walkPage, [])).length).toBeLessThan(WORKER_BYTES)
+      expect((await bundleWorker(walkPage, '', [])).length).toBeLessThan(WORKER_BYTES)
     },
     TEST_MS,
   )

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PAGES, policyOf } from '#proxy/pages/pages.ts'
-import { buildPages } from '#proxy/pages/build/build-pages.ts'
+import { buildPages, type Site } from '#proxy/pages/build/build-pages.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
 import { readConfig } from '#shared/config/config.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -30,6 +30,14 @@ test('LINE’s SDK is kept for a dead zone only where pilgrims log in with LINE'
   const worker = new TextDecoder().decode(site.get('/walk/sw.js'))
   expect(worker).toContain('/assets/walk-')
   expect(worker).not.toContain('line-sdk')
+})
+
+test('another page makes another service worker, because the kept page comes before the network', async () => {
+  const renamed = await buildPages(readConfig({ EVENT_NAME: 'Renamed' }))
+  const scripts = (of: Site) =>
+    [...of.keys()].filter((path) => path.endsWith('.js') && path !== '/walk/sw.js')
+  expect(scripts(renamed)).toEqual(scripts(site))
+  expect(Bun.hash(renamed.get('/walk/sw.js')!)).not.toBe(Bun.hash(site.get('/walk/sw.js')!))
 })
 
 test('production leaves the design page out', async () => {

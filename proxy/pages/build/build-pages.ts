@@ -93,7 +93,11 @@ async function addPage(
   if (page.offline)
     site.set(
       `${page.path}sw.js`,
-      await bundleWorker(page, precached(page, bundle, [...Object.values(files), shared.icon], settings)),
+      await bundleWorker(
+        page,
+        html,
+        precached(page, bundle, [...Object.values(files), shared.icon], settings),
+      ),
     )
 }
 

@@ -65,10 +65,18 @@ const importsOf = (code: string): string[] => [
   ...new Set([...code.matchAll(/(?:from|import)\s*"(\/assets\/[^"]+\.js)"/g)].map(([, path]) => path!)),
 ]
 
-/** The service worker of a page. @param files paths that it keeps */
-export async function bundleWorker(page: PageEntry, files: readonly string[]): Promise<Uint8Array> {
+/**
+ * The service worker of a page.
+ * @param html the page, which has no hash in its name: another page makes another worker
+ * @param files paths that it keeps beside the page
+ */
+export async function bundleWorker(
+  page: PageEntry,
+  html: string,
+  files: readonly string[],
+): Promise<Uint8Array> {
   const kept = [page.path, ...files]
-  const version = Bun.hash(kept.join('\n')).toString(36)
+  const version = Bun.hash([html, ...kept].join('\n')).toString(36)
   const { outputs } = await Bun.build({
     entrypoints: [join(ROOT, 'frame/service-worker.ts')],
     target: 'browser',

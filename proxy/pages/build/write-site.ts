@@ -95,5 +95,5 @@ function ageOf(file: string): number {
   return stats === undefined ? 0 : Date.now() - stats.mtimeMs
 }
 
-/** Assets before service workers before pages. */
-const rank = (path: string): number => (path.startsWith('/assets/') ? 0 : path.endsWith('index.html') ? 2 : 1)
+/** Assets before pages before service workers, because each asks for what is before it. */
+const rank = (path: string): number => (path.startsWith('/assets/') ? 0 : path.includes('/sw.js') ? 2 : 1)

@@ -30,9 +30,6 @@ interface Worker extends EventTarget {
 }
 
 const worker = self as unknown as Worker
-/** A network that does not answer the page by then counts as none. */
-const PAGE_TIMEOUT_MS = 4_000
-
 worker.addEventListener('install', (event) =>
   (event as Extendable).waitUntil(
     caches
@@ -60,18 +57,18 @@ worker.addEventListener('activate', (event) =>
 // A page that was being loaded while the worker began belongs to none, and asks for it.
 worker.addEventListener('message', () => void worker.clients.claim())
 
-const kept = async (request: Request | string): Promise<Response> =>
-  (await caches.match(request, { cacheName: CACHE })) ?? Response.error()
-
+/**
+ * What is kept comes before the network, also the page: at the edge of a dead zone a newer page would come without its
+ * scripts. A new release installs its own worker, and the page then offers to be loaded anew.
+ */
 worker.addEventListener('fetch', (event) => {
   const { request, respondWith } = event as Fetching
-  const answer = respondWith.bind(event)
   const { origin, pathname } = new URL(request.url)
-  if (request.method !== 'GET' || origin !== location.origin) return
-  if (request.mode === 'navigate' && pathname === PAGE)
-    answer(fetch(request, { signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) }).catch(() => kept(PAGE)))
-  else if (FILES.includes(pathname))
-    answer(kept(request).then((found) => (found.ok ? found : fetch(request))))
+  if (request.method !== 'GET' || origin !== location.origin || !FILES.includes(pathname)) return
+  respondWith.call(
+    event,
+    caches.match(pathname, { cacheName: CACHE }).then((kept) => kept ?? fetch(request)),
+  )
 })
 
 /** A message of the organisers. A repeated one has the same tag and replaces itself. */

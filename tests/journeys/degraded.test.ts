@@ -139,7 +139,7 @@ describeOnServers('reading', () => {
   afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
   afterEach(async () => {
     // The failure of one test must not make the next ones fail.
-    await Promise.all([stack.postgres, stack.redis].map((store) => store.restart()))
+    for (const store of [stack.postgres, stack.redis]) await store.restart()
     await recovered(stack)
   }, STACK_TIMEOUT_MS)
 

@@ -37,7 +37,7 @@ describeOnServers('an outage', () => {
   }, STACK_TIMEOUT_MS)
   afterEach(async () => {
     // The failure of one test must not make the next ones fail.
-    await Promise.all([stack.postgres, stack.redis, stack.nats].map((store) => store.restart()))
+    for (const store of [stack.postgres, stack.redis, stack.nats]) await store.restart()
     await recovered(stack)
   }, STACK_TIMEOUT_MS)
 

@@ -28,8 +28,14 @@ export function Palette({ onLanguage }: LanguageProps) {
   const open = isOpen.value
   useEffect(() => {
     if (open && !dialog.current!.open) dialog.current!.showModal()
-    if (!open && dialog.current!.open) dialog.current!.close()
   }, [open])
+  const run = (command: Command | undefined) => {
+    // At once: while the dialog is open, nothing behind it can take the focus.
+    dialog.current!.close()
+    const before = place.value
+    command?.run()
+    hasGone.current = place.value !== before
+  }
   return (
     <dialog
       ref={dialog}
@@ -41,7 +47,7 @@ export function Palette({ onLanguage }: LanguageProps) {
         hasGone.current = false
       }}
     >
-      {open ? <Choice onLanguage={onLanguage} /> : null}
+      {open ? <Choice onLanguage={onLanguage} run={run} /> : null}
     </dialog>
   )
 }
@@ -61,15 +67,13 @@ function moveFocus(event: TargetedKeyboardEvent<HTMLElement>): void {
   stops[(at + step + stops.length) % stops.length]?.focus()
 }
 
-function Choice({ onLanguage }: LanguageProps) {
+interface ChoiceProps extends LanguageProps {
+  readonly run: (command: Command | undefined) => void
+}
+
+function Choice({ onLanguage, run }: ChoiceProps) {
   const typed = useSignal('')
   const commands = fittingCommands(typed.value, onLanguage)
-  const run = (command: Command | undefined) => {
-    isOpen.value = false
-    const before = place.value
-    command?.run()
-    hasGone.current = place.value !== before
-  }
   return (
     <form
       onSubmit={(event) => {

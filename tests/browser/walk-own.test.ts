@@ -102,6 +102,7 @@ describeOnServers('own matters', () => {
       await page.goto(app.address('#way'))
       await passLinkOn(page, userId)
       await page.getByRole('button', { name: 'Stop', exact: true }).click()
+      await page.getByText('Stopped. Whoever has this link').waitFor()
       await page.getByText('No link is active.').waitFor()
     },
     TEST_MS,

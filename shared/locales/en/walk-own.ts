@@ -46,7 +46,7 @@ export const own = {
     withdrawSure: 'Take back your consent?',
     withdrawWhy: [
       'The recording here stops. You leave the map, and the links that you gave to others end.',
-      'A check-in, or a tracker app that you have connected, still sends your place.',
+      'After that, this phone sends your place only when you check in. A tracker app that you have connected goes on: disconnect it first.',
       'What you have walked stays until you delete everything.',
       'You can agree again here at any time.',
     ],

@@ -138,7 +138,7 @@ export const walk = {
     onFoot: (km: number) => `${km} km on foot or by bicycle: no emission.`,
     why: 'How is this counted?',
     carbon: (kg: number) =>
-      kg === 0 ? 'You caused no CO₂ on this day' : `You caused ${kg} kg CO₂ on this day`,
+      kg === 0 ? 'No rides, no CO₂ on this day' : `Your rides on this day caused ${kg} kg CO₂`,
     motor: (from: string, to: string, mode: string, km: number, speed: number, kg: number) =>
       `${from} to ${to}: ${km} km by ${mode}, ${speed} km/h, ${kg} kg`,
     bySpeed: 'Faster than 15 km/h counts as a bus, because the phone does not know what you rode in.',
@@ -156,6 +156,7 @@ export const walk = {
     stationAt: (km: number, time: string) => `${km} km, about ${time}`,
     stationFar: (km: number) => `${km} km`,
     alongRoute: 'The distances are along the route.',
+    estimateLater: 'After about 20 minutes of walking you see here when you arrive.',
     estimate: (kmh: number) => `The times are estimates from your own pace of ${kmh} km/h, rests included.`,
     asOf: (time: string) => `As of ${time}`,
     withoutPending: 'The newest points are still on their way.',
@@ -164,7 +165,7 @@ export const walk = {
   },
   share: {
     title: 'Show my walk to others',
-    why: 'The first link shows your family where you are, the second your card only. You can stop each at any time.',
+    why: 'Make a link, and send it to your family: they see where you are. A link to your card shows your figures only. You can stop each at any time.',
     make: 'Show my card only',
     makeLive: (hours: number) => `Let my family see where I am (${hours} hours)`,
     showName: 'Show my name',
@@ -175,6 +176,7 @@ export const walk = {
     cardOnly: 'Card only',
     send: 'Send',
     stop: 'Stop',
+    stopped: 'Stopped. Whoever has this link no longer sees anything of you.',
     card: 'Look',
     opened: (times: number, when: string) => `Opened ${count(times, 'time', 'times')}, last at ${when}.`,
     notOpened: 'Nobody has opened it yet.',

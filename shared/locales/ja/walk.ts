@@ -96,7 +96,7 @@ export const walk: WalkWords = {
   way: {
     title: '歩いた道',
     level: (number) => `レベル ${number}`,
-    saved: 'これまでに減らした CO₂',
+    saved: '歩いて減らした CO₂（これまで）',
     savedWhy: '全部バスで行くより、これだけ少なく済みました。',
     next: (level, km, checkIns) =>
       `「${level}」まで、あと${[km > 0 && ` ${km}\u00a0km`, checkIns > 0 && `チェックイン ${checkIns}\u00a0回`].filter(Boolean).join('と')}です。`,
@@ -127,7 +127,10 @@ export const walk: WalkWords = {
     dayMissing: 'この日の記録はまだこのスマホにありません。電波のある所で届きます。',
     onFoot: (km) => `徒歩か自転車で ${km}\u00a0km：排出なし。`,
     why: '計算のしかた',
-    carbon: (kg) => (kg === 0 ? 'この日は CO₂ を出していません' : `この日に出した CO₂ は ${kg}\u00a0kg`),
+    carbon: (kg) =>
+      kg === 0
+        ? 'この日は乗り物に乗らず、CO₂ を出していません'
+        : `この日、乗り物で出した CO₂ は ${kg}\u00a0kg`,
     motor: (from, to, mode, km, speed, kg) =>
       `${from} から ${to}：${mode}で ${km}\u00a0km、時速 ${speed}\u00a0km、${kg}\u00a0kg`,
     bySpeed: '時速 15\u00a0km を超えるとバスとして数えます。何に乗ったかスマホには分からないためです。',
@@ -145,6 +148,7 @@ export const walk: WalkWords = {
     stationAt: (km, time) => `${km}\u00a0km、${time} ごろ`,
     stationFar: (km) => `${km}\u00a0km`,
     alongRoute: '距離は道なりです。',
+    estimateLater: 'あと 20\u00a0分ほど歩くと、着く時刻がここに出ます。',
     estimate: (kmh) => `時刻はあなたの速さ（休憩を含めて時速 ${kmh}\u00a0km）からの見込みです。`,
     asOf: (time) => `${time} 現在`,
     withoutPending: '最新の位置はまだ届いていません。',
@@ -153,7 +157,7 @@ export const walk: WalkWords = {
   },
   share: {
     title: '歩いた道を見せる',
-    why: '一つ目のリンクは家族に今いる所を、二つ目はカードだけを見せます。いつでも止められます。',
+    why: 'リンクを作って家族に送ると、家族に今いる所が見えます。「カードだけ見せる」は記録だけで、場所は見えません。いつでも止められます。',
     make: 'カードだけ見せる',
     makeLive: (hours) => `家族に居場所を見せる（${hours}\u00a0時間）`,
     showName: '名前を見せる',
@@ -164,6 +168,7 @@ export const walk: WalkWords = {
     cardOnly: 'カードだけ',
     send: '送る',
     stop: '止める',
+    stopped: '止めました。このリンクを持つ人には、もう何も見えません。',
     card: '見る',
     opened: (times, when) => `${times}\u00a0回開かれました。最後は ${when}。`,
     notOpened: 'まだ誰も開いていません。',

@@ -47,7 +47,7 @@ export const own: OwnWords = {
     withdrawSure: '要撤回同意吗？',
     withdrawWhy: [
       '这里的记录会停止。您会离开地图，给别人的链接也会失效。',
-      '打卡或已连接的记录 App 仍会发送位置。',
+      '之后除非您自己按打卡，这部手机不再发送位置。已连接的记录 App 会继续发送，请先断开连接。',
       '走过的路会保留，直到您全部删除。',
       '随时可以在这里再次同意。',
     ],
@@ -116,7 +116,7 @@ export const own: OwnWords = {
     counted: (number) => `已输入 ${number}\u00a0个字，共 12\u00a0个`,
     look: '寻找我的足迹',
     words: (number) => `恢复码有十二个字，这里有 ${number}\u00a0个。`,
-    word: (word) => `“${word}”不在字表里，请检查。`,
+    word: (word) => `“${word}”不对，请再看一次您抄下的字。`,
     checksum: '这些字不相符。请检查每个字和顺序。',
     found: (name, km) => `这是您吗？${name}，${km}\u00a0公里`,
     yes: '对，是我',

@@ -95,7 +95,7 @@ export const walk: WalkWords = {
   way: {
     title: '我的足迹',
     level: (number) => `第 ${number}\u00a0级`,
-    saved: '到现在为止减碳',
+    saved: '走路省下的碳（到现在）',
     savedWhy: '和全程坐公交车相比，您少排了这么多碳。',
     next: (level, km, checkIns) =>
       `升到“${level}”还要${[km > 0 && ` ${km}\u00a0公里`, checkIns > 0 && ` ${checkIns}\u00a0次打卡`].filter(Boolean).join('和')}。`,
@@ -126,7 +126,7 @@ export const walk: WalkWords = {
     dayMissing: '这一天的足迹还不在手机里，有网络时就会出现。',
     onFoot: (km) => `步行或骑车 ${km}\u00a0公里：没有碳排放。`,
     why: '这是怎么算的？',
-    carbon: (kg) => (kg === 0 ? '这一天没有碳排放' : `这一天的碳排放是 ${kg}\u00a0公斤`),
+    carbon: (kg) => (kg === 0 ? '这一天没有坐车，没有碳排放' : `这一天坐车排放了 ${kg}\u00a0公斤碳`),
     motor: (from, to, mode, km, speed, kg) =>
       `${from} 到 ${to}：${mode} ${km}\u00a0公里，时速 ${speed}\u00a0公里，${kg}\u00a0公斤`,
     bySpeed: '时速超过 15\u00a0公里算公交车，因为手机不知道您坐什么车。',
@@ -144,6 +144,7 @@ export const walk: WalkWords = {
     stationAt: (km, time) => `${km}\u00a0公里，约 ${time}`,
     stationFar: (km) => `${km}\u00a0公里`,
     alongRoute: '距离是沿着路线算的。',
+    estimateLater: '再走一会儿（约 20\u00a0分钟），这里就会显示几点到。',
     estimate: (kmh) => `时间按您自己的速度估计（时速 ${kmh}\u00a0公里，含休息）。`,
     asOf: (time) => `${time} 的数据`,
     withoutPending: '最新的位置还没送到。',
@@ -152,7 +153,7 @@ export const walk: WalkWords = {
   },
   share: {
     title: '分享我的足迹',
-    why: '第一个链接让家人看到您在哪里，第二个只有卡片。随时可以停止。',
+    why: '做一个链接发给家人，家人就看得到您在哪里。“只分享卡片”只给成绩，不给位置。随时可以停止。',
     make: '只分享卡片',
     makeLive: (hours) => `让家人看到我在哪里（${hours}\u00a0小时）`,
     showName: '显示我的名字',
@@ -163,6 +164,7 @@ export const walk: WalkWords = {
     cardOnly: '只有卡片',
     send: '发送',
     stop: '停止',
+    stopped: '已停止，拿到这个链接的人看不到您了。',
     card: '看一看',
     opened: (times, when) => `被打开 ${times}\u00a0次，上次是 ${when}。`,
     notOpened: '还没有人打开。',

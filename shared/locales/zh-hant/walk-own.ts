@@ -47,7 +47,7 @@ export const own: OwnWords = {
     withdrawSure: '要撤回同意嗎？',
     withdrawWhy: [
       '這裡的記錄會停止。您會離開地圖，給別人的連結也會失效。',
-      '打卡或已連接的記錄 App 仍會送出位置。',
+      '之後除非您自己按打卡，這支手機不再送出位置。已連接的記錄 App 會繼續送，請先中斷連接。',
       '走過的路會保留，直到您全部刪除。',
       '隨時可以在這裡再次同意。',
     ],
@@ -116,7 +116,7 @@ export const own: OwnWords = {
     counted: (number) => `已輸入 ${number}\u00a0個字，共 12\u00a0個`,
     look: '尋找我的足跡',
     words: (number) => `救援碼有十二個字，這裡有 ${number}\u00a0個。`,
-    word: (word) => `「${word}」不在字表裡，請檢查。`,
+    word: (word) => `「${word}」不對，請再看一次您抄下的字。`,
     checksum: '這些字不相符。請檢查每個字和順序。',
     found: (name, km) => `這是您嗎？${name}，${km}\u00a0公里`,
     yes: '對，是我',

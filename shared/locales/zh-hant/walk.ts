@@ -95,7 +95,7 @@ export const walk: WalkWords = {
   way: {
     title: '我的足跡',
     level: (number) => `第 ${number}\u00a0級`,
-    saved: '到現在為止減碳',
+    saved: '走路省下的碳（到現在）',
     savedWhy: '和全程坐公車相比，您少排了這麼多碳。',
     next: (level, km, checkIns) =>
       `升到「${level}」還要${[km > 0 && ` ${km}\u00a0公里`, checkIns > 0 && ` ${checkIns}\u00a0次打卡`].filter(Boolean).join('和')}。`,
@@ -126,7 +126,7 @@ export const walk: WalkWords = {
     dayMissing: '這一天的足跡還不在手機裡，有網路時就會出現。',
     onFoot: (km) => `步行或騎車 ${km}\u00a0公里：沒有排碳。`,
     why: '這是怎麼算的？',
-    carbon: (kg) => (kg === 0 ? '這一天沒有排碳' : `這一天排碳 ${kg}\u00a0公斤`),
+    carbon: (kg) => (kg === 0 ? '這一天沒有坐車，沒有排碳' : `這一天坐車排了 ${kg}\u00a0公斤碳`),
     motor: (from, to, mode, km, speed, kg) =>
       `${from} 到 ${to}：${mode} ${km}\u00a0公里，時速 ${speed}\u00a0公里，${kg}\u00a0公斤`,
     bySpeed: '時速超過 15\u00a0公里算公車，因為手機不知道您坐什麼車。',
@@ -144,6 +144,7 @@ export const walk: WalkWords = {
     stationAt: (km, time) => `${km}\u00a0公里，約 ${time}`,
     stationFar: (km) => `${km}\u00a0公里`,
     alongRoute: '距離是沿著路線算的。',
+    estimateLater: '再走一會兒（約 20\u00a0分鐘），這裡就會顯示幾點到。',
     estimate: (kmh) => `時間用您自己的速度估計（時速 ${kmh}\u00a0公里，含休息）。`,
     asOf: (time) => `${time} 的資料`,
     withoutPending: '最新的位置還沒送到。',
@@ -152,7 +153,7 @@ export const walk: WalkWords = {
   },
   share: {
     title: '分享我的足跡',
-    why: '第一個連結讓家人看到您在哪裡，第二個只有卡片。隨時可以停止。',
+    why: '做一個連結傳給家人，家人就看得到您在哪裡。「只分享卡片」只給成績，不給位置。隨時可以停止。',
     make: '只分享卡片',
     makeLive: (hours) => `讓家人看到我在哪裡（${hours}\u00a0小時）`,
     showName: '顯示我的名字',
@@ -163,6 +164,7 @@ export const walk: WalkWords = {
     cardOnly: '只有卡片',
     send: '傳送',
     stop: '停止',
+    stopped: '已停止，拿到這個連結的人看不到您了。',
     card: '看一看',
     opened: (times, when) => `被打開 ${times}\u00a0次，上次是 ${when}。`,
     notOpened: '還沒有人打開。',

@@ -27,6 +27,16 @@ test('the line is cut where the pilgrim gets into a bus and out of it, without a
   expect([shapes.first?.y, shapes.last?.y]).toEqual([y(0), y(5)])
 })
 
+test('a ride that begins with a rest, of which no place counts, is a ride from its first place on', () => {
+  const shapes = wayShapes({
+    ...EMPTY,
+    line: [0, 1, 8, 9].map(place),
+    stretches: [stretch(0, 1, 0), stretch(7, 9, 1.2)],
+  })
+  expect([shapes.gaps.length, shapes.byMotor.length, shapes.onFoot.length]).toEqual([0, 1, 1])
+  expect(shapes.byMotor[0]!.at).toHaveLength(6)
+})
+
 test('a long silence on foot is a gap, a ride without a signal and a rest are none', () => {
   const shapes = wayShapes({
     ...EMPTY,

@@ -38,10 +38,15 @@ export async function makeShare(live: boolean): Promise<Share | null> {
   return answer.data
 }
 
-export async function stopShare(id: string): Promise<void> {
+/** @returns whether it is stopped */
+export async function stopShare(id: string): Promise<boolean> {
   shareError.value = null
   const answer = await client.revokeShare({ id })
   // Stopped by another window, or expired.
-  if (!answer.ok && answer.error.code !== 'not-found' && answer.error.code !== 'gone') fail(answer.error)
-  else shares.value = (shares.value ?? []).filter((one) => one.id !== id)
+  if (!answer.ok && answer.error.code !== 'not-found' && answer.error.code !== 'gone') {
+    fail(answer.error)
+    return false
+  }
+  shares.value = (shares.value ?? []).filter((one) => one.id !== id)
+  return true
 }

@@ -36,8 +36,10 @@ export function Shares({ words, titled = true }: { readonly words: WalkWords; re
   const { share } = words
   useReading(readShares, sharesFailed)
   const making = useSignal<boolean | null>(null)
+  const hasStopped = useSignal(false)
   const make = async (live: boolean) => {
     making.value = live
+    hasStopped.value = false
     const made = await makeShare(live)
     making.value = null
     if (made !== null) await send(made)
@@ -65,17 +67,27 @@ export function Shares({ words, titled = true }: { readonly words: WalkWords; re
       {shareError.value === null ? null : (
         <Notice kind="warning">{sentenceOf(words, shareError.value)}</Notice>
       )}
+      <p class="good" aria-live="polite" hidden={!hasStopped.value}>
+        {hasStopped.value ? share.stopped : null}
+      </p>
       {shares.value?.length === 0 ? <p class="quiet">{share.none}</p> : null}
       <ul class="rows">
         {(shares.value ?? []).map((link) => (
-          <Link key={link.id} words={words} link={link} />
+          <Link key={link.id} words={words} link={link} onStop={() => (hasStopped.value = true)} />
         ))}
       </ul>
     </section>
   )
 }
 
-function Link({ words, link }: { readonly words: WalkWords; readonly link: Share }) {
+interface LinkProps {
+  readonly words: WalkWords
+  readonly link: Share
+  /** Called when it is stopped. */
+  readonly onStop: () => void
+}
+
+function Link({ words, link, onStop }: LinkProps) {
   const { share } = words
   const untilMs = link.live_until === null ? 0 : Date.parse(link.live_until)
   return (
@@ -103,7 +115,10 @@ function Link({ words, link }: { readonly words: WalkWords; readonly link: Share
         {share.card}
       </a>
       <Button onClick={() => void send(link)}>{share.send}</Button>
-      <Button kind="danger" onClick={() => void stopShare(link.id)}>
+      <Button
+        kind="danger"
+        onClick={() => void stopShare(link.id).then((hasStopped) => hasStopped && onStop())}
+      >
         {share.stop}
       </Button>
     </li>

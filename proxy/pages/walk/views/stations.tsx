@@ -31,7 +31,7 @@ export function Stations({ words: { way } }: { readonly words: WalkWords }) {
         ))}
       </ul>
       <p class="quiet">{way.alongRoute}</p>
-      {kmh === null ? null : <p class="quiet">{way.estimate(Math.round(kmh * 10) / 10)}</p>}
+      <p class="quiet">{kmh === null ? way.estimateLater : way.estimate(Math.round(kmh * 10) / 10)}</p>
     </section>
   )
 }

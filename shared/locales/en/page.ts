@@ -2,7 +2,7 @@ import type { PageWords } from '../page-words.ts'
 
 export const page: PageWords = {
   language: 'Language',
-  theme: 'Display',
+  theme: 'Colours of the screen',
   themes: { auto: 'Auto', light: 'Light', dark: 'Night', sun: 'Sun' },
   close: 'Close',
   cancel: 'Cancel',

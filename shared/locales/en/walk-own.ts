@@ -121,7 +121,8 @@ export const own = {
     counted: (number: number) => `${number} of 12 words`,
     look: 'Find my walk',
     words: (number: number) => `The code has twelve words. These are ${number}.`,
-    word: (word: string) => `The word “${word}” is not in the list. Please check its spelling.`,
+    word: (word: string, number: number) =>
+      `Word ${number}, “${word}”, is not right. Please look at what you wrote down.`,
     checksum: 'These words do not belong together. Please check each word and their order.',
     found: (name: string, km: number) => `Is this you? ${name}, ${km} km`,
     yes: 'Yes, that is me',

@@ -2,7 +2,7 @@ import type { PageWords } from '../page-words.ts'
 
 export const page: PageWords = {
   language: '言語',
-  theme: '表示',
+  theme: '画面の色',
   themes: { auto: '自動', light: '明るい', dark: '夜間', sun: '日なた' },
   close: '閉じる',
   cancel: 'キャンセル',

@@ -119,7 +119,7 @@ export const own: OwnWords = {
     counted: (number) => `12\u00a0語のうち ${number}\u00a0語`,
     look: '記録を探す',
     words: (number) => `コードは 12\u00a0語です。今は ${number}\u00a0語です。`,
-    word: (word) => `「${word}」は一覧にありません。つづりを確かめてください。`,
+    word: (word, number) => `${number}\u00a0番目の「${word}」が違うようです。控えをもう一度見てください。`,
     checksum: '言葉の組み合わせが合いません。一語ずつ、順番も確かめてください。',
     found: (name, km) => `この方ですか。${name}、${km}\u00a0km`,
     yes: 'はい、私です',

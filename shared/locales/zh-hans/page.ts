@@ -2,8 +2,8 @@ import type { PageWords } from '../page-words.ts'
 
 export const page: PageWords = {
   language: '语言',
-  theme: '显示',
-  themes: { auto: '自动', light: '明亮', dark: '夜间', sun: '烈日' },
+  theme: '画面颜色',
+  themes: { auto: '自动', light: '明亮', dark: '夜间', sun: '大太阳' },
   close: '关闭',
   cancel: '取消',
   more: '展开',

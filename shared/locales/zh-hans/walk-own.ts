@@ -116,7 +116,7 @@ export const own: OwnWords = {
     counted: (number) => `已输入 ${number}\u00a0个字，共 12\u00a0个`,
     look: '寻找我的足迹',
     words: (number) => `恢复码有十二个字，这里有 ${number}\u00a0个。`,
-    word: (word) => `“${word}”不对，请再看一次您抄下的字。`,
+    word: (word, number) => `第 ${number}\u00a0个字“${word}”不对，请再看一次您抄下的字。`,
     checksum: '这些字不相符。请检查每个字和顺序。',
     found: (name, km) => `这是您吗？${name}，${km}\u00a0公里`,
     yes: '对，是我',

@@ -2,8 +2,8 @@ import type { PageWords } from '../page-words.ts'
 
 export const page: PageWords = {
   language: '語言',
-  theme: '顯示',
-  themes: { auto: '自動', light: '明亮', dark: '夜間', sun: '烈日' },
+  theme: '畫面顏色',
+  themes: { auto: '自動', light: '明亮', dark: '夜間', sun: '大太陽' },
   close: '關閉',
   cancel: '取消',
   more: '展開',

@@ -116,7 +116,7 @@ export const own: OwnWords = {
     counted: (number) => `已輸入 ${number}\u00a0個字，共 12\u00a0個`,
     look: '尋找我的足跡',
     words: (number) => `救援碼有十二個字，這裡有 ${number}\u00a0個。`,
-    word: (word) => `「${word}」不對，請再看一次您抄下的字。`,
+    word: (word, number) => `第 ${number}\u00a0個字「${word}」不對，請再看一次您抄下的字。`,
     checksum: '這些字不相符。請檢查每個字和順序。',
     found: (name, km) => `這是您嗎？${name}，${km}\u00a0公里`,
     yes: '對，是我',

@@ -63,5 +63,5 @@ test('Chinese characters need no blanks, and English words four letters', async 
   const english = wordsOf(id, await wordlistOf('en'))!
   expect(idOfCode(english.map((word) => word.slice(0, 4)).join(' '), lists)).toEqual({ id })
   const misspelt = english.with(3, 'pilgrimage')
-  expect(idOfCode(misspelt.join(' '), lists)).toEqual({ fault: 'word', word: 'pilgrimage' })
+  expect(idOfCode(misspelt.join(' '), lists)).toEqual({ fault: 'word', word: 'pilgrimage', number: 4 })
 })

@@ -17,7 +17,8 @@ const PREFIX = 4
  */
 export type CodeFault =
   | { readonly fault: 'count'; readonly words: number }
-  | { readonly fault: 'word'; readonly word: string }
+  /** `number`: which of the words, from 1 on. */
+  | { readonly fault: 'word'; readonly word: string; readonly number: number }
   | { readonly fault: 'checksum' }
 
 /** The words of an id; null for an id that the app did not make. */
@@ -40,7 +41,8 @@ export function idOfCode(
     // The list of the language that the pilgrim typed most words of.
     const known = ({ found }: (typeof lists)[number]) => found.filter((index) => index >= 0).length
     const best = lists.reduce((a, b) => (known(b) > known(a) ? b : a))
-    return { fault: 'word', word: words[best.found.findIndex((index) => index < 0)]! }
+    const at = best.found.findIndex((index) => index < 0)
+    return { fault: 'word', word: words[at]!, number: at + 1 }
   }
   for (const { list, found } of complete) {
     try {

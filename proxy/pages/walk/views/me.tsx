@@ -30,16 +30,21 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
       <Way to="trackers" title={walk.trackers.title} />
     </ul>
     <Hear words={walk} />
-    <section class="card stack-2">
+    <section id="display" class="card stack-2">
       <h2>{walk.me.display}</h2>
       <p>{walk.me.letters}</p>
       <Segments
         label={walk.me.letters}
         options={LETTERS.map((value) => ({ value, text: walk.me.letterSizes[value] }))}
         value={letters.value}
-        onChoose={chooseLetters}
+        onChoose={(size) => {
+          chooseLetters(size)
+          // The page above has another height now.
+          requestAnimationFrame(() => document.getElementById('display')?.scrollIntoView())
+        }}
       />
       <LanguageSwitch words={page} onChoose={choose} />
+      <p>{page.theme}</p>
       <ThemeSwitch words={page} />
     </section>
     <ul class="rows card">

@@ -17,7 +17,7 @@ function faultText(words: WalkWords): string | null {
   if (fault === 'lists') return problems.network
   if (!('fault' in fault)) return sentenceOf(words, fault)
   if (fault.fault === 'count') return recovery.words(fault.words)
-  return fault.fault === 'word' ? recovery.word(fault.word) : recovery.checksum
+  return fault.fault === 'word' ? recovery.word(fault.word, fault.number) : recovery.checksum
 }
 
 export function Restore({ words }: { readonly words: WalkWords }) {

@@ -46,7 +46,7 @@ function Asking({ words }: { readonly words: SurveyWords }) {
     <>
       <p class="quiet">{number === 0 ? words.intro : words.kept}</p>
       <Ask words={words} question={QUESTIONS[number]!} number={number} />
-      {isLast ? <Open words={words} /> : null}
+      {isLast ? <Open words={words} shown={QUESTIONS[number]!} /> : null}
       <div class="row ends">
         <Button disabled={number === 0} onClick={() => keep(place, number - 1)}>
           {words.before}
@@ -65,9 +65,9 @@ function Asking({ words }: { readonly words: SurveyWords }) {
   )
 }
 
-/** How many questions have no answer, before the answers are sent. */
-function Open({ words }: { readonly words: SurveyWords }) {
-  const open = QUESTIONS.filter((question) => draft.value[question] === undefined)
+/** How many other questions have no answer, before the answers are sent. */
+function Open({ words, shown }: { readonly words: SurveyWords; readonly shown: Question }) {
+  const open = QUESTIONS.filter((question) => question !== shown && draft.value[question] === undefined)
   if (open.length === 0) return null
   return (
     <Notice action={<Button onClick={() => keep(place, QUESTIONS.indexOf(open[0]!))}>{words.toOpen}</Button>}>

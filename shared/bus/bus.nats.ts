@@ -19,6 +19,11 @@ const MAX_AGE_NS = 7 * 86_400 * 1e9
 /** After this time without a sign of life of the subscriber, NATS redelivers the event to another replica. */
 const ACK_WAIT_MS = 60_000
 const WORKING_MS = 20_000
+/**
+ * How often NATS says that a waiting subscriber is known. A request that meets the deletion of the stream is never
+ * answered; two missing signs tell it (by default after more than 30 s).
+ */
+const HEARTBEAT_MS = 3_000
 
 interface Subscription {
   readonly subject: string
@@ -100,7 +105,11 @@ async function openConsumer(
   })
   const consumer = await connection.jetstream().consumers.get(STREAM, durable)
   // Prefetched events would wait for this replica even if another one is idle.
-  return consumer.consume({ max_messages: 1, abort_on_missing_resource: true })
+  return consumer.consume({
+    max_messages: 1,
+    idle_heartbeat: HEARTBEAT_MS,
+    abort_on_missing_resource: true,
+  })
 }
 
 async function ensureStream(connection: NatsConnection): Promise<void> {

@@ -1,11 +1,12 @@
 /** Tests of the console's reports: what is downloaded and printed, and the procession over time. */
 import { expect, test } from 'bun:test'
-import { type OpenPage, photograph, SCREENSHOTS } from './browser.ts'
+import { type OpenPage, photograph } from './browser.ts'
 import type { ConsoleOptions } from './console-harness.ts'
+import { pictureTests } from './console-pictures.suite.ts'
 
 /** @param open opens the console of an event with data, of which `ROUTE` is the way */
 export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {
-  test('the report downloads as CSV and PNG, and prints on one page', async () => {
+  test('the report downloads as CSV', async () => {
     await using opened = await open({ view: 'reports' })
     const { page } = opened
     await page.locator('.questions section').first().waitFor()
@@ -20,13 +21,6 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     }
     const timeline = await saved('CSV', '.panel.timeline')
     expect(timeline.text.split('\r\n')[0]).toBe('time,points,checkins,pilgrims,km,carbon_kg')
-    expect((await saved('PNG', '.panel.timeline')).text.slice(1, 4)).toBe('PNG')
-    for (const panel of ['.panel.carbon', '.panel.surveys']) {
-      const picture = await saved('PNG', panel)
-      await Bun.write(`${SCREENSHOTS}/console-${picture.name}`, picture.bytes)
-      expect(picture.text.slice(1, 4)).toBe('PNG')
-      expect(picture.name).toBe(`${panel.split('.').at(-1)}.png`)
-    }
     const procession = await saved('CSV', '.panel.procession-over-time')
     const rows = procession.text.split('\r\n')
     expect(rows[0]).toBe('hour,what,place,route_km,lat,lng,zoom,points')
@@ -45,38 +39,6 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     const surveys = await saved('Answers (CSV)', '.panel.surveys')
     expect(surveys.name).toEndWith('.csv')
     expect(surveys.text).toContain('The soup at the 12. temple')
-    const inkOnPaper = async (colorScheme: 'dark' | 'light') => {
-      await page.emulateMedia({ media: 'print', colorScheme })
-      return page.evaluate(() => getComputedStyle(document.body).color)
-    }
-    expect(await inkOnPaper('dark')).toBe(await inkOnPaper('light'))
-    const widths = await page.evaluate(() =>
-      ['.report-head', '.panel.timeline', '.time-chart canvas'].map(
-        (part) => document.querySelector(part)!.getBoundingClientRect().width,
-      ),
-    )
-    expect(widths[1]!).toBeCloseTo(widths[0]!, 0)
-    // The map stands beside its words within the panel, and the picture fills all of it.
-    const boxOf = async (part: string) =>
-      (await page.locator(`.procession-over-time ${part}`).first().boundingBox())!
-    const [words, map, picture] = [
-      await boxOf('.in-words'),
-      await boxOf('.map'),
-      await boxOf('canvas.ground'),
-    ]
-    expect(map.x).toBeGreaterThan(words.x + words.width)
-    expect(words.width + map.width).toBeLessThan(widths[1]!)
-    expect(map.height).toBeGreaterThan(200)
-    expect(picture.x).toBeLessThanOrEqual(map.x)
-    expect(picture.y).toBeLessThanOrEqual(map.y)
-    expect(picture.x + picture.width).toBeGreaterThanOrEqual(map.x + map.width)
-    expect(picture.y + picture.height).toBeGreaterThanOrEqual(map.y + map.height)
-    expect(widths[2]!).toBeLessThan(widths[1]!)
-    await page.setViewportSize({ width: 760, height: 1_075 })
-    await photograph(page, 'console-print')
-    const paper = await page.pdf({ format: 'A4' })
-    expect(paper.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
-    await Bun.write(`${SCREENSHOTS}/console-report.pdf`, paper)
   })
 
   test('an hour is chosen by its day and time; marks that lie on each other become one', async () => {
@@ -102,4 +64,6 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     expect(text).toBe('Front" · Middle · Tail"')
     await photograph(page, 'console-procession')
   })
+
+  pictureTests(open)
 }

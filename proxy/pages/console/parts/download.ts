@@ -27,15 +27,3 @@ export const csvOf = (rows: readonly (readonly Cell[])[]): string =>
 
 export const saveCsv = (rows: readonly (readonly Cell[])[], name: string): void =>
   saveBlob(new Blob([csvOf(rows)], { type: 'text/csv' }), name)
-
-/** Saves what canvases show, one over the other, on the ground of the page. */
-export function savePng(canvases: readonly HTMLCanvasElement[], name: string): void {
-  const copy = document.createElement('canvas')
-  copy.width = Math.max(...canvases.map(({ width }) => width))
-  copy.height = Math.max(...canvases.map(({ height }) => height))
-  const context = copy.getContext('2d')!
-  context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--surface')
-  context.fillRect(0, 0, copy.width, copy.height)
-  for (const canvas of canvases) context.drawImage(canvas, 0, 0)
-  copy.toBlob((blob) => blob && saveBlob(blob, name))
-}

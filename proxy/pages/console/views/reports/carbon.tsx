@@ -1,8 +1,7 @@
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
-import { pageData } from '../../../frame/page-data.ts'
-import { dayName, fixedDigit, number, oneDigit, short } from '../../clock.ts'
+import { dayName, fixedDigit, fullDate, number, oneDigit, short } from '../../clock.ts'
 import { type BarGroup, saveBars } from '../../parts/bars-png.ts'
 import { saveCsv } from '../../parts/download.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
@@ -14,6 +13,8 @@ import { fill, words } from '../../words.ts'
 type Totals = Data<'readCarbon'>
 
 const EVERY_MS = 60_000
+/** Bars of a kind that the report's page has room for; the style sheet hides the others. */
+const PRINTED = 10
 
 /** The footprint of the event by mode and day. */
 export function Carbon() {
@@ -47,6 +48,11 @@ export function Carbon() {
             <section key={title}>
               <h3>{title}</h3>
               <Bars bars={bars} />
+              {bars.length <= PRINTED ? null : (
+                <p class="small quiet print-only">
+                  {fill(said.moreDays, { count: number(bars.length - PRINTED) })}
+                </p>
+              )}
             </section>
           ))}
           <p class="small quiet">
@@ -82,8 +88,21 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
   ]
 }
 
-const savePicture = (value: Totals): void =>
-  saveBars(`${pageData().name}: ${words.value.reports.carbon}`, groupsOf(value), 'carbon.png')
+function savePicture(value: Totals): void {
+  const said = words.value.reports
+  const figures = [
+    [said.total, short(value.total_kg)],
+    [said.mean, oneDigit(value.mean_kg)],
+    [said.saved, short(value.saved_kg)],
+  ].map(([name, kg]) => `${name}: ${kg} kg`)
+  const lines = [
+    value.as_of === null
+      ? words.value.common.never
+      : fill(words.value.common.asOf, { time: fullDate(value.as_of) }),
+    [...figures, `${said.pilgrims}: ${number(value.pilgrims)}`].join(' · '),
+  ]
+  saveBars({ title: said.carbon, lines }, groupsOf(value), 'carbon.png')
+}
 
 function modeName(mode: string): string {
   const names: Readonly<Record<string, string>> = words.value.reports.modes

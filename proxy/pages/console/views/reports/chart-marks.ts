@@ -1,5 +1,6 @@
 /** What happened to the event, as lines across a chart over time. */
 import type uPlot from 'uplot'
+import type { Colour } from '../../../map/view.ts'
 import { words } from '../../words.ts'
 import type { Timeline } from './series.ts'
 
@@ -22,11 +23,11 @@ export const marksOf = ({ entries }: Timeline, last: number): readonly Mark[] =>
 
 /** Tokens of the colours: a pause is what to look at. */
 const COLOURS: Readonly<Record<Kind, string>> = {
-  started: '--soft',
-  paused: '--warning',
-  resumed: '--good',
-  ended: '--ink',
-  push: '--soft',
+  started: 'soft',
+  paused: 'warning',
+  resumed: 'good',
+  ended: 'ink',
+  push: 'soft',
 }
 const DASH = [4, 4]
 /** Lines of names above the values (`NAME_ROOM` of the chart), and the height of each in type sizes. */
@@ -67,14 +68,10 @@ function groupsOf(plot: uPlot, marks: readonly Mark[], size: number): Group[] {
  * Draws each mark that is in sight. A name stands in the first line that has room for it; where none has, the mark's
  * line stays, and the list below the chart says what it is.
  */
-export function drawMarks(
-  plot: uPlot,
-  marks: readonly Mark[],
-  typePx: number,
-  colour: (token: string) => string,
-): void {
+export function drawMarks(plot: uPlot, marks: readonly Mark[], typePx: number, colour: Colour): void {
   const { ctx: context, bbox } = plot
   const size = typePx * devicePixelRatio
+  const ground = colour('surface')
   const lineEnds = Array.from({ length: NAME_LINES }, () => -Infinity)
   context.save()
   context.font = `${size}px system-ui`
@@ -95,7 +92,7 @@ export function drawMarks(
     const line = lineEnds.findIndex((end) => end < from)
     if (line === -1) continue
     context.fillStyle = colour(COLOURS[kinds.length === 1 ? kinds[0]! : 'ended'])
-    write(context, name, from, bbox.top + size * (1 + line * NAME_HEIGHT), size, colour('--surface'))
+    write(context, name, from, bbox.top + size * (1 + line * NAME_HEIGHT), size, ground)
     lineEnds[line] = from + width + size
   }
   context.restore()

@@ -1,6 +1,6 @@
 /** The procession in one hour: where it was, and the cells of its points. */
 import type { Answer, MapCellEntry } from '#shared/client/index.ts'
-import { date, minute } from '../../clock.ts'
+import { date, longDay, minute } from '../../clock.ts'
 import { entriesOf } from '../../map/cells.ts'
 import { route } from '../../map/ground.ts'
 import { placeName } from '../../map/place-words.ts'
@@ -29,6 +29,10 @@ export async function readHour(hour: string, signal: AbortSignal): Promise<Answe
 
 /** `12 Apr, 14:00–15:00` */
 export const hourName = (hour: string): string => `${date(hour)}–${minute(endOf(hour))}`
+
+/** `Sunday, 12 April 2026, 14:00–15:00` */
+export const longHourName = (hour: string): string =>
+  `${longDay(hour)}, ${minute(hour)}–${minute(endOf(hour))}`
 
 /** Front, middle and tail of one hour, and its cells: the middle of each in degrees, and its points. */
 export const saveHour = (hour: string, { cells, ...places }: Hour): void =>

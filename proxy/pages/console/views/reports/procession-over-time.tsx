@@ -1,18 +1,20 @@
 /** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
 import { type Signal, useSignal } from '@preact/signals'
-import type { MapCellEntry } from '#shared/client/index.ts'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import type { MapCellEntry } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { number } from '../../clock.ts'
 import { CrowdLegend } from '../../map/crowd-legend.tsx'
+import type { Seen } from '../../map/crowd-camera.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type ProcessionPlaces, ProcessionRows } from '../../map/procession-places.tsx'
-import { savePng } from '../../parts/download.ts'
 import { absenceOf, Panel } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
 import { HourChoice, type HourChoiceProps } from './hour-choice.tsx'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
+import { PrintedProcession } from './printed-procession.tsx'
+import { saveProcession } from './save-procession.ts'
 import type { Timeline } from './series.ts'
 
 /** A token has 30 calls a minute, so a picture that must be read takes longer than one that was. */
@@ -76,11 +78,19 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
   const points = cells.reduce((sum, [, , , count]) => sum + count, 0)
   const text = fill(said.processionFigure, { points: number(points), cells: number(cells.length) })
   const marks = useMarks(shown)
+  const seen = useRef<Seen | null>(null)
+  const pictured = { cells, places: marks, seen: () => seen.current }
   return (
     <Panel
       title={said.procession}
       kind="procession-over-time"
-      actions={<Downloads hour={hour} shown={shown} />}
+      actions={
+        <Downloads
+          hour={hour}
+          shown={shown}
+          onPicture={() => saveProcession({ ...pictured, seen: seen.current }, hour, text)}
+        />
+      }
     >
       <Controls hours={hours} index={index} playing={playing} onChoose={(chosen) => (at.value = chosen)} />
       <InWords
@@ -94,8 +104,10 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
         marks={marks}
         walkedKm={marks.middle?.route_km ?? null}
         keep
+        onSeen={(found) => (seen.current = found)}
         label={`${said.procession}: ${hourName(hour)}. ${text}`}
       />
+      <PrintedProcession {...pictured} />
     </Panel>
   )
 }
@@ -182,18 +194,16 @@ const InWords = ({ hour, shown, points, text }: InWordsProps) => (
 interface DownloadsProps {
   readonly hour: string
   readonly shown: Hour | undefined
+  readonly onPicture: () => void
 }
 
-const Downloads = ({ hour, shown }: DownloadsProps) => (
+const Downloads = ({ hour, shown, onPicture }: DownloadsProps) => (
   <>
     <Button disabled={shown === undefined} onClick={() => shown && saveHour(hour, shown)}>
       {words.value.common.csv}
     </Button>
-    <Button onClick={saveMap}>{words.value.common.png}</Button>
+    <Button disabled={shown === undefined} onClick={onPicture}>
+      {words.value.common.png}
+    </Button>
   </>
 )
-
-function saveMap(): void {
-  const canvases = document.querySelectorAll<HTMLCanvasElement>('.procession-over-time canvas')
-  savePng([...canvases], 'procession.png')
-}

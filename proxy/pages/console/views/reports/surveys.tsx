@@ -4,8 +4,7 @@ import { survey as english } from '#shared/locales/en/survey.ts'
 import { survey as traditional } from '#shared/locales/zh-hant/survey.ts'
 import { Button } from '../../../design/button.tsx'
 import { type Bar, Bars } from '../../../design/chart.tsx'
-import { pageData } from '../../../frame/page-data.ts'
-import { date, number } from '../../clock.ts'
+import { date, fullDate, now, number } from '../../clock.ts'
 import { warn } from '../../parts/act.ts'
 import { saveBars } from '../../parts/bars-png.ts'
 import { saveBlob } from '../../parts/download.ts'
@@ -13,6 +12,8 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client } from '../../session.ts'
 import { consoleLanguage, fill, words } from '../../words.ts'
+import type { Question } from './fit-questions.ts'
+import { PrintedSurveys } from './printed-surveys.tsx'
 
 type Page = Data<'listSurveys'>
 
@@ -42,13 +43,14 @@ export function Surveys() {
       totalOf={({ total }) => total}
       actions={<Button onClick={() => void saveAll()}>{said.answersCsv}</Button>}
     >
-      {(page) => (
+      {(page, list) => (
         <>
           <p class="row">
             <span>{fill(said.answered, { count: number(page.total) })}</span>
-            <Button onClick={() => savePicture(page)}>{words.value.common.png}</Button>
+            <Button onClick={() => savePicture(page, list.at.value)}>{words.value.common.png}</Button>
           </p>
           <Questions page={page} />
+          <PrintedSurveys questions={printedOf(page)} />
           <Texts page={page} />
         </>
       )}
@@ -89,12 +91,24 @@ const barsOf = ({ counts }: Page, question: string): readonly Bar[] =>
     .slice(0, BARS)
     .map(([answer, count]) => ({ name: answerOf(question, answer), value: count, shown: number(count) }))
 
-function savePicture(page: Page): void {
+const printedOf = (page: Page): readonly Question[] =>
+  questionsOf(page).map((name) => ({
+    ...{ name, ask: askOf(name), bars: barsOf(page, name), answered: page.responses[name] ?? 0 },
+    others: Math.max(0, Object.keys(page.counts[name] ?? {}).length - BARS),
+  }))
+
+/** @param at time of the answers, epoch milliseconds */
+function savePicture(page: Page, at: number | null): void {
+  const { reports, common } = words.value
   const groups = questionsOf(page).map((question) => ({
     title: [question.toUpperCase(), askOf(question)].filter(Boolean).join(' · '),
     bars: barsOf(page, question),
   }))
-  saveBars(`${pageData().name}: ${words.value.reports.surveys}`, groups, 'surveys.png')
+  const lines = [
+    fill(common.asOf, { time: fullDate(at ?? now.value) }),
+    fill(reports.answered, { count: number(page.total) }),
+  ]
+  saveBars({ title: reports.surveys, lines }, groups, 'surveys.png')
 }
 
 const Questions = ({ page }: { readonly page: Page }) => (

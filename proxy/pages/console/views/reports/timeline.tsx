@@ -1,16 +1,18 @@
 import { useSignal } from '@preact/signals'
-import { useMemo, useRef } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { Button, Segments } from '../../../design/button.tsx'
 import { Table } from '../../../design/table.tsx'
 import { date, dayName, fixedDigit, number, oneDigit, shortDay } from '../../clock.ts'
-import { saveCsv, savePng } from '../../parts/download.ts'
+import { saveCsv } from '../../parts/download.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
+import { savePicture } from '../../parts/picture.ts'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
 import { type Grain, type Row, rowsOf, type Series, SERIES, sumBetween, type Timeline } from './series.ts'
+import type { Charted, Range } from './chart-options.ts'
 import { marksOf } from './chart-marks.ts'
 import { Happened } from './happened.tsx'
-import { TimeChart } from './time-chart.tsx'
+import { drawChart, TimeChart } from './time-chart.tsx'
 
 export function TimelinePanel({ timeline }: { readonly timeline: Resource<Timeline> }) {
   const said = words.value.reports
@@ -48,17 +50,19 @@ interface ChartProps {
   readonly grain: Grain
 }
 
-type Range = readonly [from: number, to: number]
-
 function Chart({ timeline, grain }: ChartProps) {
   const said = words.value.reports
   const series = useSignal<Series>('points')
   const range = useSignal<Range | null>(null)
-  const frame = useRef<HTMLDivElement>(null)
   const rows = useMemo(() => rowsOf(timeline, grain), [timeline, grain])
   const last = rows.at(-1)?.t ?? 0
   const marks = useMemo(() => marksOf(timeline, last), [timeline, last])
   const [from, to] = range.value ?? [rows[0]?.t ?? 0, rows.at(-1)?.t ?? 0]
+  const charted: Charted = {
+    ...{ rows, marks, hourly: grain === 'hours' },
+    series: series.value,
+    label: said.series[series.value],
+  }
   return (
     <>
       <div class="row">
@@ -70,25 +74,11 @@ function Chart({ timeline, grain }: ChartProps) {
         />
         <span class="spring" />
         <Button onClick={() => saveRows(rows)}>{words.value.common.csv}</Button>
-        <Button
-          onClick={() => {
-            const canvas = frame.current?.querySelector('canvas')
-            if (canvas) savePng([canvas], 'timeline.png')
-          }}
-        >
+        <Button onClick={() => void saveChart(charted, range.value, chosenText(rows, from, to, grain))}>
           {words.value.common.png}
         </Button>
       </div>
-      <div ref={frame}>
-        <TimeChart
-          rows={rows}
-          series={series.value}
-          label={said.series[series.value]}
-          hourly={grain === 'hours'}
-          marks={marks}
-          onRange={(chosen) => (range.value = chosen)}
-        />
-      </div>
+      <TimeChart {...charted} onRange={(chosen) => (range.value = chosen)} />
       <p class="small quiet">{said.timelineHelp}</p>
       <output>{chosenText(rows, from, to, grain)}</output>
       <Happened timeline={timeline} from={range.value?.[0] ?? -Infinity} to={range.value?.[1] ?? Infinity} />
@@ -111,6 +101,23 @@ function chosenText(rows: readonly Row[], from: number, to: number, grain: Grain
     km: oneDigit(sums.km),
     carbon: oneDigit(sums.carbon_kg),
   })
+}
+
+const [PICTURE_WIDTH, PICTURE_HEIGHT] = [1_136, 420]
+
+/** The chart as it is chosen, with the sums of the chosen time. */
+async function saveChart(charted: Charted, range: Range | null, sums: string): Promise<void> {
+  const { timeline } = words.value.reports
+  const canvas = await drawChart(charted, range, PICTURE_WIDTH, PICTURE_HEIGHT)
+  savePicture(
+    { title: `${timeline}: ${charted.label}`, lines: [sums] },
+    {
+      width: PICTURE_WIDTH,
+      height: PICTURE_HEIGHT,
+      draw: (context) => context.drawImage(canvas, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT),
+    },
+    'timeline.png',
+  )
 }
 
 const saveRows = (rows: readonly Row[]): void =>

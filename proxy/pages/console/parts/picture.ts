@@ -1,0 +1,104 @@
+/** Pictures that the operator keeps: for mails and reports, where nobody sees the page that they come from. */
+import { pageData } from '../../frame/page-data.ts'
+import { fullDate, now } from '../clock.ts'
+import { fill, words } from '../words.ts'
+import { saveBlob } from './download.ts'
+import { DENSITY, onPaper } from './paper.ts'
+
+/** What stands above and below a picture. */
+export interface Caption {
+  readonly title: string
+  /** Of which time it is, and what else a reader must know. Each is cut into as many lines as it needs. */
+  readonly lines: readonly string[]
+}
+
+export interface Drawing {
+  /** In CSS pixels. */
+  readonly width: number
+  readonly height: number
+  /** Draws in CSS pixels from the corner of the drawing. */
+  readonly draw: (context: CanvasRenderingContext2D) => void
+}
+
+const PAD = 32
+const [EVENT, TITLE, LINE, FOOT] = [16, 24, 16, 13]
+/** Height of a line in sizes of its type. */
+const LEADING = 1.45
+
+export const fontOf = (size: number, weight = 400): string => `${weight} ${size}px ${onPaper('font')}`
+
+/** Saves a drawing under the event's name, its title and its lines, on white, with the time at which it was made. */
+export function savePicture({ title, lines }: Caption, drawing: Drawing, name: string): void {
+  const canvas = document.createElement('canvas')
+  const context = canvas.getContext('2d')!
+  const texts = [
+    ...textLines(context, pageData().name, EVENT, 600, drawing.width, 'soft'),
+    ...textLines(context, title, TITLE, 600, drawing.width, 'ink'),
+    ...lines.flatMap((line) => textLines(context, line, LINE, 400, drawing.width, 'ink')),
+  ]
+  const head = texts.reduce((sum, { size }) => sum + size * LEADING, 0)
+  const top = PAD + head + PAD / 2
+  canvas.width = (drawing.width + 2 * PAD) * DENSITY
+  canvas.height = Math.ceil((top + drawing.height + PAD / 2 + FOOT * LEADING + PAD) * DENSITY)
+  context.scale(DENSITY, DENSITY)
+  context.fillStyle = '#fff'
+  context.fillRect(0, 0, canvas.width, canvas.height)
+  context.textBaseline = 'middle'
+  let y = PAD
+  for (const { text, size, font, token } of texts) {
+    context.font = font
+    context.fillStyle = onPaper(token)
+    context.fillText(text, PAD, y + (size * LEADING) / 2)
+    y += size * LEADING
+  }
+  context.font = fontOf(FOOT)
+  context.fillStyle = onPaper('soft')
+  const made = fill(words.peek().reports.made, { time: fullDate(now.peek()) })
+  context.fillText(made, PAD, top + drawing.height + PAD / 2 + (FOOT * LEADING) / 2)
+  context.translate(PAD, top)
+  drawing.draw(context)
+  canvas.toBlob((blob) => blob && saveBlob(blob, name))
+}
+
+interface TextLine {
+  readonly text: string
+  readonly size: number
+  readonly font: string
+  readonly token: 'ink' | 'soft'
+}
+
+/** A text in lines that fit: cut between words, and between Chinese characters. */
+function textLines(
+  context: CanvasRenderingContext2D,
+  text: string,
+  size: number,
+  weight: number,
+  room: number,
+  token: TextLine['token'],
+): TextLine[] {
+  const font = fontOf(size, weight)
+  context.font = font
+  const found: string[] = []
+  let line = ''
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)) {
+    if (line !== '' && context.measureText(line + segment).width > room) {
+      found.push(line.trimEnd())
+      line = segment.trimStart()
+    } else line += segment
+  }
+  return [...found, line].map((one) => ({ text: shortened(context, one, room), size, font, token }))
+}
+
+/** More fit into no line. */
+const MOST_LETTERS = 300
+
+/** The text, or as much of it as fits, measured in the font that is set. */
+export function shortened(context: CanvasRenderingContext2D, text: string, room: number): string {
+  if (context.measureText(text).width <= room) return text
+  const letters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment).slice(
+    0,
+    MOST_LETTERS,
+  )
+  while (letters.length > 0 && context.measureText(`${letters.join('')}…`).width > room) letters.pop()
+  return `${letters.join('')}…`
+}

@@ -1,0 +1,239 @@
+/** The procession of an hour as a picture: its crowd on the map, with marks and their places by name. Drawn for paper. */
+import type { MapCellEntry } from '#shared/client/index.ts'
+import { MARKS } from '../../../design/marks.tsx'
+import { drawCrowd } from '../../../map/draw-crowd.ts'
+import { drawGround, drawNames, type Ground } from '../../../map/draw-ground.ts'
+import type { Box } from '../../../map/labels.ts'
+import { type Bounds, boundsOf, fitting, type Size, worldX, worldY } from '../../../map/projection.ts'
+import { crowdOf, type Place } from '../../../map/shapes.ts'
+import { type View, viewOf } from '../../../map/view.ts'
+import { boundsOfCells } from '../../map/cells.ts'
+import type { Seen } from '../../map/crowd-camera.ts'
+import { ground, mapSource, route } from '../../map/ground.ts'
+import { placeName } from '../../map/place-words.ts'
+import { PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
+import { DENSITY, onPaper } from '../../parts/paper.ts'
+import { fontOf } from '../../parts/picture.ts'
+import { words } from '../../words.ts'
+import { drawScale } from './map-scale.ts'
+
+const E5 = 1e5
+const TYPE = 1.15
+const CLOSEST = 13
+/** Room for marks and their names, CSS pixels. */
+const INSETS = { top: 64, right: 130, bottom: 48, left: 130 }
+const SIGN = 32
+/** Half a name's height, CSS pixels. */
+const EDGE = 10
+const [NAME, PLACE] = [14, 13]
+const PAD = 6
+/** Nearer than this, two signs are one. */
+const SAME = 22
+
+export interface Shown {
+  readonly cells: readonly MapCellEntry[]
+  readonly places: ProcessionPlaces
+  /** What of the world the operator looks at; null: everything. */
+  readonly seen: Seen | null
+}
+
+/** What there is to see in the part that the operator looks at: crowd, marks and stations. */
+export function boundsInSight({ cells, places, seen }: Shown): Bounds {
+  const [west, south, east, north] = seen?.bbox ?? [-180, -85, 180, 85]
+  const isSeen = (lat: number, lng: number): boolean =>
+    lng >= west && lng <= east && lat >= south && lat <= north
+  const spots = [
+    ...cells.map(([lat, lng]) => ({ lat: lat / E5, lng: lng / E5 })),
+    ...PROCESSION.flatMap((mark) => places[mark] ?? []),
+    ...(route.peek()?.stations ?? []),
+  ].filter(({ lat, lng }) => isSeen(lat, lng))
+  return (
+    boundsOf(spots.map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const)) ??
+    boundsOfCells(cells) ?? {
+      west: worldX(west),
+      east: worldX(east),
+      north: worldY(north),
+      south: worldY(south),
+    }
+  )
+}
+
+/** @param size in CSS pixels; the canvas has `DENSITY` pixels for each */
+export function drawProcession(shown: Shown, size: Size): HTMLCanvasElement {
+  const camera = fitting(boundsInSight(shown), size, INSETS, CLOSEST)
+  const view = viewOf(camera, size, DENSITY, TYPE)
+  const canvas = layer(view)
+  const context = canvas.getContext('2d')!
+  const base: Ground = {
+    ...ground.peek(),
+    stations: ground.peek().stations.filter((station) => isInside(station, view)),
+    walkedKm: shown.places.middle?.route_km ?? null,
+  }
+  drawGround(context, view, base, onPaper)
+  draw(context, view, (over) =>
+    drawCrowd(over, view, crowdOf(shown.cells), { steps: [1, 2, 3, 4, 5].map((i) => onPaper(`crowd-${i}`)) }),
+  )
+  const signs = signsOf(shown.places, view)
+  const scale = { right: size.width - 12, bottom: size.height - 12 }
+  context.save()
+  context.scale(DENSITY, DENSITY)
+  const placed = placeNames(context, signs, size)
+  context.restore()
+  const covered: Box[] = placed
+    .flatMap(({ symbol, box }) => [symbol, box])
+    .concat([[size.width - 200, size.height - 36, size.width, size.height]])
+    .map(([left, top, right, bottom]) => [left * DENSITY, top * DENSITY, right * DENSITY, bottom * DENSITY])
+  draw(context, view, (over) => drawNames(over, view, { ...base, covered }, onPaper))
+  context.scale(DENSITY, DENSITY)
+  for (const sign of placed) drawSign(context, sign)
+  for (const sign of placed) drawName(context, sign)
+  drawScale(context, view, scale)
+  drawSource(context, size)
+  return canvas
+}
+
+/** Whether a station stands far enough from the edge for its name. */
+function isInside({ x, y }: Place, { left, top, scale, width, height }: View): boolean {
+  const [atX, atY] = [(x - left) * scale, (y - top) * scale]
+  const edge = EDGE * DENSITY
+  return atX > edge && atY > edge && atX < width - edge && atY < height - edge
+}
+
+function layer({ width, height }: Size): HTMLCanvasElement {
+  const canvas = document.createElement('canvas')
+  canvas.width = width
+  canvas.height = height
+  return canvas
+}
+
+/** Draws on a layer of its own, which lies over what is there. */
+function draw(
+  context: CanvasRenderingContext2D,
+  size: Size,
+  paint: (over: CanvasRenderingContext2D) => void,
+): void {
+  const over = layer(size)
+  paint(over.getContext('2d')!)
+  context.drawImage(over, 0, 0)
+}
+
+type MarkName = (typeof PROCESSION)[number]
+
+/** A mark, or several at the same place. */
+interface Sign {
+  readonly marks: readonly [MarkName, ...MarkName[]]
+  readonly x: number
+  readonly y: number
+  readonly place: string
+  readonly symbol: Box
+}
+
+function signsOf(places: ProcessionPlaces, { left, top, scale }: View): Sign[] {
+  const signs: Sign[] = []
+  for (const mark of PROCESSION) {
+    const place = places[mark]
+    if (place === null) continue
+    const [x, y] = [
+      ((worldX(place.lng) - left) * scale) / DENSITY,
+      ((worldY(place.lat) - top) * scale) / DENSITY,
+    ]
+    const same = signs.findIndex((sign) => Math.hypot(sign.x - x, sign.y - y) < SAME)
+    if (same !== -1) signs[same] = { ...signs[same]!, marks: [...signs[same]!.marks, mark] }
+    else {
+      const from = x - (mark === 'front' ? (MARKS.front.at[0] * SIGN) / 24 : SIGN / 2)
+      signs.push({
+        ...{ marks: [mark], x, y, place: placeName(place, route.peek()) },
+        symbol: [from, y - SIGN, from + SIGN, y],
+      })
+    }
+  }
+  return signs
+}
+
+interface Named extends Sign {
+  readonly name: string
+  readonly box: Box
+}
+
+const meets = ([l, t, r, b]: Box, [left, top, right, bottom]: Box): boolean =>
+  l < right && left < r && t < bottom && top < b
+
+/** Each name has the first place beside, below or above its sign that nothing covers. */
+function placeNames(context: CanvasRenderingContext2D, signs: readonly Sign[], size: Size): Named[] {
+  const taken: Box[] = signs.map(({ symbol }) => symbol)
+  return signs.map((sign) => {
+    const name = sign.marks.map((mark) => words.peek().now[mark]).join(' · ')
+    context.font = fontOf(NAME, 600)
+    const wide = context.measureText(name).width
+    context.font = fontOf(PLACE)
+    const width = Math.max(wide, context.measureText(sign.place).width) + 2 * PAD
+    const height = NAME * 1.3 + PLACE * 1.3 + PAD
+    const [left, top, right, bottom] = sign.symbol
+    const spots = [
+      [right + 4, top],
+      [left - 4 - width, top],
+      [right + 4, bottom - 8],
+      [left - 4 - width, bottom - 8],
+      [right + 4, top - height + 8],
+      [left - 4 - width, top - height + 8],
+    ] as const
+    const boxes = spots.map(([x, y]): Box => [x, y, x + width, y + height])
+    const isFree = (box: Box): boolean =>
+      box[0] >= 0 &&
+      box[1] >= 0 &&
+      box[2] <= size.width &&
+      box[3] <= size.height &&
+      !taken.some((other) => other !== sign.symbol && meets(box, other))
+    const box = boxes.find(isFree) ?? boxes[0]!
+    taken.push(box)
+    return { ...sign, name, box }
+  })
+}
+
+const pathOf = (drawing: string): Path2D => new Path2D(drawing)
+
+function drawSign(context: CanvasRenderingContext2D, { marks: [mark], symbol: [left, top] }: Named): void {
+  const { fill, cut } = MARKS[mark]
+  context.save()
+  context.translate(left, top)
+  context.scale(SIGN / 24, SIGN / 24)
+  context.lineJoin = 'round'
+  context.lineWidth = 3
+  context.strokeStyle = onPaper('map-halo')
+  context.stroke(pathOf(fill))
+  context.fillStyle = onPaper(`mark-${mark}`)
+  context.fill(pathOf(fill))
+  if (cut !== undefined) {
+    context.fillStyle = onPaper('surface')
+    context.fill(pathOf(cut))
+  }
+  context.restore()
+}
+
+function drawName(context: CanvasRenderingContext2D, { name, place, box }: Named): void {
+  const [left, top, right, bottom] = box
+  context.beginPath()
+  context.roundRect(left, top, right - left, bottom - top, 6)
+  context.fillStyle = onPaper('surface')
+  context.fill()
+  context.strokeStyle = onPaper('line')
+  context.lineWidth = 1
+  context.stroke()
+  context.textAlign = 'left'
+  context.textBaseline = 'middle'
+  context.fillStyle = onPaper('ink')
+  context.font = fontOf(NAME, 600)
+  context.fillText(name, left + PAD, top + PAD / 2 + NAME * 0.65)
+  context.font = fontOf(PLACE)
+  context.fillText(place, left + PAD, top + PAD / 2 + NAME * 1.3 + PLACE * 0.65)
+}
+
+function drawSource(context: CanvasRenderingContext2D, { height }: Size): void {
+  const source = mapSource.peek()
+  if (source === null) return
+  context.font = fontOf(11)
+  context.textAlign = 'left'
+  context.textBaseline = 'alphabetic'
+  context.fillStyle = onPaper('map-label')
+  context.fillText(source, 8, height - 8)
+}

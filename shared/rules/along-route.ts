@@ -66,6 +66,10 @@ interface Foot {
   readonly offM: number
 }
 
+/** How far along a leg (x, y) the place is that is nearest to (px, py), from 0 to 1. */
+const shareAlong = (x: number, y: number, px: number, py: number): number =>
+  Math.min(1, Math.max(0, (px * x + py * y) / (x * x + y * y)))
+
 /** The nearest place on a leg, on a plane, which is accurate enough near the route; null when it is too far away. */
 function footOn({ from, to, startKm, km }: Leg, at: RoutePlace, narrow: number): Foot | null {
   const y = to.lat - from.lat
@@ -75,7 +79,7 @@ function footOn({ from, to, startKm, km }: Leg, at: RoutePlace, narrow: number):
   const x = (to.lng - from.lng) * narrow
   const px = (at.lng - from.lng) * narrow
   if (px < Math.min(0, x) - REACH_DEGREES || px > Math.max(0, x) + REACH_DEGREES) return null
-  const share = Math.min(1, Math.max(0, (px * x + py * y) / (x * x + y * y)))
+  const share = shareAlong(x, y, px, py)
   const offM = Math.sqrt((px - share * x) ** 2 + (py - share * y) ** 2) * METRES_PER_DEGREE
   return offM > OFF_ROUTE_M ? null : { km: startKm + share * km, offM }
 }
@@ -124,6 +128,35 @@ export function kmAlong(
     if (km !== null) reachedKm = ahead === undefined ? km : Math.max(reachedKm, km)
   }
   return km
+}
+
+/** Eight directions, clockwise from the north. */
+const EIGHTH = Math.PI / 4
+
+/**
+ * The way back to the route, for who is not on it.
+ * @returns metres in a straight line, and the direction: 0 north, 1 north-east, … 7 north-west; null: there is no route
+ */
+export function wayToRoute(
+  { legs }: MeasuredRoute,
+  at: RoutePlace,
+): { readonly metres: number; readonly direction: number } | null {
+  const narrow = Math.cos((at.lat * Math.PI) / 180)
+  let nearest: { readonly east: number; readonly north: number } | null = null
+  for (const { from, to } of legs) {
+    const [x, y] = [(to.lng - from.lng) * narrow, to.lat - from.lat]
+    const [px, py] = [(at.lng - from.lng) * narrow, at.lat - from.lat]
+    const share = shareAlong(x, y, px, py)
+    const [east, north] = [share * x - px, share * y - py]
+    if (nearest === null || Math.hypot(east, north) < Math.hypot(nearest.east, nearest.north))
+      nearest = { east, north }
+  }
+  if (nearest === null) return null
+  const { east, north } = nearest
+  return {
+    metres: Math.hypot(east, north) * METRES_PER_DEGREE,
+    direction: (Math.round(Math.atan2(east, north) / EIGHTH) + 8) % 8,
+  }
 }
 
 /** Who is as near as this is at the station. */

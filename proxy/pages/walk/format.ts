@@ -1,5 +1,6 @@
 /** Times and numbers as the pilgrim reads them. Days and times are those of the event's time zone. */
 import { language } from '../frame/language.ts'
+import { UNITS, type Units } from '#shared/locales/units.ts'
 import { pageData } from '../frame/page-data.ts'
 
 const { timeZone } = pageData()
@@ -29,6 +30,15 @@ export const dayText = (day: string): string =>
 
 export const numberText = (value: number, digits = 2): string =>
   new Intl.NumberFormat(language.value, { maximumFractionDigits: digits }).format(value)
+
+const withUnit = (figure: string, unit: keyof Units): string =>
+  `${figure}\u00a0${UNITS[language.value][unit]}`
+
+/** A distance in metres, in words: whole hundreds below a kilometre, tenths of it above. */
+export const distanceText = (metres: number): string =>
+  metres < 950
+    ? withUnit(numberText(Math.max(1, Math.round(metres / 100)) * 100), 'm')
+    : withUnit(numberText(metres / 1_000, 1), 'km')
 
 /** The service has names of levels in Chinese and English; the page's words have them in every language. */
 export const minutesOf = (ms: number): number => Math.max(1, Math.round(ms / 60_000))

@@ -1,8 +1,7 @@
 /** The pilgrims' app in English: the pattern of the other languages. */
-
+import { count } from './count.ts'
 import { own } from './walk-own.ts'
-
-const count = (number: number, one: string, many: string) => `${number} ${number === 1 ? one : many}`
+import { way } from './walk-way.ts'
 
 export const walk = {
   tabs: { walk: 'Walk', way: 'My way', say: 'Tell us', me: 'Me' },
@@ -103,66 +102,7 @@ export const walk = {
       'no-signal': 'no satellite signal',
     },
   },
-  way: {
-    title: 'My way',
-    level: (number: number) => `Level ${number}`,
-    saved: 'CO₂ saved so far',
-    savedWhy: 'You caused this much less than by bus for the whole way.',
-    next: (level: string, km: number, checkIns: number) =>
-      `To “${level}”: ${[km > 0 && `${km} km`, checkIns > 0 && count(checkIns, 'check-in', 'check-ins')].filter(Boolean).join(' and ')} more.`,
-    highest: 'You have reached the highest level.',
-    first: 'Your way begins with the first check-in.',
-    day: 'Day',
-    map: (day: string, km: number) => `Map of your way on ${day}: ${km} km`,
-    dayBefore: 'The day before',
-    dayAfter: 'The day after',
-    larger: 'Open the map',
-    closer: 'Closer',
-    farther: 'Farther',
-    wholeDay: 'The whole day',
-    key: 'Map key',
-    keys: {
-      route: 'the route',
-      foot: 'my way on foot',
-      motor: 'my way by bus or car',
-      gap: 'no position here',
-      others: 'my other days',
-      first: 'where the day began',
-      last: 'where I was last',
-      checkIn: 'a check-in',
-      station: 'a station',
-    },
-    mapKeys: 'Arrow keys move the map, plus and minus zoom.',
-    mapSource: 'Map: Ministry of the Interior, Taiwan',
-    dayMissing: 'This day is not on this phone yet. It comes when there is a network.',
-    onFoot: (km: number) => `${km} km on foot or by bicycle: no emission.`,
-    why: 'How is this counted?',
-    carbon: (kg: number) =>
-      kg === 0 ? 'No rides, no CO₂ on this day' : `Your rides on this day caused ${kg} kg CO₂`,
-    motor: (from: string, to: string, mode: string, km: number, speed: number, kg: number) =>
-      `${from} to ${to}: ${km} km by ${mode}, ${speed} km/h, ${kg} kg`,
-    bySpeed: 'Faster than 15 km/h counts as a bus, because the phone does not know what you rode in.',
-    modes: {
-      walk: 'foot',
-      car: 'car',
-      scooter: 'scooter',
-      bike: 'bicycle',
-      bus: 'bus',
-      mrt: 'metro',
-      train: 'train',
-      hsr: 'high-speed rail',
-    },
-    stations: 'The next stations',
-    stationAt: (km: number, time: string) => `${km} km, about ${time}`,
-    stationFar: (km: number) => `${km} km`,
-    alongRoute: 'The distances are along the route.',
-    estimateLater: 'After about 20 minutes of walking you see here when you arrive.',
-    estimate: (kmh: number) => `The times are estimates from your own pace of ${kmh} km/h, rests included.`,
-    asOf: (time: string) => `As of ${time}`,
-    withoutPending: 'The newest points are still on their way.',
-    checkInsOfDay: 'Check-ins of the day',
-    notCounted: 'far from the route, not counted',
-  },
+  way,
   share: {
     title: 'Show my walk to others',
     why: 'Make a link, and send it to your family: they see where you are. A link to your card shows your figures only. You can stop each at any time.',

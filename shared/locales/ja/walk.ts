@@ -1,5 +1,6 @@
 import type { WalkWords } from '../walk-words.ts'
 import { own } from './walk-own.ts'
+import { way } from './walk-way.ts'
 
 export const walk: WalkWords = {
   tabs: { walk: '歩く', way: '歩いた道', say: '伝える', me: '私' },
@@ -93,68 +94,7 @@ export const walk: WalkWords = {
       'no-signal': '衛星の電波がありません',
     },
   },
-  way: {
-    title: '歩いた道',
-    level: (number) => `レベル ${number}`,
-    saved: '歩いて減らした CO₂（これまで）',
-    savedWhy: '全部バスで行くより、これだけ少なく済みました。',
-    next: (level, km, checkIns) =>
-      `「${level}」まで、あと${[km > 0 && ` ${km}\u00a0km`, checkIns > 0 && `チェックイン ${checkIns}\u00a0回`].filter(Boolean).join('と')}です。`,
-    highest: '最高のレベルです。',
-    first: '最初のチェックインから、あなたの道が始まります。',
-    day: '日',
-    map: (day, km) => `${day} の道の地図：${km}\u00a0km`,
-    dayBefore: '前の日',
-    dayAfter: '次の日',
-    larger: '大きな地図',
-    closer: '拡大',
-    farther: '縮小',
-    wholeDay: '一日全体',
-    key: '地図の見方',
-    keys: {
-      route: '催しのルート',
-      foot: '歩いた道',
-      motor: '乗り物で進んだ道',
-      gap: '位置のない所',
-      others: 'ほかの日の道',
-      first: 'その日の出発点',
-      last: '最後にいた所',
-      checkIn: 'チェックイン',
-      station: '立ち寄り所',
-    },
-    mapKeys: '矢印キーで移動、プラスとマイナスで拡大縮小します。',
-    mapSource: '地図：台湾内政部',
-    dayMissing: 'この日の記録はまだこのスマホにありません。電波のある所で届きます。',
-    onFoot: (km) => `徒歩か自転車で ${km}\u00a0km：排出なし。`,
-    why: '計算のしかた',
-    carbon: (kg) =>
-      kg === 0
-        ? 'この日は乗り物に乗らず、CO₂ を出していません'
-        : `この日、乗り物で出した CO₂ は ${kg}\u00a0kg`,
-    motor: (from, to, mode, km, speed, kg) =>
-      `${from} から ${to}：${mode}で ${km}\u00a0km、時速 ${speed}\u00a0km、${kg}\u00a0kg`,
-    bySpeed: '時速 15\u00a0km を超えるとバスとして数えます。何に乗ったかスマホには分からないためです。',
-    modes: {
-      walk: '徒歩',
-      car: '車',
-      scooter: 'スクーター',
-      bike: '自転車',
-      bus: 'バス',
-      mrt: '地下鉄',
-      train: '列車',
-      hsr: '高速鉄道',
-    },
-    stations: 'この先の立ち寄り所',
-    stationAt: (km, time) => `${km}\u00a0km、${time} ごろ`,
-    stationFar: (km) => `${km}\u00a0km`,
-    alongRoute: '距離は道なりです。',
-    estimateLater: 'あと 20\u00a0分ほど歩くと、着く時刻がここに出ます。',
-    estimate: (kmh) => `時刻はあなたの速さ（休憩を含めて時速 ${kmh}\u00a0km）からの見込みです。`,
-    asOf: (time) => `${time} 現在`,
-    withoutPending: '最新の位置はまだ届いていません。',
-    checkInsOfDay: 'この日のチェックイン',
-    notCounted: 'ルートから離れているため数えません',
-  },
+  way,
   share: {
     title: '歩いた道を見せる',
     why: 'リンクを作って家族に送ると、家族に今いる所が見えます。「カードだけ見せる」は記録だけで、場所は見えません。いつでも止められます。',

@@ -1,13 +1,14 @@
 /** The next stations, and when a pilgrim arrives at their own pace. The app and the page of a link say the same. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { nextStations, paceOf } from '#proxy/pages/walk/way/stations.ts'
+import { trailAfter } from '#proxy/pages/walk/recording/trail.ts'
+import { aheadOf, nextStations, paceOf } from '#proxy/pages/walk/way/stations.ts'
 import { progressOf } from '#services/feedback-media/shares/progress.ts'
 import { createRouteAnswer } from '#services/tracking/map/followers/show-route.ts'
 import { readRoute } from '#shared/config/read-route.ts'
 import type { EventRoute } from '#shared/contracts/map.ts'
 import { createRoute, type Place } from '#shared/map/walking-route.ts'
-import { kmAlong, measureRoute, stationsAhead, unpackLines } from '#shared/rules/along-route.ts'
+import { kmAlong, measureRoute, stationsAhead, unpackLines, wayToRoute } from '#shared/rules/along-route.ts'
 
 const HOUR = 3_600_000
 /** A kilometre to the north is this much. */
@@ -90,6 +91,43 @@ test('the next stations come in order, with times by the pace', () => {
   expect(at(4, 9)).toEqual([])
   // Who stands at a station is told of the one after it.
   expect(stationsAhead([{ routeKm: 3 }, { routeKm: 8 }], 2.96)[0]!.station.routeKm).toBe(8)
+})
+
+test('what lies ahead is told everywhere: on the route, behind its last station, and away from it', () => {
+  const stations = [{ name: '3', names: {}, route_km: 3, ...northOf(3) }]
+  const given = { lines: [[2_400_000, 12_060_000, 89_932, 0]], km: 100, stations }
+  const at = (lat: number, lng: number) => aheadOf(given, { walked: [], here: { t: 0, lat, lng }, kmh: 4 }, 0)
+  expect(at(24, 120.6)).toMatchObject({ is: 'stations', next: [{ km: 3, atMs: (HOUR * 3) / 4 }] })
+  expect(at(24 + 4 * KM, 120.6)).toEqual({ is: 'end' })
+  expect(at(24 + 4 * KM, 120.7)).toMatchObject({ is: 'off', direction: 6 })
+  expect(
+    aheadOf({ ...given, stations: [] }, { walked: [], here: { t: 0, ...northOf(1) }, kmh: 4 }, 0),
+  ).toBeNull()
+})
+
+test.each([
+  ['south', northOf(15), 5, 4],
+  ['north', northOf(-2.5), 2.5, 0],
+  ['west', northOf(5, 120.7), 10.16, 6],
+  ['east', northOf(5, 120.5), 10.16, 2],
+  ['south-east', northOf(13, 120.6 - 0.03285), 4.49, 3],
+])('away from the route, it lies to the %s', (_, here, km, direction) => {
+  const back = wayToRoute(route, here)!
+  expect(back.direction).toBe(direction)
+  expect(back.metres / 1_000).toBeCloseTo(km, 1)
+  expect(wayToRoute(measureRoute([], 0), here)).toBeNull()
+})
+
+test('the device keeps four hours of the own trail, a place a minute, of one pilgrim', () => {
+  let trail = trailAfter({ userId: '', places: [] }, 'a', { t: 0, ...northOf(0) })
+  for (let t = 30_000; t <= 6 * HOUR; t += 30_000) trail = trailAfter(trail, 'a', { t, ...northOf(t / HOUR) })
+  expect(trail.places).toHaveLength(241)
+  expect(trail.places.at(-1)!.t - trail.places[0]!.t).toBe(4 * HOUR)
+  expect(paceOf(trail.places)).toBeCloseTo(1, 2)
+  const place = { t: 6 * HOUR + 90_000, ...northOf(6) }
+  expect(trailAfter(trail, 'b', place)).toEqual({ userId: 'b', places: [place] })
+  // A clock that was set back.
+  expect(trailAfter(trail, 'a', { ...place, t: 5 }).places).toHaveLength(1)
 })
 
 /** A winding road: simplified, it is shorter by more than a tenth of a kilometre in each ten. */

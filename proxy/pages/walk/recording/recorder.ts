@@ -9,6 +9,7 @@ import { config, erasedElsewhere, now } from '../session/service.ts'
 import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pause-log.ts'
 import { afterCheckIn, EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
+import { noteTrail } from './own-trail.ts'
 import { keepAwake } from './wake-lock.ts'
 
 /** The pilgrim wants to record; it goes on after a reload. */
@@ -36,6 +37,8 @@ async function take(fix: Fix): Promise<void> {
     if (!(await keepPoint('track', { ...fields, timestamp: t, source: 'walk' }))) return
   // After it is kept: a point that is lost is not the last one.
   keep(filter, state)
+  const kept = record.at(-1)
+  if (kept !== undefined) noteTrail(kept)
   resting.value = isResting(state, fix.t)
 }
 
@@ -50,9 +53,14 @@ const takeInOrder = (fix: Fix): void => {
   taking = taking.then(() => take(fix)).catch(reportError)
 }
 
+function noteHere(at: Pick<Fix, 't' | 'lat' | 'lng'>): void {
+  keep(filter, afterCheckIn(filter.value, at))
+  noteTrail(at)
+}
+
 /** A check-in was kept. It has its turn after a position that is being kept, which would overwrite what it changes. */
 export function noteCheckIn(at: Pick<Fix, 't' | 'lat' | 'lng'>): void {
-  taking = taking.then(() => keep(filter, afterCheckIn(filter.value, at))).catch(reportError)
+  taking = taking.then(() => noteHere(at)).catch(reportError)
 }
 
 /** Watches positions until the signal aborts: continuously on the way, once in 30 s at rest. */

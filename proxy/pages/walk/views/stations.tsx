@@ -1,37 +1,89 @@
 /** The next stations with the times at which the pilgrim arrives at their own pace. */
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { language } from '../../frame/language.ts'
-import { timeText } from '../format.ts'
-import { lastFix } from '../recording/recorder.ts'
+import { distanceText, timeText } from '../format.ts'
 import { now } from '../session/service.ts'
-import { lastPlaces, route } from '../way/own-way.ts'
-import { nextStations, paceOf } from '../way/stations.ts'
+import { aheadFailed, type Look, lookAhead, readAhead } from '../way/look-ahead.ts'
+import type { NextStation } from '../way/stations.ts'
+import { useReading } from './use-reading.ts'
 
-/** A place of yesterday says nothing about today. */
-const RECENT_MS = 12 * 3_600_000
+interface Props {
+  readonly words: WalkWords
+}
+interface LookProps extends Props {
+  readonly look: Look
+}
 
-export function Stations({ words: { way } }: { readonly words: WalkWords }) {
-  const walked = lastPlaces.value.map(({ t, lat, lng }) => ({ t: Date.parse(t), lat, lng }))
-  // A check-in, or another app's point, may be newer than what this page has recorded.
-  const here = [walked.at(-1), lastFix.value].flatMap((one) => one ?? []).toSorted((a, b) => b.t - a.t)[0]
-  const given = route.value
-  if (here === undefined || given === null || now() - here.t > RECENT_MS) return null
-  const kmh = paceOf(walked)
-  const next = nextStations(given, { walked, here, kmh }, now())
-  if (next.length === 0) return null
+/** The next station alone, below the button. */
+export function NextOfAll({ words }: Props) {
+  useReading(readAhead, aheadFailed)
+  const look = lookAhead()
+  if (look === null) return null
+  const next = look.ahead?.is === 'stations' ? look.ahead.next[0] : undefined
+  if (next === undefined)
+    return (
+      <p class="next-station quiet">
+        <Elsewhere words={words} look={look} />
+      </p>
+    )
   return (
-    <section class="card stack-2">
-      <h2>{way.stations}</h2>
-      <ul class="rows">
-        {next.map(({ station, km, atMs }) => (
-          <li key={station.route_km} class="station">
-            <strong class="grow">{station.names[language.value] ?? station.name}</strong>
-            <span>{atMs === null ? way.stationFar(km) : way.stationAt(km, timeText(atMs))}</span>
-          </li>
-        ))}
-      </ul>
-      <p class="quiet">{way.alongRoute}</p>
-      <p class="quiet">{kmh === null ? way.estimateLater : way.estimate(Math.round(kmh * 10) / 10)}</p>
+    <section class="next-station">
+      <p>
+        {words.way.nextStation} <strong class="whole-name">{nameOf(next)}</strong>{' '}
+        <span class="whole-name">{distanceTo(words, next)}</span>
+      </p>
+      {look.kmh === null ? <p class="quiet">{words.way.estimateLater}</p> : null}
+      <Age words={words} look={look} />
     </section>
   )
 }
+
+export function Stations({ words, words: { way } }: Props) {
+  const look = lookAhead()
+  if (look === null) return null
+  const { ahead, kmh } = look
+  return (
+    <section class="card stack-2">
+      <h2>{way.stations}</h2>
+      {ahead?.is === 'stations' ? (
+        <>
+          <ul class="rows">
+            {ahead.next.map((next) => (
+              <li key={next.station.route_km} class="station">
+                <strong class="grow">{nameOf(next)}</strong>
+                <span>{distanceTo(words, next)}</span>
+              </li>
+            ))}
+          </ul>
+          <p class="quiet">{way.alongRoute}</p>
+          <p class="quiet">{kmh === null ? way.estimateLater : way.estimate(Math.round(kmh * 10) / 10)}</p>
+          <Age words={words} look={look} />
+        </>
+      ) : (
+        <p>
+          <Elsewhere words={words} look={look} />
+        </p>
+      )}
+    </section>
+  )
+}
+
+const nameOf = ({ station }: NextStation): string => station.names[language.value] ?? station.name
+
+const distanceTo = ({ way }: WalkWords, { km, atMs }: NextStation): string =>
+  atMs === null ? way.stationFar(km) : way.stationAt(km, timeText(atMs))
+
+/** Why no station is shown. */
+function Elsewhere({ words: { way }, look: { ahead } }: LookProps) {
+  if (ahead?.is === 'end') return way.lastStation
+  if (ahead?.is === 'off') return way.offRoute(distanceText(ahead.metres), way.directions[ahead.direction]!)
+  return way.noPlace
+}
+
+/** An older place is told with its time. */
+const OLD_MS = 10 * 60_000
+
+const Age = ({ words, look: { placeMs } }: LookProps) =>
+  placeMs === null || now() - placeMs < OLD_MS ? null : (
+    <p class="quiet">{words.way.placeOf(timeText(placeMs))}</p>
+  )

@@ -14,6 +14,7 @@ import { NotTakingPart } from './privacy.tsx'
 import { Record } from './record.tsx'
 import { Waiting } from './waiting.tsx'
 import { Level } from './level.tsx'
+import { NextOfAll } from './stations.tsx'
 
 export const Walk = ({
   words,
@@ -27,6 +28,7 @@ export const Walk = ({
       <Level words={words} levels={levels} checkIns={totalCheckIns.value} />
       <NotTakingPart words={words} />
       <CheckIn words={words} />
+      {config.value?.status === 'ended' ? null : <NextOfAll words={words} />}
       <Waiting words={words} />
       {config.value?.status === 'ended' ? null : <Record words={words} />}
       {codeIsSafe.value || usesLine.value ? null : (

@@ -85,7 +85,8 @@ let reading: Promise<void> | null = null
 /** The route was read since the page was opened. The organisers may have changed the one that the device has. */
 let routeIsNew = false
 
-async function readRoute(): Promise<void> {
+/** Reads the route, once as long as the page is open. */
+export async function readRoute(): Promise<void> {
   if (routeIsNew) return
   const read = await client.readRoute({})
   if (!read.ok) return

@@ -5,6 +5,7 @@ import {
   type MeasuredRoute,
   stationsAhead,
   unpackLines,
+  wayToRoute,
 } from '#shared/rules/along-route.ts'
 import { metresBetween } from '../recording/position-filter.ts'
 import type { Route } from './own-way.ts'
@@ -73,6 +74,29 @@ export function nextStations(
       km,
       atMs: kmh === null ? null : nowMs + (km / kmh) * 3_600_000,
     }))
+}
+
+/** What lies ahead of the pilgrim. */
+export type Ahead =
+  | { readonly is: 'stations'; readonly next: readonly NextStation[] }
+  /** The last station is behind the pilgrim. */
+  | { readonly is: 'end' }
+  /** Too far from the route; see {@link wayToRoute}. */
+  | { readonly is: 'off'; readonly metres: number; readonly direction: number }
+
+/** @returns null: the event has no route, or no stations */
+export function aheadOf(
+  route: Pick<Route, 'lines' | 'km' | 'stations'>,
+  whereabouts: Whereabouts,
+  nowMs: number,
+): Ahead | null {
+  if (route.stations.length === 0) return null
+  const next = nextStations(route, whereabouts, nowMs)
+  if (next.length > 0) return { is: 'stations', next }
+  const { walked, here } = whereabouts
+  if (kmAlong(measuredOf(route), walked, here) !== null) return { is: 'end' }
+  const back = wayToRoute(measuredOf(route), here)
+  return back === null ? null : { is: 'off', ...back }
 }
 
 export interface Whereabouts {

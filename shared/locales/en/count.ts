@@ -1,0 +1,3 @@
+/** A number with the form of its noun. */
+export const count = (number: number, one: string, many: string): string =>
+  `${number} ${number === 1 ? one : many}`

@@ -1,0 +1,16 @@
+/** The units of measure as each language writes them. */
+import type { Language } from '#shared/contracts/bot.ts'
+
+export interface Units {
+  readonly km: string
+  readonly m: string
+  readonly kg: string
+  readonly g: string
+}
+
+export const UNITS: Readonly<Record<Language, Units>> = {
+  'zh-Hant': { km: '公里', m: '公尺', kg: '公斤', g: '公克' },
+  'zh-Hans': { km: '公里', m: '米', kg: '公斤', g: '克' },
+  en: { km: 'km', m: 'm', kg: 'kg', g: 'g' },
+  ja: { km: 'km', m: 'm', kg: 'kg', g: 'g' },
+}

@@ -1,6 +1,7 @@
 /** `bun run demo`: a pilgrimage with an invented crowd, against a service of its own or one that runs. */
 import { environment, type Environment } from '#shared/config/config.ts'
 import { createCrowd } from './demo/crowd.ts'
+import { type FlushWatch, watchFlush } from './demo/flush-watch.ts'
 import { type Options, parseOptions, USAGE } from './demo/options.ts'
 import { pause } from './demo/phone.ts'
 import type { LinePlatform } from './demo/line-platform.ts'
@@ -17,6 +18,8 @@ import { createLiveLine, type LiveLine, type Output } from './demo/live-line.ts'
 
 const SHOW_EVERY_MS = 1_000
 const ASK_EVERY_MS = 3_000
+/** A flush takes longer than its interval on a slow computer. */
+const FLUSH_SLACK_MS = 25_000
 
 /**
  * Runs the command.
@@ -67,9 +70,12 @@ async function walk(
   let atS = 0
   let figures: Figures | null = null
   const done = new AbortController()
-  const show = () => line.show(statusLine(atS, timetable, tally, figures, Date.now()))
+  const ending = AbortSignal.any([signal, done.signal])
+  const flushes = pointsOnly ? null : watchOwn(target, ending)
+  const show = () =>
+    line.show(statusLine(atS, timetable, tally, figures, flushes?.isBehind ?? false, Date.now()))
   const showing = setInterval(show, SHOW_EVERY_MS)
-  const asking = ask(target, AbortSignal.any([signal, done.signal]), (asked) => (figures = asked))
+  const asking = ask(target, ending, (asked) => (figures = asked))
   let isLost = false
   const notice = () => {
     isLost = !signal.aborted && !done.signal.aborted
@@ -80,7 +86,7 @@ async function walk(
     const { url: baseUrl, fetch, lineSecret } = target
     const passed = (now: number) => (atS = now)
     const sending = { baseUrl, fetch, lineSecret, tally, maxPoints, pointsOnly, signal, passed }
-    await runCrowd({ crowd, timetable, ...sending })
+    await runCrowd({ crowd, timetable, ...sending, ready: flushes?.caughtUp })
     show()
     if (target.own !== null && !options.exits && !signal.aborted) {
       line.note('Everybody is home. The service stays up until Ctrl-C.')
@@ -97,6 +103,13 @@ async function walk(
   const kept = target.own?.keptIn
   if (kept) line.note(`The data stays in ${kept}`)
   return tally.refused.size === 0 ? 0 : 1
+}
+
+/** Only of the own service it is known how often it flushes; another one tells phones to wait. */
+function watchOwn({ own, url, fetch }: Target, signal: AbortSignal): FlushWatch | null {
+  if (own === null) return null
+  const limitMs = own.flushSeconds * 1_000 + FLUSH_SLACK_MS
+  return watchFlush(createClient({ baseUrl: url, fetch }), { limitMs, signal })
 }
 
 /** Of the people with a LINE account who never write to the bot, one in so many has deleted it. */

@@ -11,6 +11,8 @@ export interface OwnService {
   readonly ca: string
   /** The tier that reads figures. */
   readonly token: string
+  /** Seconds between two flushes. */
+  readonly flushSeconds: number
   /** What `bun start` says about itself. */
   readonly welcome: string
   /** Whether the data stays after `stop`, and where. */
@@ -62,10 +64,12 @@ export async function startOwnService(
     if (kept === null) rmSync(dataDir, { recursive: true, force: true })
   }
   const passed = Object.fromEntries(PASSED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
+  const settings: Environment = { ...defaults(env), ...passed, ...line, EVENT_DATA_DIR: dataDir }
+  const flushSeconds = Number(settings.EVENT_FLUSH_SECONDS)
   const child = Bun.spawn([process.execPath, PROGRAM], {
     // Not the project's directory: its .env belongs to another installation.
     cwd: dataDir,
-    env: { ...defaults(env), ...passed, ...line, EVENT_DATA_DIR: dataDir },
+    env: settings,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const stop = async () => {
@@ -84,7 +88,7 @@ export async function startOwnService(
   }
   const token = env.EVENT_VOLUNTEER_TOKEN || volunteerOf(dataDir)
   const ca = readFileSync(join(dataDir, 'tls/cert.pem'), 'utf8')
-  return { url, ca, token, welcome, keptIn: kept, ended: child.exited, stop }
+  return { url, ca, token, flushSeconds, welcome, keptIn: kept, ended: child.exited, stop }
 }
 
 const defaults = (env: Environment): Environment => ({

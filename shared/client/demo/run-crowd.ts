@@ -22,6 +22,8 @@ export interface RunOptions {
   readonly maxPoints: number
   /** Leaves out what is not a check-in or a track. */
   readonly pointsOnly: boolean
+  /** Resolves when the service can take points; absent: always. */
+  readonly ready?: (() => Promise<void>) | undefined
   readonly signal: AbortSignal
   /** Told the simulated time, seconds since the departure, as it passes. */
   readonly passed: (atS: number) => void
@@ -43,7 +45,7 @@ const POINTS = new Set<Act['deed']['kind']>(['point', 'check-in', 'network', 'sy
 /** Runs the crowd to its end, or until the signal. Resolves when everything is sent that could be. */
 export async function runCrowd(options: RunOptions): Promise<void> {
   const { crowd, timetable, tally, signal } = options
-  const [turns, callTurns] = [createTurns(REQUESTS.points), createTurns(REQUESTS.others)]
+  const [turns, callTurns] = [createTurns(REQUESTS.points, options.ready), createTurns(REQUESTS.others)]
   const phones = createPhones(options, { turns, callTurns })
   const line = createLineDeliveries({ ...options, secret: options.lineSecret })
   const sending = new Set<Promise<void>>()

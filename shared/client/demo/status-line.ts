@@ -23,12 +23,16 @@ export const walkTime = (atS: number): string => {
   return `day ${Math.floor(atS / HOUR_S / 24) + 1} ${clock}`
 }
 
-/** One line: the simulated time, what was sent, and what the service shows. */
+/**
+ * One line: the simulated time, what was sent, and what the service shows.
+ * @param isBehind whether the crowd waits until the service has stored what it has
+ */
 export function statusLine(
   atS: number,
   { fromS, departureMs }: Timetable,
   tally: Tally,
   figures: Figures | null,
+  isBehind: boolean,
   nowMs: number,
 ): string {
   const when =
@@ -44,6 +48,7 @@ export function statusLine(
           `reports: ${count(figures.points)} points, ${count(figures.checkIns)} check-ins, ${count(figures.km)} km`,
         ]),
     `${count(tally.points)} sent, ${count(held)} on phones`,
+    ...(isBehind ? ['the crowd waits while the service stores'] : []),
     `${count(tally.photos)} photos`,
     `${count(tally.surveys)} surveys`,
     ...(tally.callsWaiting > 0 ? [`${count(tally.callsWaiting)} other calls wait`] : []),

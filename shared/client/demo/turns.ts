@@ -8,8 +8,11 @@ export interface Turns {
   ended(): Promise<void>
 }
 
-/** @param most how many tasks run at once */
-export function createTurns(most: number): Turns {
+/**
+ * @param most how many tasks run at once
+ * @param ready delays each task until it resolves; it never rejects
+ */
+export function createTurns(most: number, ready: () => Promise<void> = async () => undefined): Turns {
   const waiting: (() => void)[] = []
   let watchers: (() => void)[] = []
   let running = 0
@@ -22,6 +25,7 @@ export function createTurns(most: number): Turns {
       if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
       else running++
       try {
+        await ready()
         return await task()
       } finally {
         // The turn is handed on, so that nobody who comes now takes it first.

@@ -17,13 +17,15 @@ export interface CrowdOptions {
 
 export interface Crowd {
   readonly people: readonly Person[]
+  /** How much less the history holds because the crowd is large: 1 is all. */
+  readonly thinner: number
   /** All acts, in order of time and of the pilgrim's number. */
   acts(): Generator<Act>
   /** Kilometres that each pilgrim really moved; known when the stream has ended. */
   readonly movedKm: ReadonlyMap<number, number>
 }
 
-/** A larger crowd measures fewer positions of the history: phones hold all of it at once, and it is to be sent in minutes. */
+/** A larger crowd has a thinner history: phones hold all of it at once, and it is to be sent in minutes. */
 const DETAILED_HISTORY = 5_000
 
 /** Creates a crowd. Its people are known at once; what they do is computed as it is read. */
@@ -38,7 +40,7 @@ export function createCrowd({ pilgrims, seed, way, sparseUntilS }: CrowdOptions)
     people.push(person)
     trips.push(pilgrimage(person, random, way, sparse, (km) => movedKm.set(who, km)))
   }
-  return { people, movedKm, acts: () => merge(trips) }
+  return { people, thinner: sparse.thinner, movedKm, acts: () => merge(trips) }
 }
 
 /** Merges streams that are each in order of time. */

@@ -45,6 +45,8 @@ const PASSED = [
 /** The file that marks a data directory as a demo's. */
 const MARK = 'demo.json'
 const PROGRAM = join(import.meta.dir, '../../../proxy/local.ts')
+/** Time to stop for a service whose data is deleted. */
+const GRACE_MS = 10_000
 /** A crowd in a hurry has one address, and its phones send faster than real ones. */
 const LIMIT = '1000000'
 
@@ -74,7 +76,10 @@ export async function startOwnService(
   })
   const stop = async () => {
     child.kill('SIGTERM')
+    // Data that nobody keeps need not be stored to the last point.
+    const killing = kept === null ? setTimeout(() => child.kill('SIGKILL'), GRACE_MS) : undefined
     await child.exited
+    clearTimeout(killing)
     remove()
   }
   signal.addEventListener('abort', () => child.kill('SIGTERM'))

@@ -77,17 +77,21 @@ export class Phone {
     this.#checkIns.push({ point: this.#pointOf(fix), times })
   }
 
-  /** A call that is repeated until the service takes it or refuses it for good. */
+  /** A call that is repeated until the service takes it or refuses it for good. It begins at once, or when the phone sends next. */
   call(call: Call): void {
     this.#calls.push(call)
     this.#options.tally.callsWaiting++
+    if (this.isOnline) void this.#makeCallsOnce()
   }
 
   /** Sends what it holds. What is recorded meanwhile is part of it. */
   async send(): Promise<void> {
     this.#sending ??= this.#sendPoints().finally(() => (this.#sending = null))
-    this.#calling ??= this.#makeCalls().finally(() => (this.#calling = null))
-    await Promise.all([this.#sending, this.#calling])
+    await Promise.all([this.#sending, this.#makeCallsOnce()])
+  }
+
+  #makeCallsOnce(): Promise<void> {
+    return (this.#calling ??= this.#makeCalls().finally(() => (this.#calling = null)))
   }
 
   #pointOf({ lat, lng, clockS, accuracy, mode }: Fix): RecordedPoint {

@@ -61,6 +61,7 @@ export async function runCrowd(options: RunOptions): Promise<void> {
     // Days of history are due at once: the line of figures and Ctrl-C have their turn all the same.
     if (++acts % ACTS_AT_ONCE === 0) await immediately()
     if (options.pointsOnly && !POINTS.has(act.deed.kind)) continue
+    if (isHistory && !isTold(act, crowd)) continue
     if (signal.aborted || tally.recorded >= options.maxPoints) break
     if (isHistory && act.atS > timetable.fromS) {
       // Phones that were without a network for days find it now. Who joined last holds least and is on the way: first.
@@ -105,6 +106,10 @@ function createPhones(
 /** Points that phones hold. */
 const heldOf = ({ recorded, points, rejected }: Tally): number =>
   recorded - points - [...rejected.values()].reduce((sum, count) => sum + count, 0)
+
+/** Whether the history has this act: in a large crowd only some say more of themselves than their name. */
+const isTold = ({ who, deed }: Act, { thinner }: Crowd): boolean =>
+  POINTS.has(deed.kind) || deed.kind === 'profile' || who % thinner < 1
 
 /** Whether a phone sends now: at a sync, when the network is back, and at once what people do on purpose. */
 function sendsAt({ deed }: Act, isHistory: boolean, phone: Phone): boolean {

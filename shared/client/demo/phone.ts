@@ -141,7 +141,9 @@ export class Phone {
   async #empty(): Promise<void> {
     const { signal, tally, turns } = this.#options
     while (!signal.aborted) {
-      const { waiting, why, nextAttemptAt, stopped } = await turns.take(() => this.#queue.send())
+      const sent = await turns.take(async () => (signal.aborted ? null : this.#queue.send()))
+      if (sent === null) return
+      const { waiting, why, nextAttemptAt, stopped } = sent
       if (waiting.checkIns + waiting.points === 0) return
       add(stopped ? tally.refused : tally.retried, why ?? 'unknown')
       // The service refuses for good (the event has ended): the phone keeps what it has.
@@ -153,8 +155,8 @@ export class Phone {
   async #persist(call: () => Promise<Answer<unknown>>, turns: Turns): Promise<void> {
     const { signal, tally, random } = this.#options
     for (let failures = 0; !signal.aborted; failures++) {
-      const answer = await turns.take(call)
-      if (answer.ok) return
+      const answer = await turns.take(async () => (signal.aborted ? null : call()))
+      if (answer === null || answer.ok) return
       // A paused event is resumed some time.
       if (!isTemporary(answer.error) && answer.error.code !== 'paused') {
         add(tally.refused, answer.error.code)

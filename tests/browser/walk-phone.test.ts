@@ -7,6 +7,7 @@ import { admin } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { askedOf, look, newRecorder, north } from './phone-watch.ts'
+import { testRest } from './walk-rest.suite.ts'
 import { checkInButton, walkApp } from './walk-harness.ts'
 import { type NextRelease, openNextRelease } from './walk-release.ts'
 
@@ -18,36 +19,7 @@ describeOnServers('the phone', () => {
 
   const recorder = () => newRecorder(app)
 
-  test(
-    'at rest it is asked for a position once in 30 s, until the pilgrim walks on',
-    async () => {
-      await using phone = await recorder()
-      const { page, context, move, arrive } = phone
-      const asked = async () => (await askedOf(page)).positions
-      expect(await asked()).toHaveLength(1)
-      for (const metres of [1, 2]) {
-        await move(MINUTE)
-        await arrive(metres)
-      }
-      await page.locator('[data-resting=true]').waitFor()
-      // In small steps, so that the phone can answer in between.
-      const twentyTimes = async () => {
-        await move(10_000)
-        return (await asked()).length > 21
-      }
-      await until(twentyTimes, { timeoutMs: 30_000, everyMs: 1, what: 'twenty positions at rest' })
-      const times = (await asked()).slice(1)
-      const gaps = times.slice(1).map((t, i) => t - times[i]!)
-      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30_000)
-      await context.setGeolocation(north(300))
-      const walks = async () => {
-        await move(10_000)
-        return (await page.locator('[data-resting=false]').count()) > 0
-      }
-      await until(walks, { timeoutMs: 30_000, everyMs: 1, what: 'the pilgrim to walk on' })
-    },
-    TEST_MS,
-  )
+  testRest(recorder)
 
   test(
     'the screen stays awake while it records, also after another app; dark, it is black and leaves by two touches',
@@ -99,8 +71,12 @@ describeOnServers('the phone', () => {
       await arrive(40)
       await look(page, 'hidden')
       await move(10 * MINUTE)
+      // Somebody looks again: the phone is asked at once.
+      await context.setGeolocation(north(400))
       await look(page, 'visible')
-      await arrive(400)
+      await page.waitForFunction(
+        () => localStorage.getItem('event-walk-pauses')?.includes('"cause":"hidden"}]') === true,
+      )
       await move(31_000)
       await arrive(440)
       await context.setGeolocation(null)

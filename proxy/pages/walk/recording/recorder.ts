@@ -10,6 +10,7 @@ import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pau
 import { afterCheckIn, EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
 import { noteTrail } from './own-trail.ts'
+import { listenForSilence, SILENT_MS } from './silence.ts'
 import { keepAwake } from './wake-lock.ts'
 
 /** The pilgrim wants to record; it goes on after a reload. */
@@ -75,28 +76,62 @@ async function watch(signal: AbortSignal): Promise<void> {
       else takeInOrder(found)
       await taking
       if (found === 'permission') await permissionMayHaveChanged(signal)
-    } else if ((await watchUntilRest(signal)) === 'permission') await permissionMayHaveChanged(signal)
+      continue
+    }
+    const why = await watchUntilRest(signal)
+    if (why === 'permission') await permissionMayHaveChanged(signal)
+    // The next watch asks for a position.
+    if (why === 'silent') await seen(signal)
   }
 }
 
-const watchUntilRest = (signal: AbortSignal): Promise<'rest' | 'permission'> =>
+/** Resolves when somebody looks, or when the signal aborts: a page out of sight gets no positions. */
+const seen = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const leave = (why: 'rest' | 'permission') => {
+    if (document.visibilityState === 'visible') return resolve()
+    const over = new AbortController()
+    const done = () => {
+      over.abort()
+      resolve()
+    }
+    signal.addEventListener('abort', done, { signal: over.signal })
+    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && done(), {
+      signal: over.signal,
+    })
+  })
+
+const after = (ms: number, call: () => void) => {
+  const timer = setTimeout(call, ms)
+  return () => clearTimeout(timer)
+}
+
+type WatchEnd = 'rest' | 'permission' | 'silent'
+
+const watchUntilRest = (signal: AbortSignal): Promise<WatchEnd> =>
+  new Promise((resolve) => {
+    const leave = (why: WatchEnd) => {
       navigator.geolocation.clearWatch(id)
       signal.removeEventListener('abort', end)
+      silence.stop()
       stop()
       resolve(why)
     }
     const end = () => leave('rest')
     const id = navigator.geolocation.watchPosition(
-      (position) => takeInOrder(fixOf(position, now())),
+      (position) => {
+        silence.heard()
+        takeInOrder(fixOf(position, now()))
+      },
       (error) => {
+        // That a phone at rest reports nothing is no fault yet: the next watch asks it.
+        if (faultOf(error) === 'slow' && now() - (lastFix.value?.t ?? 0) < SILENT_MS) return
         fail(faultOf(error))
         // The browser has ended the watch, also for later.
         if (faultOf(error) === 'permission') queueMicrotask(() => leave('permission'))
       },
       OPTIONS,
     )
+    const silence = listenForSilence(() => leave('silent'), after)
     signal.addEventListener('abort', end)
     let first = true
     const stop = effect(() => {

@@ -11,6 +11,7 @@ import { admin, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
 import { consoleBrowser, type Page, tokenOf } from './console-harness.ts'
+import { expectChartTells } from './console-now.suite.ts'
 import { startDemo } from './demo-process.ts'
 
 const browser = consoleBrowser()
@@ -83,6 +84,7 @@ describeOnServers('the console in operation', () => {
       what: `the ${points} points that the demo has sent`,
     })
     expect([await tile(page, 'Lost points'), await tile(page, 'Dead letters')]).toEqual([0, 0])
+    await expectChartTells(page)
     expect(await page.evaluate(() => performance.timeOrigin)).toBe(loadedAt)
     await photograph(page, 'console-crowd')
     // The largest answer of the console is compressed for phones.

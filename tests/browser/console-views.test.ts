@@ -9,6 +9,7 @@ import { photograph, seriousFaults } from './browser.ts'
 import { fillEvent, HASTY, HOSTILE, pilgrimId, PILGRIMS, ROUTE, WALK_POINTS } from './console-data.ts'
 import { consoleBrowser, DESKTOP, type Page } from './console-harness.ts'
 import { keyboardTests } from './console-keyboard.suite.ts'
+import { nowTests } from './console-now.suite.ts'
 import { reportTests } from './console-reports.suite.ts'
 import { signOutTests } from './console-sign-out.suite.ts'
 import { openView, type View, VIEWS } from './console-tour.ts'
@@ -81,6 +82,10 @@ describe('the console with data', () => {
     )
     await page.locator('.point-dot').nth(2).dispatchEvent('click')
     expect(await table.locator('.point-time').nth(2).getAttribute('aria-pressed')).toBe('true')
+    // A real press, which the map has captured.
+    const box = (await page.locator('.point-dot').last().boundingBox())!
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+    await page.locator('.point-dot[aria-pressed="true"]:not(:nth-of-type(3))').first().waitFor()
     expect(page.url()).not.toContain(pilgrimId(7))
     await photograph(page, 'console-points')
   })
@@ -129,6 +134,8 @@ describe('the console with data', () => {
     console.log(`first load: ${bytes} bytes in ${paths.length} files`)
     expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
   })
+
+  nowTests((options) => browser.console(stack, options))
 
   keyboardTests((options) => browser.console(stack, options))
 

@@ -6,21 +6,22 @@ import type { Seen } from './crowd-camera.ts'
 type Clusters = Data<'readClusters'>
 
 const E5 = 1e5
-const [COARSEST, FINEST] = [6, 18]
+/** A cell of the finest zoom is 87 m wide: in a smaller one, a single pilgrim would look like a dense crowd. */
+const [COARSEST, FINEST] = [6, 14]
+const FINEST_STEP = 18
 
-/** The zoom at which a cell is between 9 and 18 pixels wide. */
-export const cellZoom = (zoom: number): number => Math.min(FINEST, Math.max(COARSEST, Math.floor(zoom)))
+const limit = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value))
+
+/** The zoom at which a cell is between 18 and 36 pixels wide, so that its number has room; nearer it is wider. */
+export const cellZoom = (zoom: number): number => limit(Math.floor(zoom) - 1, COARSEST, FINEST)
 
 /** The seen part with a margin, rounded outwards, so that small movements ask for the same. */
 export function bboxOf({ bbox: [west, south, east, north], zoom }: Seen): string {
-  const step = 0.2 / 2 ** (cellZoom(zoom) - COARSEST) / 1 || 1
-  const grid = step * 8
-  const [minX, maxX] = [-180, 180]
-  const limit = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value))
+  const grid = (0.2 / 2 ** (limit(Math.floor(zoom), COARSEST, FINEST_STEP) - COARSEST)) * 8
   return [
-    limit(Math.floor(west / grid) * grid, minX, maxX),
+    limit(Math.floor(west / grid) * grid, -180, 180),
     limit(Math.floor(south / grid) * grid, -90, 90),
-    limit(Math.ceil(east / grid) * grid, minX, maxX),
+    limit(Math.ceil(east / grid) * grid, -180, 180),
     limit(Math.ceil(north / grid) * grid, -90, 90),
   ]
     .map((degrees) => degrees.toFixed(5))

@@ -12,6 +12,7 @@ import {
   worldX,
   worldY,
 } from '../../map/projection.ts'
+import type { Place } from './over-map.tsx'
 
 const FIT_ZOOM = 14
 /** Room for the marks, which stand above and beside their places, and at the right for the buttons. */
@@ -31,7 +32,20 @@ export interface CrowdCameraOptions {
   /** The map shows another part of the world, and rests. */
   readonly onSeen: (seen: Seen) => void
   /** The pictures were painted: what stands over them is placed anew. */
-  readonly onPainted: (place: (lng: number, lat: number) => { x: number; y: number }) => void
+  readonly onPainted: (place: Place) => void
+  /** The map moves; what does not move with its pictures is placed anew. */
+  readonly onMoved: (place: () => Place) => void
+  /** A tap that moved nothing. */
+  readonly onTap: (place: Place, at: { readonly x: number; readonly y: number }) => void
+}
+
+/** Where a camera shows a place, in CSS pixels of the frame. */
+const placing = (camera: Camera, { width, height }: Size): Place => {
+  const scale = scaleOf(camera.zoom)
+  return (lng, lat) => ({
+    x: width / 2 + (worldX(lng) - camera.x) * scale,
+    y: height / 2 + (worldY(lat) - camera.y) * scale,
+  })
 }
 
 export class CrowdCamera extends MapFrame {
@@ -54,16 +68,26 @@ export class CrowdCamera extends MapFrame {
     return fitting(this.#bounds, size, INSETS, FIT_ZOOM)
   }
 
+  protected override moved(camera: Camera): void {
+    this.options.onMoved(() => placing(camera, this.#sizeOfFrame()))
+  }
+
+  protected override tapped(x: number, y: number): void {
+    const size = this.#sizeOfFrame()
+    this.options.onTap(placing(this.camera, size), { x: x + size.width / 2, y: y + size.height / 2 })
+  }
+
+  #sizeOfFrame(): Size {
+    return { width: this.frame.clientWidth, height: this.frame.clientHeight }
+  }
+
   protected override painted(painted: Camera, size: Size): void {
     // Paper shows the middle of the picture: it is not painted anew for it.
     const { style } = this.frame.parentElement!
     style.setProperty('--painted-width', `${size.width}px`)
     style.setProperty('--painted-height', `${size.height}px`)
     const scale = scaleOf(painted.zoom)
-    this.options.onPainted((lng, lat) => ({
-      x: size.width / 2 + (worldX(lng) - painted.x) * scale,
-      y: size.height / 2 + (worldY(lat) - painted.y) * scale,
-    }))
+    this.options.onPainted(placing(painted, size))
     const [half, high] = [size.width / 2 / scale, size.height / 2 / scale]
     this.options.onSeen({
       zoom: painted.zoom,

@@ -1,6 +1,7 @@
 /** A map of cells, with marks and single pilgrims over it. */
-import { effect, type Signal, useSignal } from '@preact/signals'
+import { effect, useSignal } from '@preact/signals'
 import type { MapCellEntry } from '#shared/client/index.ts'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { MarkSymbol } from '../../design/marks.tsx'
@@ -10,10 +11,13 @@ import type { Places } from '../../map/marks-on-map.ts'
 import { boundsOf, worldX, worldY } from '../../map/projection.ts'
 import { crowdOf } from '../../map/shapes.ts'
 import { consoleLanguage, words } from '../words.ts'
+import { arrange, chooseAt, moveCard, showScale } from './arrange.ts'
+import { numbersOver } from './cell-numbers.ts'
 import { boundsOfCells } from './cells.ts'
 import { CrowdCamera, type Seen } from './crowd-camera.ts'
-import { nameDots, nameMarks } from './name-marks.ts'
-import { type Dot, OverMap, type Place, placeOver, type Way } from './over-map.tsx'
+import { DotCard } from './dot-card.tsx'
+import { type Dot, OverMap, type Place, type Way } from './over-map.tsx'
+import { type Pointing, usePointing } from './pointing.ts'
 import { ground, loadGround, mapSource, route } from './ground.ts'
 
 const MARKS = ['tail', 'middle', 'front'] as const
@@ -28,6 +32,10 @@ export interface CrowdMapProps {
   /** The chosen dot. */
   readonly chosen?: string | null
   readonly onDot?: (id: string) => void
+  /** What the card of a dot says. Without it a dot has no card, and `onDot` is told that it is chosen. */
+  readonly renderCard?: (dot: Dot) => ComponentChildren
+  /** Cells show their numbers where they have room. */
+  readonly numbered?: boolean
   readonly onSeen?: (seen: Seen) => void
   /** The map stays where it is when the cells change. */
   readonly keep?: boolean
@@ -44,6 +52,7 @@ const NOTHING: Way = []
 const NO_DOTS: readonly Dot[] = []
 const NO_MARKS: Places = {}
 const NO_NAMES: readonly OverNames[] = []
+const nothing = (): void => undefined
 
 const boundsOfWay = (way: Way) => boundsOf(way.map(([lng, lat]) => [worldX(lng), worldY(lat)] as const))
 
@@ -54,29 +63,8 @@ const extentOf = (cells: readonly MapCellEntry[], way: Way, dots: readonly Dot[]
   boundsOfWay(dots.flatMap(({ kind, lng, lat }) => (kind === undefined ? [] : [[lng, lat] as const]))) ??
   boundsOf((route.value?.stations ?? []).map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const))
 
-/** What lies over the map at its edge, in pixels of its frame. */
-const coveredOf = (frame: HTMLElement) =>
-  [...frame.parentElement!.querySelectorAll<HTMLElement>('[data-over-map]')].map(
-    ({ offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height }) =>
-      [left, top, left + width, top + height] as const,
-  )
-
-/** Places what stands over a map that was painted, and tells what the names on it leave free. */
-function arrange(
-  frame: HTMLElement,
-  place: Place,
-  { way = NOTHING, marks = NO_MARKS }: CrowdMapProps,
-  free: Signal<readonly OverNames[]>,
-): void {
-  placeOver(frame, place, way)
-  const found = nameMarks(frame, place, marks, coveredOf(frame))
-  nameDots(frame)
-  // The same ones draw nothing again.
-  if (JSON.stringify(found) !== JSON.stringify(free.peek())) free.value = found
-}
-
 /** Makes the camera of a map when it is shown. */
-function useCamera(props: CrowdMapProps) {
+function useCamera(props: CrowdMapProps, pointing: Pointing) {
   const frame = useRef<HTMLElement>(null)
   const camera = useRef<CrowdCamera | null>(null)
   const place = useRef<Place | null>(null)
@@ -87,12 +75,19 @@ function useCamera(props: CrowdMapProps) {
     void loadGround()
     const made = new CrowdCamera(frame.current!, {
       scene: { ground: ground.peek(), crowd: null },
-      onSeen: (seen) => latest.current.onSeen?.(seen),
+      onSeen: (seen) => {
+        if (frame.current !== null) showScale(frame.current, seen)
+        latest.current.onSeen?.(seen)
+      },
       onPainted: (found) => {
         place.current = found
         // A painting may end after the view was left.
         if (frame.current !== null) arrange(frame.current, found, latest.current, free)
       },
+      onMoved: (found) => {
+        if (frame.current !== null) moveCard(frame.current, found, latest.current.dots ?? NO_DOTS)
+      },
+      onTap: (found, at) => chooseAt(latest.current, pointing, found, at),
     })
     camera.current = made
     const unwatch = effect(() => {
@@ -103,7 +98,7 @@ function useCamera(props: CrowdMapProps) {
       unwatch()
       made.stop()
     }
-  }, [free])
+  }, [free, pointing])
   const { dots, way, marks = NO_MARKS } = props
   useEffect(() => camera.current?.marks(marks), [marks])
   const spoken = consoleLanguage.value
@@ -112,7 +107,7 @@ function useCamera(props: CrowdMapProps) {
       arrange(frame.current, place.current, latest.current, free)
   }, [dots, way, marks, spoken, free])
   useShown(props, frame, camera, place)
-  return { frame, camera, free }
+  return { frame, camera, free, place }
 }
 
 /** Moves the map when the chosen dot is out of sight. */
@@ -134,12 +129,19 @@ function useShown(
 
 export function CrowdMap(props: CrowdMapProps) {
   const { cells, walkedKm = null, way = NOTHING, keep = false, stale = false, label } = props
-  const { frame, camera, free } = useCamera(props)
+  const { numbered = false, renderCard, dots = NO_DOTS } = props
+  const pointing = usePointing()
+  const { frame, camera, free, place } = useCamera(props, pointing)
   const base = ground.value
   const crowd = useMemo(() => crowdOf(cells), [cells])
   const names = free.value
   const shown = useMemo(() => ({ ...base, walkedKm, marks: names }), [base, walkedKm, names])
-  useEffect(() => camera.current?.update({ ground: shown, crowd }), [camera, shown, crowd])
+  const isCrowded = dots.length > 0
+  const over = useMemo(
+    () => (numbered ? numbersOver(cells, names, isCrowded) : nothing),
+    [cells, numbered, names, isCrowded],
+  )
+  useEffect(() => camera.current?.update({ ground: shown, crowd, over }), [camera, shown, crowd, over])
   const fits = useRef(0)
   const latest = useRef(props.dots)
   latest.current = props.dots
@@ -153,9 +155,15 @@ export function CrowdMap(props: CrowdMapProps) {
   return (
     <section class={stale ? 'map old' : 'map'} aria-label={label}>
       <section ref={frame} class="map-frame" tabIndex={0} aria-label={words.value.now.mapHelp}>
-        <World {...props} />
+        <World {...props} pointing={renderCard === undefined ? undefined : pointing} />
       </section>
       <Controls camera={() => camera.current} />
+      <small class="map-scale" data-over-map />
+      {renderCard === undefined ? null : (
+        <DotCard dots={dots} pointing={pointing} place={place} onLeave={(id) => focusDot(frame.current, id)}>
+          {renderCard}
+        </DotCard>
+      )}
       {mapSource.value === null ? null : (
         <small class="map-source" data-over-map>
           {mapSource.value}
@@ -165,7 +173,17 @@ export function CrowdMap(props: CrowdMapProps) {
   )
 }
 
-const World = ({ dots = [], way = NOTHING, chosen = null, onDot }: CrowdMapProps) => (
+/** Gives the focus to a dot, so that the keyboard goes on where it was. */
+const focusDot = (frame: HTMLElement | null, of: string): void =>
+  [...(frame?.querySelectorAll<HTMLElement>('[data-id]') ?? [])]
+    .find(({ dataset }) => dataset['id'] === of)
+    ?.focus()
+
+interface WorldProps extends Pick<CrowdMapProps, 'dots' | 'way' | 'chosen' | 'onDot'> {
+  readonly pointing: Pointing | undefined
+}
+
+const World = ({ dots = NO_DOTS, way = NOTHING, chosen = null, onDot, pointing }: WorldProps) => (
   <div class="world">
     <canvas class="ground" aria-hidden="true" />
     <canvas class="crowd" aria-hidden="true" />
@@ -176,7 +194,7 @@ const World = ({ dots = [], way = NOTHING, chosen = null, onDot }: CrowdMapProps
         <span>{words.value.now[mark]}</span>
       </div>
     ))}
-    <OverMap dots={dots} way={way} chosen={chosen} onDot={onDot} />
+    <OverMap dots={dots} way={way} chosen={chosen} onDot={onDot} pointing={pointing} />
   </div>
 )
 

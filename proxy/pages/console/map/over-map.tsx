@@ -1,5 +1,6 @@
 /** What stands over the pictures of a map: single places, and a way. They are placed whenever the map was painted. */
 import { words } from '../words.ts'
+import type { Pointing } from './pointing.ts'
 
 /** A place on the map: a pilgrim, or a point of a way. */
 export interface Dot {
@@ -9,6 +10,10 @@ export interface Dot {
   readonly name: string
   /** A point of a way: what it is to the sum. Absent for a pilgrim. */
   readonly kind?: 'counted' | 'left-out' | 'checkin'
+  /** Said to screen readers after the name. */
+  readonly said?: string
+  /** A pilgrim who was not seen for a while. */
+  readonly old?: boolean
 }
 
 /** Longitude and latitude of each position, from the beginning. */
@@ -21,9 +26,51 @@ interface Props {
   readonly way: Way
   readonly chosen: string | null
   readonly onDot?: ((id: string) => void) | undefined
+  /** Shows cards; absent where places have none. */
+  readonly pointing?: Pointing | undefined
 }
 
-export const OverMap = ({ dots, way, chosen, onDot }: Props) => (
+const classOf = ({ kind, old = false }: Dot): string =>
+  kind === undefined ? (old ? 'person-dot old' : 'person-dot') : `point-dot ${kind}`
+
+interface SpotProps extends Pick<Props, 'chosen' | 'onDot' | 'pointing'> {
+  readonly dot: Dot
+}
+
+/** Taps and clicks come from the map, which has captured the pointer (`dotAt`); from here comes what the keyboard does. */
+function Spot({ dot, chosen, onDot, pointing }: SpotProps) {
+  const { id, lat, lng, name, kind, said } = dot
+  const isPerson = kind === undefined
+  const choose = (event: MouseEvent) => {
+    if (event.detail > 0) return
+    if (pointing === undefined) onDot?.(id)
+    else pointing.keep(id, true)
+  }
+  return (
+    <button
+      type="button"
+      class={classOf(dot)}
+      data-id={id}
+      data-lng={lng}
+      data-lat={lat}
+      title={pointing === undefined ? name : undefined}
+      aria-label={said === undefined ? undefined : `${name}, ${said}`}
+      aria-pressed={isPerson ? undefined : id === chosen}
+      aria-expanded={pointing === undefined ? undefined : pointing.at.value?.id === id}
+      // A hundred points would be a hundred stops of the keyboard; their table chooses them, too.
+      tabIndex={isPerson ? 0 : -1}
+      onClick={choose}
+      onPointerEnter={() => pointing?.over(id)}
+      onPointerLeave={pointing?.out}
+      onFocus={() => pointing?.over(id)}
+      onBlur={pointing?.out}
+    >
+      <span>{name}</span>
+    </button>
+  )
+}
+
+export const OverMap = ({ dots, way, chosen, onDot, pointing }: Props) => (
   <>
     {way.length < 2 ? null : (
       <svg class="map-way" aria-hidden="true">
@@ -33,21 +80,8 @@ export const OverMap = ({ dots, way, chosen, onDot }: Props) => (
         <circle class="end" r="7" />
       </svg>
     )}
-    {dots.map(({ id, lat, lng, name, kind }) => (
-      <button
-        key={id}
-        type="button"
-        class={kind === undefined ? 'person-dot' : `point-dot ${kind}`}
-        data-lng={lng}
-        data-lat={lat}
-        title={name}
-        aria-pressed={kind === undefined ? undefined : id === chosen}
-        // A hundred points would be a hundred stops of the keyboard; their table chooses them, too.
-        tabIndex={kind === undefined ? 0 : -1}
-        onClick={() => onDot?.(id)}
-      >
-        <span>{name}</span>
-      </button>
+    {dots.map((dot) => (
+      <Spot key={dot.id} dot={dot} chosen={chosen} onDot={onDot} pointing={pointing} />
     ))}
   </>
 )

@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
-import { number } from '../../clock.ts'
+import { minute, number } from '../../clock.ts'
 import { moved } from '../../live.ts'
 import { bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
 import type { Seen } from '../../map/crowd-camera.ts'
@@ -11,10 +11,10 @@ import { CrowdMap } from '../../map/crowd-map.tsx'
 import type { Dot } from '../../map/over-map.tsx'
 import { Panel, Stamp, useStale } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
-import { show } from '../../router.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import type { Overview } from './event-map.ts'
+import { PilgrimCard } from './pilgrim-card.tsx'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -25,6 +25,8 @@ const EVERY_MS = 30_000
 const PEOPLE_ZOOM = 15
 const MOST_PEOPLE = 200
 const SETTLED_MS = 400
+/** Whoever was not seen for so long has a hollow mark. */
+const OLD_MS = 30 * 60_000
 
 interface Asked {
   readonly zoom: number
@@ -64,13 +66,15 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         cells={entries}
         marks={marks}
         walkedKm={map.value.value?.middle?.route_km ?? null}
-        dots={people}
-        onDot={(userId) => show('people', { person: userId })}
+        dots={people?.dots ?? NOBODY}
+        renderCard={(dot) => <PilgrimCard userId={dot.id} seenAt={people?.seenAt.get(dot.id) ?? null} />}
+        numbered
         onSeen={(now) => (seen.value = now)}
         stale={stale}
         label={fill(said.shown, { users: number(total), cells: number(entries.length) })}
       />
       <CrowdLegend of="pilgrims" />
+      {people === null ? null : <PeopleLegend shown={people.dots.length} />}
     </Panel>
   )
 }
@@ -110,8 +114,16 @@ function useFollowed({ at, reload }: Resource<unknown>): void {
   }, [change, at, reload])
 }
 
-/** Single pilgrims in a part of the map; none where the map is too far away. */
-function usePeople(bbox: string | null): readonly Dot[] {
+interface People {
+  readonly dots: readonly Dot[]
+  /** When each was seen last, by the dot's id. */
+  readonly seenAt: ReadonlyMap<string, string>
+}
+
+const NOBODY: readonly Dot[] = []
+
+/** Single pilgrims in a part of the map; null where the map is too far away. */
+function usePeople(bbox: string | null): People | null {
   const people = useResource<Data<'readMap'> | null>(
     async (signal) =>
       bbox === null || level.value < MANAGER
@@ -120,14 +132,42 @@ function usePeople(bbox: string | null): readonly Dot[] {
     bbox === null ? 0 : EVERY_MS,
     `people ${bbox}`,
   ).value.value
-  return useMemo(
-    () =>
-      (people?.points ?? []).map(({ id, lat, lng, userId, display_name }) => ({
-        id: userId ?? id,
-        lat,
-        lng,
-        name: display_name ?? userId ?? id,
-      })),
-    [people],
+  return useMemo(() => (people === null ? null : peopleOf(people)), [people])
+}
+
+function peopleOf({ points }: Data<'readMap'>): People {
+  const oldFrom = Date.now() - OLD_MS
+  return {
+    seenAt: new Map(points.map(({ id, userId, recorded_at }) => [userId ?? id, recorded_at])),
+    dots: points.map(({ id, lat, lng, userId, display_name, recorded_at }) => ({
+      id: userId ?? id,
+      lat,
+      lng,
+      name: display_name ?? userId ?? id,
+      said: fill(words.value.now.seen.at, { time: minute(recorded_at) }),
+      old: Date.parse(recorded_at) < oldFrom,
+    })),
+  }
+}
+
+/** What the signs of single pilgrims mean, and whether there are more. */
+const PeopleLegend = ({ shown }: { readonly shown: number }) => {
+  const said = words.value.now
+  return (
+    <>
+      <ul class="map-legend small">
+        <li>
+          <span class="sign person" aria-hidden="true" />
+          {said.seen.lately}
+        </li>
+        <li>
+          <span class="sign person old" aria-hidden="true" />
+          {said.seen.earlier}
+        </li>
+      </ul>
+      {shown < MOST_PEOPLE ? null : (
+        <p class="small warn-text">{fill(said.morePeople, { shown: number(shown) })}</p>
+      )}
+    </>
   )
 }

@@ -1,96 +1,68 @@
-/** Check-ins and points a minute over the last half hour, moving. */
+/** Check-ins and points a minute, moving: as charts that tell their values, and as a table. */
+import { useSignal } from '@preact/signals'
+import { Table } from '../../../design/table.tsx'
 import { minute, now, number } from '../../clock.ts'
 import { connection } from '../../live.ts'
 import { Panel } from '../../parts/panel.tsx'
-import { rates, ratesSince, SPAN_MS, STEP_MS } from '../../rates.ts'
+import { rates, ratesSince } from '../../rates.ts'
 import { fill, words } from '../../words.ts'
+import { RateChart } from './rate-chart.tsx'
+import { minutesOf, windowOf } from './rate-series.ts'
 
-const WIDTH = 600
-const HEIGHT = 100
+const MINUTE_MS = 60_000
 
 export function Rates() {
   const said = words.value.now
   const since = ratesSince.value
+  const pointed = useSignal<number | null>(null)
   return (
     <Panel
       title={said.chart}
       kind="rates"
       stale={connection.value !== 'live'}
-      stamp={
-        since === null ? null : <span class="stamp">{fill(said.observedSince, { time: minute(since) })}</span>
-      }
+      stamp={since === null ? null : <span class="stamp">{spanText(since)}</span>}
     >
       {since === null ? (
         <p class="quiet">{said.chartEmpty}</p>
       ) : (
         <>
-          <Rate series="checkins" name={said.checkins} since={since} />
-          <Rate series="points" name={said.points} since={since} />
+          <RateChart series="checkins" name={said.checkins} since={since} pointed={pointed} />
+          <RateChart series="points" name={said.points} since={since} pointed={pointed} />
+          <Minutes since={since} />
         </>
       )}
     </Panel>
   )
 }
 
-interface RateProps {
-  readonly series: 'checkins' | 'points'
-  readonly name: string
-  readonly since: number
+function spanText(since: number): string {
+  const { spanMs } = windowOf(since, now.value)
+  return since > now.value - spanMs
+    ? fill(words.value.now.observedSince, { time: minute(since) })
+    : fill(words.value.now.chartSpan, { minutes: spanMs / MINUTE_MS })
 }
 
-/** Values of each complete step since counting began, oldest first. */
-function valuesOf(series: RateProps['series'], since: number, to: number): { at: number; value: number }[] {
-  const known = new Map(rates.value.map((rate) => [rate.at, rate[series]]))
-  const values = []
-  const first = Math.ceil(Math.max(since, to - SPAN_MS) / STEP_MS) * STEP_MS
-  for (let at = first; at + STEP_MS <= to; at += STEP_MS) values.push({ at, value: known.get(at) ?? 0 })
-  return values
-}
-
-const roundUp = (value: number): number => {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, value)))
-  return Math.max(10, Math.ceil(value / power) * power)
-}
-
-function Rate({ series, name, since }: RateProps) {
-  const to = now.value
-  const values = valuesOf(series, since, to)
-  const top = roundUp(Math.max(0, ...values.map(({ value }) => value)))
-  const x = (at: number) => (((at - (to - SPAN_MS)) / SPAN_MS) * WIDTH).toFixed(1)
-  const y = (value: number) => (HEIGHT - (value / top) * HEIGHT).toFixed(1)
-  const places = values.map(({ at, value }) => `${x(at + STEP_MS)} ${y(value)}`)
-  const latest = values.at(-1)?.value ?? 0
+/** The same as a table, for whoever does not see the chart or wants exact figures. */
+function Minutes({ since }: { readonly since: number }) {
+  const said = words.value.now
+  const open = useSignal(false)
   return (
-    <figure class={`rate ${series}`}>
-      <figcaption class="small">
-        {name} <strong>{number(latest)}</strong>
-      </figcaption>
-      <div class="plot">
-        <span class="axis top">{number(top)}</span>
-        <span class="axis bottom">0</span>
-        <svg
-          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={`${name}: ${number(latest)}`}
-        >
-          <path class="grid" d={`M0 0H${WIDTH}M0 ${HEIGHT / 2}H${WIDTH}M0 ${HEIGHT}H${WIDTH}`} />
-          {places.length < 2 ? null : (
-            <>
-              <path
-                class="area"
-                d={`M${places[0]!.split(' ')[0]} ${HEIGHT}L${places.join('L')}L${places.at(-1)!.split(' ')[0]} ${HEIGHT}Z`}
-              />
-              <path class="line" d={`M${places.join('L')}`} />
-            </>
-          )}
-        </svg>
-      </div>
-      <p class="times small quiet" aria-hidden="true">
-        <span>{minute(to - SPAN_MS)}</span>
-        <span>{minute(to - SPAN_MS / 2)}</span>
-        <span>{minute(to)}</span>
-      </p>
-    </figure>
+    <details class="rate-table small" onToggle={(event) => (open.value = event.currentTarget.open)}>
+      <summary>{said.chartTable}</summary>
+      {open.value ? (
+        <Table
+          caption={said.chart}
+          titled
+          columns={[
+            { name: said.chartTime, cell: ({ at }) => minute(at) },
+            { name: said.legendCheckins, number: true, cell: ({ checkins }) => number(checkins) },
+            { name: said.legendPoints, number: true, cell: ({ points }) => number(points) },
+          ]}
+          rows={minutesOf(rates.value, since, now.value)}
+          keyOf={({ at }) => at}
+          empty={said.chartEmpty}
+        />
+      ) : null}
+    </details>
   )
 }

@@ -1,0 +1,83 @@
+/** The number of pilgrims on each cell of the map, where the cell has room for it. */
+import type { MapCellEntry } from '#shared/client/index.ts'
+import type { OverNames } from '../../map/labels.ts'
+import type { Scene } from '../../map/painter.ts'
+import { worldX, worldY } from '../../map/projection.ts'
+import { short } from '../clock.ts'
+
+const TYPE_PX = 11
+/** Width of a digit in the size of its type, and what is left free beside a number. */
+const DIGIT_SHARE = 0.62
+const BESIDE_PX = 2
+const HALO_PX = 2.5
+/** In cells wider than this, numbers stand in a corner: single pilgrims are shown in the rest. */
+const CORNER_FROM_PX = 40
+const CORNER_PX = 5
+/** More numbers than this in sight are read by nobody, and cost time. */
+const MOST = 500
+
+/** Degrees that a cell is wide at zoom 6; half as wide at each further zoom. */
+const CELL_DEGREES = 0.2
+
+interface Numbered {
+  /** Centre and width in world coordinates. */
+  readonly x: number
+  readonly y: number
+  readonly wide: number
+  readonly text: string
+}
+
+const numberedOf = ([lat, lng, zoom, amount]: MapCellEntry): Numbered => ({
+  x: worldX(lng / 1e5),
+  y: worldY(lat / 1e5),
+  wide: CELL_DEGREES / 2 ** (zoom - 6) / 360,
+  text: short(amount),
+})
+
+/** Room that the sign of a mark takes above its place. */
+const MARK_PX = { half: 18, high: 36 }
+
+/** Whether a number would stand below the sign of a mark. */
+const isUnder = ({ x, y }: Numbered, mark: OverNames, scale: number, px: number): boolean => {
+  const above = (mark.y - y) * scale
+  return Math.abs(mark.x - x) * scale < MARK_PX.half * px && above > -px && above < MARK_PX.high * px
+}
+
+/**
+ * @param marks what stands over the cells: a number below one is not drawn
+ * @param isCrowded single pilgrims are shown, too: only the corners of large cells have room
+ * @returns what draws the numbers over the cells
+ */
+export function numbersOver(
+  cells: readonly MapCellEntry[],
+  marks: readonly OverNames[],
+  isCrowded: boolean,
+): NonNullable<Scene['over']> {
+  const numbers = cells.map(numberedOf)
+  return (context, { scale, left, top, width, height, density, type }, colour) => {
+    const px = density * type
+    const hasCorner = ({ wide }: Numbered) => wide * scale > CORNER_FROM_PX * px
+    const hasRoom = (one: Numbered) =>
+      (one.text.length * TYPE_PX * DIGIT_SHARE + 2 * BESIDE_PX) * px <= one.wide * scale &&
+      !marks.some((mark) => isUnder(one, mark, scale, px))
+    const inSight = ({ x, y }: Numbered) =>
+      Math.abs((x - left) * scale - width / 2) < width / 2 &&
+      Math.abs((y - top) * scale - height / 2) < height / 2
+    const shown = numbers.filter((one) => inSight(one) && (hasCorner(one) || (!isCrowded && hasRoom(one))))
+    if (shown.length > MOST) return
+    context.font = `600 ${TYPE_PX * px}px ${colour('font')}`
+    context.textBaseline = 'middle'
+    context.lineJoin = 'round'
+    context.lineWidth = HALO_PX * px
+    context.strokeStyle = colour('map-halo')
+    context.fillStyle = colour('ink')
+    for (const one of shown) {
+      const aside = hasCorner(one) ? (one.wide * scale) / 2 - CORNER_PX * px : 0
+      const below = hasCorner(one) ? aside - (TYPE_PX / 2) * px : 0
+      context.textAlign = hasCorner(one) ? 'left' : 'center'
+      const at = [(one.x - left) * scale - aside, (one.y - top) * scale - below] as const
+      context.strokeText(one.text, ...at)
+      context.fillText(one.text, ...at)
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/** The map of the first view: numbers on its cells, its scale, and cards on single pilgrims. */
+import { expect, test } from 'bun:test'
+import type { OpenPage, Page } from './browser.ts'
+import { photograph, seriousFaults } from './browser.ts'
+import { PILGRIMS } from './console-data.ts'
+import type { ConsoleOptions } from './console-harness.ts'
+
+/** Keeps what is written on the canvas of the crowd, as the page writes it. */
+const watchNumbers = async (page: Page): Promise<void> => {
+  await page.addInitScript(() => {
+    let texts: string[] = []
+    const { fillText, clearRect } = CanvasRenderingContext2D.prototype
+    const isCrowd = ({ canvas }: CanvasRenderingContext2D) => canvas.classList.contains('crowd')
+    CanvasRenderingContext2D.prototype.clearRect = function clear(...box) {
+      if (isCrowd(this)) texts = []
+      clearRect.apply(this, box)
+    }
+    CanvasRenderingContext2D.prototype.fillText = function fill(...written) {
+      if (isCrowd(this)) texts.push(written[0])
+      fillText.apply(this, written)
+    }
+    Object.assign(globalThis, { numbersOnCells: () => texts.map(Number) })
+  })
+}
+
+const numbersOn = (page: Page): Promise<number[]> =>
+  page.evaluate(() => (Reflect.get(globalThis, 'numbersOnCells') as () => number[])())
+
+/** Zooms to where single pilgrims are shown, and cells are no smaller. */
+async function goNear(page: Page): Promise<void> {
+  const asked = page.waitForResponse('**/admin/clusters?*zoom=14*')
+  for (let i = 0; i < 4; i++) await page.locator('.map-controls button').first().click()
+  await asked
+}
+
+/** A place on the page where a dot lies uncovered. */
+const uncovered = (page: Page) =>
+  page.evaluate(() => {
+    for (const dot of document.querySelectorAll<HTMLElement>('.person-dot')) {
+      const { left, top, width, height } = dot.getBoundingClientRect()
+      const [x, y] = [left + width / 2, top + height / 2]
+      if (document.elementFromPoint(x, y) === dot) return { x, y, id: dot.dataset['id']! }
+    }
+    throw new Error('No pilgrim is in sight.')
+  })
+
+/** Two steps of ten seconds have to be over before a chart has a line. */
+const LINE_TIMEOUT_MS = 45_000
+
+/** The moving chart tells its values to the pointer and the keyboard, and as a table. */
+export async function expectChartTells(page: Page): Promise<void> {
+  await page.locator('.rate.points .line').waitFor({ timeout: LINE_TIMEOUT_MS })
+  const times = page.getByRole('slider', { name: 'Points a minute' })
+  await times.hover({ position: { x: 5, y: 20 } })
+  const tip = page.locator('.rate.points .tip')
+  // What was not observed has no value: the first one that was is told.
+  expect(await tip.innerText()).toMatch(/^\d\d:\d\d:\d\d [\d,]+$/)
+  expect(await page.locator('.rate.checkins .tip').count()).toBe(1)
+  await times.focus()
+  await page.keyboard.press('End')
+  const told = await times.getAttribute('aria-valuetext')
+  await page.keyboard.press('ArrowLeft')
+  expect(await times.getAttribute('aria-valuetext')).not.toBe(told)
+  await photograph(page, 'console-rates')
+  await page.keyboard.press('Escape')
+  await tip.waitFor({ state: 'detached' })
+  await page.getByText('Values by minute').click()
+  await page.locator('.rate-table th', { hasText: 'Minute' }).waitFor()
+  expect(await seriousFaults(page)).toEqual([])
+}
+
+export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {
+  test('cells show their numbers, the map its scale; a pilgrim on it has a card', async () => {
+    await using opened = await open({ before: watchNumbers })
+    const { page } = opened
+    await page.locator(`section.map[aria-label^="${PILGRIMS} pilgrims"]`).waitFor()
+    await page.waitForFunction(
+      (all) =>
+        (Reflect.get(globalThis, 'numbersOnCells') as () => number[])().reduce((a, b) => a + b, 0) >= all / 2,
+      PILGRIMS,
+    )
+    // A number below the sign of a mark is left out.
+    const sum = (await numbersOn(page)).reduce((total, users) => total + users, 0)
+    expect(sum).toBeLessThanOrEqual(PILGRIMS)
+    expect(await page.locator('.map-scale').innerText()).toMatch(/^[125]0* k?m$/)
+    await goNear(page)
+    await page.locator('.person-dot').first().waitFor()
+    await page.getByText('seen in the last 30 minutes').or(page.getByText('seen earlier')).first().waitFor()
+
+    // By pointing at it, then by a real click, which keeps it.
+    const { id, ...at } = await uncovered(page)
+    await page.mouse.move(at.x, at.y)
+    const card = page.locator('.dot-card')
+    await card.getByText('km · Level').waitFor()
+    expect(await card.getByRole('button', { name: 'Close' }).count()).toBe(0)
+    await page.mouse.click(at.x, at.y)
+    await card.getByRole('button', { name: 'Close' }).waitFor()
+    expect(await card.getAttribute('data-of')).toBe(id)
+    await photograph(page, 'console-pilgrim-card')
+    expect(await seriousFaults(page)).toEqual([])
+    const [inside, around] = await Promise.all(
+      [card, page.locator('section.map')].map((part) => part.boundingBox()),
+    )
+    expect(inside!.x).toBeGreaterThanOrEqual(around!.x)
+    expect(inside!.y).toBeGreaterThanOrEqual(around!.y)
+    expect(inside!.x + inside!.width).toBeLessThanOrEqual(around!.x + around!.width)
+    await card.getByRole('button', { name: 'Close' }).click()
+    await card.waitFor({ state: 'detached' })
+
+    // By the keyboard: Enter opens it, Escape gives the focus back, and its button leads to the pilgrim.
+    const dot = page.locator(`.person-dot[data-id="${id}"]`)
+    await dot.focus()
+    await page.keyboard.press('Enter')
+    await card.locator('button:focus').waitFor()
+    expect(await card.locator('header strong').innerText()).toBe(await dot.innerText())
+    await page.keyboard.press('Escape')
+    await card.waitFor({ state: 'detached' })
+    expect(await dot.evaluate((one) => one === document.activeElement)).toBe(true)
+    await page.keyboard.press('Enter')
+    await card.getByRole('button', { name: 'Open this pilgrim' }).click()
+    await page.locator('.person .level-line').waitFor()
+    expect(page.url()).not.toContain(id)
+  })
+
+  test('a volunteer sees numbers on cells, and no single pilgrim', async () => {
+    await using opened = await open({ role: 'volunteer', before: watchNumbers })
+    const { page } = opened
+    await page.locator(`section.map[aria-label^="${PILGRIMS} pilgrims"]`).waitFor()
+    await goNear(page)
+    await page.waitForFunction(
+      () => (Reflect.get(globalThis, 'numbersOnCells') as () => number[])().length > 0,
+    )
+    expect(await page.locator('.person-dot').count()).toBe(0)
+    const asked = (await opened.fetched()).map(({ path }) => path)
+    expect(asked.filter((path) => /\/(?:data|admin\/users)/.test(path))).toEqual([])
+  })
+}

@@ -1,0 +1,34 @@
+/** What the console's maps and moving charts work out: pure functions of the pages. */
+import { expect, test } from 'bun:test'
+import { cellZoom } from '#proxy/pages/console/map/cells.ts'
+import { minutesOf, ticksOf, valuesOf, windowOf } from '#proxy/pages/console/views/now/rate-series.ts'
+
+const MINUTE = 60_000
+const NOON = Date.UTC(2026, 3, 12, 12)
+
+test('cells have room for a number, and are never so small that a single pilgrim looks like a crowd', () => {
+  const pxWide = (zoom: number) => (0.2 / 2 ** (cellZoom(zoom) - 6) / 360) * 256 * 2 ** zoom
+  for (let zoom = 7; zoom < 15; zoom += 0.25) {
+    expect(pxWide(zoom)).toBeGreaterThanOrEqual(18)
+    expect(pxWide(zoom)).toBeLessThan(37)
+  }
+  expect(cellZoom(17)).toBe(14)
+  expect(cellZoom(3)).toBe(6)
+})
+
+test('the window of the chart grows with what was observed', () => {
+  expect(windowOf(NOON - 2 * MINUTE, NOON).spanMs).toBe(5 * MINUTE)
+  expect(windowOf(NOON - 12 * MINUTE, NOON).spanMs).toBe(15 * MINUTE)
+  expect(windowOf(NOON - 300 * MINUTE, NOON).spanMs).toBe(30 * MINUTE)
+  const ticks = ticksOf(NOON + 20_000, windowOf(NOON - 300 * MINUTE, NOON))
+  expect(ticks.map(({ at }) => (at - NOON) / MINUTE)).toEqual([-25, -20, -15, -10, -5])
+})
+
+test('a step without events is a zero, one that is not over or not observed is absent', () => {
+  const since = NOON - 70_000
+  const rates = [{ at: NOON - 60_000, points: 120, checkins: 6 }]
+  const values = valuesOf(rates, 'points', since, NOON + 5_000)
+  expect(values).toHaveLength(7)
+  expect(values.map(({ value }) => value)).toEqual([0, 120, 0, 0, 0, 0, 0])
+  expect(minutesOf(rates, since, NOON + 5_000)).toEqual([{ at: NOON - MINUTE, points: 20, checkins: 1 }])
+})

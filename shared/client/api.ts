@@ -311,7 +311,8 @@ export interface Ending {
     done: number
     total: number | null
   }
-  summary: 'waiting' | 'sending' | 'sent'
+  /** skipped: it was not sent in LINE, because LINE is not configured */
+  summary: 'waiting' | 'sending' | 'sent' | 'skipped'
 }
 
 export interface Erasure {

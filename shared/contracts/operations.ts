@@ -14,7 +14,9 @@ export type CallerRole = z.infer<typeof CallerRole>
 export const Ending = z.object({
   flush: z.enum(['running', 'done']),
   cards: z.object({ done: z.int(), total: z.int().nullable() }),
-  summary: z.enum(['waiting', 'sending', 'sent']),
+  summary: z
+    .enum(['waiting', 'sending', 'sent', 'skipped'])
+    .describe('skipped: it was not sent in LINE, because LINE is not configured'),
 })
 export type Ending = z.infer<typeof Ending>
 

@@ -27,8 +27,8 @@ export async function recordCards(
   await tx.update(ending).set({ cardsDone: done, cardsTotal: total }).where(eq(ending.id, ENDING_ID))
 }
 
-/** Records the state of the final summary. */
-export async function recordSummary(tx: Writer, summary: 'sending' | 'sent'): Promise<void> {
+/** Records the state of the final summary. `skipped`: LINE is not configured. */
+export async function recordSummary(tx: Writer, summary: 'sending' | 'sent' | 'skipped'): Promise<void> {
   await tx.update(ending).set({ summary }).where(eq(ending.id, ENDING_ID))
 }
 

@@ -21,7 +21,7 @@ export const ending = pgTable('ending', {
   cardsDone: integer('cards_done').notNull().default(0),
   /** Null until they are counted. */
   cardsTotal: integer('cards_total'),
-  /** waiting, sending or sent. */
+  /** waiting, sending, sent or skipped. */
   summary: text('summary').notNull().default('waiting'),
 })
 

@@ -66,6 +66,12 @@ describeBothStacks('the states', (stack) => {
         changed_by: ended.changed_by,
       })
     expect((await healthOf(stack)).status).toBe('ended')
+    // Nobody is told that a summary was sent when there is no LINE account to send it with.
+    await until(async () => (await read(stack)).ending?.summary !== 'waiting', {
+      timeoutMs: 20_000,
+      what: 'the summary to be decided',
+    })
+    expect((await read(stack)).ending?.summary).toBe('skipped')
     const audit = await stack.fetch('/api/event/admin/audit', { headers: admin('owner') })
     const { items } = await dataOf(audit, auditEndpoint)
     expect(items.map(({ action, details }) => details.status ?? action).reverse()).toEqual([

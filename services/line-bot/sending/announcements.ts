@@ -136,13 +136,14 @@ function summaryCard(language: Language, event: string, figures: SummaryFigures)
   })
 }
 
-/** A summary without recipients, or without LINE, is complete as soon as it is stored. */
+/** A summary without recipients is sent as soon as it is stored; without LINE it is skipped. */
 async function recordProgress(tx: Writer): Promise<void> {
   const [message] = await tx
     .select({ state: messages.state })
     .from(messages)
     .where(eq(messages.causeKey, 'summary'))
-  await recordSummary(tx, message?.state === 'sending' ? 'sending' : 'sent')
+  const state = message?.state
+  await recordSummary(tx, state === 'sending' || state === 'skipped' ? state : 'sent')
 }
 
 /** Distance and carbon are those of the whole event, with reported ways and erased pilgrims, as on the public map. */

@@ -31,7 +31,10 @@ export const EndProgress = ({ activity }: { readonly activity: Resource<Data<'re
 )
 
 const isFinished = ({ flush, cards, summary }: Ending): boolean =>
-  flush === 'done' && cards.total !== null && cards.done >= cards.total && summary === 'sent'
+  flush === 'done' &&
+  cards.total !== null &&
+  cards.done >= cards.total &&
+  (summary === 'sent' || summary === 'skipped')
 
 function titleOf(progress: Ending | null | undefined): string {
   const said = words.value.lifecycle
@@ -40,31 +43,27 @@ function titleOf(progress: Ending | null | undefined): string {
 
 const Bars = ({ progress }: { readonly progress: Ending }) => {
   const { flush, cards, summary } = progress
+  const said = words.value.lifecycle
   return (
     <div class="progresses">
       {flush === 'done' ? (
-        <Progress
-          label={words.value.lifecycle.progressFlush}
-          done={1}
-          text={words.value.lifecycle.flushDone}
-        />
+        <Progress label={said.progressFlush} done={1} text={said.flushDone} />
       ) : (
         <Flushing />
       )}
       <Cards cards={cards} />
-      {summary === 'sending' ? (
-        <Sending />
+      {summary === 'waiting' ? (
+        <Progress label={said.progressSummary} done={0} text={said.summaryStates.waiting} />
       ) : (
-        <Progress
-          label={words.value.lifecycle.progressSummary}
-          done={summary === 'sent' ? 1 : 0}
-          text={words.value.lifecycle.summaryStates[summary]}
-        />
+        <Summary state={summary} />
       )}
-      <output class="finished">{isFinished(progress) ? words.value.lifecycle.finished : ''}</output>
+      <output class="finished">{isFinished(progress) ? finishedText(summary) : ''}</output>
     </div>
   )
 }
+
+const finishedText = (summary: Ending['summary']): string =>
+  summary === 'skipped' ? words.value.lifecycle.finishedWithout : words.value.lifecycle.finished
 
 function Flushing() {
   const preview = useResource((signal) => client.previewEnd({}, { signal }), PREVIEW_MS, 'end-waiting')
@@ -91,24 +90,47 @@ const Cards = ({ cards: { done, total } }: Pick<Ending, 'cards'>) => {
   )
 }
 
-function Sending() {
+type Message = Data<'listMessages'>['items'][number]
+
+/** The summary by its entry of the ledger: how many it has reached, or why nobody. */
+function Summary({ state }: { readonly state: Message['state'] }) {
   const said = words.value.lifecycle
   const list = useResource(
     (signal) => client.listMessages({ cause: 'summary', limit: 1 }, { signal }),
     SUMMARY_MS,
     'end-summary',
   )
-  const page = list.value.value
-  const [sent, total] = [page?.items[0]?.sent ?? 0, page?.items[0]?.recipients ?? 0]
+  const message = list.value.value?.items[0]
+  const { sent = 0, recipients = 0 } = message ?? {}
   return (
     <Progress
       label={said.progressSummary}
-      done={total === 0 ? null : sent / total}
+      done={{ sent: 1, skipped: 0, sending: recipients === 0 ? null : sent / recipients }[state]}
       text={
-        page === null
-          ? absenceOf(list)
-          : fill(said.summaryStates.sending, { sent: number(sent), total: number(total) })
+        message === undefined
+          ? state === 'sending'
+            ? absenceOf(list)
+            : said.summaryStates[state]
+          : summaryText(state, message)
       }
     />
   )
+}
+
+/** What is known of it in LINE, and of the devices that got it by Web Push. */
+function summaryText(state: Message['state'], { sent, recipients, failed, web_push }: Message): string {
+  const said = words.value.lifecycle
+  const figures = { sent: number(sent), total: number(recipients), failed: number(failed) }
+  const inLine =
+    state === 'skipped'
+      ? said.summaryStates.skipped
+      : recipients === 0
+        ? said.summaryNobody
+        : fill(failed > 0 ? said.summaryFailed : said.summaryFigures, figures)
+  const devices = web_push.sent + web_push.waiting + web_push.failed
+  if (devices === 0) return inLine
+  const byPush = fill(words.value.messages.deviceFigures, {
+    ...{ sent: number(web_push.sent), total: number(devices), failed: number(web_push.failed) },
+  })
+  return `${inLine} · ${byPush}`
 }

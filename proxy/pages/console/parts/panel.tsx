@@ -101,7 +101,7 @@ export function Panel({ title, children, actions, kind, stamp, stale = false }: 
         <h2 id={heading}>{title}</h2>
         {stamp}
         <span class="spring" />
-        {actions}
+        {actions === undefined ? null : <div class="panel-actions">{actions}</div>}
       </header>
       {children}
     </section>

@@ -61,11 +61,13 @@ function LetterRow({ letter }: { readonly letter: Letter }) {
           </pre>
         ) : null}
       </div>
-      <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
-        {said.look}
-      </Button>
-      <Button onClick={() => void requeue()}>{said.requeue}</Button>
-      {level.value >= OWNER ? <Drop letter={letter} /> : null}
+      <div class="row-actions">
+        <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+          {said.look}
+        </Button>
+        <Button onClick={() => void requeue()}>{said.requeue}</Button>
+        {level.value >= OWNER ? <Drop letter={letter} /> : null}
+      </div>
     </li>
   )
 }

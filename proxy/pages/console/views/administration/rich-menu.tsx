@@ -9,6 +9,10 @@ import { fill, words } from '../../words.ts'
 
 const EVERY_MS = 60_000
 
+/** A language as its readers call it. */
+const ownName = (language: string): string =>
+  new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language
+
 /** The rich menu of each language, and its deployment. */
 export function RichMenu() {
   const status = useResource((signal) => client.readMenus({}, { signal }), EVERY_MS, 'menus')
@@ -21,7 +25,7 @@ export function RichMenu() {
           <ul class="rows">
             {menus.map(({ language, menu_id, current, deployed_at }) => (
               <li key={language}>
-                <strong>{language}</strong>
+                <strong lang={language}>{ownName(language)}</strong>
                 <span class={`badge ${menu_id === null ? '' : current ? 'good' : 'warning'}`}>
                   {menu_id === null ? said.menuNone : current ? said.menuCurrent : said.menuOld}
                 </span>

@@ -72,7 +72,7 @@ function SlotRow({ slot, slots }: RowProps) {
       {hasEnded() ? (
         <span class="badge">{said.notSent}</span>
       ) : level.value >= OWNER ? (
-        <>
+        <div class="row-actions">
           <Button
             aria-pressed={slot.enabled}
             onClick={() => void replace({ ...slot, enabled: !slot.enabled })}
@@ -82,7 +82,7 @@ function SlotRow({ slot, slots }: RowProps) {
           <Button kind="plain" onClick={() => void save(others)}>
             {said.removeSlot}
           </Button>
-        </>
+        </div>
       ) : (
         <span class="badge">{slot.enabled ? said.on : said.off}</span>
       )}

@@ -1,11 +1,13 @@
 /** The words of the operators' console. */
 import { consoleHouse } from './console-house.ts'
+import { consoleLifecycle } from './console-lifecycle.ts'
 import { consolePeople } from './console-people.ts'
 import { page } from './page.ts'
 
 export const words = {
   page,
   ...consolePeople,
+  ...consoleLifecycle,
   ...consoleHouse,
   title: 'Console',
   signIn: {
@@ -85,6 +87,8 @@ export const words = {
     print: 'Print',
     refresh: 'Read again',
     typeToConfirm: 'Type “{text}” to confirm',
+    actLater: 'Too many requests. Do it again in {seconds} s.',
+    actAgain: 'There were too many requests. Do it again now.',
     rateLimited: 'Too many requests. This page continues by itself in {seconds} s.',
     rateLimitOver: 'Too many requests. You can go on now.',
     copy: 'Copy',
@@ -180,77 +184,6 @@ export const words = {
     seen: { at: 'seen at {time}', lately: 'seen in the last 30 minutes', earlier: 'seen earlier' },
     morePeople: 'At most {shown} single pilgrims are shown. Zoom in to see the others.',
     openPilgrim: 'Open this pilgrim',
-  },
-  lifecycle: {
-    title: 'Lifecycle',
-    state: 'The event is {status}',
-    since: 'since {time}',
-    pauseAndResume: 'Pause and resume',
-    message: 'What pilgrims read',
-    messageHint: 'Phones show this sentence while the event is paused. At most 500 characters.',
-    messagePlaceholder: 'Storm: stay where you are. We write at 07:00.',
-    noMessage: 'The event is paused. Your check-ins are kept here and sent when it goes on.',
-    preview: 'On a phone',
-    pause: 'Pause',
-    resume: 'Resume',
-    update: 'Change the message',
-    pauseTitle: 'Pause the event?',
-    pauseText:
-      'Check-ins and tracks are refused with your message until you resume. Phones keep their points. Pilgrims read the message when they open the app or check in.',
-    pauseWho: 'Who reads what',
-    pausePilgrims: 'Every pilgrim reads your message in the app, and in the answer to a check-in.',
-    pauseVolunteers: 'Volunteers get it in LINE at once: {count}, as the message “Event paused”.',
-    pauseDevices: 'Devices of volunteers that get it by Web Push: {devices}.',
-    pauseNobodyHas:
-      'No volunteer is told in LINE: nobody has the role of a volunteer. An owner or a manager gives roles under System.',
-    pauseNobodyReached: 'No volunteer is told in LINE. {why}',
-    pauseOthers:
-      'Nobody else gets a LINE message. When the event is paused, you can write to everybody from here.',
-    pauseWrite: 'Write to everybody with this text',
-    resumeTitle: 'Resume the event?',
-    resumeText: 'Check-ins and tracks are accepted again at once.',
-    readBack: 'Done. The service answers: {status}, changed at {time} by {name}.',
-    endTitle: 'End the event',
-    endText:
-      'The end is permanent. Check-ins, surveys and feedback are refused from then on. Points that the service has accepted are still stored.',
-    endSteps: 'What will happen now',
-    endFlush: '{points} points of {pilgrims} pilgrims wait in the buffer and are stored',
-    endJournals: '{points} points in journals follow by themselves',
-    endCards:
-      '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one ({done} are up to date)',
-    endCardsNone:
-      '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one (none is finished yet)',
-    endSummary:
-      'The summary goes to {recipients} pilgrims, as a message to “Everybody” does, and costs {cost} messages; left this month: {left}',
-    endSummaryNobody: 'Nobody gets the summary in LINE. {why}',
-    endSummaryUnknown: 'The number of recipients is not known: {why}',
-    endUnlimited: 'no limit',
-    endButton: 'End the event…',
-    endConfirm: 'End the event for ever',
-    endNobody: 'Only a manager or an owner can end the event.',
-    progress: 'The end in progress',
-    ended: 'The event has ended',
-    progressFlush: 'Final flush',
-    progressCards: 'Cards',
-    progressSummary: 'Summary',
-    flushRunning: '{points} points wait',
-    flushDone: 'all points are stored',
-    cardsOf: '{done} of {total}',
-    noCards: 'none to draw',
-    cardsWaiting: 'counted after the flush',
-    summaryStates: {
-      waiting: 'waits for the flush',
-      sent: 'sent',
-      skipped: 'not sent: LINE is not set up',
-    },
-    summaryFigures: '{sent} of {total} sent',
-    summaryFailed: '{sent} of {total} sent, {failed} failed; Messages tells why',
-    summaryNobody: 'nobody can be reached in LINE',
-    finished: 'The end is complete.',
-    finishedWithout: 'The end is complete. The summary was not sent in LINE.',
-    history: 'History',
-    noHistory: 'Never paused.',
-    kinds: { started: 'Started', paused: 'Paused', resumed: 'Resumed', ended: 'Ended', push: 'Message' },
   },
 }
 

@@ -47,6 +47,13 @@ export function waitSentence(): string {
   return seconds === 0 ? said.rateLimitOver : fill(said.rateLimited, { seconds })
 }
 
+/** The same of an action, which the page does not repeat by itself. */
+function waitToAct(): string {
+  const said = words.value.common
+  const seconds = secondsLeft.value
+  return seconds === 0 ? said.actAgain : fill(said.actLater, { seconds })
+}
+
 /** What the operator can do about a refusal, in their language; the service's own sentence stands before it. */
 function adviceOf({ status }: ClientError): string {
   const { advice } = words.value.common
@@ -71,7 +78,7 @@ export const absenceOf = <T,>({ error }: Resource<T>): string =>
 /** Why an action is not known to be done. Without an answer it may be done all the same. */
 export const refusalOf = (error: ClientError): string =>
   fill(error.status === 0 ? words.value.common.notConfirmed : words.value.common.notDone, {
-    why: error.status === 0 ? error.message : whyOf(error),
+    why: error.status === 0 ? error.message : error.status === 429 ? waitToAct() : whyOf(error),
   })
 
 export interface PanelProps {

@@ -31,6 +31,13 @@ export const PersonActions = ({ person, onErased }: Props) => (
   </fieldset>
 )
 
+/** What was refused does not stay chosen, or it would look done. */
+const backUnless =
+  (select: HTMLSelectElement, before: string) =>
+  (done: unknown): void => {
+    if (done === null) select.value = before
+  }
+
 function SetStatus({ person: { userId, participant_status } }: Pick<Props, 'person'>) {
   const said = words.value.people
   const set = (status: (typeof STATES)[number]) =>
@@ -42,7 +49,9 @@ function SetStatus({ person: { userId, participant_status } }: Pick<Props, 'pers
       <span class="small quiet">{said.setStatus}</span>
       <select
         value={participant_status}
-        onChange={(event) => void set(STATES[event.currentTarget.selectedIndex] ?? 'active')}
+        onChange={({ currentTarget: select }) =>
+          void set(STATES[select.selectedIndex] ?? 'active').then(backUnless(select, participant_status))
+        }
       >
         {STATES.map((state) => (
           <option key={state} value={state}>
@@ -65,7 +74,12 @@ function SetRole({ person }: Pick<Props, 'person'>) {
   return (
     <label class="field">
       <span class="small quiet">{said.setRole}</span>
-      <select value={person.role ?? ''} onChange={(event) => void set(event.currentTarget.selectedIndex)}>
+      <select
+        value={person.role ?? ''}
+        onChange={({ currentTarget: select }) =>
+          void set(select.selectedIndex).then(backUnless(select, person.role ?? ''))
+        }
+      >
         <option value="">{said.noRole}</option>
         {offered.map((name) => (
           <option key={name} value={name}>

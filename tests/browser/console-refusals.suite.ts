@@ -1,0 +1,150 @@
+/**
+ * What the service refuses: each action with each refusal. The sentence says what happened and what to do, nothing looks
+ * done, and the focus stays where the operator was. All by the keyboard.
+ */
+import { expect, test } from 'bun:test'
+import type { Route } from 'playwright-core'
+import type { OpenPage, Page } from './browser.ts'
+import { type Action, ACTIONS, ask, letter, LETTERS, press } from './console-actions.ts'
+import { pilgrimId } from './console-data.ts'
+import type { ConsoleOptions } from './console-harness.ts'
+import { openView } from './console-tour.ts'
+
+const SAID = 'The service says why.'
+
+/** What the console says after `SAID`; the limit of calls comes last, because the page then reads nothing for a second. */
+const REFUSALS = {
+  403: 'This was not done: The service says why. Ask somebody whose token may do this.',
+  404: 'This was not done: The service says why. Read the page again: somebody else may have removed it.',
+  409: 'This was not done: The service says why. Look at how it is now, then decide again.',
+  503: 'This was not done: The service says why. Try again in a moment. The view “Now” shows which part does not answer.',
+  offline: /^It is not known whether this was done: .+\. Look before you try again\.$/,
+  429: /^This was not done: (?:T|There were t)oo many requests\. Do it again (?:in 1 s|now)\.$/,
+} as const
+type Refusal = keyof typeof REFUSALS
+
+const ERRORS = /status of (?:403|404|409|429|503)|ERR_CONNECTION_REFUSED/
+
+const refuse = (refusal: Refusal) => (route: Route) =>
+  refusal === 'offline'
+    ? route.abort('connectionrefused')
+    : route.fulfill({
+        status: refusal,
+        headers: refusal === 429 ? { 'Retry-After': '1' } : {},
+        json: { error: SAID, code: 'refused' },
+      })
+
+/** Answers what the tests need and the stack has not: points that the database refused, and a tracker. */
+async function addFaults(page: Page, letters: { items: typeof LETTERS }): Promise<void> {
+  await page.route('**/admin/dead-letters?*', (route) =>
+    route.fulfill({ json: { ok: true, data: { items: letters.items, next_cursor: null } } }),
+  )
+  await page.route(`**/admin/users/${pilgrimId(7)}`, async (route) => {
+    if (route.request().method() !== 'GET') return route.fallback()
+    const response = await route.fetch()
+    const body = (await response.json()) as { data: object }
+    const trackers = [{ id: 'a', label: 'Phone', created_at: new Date().toISOString() }]
+    return route.fulfill({ response, json: { ...body, data: { ...body.data, trackers } } })
+  })
+}
+
+/** Its text without the refusal, and what is chosen in its lists, which is no text. */
+const stateOf = (page: Page, part: string): Promise<string> =>
+  page
+    .locator(part)
+    .first()
+    .evaluate((element) => {
+      const chosen = [...element.querySelectorAll('select')].map(({ value }) => value)
+      const copy = element.cloneNode(true) as Element
+      for (const problem of copy.querySelectorAll('.problem')) problem.remove()
+      return [copy.textContent, ...chosen].join('\n')
+    })
+
+async function expectRefused(page: Page, { name, request: [method, path], ...action }: Action) {
+  const { control, opener } = await action.open(page)
+  const before = await stateOf(page, action.unchanged)
+  for (const refusal of ['403', '404', '409', '503', 'offline', '429'] as const) {
+    const key = (refusal === 'offline' ? refusal : Number(refusal)) as Refusal
+    const handler = (route: Route) =>
+      route.request().method() === method && !(route.request().postData() ?? '').includes('dry_run')
+        ? refuse(key)(route)
+        : route.fallback()
+    await page.route(path, handler)
+    await control.focus()
+    await (action.act ?? ((pressed) => pressed.press('Enter')))(control)
+    const said =
+      opener === undefined
+        ? page.locator('.toast.warning > span').last()
+        : page.getByRole('dialog').getByRole('alert')
+    const sentence = REFUSALS[key]
+    await said
+      .filter({ hasText: typeof sentence === 'string' ? sentence : new RegExp(sentence.source.slice(1, -1)) })
+      .waitFor()
+    expect({ name, refusal, focus: await control.evaluate((one) => one === document.activeElement) }).toEqual(
+      { name, refusal, focus: true },
+    )
+    expect({ name, refusal, state: await stateOf(page, action.unchanged) }).toEqual({
+      ...{ name, refusal, state: before },
+    })
+    await page.unroute(path, handler)
+  }
+  expect(await page.locator('.toast:not(.warning)').count()).toBe(0)
+  const notices = page.locator('.toast .icon')
+  while ((await notices.count()) > 0) await notices.first().press('Escape')
+  if (opener === undefined) return
+  await page.keyboard.press('Escape')
+  await opener.and(page.locator(':focus')).waitFor()
+}
+
+export function refusalTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {
+  test('each refusal of each action says what happened and what to do, and nothing looks done', async () => {
+    const letters = { items: LETTERS }
+    await using opened = await open({ expected: ERRORS, before: (page) => addFaults(page, letters) })
+    const { page } = opened
+    let view = 'now'
+    for (const action of ACTIONS) {
+      if (view !== action.view) await openView(page, (view = action.view))
+      await expectRefused(page, action)
+    }
+    // What is done takes its row away: the focus goes to the next one.
+    await page.locator('.navigation a[href="#/house"]').click()
+    await page.route('**/dead-letters/8', (route) => {
+      letters.items = LETTERS.filter(({ id }) => id !== 8)
+      return route.fulfill({ json: { ok: true, data: { id: 8 } } })
+    })
+    const { control } = await ask(page, letter(page, 8).getByRole('button', { name: 'Drop…' }), 'Drop…', '#8')
+    await press(control)
+    await page.locator('.toast', { hasText: 'Dropped.' }).waitFor()
+    await letter(page, 9).and(page.locator(':focus')).waitFor()
+    await page.route('**/dead-letters/9/replay', (route) => {
+      letters.items = LETTERS.slice(0, 1)
+      return route.fulfill({ json: { ok: true, data: { id: 9, outcome: 'replayed' } } })
+    })
+    await press(letter(page, 9).getByRole('button', { name: 'Requeue' }))
+    await page.locator('.toast', { hasText: 'Back in the buffer' }).waitFor()
+    await letter(page, 7).and(page.locator(':focus')).waitFor()
+  }, 60_000)
+
+  test('an end without LINE does not say that its summary was sent', async () => {
+    const ending = { flush: 'done', cards: { done: 3, total: 3 }, summary: 'skipped' }
+    await using opened = await open({
+      view: 'lifecycle',
+      expected: /ERR_FAILED/,
+      async before(page) {
+        await page.route('**/admin/stream*', (route) => route.abort())
+        await page.route('**/admin/status*', async (route) => {
+          const response = await route.fetch()
+          const body = (await response.json()) as { data: object }
+          await route.fulfill({
+            response,
+            json: { ...body, data: { ...body.data, status: 'ended', ending } },
+          })
+        })
+      },
+    })
+    const panel = opened.page.locator('.end-progress')
+    await panel.getByText('not sent: LINE is not set up').waitFor()
+    await panel.getByText('The end is complete. The summary was not sent in LINE.').waitFor()
+    expect(await panel.locator('.progress.complete').count()).toBe(2)
+  })
+}

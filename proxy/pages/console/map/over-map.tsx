@@ -91,6 +91,9 @@ export function placeOver(frame: HTMLElement, place: Place, way: Way): void {
   for (const dot of frame.querySelectorAll<HTMLElement>('[data-lng]')) {
     const { x, y } = place(Number(dot.dataset['lng']), Number(dot.dataset['lat']))
     dot.style.transform = `translate(${x}px, ${y}px)`
+    // What a point says is a sentence; a name needs less room.
+    const share = dot.classList.contains('point-dot') ? 0.5 : 0.8
+    dot.classList.toggle('name-left', x > frame.clientWidth * share)
   }
   const drawn = frame.querySelector('.map-way')
   if (drawn === null || way.length < 2) return

@@ -4,13 +4,14 @@ import type { Language } from '#shared/contracts/bot.ts'
 export interface Units {
   readonly km: string
   readonly m: string
+  readonly kmh: string
   readonly kg: string
   readonly g: string
 }
 
 export const UNITS: Readonly<Record<Language, Units>> = {
-  'zh-Hant': { km: '公里', m: '公尺', kg: '公斤', g: '公克' },
-  'zh-Hans': { km: '公里', m: '米', kg: '公斤', g: '克' },
-  en: { km: 'km', m: 'm', kg: 'kg', g: 'g' },
-  ja: { km: 'km', m: 'm', kg: 'kg', g: 'g' },
+  'zh-Hant': { km: '公里', m: '公尺', kmh: '公里／小時', kg: '公斤', g: '公克' },
+  'zh-Hans': { km: '公里', m: '米', kmh: '公里／小时', kg: '公斤', g: '克' },
+  en: { km: 'km', m: 'm', kmh: 'km/h', kg: 'kg', g: 'g' },
+  ja: { km: 'km', m: 'm', kmh: 'km/h', kg: 'kg', g: 'g' },
 }

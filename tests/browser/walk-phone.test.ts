@@ -116,6 +116,9 @@ describeOnServers('the phone', () => {
       await context.setOffline(true)
       await checkInButton(page).click()
       await page.locator('[data-state=kept]').waitFor()
+      // Nobody who is in a tunnel for a minute has to think about a file.
+      expect(await page.getByText('Save as a file').isVisible()).toBe(false)
+      await page.getByText('More', { exact: true }).click()
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page.getByRole('button', { name: 'Save as a file (GPX)' }).click(),

@@ -185,7 +185,7 @@ describeOnServers('the views of the app', () => {
         await page.mouse.move(195, 420)
         await page.mouse.wheel(0, -200)
       })
-      await changed('the whole day', () => page.getByRole('button', { name: 'The whole day' }).click())
+      await changed('the whole day', () => page.getByRole('button', { name: 'Whole day' }).click())
       const touch = async (type: string, touches: readonly [number, number][]) =>
         cdp.send('Input.dispatchTouchEvent', {
           type: type as 'touchStart',

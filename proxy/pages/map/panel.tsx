@@ -5,6 +5,9 @@ import { Emblem } from '../design/emblem.tsx'
 import { Facts, Rows } from '../design/list.tsx'
 import { CROWD_STEPS, MarkSymbol } from '../design/marks.tsx'
 import { distanceKm } from './projection.ts'
+import { carbonIn } from '#shared/locales/carbon.ts'
+import { UNITS } from '#shared/locales/units.ts'
+import { language } from '../frame/language.ts'
 import { clock, date, figure, km, stationName } from './say.ts'
 import { isAlive } from './scene.ts'
 import { isScattered } from './scattered.ts'
@@ -150,8 +153,8 @@ export function Totals({ words }: WithWords) {
       <Facts
         facts={[
           { term: words.pilgrims, figure: figure(totals.pilgrims) },
-          { term: words.together, figure: figure(totals.km), unit: 'km' },
-          { term: words.saved, figure: figure(totals.carbon_saved_kg), unit: 'kg' },
+          { term: words.together, figure: figure(totals.km), unit: UNITS[language.value].km },
+          { term: words.saved, ...carbonIn(language.value, totals.carbon_saved_kg) },
         ]}
       />
       <h3>{words.levels}</h3>

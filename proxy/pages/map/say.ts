@@ -1,6 +1,7 @@
 /** Figures, times and names as the reader's language writes them. */
 import type { EventRoute } from '#shared/client/index.ts'
 import { language } from '../frame/language.ts'
+import { UNITS } from '#shared/locales/units.ts'
 import { nowMs, timeZone } from './state.ts'
 
 export const figure = (value: number, digits = 0): string =>
@@ -11,6 +12,9 @@ export const figure = (value: number, digits = 0): string =>
 
 /** Kilometres: one decimal below 100. */
 export const km = (value: number): string => figure(value, value < 100 ? 1 : 0)
+
+/** Kilometres with their unit. */
+export const kmText = (value: number): string => `${km(value)} ${UNITS[language.value].km}`
 
 const dayOf = (ms: number): string =>
   new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone: timeZone.value }).format(ms)

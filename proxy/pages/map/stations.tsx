@@ -7,7 +7,7 @@ import { MarkSymbol } from '../design/marks.tsx'
 import { showToast } from '../design/toast.tsx'
 import { isScattered } from './scattered.ts'
 import { tellNoMore, wanted, wantToBeTold } from './my-station.ts'
-import { clock, km, stationName } from './say.ts'
+import { clock, km, kmText, stationName } from './say.ts'
 import { chooseStation, freshness, isScreen, myStation, news, route } from './state.ts'
 
 type Station = EventRoute['stations'][number]
@@ -81,7 +81,7 @@ export function MyStation({ words }: { readonly words: MapWords }) {
           <option value="">{words.chooseStation}</option>
           {stations.map((one, i) => (
             <option key={`${one.name} ${one.route_km}`} value={String(i)}>
-              {stationName(one)}（{km(one.route_km)} km）
+              {stationName(one)}（{kmText(one.route_km)}）
             </option>
           ))}
         </select>
@@ -156,7 +156,7 @@ function StationRow({
     <li class={`passage ${state}${own ? ' own' : ''}`}>
       <MarkSymbol mark="station" />
       <span class="grow">
-        {stationName(station)} <span class="small quiet">{km(station.route_km)} km</span>
+        {stationName(station)} <span class="small quiet">{kmText(station.route_km)}</span>
       </span>
       <span class="small">{text}</span>
     </li>

@@ -1,5 +1,6 @@
 /** Times and numbers as the pilgrim reads them. Days and times are those of the event's time zone. */
 import { language } from '../frame/language.ts'
+import { carbonIn } from '#shared/locales/carbon.ts'
 import { UNITS, type Units } from '#shared/locales/units.ts'
 import { pageData } from '../frame/page-data.ts'
 
@@ -31,8 +32,16 @@ export const dayText = (day: string): string =>
 export const numberText = (value: number, digits = 2): string =>
   new Intl.NumberFormat(language.value, { maximumFractionDigits: digits }).format(value)
 
-const withUnit = (figure: string, unit: keyof Units): string =>
-  `${figure}\u00a0${UNITS[language.value][unit]}`
+const withUnit = (figure: string, unit: keyof Units): string => `${figure}\u00a0${unitText(unit)}`
+
+/** A unit as the reader's language writes it. */
+export const unitText = (unit: keyof Units): string => UNITS[language.value][unit]
+
+/** Carbon in kilograms, with its unit. */
+export function carbonText(kg: number): string {
+  const { figure, unit } = carbonIn(language.value, kg)
+  return `${figure}\u00a0${unit}`
+}
 
 /** A distance in metres, in words: whole hundreds below a kilometre, tenths of it above. */
 export const distanceText = (metres: number): string =>

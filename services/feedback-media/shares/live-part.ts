@@ -1,4 +1,5 @@
 /** The part of a page of a link that shows where the pilgrim is. */
+import { UNITS } from '#shared/locales/units.ts'
 import { townOf } from '#shared/atlas/taiwan.ts'
 import type { Route, Station } from '#shared/map/walking-route.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
@@ -72,7 +73,8 @@ export function liveFacts({ live }: ShareView, texts: ShareTexts): string {
     value === null
       ? ''
       : `<div><dt>${escapeMarkup(name)}</dt><dd>${texts.number(Math.round(value * 10) / 10)} <small>${unit}</small></dd></div>`
-  return fact(words.along, progress.alongKm, 'km') + fact(words.speed, progress.speedKmh, 'km/h')
+  const { km, kmh } = UNITS[texts.language]
+  return fact(words.along, progress.alongKm, km) + fact(words.speed, progress.speedKmh, kmh)
 }
 
 /** The next station, and when the pilgrim is expected there. */

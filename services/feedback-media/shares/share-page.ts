@@ -3,6 +3,8 @@ import { Language } from '#shared/contracts/bot.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import type { Route, Station } from '#shared/map/walking-route.ts'
+import { carbonIn } from '#shared/locales/carbon.ts'
+import { UNITS } from '#shared/locales/units.ts'
 import { SHARE_WORDS } from '#shared/locales/share-words.ts'
 import { emblem } from '#shared/rules/emblems.ts'
 import { liveFacts, liveMap, liveNext, liveState } from './live-part.ts'
@@ -156,12 +158,13 @@ const notice = (sentence: string): string => `<p class="notice">${escapeMarkup(s
 
 function figures({ view, texts }: SharePage, isLive: boolean): string {
   const { words } = texts
+  const saved = carbonIn(texts.language, view.savedKg)
   const fact = (name: string, value: string) => `<div><dt>${escapeMarkup(name)}</dt><dd>${value}</dd></div>`
   return `<dl class="facts">
 ${isLive ? liveFacts(view, texts) : ''}
-${fact(words.km, `${texts.number(view.km)} <small>km</small>`)}
+${fact(words.km, `${texts.number(view.km)} <small>${UNITS[texts.language].km}</small>`)}
 ${fact(words.checkins, texts.number(view.checkins))}
-${fact(words.saved, `${texts.number(view.savedKg)} <small>kg</small>`)}
+${fact(words.saved, `${saved.figure} <small>${saved.unit}</small>`)}
 ${fact(words.level, `<span class="word"><span class="emblem" aria-hidden="true">${emblem(view.level.level, 'currentColor', 'var(--surface)')}</span>${escapeMarkup(texts.level(view.level))}</span>`)}
 </dl>`
 }

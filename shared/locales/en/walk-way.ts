@@ -17,7 +17,7 @@ export const way = {
   larger: 'Open the map',
   closer: 'Closer',
   farther: 'Farther',
-  wholeDay: 'The whole day',
+  wholeDay: 'Whole day',
   key: 'Map key',
   keys: {
     route: 'the route',
@@ -35,10 +35,10 @@ export const way = {
   dayMissing: 'This day is not on this phone yet. It comes when there is a network.',
   onFoot: (km: number) => `${km} km on foot or by bicycle: no emission.`,
   why: 'How is this counted?',
-  carbon: (kg: number) =>
-    kg === 0 ? 'No rides, no CO₂ on this day' : `Your rides on this day caused ${kg} kg CO₂`,
-  motor: (from: string, to: string, mode: string, km: number, speed: number, kg: number) =>
-    `${from} to ${to}: ${km} km by ${mode}, ${speed} km/h, ${kg} kg`,
+  carbon: (amount: string | null) =>
+    amount === null ? 'No rides, no CO₂ on this day' : `Your rides on this day caused ${amount} CO₂`,
+  motor: (from: string, to: string, mode: string, km: number, speed: number, carbon: string) =>
+    `${from} to ${to}: ${km} km by ${mode}, ${speed} km/h, ${carbon}`,
   bySpeed: 'Faster than 15 km/h counts as a bus, because the phone does not know what you rode in.',
   modes: {
     walk: 'foot',

@@ -68,6 +68,7 @@ export const walk = {
     next: (time: string) => `Next try at ${time}.`,
     send: 'Send now',
     notSent: (why: string) => `Not sent yet. ${why}`,
+    more: 'More',
     gpx: 'Save as a file (GPX)',
     rejected: (number: number) =>
       `${count(number, 'point', 'points')} can not be counted, because the time or the place is wrong.`,

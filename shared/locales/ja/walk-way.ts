@@ -34,10 +34,12 @@ export const way: WalkWords['way'] = {
   dayMissing: 'この日の記録はまだこのスマホにありません。電波のある所で届きます。',
   onFoot: (km) => `徒歩か自転車で ${km}\u00a0km：排出なし。`,
   why: '計算のしかた',
-  carbon: (kg) =>
-    kg === 0 ? 'この日は乗り物に乗らず、CO₂ を出していません' : `この日、乗り物で出した CO₂ は ${kg}\u00a0kg`,
-  motor: (from, to, mode, km, speed, kg) =>
-    `${from} から ${to}：${mode}で ${km}\u00a0km、時速 ${speed}\u00a0km、${kg}\u00a0kg`,
+  carbon: (amount) =>
+    amount === null
+      ? 'この日は乗り物に乗らず、CO₂ を出していません'
+      : `この日、乗り物で出した CO₂ は ${amount}`,
+  motor: (from, to, mode, km, speed, carbon) =>
+    `${from} から ${to}：${mode}で ${km}\u00a0km、時速 ${speed}\u00a0km、${carbon}`,
   bySpeed: '時速 15\u00a0km を超えるとバスとして数えます。何に乗ったかスマホには分からないためです。',
   modes: {
     walk: '徒歩',

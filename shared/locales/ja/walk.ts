@@ -61,6 +61,7 @@ export const walk: WalkWords = {
     next: (time) => `次は ${time} に試します。`,
     send: '今すぐ送る',
     notSent: (why) => `まだ送れていません。${why}`,
+    more: 'その他',
     gpx: 'ファイルに保存（GPX）',
     rejected: (number) => `位置の記録 ${number}\u00a0件は、時刻か場所が正しくないため数えられません。`,
     rejectedDone: '分かりました',

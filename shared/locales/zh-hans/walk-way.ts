@@ -34,9 +34,9 @@ export const way: WalkWords['way'] = {
   dayMissing: '这一天的足迹还不在手机里，有网络时就会出现。',
   onFoot: (km) => `步行或骑车 ${km}\u00a0公里：没有碳排放。`,
   why: '这是怎么算的？',
-  carbon: (kg) => (kg === 0 ? '这一天没有坐车，没有碳排放' : `这一天坐车排放了 ${kg}\u00a0公斤碳`),
-  motor: (from, to, mode, km, speed, kg) =>
-    `${from} 到 ${to}：${mode} ${km}\u00a0公里，时速 ${speed}\u00a0公里，${kg}\u00a0公斤`,
+  carbon: (amount) => (amount === null ? '这一天没有坐车，没有碳排放' : `这一天坐车排放了 ${amount}碳`),
+  motor: (from, to, mode, km, speed, carbon) =>
+    `${from} 到 ${to}：${mode} ${km}\u00a0公里，时速 ${speed}\u00a0公里，${carbon}`,
   bySpeed: '时速超过 15\u00a0公里算公交车，因为手机不知道您坐什么车。',
   modes: {
     walk: '步行',

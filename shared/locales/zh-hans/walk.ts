@@ -61,6 +61,7 @@ export const walk: WalkWords = {
     next: (time) => `${time} 再试。`,
     send: '现在发送',
     notSent: (why) => `还没有发出。${why}`,
+    more: '其他',
     gpx: '保存为文件（GPX）',
     rejected: (number) => `有 ${number}\u00a0条位置的时间或地点不对，无法计算。`,
     rejectedDone: '我知道了',

@@ -34,9 +34,9 @@ export const way: WalkWords['way'] = {
   dayMissing: '這一天的足跡還不在手機裡，有網路時就會出現。',
   onFoot: (km) => `步行或騎車 ${km}\u00a0公里：沒有排碳。`,
   why: '這是怎麼算的？',
-  carbon: (kg) => (kg === 0 ? '這一天沒有坐車，沒有排碳' : `這一天坐車排了 ${kg}\u00a0公斤碳`),
-  motor: (from, to, mode, km, speed, kg) =>
-    `${from} 到 ${to}：${mode} ${km}\u00a0公里，時速 ${speed}\u00a0公里，${kg}\u00a0公斤`,
+  carbon: (amount) => (amount === null ? '這一天沒有坐車，沒有排碳' : `這一天坐車排了 ${amount}碳`),
+  motor: (from, to, mode, km, speed, carbon) =>
+    `${from} 到 ${to}：${mode} ${km}\u00a0公里，時速 ${speed}\u00a0公里，${carbon}`,
   bySpeed: '時速超過 15\u00a0公里算公車，因為手機不知道您坐什麼車。',
   modes: {
     walk: '步行',

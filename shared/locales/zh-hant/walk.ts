@@ -61,6 +61,7 @@ export const walk: WalkWords = {
     next: (time) => `${time} 再試。`,
     send: '現在送出',
     notSent: (why) => `還沒有送出。${why}`,
+    more: '其他',
     gpx: '存成檔案（GPX）',
     rejected: (number) => `有 ${number}\u00a0筆位置的時間或地點不對，無法計算。`,
     rejectedDone: '我知道了',

@@ -1,6 +1,6 @@
 /** How much carbon a day made, and why: which stretches, at which speed. */
 import type { WalkWords } from '#shared/locales/walk-words.ts'
-import { timeText } from '../format.ts'
+import { carbonText, timeText } from '../format.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
 
 export interface CarbonProps {
@@ -8,9 +8,6 @@ export interface CarbonProps {
   readonly day: DayOfWay
   readonly kg: number
 }
-
-/** Two digits are enough, but what is less is not nothing. */
-const shown = (kg: number): number => Math.round(kg * 100) / 100 || kg
 
 export function Carbon({ words: { way }, day: { stretches }, kg }: CarbonProps) {
   const onFoot = stretches.filter(({ carbon_kg: kg }) => kg === 0)
@@ -20,7 +17,7 @@ export function Carbon({ words: { way }, day: { stretches }, kg }: CarbonProps) 
   return (
     <details class="card">
       <summary>
-        {way.carbon(shown(kg))} <span class="block quiet">{way.why}</span>
+        {way.carbon(kg === 0 ? null : carbonText(kg))} <span class="block quiet">{way.why}</span>
       </summary>
       <div class="stack-2">
         <p>{way.onFoot(kmOnFoot)}</p>
@@ -33,7 +30,7 @@ export function Carbon({ words: { way }, day: { stretches }, kg }: CarbonProps) 
                 modes[one.mode] ?? one.mode,
                 one.km,
                 one.speed_kmh,
-                shown(one.carbon_kg),
+                carbonText(one.carbon_kg),
               )}
             </li>
           ))}

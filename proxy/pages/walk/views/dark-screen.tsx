@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
-import { numberText, timeText } from '../format.ts'
+import { numberText, timeText, unitText } from '../format.ts'
 import { positionFault } from '../recording/recorder.ts'
 import { now, profile } from '../session/service.ts'
 
@@ -35,8 +35,10 @@ export function DarkScreen({ words }: { readonly words: WalkWords }) {
   }, [isTouched])
   return (
     <dialog ref={element} class="dark-screen" aria-label={words.record.on} onClose={leave}>
-      <p class="dark-figure">{numberText(profile.value?.km ?? 0)} km</p>
-      <p>{timeText(now())}</p>
+      <p class="dark-figure">
+        {numberText(profile.value?.km ?? 0)} <small>{unitText('km')}</small>
+      </p>
+      <p class="dark-time">{timeText(now())}</p>
       {isDark ? <p>{fault === null ? words.record.darkOn : words.problems[fault]}</p> : null}
       {/* Once is not enough, so that a pocket does not press it; a keyboard and a screen reader press once. */}
       <button type="button" aria-live="polite" onClick={({ detail }) => touch(detail > 0)}>

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
-import { dayText, numberText } from '../format.ts'
+import { dayText, numberText, unitText } from '../format.ts'
 import { goBack } from '../route.ts'
 import { readWay, shownDay } from '../way/own-way.ts'
 import type { WayCamera } from '../way/way-camera.ts'
@@ -37,7 +37,7 @@ export function MapPicture({ words: { way } }: { readonly words: WalkWords }) {
         <>
           <span class="visually-hidden">{way.map(dayText(shown.day), shown.sums.km)}</span>
           <strong class="way-map-km" aria-hidden="true" data-over-map>
-            {numberText(shown.sums.km)} km
+            {numberText(shown.sums.km)} {unitText('km')}
           </strong>
         </>
       )}
@@ -84,7 +84,11 @@ export function LargeMap({ words: { way, back }, words }: { readonly words: Walk
       <header data-over-map>
         <div class="row ends">
           <Button onClick={goBack}>‹ {back}</Button>
-          {shown === null ? null : <strong class="way-map-km">{numberText(shown.sums.km)} km</strong>}
+          {shown === null ? null : (
+            <strong class="way-map-km">
+              {numberText(shown.sums.km)} {unitText('km')}
+            </strong>
+          )}
         </div>
         <h1 tabIndex={-1} class="visually-hidden">
           {way.title}
@@ -105,8 +109,9 @@ export function LargeMap({ words: { way, back }, words }: { readonly words: Walk
         <Button icon label={way.farther} onClick={() => camera?.zoom(-1)}>
           <Symbol of="farther" />
         </Button>
-        <Button icon label={way.wholeDay} onClick={() => camera?.follow()}>
+        <Button onClick={() => camera?.follow()}>
           <Symbol of="route" />
+          <span>{way.wholeDay}</span>
         </Button>
       </div>
       <Foot words={words} source={named} />

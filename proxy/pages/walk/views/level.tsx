@@ -1,7 +1,7 @@
 /** Level, kilometres and check-ins, as last known. */
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Emblem } from '../../design/emblem.tsx'
-import { numberText } from '../format.ts'
+import { numberText, unitText } from '../format.ts'
 import { profile } from '../session/service.ts'
 
 export function Level(props: {
@@ -21,7 +21,7 @@ export function Level(props: {
         <span class="quiet">{words.way.level(level)}</span>
       </p>
       <p class="figures">
-        <strong data-figure="km">{numberText(km)}</strong> km
+        <strong data-figure="km">{numberText(km)}</strong> {unitText('km')}
         <br />
         <span data-figure="checkins">{words.checkIn.total(checkIns)}</span>
       </p>

@@ -48,8 +48,13 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
               <Button busy={state.sending} onClick={() => void sendAndSay(words, open)}>
                 {words.queue.send}
               </Button>
-              <SaveWaiting words={words} queue={open} />
             </div>
+          )}
+          {checkIns + points === 0 ? null : (
+            <details class="more">
+              <summary>{words.queue.more}</summary>
+              <SaveWaiting words={words} queue={open} />
+            </details>
           )}
         </section>
       )}

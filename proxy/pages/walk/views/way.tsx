@@ -2,7 +2,9 @@
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Facts } from '../../design/list.tsx'
 import { totalCheckIns } from '../checkin/total.ts'
-import { dayText, numberText, timeText, whenText } from '../format.ts'
+import { carbonIn } from '#shared/locales/carbon.ts'
+import { language } from '../../frame/language.ts'
+import { dayText, timeText, whenText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
 import { now, profile } from '../session/service.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
@@ -32,7 +34,7 @@ export function Way({ words, levels }: { readonly words: WalkWords; readonly lev
       <Level words={words} levels={levels} checkIns={totalCheckIns.value} />
       <NextLevel words={words} levels={levels} />
       <section class="stack-2">
-        <Facts facts={[{ term: way.saved, figure: numberText(saved), unit: 'kg' }]} />
+        <Facts facts={[{ term: way.saved, ...carbonIn(language.value, saved) }]} />
         <p class="quiet">{way.savedWhy}</p>
       </section>
       {error === null ? null : (

@@ -46,7 +46,8 @@ export function lookAhead(): Look | null {
   // A check-in, or another app's point, may be newer than what this page has recorded.
   const here = [places.at(-1), fixNow.value].flatMap((one) => one ?? []).toSorted((a, b) => b.t - a.t)[0]
   if (here === undefined || !isRecent(here.t)) return { kmh: null, placeMs: null, ahead: null }
-  const kmh = paceOf(places)
+  // The service may know only the last minutes of what this device has recorded.
+  const kmh = paceOf(places) ?? paceOf(ownTrail())
   return { kmh, placeMs: here.t, ahead: aheadOf(given, { walked: places, here, kmh }, now()) }
 }
 

@@ -1,0 +1,21 @@
+/** An amount of carbon is written in one way, with a unit that leaves something of it. */
+import { expect, test } from 'bun:test'
+import { carbonIn } from '#shared/locales/carbon.ts'
+
+const inChinese = (kg: number): string => Object.values(carbonIn('zh-Hant', kg)).join(' ')
+
+test.each([
+  [0, '0 公斤'],
+  [0.000_4, '0.4 公克'],
+  [0.016, '16 公克'],
+  [0.999_4, '999 公克'],
+  [0.999_6, '1 公斤'],
+  [1.234, '1.23 公斤'],
+  [12.34, '12.3 公斤'],
+  [12_345.6, '12,346 公斤'],
+  [-0.016, '-16 公克'],
+])('%d kg', (kg, text) => expect(inChinese(kg)).toBe(text))
+
+test('each language has its own units', () => {
+  expect((['zh-Hans', 'en', 'ja'] as const).map((one) => carbonIn(one, 0.016).unit)).toEqual(['克', 'g', 'g'])
+})

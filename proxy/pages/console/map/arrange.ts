@@ -18,6 +18,9 @@ export interface Over {
   readonly renderCard?: unknown
 }
 
+/** Width of the scale, at most, in sizes of its type. */
+const SCALE_EM = 10
+
 const NOTHING: Way = []
 const NO_DOTS: readonly Dot[] = []
 const NO_MARKS: Places = {}
@@ -61,7 +64,11 @@ export function chooseAt(
 /** Shows how long a way on the map is. */
 export function showScale(frame: HTMLElement, { zoom, bbox: [, south, , north] }: Seen): void {
   const line = frame.parentElement!.querySelector<HTMLElement>('.map-scale')!
-  const { widthPx, text } = scaleLine(zoom, (south + north) / 2)
+  const { widthPx, text } = scaleLine(
+    zoom,
+    (south + north) / 2,
+    SCALE_EM * Number.parseFloat(getComputedStyle(line).fontSize),
+  )
   line.style.width = `${widthPx}px`
   line.textContent = text
 }

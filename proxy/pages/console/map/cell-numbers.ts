@@ -3,12 +3,14 @@ import type { MapCellEntry } from '#shared/client/index.ts'
 import type { OverNames } from '../../map/labels.ts'
 import type { Scene } from '../../map/painter.ts'
 import { worldX, worldY } from '../../map/projection.ts'
-import { short } from '../clock.ts'
+import { consoleLanguage } from '../words.ts'
 
+/** Size of the type; in a cell with many pilgrims smaller, but still legible. */
 const TYPE_PX = 11
+const LEAST_PX = 8.5
 /** Width of a digit in the size of its type, and what is left free beside a number. */
 const DIGIT_SHARE = 0.62
-const BESIDE_PX = 2
+const BESIDE_PX = 1
 const HALO_PX = 2.5
 /** In cells wider than this, numbers stand in a corner: single pilgrims are shown in the rest. */
 const CORNER_FROM_PX = 40
@@ -27,11 +29,20 @@ interface Numbered {
   readonly text: string
 }
 
+/** `1.2K` from a thousand on, as short as the language writes it. */
+function writeNumber(amount: number): string {
+  if (amount < 1_000) return String(amount)
+  return new Intl.NumberFormat(consoleLanguage.value, {
+    notation: 'compact',
+    maximumFractionDigits: 1,
+  }).format(amount)
+}
+
 const numberedOf = ([lat, lng, zoom, amount]: MapCellEntry): Numbered => ({
   x: worldX(lng / 1e5),
   y: worldY(lat / 1e5),
   wide: CELL_DEGREES / 2 ** (zoom - 6) / 360,
-  text: short(amount),
+  text: writeNumber(amount),
 })
 
 /** Room that the sign of a mark takes above its place. */
@@ -57,21 +68,23 @@ export function numbersOver(
   return (context, { scale, left, top, width, height, density, type }, colour) => {
     const px = density * type
     const hasCorner = ({ wide }: Numbered) => wide * scale > CORNER_FROM_PX * px
+    /** The largest type with which a number fits into its cell. */
+    const sizeOf = ({ wide, text }: Numbered) =>
+      Math.min(TYPE_PX * px, (wide * scale - 2 * BESIDE_PX * px) / (text.length * DIGIT_SHARE))
     const hasRoom = (one: Numbered) =>
-      (one.text.length * TYPE_PX * DIGIT_SHARE + 2 * BESIDE_PX) * px <= one.wide * scale &&
-      !marks.some((mark) => isUnder(one, mark, scale, px))
+      sizeOf(one) >= LEAST_PX * px && !marks.some((mark) => isUnder(one, mark, scale, px))
     const inSight = ({ x, y }: Numbered) =>
       Math.abs((x - left) * scale - width / 2) < width / 2 &&
       Math.abs((y - top) * scale - height / 2) < height / 2
     const shown = numbers.filter((one) => inSight(one) && (hasCorner(one) || (!isCrowded && hasRoom(one))))
     if (shown.length > MOST) return
-    context.font = `600 ${TYPE_PX * px}px ${colour('font')}`
     context.textBaseline = 'middle'
     context.lineJoin = 'round'
     context.lineWidth = HALO_PX * px
     context.strokeStyle = colour('map-halo')
     context.fillStyle = colour('ink')
     for (const one of shown) {
+      context.font = `600 ${sizeOf(one).toFixed(1)}px ${colour('font')}`
       const aside = hasCorner(one) ? (one.wide * scale) / 2 - CORNER_PX * px : 0
       const below = hasCorner(one) ? aside - (TYPE_PX / 2) * px : 0
       context.textAlign = hasCorner(one) ? 'left' : 'center'

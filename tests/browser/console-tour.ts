@@ -9,7 +9,7 @@ const FULL: Readonly<Record<View, string>> = {
   people: '.people-list tbody tr',
   reports: '.questions section',
   feedback: '.feedback-card',
-  messages: '.sent-messages .sent',
+  messages: '.sent-messages .rows > li',
   lifecycle: '.end-event',
   house: '.audit tbody tr',
 }

@@ -82,10 +82,6 @@ export class CrowdCamera extends MapFrame {
   }
 
   protected override painted(painted: Camera, size: Size): void {
-    // Paper shows the middle of the picture: it is not painted anew for it.
-    const { style } = this.frame.parentElement!
-    style.setProperty('--painted-width', `${size.width}px`)
-    style.setProperty('--painted-height', `${size.height}px`)
     const scale = scaleOf(painted.zoom)
     this.options.onPainted(placing(painted, size))
     const [half, high] = [size.width / 2 / scale, size.height / 2 / scale]

@@ -126,7 +126,8 @@ test('the device keeps four hours of the own trail, a place a minute, of one pil
   expect(paceOf(trail.places)).toBeCloseTo(1, 2)
   const place = { t: 6 * HOUR + 90_000, ...northOf(6) }
   expect(trailAfter(trail, 'b', place)).toEqual({ userId: 'b', places: [place] })
-  // A clock that was set back.
+  // A position that is a little older than a check-in ends no trail; a clock that was set back does.
+  expect(trailAfter(trail, 'a', { ...place, t: 6 * HOUR - 25_000 })).toBe(trail)
   expect(trailAfter(trail, 'a', { ...place, t: 5 }).places).toHaveLength(1)
 })
 

@@ -50,7 +50,7 @@ export function Stations({ words, words: { way } }: Props) {
           <ul class="rows">
             {ahead.next.map((next) => (
               <li key={next.station.route_km} class="station">
-                <strong class="grow">{nameOf(next)}</strong>
+                <strong>{nameOf(next)}</strong>
                 <span>{distanceTo(words, next)}</span>
               </li>
             ))}

@@ -484,7 +484,7 @@ export interface FeedbackRequest {
   description: string
   /** URL from the answer of feedback-upload */
   screenshot_url?: string | null | undefined
-  /** Text, or an object that is stored as JSON */
+  /** Text, or an object that is stored as JSON. `place` in it, `{lat, lng, accuracy, at}`, is where the report was written; the console shows it. Operators only */
   device_info?: string | Record<string, unknown> | null | undefined
   user_agent?: string | null | undefined
   contact?: string | null | undefined

@@ -32,7 +32,9 @@ export const FeedbackRequest = z.object({
     // JSON escapes the characters that a text column cannot hold.
     .transform((info) => (typeof info === 'object' && info !== null ? JSON.stringify(info) : info || null))
     .refine((info) => info === null || info.length <= 2_000, { error: 'must be at most 2,000 characters' })
-    .describe('Text, or an object that is stored as JSON'),
+    .describe(
+      'Text, or an object that is stored as JSON. `place` in it, `{lat, lng, accuracy, at}`, is where the report was written; the console shows it. Operators only',
+    ),
   user_agent: optionalText(1_000),
   contact: optionalText(200),
 })

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { admin } from '#tests/helpers/test-stack.ts'
 import { photograph } from './browser.ts'
-import type { WalkApp } from './walk-harness.ts'
+import { PLACE, type WalkApp } from './walk-harness.ts'
 
 const TEST_MS = 60_000
 /** A picture of one pixel. */
@@ -34,18 +34,57 @@ export function reportTests(app: WalkApp): void {
       await page.getByAltText('The picture that goes with the report').waitFor({ state: 'detached' })
       await picture.setInputFiles({ name: 'dog.png', mimeType: 'image/png', buffer: PNG })
       await page.getByAltText('The picture that goes with the report').waitFor()
+      await page.getByText(/Your place of \d\d:\d\d goes along.*Your place is exact\./).waitFor()
       await photograph(page, 'walk-report', true)
       await page.getByRole('button', { name: 'Send', exact: true }).click()
       await page.getByText('Thank you. Your report has arrived.').waitFor()
       await page.getByText('Your picture has arrived, too.').waitFor()
+      await page.getByText('Your place came with it.').waitFor()
       await page.getByText('The organisers read it.').waitFor()
       await photograph(page, 'walk-report-arrived')
       const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
       const text = await board.text()
       expect(text).toMatch(/A dog followed me\..*feedback-image/)
       expect(text).toContain('"category":"safety"')
+      const { data } = JSON.parse(text) as { data: { items: { device_info: string }[] } }
+      const { place } = JSON.parse(data.items[0]!.device_info) as { place: object }
+      expect(place).toMatchObject({ lat: PLACE.latitude, lng: PLACE.longitude, accuracy: PLACE.accuracy })
+      // Everybody may read the board: it has the words, and no place.
+      const publicBoard = await (await app.stack.fetch('/api/event/feedback')).text()
+      expect(publicBoard).toContain('A dog followed me.')
+      expect(publicBoard).not.toContain(String(PLACE.latitude))
       await page.getByRole('button', { name: 'Back to “Tell us”' }).click()
       await page.getByRole('heading', { name: 'Tell us' }).waitFor()
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a report goes without a place where the phone does not allow it, and keeps the place where it was written',
+    async () => {
+      await using phone = await app.newPilgrim('Grandfather Lin', { permissions: [] })
+      const { page, context } = phone
+      await page.goto(app.address('#feedback'))
+      const box = page.getByLabel('Send where I am')
+      await page.getByText('Your place is not sent: please write where it was.').waitFor()
+      expect(await box.isChecked()).toBe(false)
+      await box.check()
+      await page.getByText('The phone does not allow the position.').waitFor()
+      await box.uncheck()
+      await context.grantPermissions(['geolocation'])
+      await box.check()
+      await page.getByText('goes along.').waitFor()
+      await page.getByLabel('What is it about?').selectOption('service')
+      await page.getByLabel('What happened?').fill('There is no water here.')
+      // It is sent elsewhere, from the network's next place.
+      await context.setGeolocation({ ...PLACE, latitude: 24.3 })
+      await page.reload()
+      await page.getByText('goes along.').waitFor()
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByText('Your place came with it.').waitFor()
+      const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
+      const { data } = (await board.json()) as { data: { items: { device_info: string }[] } }
+      expect(JSON.parse(data.items[0]!.device_info)).toMatchObject({ place: { lat: PLACE.latitude } })
     },
     TEST_MS,
   )

@@ -2,6 +2,7 @@
 import { language } from '../frame/language.ts'
 import { carbonIn } from '#shared/locales/carbon.ts'
 import { UNITS, type Units } from '#shared/locales/units.ts'
+import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { pageData } from '../frame/page-data.ts'
 
 const { timeZone } = pageData()
@@ -51,3 +52,12 @@ export const distanceText = (metres: number): string =>
 
 /** The service has names of levels in Chinese and English; the page's words have them in every language. */
 export const minutesOf = (ms: number): number => Math.max(1, Math.round(ms / 60_000))
+
+const GOOD_M = 20
+const FAIR_M = 100
+
+/** How exact a position is, in words. @param metres its accuracy; null: unknown */
+export function accuracyText({ checkIn }: Pick<WalkWords, 'checkIn'>, metres: number | null): string {
+  if (metres === null || metres <= GOOD_M) return checkIn.good
+  return metres <= FAIR_M ? checkIn.fair(metres) : checkIn.poor(metres)
+}

@@ -9,6 +9,8 @@ export const consoleHouse = {
     noteSaved: 'Saved.',
     from: 'From',
     anonymous: 'anonymous',
+    place: 'Place',
+    placeExact: 'to {metres} m, {time}',
     device: 'Device',
     browser: 'Browser',
     contact: 'Contact',

@@ -11,6 +11,8 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'messages' | 'house'>
     noteSaved: '已儲存。',
     from: '來自',
     anonymous: '匿名',
+    place: '位置',
+    placeExact: '誤差約 {metres} 公尺，{time}',
     device: '裝置',
     browser: '瀏覽器',
     contact: '聯絡方式',

@@ -3,6 +3,7 @@ import { useComputed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
+import { accuracyText, timeText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
 import {
   arrived,
@@ -15,6 +16,7 @@ import {
   write,
   written,
 } from '../feedback/report.ts'
+import { place, placeFault, wantPlace, wantsPlace } from '../feedback/place.ts'
 import { show } from '../route.ts'
 import { Notice, View } from './view.tsx'
 
@@ -35,6 +37,7 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
           {typeof said === 'object' && said !== null ? (
             <Notice kind="warning">{sentenceOf(words, said)}</Notice>
           ) : null}
+          <Place words={words} />
           <p class="quiet">{feedback.sends}</p>
           <Button kind="primary" busy={sending.value} onClick={() => void sendReport()}>
             {feedback.send}
@@ -46,13 +49,15 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
 }
 
 function Arrived({ words }: { readonly words: WalkWords['feedback'] }) {
-  const { number, withPicture } = arrived.value!
+  const { number, withPicture, withPlace } = arrived.value!
   return (
     <>
       <Notice>
         <strong>{words.sent(number)}</strong>
         <br />
         {withPicture ? words.withPicture : words.withoutPicture}
+        <br />
+        {withPlace ? words.withPlace : words.withoutPlace}
         <br />
         {words.readers}
       </Notice>
@@ -97,6 +102,40 @@ const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
     <Picture words={words} />
   </>
 )
+
+/** Whether the report says where it was written, and what it would say. */
+function Place({ words }: { readonly words: WalkWords }) {
+  const { feedback } = words
+  const here = place.value
+  return (
+    <div class="stack-2">
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={wantsPlace.value}
+          aria-describedby="place-said"
+          onChange={({ currentTarget }) => void wantPlace(currentTarget.checked)}
+        />
+        {feedback.place}
+      </label>
+      <div id="place-said" aria-live="polite">
+        {!wantsPlace.value ? (
+          <p class="quiet">{feedback.placeNone}</p>
+        ) : placeFault.value !== null ? (
+          <p class="wrong">
+            {words.problems[placeFault.value]} {feedback.placeNone}
+          </p>
+        ) : here === null ? (
+          <p class="quiet">{words.checkIn.busy}</p>
+        ) : (
+          <p class="quiet">
+            {feedback.placeFound(timeText(here.t))} {accuracyText(words, here.accuracy)}
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
 
 /** One picture, looked at before it is sent. */
 function Picture({ words }: { readonly words: WalkWords['feedback'] }) {

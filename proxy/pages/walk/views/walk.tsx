@@ -3,7 +3,7 @@ import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
 import { totalCheckIns } from '../checkin/total.ts'
-import { timeText } from '../format.ts'
+import { accuracyText, timeText } from '../format.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
 import { codeIsSafe, person } from '../session/person.ts'
@@ -87,12 +87,4 @@ function Said({ words }: { readonly words: WalkWords }) {
       {clockCorrected ? <p>{words.checkIn.corrected}</p> : null}
     </>
   )
-}
-
-const GOOD_M = 20
-const FAIR_M = 100
-
-function accuracyText({ checkIn }: WalkWords, metres: number | null): string {
-  if (metres === null || metres <= GOOD_M) return checkIn.good
-  return metres <= FAIR_M ? checkIn.fair(metres) : checkIn.poor(metres)
 }

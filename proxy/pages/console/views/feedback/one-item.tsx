@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { TargetedKeyboardEvent } from 'preact'
+import type { ComponentChild, TargetedKeyboardEvent } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Button, Segments } from '../../../design/button.tsx'
 import { date } from '../../clock.ts'
@@ -7,6 +7,7 @@ import { Panel } from '../../parts/panel.tsx'
 import { show } from '../../router.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
+import { PlaceOfReport, placeOf } from './place-of-report.tsx'
 import { change, type Item, screenshotPath, STATUSES, triage } from './items.ts'
 
 export const OneItem = ({ item }: { readonly item: Item }) => {
@@ -39,9 +40,11 @@ export const OneItem = ({ item }: { readonly item: Item }) => {
 
 const Facts = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback
-  const facts: readonly (readonly [string, string | null])[] = [
+  const place = placeOf(item.device_info)
+  const facts: readonly (readonly [string, ComponentChild])[] = [
+    [said.place, place && <PlaceOfReport place={place} />],
     [said.contact, item.contact],
-    [said.device, item.device_info],
+    [said.device, place === null ? item.device_info : null],
     [said.browser, item.user_agent],
   ]
   return (

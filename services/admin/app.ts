@@ -23,6 +23,7 @@ import {
   usersEndpoint,
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
+import { lastHourEndpoint } from '#shared/contracts/last-hour.ts'
 import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
 import { ownErasureEndpoint, ownExportEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { exportUserEndpoint, userEndpoint } from '#shared/contracts/user-detail.ts'
@@ -72,6 +73,8 @@ import { setUserStatus } from './pilgrims/set-user-status.ts'
 import { showUser } from './pilgrims/show-user.ts'
 import { createStream } from './stream/stream.ts'
 import { listTokens } from './supervision/list-tokens.ts'
+import { createReceivedCount } from './supervision/count-received.ts'
+import { createLastHour } from './supervision/read-last-hour.ts'
 import { createCondition } from './supervision/read-condition.ts'
 import { readTimeline } from './reports/timeline.ts'
 import { readActivity, setStatus } from './lifecycle/set-activity-status.ts'
@@ -166,10 +169,14 @@ function serveSupervision(
   router: Router,
   context: ServiceContext,
   health: ReturnType<typeof createHealth>,
-): void {
+): ReturnType<typeof createReceivedCount> {
   const condition = createCondition(context, health)
   serve(router, context, conditionEndpoint, () => condition())
   serve(router, context, tokensEndpoint, () => listTokens(context))
+  const received = createReceivedCount(context)
+  const lastHour = createLastHour(context, received.read)
+  serve(router, context, lastHourEndpoint, () => lastHour())
+  return received
 }
 
 /** Pilgrims' own data. */
@@ -214,7 +221,7 @@ export function createAdmin(context: ServiceContext): Service {
   servePeople(router, context, readings)
   serveLedger(router, context)
   const health = createHealth(context)
-  serveSupervision(router, context, health)
+  const received = serveSupervision(router, context, health)
   servePublic(router, context, health)
   serveOwnData(router, context, readings)
   return {
@@ -222,6 +229,7 @@ export function createAdmin(context: ServiceContext): Service {
     fetch: router.fetch,
     async start() {
       erasureSweep.start()
+      received.start()
       // An earlier process may have stored a change and died before it published it.
       await publishStatus(db, kv).catch((error: unknown) =>
         log.warn('publishing the status failed and will be repeated', errorFields(error)),
@@ -230,6 +238,9 @@ export function createAdmin(context: ServiceContext): Service {
         await publishStatus(db, kv)
       })
     },
-    stop: () => erasureSweep.stop(),
+    stop() {
+      received.stop()
+      return erasureSweep.stop()
+    },
   }
 }

@@ -588,6 +588,18 @@ export type Key = string
 
 export type Language = 'zh-Hant' | 'zh-Hans' | 'en' | 'ja'
 
+export interface LastHour {
+  /** null: there was no flush yet, or the database does not answer */
+  walking: {
+    /** Pilgrims whose latest stored point is not older than 60 minutes at `as_of` */
+    pilgrims: number
+    /** Time of the last flush */
+    as_of: Time
+  } | null
+  /** null: Redis has not answered since the process began */
+  received: Received | null
+}
+
 /** Time of the latest point inside the event’s area; null without any */
 export type LastSeen = Time
 
@@ -1123,6 +1135,19 @@ export type ReadOpenApiAnswer = Record<string, unknown>
 export interface ReceiveWebhookAnswer {
   /** Number of new events; repeated deliveries are not counted */
   received: number
+}
+
+export interface Received {
+  /** 60 minutes before `through`, or later: when this process of the service began to count */
+  since: Time
+  /** At most ten seconds ago, while Redis answers */
+  through: Time
+  /** Check-ins and track points that were received since then, of any time */
+  points: number
+  /** Check-ins among them */
+  checkins: number
+  /** [points, check-ins] of each ten seconds from `since` to `through`, oldest first */
+  steps: [number, number][]
 }
 
 export interface Replayed {
@@ -2164,6 +2189,11 @@ export interface Operations {
     input: Nothing
     data: Index
   }
+  /** The last 60 minutes: how many pilgrims walk, and the check-ins and points that were received */
+  readLastHour: {
+    input: Nothing
+    data: LastHour
+  }
   /** Counters of all points ever received, by what happened to them */
   readLedger: {
     input: Nothing
@@ -2470,6 +2500,7 @@ export const OPERATIONS = {
   readEventMap: 'GET /api/event/map',
   readHealth: 'GET /health j',
   readIndex: 'GET /api/event',
+  readLastHour: 'GET /api/event/admin/last-hour a',
   readLedger: 'GET /api/event/admin/ledger a',
   readLineUsage: 'GET /api/event/line-usage a',
   readMap: 'GET /api/event/data a',

@@ -13,6 +13,7 @@ import * as feedback from './feedback.ts'
 import * as fields from './fields.ts'
 import * as gpsPoints from './gps-points.ts'
 import * as ingest from './ingest.ts'
+import * as lastHour from './last-hour.ts'
 import * as ledger from './ledger.ts'
 import * as map from './map.ts'
 import * as messages from './messages.ts'
@@ -51,6 +52,7 @@ const MODULES = [
   userDetail,
   userHistory,
   supervision,
+  lastHour,
   ownData,
   eventConfig,
   clusters,

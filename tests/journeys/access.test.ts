@@ -31,6 +31,7 @@ const VOLUNTEER = [
   'GET /api/event/admin/status',
   'GET /api/event/admin/timeline',
   'GET /api/event/admin/clusters',
+  'GET /api/event/admin/last-hour',
   'GET /api/event/line-usage',
 ]
 const OWNER = [

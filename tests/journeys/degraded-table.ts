@@ -53,6 +53,7 @@ export const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: 
   '/api/event/push-subscriptions': ['whole', 'away'],
   // They show the outage.
   '/api/event/admin/condition': ['whole', 'whole'],
+  '/api/event/admin/last-hour': ['whole', 'whole'],
   '/api/event/admin/tokens': ['whole', 'whole'],
   '/api/event/admin/end-activity': ['away', 'away'],
   '/api/event/admin/users/:userId/points': ['marked', 'away'],

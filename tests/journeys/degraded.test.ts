@@ -40,6 +40,7 @@ const CHANGING = new Set([
   '/api/event/map',
   '/health',
   '/api/event/admin/condition',
+  '/api/event/admin/last-hour',
   '/api/event/admin/tokens',
 ])
 

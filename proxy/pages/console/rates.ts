@@ -1,6 +1,9 @@
-/** Check-ins and points a minute over the last half hour, from the counts of the stream. */
+/**
+ * Check-ins and points of the last hour: what the service has counted since before the page was opened, and the counts
+ * of the stream since then.
+ */
 import { signal } from '@preact/signals'
-import type { StreamEvents } from '#shared/client/index.ts'
+import type { Data, StreamEvents } from '#shared/client/index.ts'
 
 /** Ten seconds of the event, as rates a minute. */
 export interface Rate {
@@ -11,7 +14,10 @@ export interface Rate {
 }
 
 export const STEP_MS = 10_000
+/** What the chart shows. */
 export const SPAN_MS = 30 * 60_000
+/** What is held. */
+export const HOUR_MS = 60 * 60_000
 const A_MINUTE = 60_000 / STEP_MS
 
 /** Complete and current steps, oldest first. A step without events is absent, and is a zero. */
@@ -28,7 +34,7 @@ export function addCounts({ at, points, checkins }: StreamEvents['counts']): voi
   const atMs = Date.parse(at)
   ratesSince.value ??= atMs
   const step = Math.floor(atMs / STEP_MS) * STEP_MS
-  const kept = rates.value.filter((rate) => rate.at > atMs - SPAN_MS && rate.at !== step)
+  const kept = rates.value.filter((rate) => rate.at > atMs - HOUR_MS && rate.at !== step)
   const last = rates.value.find((rate) => rate.at === step)
   const sum = {
     at: step,
@@ -38,15 +44,43 @@ export function addCounts({ at, points, checkins }: StreamEvents['counts']): voi
   rates.value = [...kept, sum].sort((a, b) => a.at - b.at)
 }
 
-/** The last complete minute. Null until a minute was observed. */
+/** Takes the service's own counts, which are complete for their time. Another replica may have begun to count later. */
+export function addHistory({ since, through, steps }: NonNullable<Data<'readLastHour'>['received']>): void {
+  const [sinceMs, throughMs] = [Date.parse(since), Date.parse(through)]
+  const counted = steps.map(([points, checkins], i): Rate => ({
+    at: sinceMs + i * STEP_MS,
+    points: points * A_MINUTE,
+    checkins: checkins * A_MINUTE,
+  }))
+  const others = rates.value.filter(({ at }) => (at < sinceMs && at > throughMs - HOUR_MS) || at >= throughMs)
+  rates.value = [...others, ...counted].sort((a, b) => a.at - b.at)
+  ratesSince.value = Math.min(sinceMs, ratesSince.value ?? Infinity)
+}
+
+/** The last six complete steps, which are a minute. Null until one was observed. */
 export function lastMinute(nowMs: number): Omit<Rate, 'at'> | null {
-  if (ratesSince.value === null || nowMs - ratesSince.value < STEP_MS) return null
-  const from = Math.max(nowMs - 60_000, ratesSince.value)
-  const steps = rates.value.filter(({ at }) => at + STEP_MS > from)
-  const sum = (name: 'points' | 'checkins') =>
-    Math.round(
-      steps.reduce((total, rate) => total + rate[name] / A_MINUTE, 0) *
-        (60_000 / Math.max(STEP_MS, nowMs - from)),
-    )
-  return { points: sum('points'), checkins: sum('checkins') }
+  const since = ratesSince.value
+  const to = Math.floor(nowMs / STEP_MS) * STEP_MS
+  if (since === null || to - since < 60_000) return null
+  const { points, checkins } = sumOf(to - 60_000, to)
+  return { points, checkins }
+}
+
+/** Check-ins of the last 60 minutes, or since counting began. Null until a step was observed. */
+export function lastHour(nowMs: number): { readonly checkins: number; readonly since: number } | null {
+  const observed = ratesSince.value
+  if (observed === null || nowMs - observed < STEP_MS) return null
+  const since = Math.max(observed, nowMs - HOUR_MS)
+  return { checkins: sumOf(since, Infinity).checkins, since }
+}
+
+/** What was counted in the steps that begin in a time. */
+function sumOf(fromMs: number, toMs: number): Omit<Rate, 'at'> {
+  let [points, checkins] = [0, 0]
+  for (const rate of rates.value) {
+    if (rate.at < Math.floor(fromMs / STEP_MS) * STEP_MS || rate.at >= toMs) continue
+    points += rate.points
+    checkins += rate.checkins
+  }
+  return { points: Math.round(points / A_MINUTE), checkins: Math.round(checkins / A_MINUTE) }
 }

@@ -109,10 +109,13 @@ export interface Carbon {
   saved_kg: number
   /** Number of pilgrims in the total: those with a counted point or a self-report above zero, including erased ones */
   pilgrims: number
+  /** With journeys that pilgrims reported */
   by_mode: Record<string, {
     km: number
     kg: number
   }>
+  /** Kilometres between recorded points by mode, without reported journeys */
+  recorded_km: Record<string, number>
   by_day: {
     km: number
     kg: number

@@ -72,7 +72,10 @@ export const Carbon = z.object({
     .describe(
       'Number of pilgrims in the total: those with a counted point or a self-report above zero, including erased ones',
     ),
-  by_mode: z.record(z.string(), Amount),
+  by_mode: z.record(z.string(), Amount).describe('With journeys that pilgrims reported'),
+  recorded_km: z
+    .record(z.string(), z.number())
+    .describe('Kilometres between recorded points by mode, without reported journeys'),
   by_day: z.array(Amount.extend({ day: z.string() })),
   consumption: z.object({ water: z.int(), recycle: z.int(), hotel: z.int(), kg: z.number() }),
   as_of: Time.nullable().describe('Time of the last flush'),

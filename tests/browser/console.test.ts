@@ -66,13 +66,23 @@ describeOnServers('the console', () => {
     await page.locator('.connection.live').waitFor()
     const before = Date.now()
     const rate = page.locator('.tile', { hasText: 'Check-ins a minute' }).locator('.figure')
-    // Empty while it is read for the first time, and a dash until a minute was observed.
-    while (['', '–'].includes(await rate.innerText())) {
+    // Empty while it is read for the first time, and zero until ten seconds with a check-in are complete.
+    while (!(Number(await rate.innerText()) > 0)) {
       if (Date.now() - before > 20_000) throw new Error('no rate is shown')
       await checkIn(stack, newPilgrimId())
       await page.waitForTimeout(500)
     }
-    expect(Number(await rate.innerText())).toBeGreaterThan(0)
+    const hour = page.locator('.tile', { hasText: 'Checked in, last 60 min' }).locator('.figure')
+    expect(Number(await hour.innerText())).toBeGreaterThan(0)
+    // The tile and the chart tell the same.
+    await page.locator('.rate.checkins figcaption strong').waitFor()
+    const [chart, tile] = await page.evaluate(() => {
+      const tiles = [...document.querySelectorAll('.tile')]
+      const shown = tiles.find(({ textContent }) => textContent.startsWith('Check-ins a minute'))
+      const caption = document.querySelector('.rate.checkins figcaption strong')
+      return [caption?.textContent, shown?.querySelector('.figure')?.textContent]
+    })
+    expect(tile).toBe(chart)
     await photograph(page, 'console-live')
   }, 40_000)
 

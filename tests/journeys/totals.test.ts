@@ -119,6 +119,7 @@ describeBothStacks('totals', (stack) => {
       by_mode: Object.fromEntries(
         Object.entries(modes).map(([mode, { mm, mg }]) => [mode, { km: km(mm), kg: kg(mg) }]),
       ),
+      recorded_km: Object.fromEntries(Object.entries(event.modes).map(([mode, { mm }]) => [mode, km(mm)])),
       by_day: event.modeDays.map(({ day, mm, mg }) => ({ day, km: km(mm), kg: kg(mg) })),
       consumption: { water: 9, recycle: 3, hotel: 3, kg: kg(sum(({ mg, transportMg }) => mg - transportMg)) },
       as_of: expect.any(String),

@@ -57,30 +57,12 @@ export function addHistory({ since, through, steps }: NonNullable<Data<'readLast
   ratesSince.value = Math.min(sinceMs, ratesSince.value ?? Infinity)
 }
 
-/** The last six complete steps, which are a minute. Null until one was observed. */
-export function lastMinute(nowMs: number): Omit<Rate, 'at'> | null {
-  const since = ratesSince.value
-  const to = Math.floor(nowMs / STEP_MS) * STEP_MS
-  if (since === null || to - since < 60_000) return null
-  const { points, checkins } = sumOf(to - 60_000, to)
-  return { points, checkins }
-}
-
 /** Check-ins of the last 60 minutes, or since counting began. Null until a step was observed. */
 export function lastHour(nowMs: number): { readonly checkins: number; readonly since: number } | null {
   const observed = ratesSince.value
   if (observed === null || nowMs - observed < STEP_MS) return null
   const since = Math.max(observed, nowMs - HOUR_MS)
-  return { checkins: sumOf(since, Infinity).checkins, since }
-}
-
-/** What was counted in the steps that begin in a time. */
-function sumOf(fromMs: number, toMs: number): Omit<Rate, 'at'> {
-  let [points, checkins] = [0, 0]
-  for (const rate of rates.value) {
-    if (rate.at < Math.floor(fromMs / STEP_MS) * STEP_MS || rate.at >= toMs) continue
-    points += rate.points
-    checkins += rate.checkins
-  }
-  return { points: Math.round(points / A_MINUTE), checkins: Math.round(checkins / A_MINUTE) }
+  const from = Math.floor(since / STEP_MS) * STEP_MS
+  const sum = rates.value.reduce((total, { at, checkins }) => total + (at >= from ? checkins : 0), 0)
+  return { checkins: Math.round(sum / A_MINUTE), since }
 }

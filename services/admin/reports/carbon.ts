@@ -21,6 +21,12 @@ const add = (into: ModeTotals, distanceMm: number, carbonMg: number) => {
 }
 const shown = ({ distanceMm, carbonMg: mg }: ModeTotals) => ({ km: roundKm(distanceMm), kg: roundKg(mg) })
 
+/** Figures by mode, in the order of the modes' names. */
+const byName = <T>(modes: ReadonlyMap<string, ModeTotals>, figure: (amount: ModeTotals) => T) =>
+  Object.fromEntries(
+    [...modes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([mode, amount]) => [mode, figure(amount)]),
+  )
+
 /** Reads everything in one statement, so that the figures are consistent. */
 async function readSums({ db }: ServiceContext): Promise<Sums> {
   const [row] = await db.read(
@@ -43,6 +49,7 @@ async function readSums({ db }: ServiceContext): Promise<Sums> {
 export async function readCarbon(context: ServiceContext): Promise<Carbon> {
   const [sums, lastFlush] = await Promise.all([readSums(context), readLastFlush(context.db, context.kv)])
   const byMode = new Map<string, ModeTotals>()
+  const recorded = new Map<string, ModeTotals>()
   const byDay = new Map<string, ModeTotals>()
   const all = noAmount()
   const pieces = { water: 0, recycle: 0, hotel: 0 }
@@ -50,6 +57,7 @@ export async function readCarbon(context: ServiceContext): Promise<Carbon> {
   for (const [day, mode, mm, mg] of sums.segments)
     for (const into of [
       byMode.getOrInsertComputed(mode, noAmount),
+      recorded.getOrInsertComputed(mode, noAmount),
       byDay.getOrInsertComputed(day, noAmount),
       all,
     ])
@@ -65,9 +73,8 @@ export async function readCarbon(context: ServiceContext): Promise<Carbon> {
     mean_kg: sums.pilgrims === 0 ? 0 : roundKg(totalMg / sums.pilgrims),
     saved_kg: roundKg(savedMg(all.distanceMm, all.carbonMg)),
     pilgrims: sums.pilgrims,
-    by_mode: Object.fromEntries(
-      [...byMode].sort(([a], [b]) => (a < b ? -1 : 1)).map(([mode, amount]) => [mode, shown(amount)]),
-    ),
+    by_mode: byName(byMode, shown),
+    recorded_km: byName(recorded, ({ distanceMm }) => roundKm(distanceMm)),
     by_day: [...byDay].map(([day, amount]) => ({ day, ...shown(amount) })),
     consumption: { ...pieces, kg: roundKg(consumedMg) },
     as_of: lastFlush === null ? null : time(lastFlush),

@@ -3,11 +3,13 @@ import { ago, minute, now, number, oneDigit, short } from '../../clock.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { isLoading, isStale, Panel } from '../../parts/panel.tsx'
 import { connection } from '../../live.ts'
-import { lastMinute } from '../../rates.ts'
+import { HOUR_MS, lastHour, rates, ratesSince, STEP_MS } from '../../rates.ts'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
+import { distancesOf, kilometres, ridden } from '../../parts/distances.ts'
 import type { Overview } from './event-map.ts'
 import { FlushNow } from './flush-now.tsx'
+import { lastMinute } from './rate-series.ts'
 
 export type Condition = Data<'readCondition'>
 
@@ -15,19 +17,22 @@ interface Props {
   /** Null for a volunteer, who may not read it. */
   readonly condition: Resource<Condition> | null
   readonly map: Resource<Overview>
-  readonly active: Resource<Data<'readClusters'>>
+  readonly hour: Resource<Data<'readLastHour'>>
+  /** Kilometres by mode; null for a volunteer, who may not read them. */
+  readonly modes: Resource<Data<'readCarbon'>> | null
   readonly usage: Resource<Data<'readLineUsage'>>
 }
 
-export const FigureTiles = ({ condition, map, active, usage }: Props) => (
+export const FigureTiles = ({ condition, map, hour, modes, usage }: Props) => (
   <Panel
     title={words.value.now.figures}
     kind="figures"
     actions={condition === null ? undefined : <FlushNow />}
   >
     <Figures>
-      <ActiveTile active={active} />
+      <HourTiles hour={hour} />
       <CrowdTiles map={map} />
+      <DistanceTile map={map} modes={modes} />
       {condition === null ? null : <RateTiles />}
       {condition === null ? null : <StoreTiles condition={condition} />}
       <QuotaTile usage={usage} />
@@ -35,26 +40,39 @@ export const FigureTiles = ({ condition, map, active, usage }: Props) => (
   </Panel>
 )
 
-/** Pilgrims whose latest point was in this hour or the hour before. */
-function ActiveTile({ active }: Pick<Props, 'active'>) {
+/** How many walk, and how many check-ins came, in the last 60 minutes. */
+function HourTiles({ hour }: Pick<Props, 'hour'>) {
   const said = words.value.now
-  const value = active.value.value
-  const asOf = value?.as_of ?? null
-  const since = value?.since ?? null
+  const value = hour.value.value
+  const walking = value?.walking ?? null
+  const counted = lastHour(now.value)
+  const whole = counted === null || now.value - counted.since >= HOUR_MS - STEP_MS
   return (
-    <Figure
-      label={since === null ? said.active : fill(said.activeSince, { time: minute(since) })}
-      value={value && number(value.features.reduce((sum, { properties: { users } }) => sum + users, 0))}
-      at={asOf}
-      stale={isStale(active) || toneOfFlush(asOf) !== 'good'}
-      loading={isLoading(active)}
-    />
+    <>
+      <Figure
+        label={said.walking}
+        value={walking && number(walking.pilgrims)}
+        note={said.walkingRule}
+        at={walking?.as_of ?? null}
+        stale={isStale(hour) || toneOfFlush(walking?.as_of ?? null) !== 'good'}
+        loading={isLoading(hour)}
+      />
+      <Figure
+        label={said.checkedIn}
+        value={counted && number(counted.checkins)}
+        note={whole ? said.checkedInRule : fill(said.checkedInSince, { time: minute(counted.since) })}
+        at={connection.value === 'live' ? now.value : (value?.received?.through ?? null)}
+        stale={isStale(hour)}
+        loading={isLoading(hour)}
+      />
+    </>
   )
 }
 
 function RateTiles() {
   const said = words.value.now
-  const rate = lastMinute(now.value)
+  const since = ratesSince.value
+  const rate = since === null ? null : lastMinute(rates.value, since, now.value)
   const stale = connection.value !== 'live'
   const shown = (value: number | undefined) => (value === undefined ? null : short(value))
   const state = { at: rate && now.value, stale, loading: !stale }
@@ -69,24 +87,35 @@ function RateTiles() {
 function CrowdTiles({ map }: Pick<Props, 'map'>) {
   const said = words.value.now
   const value = map.value.value
-  const stale = isStale(map) || (value?.stale ?? []).length > 0
-  const state = { stale, loading: isLoading(map) }
   return (
-    <>
-      <Figure
-        label={said.pilgrims}
-        value={value?.on_map === undefined ? null : number(value.on_map)}
-        at={value?.as_of ?? null}
-        {...state}
-      />
-      <Figure
-        label={said.km}
-        value={value?.totals ? short(value.totals.km) : null}
-        unit="km"
-        at={value?.totals?.as_of ?? null}
-        {...state}
-      />
-    </>
+    <Figure
+      label={said.pilgrims}
+      value={value?.on_map === undefined ? null : number(value.on_map)}
+      note={value === null ? undefined : fill(said.pilgrimsRule, { crowd: number(value.event.crowd) })}
+      at={value?.as_of ?? null}
+      stale={isStale(map) || (value?.stale ?? []).includes('crowd')}
+      loading={isLoading(map)}
+    />
+  )
+}
+
+/** What was walked; what was ridden is said beside it. A volunteer sees the sum of all. */
+function DistanceTile({ map, modes }: Pick<Props, 'map' | 'modes'>) {
+  const said = words.value.now
+  const totals = map.value.value?.totals ?? null
+  const carbon = modes?.value.value ?? null
+  const all = modes === null ? (totals?.km ?? null) : carbon && distancesOf(carbon).all
+  const asOf = (modes === null ? totals?.as_of : carbon?.as_of) ?? null
+  return (
+    <Figure
+      label={modes === null ? said.kmAll : said.km}
+      value={all === null ? null : kilometres(carbon === null ? all : distancesOf(carbon).walked)}
+      unit="km"
+      note={carbon === null ? said.kmAllRule : ridden(carbon)}
+      at={asOf}
+      stale={modes === null ? isStale(map) : isStale(modes)}
+      loading={modes === null ? isLoading(map) : isLoading(modes)}
+    />
   )
 }
 

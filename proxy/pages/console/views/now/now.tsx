@@ -2,6 +2,7 @@
 import { useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
+import { addHistory } from '../../rates.ts'
 import { Alerts } from './alerts.tsx'
 import { useEventMap } from './event-map.ts'
 import { FigureTiles } from './figure-tiles.tsx'
@@ -11,25 +12,24 @@ import { Procession } from './procession.tsx'
 import { Rates } from './rates.tsx'
 
 const CONDITION_MS = 10_000
-const ACTIVE_MS = 60_000
-/** Zoom of the fewest cells: only their sum is shown. */
-const COARSE = 6
-const HOUR_MS = 3_600_000
+const HOUR_EVERY_MS = 30_000
+/** It changes with each flush, and each call of an operator counts in the token's limit. */
+const MODES_MS = 300_000
 /** LINE counts slowly, and each call of an operator counts in the token's limit. */
 const USAGE_MS = 300_000
 
-/** Start of the hour before this one. */
-const hourBefore = (): string => new Date((Math.floor(Date.now() / HOUR_MS) - 1) * HOUR_MS).toISOString()
+/** The last hour. What the chart did not see is put into it. */
+async function readLastHour(signal: AbortSignal) {
+  const answer = await client.readLastHour({}, { signal })
+  if (answer.ok && answer.data.received !== null && !signal.aborted) addHistory(answer.data.received)
+  return answer
+}
 
 export function Now() {
   const map = useEventMap()
-  const active = useResource(
-    (signal) => client.readClusters({ zoom: COARSE, since: hourBefore() }, { signal }),
-    ACTIVE_MS,
-    'active',
-  )
+  const hour = useResource(readLastHour, HOUR_EVERY_MS, 'last-hour')
   const usage = useResource((signal) => client.readLineUsage({}, { signal }), USAGE_MS, 'usage')
-  const shared = { map, active, usage }
+  const shared = { map, hour, usage }
   return (
     <div class="view now">
       <h1 class="visually-hidden">{words.value.now.title}</h1>
@@ -37,7 +37,7 @@ export function Now() {
         <Operating {...shared} />
       ) : (
         <>
-          <FigureTiles condition={null} {...shared} />
+          <FigureTiles condition={null} modes={null} {...shared} />
           <Crowd map={map} />
         </>
       )}
@@ -45,15 +45,16 @@ export function Now() {
   )
 }
 
-type Shared = Omit<Parameters<typeof FigureTiles>[0], 'condition'>
+type Shared = Omit<Parameters<typeof FigureTiles>[0], 'condition' | 'modes'>
 
 /** What managers and owners see. On a phone it stands in this order: what is wrong comes first. */
 function Operating(shared: Shared) {
   const condition = useResource((signal) => client.readCondition({}, { signal }), CONDITION_MS, 'condition')
+  const modes = useResource((signal) => client.readCarbon({}, { signal }), MODES_MS, 'modes')
   return (
     <>
       <Alerts condition={condition} />
-      <FigureTiles condition={condition} {...shared} />
+      <FigureTiles condition={condition} modes={modes} {...shared} />
       <Crowd map={shared.map} />
       <Rates />
       <Parts condition={condition} />

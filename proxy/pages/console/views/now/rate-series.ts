@@ -32,23 +32,46 @@ export function ticksOf(to: number, { spanMs, tickMs }: (typeof WINDOWS)[number]
   return ticks
 }
 
-/** Values of each complete step since counting began, oldest first. A step without events is a zero. */
+/** Steps of a minute. */
+const STEPS = MINUTE_MS / STEP_MS
+
+/**
+ * What was counted in the minute before the end of each complete step, oldest first; of the first steps, what is known
+ * as a rate. A step without events is a zero.
+ */
 export function valuesOf(rates: readonly Rate[], series: Series, since: number, to: number): Value[] {
   const known = new Map(rates.map((rate) => [rate.at, rate[series]]))
   const values = []
+  const oldest = Math.ceil(since / STEP_MS) * STEP_MS
   const first = Math.ceil(Math.max(since, to - SPAN_MS) / STEP_MS) * STEP_MS
-  for (let at = first; at + STEP_MS <= to; at += STEP_MS) values.push({ at, value: known.get(at) ?? 0 })
+  for (let at = first; at + STEP_MS <= to; at += STEP_MS) {
+    const steps = Math.min(STEPS, (at - oldest) / STEP_MS + 1)
+    let sum = 0
+    for (let i = 0; i < steps; i++) sum += known.get(at - i * STEP_MS) ?? 0
+    values.push({ at, value: Math.round(sum / steps) })
+  }
   return values
+}
+
+/** The last value of the charts, which the tiles show as well. Null until a step was observed. */
+export function lastMinute(
+  rates: readonly Rate[],
+  since: number,
+  to: number,
+): { readonly checkins: number; readonly points: number } | null {
+  const last = (series: Series) =>
+    valuesOf(rates, series, Math.max(since, to - 3 * MINUTE_MS), to).at(-1)?.value
+  const [checkins, points] = [last('checkins'), last('points')]
+  return checkins === undefined || points === undefined ? null : { checkins, points }
 }
 
 /** Means of the whole minutes that were observed, newest first. */
 export function minutesOf(rates: readonly Rate[], since: number, to: number) {
-  const steps = MINUTE_MS / STEP_MS
   const minutes = []
   const oldest = Math.ceil(Math.max(since, to - SPAN_MS) / MINUTE_MS) * MINUTE_MS
   for (let at = Math.floor(to / MINUTE_MS) * MINUTE_MS - MINUTE_MS; at >= oldest; at -= MINUTE_MS) {
     const within = rates.filter((rate) => rate.at >= at && rate.at < at + MINUTE_MS)
-    const mean = (series: Series) => Math.round(within.reduce((sum, rate) => sum + rate[series], 0) / steps)
+    const mean = (series: Series) => Math.round(within.reduce((sum, rate) => sum + rate[series], 0) / STEPS)
     minutes.push({ at, checkins: mean('checkins'), points: mean('points') })
   }
   return minutes

@@ -5,6 +5,7 @@ import { dayName, fixedDigit, fullDate, number, oneDigit, short } from '../../cl
 import { type BarGroup, saveBars } from '../../parts/bars-png.ts'
 import { saveCsv } from '../../parts/download.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
+import { modeName } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -102,11 +103,6 @@ function savePicture(value: Totals): void {
     [...figures, `${said.pilgrims}: ${number(value.pilgrims)}`].join(' · '),
   ]
   saveBars({ title: said.carbon, lines }, groupsOf(value), 'carbon.png')
-}
-
-function modeName(mode: string): string {
-  const names: Readonly<Record<string, string>> = words.value.reports.modes
-  return names[mode] ?? mode
 }
 
 const save = ({ by_mode, by_day, ...totals }: Totals): void =>

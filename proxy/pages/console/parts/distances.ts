@@ -1,0 +1,32 @@
+/** Kilometres by mode in words: what was walked, and what was ridden beside it. */
+import type { Data } from '#shared/client/index.ts'
+import { number, oneDigit } from '../clock.ts'
+import { fill, words } from '../words.ts'
+
+type Recorded = Pick<Data<'readCarbon'>, 'recorded_km'>
+
+/** Recorded kilometres on foot, and of all modes together. Journeys that pilgrims reported are not among them. */
+export function distancesOf({ recorded_km }: Recorded): { readonly walked: number; readonly all: number } {
+  const all = Object.values(recorded_km).reduce((sum, km) => sum + km, 0)
+  return { walked: recorded_km['walk'] ?? 0, all }
+}
+
+/** Whole from a hundred on: a total is read to the kilometre, in every language. */
+export const kilometres = (km: number): string => (km < 100 ? oneDigit(km) : number(Math.round(km)))
+
+export function modeName(mode: string): string {
+  const names: Readonly<Record<string, string>> = words.value.reports.modes
+  return names[mode] ?? mode
+}
+
+/** `15,843 km in all: 477 km by scooter, 295 km by bus`; of walking alone nothing is said. */
+export function ridden(carbon: Recorded): string | undefined {
+  const said = words.value.reports
+  const rides = Object.entries(carbon.recorded_km)
+    .filter(([mode, km]) => mode !== 'walk' && km > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([mode, km]) => fill(said.byMode, { mode: modeName(mode).toLocaleLowerCase(), km: kilometres(km) }))
+  return rides.length === 0
+    ? undefined
+    : fill(said.inAll, { km: kilometres(distancesOf(carbon).all), rides: rides.join(said.listComma) })
+}

@@ -20,14 +20,20 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
       return { name: download.suggestedFilename(), bytes, text: new TextDecoder().decode(bytes) }
     }
     const timeline = await saved('CSV', '.panel.timeline')
-    expect(timeline.text.split('\r\n')[0]).toBe('time,points,checkins,pilgrims,km,carbon_kg')
+    expect(timeline.text.split('\r\n')[0]).toBe('local_time,points,checkins,pilgrims,km,carbon_kg,utc')
+    expect(timeline.name).toMatch(/^timeline-\d{4}-\d\d-\d\d-\S+\.csv$/)
+    // Local time stands beside the instant.
+    const [, local, utc] = /^([^,]+),.*,([^,]+)$/.exec(timeline.text.split('\r\n')[1]!)!
+    expect(Date.parse(`${local!.replace(' ', 'T')}:00+08:00`)).toBe(Date.parse(utc!))
     const procession = await saved('CSV', '.panel.procession-over-time')
     const rows = procession.text.split('\r\n')
-    expect(rows[0]).toBe('hour,what,place,route_km,lat,lng,zoom,points')
+    expect(rows[0]).toBe('From,To,What,Place,Kilometre of the route,Latitude,Longitude,Points,From (UTC)')
+    expect(procession.name).toMatch(/^procession-\d{4}-\d\d-\d\d-\d{4}-\S+\.csv$/)
     const shown = await page.locator('.procession-over-time .procession-rows li').allInnerTexts()
     for (const [i, mark] of ['front', 'middle', 'tail'].entries()) {
-      const [, what, place, km] = rows[i + 1]!.split(',')
-      expect(what).toBe(mark)
+      const [from, , what, place, km] = rows[i + 1]!.split(',')
+      expect(from).toMatch(/^\d{4}-\d\d-\d\d \d\d:00$/)
+      expect(what?.toLowerCase()).toBe(mark)
       expect(place).toBeOneOf(['near South Gate', 'between South Gate and North Gate', 'near North Gate'])
       expect(shown[i]!.split(/\s*\n\s*/)).toEqual([
         `${mark[0]!.toUpperCase()}${mark.slice(1)}`,
@@ -35,7 +41,8 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
         `km ${new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(Number(km))}`,
       ])
     }
-    expect(rows[4]).toContain(',cell,')
+    expect(rows[4]).toMatch(/,Area [67]00 m wide,(near|between) /)
+    expect(rows.at(-2)).toContain('For operators')
     const surveys = await saved('Answers (CSV)', '.panel.surveys')
     expect(surveys.name).toEndWith('.csv')
     expect(surveys.text).toContain('The soup at the 12. temple')

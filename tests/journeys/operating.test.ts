@@ -10,6 +10,7 @@ import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { timelineEndpoint } from '#shared/contracts/reports.ts'
+import { lastHourEndpoint } from '#shared/contracts/last-hour.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import {
@@ -23,6 +24,7 @@ import {
   syncTrack,
 } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
 
 describeBothStacks('an operator', (stack) => {
   const status = async () =>
@@ -42,6 +44,36 @@ describeBothStacks('an operator', (stack) => {
       level,
       name: `${role}${number}`,
     })
+  })
+
+  test('the last hour: who was seen in it, and what was received since the service began', async () => {
+    const hour = async () =>
+      dataOf(
+        await stack.fetch('/api/event/admin/last-hour', { headers: admin('volunteer') }),
+        lastHourEndpoint,
+      )
+    const before = await hour()
+    const [seen, long] = [newPilgrimId(), newPilgrimId()]
+    const at = (minutes: number) => [{ ...PLACE, timestamp: Date.now() - minutes * 60_000 }]
+    expect((await checkIn(stack, seen)).status).toBe(202)
+    expect((await syncTrack(stack, long, at(62))).status).toBe(200)
+    await flushed(stack)
+    // Answers are cached for a second, and counted by steps of ten.
+    const after = await until(
+      async () => {
+        const { walking, received } = await hour()
+        const isCounted = received !== null && received.points >= (before.received?.points ?? 0) + 2
+        return (
+          isCounted && walking !== null && walking.as_of !== before.walking?.as_of && { walking, received }
+        )
+      },
+      { timeoutMs: 20_000, what: 'the check-in to be counted' },
+    )
+    // Only the one who was seen within the hour walks; both points were received in it.
+    expect(after.walking.pilgrims - (before.walking?.pilgrims ?? 0)).toBe(1)
+    expect(after.received.checkins - (before.received?.checkins ?? 0)).toBe(1)
+    const { since, through, steps } = after.received
+    expect(Date.parse(through) - Date.parse(since)).toBe(steps.length * 10_000)
   })
 
   test('pauses: check-ins and tracks are refused with the message, other requests work', async () => {

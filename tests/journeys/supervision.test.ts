@@ -3,7 +3,6 @@ import { expect, test } from 'bun:test'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { submitFeedbackEndpoint, updateFeedbackEndpoint } from '#shared/contracts/feedback.ts'
-import { lastHourEndpoint } from '#shared/contracts/last-hour.ts'
 import { messagesEndpoint, pushEndpoint } from '#shared/contracts/messages.ts'
 import { endPreviewEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
@@ -45,32 +44,6 @@ describeBothStacks('supervision', (stack) => {
     expect(seen.parts.find(({ name }) => name === 'db')).toMatchObject({ processes: null })
     expect(seen).toMatchObject({ causes: [], incident: null, backup_at: null })
     expect(Date.parse(seen.last_flush!)).toBeGreaterThan(Date.now() - 60_000)
-  })
-
-  test('the last hour: who was seen in it, and what was received since the service began', async () => {
-    const hour = async () => dataOf(await read('admin/last-hour', admin('volunteer')), lastHourEndpoint)
-    const before = await hour()
-    const [seen, long] = [newPilgrimId(), newPilgrimId()]
-    const at = (minutes: number) => [{ ...PLACE, timestamp: Date.now() - minutes * MINUTE }]
-    expect((await checkIn(stack, seen)).status).toBe(202)
-    expect((await syncTrack(stack, long, at(62))).status).toBe(200)
-    await flushed(stack)
-    // Answers are cached for a second, and counted by steps of ten.
-    const after = await until(
-      async () => {
-        const { walking, received } = await hour()
-        const isCounted = received !== null && received.points >= (before.received?.points ?? 0) + 2
-        return (
-          isCounted && walking !== null && walking.as_of !== before.walking?.as_of && { walking, received }
-        )
-      },
-      { timeoutMs: 20_000, what: 'the check-in to be counted' },
-    )
-    // Only the one who was seen within the hour walks; both points were received in it.
-    expect(after.walking.pilgrims - (before.walking?.pilgrims ?? 0)).toBe(1)
-    expect(after.received.checkins - (before.received?.checkins ?? 0)).toBe(1)
-    const { since, through, steps } = after.received
-    expect(Date.parse(through) - Date.parse(since)).toBe(steps.length * 10_000)
   })
 
   test('tokens are listed by name with their last use, and never shown', async () => {

@@ -55,6 +55,8 @@ export const longDay = (at: Instant): string => formats.value.longDay.format(dat
 export const shortDay = (at: Instant): string => formats.value.shortDay.format(dateOf(at))
 /** `2026-04-12` in the event's zone. */
 export const dayOf = (at: Instant): string => formats.value.day.format(dateOf(at))
+/** `2026-04-12 06:03` in the event's zone: what spreadsheets and people read alike. */
+export const localTime = (at: Instant): string => formats.value.local.format(dateOf(at)).slice(0, 16)
 /** What the event's clocks show at an instant, as if it were UTC, in epoch milliseconds. */
 const localMs = (at: number): number => Date.parse(`${formats.value.local.format(at).replace(' ', 'T')}Z`)
 const DAY_MS = 86_400_000

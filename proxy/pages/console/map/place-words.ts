@@ -1,8 +1,10 @@
 /** Where a place of the route is, in words: at a station, or between two. */
+import { computed } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
+import { kmAlong, measureRoute, unpackLines } from '#shared/rules/along-route.ts'
 import { fixedDigit } from '../clock.ts'
 import { fill, words } from '../words.ts'
-import { stationName } from './ground.ts'
+import { route, stationName } from './ground.ts'
 
 export interface PlaceOnRoute {
   readonly lat: number
@@ -32,6 +34,23 @@ function betweenStations(km: number, route: EventRoute | null): string | null {
 export function placeName({ lat, lng, route_km }: PlaceOnRoute, route: EventRoute | null): string {
   const name = route_km === null ? null : betweenStations(route_km, route)
   return name ?? `${lat.toFixed(4)}, ${lng.toFixed(4)}`
+}
+
+const measured = computed(() =>
+  route.value === null ? null : measureRoute(unpackLines(route.value.lines), route.value.km),
+)
+
+/**
+ * Where on the route a place is that the service tells by its degrees alone.
+ * @param walked the way to it in the order of time, which tells the way there from the way back
+ */
+export function placeOf(
+  lat: number,
+  lng: number,
+  walked: readonly { readonly lat: number; readonly lng: number }[] = [],
+): PlaceOnRoute {
+  const line = measured.value
+  return { lat, lng, route_km: line === null ? null : kmAlong(line, walked, { lat, lng }) }
 }
 
 /** `km 45.3`; null without a route. */

@@ -1,4 +1,5 @@
 /** Files that the operator keeps. They are made in the page and never sent anywhere. */
+import { pageData } from '../../frame/page-data.ts'
 
 export function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob)
@@ -8,6 +9,19 @@ export function saveBlob(blob: Blob, name: string): void {
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
+
+/** What a file's name cannot hold on every system, and spaces. */
+const NOT_IN_NAMES = /[\p{Cc}\s\\/:*?"<>|]+/gu
+
+/** `procession-2026-04-12-1400-大甲媽祖遶境.csv`: what, of when, and of which event. */
+export const fileName = (what: string, when: string, extension: 'csv' | 'png'): string =>
+  `${[
+    what,
+    when.replaceAll(':', '').replace(' ', '-'),
+    pageData().name.replaceAll(NOT_IN_NAMES, '-').slice(0, 60),
+  ]
+    .filter((part) => part !== '')
+    .join('-')}.${extension}`
 
 type Cell = string | number | null | undefined
 

@@ -1,9 +1,9 @@
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
-import { dayName, fixedDigit, fullDate, number, oneDigit, short } from '../../clock.ts'
+import { dayName, dayOf, fixedDigit, fullDate, now, number, oneDigit, short } from '../../clock.ts'
 import { type BarGroup, saveBars } from '../../parts/bars-png.ts'
-import { saveCsv } from '../../parts/download.ts'
+import { fileName, saveCsv } from '../../parts/download.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { modeName } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
@@ -102,7 +102,11 @@ function savePicture(value: Totals): void {
       : fill(words.value.common.asOf, { time: fullDate(value.as_of) }),
     [...figures, `${said.pilgrims}: ${number(value.pilgrims)}`].join(' · '),
   ]
-  saveBars({ title: said.carbon, lines }, groupsOf(value), 'carbon.png')
+  saveBars(
+    { title: said.carbon, lines },
+    groupsOf(value),
+    fileName('carbon', dayOf(value.as_of ?? now.peek()), 'png'),
+  )
 }
 
 const save = ({ by_mode, by_day, ...totals }: Totals): void =>
@@ -115,5 +119,5 @@ const save = ({ by_mode, by_day, ...totals }: Totals): void =>
       ...by_day.map(({ day, km, kg }) => ['day', day, km, kg]),
       ['consumption', '', '', totals.consumption.kg],
     ],
-    'carbon.csv',
+    fileName('carbon', dayOf(totals.as_of ?? now.peek()), 'csv'),
   )

@@ -1,15 +1,18 @@
 /** The procession in one hour: where it was, and the cells of its points. */
 import type { Answer, MapCellEntry } from '#shared/client/index.ts'
-import { date, longDay, minute } from '../../clock.ts'
+import { date, localTime, longDay, minute, number } from '../../clock.ts'
 import { entriesOf } from '../../map/cells.ts'
 import { route } from '../../map/ground.ts'
-import { placeName } from '../../map/place-words.ts'
+import { type PlaceOnRoute, placeName, placeOf } from '../../map/place-words.ts'
 import { PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
-import { saveCsv } from '../../parts/download.ts'
+import { fileName, saveCsv } from '../../parts/download.ts'
 import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
 
 const E5 = 1e5
 const HOUR_MS = 3_600_000
+/** Width of a cell of zoom 6 on the equator: 0.2°. */
+const CELL_6_M = 22_240
 /** Cells of about 700 m: the whole way of a pilgrimage fits into one answer. */
 const ZOOM = 11
 
@@ -34,18 +37,38 @@ export const hourName = (hour: string): string => `${date(hour)}–${minute(endO
 export const longHourName = (hour: string): string =>
   `${longDay(hour)}, ${minute(hour)}–${minute(endOf(hour))}`
 
-/** Front, middle and tail of one hour, and its cells: the middle of each in degrees, and its points. */
-export const saveHour = (hour: string, { cells, ...places }: Hour): void =>
+/**
+ * Front, middle and tail of one hour, and the areas in which points were recorded, in words that people outside read:
+ * by the event's clocks, with the kilometre of the route. An area with few points can show where one person was, so the
+ * file says that it is the operators'.
+ */
+export function saveHour(hour: string, { cells, ...places }: Hour): void {
+  const said = words.peek().reports
+  const marks = words.peek().now
+  const times = [localTime(hour), localTime(endOf(hour))]
+  const row = (what: string, place: PlaceOnRoute, points: number | null) => [
+    ...times,
+    what,
+    placeName(place, route.peek()),
+    place.route_km === null ? null : Math.round(place.route_km * 10) / 10,
+    ...[place.lat, place.lng, points, hour],
+  ]
   saveCsv(
     [
-      ['hour', 'what', 'place', 'route_km', 'lat', 'lng', 'zoom', 'points'],
-      ...PROCESSION.flatMap((name) => {
-        const place = places[name]
-        return place === null
-          ? []
-          : [[hour, name, placeName(place, route.value), place.route_km, place.lat, place.lng]]
+      Object.values(said.processionColumns),
+      ...PROCESSION.flatMap((name) => (places[name] === null ? [] : [row(marks[name], places[name], null)])),
+      ...cells.map(([latE5, lngE5, zoom, points]) => {
+        const name = fill(said.area, { metres: number(cellMetres(zoom)) })
+        return row(name, placeOf(latE5 / E5, lngE5 / E5), points)
       }),
-      ...cells.map(([lat, lng, zoom, points]) => [hour, 'cell', '', '', lat / E5, lng / E5, zoom, points]),
+      [...times, said.note, said.forOperators],
     ],
-    'procession.csv',
+    fileName('procession', localTime(hour), 'csv'),
   )
+}
+
+/** Width of a cell on the route, to a hundred metres. */
+const cellMetres = (zoom: number): number => {
+  const lat = route.peek()?.stations[0]?.lat ?? 0
+  return Math.round((CELL_6_M * Math.cos((lat * Math.PI) / 180)) / 2 ** (zoom - 6) / 100) * 100
+}

@@ -1,9 +1,10 @@
 /** The procession of an hour as a picture that is kept. */
 import { CROWD_STEPS, STEP_FROM } from '../../../design/marks.tsx'
-import { number } from '../../clock.ts'
+import { localTime, number } from '../../clock.ts'
 import { route } from '../../map/ground.ts'
 import { kmOnRoute, placeName } from '../../map/place-words.ts'
 import { PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
+import { fileName } from '../../parts/download.ts'
 import { onPaper } from '../../parts/paper.ts'
 import { fontOf, savePicture } from '../../parts/picture.ts'
 import { words } from '../../words.ts'
@@ -37,7 +38,7 @@ export function saveProcession(shown: Shown, hour: string, text: string): void {
         drawLegend(context, height + LEGEND / 2)
       },
     },
-    'procession.png',
+    fileName('procession', localTime(hour), 'png'),
   )
 }
 

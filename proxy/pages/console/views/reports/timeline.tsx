@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { Button, Segments } from '../../../design/button.tsx'
 import { Table } from '../../../design/table.tsx'
-import { date, dayName, fixedDigit, number, oneDigit, shortDay } from '../../clock.ts'
-import { saveCsv } from '../../parts/download.ts'
+import { date, dayName, dayOf, fixedDigit, localTime, number, oneDigit, shortDay } from '../../clock.ts'
+import { fileName, saveCsv } from '../../parts/download.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { savePicture } from '../../parts/picture.ts'
 import type { Resource } from '../../resource.ts'
@@ -73,7 +73,7 @@ function Chart({ timeline, grain }: ChartProps) {
           onChoose={(value) => (series.value = value)}
         />
         <span class="spring" />
-        <Button onClick={() => saveRows(rows)}>{words.value.common.csv}</Button>
+        <Button onClick={() => saveRows(rows, grain)}>{words.value.common.csv}</Button>
         <Button onClick={() => void saveChart(charted, range.value, chosenText(rows, from, to, grain))}>
           {words.value.common.png}
         </Button>
@@ -116,15 +116,30 @@ async function saveChart(charted: Charted, range: Range | null, sums: string): P
       height: PICTURE_HEIGHT,
       draw: (context) => context.drawImage(canvas, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT),
     },
-    'timeline.png',
+    fileName('timeline', lastDay(charted.rows), 'png'),
   )
 }
 
-const saveRows = (rows: readonly Row[]): void =>
+/** Hours by the event's clocks, and by UTC; days by their date. */
+function saveRows(rows: readonly Row[], grain: Grain): void {
+  const hourly = grain === 'hours'
   saveCsv(
-    [['time', ...SERIES], ...rows.map((row) => [row.name, ...SERIES.map((name) => row[name])])],
-    'timeline.csv',
+    [
+      ['local_time', ...SERIES, ...(hourly ? ['utc'] : [])],
+      ...rows.map((row) => [
+        hourly ? localTime(row.name) : row.name,
+        ...SERIES.map((name) => row[name]),
+        ...(hourly ? [row.name] : []),
+      ]),
+    ],
+    fileName('timeline', lastDay(rows), 'csv'),
   )
+}
+
+const lastDay = (rows: readonly Row[]): string => {
+  const last = rows.at(-1)
+  return last === undefined ? '' : dayOf(last.t * 1_000)
+}
 
 /** Columns with a digit after the point. */
 const PARTIAL: ReadonlySet<Series> = new Set(['km', 'carbon_kg'])

@@ -151,7 +151,9 @@ export const Texts = z.object({
 export type Texts = z.infer<typeof Texts>
 
 export const NotificationSlot = z.object({
-  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'must be a short name such as morning' }),
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+    error: 'must have 1 to 63 lower-case letters a-z, digits and hyphens, such as morning-2',
+  }),
   enabled: z.boolean().default(true),
   hour: z.int().min(0).max(23).describe('Hour of the day in the event’s time zone'),
   dates: z.array(Day).min(1).max(366).nullable().default(null).describe('null: every day of the event'),

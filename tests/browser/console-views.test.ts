@@ -11,6 +11,7 @@ import { consoleBrowser, DESKTOP, type Page } from './console-harness.ts'
 import { keyboardTests } from './console-keyboard.suite.ts'
 import { nowTests } from './console-now.suite.ts'
 import { refusalTests } from './console-refusals.suite.ts'
+import { scheduleTests } from './console-schedule.suite.ts'
 import { reportTests } from './console-reports.suite.ts'
 import { signOutTests } from './console-sign-out.suite.ts'
 import { openView, type View, VIEWS } from './console-tour.ts'
@@ -139,6 +140,8 @@ describe('the console with data', () => {
   nowTests((options) => browser.console(stack, options))
 
   refusalTests((options) => browser.console(stack, options))
+
+  scheduleTests((options) => browser.console(stack, options))
 
   keyboardTests((options) => browser.console(stack, options))
 

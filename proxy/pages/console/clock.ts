@@ -69,6 +69,14 @@ export function dayName(day: string): string {
   const ahead = Math.round((midnightMs - Date.parse(today.value)) / DAY_MS)
   return ahead === 0 || ahead === -1 ? `${name} · ${formats.value.near.format(ahead, 'day')}` : name
 }
+/** `today, Sun, 12 Apr`: a day that comes, with how near it is when it is today or tomorrow. */
+export function comingDay(day: string): string {
+  const midnightMs = Date.parse(day)
+  const name = formats.value.weekday.format(midnightMs)
+  const ahead = Math.round((midnightMs - Date.parse(today.value)) / DAY_MS)
+  const comma = consoleLanguage.value === 'en' ? ', ' : '，'
+  return ahead === 0 || ahead === 1 ? `${formats.value.near.format(ahead, 'day')}${comma}${name}` : name
+}
 /** The instant at which the event's clocks show `2026-04-12T06:00`, as ISO 8601. */
 export function instantOf(local: string): string {
   const shown = Date.parse(`${local}Z`)

@@ -2,6 +2,7 @@
 import { consoleHouse } from './console-house.ts'
 import { consoleLifecycle } from './console-lifecycle.ts'
 import { consolePeople } from './console-people.ts'
+import { consoleSchedule } from './console-schedule.ts'
 import { page } from './page.ts'
 
 export const words = {
@@ -9,6 +10,7 @@ export const words = {
   ...consolePeople,
   ...consoleLifecycle,
   ...consoleHouse,
+  ...consoleSchedule,
   title: 'Console',
   signIn: {
     title: 'Operators’ console',

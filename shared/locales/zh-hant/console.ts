@@ -2,6 +2,7 @@
 import { consoleHouse } from './console-house.ts'
 import { consoleLifecycle } from './console-lifecycle.ts'
 import { consolePeople } from './console-people.ts'
+import { consoleSchedule } from './console-schedule.ts'
 import { page } from './page.ts'
 import type { ConsoleWords } from '../en/console.ts'
 
@@ -10,6 +11,7 @@ export const words: ConsoleWords = {
   ...consolePeople,
   ...consoleLifecycle,
   ...consoleHouse,
+  ...consoleSchedule,
   title: '控制台',
   signIn: {
     title: '營運控制台',

@@ -21,13 +21,13 @@ interface PanelPlace {
 }
 
 function panelPlaces(): readonly PanelPlace[] {
-  const { now, reports, messages, lifecycle, house } = words.value
+  const { now, reports, messages, schedule, lifecycle, house } = words.value
   const places = (view: View, least: number, names: Readonly<Record<string, string>>) =>
     Object.entries(names).map(([panel, name]) => ({ view, panel, name, least }))
   return [
     ...places('now', MANAGER, { alerts: now.alerts, parts: now.parts }),
     ...places('reports', MANAGER, { carbon: reports.carbon, surveys: reports.surveys }),
-    ...places('messages', MANAGER, { 'sent-messages': messages.ledger, schedule: messages.schedule }),
+    ...places('messages', MANAGER, { 'sent-messages': messages.ledger, schedule: schedule.title }),
     ...places('lifecycle', MANAGER, { history: lifecycle.history }),
     ...places('house', MANAGER, {
       'dead-letters': house.letters,

@@ -79,8 +79,7 @@ const fileType = (format: unknown): string => (typeof format === 'string' ? form
 
 function slotText(slot: unknown): string {
   const { id, hour, enabled } = slot as Readonly<Record<string, unknown>>
-  const at = fill(words.value.messages.at, { hour: String(hour).padStart(2, '0') })
-  return `${at} ${String(id)}: ${enabled === true ? words.value.messages.on : words.value.messages.off}`
+  return `${String(hour).padStart(2, '0')}:00 ${String(id)}: ${enabled === true ? words.value.schedule.on : words.value.schedule.off}`
 }
 
 /** What is not about the pilgrim. Of an action that is new here, the details as they are. */

@@ -1,38 +1,66 @@
-/** Scheduled notifications. An owner edits them; everybody else reads them. */
+/** Scheduled reminders. An owner edits them; everybody else reads them. */
 import { useSignal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
-import { act } from '../../parts/act.ts'
+import { instantOf, now, shortDay } from '../../clock.ts'
 import { status } from '../../live.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
-import { consoleLanguage, fill, words } from '../../words.ts'
-import type { Slot } from './slot.ts'
+import { consoleLanguage, words } from '../../words.ts'
+import { removeSlot, saveSlot } from './plan.ts'
+import { type Bounds, hourText, nextSending, type NextSending, nextText, type Slot } from './slot.ts'
 import { SlotForm } from './slot-form.tsx'
 
 const EVERY_MS = 60_000
+const CONFIG_MS = 600_000
+/** Nobody edits one: the form is closed, or of a new one. */
+const NONE = ''
 
-const save = (slots: readonly Slot[]) =>
-  act(client.setNotifications({ slots: [...slots] }), (plan) =>
-    fill(words.value.messages.saved, { count: plan.slots.length }),
-  )
+/** When the event is. Until it is known, it has no bounds. */
+function useBounds(): Bounds {
+  const config = useResource((signal) => client.readEventConfig({}, { signal }), CONFIG_MS, 'config').value
+  const { starts_at = null, ends_at = null } = config.value ?? {}
+  return {
+    startsMs: starts_at === null ? -Infinity : Date.parse(starts_at),
+    endsMs: ends_at === null ? Infinity : Date.parse(ends_at),
+  }
+}
+
+interface Dated {
+  readonly slot: Slot
+  readonly next: NextSending | null
+}
+
+/** In the order in which they are sent; those that are over come last. */
+const inOrder = (slots: readonly Slot[], bounds: Bounds): readonly Dated[] =>
+  slots
+    .map((slot) => ({ slot, next: nextSending(slot, now.value, bounds) }))
+    .toSorted((a, b) => (a.next?.atMs ?? Infinity) - (b.next?.atMs ?? Infinity) || a.slot.hour - b.slot.hour)
 
 export function Schedule() {
   const plan = useResource((signal) => client.readNotifications({}, { signal }), EVERY_MS, 'notifications')
-  const said = words.value.messages
+  const bounds = useBounds()
+  const edited = useSignal(NONE)
+  const said = words.value.schedule
   return (
-    <PanelFrom title={said.schedule} kind="schedule" from={plan}>
+    <PanelFrom title={said.title} kind="schedule" from={plan}>
       {({ slots, defaults }) => (
         <>
           <Rests />
-          {defaults ? <p class="small quiet">{said.defaults}</p> : null}
+          <p class="small quiet">{defaults ? `${said.help} ${said.defaults}` : said.help}</p>
           <ul class="rows">
-            {slots.map((slot) => (
-              <SlotRow key={slot.id} slot={slot} slots={slots} />
-            ))}
+            {inOrder(slots, bounds).map((dated) =>
+              dated.slot.id === edited.value ? (
+                <li key={dated.slot.id}>
+                  <SlotForm slot={dated.slot} bounds={bounds} onClose={() => (edited.value = NONE)} />
+                </li>
+              ) : (
+                <SlotRow key={dated.slot.id} {...dated} onEdit={() => (edited.value = dated.slot.id)} />
+              ),
+            )}
             {slots.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
           </ul>
-          <Additions slots={slots} />
+          <Additions bounds={bounds} />
         </>
       )}
     </PanelFrom>
@@ -44,29 +72,34 @@ const hasEnded = (): boolean => status.value?.status === 'ended'
 
 /** Why nothing of the schedule is sent now. */
 function Rests() {
-  const said = words.value.messages
+  const said = words.value.schedule
   const state = status.value?.status
   if (state !== 'ended' && state !== 'paused') return null
-  return <p class="notice warning">{state === 'ended' ? said.scheduleEnded : said.schedulePaused}</p>
+  return <p class="notice warning">{state === 'ended' ? said.ended : said.paused}</p>
 }
 
-interface RowProps {
-  readonly slot: Slot
-  readonly slots: readonly Slot[]
-}
+const textOf = ({ text }: Slot): string => text[consoleLanguage.value] ?? text['zh-Hant']
 
-function SlotRow({ slot, slots }: RowProps) {
-  const said = words.value.messages
-  const others = slots.filter(({ id }) => id !== slot.id)
-  const replace = (next: Slot) => save(slots.map((one) => (one.id === slot.id ? next : one)))
+/** `every day of the event`, or its days. */
+const daysOf = ({ dates }: Slot): string =>
+  dates === null
+    ? words.value.schedule.everyDay
+    : dates
+        .toSorted()
+        .map((day) => shortDay(instantOf(`${day}T12:00`)))
+        .join(', ')
+
+function SlotRow({ slot, next, onEdit }: Dated & { readonly onEdit: () => void }) {
+  const said = words.value.schedule
+  const goes = slot.enabled && next !== null && !hasEnded()
   return (
-    <li class={slot.enabled && !hasEnded() ? undefined : 'quiet'}>
-      <strong>{fill(said.at, { hour: String(slot.hour).padStart(2, '0') })}</strong>
+    <li class={goes ? undefined : 'quiet'}>
+      <strong>{hourText(slot.hour)}</strong>
       <div class="grow">
-        <p>{slot.text[consoleLanguage.value] ?? slot.text['zh-Hant']}</p>
+        <p class="slot-text">{textOf(slot)}</p>
+        {hasEnded() ? null : <p class="small">{slot.enabled ? nextText(next) : said.isOff}</p>}
         <p class="small quiet">
-          {slot.id} · {said.audiences[slot.audience]} ·{' '}
-          {slot.dates === null ? said.everyDay : slot.dates.join(', ')}
+          {words.value.messages.audiences[slot.audience]} · {daysOf(slot)}
         </p>
       </div>
       {hasEnded() ? (
@@ -75,12 +108,15 @@ function SlotRow({ slot, slots }: RowProps) {
         <div class="row-actions">
           <Button
             aria-pressed={slot.enabled}
-            onClick={() => void replace({ ...slot, enabled: !slot.enabled })}
+            onClick={() => void saveSlot({ ...slot, enabled: !slot.enabled })}
           >
             {slot.enabled ? said.on : said.off}
           </Button>
-          <Button kind="plain" onClick={() => void save(others)}>
-            {said.removeSlot}
+          <Button kind="plain" onClick={onEdit}>
+            {said.edit}
+          </Button>
+          <Button kind="plain" onClick={() => void removeSlot(slot, textOf(slot))}>
+            {said.remove}
           </Button>
         </div>
       ) : (
@@ -90,26 +126,15 @@ function SlotRow({ slot, slots }: RowProps) {
   )
 }
 
-function Additions({ slots }: { readonly slots: readonly Slot[] }) {
-  if (hasEnded()) return null
-  if (level.value >= OWNER) return <AddSlot slots={slots} />
-  return <p class="small quiet">{words.value.messages.ownerOnly}</p>
-}
-
-function AddSlot({ slots }: { readonly slots: readonly Slot[] }) {
+function Additions({ bounds }: { readonly bounds: Bounds }) {
   const open = useSignal(false)
-  if (!open.value)
-    return (
-      <p>
-        <Button onClick={() => (open.value = true)}>{words.value.messages.addSlot}</Button>
-      </p>
-    )
+  const said = words.value.schedule
+  if (hasEnded()) return null
+  if (level.value < OWNER) return <p class="small quiet">{said.ownerOnly}</p>
+  if (open.value) return <SlotForm slot={null} bounds={bounds} onClose={() => (open.value = false)} />
   return (
-    <SlotForm
-      onCancel={() => (open.value = false)}
-      onSave={async (slot) => {
-        if ((await save([...slots, slot])) !== null) open.value = false
-      }}
-    />
+    <p>
+      <Button onClick={() => (open.value = true)}>{said.add}</Button>
+    </p>
   )
 }

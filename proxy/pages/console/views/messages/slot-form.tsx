@@ -1,53 +1,140 @@
-import type { TargetedSubmitEvent } from 'preact'
+/** The form of a new reminder, or of one that is changed. It says when it is sent next, and to how many. */
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
-import { words } from '../../words.ts'
-import { fieldText } from '../../parts/field-text.ts'
-import type { Slot } from './slot.ts'
+import { dayOf, now, number } from '../../clock.ts'
+import { absenceOf } from '../../parts/panel.tsx'
+import { useResource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { fill, words } from '../../words.ts'
+import { saveSlot } from './plan.ts'
+import { type Bounds, hourText, newSlotId, nextSending, nextText, type Slot } from './slot.ts'
+import { SlotDays } from './slot-days.tsx'
 
 const AUDIENCES = ['all', 'participants', 'volunteers', 'managers', 'owners', 'completed'] as const
+const TEXT_MAX = 5_000
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
+const DAY_MS = 86_400_000
 
-/** Reads the form's fields. The service checks them again and says what is wrong. */
-function slotOf(form: HTMLFormElement): Slot {
-  const data = new FormData(form)
-  const text = (name: string): string => fieldText(data, name)
-  const english = text('en')
-  return {
-    id: text('id'),
-    enabled: true,
-    hour: Number(text('hour')),
-    dates: null,
-    audience: AUDIENCES.find((name) => name === text('audience')) ?? 'participants',
-    text: { 'zh-Hant': text('zh'), ...(english === '' ? {} : { en: english }) },
-  }
-}
+const newSlot = (): Slot => ({
+  ...{ id: '', enabled: true, hour: 6, dates: [dayOf(now.value + DAY_MS)] },
+  ...{ audience: 'participants', text: { 'zh-Hant': '' } },
+})
 
 interface Props {
-  readonly onSave: (slot: Slot) => Promise<void>
-  readonly onCancel: () => void
+  /** Null: a new one. */
+  readonly slot: Slot | null
+  readonly bounds: Bounds
+  readonly onClose: () => void
 }
 
-export function SlotForm({ onSave, onCancel }: Props) {
-  const said = words.value.messages
+interface FieldsProps {
+  readonly draft: Slot
+  readonly onChange: (fields: Partial<Slot>) => void
+}
+
+export function SlotForm({ slot, bounds, onClose }: Props) {
+  const said = words.value.schedule
   const form = useRef<HTMLFormElement>(null)
-  useEffect(() => form.current!.querySelector('input')!.focus(), [])
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    void onSave(slotOf(event.currentTarget))
+  const draft = useSignal<Slot>(slot ?? newSlot())
+  const busy = useSignal(false)
+  useEffect(() => {
+    form.current!.scrollIntoView({ block: 'start' })
+    form.current!.querySelector('textarea')!.focus({ preventScroll: true })
+  }, [])
+  const change = (fields: Partial<Slot>) => (draft.value = { ...draft.value, ...fields })
+  const submit = async () => {
+    busy.value = true
+    const { id, text, ...rest } = draft.value
+    const { en, ...others } = text
+    const english = en?.trim() ?? ''
+    const saved = await saveSlot({
+      ...rest,
+      id: id === '' ? newSlotId(rest) : id,
+      dates: rest.dates === null ? null : [...new Set(rest.dates)].toSorted(),
+      text: { ...others, ...(english === '' ? {} : { en: english }) },
+    })
+    busy.value = false
+    if (saved) onClose()
   }
   return (
-    <form ref={form} class="slot-form" onSubmit={submit}>
-      <label class="field">
-        <span>{said.slotId}</span>
-        <input type="text" name="id" required pattern="[a-z0-9][a-z0-9\-]{0,62}" placeholder="morning" />
+    <form
+      ref={form}
+      class="slot-form"
+      aria-label={slot === null ? said.addTitle : said.editTitle}
+      onSubmit={(event) => {
+        event.preventDefault()
+        void submit()
+      }}
+    >
+      <TextFields draft={draft.value} onChange={change} />
+      <SlotDays dates={draft.value.dates} onChange={(dates) => change({ dates })} />
+      <TimeAndAudience draft={draft.value} onChange={change} />
+      <Sending draft={draft.value} bounds={bounds} isNew={slot === null} />
+      <div class="row wide">
+        <Button kind="primary" type="submit" busy={busy.value}>
+          {words.value.common.save}
+        </Button>
+        <Button onClick={onClose}>{words.value.common.cancel}</Button>
+      </div>
+    </form>
+  )
+}
+
+function TextFields({ draft: { text }, onChange }: FieldsProps) {
+  const said = words.value.schedule
+  return (
+    <>
+      <label class="field wide">
+        <span>{said.text} · 繁體中文</span>
+        <textarea
+          name="zh"
+          required
+          maxLength={TEXT_MAX}
+          value={text['zh-Hant']}
+          onInput={(event) => onChange({ text: { ...text, 'zh-Hant': event.currentTarget.value } })}
+        />
       </label>
+      <label class="field wide">
+        <span>{said.text} · English</span>
+        <textarea
+          name="en"
+          maxLength={TEXT_MAX}
+          value={text.en ?? ''}
+          onInput={(event) => onChange({ text: { ...text, en: event.currentTarget.value } })}
+        />
+      </label>
+    </>
+  )
+}
+
+function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
+  const said = words.value.messages
+  return (
+    <>
       <label class="field">
-        <span>{said.slotHour}</span>
-        <input type="number" name="hour" min="0" max="23" defaultValue="9" required />
+        <span>{words.value.schedule.hour}</span>
+        <select
+          name="hour"
+          value={hour}
+          onChange={({ currentTarget }) => onChange({ hour: currentTarget.selectedIndex })}
+        >
+          {HOURS.map((one) => (
+            <option key={one} value={one}>
+              {hourText(one)}
+            </option>
+          ))}
+        </select>
       </label>
       <label class="field">
         <span>{said.audience}</span>
-        <select name="audience">
+        <select
+          name="audience"
+          value={audience}
+          onChange={({ currentTarget }) =>
+            onChange({ audience: AUDIENCES[currentTarget.selectedIndex] ?? 'participants' })
+          }
+        >
           {AUDIENCES.map((name) => (
             <option key={name} value={name}>
               {said.audiences[name]}
@@ -55,20 +142,41 @@ export function SlotForm({ onSave, onCancel }: Props) {
           ))}
         </select>
       </label>
-      <label class="field wide">
-        <span>{said.slotText} · 繁體中文</span>
-        <textarea name="zh" required maxLength={5_000} />
-      </label>
-      <label class="field wide">
-        <span>{said.slotText} · English</span>
-        <textarea name="en" maxLength={5_000} />
-      </label>
-      <div class="row wide">
-        <Button kind="primary" type="submit">
-          {words.value.common.save}
-        </Button>
-        <Button onClick={onCancel}>{words.value.common.cancel}</Button>
-      </div>
-    </form>
+    </>
+  )
+}
+
+interface SendingProps {
+  readonly draft: Slot
+  readonly bounds: Bounds
+  readonly isNew: boolean
+}
+
+/** When it is sent next, and how many get it: the same count that a message has before it is sent. */
+function Sending({ draft, bounds, isNew }: SendingProps) {
+  const said = words.value.schedule
+  const { audience } = draft
+  const count = useResource(
+    (signal) => client.sendPush({ audience, text: '-', dry_run: true }, { signal }),
+    0,
+    `reminder-recipients ${audience}`,
+  )
+  const next = nextSending(draft, now.value, bounds)
+  const recipients = count.value.value
+  return (
+    <output class="wide reminder-sending">
+      <strong class={next === null ? 'warn-text' : undefined}>
+        {next === null ? said.never : next.running && isNew ? said.atOnce : nextText(next)}
+      </strong>
+      {recipients === null ? (
+        <span class="quiet">{count.error.value === null ? said.counting : absenceOf(count)}</span>
+      ) : (
+        <span>
+          {fill(said.counted, { recipients: number(recipients.recipients), cost: number(recipients.cost) })}{' '}
+          {recipients.devices === 0 ? null : fill(said.devices, { devices: number(recipients.devices) })}
+        </span>
+      )}
+      <span class="small quiet">{isNew ? said.mayGrow : `${said.mayGrow} ${said.sentOnce}`}</span>
+    </output>
   )
 }

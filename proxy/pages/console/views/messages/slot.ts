@@ -1,4 +1,60 @@
+/** A scheduled reminder, and when it is sent next. */
 import type { Data } from '#shared/client/index.ts'
+import { comingDay, dayOf, instantOf, minute } from '../../clock.ts'
+import { fill, words } from '../../words.ts'
 
-/** A scheduled notification. */
 export type Slot = Data<'readNotifications'>['slots'][number]
+
+const HOUR_MS = 3_600_000
+
+/** From when to when the event is, epoch milliseconds: outside of it nothing is sent. */
+export interface Bounds {
+  readonly startsMs: number
+  readonly endsMs: number
+}
+
+export interface NextSending {
+  readonly atMs: number
+  /** Its hour has begun. It was sent, or is sent within a minute. */
+  readonly running: boolean
+}
+
+export const hourText = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
+
+const dayAfter = (day: string): string => new Date(Date.parse(day) + 24 * HOUR_MS).toISOString().slice(0, 10)
+
+/** When the scheduler sends it next; null: never again. A reminder is due for the whole of its hour. */
+export function nextSending(
+  { hour, dates }: Pick<Slot, 'hour' | 'dates'>,
+  nowMs: number,
+  { startsMs, endsMs }: Bounds,
+): NextSending | null {
+  const fromMs = Math.max(nowMs, startsMs)
+  const first = dayOf(fromMs)
+  // A day that is being typed is none yet.
+  const days = dates?.filter((day) => day !== '').toSorted() ?? [first, dayAfter(first)]
+  for (const day of days) {
+    const beginMs = Date.parse(instantOf(`${day}T${hourText(hour)}`))
+    if (beginMs + HOUR_MS <= fromMs) continue
+    const atMs = Math.max(beginMs, startsMs)
+    return atMs >= endsMs ? null : { atMs, running: beginMs <= nowMs && startsMs <= nowMs }
+  }
+  return null
+}
+
+/** In words: `Next: tomorrow, Tue, Nov 24, 06:00`. */
+export function nextText(next: NextSending | null): string {
+  const said = words.value.schedule
+  if (next === null) return said.over
+  if (next.running) return fill(said.running, { time: minute(next.atMs) })
+  return fill(said.next, { day: comingDay(dayOf(next.atMs)), time: minute(next.atMs) })
+}
+
+/**
+ * Name of a new reminder in the service's list and in the audit log. Its end is random: the service sends no name twice
+ * on a day, and a new reminder is not one that was removed.
+ */
+export function newSlotId({ hour, dates }: Pick<Slot, 'hour' | 'dates'>): string {
+  const when = dates === null ? 'daily' : dates.toSorted()[0]
+  return `${when}-${String(hour).padStart(2, '0')}-${crypto.randomUUID().slice(0, 4)}`
+}

@@ -1,0 +1,79 @@
+/** Reminders: one for one day, when it goes next, to how many; changed, removed, and taken back. */
+import { expect, test } from 'bun:test'
+import { type OpenPage, photograph, seriousFaults } from './browser.ts'
+import type { ConsoleOptions } from './console-harness.ts'
+
+const DAY_MS = 86_400_000
+/** The zone of the event of the tests. */
+const dayOf = (ms: number): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Taipei' }).format(new Date(ms))
+
+export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {
+  test('a reminder for one day is counted, saved, changed, removed and taken back', async () => {
+    await using opened = await open({ view: 'messages' })
+    const { page } = opened
+    const schedule = page.locator('.schedule')
+    const rows = schedule.locator('.rows > li')
+    await rows
+      .first()
+      .getByText(/^(?:Next: (?:today|tomorrow), |This hour, since )/)
+      .waitFor()
+    const before = await rows.count()
+    const removed = await rows.allInnerTexts()
+
+    await schedule.getByRole('button', { name: 'Add a reminder' }).click()
+    const form = schedule.locator('.slot-form')
+    await form.locator('textarea[name="zh"]:focus').fill('明早六點集合')
+    await form
+      .getByText(/^Now \d+ people get it in LINE\. Each time it is sent, it uses \d+ messages/)
+      .waitFor()
+    const tomorrow = dayOf(Date.now() + DAY_MS)
+    expect(await form.getByLabel('Day 1', { exact: true }).inputValue()).toBe(tomorrow)
+    await form.getByLabel('Day 1', { exact: true }).fill(dayOf(Date.now() - DAY_MS))
+    await form.getByText('None of these days and hours is left: it would never be sent.').waitFor()
+    await form.getByLabel('Day 1', { exact: true }).fill(tomorrow)
+    await form.getByText(/^Next: tomorrow, .+, 06:00$/).waitFor()
+    await form.getByRole('button', { name: 'Another day' }).click()
+    await form.getByRole('button', { name: 'Remove day 2' }).click()
+    await photograph(page, 'console-reminder')
+    expect(await seriousFaults(page)).toEqual([])
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page
+      .locator('.toast', { hasText: `Saved. The list on the service has ${before + 1} reminders.` })
+      .waitFor()
+
+    const mine = rows.filter({ hasText: '明早六點集合' })
+    await mine.getByText(/^Next: tomorrow, .+, 06:00$/).waitFor()
+    await mine.getByRole('button', { name: 'Edit' }).click()
+    await form.locator('select[name="hour"]').selectOption('7')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await mine.getByText(/^Next: tomorrow, .+, 07:00$/).waitFor()
+    expect(await rows.count()).toBe(before + 1)
+
+    await mine.getByRole('button', { name: 'Remove' }).click()
+    await mine.waitFor({ state: 'detached' })
+    await page.locator('.toast').getByRole('button', { name: 'Take back' }).click()
+    await mine.getByText(/^Next: tomorrow, .+, 07:00$/).waitFor()
+    await mine.getByRole('button', { name: 'Remove' }).click()
+    await mine.waitFor({ state: 'detached' })
+    expect(await rows.allInnerTexts()).toEqual(removed)
+  })
+
+  test('the form of a reminder on a phone', async () => {
+    const viewport = { width: 390, height: 844 }
+    await using opened = await open({ view: 'messages', viewport, language: 'zh-Hant', colorScheme: 'dark' })
+    const { page } = opened
+    await page.getByRole('button', { name: '新增提醒' }).click()
+    await page
+      .locator('.slot-form')
+      .getByText(/^目前有 \d+ 人會在 LINE 收到/)
+      .waitFor()
+    expect(
+      await page
+        .locator('.slot-form textarea[name="zh"]')
+        .evaluate((field) => field.getBoundingClientRect().bottom <= innerHeight),
+    ).toBe(true)
+    await photograph(page, 'console-reminder-phone')
+    expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
+  })
+}

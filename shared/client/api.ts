@@ -266,6 +266,12 @@ export interface DaySummary {
   /** Number of points of the day, also outside the area; pending points included */
   points: number
   left_out: LeftOut
+  /** The latest point of the day inside the area; null: there is none, or not all were read */
+  last: {
+    lat: Latitude
+    lng: Longitude
+    recorded_at: Time
+  } | null
   /** Whether the day has more than 100000 points, of which the first were read */
   truncated: boolean
 }

@@ -33,6 +33,10 @@ export const DaySummary = z.object({
   day: Day,
   points: z.int().describe('Number of points of the day, also outside the area; pending points included'),
   left_out: LeftOut,
+  last: z
+    .object({ lat: Latitude, lng: Longitude, recorded_at: Time })
+    .nullable()
+    .describe('The latest point of the day inside the area; null: there is none, or not all were read'),
   truncated: z
     .boolean()
     .describe(`Whether the day has more than ${MAX_POINTS_A_DAY} points, of which the first were read`),

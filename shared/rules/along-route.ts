@@ -108,6 +108,13 @@ function passagesNear({ legs }: MeasuredRoute, at: RoutePlace): Foot[] {
 }
 
 /**
+ * Each passage of the route by a place, as distances from its start, in their order; several where the way back is the
+ * way there, none off the route.
+ */
+export const kmOfPassages = (route: MeasuredRoute, at: RoutePlace): number[] =>
+  passagesNear(route, at).map(({ km }) => km)
+
+/**
  * Distance from the start of the route to where somebody is who has walked this line. Where the way back is the way
  * there, the line tells which of both it is: nobody is on the way back before they have been there.
  * @param walked in the order of time

@@ -134,4 +134,65 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     const asked = (await opened.fetched()).map(({ path }) => path)
     expect(asked.filter((path) => /\/(?:data|admin\/users)/.test(path))).toEqual([])
   })
+
+  test('the wheel and one finger scroll the page over a map; Ctrl, a click and two fingers move it', async () => {
+    await using opened = await open({ viewport: { width: 390, height: 844 } })
+    const { page } = opened
+    await page.locator(`section.map[aria-label^="${PILGRIMS} pilgrims"]`).waitFor()
+    await page.locator('section.map').scrollIntoViewIfNeeded()
+    const scale = () => page.locator('.map-scale').innerText()
+    const scrolled = () =>
+      page.evaluate(() => document.querySelector('.map-frame')!.getBoundingClientRect().top)
+    const middle = async () => {
+      const box = (await page.locator('section.map').boundingBox())!
+      return [box.x + box.width / 3, box.y + box.height / 2] as const
+    }
+    const [zoomed, top] = [await scale(), await scrolled()]
+    await page.mouse.move(...(await middle()))
+    await page.mouse.wheel(0, 120)
+    await page.locator('.map-hint[data-tried="wheel"]').waitFor()
+    await page.waitForFunction(
+      (before) => document.querySelector('.map-frame')!.getBoundingClientRect().top < before,
+      top,
+    )
+    expect(await scale()).toBe(zoomed)
+    await page.mouse.move(...(await middle()))
+    await page.keyboard.down('Control')
+    await page.mouse.wheel(0, -120)
+    await page.keyboard.up('Control')
+    await page.waitForFunction(
+      (before) => document.querySelector<HTMLElement>('.map-scale')!.innerText !== before,
+      zoomed,
+    )
+
+    // Fingers, as the devtools make them.
+    const devtools = await page.context().newCDPSession(page)
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', places: readonly (readonly number[])[]) =>
+      devtools.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: places.map(([x, y], id) => ({ x: x!, y: y!, id })),
+      })
+    const [x, y] = await middle()
+    const near = await scale()
+    await touch('touchStart', [[x, y]])
+    for (let i = 1; i <= 6; i++) await touch('touchMove', [[x + i * 8, y]])
+    await page.locator('.map-hint[data-tried="touch"]').waitFor()
+    await photograph(page, 'console-map-hint')
+    await touch('touchEnd', [])
+    expect(await scale()).toBe(near)
+    await touch('touchStart', [
+      [x, y],
+      [x + 40, y],
+    ])
+    for (let i = 1; i <= 10; i++)
+      await touch('touchMove', [
+        [x - i * 6, y],
+        [x + 40 + i * 6, y],
+      ])
+    await touch('touchEnd', [])
+    await page.waitForFunction(
+      (before) => document.querySelector<HTMLElement>('.map-scale')!.innerText !== before,
+      near,
+    )
+  }, 30_000)
 }

@@ -90,7 +90,7 @@ export function pictureTests(open: (options: ConsoleOptions) => Promise<OpenPage
     const places = await page.locator('.procession-over-time .procession-rows .grow').allInnerTexts()
     const hour = await page.locator('.procession-over-time output strong').first().innerText()
     for (const [panel, title, more] of [
-      ['timeline', 'Timeline: Points', [' points, ']],
+      ['timeline', 'Timeline: km', [' points, ']],
       ['carbon', 'Carbon', ['as of ', 'Footprint of everybody: ']],
       ['surveys', 'Surveys', ['as of ', 'Q1 · ']],
       [

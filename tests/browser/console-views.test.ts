@@ -70,6 +70,8 @@ describe('the console with data', () => {
     await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
     await page.locator('.name-button').first().click()
     await page.locator('.person').getByText(`All ${WALK_POINTS} points of`).waitFor()
+    // Where they are, in words, and when they were there.
+    await page.locator('.person .where', { hasText: /^(near|between) .*ago$/s }).waitFor()
     await page.getByRole('button', { name: 'Points' }).click()
     const table = page.locator('.person tbody')
     await table.getByText('the way begins here').first().waitFor()

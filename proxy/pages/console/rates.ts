@@ -57,10 +57,10 @@ export function addHistory({ since, through, steps }: NonNullable<Data<'readLast
   ratesSince.value = Math.min(sinceMs, ratesSince.value ?? Infinity)
 }
 
-/** Check-ins of the last 60 minutes, or since counting began. Null until a step was observed. */
+/** Check-ins of the last 60 minutes, or since counting began. Null until counting began. */
 export function lastHour(nowMs: number): { readonly checkins: number; readonly since: number } | null {
   const observed = ratesSince.value
-  if (observed === null || nowMs - observed < STEP_MS) return null
+  if (observed === null) return null
   const since = Math.max(observed, nowMs - HOUR_MS)
   const from = Math.floor(since / STEP_MS) * STEP_MS
   const sum = rates.value.reduce((total, { at, checkins }) => total + (at >= from ? checkins : 0), 0)

@@ -14,6 +14,11 @@ export interface Movable {
   move(camera: Camera, moving: boolean): void
   /** A tap that moved nothing, in CSS pixels from the centre. */
   tap(x: number, y: number): void
+  /**
+   * For a map in a page that scrolls: one finger and the wheel scroll the page, two fingers move the map, and the wheel
+   * zooms it with Ctrl or when it has the focus. Called when somebody tried the other, to say so.
+   */
+  shared?(tried: 'wheel' | 'touch'): void
 }
 
 interface Place {
@@ -54,6 +59,11 @@ class Pointers {
     this.#at.set(event.pointerId, now)
     const { map } = this
     if (other === undefined) {
+      if (map.shared !== undefined && event.pointerType === 'touch') {
+        // The map stays; the page scrolls.
+        if (this.#dragged) map.shared('touch')
+        return
+      }
       map.move(panned(map.camera(), now.x - before.x, now.y - before.y), true)
       return
     }
@@ -93,11 +103,22 @@ export function listenToGestures(element: HTMLElement, map: Movable, signal: Abo
   element.addEventListener('pointermove', (event) => pointers.drag(event), { signal })
   element.addEventListener('pointerup', (event) => pointers.release(event), { signal })
   element.addEventListener('pointercancel', (event) => pointers.release(event), { signal })
-  element.addEventListener('wheel', (event) => turnWheel(event, map, place(event)), {
+  const wheel = (event: WheelEvent): void => {
+    const isMine = event.ctrlKey || event.metaKey || element.contains(document.activeElement)
+    if (map.shared === undefined || isMine) turnWheel(event, map, place(event))
+    else map.shared('wheel')
+  }
+  if (map.shared !== undefined) element.addEventListener('touchmove', keepPage, { signal, passive: false })
+  element.addEventListener('wheel', wheel, {
     signal,
     passive: false,
   })
   element.addEventListener('keydown', (event) => moveByKey(event, map), { signal })
+}
+
+/** Two fingers move the map, and not the page. */
+function keepPage(event: TouchEvent): void {
+  if (event.touches.length > 1 && event.cancelable) event.preventDefault()
 }
 
 const LINE_PX = 20

@@ -10,6 +10,8 @@ export interface MapFrameOptions {
   readonly scene: Scene
   /** A display on a wall has nobody who moves the map. */
   readonly still?: boolean
+  /** The page scrolls over the map; called when somebody tried to move the map as if it did not. */
+  readonly onShared?: ((tried: 'wheel' | 'touch') => void) | undefined
 }
 
 export abstract class MapFrame {
@@ -25,7 +27,7 @@ export abstract class MapFrame {
   /** @param frame holds an element `.world` with the canvases `ground`, `crowd` and `names`, and elements with `data-mark` */
   constructor(
     protected readonly frame: HTMLElement,
-    { camera, scene, still = false }: MapFrameOptions,
+    { camera, scene, still = false, onShared }: MapFrameOptions,
   ) {
     const world = frame.querySelector<HTMLElement>('.world')!
     const canvas = (name: string) => world.querySelector<HTMLCanvasElement>(`canvas.${name}`)!
@@ -54,6 +56,7 @@ export abstract class MapFrame {
           camera: () => this.#camera,
           move: (camera, moving) => this.look(camera, moving),
           tap: (x, y) => this.tapped(x, y),
+          ...(onShared === undefined ? {} : { shared: onShared }),
         },
         this.#stopping.signal,
       )

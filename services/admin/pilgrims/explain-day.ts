@@ -7,6 +7,7 @@ import {
   MAX_POINTS_A_DAY,
   type UserPoint,
 } from '#shared/contracts/user-history.ts'
+import { time } from '#shared/contracts/fields.ts'
 import { type ExplainedPoint, explainPoints } from '#shared/fold/explain-points.ts'
 import { byInstant, type FoldPoint, START } from '#shared/fold/fold.ts'
 import { readDays } from '#shared/fold/stored-days.ts'
@@ -67,7 +68,18 @@ export async function summarizeLatestDay(
   const day = latestDay(stores, await readPointDays(stores.db, userId), waiting)
   if (day === null) return null
   const { points, truncated } = await explainDay(stores, userId, day, waiting)
-  return { day, points: points.length, left_out: countLeftOut(points), truncated }
+  return {
+    day,
+    points: points.length,
+    left_out: countLeftOut(points),
+    last: truncated ? null : lastOf(points),
+    truncated,
+  }
+}
+
+function lastOf(points: readonly Explained[]): DaySummary['last'] {
+  const last = points.findLast(({ inRange }) => inRange)
+  return last === undefined ? null : { lat: last.lat, lng: last.lng, recorded_at: time(last.recordedMs) }
 }
 
 export const isLeftOut = ({ outcome }: Explained): boolean => outcome !== 'counted' && outcome !== 'first'

@@ -16,6 +16,11 @@ export const consolePeople = {
       role: 'Role',
       pending: 'Waiting',
     },
+    notSeen: 'not seen for {time}',
+    neverSeen: 'not seen yet',
+    seenLegend: { good: 'seen in the last 15 minutes', warning: 'in the last 24 hours', past: 'earlier' },
+    waitingMeans: 'Waiting: points that were received and are stored with the next flush.',
+    whereLeftOut: 'Points that are not counted, and why, stand in the figures of a pilgrim.',
     pendingUnknown: 'The buffer cannot be read: points that wait are missing.',
     unnamed: 'without a name',
     choose: 'Choose a pilgrim to see everything about them.',
@@ -25,6 +30,8 @@ export const consolePeople = {
     level: 'Level {level}',
     next: 'Level {level} needs {km} km and {checkins} check-ins more',
     nextNone: 'The highest level',
+    lastCheckIn: 'the last one {time}',
+    seenAt: 'Last seen {time}',
     kmReason: 'Sum of {points} stored points inside the area and {pending} that wait',
     co2: 'Footprint',
     co2Reason: 'Segments and what the pilgrim reported',
@@ -117,6 +124,7 @@ export const consolePeople = {
   },
   reports: {
     title: 'Reports',
+    headline: 'In short',
     timeline: 'Timeline',
     timelineHelp:
       'Drag across the chart to choose a time; double-click shows everything. Distances and CO₂ are those of recorded points.',
@@ -160,6 +168,7 @@ export const consolePeople = {
     note: 'Note',
     forOperators:
       'For operators: an area with few points can show where a single person was. Do not publish. A point is one position of a phone.',
+    mayFall: 'Pilgrims may correct or withdraw what they reported, so these figures can fall.',
     byMode: '{km} km by {mode}',
     inAll: '{km} km in all, of which {rides}',
     listComma: ', ',

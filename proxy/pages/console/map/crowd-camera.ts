@@ -37,6 +37,8 @@ export interface CrowdCameraOptions {
   readonly onMoved: (place: () => Place) => void
   /** A tap that moved nothing. */
   readonly onTap: (place: Place, at: { readonly x: number; readonly y: number }) => void
+  /** Somebody tried to move the map with what scrolls the page. */
+  readonly onShared: (tried: 'wheel' | 'touch') => void
 }
 
 /** Where a camera shows a place, in CSS pixels of the frame. */
@@ -55,7 +57,11 @@ export class CrowdCamera extends MapFrame {
     frame: HTMLElement,
     private readonly options: CrowdCameraOptions,
   ) {
-    super(frame, { camera: { x: 0.836, y: 0.431, zoom: 7 }, scene: options.scene })
+    super(frame, {
+      camera: { x: 0.836, y: 0.431, zoom: 7 },
+      scene: options.scene,
+      onShared: options.onShared,
+    })
   }
 
   /** Everything that is to be seen; shown at once unless the operator has moved the map. */

@@ -18,6 +18,7 @@ import { CrowdCamera, type Seen } from './crowd-camera.ts'
 import { DotCard } from './dot-card.tsx'
 import { type Dot, OverMap, type Place, type Way } from './over-map.tsx'
 import { type Pointing, usePointing } from './pointing.ts'
+import { MapHint, showHint } from './map-hint.tsx'
 import { ground, loadGround, mapSource, route } from './ground.ts'
 
 const MARKS = ['tail', 'middle', 'front'] as const
@@ -88,6 +89,7 @@ function useCamera(props: CrowdMapProps, pointing: Pointing) {
         if (frame.current !== null) moveCard(frame.current, found, latest.current.dots ?? NO_DOTS)
       },
       onTap: (found, at) => chooseAt(latest.current, pointing, found, at),
+      onShared: (tried) => showHint(frame.current, tried),
     })
     camera.current = made
     const unwatch = effect(() => {
@@ -158,6 +160,7 @@ export function CrowdMap(props: CrowdMapProps) {
         <World {...props} pointing={renderCard === undefined ? undefined : pointing} />
       </section>
       <Controls camera={() => camera.current} />
+      <MapHint />
       <small class="map-scale" data-over-map />
       {renderCard === undefined ? null : (
         <DotCard dots={dots} pointing={pointing} place={place} onLeave={(id) => focusDot(frame.current, id)}>

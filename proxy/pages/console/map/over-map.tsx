@@ -30,15 +30,19 @@ interface Props {
   readonly pointing?: Pointing | undefined
 }
 
-const classOf = ({ kind, old = false }: Dot): string =>
-  kind === undefined ? (old ? 'person-dot old' : 'person-dot') : `point-dot ${kind}`
+/** More points than this hide the line between them, so they are drawn smaller. */
+const MANY_DOTS = 40
+
+const classOf = ({ kind, old = false }: Dot, small: boolean): string =>
+  kind === undefined ? (old ? 'person-dot old' : 'person-dot') : `point-dot ${kind}${small ? ' small' : ''}`
 
 interface SpotProps extends Pick<Props, 'chosen' | 'onDot' | 'pointing'> {
   readonly dot: Dot
+  readonly small: boolean
 }
 
 /** Taps and clicks come from the map, which has captured the pointer (`dotAt`); from here comes what the keyboard does. */
-function Spot({ dot, chosen, onDot, pointing }: SpotProps) {
+function Spot({ dot, small, chosen, onDot, pointing }: SpotProps) {
   const { id, lat, lng, name, kind, said } = dot
   const isPerson = kind === undefined
   const choose = (event: MouseEvent) => {
@@ -49,7 +53,7 @@ function Spot({ dot, chosen, onDot, pointing }: SpotProps) {
   return (
     <button
       type="button"
-      class={classOf(dot)}
+      class={classOf(dot, small)}
       data-id={id}
       data-lng={lng}
       data-lat={lat}
@@ -76,13 +80,22 @@ export const OverMap = ({ dots, way, chosen, onDot, pointing }: Props) => (
       <svg class="map-way" aria-hidden="true">
         <path class="halo" />
         <path class="line" />
-        <circle class="begin" r="6" />
-        <circle class="end" r="7" />
       </svg>
     )}
     {dots.map((dot) => (
-      <Spot key={dot.id} dot={dot} chosen={chosen} onDot={onDot} pointing={pointing} />
+      <Spot
+        key={dot.id}
+        {...{ dot, chosen, onDot, pointing }}
+        small={dots.length > MANY_DOTS && dot.kind === 'counted'}
+      />
     ))}
+    {/* Above the points, which begin and end here, too. */}
+    {way.length < 2 ? null : (
+      <svg class="map-way map-ends" aria-hidden="true">
+        <circle class="end" r="7" />
+        <circle class="begin" r="6" />
+      </svg>
+    )}
   </>
 )
 
@@ -104,7 +117,7 @@ export function placeOver(frame: HTMLElement, place: Place, way: Way): void {
     ['begin', places[0]!],
     ['end', places.at(-1)!],
   ] as const) {
-    const circle = drawn.querySelector(`.${name}`)!
+    const circle = frame.querySelector(`.map-ends .${name}`)!
     circle.setAttribute('cx', at.x.toFixed(1))
     circle.setAttribute('cy', at.y.toFixed(1))
   }

@@ -1,7 +1,7 @@
 /** Where a place of the route is, in words: at a station, or between two. */
 import { computed } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
-import { kmAlong, measureRoute, unpackLines } from '#shared/rules/along-route.ts'
+import { kmOfPassages, measureRoute, unpackLines } from '#shared/rules/along-route.ts'
 import { fixedDigit } from '../clock.ts'
 import { fill, words } from '../words.ts'
 import { route, stationName } from './ground.ts'
@@ -11,6 +11,8 @@ export interface PlaceOnRoute {
   readonly lng: number
   /** Kilometres from the start of the route; null without a route. */
   readonly route_km: number | null
+  /** The route passes here twice, so the kilometres may be others; the stations are the same. */
+  readonly unsure?: boolean
 }
 
 /** Nearer to a station than this along the route, a place is at it. */
@@ -40,19 +42,18 @@ const measured = computed(() =>
   route.value === null ? null : measureRoute(unpackLines(route.value.lines), route.value.km),
 )
 
-/**
- * Where on the route a place is that the service tells by its degrees alone.
- * @param walked the way to it in the order of time, which tells the way there from the way back
- */
-export function placeOf(
-  lat: number,
-  lng: number,
-  walked: readonly { readonly lat: number; readonly lng: number }[] = [],
-): PlaceOnRoute {
+/** Passages of the route farther from each other than this are the way there and the way back. */
+const ONE_PASSAGE_KM = 1
+
+/** Where on the route a place is that the service tells by its degrees alone. */
+export function placeOf(lat: number, lng: number): PlaceOnRoute {
   const line = measured.value
-  return { lat, lng, route_km: line === null ? null : kmAlong(line, walked, { lat, lng }) }
+  const kms = line === null ? [] : kmOfPassages(line, { lat, lng })
+  const [first = null] = kms
+  const isSure = first !== null && kms.at(-1)! - first < ONE_PASSAGE_KM
+  return { lat, lng, route_km: first, ...(isSure ? {} : { unsure: true }) }
 }
 
-/** `km 45.3`; null without a route. */
-export const kmOnRoute = ({ route_km }: PlaceOnRoute): string | null =>
-  route_km === null ? null : fill(words.value.now.routeKm, { km: fixedDigit(route_km) })
+/** `km 45.3`; null without a route, and where it may be the way there or the way back. */
+export const kmOnRoute = ({ route_km, unsure = false }: PlaceOnRoute): string | null =>
+  route_km === null || unsure ? null : fill(words.value.now.routeKm, { km: fixedDigit(route_km) })

@@ -84,6 +84,12 @@ function RateTiles() {
   )
 }
 
+/** Who leaves a group is not on the public map, so its figure may fall. */
+function crowdRule(crowd: number): string {
+  const said = words.value.now
+  return crowd > 1 ? fill(said.pilgrimsRule, { crowd: number(crowd) }) : said.pilgrimsSeen
+}
+
 function CrowdTiles({ map }: Pick<Props, 'map'>) {
   const said = words.value.now
   const value = map.value.value
@@ -91,7 +97,7 @@ function CrowdTiles({ map }: Pick<Props, 'map'>) {
     <Figure
       label={said.pilgrims}
       value={value?.on_map === undefined ? null : number(value.on_map)}
-      note={value === null ? undefined : fill(said.pilgrimsRule, { crowd: number(value.event.crowd) })}
+      note={value === null ? undefined : crowdRule(value.event.crowd)}
       at={value?.as_of ?? null}
       stale={isStale(map) || (value?.stale ?? []).includes('crowd')}
       loading={isLoading(map)}

@@ -1,6 +1,6 @@
 /** Where the procession is, in words: front, middle and tail, and when they come to the next stations. */
 import type { EventRoute } from '#shared/client/index.ts'
-import { minute, number, oneDigit } from '../../clock.ts'
+import { date, duration, minute, number, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { route, stationName } from '../../map/ground.ts'
 import { ProcessionRows } from '../../map/procession-places.tsx'
@@ -53,10 +53,30 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
           </span>
         )}
       </p>
+      <Rule map={map} />
       {map.on_map < FEW ? (
         <p class="small quiet">{fill(said.fewPilgrims, { users: number(map.on_map) })}</p>
       ) : null}
       {walks ? <Estimates map={map} route={route} /> : null}
+    </>
+  )
+}
+
+/** Positions of walking people are younger: the crowd sends points that it had kept, or nobody walks. */
+const OLD_MS = 2.5 * 3_600_000
+
+/** Whose positions these are, how old they may be, and who may be before the front or behind the tail. */
+function Rule({ map }: { readonly map: EventMap }) {
+  const said = words.value.now
+  const ageMs = Date.parse(map.as_of) - Date.parse(map.seen_since)
+  return (
+    <>
+      <p class={ageMs > OLD_MS ? 'small warn-text' : 'small quiet'}>
+        {fill(ageMs > OLD_MS ? said.positionsOld : said.positionsSince, {
+          ...{ time: date(map.seen_since), age: duration(ageMs) },
+        })}
+      </p>
+      <p class="small quiet">{said.endsRule}</p>
     </>
   )
 }

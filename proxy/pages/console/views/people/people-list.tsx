@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
-import { ago, fixedDigit, fullDate, now, number } from '../../clock.ts'
+import { ago, duration, fixedDigit, fullDate, now, number } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { place } from '../../router.ts'
 import { client } from '../../session.ts'
-import { words } from '../../words.ts'
+import { fill, words } from '../../words.ts'
 
 type Row = Data<'listUsers'>['items'][number]
 const SORTS = ['userId', 'km', 'checkins', 'last_seen'] as const
@@ -57,6 +57,7 @@ export function PeopleList({ typed, onType, search, onChoose }: Props) {
             onSort={sortBy}
             empty={words.value.common.none}
           />
+          <Legend />
         </>
       )}
     </PagedList>
@@ -88,15 +89,43 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
     { name: said.columns.level, number: true, cell: ({ level }) => level },
     {
       name: said.columns.state,
-      cell: ({ participant_status, role }) => (
+      cell: ({ participant_status, role, last_seen }) => (
         <>
-          {said.status[participant_status]}
+          {stateText(participant_status, last_seen)}
           {role === null ? null : <span class="badge small">{words.value.roles[role]}</span>}
         </>
       ),
     },
     { name: said.columns.pending, number: true, cell: ({ pending }) => pending ?? '?' },
   ]
+}
+
+/** Of one who takes part, and was not seen for a day or more, that is the news. */
+function stateText(status: Row['participant_status'], lastSeen: string | null): string {
+  const said = words.value.people
+  const elapsedMs = lastSeen === null ? null : now.value - Date.parse(lastSeen)
+  if (status !== 'active' || (elapsedMs !== null && elapsedMs < SAME_DAY_MS)) return said.status[status]
+  return elapsedMs === null ? said.neverSeen : fill(said.notSeen, { time: duration(elapsedMs) })
+}
+
+/** What the signs and the last column mean, and where to look for what the list does not tell. */
+const Legend = () => {
+  const said = words.value.people
+  return (
+    <>
+      <ul class="map-legend small">
+        {(['good', 'warning', 'past'] as const).map((tone) => (
+          <li key={tone} class={`seen ${tone}`}>
+            <span class="dot" aria-hidden="true" />
+            {said.seenLegend[tone]}
+          </li>
+        ))}
+      </ul>
+      <p class="small quiet">
+        {said.waitingMeans} {said.whereLeftOut}
+      </p>
+    </>
+  )
 }
 
 /** A phone that walks is heard of at least this often, unless it has no network. */

@@ -1,5 +1,8 @@
 import { Emblem } from '../../../design/emblem.tsx'
-import { date, number, oneDigit } from '../../clock.ts'
+import { useEffect } from 'preact/hooks'
+import { ago, date, fullDate, number, oneDigit } from '../../clock.ts'
+import { loadGround, route } from '../../map/ground.ts'
+import { kmOnRoute, placeName, placeOf } from '../../map/place-words.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { consoleLanguage, fill, words } from '../../words.ts'
 import { LeftOutOfDay } from './left-out.tsx'
@@ -24,17 +27,23 @@ export const PersonFigures = ({ person, onLeftOut }: Props) => {
         </strong>
         <span class="quiet small">{nextText(person)}</span>
       </p>
+      <Where person={person} />
       <Figures>
         <Figure
           label={said.sorts.km}
           value={oneDigit(person.km)}
           unit="km"
-          note={fill(said.kmReason, {
-            points: number(person.stored_points),
-            pending: person.pending === null ? '?' : number(person.pending),
-          })}
+          note={[
+            fill(said.kmReason, {
+              points: number(person.stored_points),
+              pending: person.pending === null ? '?' : number(person.pending),
+            }),
+            seenText(person),
+          ]
+            .filter(Boolean)
+            .join(' · ')}
         />
-        <Figure label={said.sorts.checkins} value={number(person.checkins)} note={seenText(person)} />
+        <Figure label={said.sorts.checkins} value={number(person.checkins)} note={lastCheckInText(person)} />
         <Figure label={said.co2} value={oneDigit(person.carbon_kg)} unit="kg" note={said.co2Reason} />
         <Figure
           label={said.saved}
@@ -48,6 +57,28 @@ export const PersonFigures = ({ person, onLeftOut }: Props) => {
   )
 }
 
+/** `near Da'an · km 254.3 · 12 min ago`, from the latest point. */
+function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
+  useEffect(() => void loadGround(), [])
+  const said = words.value.people
+  const last = latest_day?.last ?? null
+  if (last === null)
+    return last_seen === null ? null : (
+      <p class="small quiet">{fill(said.seenAt, { time: date(last_seen) })}</p>
+    )
+  const place = placeOf(last.lat, last.lng)
+  const km = kmOnRoute(place)
+  return (
+    <p class="row where">
+      <strong>{placeName(place, route.value)}</strong>
+      {km === null ? null : <span>{km}</span>}
+      <span class="quiet" title={fullDate(last.recorded_at)}>
+        {ago(last.recorded_at)}
+      </span>
+    </p>
+  )
+}
+
 function nextText({ next_level }: Detail): string {
   const said = words.value.people
   if (next_level === null) return said.nextNone
@@ -57,6 +88,9 @@ function nextText({ next_level }: Detail): string {
     checkins: number(next_level.checkins_needed),
   })
 }
+
+const lastCheckInText = ({ recent_checkins: [last] }: Detail): string | undefined =>
+  last === undefined ? undefined : fill(words.value.people.lastCheckIn, { time: date(last.recorded_at) })
 
 const seenText = ({ first_seen, last_seen }: Detail): string | undefined =>
   first_seen === null || last_seen === null ? undefined : `${date(first_seen)} – ${date(last_seen)}`

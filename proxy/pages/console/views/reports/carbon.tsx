@@ -7,19 +7,16 @@ import { fileName, saveCsv } from '../../parts/download.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { modeName } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
-import { client } from '../../session.ts'
+import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
 
 type Totals = Data<'readCarbon'>
 
-const EVERY_MS = 60_000
 /** Bars of a kind that the report's page has room for; the style sheet hides the others. */
 const PRINTED = 10
 
 /** The footprint of the event by mode and day. */
-export function Carbon() {
-  const carbon = useResource((signal) => client.readCarbon({}, { signal }), EVERY_MS, 'carbon')
+export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
   const said = words.value.reports
   return (
     <PanelFrom
@@ -57,7 +54,7 @@ export function Carbon() {
             </section>
           ))}
           <p class="small quiet">
-            {fill(said.consumption, { ...value.consumption, kg: short(value.consumption.kg) })}
+            {fill(said.consumption, { ...value.consumption, kg: short(value.consumption.kg) })} {said.mayFall}
           </p>
         </>
       )}

@@ -50,7 +50,7 @@ export function saveHour(hour: string, { cells, ...places }: Hour): void {
     ...times,
     what,
     placeName(place, route.peek()),
-    place.route_km === null ? null : Math.round(place.route_km * 10) / 10,
+    place.route_km === null || place.unsure ? null : Math.round(place.route_km * 10) / 10,
     ...[place.lat, place.lng, points, hour],
   ]
   saveCsv(

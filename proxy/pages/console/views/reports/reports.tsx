@@ -1,18 +1,28 @@
 /** Reports: the timeline, carbon, surveys, and the procession over time. The page prints as the event's report. */
+import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { pageData } from '../../../frame/page-data.ts'
 import { fullDate, now } from '../../clock.ts'
-import { useResource } from '../../resource.ts'
+import { type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { Carbon } from './carbon.tsx'
+import { Headline } from './headline.tsx'
 import { ProcessionOverTime } from './procession-over-time.tsx'
 import { Surveys } from './surveys.tsx'
 import { TimelinePanel } from './timeline.tsx'
 
 const EVERY_MS = 60_000
 
-export function Reports() {
+/** A volunteer may not read what was ridden and emitted, nor the surveys. */
+export const Reports = () => (level.value >= MANAGER ? <Whole /> : <Report carbon={null} />)
+
+function Whole() {
+  const carbon = useResource((signal) => client.readCarbon({}, { signal }), EVERY_MS, 'carbon')
+  return <Report carbon={carbon} />
+}
+
+function Report({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> | null }) {
   const timeline = useResource((signal) => client.readTimeline({}, { signal }), EVERY_MS, 'timeline')
   const said = words.value.reports
   return (
@@ -25,14 +35,15 @@ export function Reports() {
         <span class="spring" />
         <Button onClick={() => print()}>{words.value.common.print}</Button>
       </header>
+      {carbon === null ? null : <Headline carbon={carbon} />}
       <TimelinePanel timeline={timeline} />
       <ProcessionOverTime timeline={timeline} />
-      {level.value >= MANAGER ? (
+      {carbon === null ? null : (
         <>
-          <Carbon />
+          <Carbon carbon={carbon} />
           <Surveys />
         </>
-      ) : null}
+      )}
     </div>
   )
 }

@@ -84,10 +84,16 @@ const questionsOf = ({ responses, counts }: Page): readonly string[] =>
     .sort(byQuestion)
     .filter((question) => !isFree(counts[question] ?? {}, responses[question] ?? 0))
 
-/** The most frequent answers. */
+/** Whether the answers of a question are the steps of a scale, which are sent as numbers. */
+const isScale = (question: string): boolean => {
+  const known = Object.keys(knownOf(question)?.answers ?? {})
+  return known.length > 0 && known.every((sent) => /^\d+$/.test(sent))
+}
+
+/** The steps of a scale from the highest on; else the most frequent answers first. */
 const barsOf = ({ counts }: Page, question: string): readonly Bar[] =>
   Object.entries(counts[question] ?? {})
-    .sort(([, a], [, b]) => b - a)
+    .sort(([sentA, a], [sentB, b]) => (isScale(question) && Number(sentB) - Number(sentA)) || b - a)
     .slice(0, BARS)
     .map(([answer, count]) => ({ name: answerOf(question, answer), value: count, shown: number(count) }))
 

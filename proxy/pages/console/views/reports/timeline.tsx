@@ -14,6 +14,9 @@ import { marksOf } from './chart-marks.ts'
 import { Happened } from './happened.tsx'
 import { drawChart, TimeChart } from './time-chart.tsx'
 
+/** What is chosen from, what is asked for most comes first. */
+const CHOICES = ['km', 'pilgrims', 'checkins', 'points', 'carbon_kg'] as const satisfies readonly Series[]
+
 export function TimelinePanel({ timeline }: { readonly timeline: Resource<Timeline> }) {
   const said = words.value.reports
   const grain = useSignal<Grain>('hours')
@@ -52,7 +55,7 @@ interface ChartProps {
 
 function Chart({ timeline, grain }: ChartProps) {
   const said = words.value.reports
-  const series = useSignal<Series>('points')
+  const series = useSignal<Series>('km')
   const range = useSignal<Range | null>(null)
   const rows = useMemo(() => rowsOf(timeline, grain), [timeline, grain])
   const last = rows.at(-1)?.t ?? 0
@@ -68,7 +71,7 @@ function Chart({ timeline, grain }: ChartProps) {
       <div class="row">
         <Segments
           label={said.timeline}
-          options={SERIES.map((value) => ({ value, text: said.series[value] }))}
+          options={CHOICES.map((value) => ({ value, text: said.series[value] }))}
           value={series.value}
           onChoose={(value) => (series.value = value)}
         />

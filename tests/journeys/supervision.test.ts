@@ -106,7 +106,10 @@ describeBothStacks('supervision', (stack) => {
     // A point that still waits is told, too.
     await syncTrack(stack, userId, [at(5.1, 300), at(-24 * 60, 0)])
     expect(await dataOf(await read(`admin/users/${userId}`), userEndpoint)).toMatchObject({
-      latest_day: { day: first.day, points: 6, left_out: { ...left_out, 'too-soon': 2 }, truncated: false },
+      latest_day: {
+        ...{ day: first.day, points: 6, left_out: { ...left_out, 'too-soon': 2 }, truncated: false },
+        last: { recorded_at: new Date(at(5.1, 300).timestamp).toISOString() },
+      },
     })
     // So is a day of which all points wait.
     const [, before] = (await dataOf(await read(path), userPointsEndpoint)).days

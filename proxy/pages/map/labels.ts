@@ -18,6 +18,9 @@ const SIZES: Readonly<Record<Label['kind'], number>> = { own: 15, station: 13, c
 /** A station's name stands at its right. */
 const BESIDE_PX = 8
 
+/** Between two names, at their ends. */
+const GAP_PX = 4
+
 /** Rough width of a text in CSS pixels: Chinese characters are square, Latin letters about half as wide. */
 function widthOf(text: string, size: number): number {
   let width = 0
@@ -82,6 +85,7 @@ export function distinctLabels(
     const wide = widthOf(label.text, size)
     const x = (label.x - view.left) * view.scale
     const py = (label.y - view.top) * view.scale
+    const gap = GAP_PX * view.density
     const within = SAME_WITHIN_PX * view.density
     if (placed.some((one) => one.text === label.text && Math.hypot(one.px - x, one.py - py) < within))
       continue
@@ -91,7 +95,7 @@ export function distinctLabels(
       beside: BESIDE_PX * view.density * view.type,
     })) {
       const from = spot.align === 'left' ? spot.px : spot.px - wide
-      const box: Box = [from - 3, spot.py - size * 0.7, from + wide + 3, spot.py + size * 0.7]
+      const box: Box = [from - gap, spot.py - size * 0.7, from + wide + gap, spot.py + size * 0.7]
       if (box[2] < 0 || box[0] > view.width || box[3] < 0 || box[1] > view.height) continue
       if (taken.some(([l, t, r, b]) => box[0] < r && l < box[2] && box[1] < b && t < box[3])) continue
       taken.push(box)

@@ -134,17 +134,19 @@ function Controls({ hours, index, playing, onChoose }: ControlsProps) {
         aria-valuetext={hourName(hours[index]!)}
         onInput={(event) => onChoose(Number(event.currentTarget.value))}
       />
-      <Button icon label={said.hourBefore} disabled={index === 0} onClick={() => onChoose(index - 1)}>
-        ‹
-      </Button>
-      <Button
-        icon
-        label={said.hourAfter}
-        disabled={index === hours.length - 1}
-        onClick={() => onChoose(index + 1)}
-      >
-        ›
-      </Button>
+      <span class="steps-of-hour">
+        <Button icon label={said.hourBefore} disabled={index === 0} onClick={() => onChoose(index - 1)}>
+          ‹
+        </Button>
+        <Button
+          icon
+          label={said.hourAfter}
+          disabled={index === hours.length - 1}
+          onClick={() => onChoose(index + 1)}
+        >
+          ›
+        </Button>
+      </span>
     </div>
   )
 }

@@ -88,7 +88,7 @@ export const consolePeople = {
       'same-instant': 'same instant as another point',
       outside: 'outside the event’s area',
     },
-    late: 'received {time} later',
+    late: '{time} later',
     waits: 'waits in the buffer',
     clockCorrected: 'the phone’s clock was ahead',
     truncated: 'This day has more points than can be shown.',

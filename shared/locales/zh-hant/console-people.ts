@@ -90,7 +90,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
       'same-instant': '與另一點同一時刻',
       outside: '在活動範圍外',
     },
-    late: '晚 {time} 收到',
+    late: '晚 {time}',
     waits: '在緩衝區等待',
     clockCorrected: '手機時鐘過快',
     truncated: '這天的定位多於可顯示的數量。',

@@ -5,7 +5,7 @@ import { fitQuestions, type Question } from './fit-questions.ts'
 
 /** Room of the surveys on the report's page. A line is as high as the style sheet says (`--printed-line`). */
 const COLUMNS = 3
-const LINES = 21
+const LINES = 23
 
 /** The surveys on paper: each text has one line, so that the report has one page whatever was answered. */
 export function PrintedSurveys({ questions }: { readonly questions: readonly Question[] }) {

@@ -1,7 +1,9 @@
 /** The texts of one language of the bot. */
 import type { BotAction } from '#shared/contracts/bot.ts'
+import type { Units } from './units.ts'
 
 export interface Locale {
+  readonly units: Units
   /** Labels of buttons: at most 20 characters. */
   readonly labels: Readonly<Record<BotAction, string>>
   /** Text of the chat bar: at most 14 characters. */

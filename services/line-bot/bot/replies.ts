@@ -107,7 +107,7 @@ function levelCard(words: Locale, figures: Figures): Message {
     title: `${level.icon} ${words.levelName(level)}`,
     contents: [
       figure(words.level, `${level.level} / 9`),
-      figure(words.distance, `${km} km`),
+      figure(words.distance, `${km} ${words.units.km}`),
       figure(words.checkins, words.times(checkins)),
       next === null
         ? paragraph(words.top)
@@ -122,9 +122,9 @@ const carbonCard = (words: Locale, { carbonKg, savedKg, km, incomplete }: Figure
   card({
     title: `🌱 ${words.labels.carbon}`,
     contents: [
-      figure(words.distance, `${km} km`),
-      figure(words.emitted, `${carbonKg} kg CO2e`),
-      figure(words.saved, `${savedKg} kg CO2e`),
+      figure(words.distance, `${km} ${words.units.km}`),
+      figure(words.emitted, `${carbonKg} ${words.units.kg} CO2e`),
+      figure(words.saved, `${savedKg} ${words.units.kg} CO2e`),
       paragraph(words.carbonNote),
       ...(incomplete ? [paragraph(words.incomplete)] : []),
     ],

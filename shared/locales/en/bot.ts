@@ -1,8 +1,10 @@
 import type { Locale } from '../bot-locale.ts'
+import { UNITS } from '../units.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
 
 export const EN: Locale = {
+  units: UNITS.en,
   labels: {
     checkin: 'Check in',
     help: 'Help',

@@ -1,6 +1,8 @@
 import type { Locale } from '../bot-locale.ts'
+import { UNITS } from '../units.ts'
 
 export const JA: Locale = {
+  units: UNITS.ja,
   labels: {
     checkin: 'チェックイン',
     help: 'ヘルプ',

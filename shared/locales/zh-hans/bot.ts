@@ -1,6 +1,8 @@
 import type { Locale } from '../bot-locale.ts'
+import { UNITS } from '../units.ts'
 
 export const ZH_HANS: Locale = {
+  units: UNITS['zh-Hans'],
   labels: {
     checkin: '打卡',
     help: '使用说明',

@@ -8,7 +8,14 @@ import { createRouteAnswer } from '#services/tracking/map/followers/show-route.t
 import { readRoute } from '#shared/config/read-route.ts'
 import type { EventRoute } from '#shared/contracts/map.ts'
 import { createRoute, type Place } from '#shared/map/walking-route.ts'
-import { kmAlong, measureRoute, stationsAhead, unpackLines, wayToRoute } from '#shared/rules/along-route.ts'
+import {
+  kmAlong,
+  kmOfPassages,
+  measureRoute,
+  stationsAhead,
+  unpackLines,
+  wayToRoute,
+} from '#shared/rules/along-route.ts'
 
 const HOUR = 3_600_000
 /** A kilometre to the north is this much. */
@@ -33,6 +40,13 @@ test('a place between two points of the route is between their distances', () =>
   expect(kmAlong(route, [], northOf(3.5, 120.9))).toBeNull()
   // A simplified line is stretched to the length of the route.
   expect(kmAlong(measureRoute([there], 10.4), [], northOf(5))).toBeCloseTo(5.2, 2)
+})
+
+test('each passage of the way there and back is told to who knows only the place', () => {
+  const passages = kmOfPassages(route, northOf(3.5))
+  expect(passages).toHaveLength(2)
+  for (const [i, km] of [3.5, 16.5].entries()) expect(passages[i]).toBeCloseTo(km, 2)
+  expect(kmOfPassages(route, northOf(3.5, 120.9))).toEqual([])
 })
 
 test('whoever has walked to the end and turned is on the way back, whenever they set out', () => {

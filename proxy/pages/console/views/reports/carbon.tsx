@@ -54,7 +54,8 @@ export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
             </section>
           ))}
           <p class="small quiet">
-            {fill(said.consumption, { ...value.consumption, kg: short(value.consumption.kg) })} {said.mayFall}
+            {fill(said.consumption, { ...value.consumption, kg: short(value.consumption.kg) })} ·{' '}
+            {said.mayFall}
           </p>
         </>
       )}

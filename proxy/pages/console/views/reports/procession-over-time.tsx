@@ -134,7 +134,7 @@ function Controls({ hours, index, playing, onChoose }: ControlsProps) {
         aria-valuetext={hourName(hours[index]!)}
         onInput={(event) => onChoose(Number(event.currentTarget.value))}
       />
-      <span class="steps-of-hour">
+      <span class="together">
         <Button icon label={said.hourBefore} disabled={index === 0} onClick={() => onChoose(index - 1)}>
           ‹
         </Button>

@@ -76,10 +76,12 @@ function Chart({ timeline, grain }: ChartProps) {
           onChoose={(value) => (series.value = value)}
         />
         <span class="spring" />
-        <Button onClick={() => saveRows(rows, grain)}>{words.value.common.csv}</Button>
-        <Button onClick={() => void saveChart(charted, range.value, chosenText(rows, from, to, grain))}>
-          {words.value.common.png}
-        </Button>
+        <span class="together">
+          <Button onClick={() => saveRows(rows, grain)}>{words.value.common.csv}</Button>
+          <Button onClick={() => void saveChart(charted, range.value, chosenText(rows, from, to, grain))}>
+            {words.value.common.png}
+          </Button>
+        </span>
       </div>
       <TimeChart {...charted} onRange={(chosen) => (range.value = chosen)} />
       <p class="small quiet">{said.timelineHelp}</p>

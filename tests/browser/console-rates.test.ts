@@ -1,0 +1,53 @@
+/** What the console knows of the last hour: the service's counts from before it was opened, and the stream's since. */
+import { beforeEach, expect, test } from 'bun:test'
+import { addCounts, addHistory, clearRates, lastHour, rates, ratesSince } from '#proxy/pages/console/rates.ts'
+import { lastMinute, valuesOf } from '#proxy/pages/console/views/now/rate-series.ts'
+
+const START = Date.parse('2026-04-12T02:00:00Z')
+const at = (seconds: number): number => START + seconds * 1_000
+const iso = (seconds: number): string => new Date(at(seconds)).toISOString()
+
+/** Each ten seconds from the first to the last one, with two check-ins and five points. */
+const history = (from: number, through: number) => ({
+  since: iso(from),
+  through: iso(through),
+  points: 0,
+  checkins: 0,
+  steps: Array.from({ length: (through - from) / 10 }, (): [number, number] => [5, 2]),
+})
+const counts = (seconds: number, points: number, checkins: number) => ({
+  ...{ at: iso(seconds), seconds: 1, points, checkins, duplicates: 0 },
+  totals: { points: 0, checkins: 0, duplicates: 0 },
+})
+
+beforeEach(clearRates)
+
+test('the chart begins with what the service has counted; the tile is its last value', () => {
+  expect(lastHour(at(0))).toBeNull()
+  addCounts(counts(1_800, 3, 1))
+  addHistory(history(0, 1_800))
+  addCounts(counts(1_804, 4, 1))
+  const now = at(1_812)
+  expect(lastHour(now)).toEqual({ since: at(0), checkins: 180 * 2 + 2 })
+  const values = valuesOf(rates.value, 'checkins', ratesSince.value!, now)
+  expect(values).toHaveLength(179)
+  // Five steps of the service, and one of the stream.
+  expect(values.at(-1)).toEqual({ at: at(1_800), value: 12 })
+  expect(values.at(-2)).toEqual({ at: at(1_790), value: 12 })
+  expect(lastMinute(rates.value, ratesSince.value!, now)).toEqual({ checkins: 12, points: 32 })
+})
+
+test('a replica that began to count later takes nothing away, and nothing is counted twice', () => {
+  addHistory(history(0, 1_800))
+  addHistory(history(1_740, 1_830))
+  expect(lastHour(at(1_835))).toEqual({ since: at(0), checkins: 183 * 2 })
+  addHistory(history(0, 1_830))
+  expect(lastHour(at(1_835))).toEqual({ since: at(0), checkins: 183 * 2 })
+})
+
+test('sixty minutes roll: what is older is not counted any more', () => {
+  addHistory(history(0, 3_600))
+  expect(lastHour(at(3_600))).toEqual({ since: at(0), checkins: 720 })
+  addHistory(history(600, 4_200))
+  expect(lastHour(at(4_200))).toEqual({ since: at(600), checkins: 720 })
+})

@@ -4,7 +4,7 @@ import { withCheckTimeout } from './check-timeout.ts'
 import type { Cause } from './incident.ts'
 
 /** Minimum free disk space: below it journals may soon fail. */
-const FREE_BYTES = 512 * 1_024 * 1_024
+export const FREE_BYTES = 512 * 1_024 * 1_024
 
 /** Free bytes of the disk of a directory, or of the working directory's while that one is missing. */
 export async function freeBytesOf(directory: string): Promise<number> {

@@ -9,7 +9,7 @@ import { createDiskCheck, freeBytesOf } from './disk-check.ts'
 import type { Cause } from './incident.ts'
 
 /** Specification, "Limits": stale-flush alert threshold. */
-const STALE_MS = 30 * 60_000
+export const STALE_MS = 30 * 60_000
 /** How long an irreversible problem is reported. */
 const TOLD_FOR_MS = 86_400_000
 /** How long a loss is a failure, which is alerted immediately even during another incident. */

@@ -1,7 +1,7 @@
 /** Decides when the owner is alerted: a pure function of the incident so far, the current causes, and the time. */
 
 /** Minutes between consecutive alerts; the last interval repeats. */
-const GAPS_MS = [10, 30, 60, 120, 240].map((minutes) => minutes * 60_000)
+export const GAPS_MS = [10, 30, 60, 120, 240].map((minutes) => minutes * 60_000)
 /** Causes that recur within this time belong to the same incident. */
 const CALM_MS = 60_000
 

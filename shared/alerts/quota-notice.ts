@@ -4,7 +4,7 @@ import type { Line } from '#shared/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Messenger } from './messenger.ts'
 
-const THRESHOLDS = [95, 80]
+export const THRESHOLDS = [95, 80]
 const LOOK_EVERY_MS = 300_000
 const MONTH_MS = 35 * 86_400_000
 /** LINE's months follow Japan Standard Time. */

@@ -12,7 +12,7 @@ import { createMessenger } from './messenger.ts'
 import { createQuotaNotice } from './quota-notice.ts'
 import { createAlertState } from './alert-state.ts'
 
-const LOOK_EVERY_MS = 15_000
+export const LOOK_EVERY_MS = 15_000
 const LOCK = 'alert-watch'
 /** Longer than a check takes when every dependency is down. */
 const LOCK_MS = 30_000

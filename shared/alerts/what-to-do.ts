@@ -37,7 +37,7 @@ export const WHAT_TO_DO: Readonly<Record<ToDo, Bilingual>> = {
   },
   'dead-letters': {
     'zh-Hant': '在「系統」頁查看每筆的原因，修正後重送；沒有原因消失前不要刪除。',
-    en: 'Read the reasons under “House”, correct the cause, and requeue; do not drop them before that.',
+    en: 'Read the reasons under “System”, correct the cause, and requeue; do not drop them before that.',
   },
   lost: {
     'zh-Hant': '檢查 Redis 是否曾重新啟動或遺失磁碟，並保留日誌；遺失的定位只能由手機重送。',

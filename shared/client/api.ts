@@ -23,6 +23,30 @@ export interface Activity {
 
 export type ActivityStatus = 'active' | 'paused' | 'ended'
 
+export interface Alerting {
+  /** null: nobody gets alerts; they are recorded only */
+  channel: 'line' | null
+  /** Whether the service has credentials of LINE */
+  line: boolean
+  /** Whether EVENT_ALERT_USER_ID names who gets alerts */
+  recipient: boolean
+  /** Seconds between two checks, each of which may alert */
+  within_s: number
+  /** Minutes between the alerts of an incident that goes on; the last one repeats */
+  repeats_min: number[]
+  conditions: {
+    key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'quota'
+    when: {
+      "zh-Hant": string
+      en: string
+    }
+    what_to_do: {
+      "zh-Hant": string
+      en: string
+    }
+  }[]
+}
+
 export type Answer = number | boolean | string | string[]
 
 export type Answers = Record<string, Answer>
@@ -247,6 +271,7 @@ export interface Condition {
   incident: StreamIncident | null
   /** What is wrong now, whether or not the owner was alerted yet */
   causes: IncidentCause[]
+  alerting: Alerting
   /** Time of the latest backup; null: none is known */
   backup_at: Time | null
   as_of: Time

@@ -38,6 +38,25 @@ export const IncidentCause = z.object({
 })
 export type IncidentCause = z.infer<typeof IncidentCause>
 
+/** Whom an alert reaches, and what causes one. It has no secret and no id. */
+export const Alerting = z.object({
+  channel: z.enum(['line']).nullable().describe('null: nobody gets alerts; they are recorded only'),
+  line: z.boolean().describe('Whether the service has credentials of LINE'),
+  recipient: z.boolean().describe('Whether EVENT_ALERT_USER_ID names who gets alerts'),
+  within_s: z.int().describe('Seconds between two checks, each of which may alert'),
+  repeats_min: z
+    .array(z.int())
+    .describe('Minutes between the alerts of an incident that goes on; the last one repeats'),
+  conditions: z.array(
+    z.object({
+      key: z.enum(['database', 'flush', 'disk', 'dead-letters', 'lost', 'quota']),
+      when: Sentence,
+      what_to_do: Sentence,
+    }),
+  ),
+})
+export type Alerting = z.infer<typeof Alerting>
+
 export const Condition = z.object({
   parts: z.array(Part),
   last_flush: Time.nullable(),
@@ -48,6 +67,7 @@ export const Condition = z.object({
   kv_memory: z.number().nullable().describe('Used memory of Redis as a fraction of its limit; null: unknown'),
   incident: StreamIncident.nullable().describe('The incident that the owner was alerted about'),
   causes: z.array(IncidentCause).describe('What is wrong now, whether or not the owner was alerted yet'),
+  alerting: Alerting,
   backup_at: Time.nullable().describe('Time of the latest backup; null: none is known'),
   as_of: Time,
 })

@@ -59,7 +59,43 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     expect(await rows.allInnerTexts()).toEqual(removed)
   })
 
-  test('the form of a reminder on a phone', async () => {
+  test('the palette leads to what alerts the owner; the panel says that nobody gets alerts', async () => {
+    await using opened = await open({ view: 'people' })
+    const { page } = opened
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog', { name: 'Find or do' })
+    await palette.waitFor()
+    const height = async () => (await palette.boundingBox())!.height
+    const before = await height()
+    // What Enter does is marked, and it is never the end.
+    await page.keyboard.type('end the event')
+    expect(await palette.locator('button.first').innerText()).toContain('Search pilgrims')
+    await page.keyboard.press('ControlOrMeta+a')
+    for (const [typed, first] of [
+      ['health', 'Now › Parts of the service'],
+      ['dead letters', 'System › Dead letters'],
+      ['backup', 'System › Alerts to the owner'],
+    ] as const) {
+      await palette.locator('input').fill(typed)
+      await palette.locator('button.first', { hasText: first }).waitFor()
+    }
+    expect(await height()).toBe(before)
+    await photograph(page, 'console-palette')
+    await page.keyboard.press('Enter')
+    const alerts = page.locator('.alerting:focus')
+    await alerts.getByText('Nobody gets alerts').waitFor()
+    await alerts.getByText('No alert has been sent so far.').waitFor()
+    await alerts.getByText('Points were not written to the database for 30 minutes').waitFor()
+    await alerts.getByText('Without a backup, everything is lost').waitFor()
+    await photograph(page, 'console-alerting')
+    expect(await seriousFaults(page)).toEqual([])
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('x')
+    await page.keyboard.press('Escape')
+    await palette.waitFor({ state: 'detached' })
+  })
+
+  test('reminder and alerts on a phone', async () => {
     const viewport = { width: 390, height: 844 }
     await using opened = await open({ view: 'messages', viewport, language: 'zh-Hant', colorScheme: 'dark' })
     const { page } = opened
@@ -74,6 +110,9 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
         .evaluate((field) => field.getBoundingClientRect().bottom <= innerHeight),
     ).toBe(true)
     await photograph(page, 'console-reminder-phone')
+    await page.locator('.navigation a[href="#/house"]').click()
+    await page.getByText('目前為止沒有發送過警報。').waitFor()
+    await photograph(page, 'console-alerting-phone')
     expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
   })
 }

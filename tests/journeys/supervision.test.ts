@@ -43,6 +43,12 @@ describeBothStacks('supervision', (stack) => {
     expect(seen.parts.find(({ name }) => name === 'tracking')).toMatchObject({ processes })
     expect(seen.parts.find(({ name }) => name === 'db')).toMatchObject({ processes: null })
     expect(seen).toMatchObject({ causes: [], incident: null, backup_at: null })
+    expect(seen.alerting).toMatchObject({
+      channel: null,
+      recipient: false,
+      repeats_min: [10, 30, 60, 120, 240],
+    })
+    expect(seen.alerting.conditions.find(({ key }) => key === 'flush')!.when.en).toContain('30 minutes')
     expect(Date.parse(seen.last_flush!)).toBeGreaterThan(Date.now() - 60_000)
   })
 

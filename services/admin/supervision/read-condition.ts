@@ -1,4 +1,5 @@
 /** The condition of the installation. It never fails: a part that cannot be read is reported as such. */
+import { alertingOf } from '#shared/alerts/alert-conditions.ts'
 import { createAlertState } from '#shared/alerts/alert-state.ts'
 import { createChecks } from '#shared/alerts/health-checks.ts'
 import { bilingual, WHAT_TO_DO } from '#shared/alerts/what-to-do.ts'
@@ -26,7 +27,8 @@ export function createCondition(
   context: ServiceContext,
   health: () => Promise<Health>,
 ): () => Promise<Condition> {
-  const { kv, now } = context
+  const { config, kv, now } = context
+  const alerting = alertingOf(config.line.accessToken !== '', config.alertUserId)
   const checks = createChecks(context)
   const alertState = createAlertState(context)
   return async () => {
@@ -58,6 +60,7 @@ export function createCondition(
         })),
         ...parts.flatMap(causeOfPart),
       ],
+      alerting,
       backup_at: timeOrNull(backupMs),
       as_of: time(nowMs),
     }

@@ -1,4 +1,5 @@
 /** The words of the operators' console. */
+import { consoleAlerting } from './console-alerting.ts'
 import { consoleHouse } from './console-house.ts'
 import { consoleLifecycle } from './console-lifecycle.ts'
 import { consolePeople } from './console-people.ts'
@@ -11,6 +12,7 @@ export const words = {
   ...consoleLifecycle,
   ...consoleHouse,
   ...consoleSchedule,
+  ...consoleAlerting,
   title: 'Console',
   signIn: {
     title: 'Operators’ console',

@@ -1,4 +1,5 @@
 /** 營運人員控制台的文字。The words of the operators' console. */
+import { consoleAlerting } from './console-alerting.ts'
 import { consoleHouse } from './console-house.ts'
 import { consoleLifecycle } from './console-lifecycle.ts'
 import { consolePeople } from './console-people.ts'
@@ -12,6 +13,7 @@ export const words: ConsoleWords = {
   ...consoleLifecycle,
   ...consoleHouse,
   ...consoleSchedule,
+  ...consoleAlerting,
   title: '控制台',
   signIn: {
     title: '營運控制台',

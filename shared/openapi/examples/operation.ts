@@ -106,6 +106,23 @@ export const OPERATION = {
       kv_memory: 0.12,
       incident: null,
       causes: [],
+      alerting: {
+        channel: 'line',
+        line: true,
+        recipient: true,
+        within_s: 15,
+        repeats_min: [10, 30, 60, 120, 240],
+        conditions: [
+          {
+            key: 'database',
+            when: { 'zh-Hant': '資料庫沒有回應', en: 'The database does not answer' },
+            what_to_do: {
+              'zh-Hant': '檢查 Postgres 是否在執行、磁碟是否已滿；打卡仍會被接收並緩存三天。',
+              en: 'Check that Postgres runs and that its disk is not full; check-ins are still accepted and kept for three days.',
+            },
+          },
+        ],
+      },
       backup_at: '2026-04-12T00:00:00.000Z',
       as_of: '2026-04-12T01:36:00.000Z',
     },

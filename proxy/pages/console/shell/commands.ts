@@ -9,6 +9,10 @@ import type { LanguageProps } from './language-choice.tsx'
 
 export interface Command {
   readonly name: string
+  /** Other words by which it is found. */
+  readonly also?: string | undefined
+  /** Enter alone never does it: it is gone to with the arrows, or pressed. */
+  readonly careful?: boolean
   readonly run: () => void
 }
 
@@ -21,7 +25,7 @@ interface PanelPlace {
 }
 
 function panelPlaces(): readonly PanelPlace[] {
-  const { now, reports, messages, schedule, lifecycle, house } = words.value
+  const { now, reports, messages, schedule, lifecycle, alerting, house } = words.value
   const places = (view: View, least: number, names: Readonly<Record<string, string>>) =>
     Object.entries(names).map(([panel, name]) => ({ view, panel, name, least }))
   return [
@@ -30,6 +34,7 @@ function panelPlaces(): readonly PanelPlace[] {
     ...places('messages', MANAGER, { 'sent-messages': messages.ledger, schedule: schedule.title }),
     ...places('lifecycle', MANAGER, { history: lifecycle.history }),
     ...places('house', MANAGER, {
+      alerting: alerting.title,
       'dead-letters': house.letters,
       roles: house.roles,
       ledger: house.ledger,
@@ -39,23 +44,35 @@ function panelPlaces(): readonly PanelPlace[] {
   ]
 }
 
+/** Words for a panel that its title does not have. */
+function alsoOf(panel: string): string | undefined {
+  const also: Readonly<Record<string, string>> = words.value.paletteAlso
+  return also[panel]
+}
+
 const panelCommands = (): Command[] =>
   panelPlaces()
     .filter(({ least }) => level.value >= least)
     .map(({ view, panel, name }) => ({
       name: `${words.value.nav[view]} › ${name}`,
+      also: alsoOf(panel),
       run: () => show(view, { panel }),
     }))
 
 function operatingCommands(): Command[] {
   if (level.value < MANAGER) return []
   const { lifecycle, messages } = words.value
-  const commands = [{ name: messages.compose, run: () => show('messages', { panel: 'compose' }) }]
+  const commands: Command[] = [
+    {
+      ...{ name: messages.compose, also: alsoOf('compose') },
+      run: () => show('messages', { panel: 'compose' }),
+    },
+  ]
   if (status.value?.status === 'ended') return commands
   return [
     { name: lifecycle.pauseAndResume, run: () => show('lifecycle', { panel: 'pause' }) },
     ...commands,
-    { name: lifecycle.endButton, run: () => show('lifecycle', { panel: 'end-event' }) },
+    { name: lifecycle.endButton, careful: true, run: () => show('lifecycle', { panel: 'end-event' }) },
   ]
 }
 
@@ -74,7 +91,7 @@ function pageCommands(onLanguage: LanguageProps['onLanguage']): Command[] {
   ]
 }
 
-/** Commands whose name contains what was typed, in order; then the search for pilgrims. */
+/** Commands whose name, or another word for it, contains what was typed, in order; then the search for pilgrims. */
 export function fittingCommands(typed: string, onLanguage: LanguageProps['onLanguage']): Command[] {
   const search = typed.trim()
   const text = search.toLowerCase()
@@ -83,7 +100,7 @@ export function fittingCommands(typed: string, onLanguage: LanguageProps['onLang
     ...operatingCommands(),
     ...panelCommands(),
     ...pageCommands(onLanguage),
-  ].filter(({ name }) => name.toLowerCase().includes(text))
+  ].filter(({ name, also = '' }) => `${name} ${also}`.toLowerCase().includes(text))
   if (search === '' || level.value < MANAGER) return found
   const name = fill(words.value.palette.pilgrim, { text: search })
   return [...found, { name, run: () => show('people', { search }) }]

@@ -74,11 +74,13 @@ interface ChoiceProps extends LanguageProps {
 function Choice({ onLanguage, run }: ChoiceProps) {
   const typed = useSignal('')
   const commands = fittingCommands(typed.value, onLanguage)
+  // The one that Enter does.
+  const first = commands.findIndex(({ careful = false }) => !careful)
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        run(commands[0])
+        run(commands[first])
       }}
     >
       <input
@@ -89,7 +91,11 @@ function Choice({ onLanguage, run }: ChoiceProps) {
         ref={(input) => {
           if (!input?.form?.contains(document.activeElement)) input?.focus()
         }}
-        onKeyDown={moveFocus}
+        onKeyDown={(event) => {
+          // The field itself would only be emptied.
+          if (event.key === 'Escape') run(undefined)
+          else moveFocus(event)
+        }}
         onInput={(event) => (typed.value = event.currentTarget.value)}
       />
       <ul>
@@ -97,7 +103,7 @@ function Choice({ onLanguage, run }: ChoiceProps) {
           <li key={command.name}>
             <button
               type="button"
-              class={i === 0 ? 'first' : undefined}
+              class={i === first ? 'first' : undefined}
               onKeyDown={moveFocus}
               onClick={() => run(command)}
             >

@@ -3,6 +3,7 @@ import type { Data } from '#shared/client/index.ts'
 import { type Resource, useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
 import { words } from '../../words.ts'
+import { Alerting } from './alerting.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { DeadLetters } from './dead-letters.tsx'
 import { LedgerAndBackup } from './ledger-and-backup.tsx'
@@ -24,6 +25,7 @@ const Parts = ({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> | nul
   <div class="view house">
     <h1 class="visually-hidden">{words.value.house.title}</h1>
     <div class="house-column">
+      <Alerting />
       <DeadLetters />
       <Roles />
       <RichMenu />

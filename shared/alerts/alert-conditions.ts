@@ -1,0 +1,72 @@
+/** What alerts the owner: each condition in words, with the limits of the checks themselves. */
+import type { Alerting } from '#shared/contracts/supervision.ts'
+import { FREE_BYTES } from './disk-check.ts'
+import { STALE_MS } from './health-checks.ts'
+import { GAPS_MS } from './incident.ts'
+import { THRESHOLDS } from './quota-notice.ts'
+import { LOOK_EVERY_MS } from './watch.ts'
+import { WHAT_TO_DO } from './what-to-do.ts'
+
+const MINUTE_MS = 60_000
+const staleMinutes = STALE_MS / MINUTE_MS
+const freeMb = FREE_BYTES / 1_048_576
+const percents = THRESHOLDS.toReversed()
+
+const CONDITIONS: Alerting['conditions'] = [
+  {
+    key: 'database',
+    when: { 'zh-Hant': '資料庫沒有回應', en: 'The database does not answer' },
+    what_to_do: WHAT_TO_DO.database,
+  },
+  {
+    key: 'flush',
+    when: {
+      'zh-Hant': `${staleMinutes} 分鐘沒有把定位寫入資料庫`,
+      en: `Points were not written to the database for ${staleMinutes} minutes`,
+    },
+    what_to_do: WHAT_TO_DO.flush,
+  },
+  {
+    key: 'disk',
+    when: {
+      'zh-Hant': `磁碟沒有回應，或剩餘空間少於 ${freeMb} MB`,
+      en: `The disk does not answer, or has less than ${freeMb} MB left`,
+    },
+    what_to_do: WHAT_TO_DO.disk,
+  },
+  {
+    key: 'dead-letters',
+    when: { 'zh-Hant': '資料庫拒絕了定位', en: 'The database refused a point' },
+    what_to_do: WHAT_TO_DO['dead-letters'],
+  },
+  {
+    key: 'lost',
+    when: { 'zh-Hant': '有定位遺失', en: 'A point is lost' },
+    what_to_do: WHAT_TO_DO.lost,
+  },
+  {
+    key: 'quota',
+    when: {
+      'zh-Hant': `本月 LINE 訊息已使用 ${percents.join('%、')}%`,
+      en: `${percents.join(' % or ')} % of this month’s LINE messages are used`,
+    },
+    what_to_do: {
+      'zh-Hant': '在 LINE 升級方案，或減少發送。警報使用同一額度。',
+      en: 'Raise the plan at LINE, or send less. Alerts use the same quota.',
+    },
+  },
+]
+
+/**
+ * What the console tells of alerts: whether they reach anybody, and what causes them.
+ * @param hasLine whether the service has credentials of LINE
+ * @param userId the LINE user who is alerted; empty: none. It is not told
+ */
+export const alertingOf = (hasLine: boolean, userId: string): Alerting => ({
+  channel: hasLine && userId !== '' ? 'line' : null,
+  line: hasLine,
+  recipient: userId !== '',
+  within_s: LOOK_EVERY_MS / 1_000,
+  repeats_min: GAPS_MS.map((ms) => ms / MINUTE_MS),
+  conditions: CONDITIONS,
+})

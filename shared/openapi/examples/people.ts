@@ -67,6 +67,7 @@ export const PEOPLE = {
         day: '2026-04-12',
         points: 3,
         left_out: { 'too-soon': 1, 'too-near': 0, 'too-fast': 0, 'same-instant': 0, outside: 1 },
+        last: { lat: 24.05, lng: 120.55, recorded_at: '2026-04-12T01:30:00.000Z' },
         truncated: false,
       },
       recent_checkins: [

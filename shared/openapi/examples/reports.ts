@@ -28,6 +28,7 @@ export const REPORTS = {
       saved_kg: 2.7,
       pilgrims: 1,
       by_mode: { walk: { km: 0.17, kg: 0 }, train: { km: 42.5, kg: 1.74 } },
+      recorded_km: { walk: 0.17 },
       by_day: [{ day: '2026-04-12', km: 0.17, kg: 0 }],
       consumption: { water: 2, recycle: 0, hotel: 1, kg: 0 },
       as_of: '2026-04-12T01:35:00.000Z',

@@ -95,12 +95,13 @@ function pageCommands(onLanguage: LanguageProps['onLanguage']): Command[] {
 export function fittingCommands(typed: string, onLanguage: LanguageProps['onLanguage']): Command[] {
   const search = typed.trim()
   const text = search.toLowerCase()
-  const found = [
+  const all: Command[] = [
     ...allowedViews.value.map((view) => ({ name: words.value.nav[view], run: () => show(view) })),
     ...operatingCommands(),
     ...panelCommands(),
     ...pageCommands(onLanguage),
-  ].filter(({ name, also = '' }) => `${name} ${also}`.toLowerCase().includes(text))
+  ]
+  const found = all.filter(({ name, also = '' }) => `${name} ${also}`.toLowerCase().includes(text))
   if (search === '' || level.value < MANAGER) return found
   const name = fill(words.value.palette.pilgrim, { text: search })
   return [...found, { name, run: () => show('people', { search }) }]

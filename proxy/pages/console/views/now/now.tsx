@@ -12,7 +12,8 @@ import { Procession } from './procession.tsx'
 import { Rates } from './rates.tsx'
 
 const CONDITION_MS = 10_000
-const HOUR_EVERY_MS = 30_000
+/** With the stream only what it missed is read; a volunteer has no stream. */
+const [HOUR_WITH_STREAM_MS, HOUR_MS] = [60_000, 30_000]
 /** It changes with each flush, and each call of an operator counts in the token's limit. */
 const MODES_MS = 300_000
 /** LINE counts slowly, and each call of an operator counts in the token's limit. */
@@ -27,7 +28,7 @@ async function readLastHour(signal: AbortSignal) {
 
 export function Now() {
   const map = useEventMap()
-  const hour = useResource(readLastHour, HOUR_EVERY_MS, 'last-hour')
+  const hour = useResource(readLastHour, level.value >= MANAGER ? HOUR_WITH_STREAM_MS : HOUR_MS, 'last-hour')
   const usage = useResource((signal) => client.readLineUsage({}, { signal }), USAGE_MS, 'usage')
   const shared = { map, hour, usage }
   return (

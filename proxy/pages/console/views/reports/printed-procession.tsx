@@ -2,7 +2,8 @@ import { effect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Seen } from '../../map/crowd-camera.ts'
 import { isPrinting } from '../../parts/paper.ts'
-import { drawProcession, type Shown } from './procession-picture.ts'
+import type { Shown } from './procession-bounds.ts'
+import { drawProcession } from './procession-picture.ts'
 
 /** Room of the map on the report's paper, in CSS pixels at its zoom. */
 const SIZE = { width: 544, height: 300 }
@@ -21,7 +22,7 @@ export function PrintedProcession(props: Props) {
       effect(() => {
         if (!isPrinting.value) return
         const { cells, places, seen } = latest.current
-        const drawn = drawProcession({ cells, places, seen: seen() }, SIZE)
+        const drawn = drawProcession({ cells, places, seen: seen(), near: true }, SIZE)
         const shown = canvas.current!
         shown.width = drawn.width
         shown.height = drawn.height

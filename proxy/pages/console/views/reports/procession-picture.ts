@@ -1,14 +1,11 @@
 /** The procession of an hour as a picture: its crowd on the map, with marks and their places by name. Drawn for paper. */
-import type { MapCellEntry } from '#shared/client/index.ts'
 import { MARKS } from '../../../design/marks.tsx'
 import { drawCrowd } from '../../../map/draw-crowd.ts'
 import { drawGround, drawNames, type Ground } from '../../../map/draw-ground.ts'
 import type { Box } from '../../../map/labels.ts'
-import { type Bounds, boundsOf, fitting, type Size, worldX, worldY } from '../../../map/projection.ts'
+import { fitting, type Size, worldX, worldY } from '../../../map/projection.ts'
 import { crowdOf, type Place } from '../../../map/shapes.ts'
 import { type View, viewOf } from '../../../map/view.ts'
-import { boundsOfCells } from '../../map/cells.ts'
-import type { Seen } from '../../map/crowd-camera.ts'
 import { ground, mapSource, route } from '../../map/ground.ts'
 import { placeName } from '../../map/place-words.ts'
 import { PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
@@ -16,47 +13,21 @@ import { DENSITY, onPaper } from '../../parts/paper.ts'
 import { fontOf } from '../../parts/picture.ts'
 import { words } from '../../words.ts'
 import { drawScale } from './map-scale.ts'
+import { boundsInSight, type Shown } from './procession-bounds.ts'
 
-const E5 = 1e5
 const TYPE = 1.15
 const CLOSEST = 13
 /** Room for marks and their names, CSS pixels. */
 const INSETS = { top: 64, right: 130, bottom: 48, left: 130 }
 const SIGN = 32
+/** Room of the words about where the ground is from, at the lower left. */
+const SOURCE_WIDTH = 320
 /** Half a name's height, CSS pixels. */
 const EDGE = 10
 const [NAME, PLACE] = [14, 13]
 const PAD = 6
 /** Nearer than this, two signs are one. */
 const SAME = 22
-
-export interface Shown {
-  readonly cells: readonly MapCellEntry[]
-  readonly places: ProcessionPlaces
-  /** What of the world the operator looks at; null: everything. */
-  readonly seen: Seen | null
-}
-
-/** What there is to see in the part that the operator looks at: crowd, marks and stations. */
-export function boundsInSight({ cells, places, seen }: Shown): Bounds {
-  const [west, south, east, north] = seen?.bbox ?? [-180, -85, 180, 85]
-  const isSeen = (lat: number, lng: number): boolean =>
-    lng >= west && lng <= east && lat >= south && lat <= north
-  const spots = [
-    ...cells.map(([lat, lng]) => ({ lat: lat / E5, lng: lng / E5 })),
-    ...PROCESSION.flatMap((mark) => places[mark] ?? []),
-    ...(route.peek()?.stations ?? []),
-  ].filter(({ lat, lng }) => isSeen(lat, lng))
-  return (
-    boundsOf(spots.map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const)) ??
-    boundsOfCells(cells) ?? {
-      west: worldX(west),
-      east: worldX(east),
-      north: worldY(north),
-      south: worldY(south),
-    }
-  )
-}
 
 /** @param size in CSS pixels; the canvas has `DENSITY` pixels for each */
 export function drawProcession(shown: Shown, size: Size): HTMLCanvasElement {
@@ -81,7 +52,10 @@ export function drawProcession(shown: Shown, size: Size): HTMLCanvasElement {
   context.restore()
   const covered: Box[] = placed
     .flatMap(({ symbol, box }) => [symbol, box])
-    .concat([[size.width - 200, size.height - 36, size.width, size.height]])
+    .concat([
+      [size.width - 200, size.height - 36, size.width, size.height],
+      [0, size.height - 26, mapSource.peek() === null ? 0 : SOURCE_WIDTH, size.height],
+    ])
     .map(([left, top, right, bottom]) => [left * DENSITY, top * DENSITY, right * DENSITY, bottom * DENSITY])
   draw(context, view, (over) => drawNames(over, view, { ...base, covered }, onPaper))
   context.scale(DENSITY, DENSITY)

@@ -9,7 +9,8 @@ import { onPaper } from '../../parts/paper.ts'
 import { fontOf, savePicture } from '../../parts/picture.ts'
 import { words } from '../../words.ts'
 import { longHourName } from './procession-hour.ts'
-import { boundsInSight, drawProcession, type Shown } from './procession-picture.ts'
+import { boundsInSight, type Shown } from './procession-bounds.ts'
+import { drawProcession } from './procession-picture.ts'
 
 const WIDTH = 1_136
 const [LEAST_HIGH, MOST_HIGH] = [560, 1_000]

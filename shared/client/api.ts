@@ -832,6 +832,8 @@ export interface NewTracker {
   id: string
   label: string | null
   created_at: Time
+  /** When an app last used the key, up to a minute too early; null: not in the last three days; absent: not known at the moment */
+  last_used_at?: Time | null
   /** Secret, and shown only in this answer */
   key: string
   apps: {
@@ -1535,6 +1537,8 @@ export interface Tracker {
   id: string
   label: string | null
   created_at: Time
+  /** When an app last used the key, up to a minute too early; null: not in the last three days; absent: not known at the moment */
+  last_used_at?: Time | null
 }
 
 export interface TrackerList {

@@ -22,6 +22,11 @@ export const Tracker = z.object({
   id: Id,
   label: z.string().nullable(),
   created_at: Time,
+  last_used_at: Time.nullable()
+    .optional()
+    .describe(
+      'When an app last used the key, up to a minute too early; null: not in the last three days; absent: not known at the moment',
+    ),
 })
 export type Tracker = z.infer<typeof Tracker>
 

@@ -96,7 +96,26 @@ describeOnServers('own matters', () => {
       await page.getByRole('button', { name: 'Set it up for me' }).first().click()
       const link = await page.getByRole('link', { name: 'Set up the app now' }).getAttribute('href')
       expect(link).toContain('traccar')
+      await page.getByText('Nothing received yet.').waitFor()
+      await photograph(page, 'walk-tracker-set-up', true)
+      // The app sends, and the pilgrim comes back to look.
+      const ingest = new URL(new URL(link!).searchParams.get('url')!).pathname
+      const position = `id=x&lat=24.15&lon=120.67&timestamp=${Math.round(Date.now() / 1_000)}`
+      expect((await app.stack.fetch(`${ingest}?${position}`)).status).toBe(200)
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+      await page.getByText('Last received: ').waitFor()
       await page.getByRole('button', { name: 'Disconnect' }).click()
+      await page.getByText('No app is connected.').waitFor()
+      // Who takes the consent back need not think of the apps.
+      await page.getByRole('button', { name: 'Set it up for me' }).first().click()
+      await page.getByText('Nothing received yet.').waitFor()
+      await page.goto(app.address('#data'))
+      await withdraw.click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Take back my consent' }).click()
+      await page.getByText('You are on no map.').waitFor()
+      await page.getByRole('button', { name: 'I agree again' }).click()
+      await page.getByText('You agreed to version').waitFor()
+      await page.goto(app.address('#trackers'))
       await page.getByText('No app is connected.').waitFor()
 
       await page.goto(app.address('#way'))

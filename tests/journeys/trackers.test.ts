@@ -48,7 +48,9 @@ function keys(stack: TestStack): void {
       const { key, apps, ...shown } = made
       expect(shown.label).toBe('old phone')
       expect(await listed(stack, userId)).toEqual([shown])
-      expect((await detail(stack, userId)).trackers).toEqual([shown])
+      const { last_used_at: unused, ...stored } = shown
+      expect(unused).toBeNull()
+      expect((await detail(stack, userId)).trackers).toEqual([stored])
       for (const [app, { url, link, qr }] of Object.entries(apps)) {
         expect(url).toContain(`/api/event/ingest/${key}/${app}`)
         expect(qr).toStartWith('<svg')
@@ -80,6 +82,8 @@ function keys(stack: TestStack): void {
 
       const [fix] = walk(1) as [Fix]
       await expectTaken(await send(stack, key, traccar10(fix)), { app: 'traccar' })
+      const [used] = await listed(stack, userId)
+      expect(Math.abs(Date.parse(used!.last_used_at!) - Date.now())).toBeLessThan(60_000)
       expect((await revoke(stack, userId, made.id)).status).toBe(200)
       for (const form of Object.values(FORMS))
         await sentenceOf(await send(stack, key, form(fix)), 404, 'not-found')

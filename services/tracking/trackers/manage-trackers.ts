@@ -5,12 +5,14 @@ import { time } from '#shared/contracts/fields.ts'
 import {
   MAX_TRACKERS,
   type NewTracker,
+  type Tracker,
   type TrackerList,
   type TrackerRequest,
 } from '#shared/contracts/trackers.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { conflict, notFound } from '#shared/http/errors.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
-import { revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
+import { readKnownKey, revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { charge } from '#shared/security/rate-limits.ts'
 import { trackers } from '#shared/schema/trackers.ts'
@@ -51,13 +53,14 @@ export async function createTracker(
     id,
     label: label || null,
     created_at: time(nowMs),
+    last_used_at: null,
     key,
     apps: appsOf(config.publicUrl, id, key),
   }
 }
 
 /** Lists the trackers of a pilgrim, oldest first. */
-export async function listTrackers({ db }: ServiceContext, userId: string): Promise<TrackerList> {
+export async function listTrackers({ db, kv }: ServiceContext, userId: string): Promise<TrackerList> {
   const rows = await db.read(() =>
     db.orm
       .select()
@@ -66,7 +69,25 @@ export async function listTrackers({ db }: ServiceContext, userId: string): Prom
       .orderBy(asc(trackers.createdAt), asc(trackers.id)),
   )
   return {
-    items: rows.map(({ id, label, createdAt }) => ({ id, label, created_at: time(createdAt.getTime()) })),
+    items: await Promise.all(
+      rows.map(async ({ id, label, createdAt, keyHash }) => ({
+        id,
+        label,
+        created_at: time(createdAt.getTime()),
+        ...(await lastUse(kv, keyHash)),
+      })),
+    ),
+  }
+}
+
+/** A key is confirmed when an app uses it and a minute has passed. */
+async function lastUse(kv: ServiceContext['kv'], keyHash: string): Promise<Pick<Tracker, 'last_used_at'>> {
+  try {
+    const held = await readKnownKey(kv, keyHash)
+    return { last_used_at: held === null || held === 'revoked' ? null : time(held.checkedMs) }
+  } catch (error) {
+    if (!isKvUnavailable(error)) throw error
+    return {}
   }
 }
 

@@ -21,6 +21,12 @@ export const own = {
     none: 'No app is connected.',
     stop: 'Disconnect',
     made: (day: string) => `since ${day}`,
+    startRecommended:
+      'In the app: touch “OK”, then turn on “Continuous tracking”. Allow the position “always”.',
+    startOther: 'In the app: start the recording. Allow the position “always”.',
+    looks: 'Below, this page says when the first position has come.',
+    notHeard: 'Nothing received yet.',
+    heard: (time: string) => `Last received: ${time}`,
     apps: {
       traccar: 'For iPhone and Android. The simplest.',
       owntracks: 'For iPhone and Android.',
@@ -46,17 +52,19 @@ export const own = {
     withdrawSure: 'Take back your consent?',
     withdrawWhy: [
       'The recording here stops. You leave the map, and the links that you gave to others end.',
-      'After that, this phone sends your place only when you check in. A tracker app that you have connected goes on: disconnect it first.',
+      'After that, this phone sends your place only when you check in. Tracker apps are disconnected.',
       'What you have walked stays until you delete everything.',
       'You can agree again here at any time.',
     ],
+    withdrawShort:
+      'When you take it back, nothing records your place any more, and you are on no map. What you walked stays. You can agree again at any time.',
     withdrawKeep: 'Leave it as it is',
     withdrawn: 'You took back your consent. You are on no map.',
     agreeAgain: 'I agree again',
     participation: 'Taking part',
     pause: 'Pause my participation',
     pauseWhy:
-      'When you pause, you leave the map, get no messages, and your links end. What you walked stays.',
+      'When you pause, you leave the map, get no messages, and your links end. Your walk is still recorded. You can take part again at any time.',
     rejoin: 'Take part again',
     paused:
       'You have paused taking part: you are on no map, get no messages, and your links have ended. What you send now is kept, and counts for you.',

@@ -15,6 +15,7 @@ export const TRACKERS = {
     body: { user_id: ME, label: 'old phone' },
     answer: {
       ...TRACKER,
+      last_used_at: null,
       key: KEY,
       apps: {
         owntracks: { url: `${URL}/owntracks`, link: 'owntracks:///config?inline=eyJfdHlwZSI6…', qr: QR },
@@ -29,7 +30,10 @@ export const TRACKERS = {
       },
     },
   },
-  listTrackers: { query: { user_id: ME }, answer: { items: [TRACKER] } },
+  listTrackers: {
+    query: { user_id: ME },
+    answer: { items: [{ ...TRACKER, last_used_at: '2026-04-12T01:30:00.000Z' }] },
+  },
   revokeTracker: { params: { id: ID }, query: { user_id: ME }, answer: { id: ID } },
   ingestOwntracks: {
     params: { key: KEY },

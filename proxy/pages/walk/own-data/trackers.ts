@@ -25,6 +25,25 @@ export async function readTrackers(): Promise<void> {
   else fail(answer.error)
 }
 
+/** Reads them again while they are shown. A failure leaves what is shown. */
+export async function readTrackersAgain(): Promise<void> {
+  if (trackers.peek().length === 0) return
+  const answer = await client.listTrackers({})
+  if (answer.ok) trackers.value = answer.data.items
+}
+
+/** Disconnects all. @returns what the service refuses with; null when none is left */
+export async function disconnectAll(): Promise<ClientError | null> {
+  const listed = await client.listTrackers({})
+  if (!listed.ok) return listed.error
+  for (const { id } of listed.data.items) {
+    const answer = await client.revokeTracker({ id })
+    if (!answer.ok && answer.error.code !== 'not-found') return answer.error
+  }
+  trackers.value = []
+  return null
+}
+
 export async function makeTracker(app: TrackerApp): Promise<void> {
   making.value = app
   trackerError.value = null

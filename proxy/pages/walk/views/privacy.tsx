@@ -22,9 +22,25 @@ export function Privacy({ words, page }: { readonly words: WalkWords; readonly p
   return (
     <>
       <section class="card stack-2">
+        <h2>{me.participation}</h2>
+        <p>{status === 'completed' ? me.completed : status === 'withdrawn' ? me.paused : me.pauseWhy}</p>
+        {status === 'withdrawn' && recording.value ? <p class="strong">{me.goesOn}</p> : null}
+        {part.said(me.saved)}
+        {status === 'completed' ? null : (
+          <Button
+            busy={part.busy.value}
+            onClick={() =>
+              void part.run(() => setParticipation(status === 'withdrawn' ? 'active' : 'withdrawn'))
+            }
+          >
+            {status === 'withdrawn' ? me.rejoin : me.pause}
+          </Button>
+        )}
+      </section>
+      <section class="card stack-2">
         <h2>{me.privacy}</h2>
         <p>{agrees ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
-        {agrees ? null : <NewerConsent words={words} />}
+        {agrees ? <p>{me.withdrawShort}</p> : <NewerConsent words={words} />}
         {consent.said(me.saved)}
         <Button
           busy={consent.busy.value}
@@ -42,22 +58,6 @@ export function Privacy({ words, page }: { readonly words: WalkWords; readonly p
           void consent.run(() => setConsent(false))
         }}
       />
-      <section class="card stack-2">
-        <h2>{me.participation}</h2>
-        <p>{status === 'completed' ? me.completed : status === 'withdrawn' ? me.paused : me.pauseWhy}</p>
-        {status === 'withdrawn' && recording.value ? <p class="strong">{me.goesOn}</p> : null}
-        {part.said(me.saved)}
-        {status === 'completed' ? null : (
-          <Button
-            busy={part.busy.value}
-            onClick={() =>
-              void part.run(() => setParticipation(status === 'withdrawn' ? 'active' : 'withdrawn'))
-            }
-          >
-            {status === 'withdrawn' ? me.rejoin : me.pause}
-          </Button>
-        )}
-      </section>
     </>
   )
 }

@@ -1,6 +1,5 @@
 /** Links that a pilgrim passes on. */
 import { signal, useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { whenText } from '../format.ts'
@@ -17,6 +16,7 @@ import {
 } from '../own-data/shares.ts'
 import { sentenceOf } from '../problem.ts'
 import { now } from '../session/service.ts'
+import { useEachMinute } from './use-each-minute.ts'
 import { useReading } from './use-reading.ts'
 import { Notice, View } from './view.tsx'
 
@@ -28,22 +28,8 @@ const byHand = signal<string | null>(null)
 const sharesFailed = (): boolean => shares.peek() === null && shareError.peek() !== null
 
 /** Somebody may open a link at any time. */
-const AGAIN_MS = 60_000
-
-/** Reads the links again each minute, and when somebody looks again; not while hidden, offline or without a link. */
-function useOpened(): void {
-  useEffect(() => {
-    const again = () => {
-      const isSeen = document.visibilityState === 'visible' && navigator.onLine
-      if (isSeen && (shares.peek()?.length ?? 0) > 0) void readSharesAgain()
-    }
-    const timer = setInterval(again, AGAIN_MS)
-    document.addEventListener('visibilitychange', again)
-    return () => {
-      clearInterval(timer)
-      document.removeEventListener('visibilitychange', again)
-    }
-  }, [])
+const readOpened = (): void => {
+  if ((shares.peek()?.length ?? 0) > 0) void readSharesAgain()
 }
 
 /** The links in a view of their own. */
@@ -56,7 +42,7 @@ export const ShareLinks = ({ words }: { readonly words: WalkWords }) => (
 export function Shares({ words, titled = true }: { readonly words: WalkWords; readonly titled?: boolean }) {
   const { share } = words
   useReading(readShares, sharesFailed)
-  useOpened()
+  useEachMinute(readOpened)
   const making = useSignal<boolean | null>(null)
   const hasStopped = useSignal(false)
   const make = async (live: boolean) => {

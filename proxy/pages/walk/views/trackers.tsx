@@ -13,12 +13,14 @@ import {
   makeTracker,
   making,
   readTrackers,
+  readTrackersAgain,
   type TrackerApp,
   trackerError,
   trackers as list,
 } from '../own-data/trackers.ts'
 import { sentenceOf } from '../problem.ts'
 import { now } from '../session/service.ts'
+import { useEachMinute } from './use-each-minute.ts'
 import { Notice, View } from './view.tsx'
 
 interface AppProps {
@@ -37,6 +39,7 @@ const nameOf = (label: string | null): string | null =>
 export function Trackers({ words }: { readonly words: WalkWords }) {
   const { trackers } = words
   useEffect(() => void readTrackers(), [])
+  useEachMinute(readTrackersAgain)
   return (
     <View title={trackers.title} back={words.back}>
       <p>{trackers.why}</p>
@@ -88,6 +91,10 @@ function AppSteps({ words, app }: AppProps) {
             </Button>
           )}
         </li>
+        <li class="stack-2">
+          <p>{app === RECOMMENDED ? trackers.startRecommended : trackers.startOther}</p>
+          <p class="quiet">{trackers.looks}</p>
+        </li>
       </ol>
     </>
   )
@@ -105,10 +112,11 @@ function Connected({ words: { trackers } }: { readonly words: WalkWords }) {
       <h2>{trackers.list}</h2>
       {list.value.length === 0 ? <p class="quiet">{trackers.none}</p> : null}
       <ul class="rows">
-        {list.value.map(({ id, label, created_at: at }) => (
+        {list.value.map(({ id, label, created_at: at, last_used_at: used }) => (
           <li key={id} class="wraps">
             <span class="grow">
               <strong>{nameOf(label)}</strong> {trackers.made(whenText(Date.parse(at), now()))}
+              <LastUsed words={trackers} at={used} />
             </span>
             <Button kind="danger" busy={ending.value === id} onClick={() => void end(id)}>
               {trackers.stop}
@@ -117,6 +125,22 @@ function Connected({ words: { trackers } }: { readonly words: WalkWords }) {
         ))}
       </ul>
     </section>
+  )
+}
+
+/** Whether the app really sends. @param at absent: the service does not know at the moment */
+function LastUsed({
+  words,
+  at,
+}: {
+  readonly words: WalkWords['trackers']
+  readonly at?: string | null | undefined
+}) {
+  if (at === undefined) return null
+  return at === null ? (
+    <p class="wrong">{words.notHeard}</p>
+  ) : (
+    <p class="good">{words.heard(whenText(Date.parse(at), now()))}</p>
   )
 }
 

@@ -67,7 +67,7 @@ export const ACTIONS: readonly Action[] = [
   },
   {
     ...{ name: 'pause', view: 'lifecycle', request: ['PUT', '**/admin/status'], unchanged: '.state-line' },
-    open: (page) => ask(page, page.getByRole('button', { name: 'Pause', exact: true }), 'Pause'),
+    open: (page) => ask(page, page.getByRole('button', { name: 'Pause…', exact: true }), 'Pause'),
   },
   {
     ...{ name: 'end', view: 'lifecycle', request: ['POST', '**/admin/end-activity'] },

@@ -11,7 +11,9 @@ export const consoleLifecycle = {
     noMessage: 'The event is paused. Your check-ins are kept here and sent when it goes on.',
     preview: 'On a phone',
     pause: 'Pause',
+    pauseAsk: 'Pause…',
     resume: 'Resume',
+    resumeAsk: 'Resume…',
     update: 'Change the message',
     pauseTitle: 'Pause the event?',
     pauseText:
@@ -21,13 +23,14 @@ export const consoleLifecycle = {
     pauseVolunteers: 'Volunteers get it in LINE at once: {count}, as the message “Event paused”.',
     pauseDevices: 'Devices of volunteers that get it by Web Push: {devices}.',
     pauseNobodyHas:
-      'No volunteer is told in LINE: nobody has the role of a volunteer. An owner or a manager gives roles under System.',
+      'No volunteer is told in LINE: no person has the role of a volunteer. (A token of the tier Volunteer is no person.) An owner or a manager gives roles under System.',
     pauseNobodyReached: 'No volunteer is told in LINE. {why}',
     pauseOthers:
       'Nobody else gets a LINE message. When the event is paused, you can write to everybody from here.',
     pauseWrite: 'Write to everybody with this text',
     resumeTitle: 'Resume the event?',
-    resumeText: 'Check-ins and tracks are accepted again at once.',
+    resumeText:
+      'Check-ins and tracks are accepted again at once, and the message disappears from phones. Nobody gets a LINE message of it; write one under Messages if people should know.',
     readBack: 'Done. The service answers: {status}, changed at {time} by {name}.',
     endTitle: 'End the event',
     endText:

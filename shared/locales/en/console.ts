@@ -42,6 +42,8 @@ export const words = {
     status: { active: 'Active', paused: 'Paused', ended: 'Ended', unknown: 'Unknown' },
     connection: { opening: 'Connecting', live: 'Live', polling: 'Every 10 s', lost: 'No connection' },
     lost: 'No connection to the service since {since}. Figures are the last known ones; the console reconnects by itself.',
+    pollingVolunteer:
+      'With a volunteer’s token this page reads its figures every ten seconds. The live stream is for managers and owners.',
     polling: 'The live stream is interrupted. Figures are read every ten seconds until it is back.',
     pausedBar: 'The event is paused. Pilgrims read: “{message}”',
     back: 'Connected again.',
@@ -94,6 +96,8 @@ export const words = {
     actLater: 'Too many requests. Do it again in {seconds} s.',
     actAgain: 'There were too many requests. Do it again now.',
     rateLimited: 'Too many requests. This page continues by itself in {seconds} s.',
+    rateShared:
+      'All devices with the same token share its calls a minute (30, unless set otherwise). Whoever runs the server can give each device a token of its own (EVENT_…_TOKEN in the settings).',
     rateLimitOver: 'Too many requests. You can go on now.',
     copy: 'Copy',
     copied: 'Copied',

@@ -13,7 +13,9 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     noMessage: '活動暫停中。您的打卡先存在這裡，恢復後會自動送出。',
     preview: '手機上',
     pause: '暫停',
+    pauseAsk: '暫停…',
     resume: '恢復',
+    resumeAsk: '恢復…',
     update: '更改訊息',
     pauseTitle: '暫停活動？',
     pauseText:
@@ -22,12 +24,14 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     pausePilgrims: '每位香客在應用程式中，以及打卡的回覆中，都會看到你的訊息。',
     pauseVolunteers: '{count} 位志工會立即在 LINE 收到「活動暫停」通知。',
     pauseDevices: '另有志工的 {devices} 台裝置會收到 Web Push。',
-    pauseNobodyHas: '不會以 LINE 通知志工：還沒有人擔任志工。可由管理員或負責人在「系統」指派。',
+    pauseNobodyHas:
+      '不會以 LINE 通知志工：還沒有人擔任志工角色（志工等級的通行碼不算人）。可由管理員或負責人在「系統」指派。',
     pauseNobodyReached: '不會以 LINE 通知志工。{why}',
     pauseOthers: '其他人不會收到 LINE 訊息。暫停後，可以從這裡發訊息給所有人。',
     pauseWrite: '以這段文字發訊息給所有人',
     resumeTitle: '恢復活動？',
-    resumeText: '立即重新接受打卡與軌跡。',
+    resumeText:
+      '立即重新接受打卡與軌跡，手機上的訊息也會消失。不會發送 LINE 訊息；需要讓大家知道時，請到「訊息」撰寫。',
     readBack: '完成。服務回覆：{status}，{time} 由 {name} 更改。',
     endTitle: '結束活動',
     endText: '結束後無法恢復。之後的打卡、問卷與回報都會被拒絕。服務已接受的定位仍會儲存。',

@@ -17,13 +17,13 @@ export const words: ConsoleWords = {
   title: '控制台',
   signIn: {
     title: '營運控制台',
-    token: '管理權杖',
-    hint: '權杖由活動負責人提供，只保存在這個分頁。',
+    token: '控制台通行碼',
+    hint: '通行碼由活動負責人提供，只保存在這個分頁。',
     enter: '登入',
     trying: '登入中…',
-    refused: '你的權杖已失效。請輸入有效的權杖繼續。',
+    refused: '你的通行碼已失效。請輸入有效的通行碼繼續。',
     left: '你已登出。',
-    empty: '請輸入權杖。',
+    empty: '請輸入通行碼。',
   },
   roles: { volunteer: '志工', manager: '管理員', owner: '負責人' },
   nav: {
@@ -43,6 +43,7 @@ export const words: ConsoleWords = {
     status: { active: '進行中', paused: '已暫停', ended: '已結束', unknown: '未知' },
     connection: { opening: '連線中', live: '即時', polling: '每 10 秒', lost: '沒有連線' },
     lost: '自 {since} 起與服務失去連線。數字是最後已知的；控制台會自動重新連線。',
+    pollingVolunteer: '志工的通行碼每十秒讀取一次數字。即時串流只供管理員與負責人使用。',
     polling: '即時串流中斷。恢復之前每十秒讀取一次。',
     pausedBar: '活動已暫停。香客看到：「{message}」',
     back: '已恢復連線。',
@@ -66,7 +67,7 @@ export const words: ConsoleWords = {
     again: '重試',
     advice: {
       unreached: '請查看這台裝置的網路連線。',
-      forbidden: '請找權杖有此權限的人處理。',
+      forbidden: '請找通行碼有此權限的人處理。',
       gone: '請重新讀取：可能已由其他人移除。',
       conflict: '請先看現況，再決定是否重做。',
       invalid: '請更正後再試。',
@@ -95,10 +96,12 @@ export const words: ConsoleWords = {
     actLater: '請求次數過多。請在 {seconds} 秒後再做一次。',
     actAgain: '剛才請求次數過多，現在可以再做一次。',
     rateLimited: '請求次數過多。本頁將在 {seconds} 秒後自動繼續。',
+    rateShared:
+      '使用同一通行碼的裝置共用每分鐘的請求次數（預設 30 次）。管理伺服器的人可以給每台裝置各自的通行碼（設定中的 EVENT_…_TOKEN）。',
     rateLimitOver: '請求次數過多。現在可以繼續。',
     copy: '複製',
     copied: '已複製',
-    by: '由權杖「{name}」',
+    by: '由通行碼「{name}」',
   },
   now: {
     title: '現況',

@@ -48,7 +48,7 @@ function WaitBar() {
   const said = words.value.common.rateLimited
   return (
     <span class="bar-across waits">
-      <span aria-hidden="true">{fill(said, { seconds })}</span>
+      <span aria-hidden="true">{fill(said, { seconds })}</span> <span>{words.value.common.rateShared}</span>
       <span class="visually-hidden">{fill(said, { seconds: first.current })}</span>
     </span>
   )

@@ -33,7 +33,9 @@ export function TopBar({ onLanguage }: LanguageProps) {
       ) : (
         <span class={`badge status ${TONES[state]}`}>{said.status[state]}</span>
       )}
-      <span class={`connection ${connection.value}`}>{said.connection[connection.value]}</span>
+      <span class={`connection ${whyPolled() === undefined ? connection.value : ''}`} title={whyPolled()}>
+        {said.connection[connection.value]}
+      </span>
       <span class="clock" aria-hidden="true">
         {clock(now.value)}
       </span>
@@ -57,6 +59,16 @@ export function TopBar({ onLanguage }: LanguageProps) {
   )
 }
 
+/** A volunteer's page is never live, and nothing is wrong with it. */
+const whyPolled = (): string | undefined =>
+  connection.value === 'polling' && level.value < MANAGER ? words.value.bar.pollingVolunteer : undefined
+
+/** `wang · Owner`; a token that is named after its tier is not named twice. */
+function whoText(): string {
+  const { name = '', role: tier = 'volunteer' } = role.value ?? {}
+  return name.toLowerCase() === tier ? words.value.roles[tier] : `${name} · ${words.value.roles[tier]}`
+}
+
 interface SettingsProps extends LanguageProps {
   readonly open: boolean
   readonly onClose: () => void
@@ -74,9 +86,8 @@ const Settings = ({ open, onClose, onLanguage }: SettingsProps) => (
       </Button>
     }
   >
-    <p>
-      {role.value?.name} · {words.value.roles[role.value?.role ?? 'volunteer']}
-    </p>
+    <p>{whoText()}</p>
+    {whyPolled() === undefined ? null : <p class="small quiet">{whyPolled()}</p>}
     <LanguageChoice onLanguage={onLanguage} />
     <ThemeSwitch words={words.value.page} />
   </Dialog>

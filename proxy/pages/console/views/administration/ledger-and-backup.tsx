@@ -32,6 +32,7 @@ export function LedgerAndBackup() {
     <PanelFrom title={said.ledger} kind="ledger" from={condition}>
       {({ ledger, backup_at }) => (
         <>
+          <p class="small quiet">{said.ledgerHelp}</p>
           <table>
             <tbody>
               {ledger === null ? (

@@ -21,6 +21,7 @@ export function RichMenu() {
     <PanelFrom title={said.menu} kind="rich-menu" from={status}>
       {({ configured, menus }) => (
         <>
+          <p class="small quiet">{said.menuHelp}</p>
           {configured ? null : <p class="quiet">{words.value.now.notConfigured}</p>}
           <ul class="rows">
             {menus.map(({ language, menu_id, current, deployed_at }) => (

@@ -11,17 +11,20 @@ export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }
   return (
     <PanelFrom title={said.tokens} kind="tokens" from={list}>
       {({ items }) => (
-        <ul class="rows">
-          {items.map(({ name, role: tier, fingerprint, last_used }) => (
-            <li key={fingerprint} class={name === role.value?.name ? 'mine' : undefined}>
-              <span class="badge">{words.value.roles[tier]}</span>
-              <strong class="grow">{name}</strong>
-              <span class="small quiet">
-                {last_used === null ? said.neverUsed : fill(said.lastUsed, { time: ago(last_used) })}
-              </span>
-            </li>
-          ))}
-        </ul>
+        <>
+          <p class="small quiet">{said.tokensHelp}</p>
+          <ul class="rows">
+            {items.map(({ name, role: tier, fingerprint, last_used }) => (
+              <li key={fingerprint} class={name === role.value?.name ? 'mine' : undefined}>
+                <span class="badge">{words.value.roles[tier]}</span>
+                <strong class="grow">{name}</strong>
+                <span class="small quiet">
+                  {last_used === null ? said.neverUsed : fill(said.lastUsed, { time: ago(last_used) })}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
       )}
     </PanelFrom>
   )

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { date, number } from '../../clock.ts'
+import { level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
 import { inColumn, type Item, type Status, STATUSES } from './items.ts'
 
@@ -27,7 +28,8 @@ export const Board = ({ items, statuses, counts, chosen, onChoose }: Props) => (
           class={`column ${status}${column.length === 0 ? ' empty' : ''}`}
         >
           <h3>
-            <kbd>{STATUSES.indexOf(status) + 1}</kbd> {name} <span class="quiet">{shown}</span>
+            {level.value >= MANAGER ? <kbd>{STATUSES.indexOf(status) + 1}</kbd> : null} {name}{' '}
+            <span class="quiet">{shown}</span>
           </h3>
           <ul>
             {column.map((item) => (

@@ -24,7 +24,9 @@ export const OneItem = ({ item }: { readonly item: Item }) => {
           onChoose={(status) => void triage(item, status)}
         />
       ) : (
-        <span class="badge">{said.columns[item.status]}</span>
+        <p>
+          <span class="badge">{said.columns[item.status]}</span>
+        </p>
       )}
       <div class="beside">
         <div class="stack">

@@ -68,7 +68,7 @@ function Controls({ current }: { readonly current: Current }) {
         <MessageField value={message} onInput={(value) => (typed.value = value)} />
         <div class="row">
           <Button kind="primary" onClick={() => (asked.value = paused ? 'active' : 'paused')}>
-            {paused ? said.resume : said.pause}
+            {paused ? said.resumeAsk : said.pauseAsk}
           </Button>
           {paused && changed ? <Update run={() => send('paused')} onDone={done} /> : null}
           {paused ? <WriteToAll message={current.message ?? ''} /> : null}

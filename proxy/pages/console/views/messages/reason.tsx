@@ -16,7 +16,11 @@ export function Reason({ detail }: { readonly detail: string }) {
   if (known === undefined) return <>{detail}</>
   return (
     <>
-      {words.value.messages.reasons[known]} <code class="quiet">{detail}</code>
+      {words.value.messages.reasons[known]}
+      <details>
+        <summary>{words.value.messages.asSaid}</summary>
+        <code class="quiet">{detail}</code>
+      </details>
     </>
   )
 }

@@ -131,7 +131,10 @@ function Faults({ id }: { readonly id: string }) {
             </li>
           ))}
           {faults.length === 0 ? <li>{said.noFaults}</li> : null}
-          <li>{fill(said.leftOut, { ...left_out })}</li>
+          <li>
+            {fill(said.leftOut, { ...left_out })}
+            <p class="quiet">{said.leftOutWhy}</p>
+          </li>
         </ul>
       )}
     </Await>

@@ -82,11 +82,17 @@ function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
 function nextText({ next_level }: Detail): string {
   const said = words.value.people
   if (next_level === null) return said.nextNone
-  return fill(said.next, {
-    level: next_level.level,
-    km: number(next_level.km_needed),
-    checkins: number(next_level.checkins_needed),
-  })
+  const { level, km_needed, checkins_needed } = next_level
+  // What is reached already is not named.
+  const what = [
+    km_needed > 0 ? fill(said.nextKm, { km: number(km_needed) }) : '',
+    checkins_needed > 0
+      ? fill(checkins_needed === 1 ? said.nextCheckins.one : said.nextCheckins.other, {
+          count: number(checkins_needed),
+        })
+      : '',
+  ].filter((part) => part !== '')
+  return fill(said.next, { level, what: what.join(' + ') })
 }
 
 const lastCheckInText = ({ recent_checkins: [last] }: Detail): string | undefined =>

@@ -24,9 +24,7 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await schedule.getByRole('button', { name: 'Add a reminder' }).click()
     const form = schedule.locator('.slot-form')
     await form.locator('textarea[name="zh"]:focus').fill('明早六點集合')
-    await form
-      .getByText(/^Now \d+ people get it in LINE\. Each time it is sent, it uses \d+ messages/)
-      .waitFor()
+    await form.getByText(/^Recipients: \d+\. LINE is not configured, so nobody gets it in LINE\.$/).waitFor()
     const tomorrow = dayOf(Date.now() + DAY_MS)
     expect(await form.getByLabel('Day 1', { exact: true }).inputValue()).toBe(tomorrow)
     await form.getByLabel('Day 1', { exact: true }).fill(dayOf(Date.now() - DAY_MS))
@@ -99,6 +97,11 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     const viewport = { width: 390, height: 844 }
     await using opened = await open({ view: 'messages', viewport, language: 'zh-Hant', colorScheme: 'dark' })
     const { page } = opened
+    const usage = {
+      ...{ quota: { type: 'none', value: null }, consumption: { total_usage: 3 }, remaining: null },
+      ...{ usage_percent: null, followers: 9, configured: true },
+    }
+    await page.route('**/line-usage', (route) => route.fulfill({ json: { ok: true, data: usage } }))
     await page.getByRole('button', { name: '新增提醒' }).click()
     await page
       .locator('.slot-form')

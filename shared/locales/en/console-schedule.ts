@@ -34,6 +34,7 @@ export const consoleSchedule = {
     hour: 'Time',
     counted:
       'Now {recipients} people get it in LINE. Each time it is sent, it uses {cost} messages of the quota.',
+    countedWithoutLine: 'Recipients: {recipients}. LINE is not configured, so nobody gets it in LINE.',
     devices: 'By Web Push it also reaches {devices} devices, which use none.',
     counting: 'Counting the recipients…',
     mayGrow: 'They are counted again when it is sent.',

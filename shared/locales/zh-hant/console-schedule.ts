@@ -35,6 +35,7 @@ export const consoleSchedule: Pick<ConsoleWords, 'schedule'> = {
     removeDay: '移除第 {n} 個日期',
     hour: '幾點',
     counted: '目前有 {recipients} 人會在 LINE 收到。每次發送使用額度中的 {cost} 則訊息。',
+    countedWithoutLine: '{recipients} 位收件人。尚未設定 LINE，所以沒有人會在 LINE 收到。',
     devices: '另以 Web Push 發送到 {devices} 台裝置，不使用額度。',
     counting: '正在計算收件人…',
     mayGrow: '發送時會重新計算。',

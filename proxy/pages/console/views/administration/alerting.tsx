@@ -77,7 +77,7 @@ function Conditions({ alerting: { conditions, within_s, repeats_min } }: Pick<Co
   const said = words.value.alerting
   const language = consoleLanguage.value
   const gaps = repeats_min.map((minutes) => duration(minutes * MINUTE_MS))
-  const list = new Intl.ListFormat(language, { type: 'conjunction', style: 'short' })
+  const list = new Intl.ListFormat(language, { type: 'conjunction', style: 'long' })
   return (
     <>
       <p class="small quiet">

@@ -7,6 +7,7 @@ import { absenceOf } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
+import { useLineConfigured } from '../lifecycle/who-is-told.tsx'
 import { saveSlot } from './plan.ts'
 import { type Bounds, hourText, newSlotId, nextSending, nextText, type Slot } from './slot.ts'
 import { SlotDays } from './slot-days.tsx'
@@ -163,6 +164,7 @@ function Sending({ draft, bounds, isNew }: SendingProps) {
   )
   const next = nextSending(draft, now.value, bounds)
   const recipients = count.value.value
+  const counted = useLineConfigured() ? said.counted : said.countedWithoutLine
   return (
     <output class="wide reminder-sending">
       <strong class={next === null ? 'warn-text' : undefined}>
@@ -172,7 +174,7 @@ function Sending({ draft, bounds, isNew }: SendingProps) {
         <span class="quiet">{count.error.value === null ? said.counting : absenceOf(count)}</span>
       ) : (
         <span>
-          {fill(said.counted, { recipients: number(recipients.recipients), cost: number(recipients.cost) })}{' '}
+          {fill(counted, { recipients: number(recipients.recipients), cost: number(recipients.cost) })}{' '}
           {recipients.devices === 0 ? null : fill(said.devices, { devices: number(recipients.devices) })}
         </span>
       )}

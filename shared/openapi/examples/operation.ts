@@ -127,6 +127,21 @@ export const OPERATION = {
       as_of: '2026-04-12T01:36:00.000Z',
     },
   },
+  readLastHour: {
+    answer: {
+      walking: { pilgrims: 55, as_of: '2026-04-12T01:35:00.000Z' },
+      received: {
+        since: '2026-04-12T01:35:40.000Z',
+        through: '2026-04-12T01:36:00.000Z',
+        points: 27,
+        checkins: 1,
+        steps: [
+          [12, 0],
+          [15, 1],
+        ],
+      },
+    },
+  },
   listTokens: {
     answer: {
       items: [

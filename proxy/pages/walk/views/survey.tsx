@@ -5,6 +5,7 @@ import type { SurveyWords, WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
 import { sentenceOf } from '../problem.ts'
+import { show } from '../route.ts'
 import { draft, place, sendSurvey, surveyState } from '../feedback/survey.ts'
 import {
   answered,
@@ -32,7 +33,16 @@ export function Survey({ words }: { readonly words: WalkWords }) {
   const state = surveyState.value
   return (
     <View title={own.title} back={words.back}>
-      {state === 'sent' ? <Notice>{own.sent}</Notice> : <Asking words={own} />}
+      {state === 'sent' ? (
+        <>
+          <Notice>{own.sent}</Notice>
+          <Button kind="primary" onClick={() => show('say')}>
+            {words.feedback.done}
+          </Button>
+        </>
+      ) : (
+        <Asking words={own} />
+      )}
       {state === 'empty' ? <Notice kind="warning">{own.nothing}</Notice> : null}
       {typeof state === 'object' ? <Notice kind="warning">{sentenceOf(words, state)}</Notice> : null}
     </View>
@@ -90,7 +100,9 @@ function Ask(props: { readonly words: SurveyWords; readonly question: Question; 
   if (IN_WORDS.has(question))
     return (
       <div class="field">
-        <label for={question}>{legend}</label>
+        <label class="question" for={question}>
+          {legend}
+        </label>
         <textarea
           id={question}
           rows={5}

@@ -23,7 +23,7 @@ import { FollowersMap } from './map/followers/followers-map.ts'
 import { createRouteAnswer } from './map/followers/show-route.ts'
 import { PublicMap } from './map/public-map.ts'
 import { createMap } from './map/show-map.ts'
-import { createKeyFinder } from './trackers/find-key.ts'
+import { createKeyFinder, createUseNoter } from './trackers/find-key.ts'
 import { createTracker, listTrackers, revokeTracker } from './trackers/manage-trackers.ts'
 
 export function createTracking(context: ServiceContext): Service {
@@ -87,7 +87,13 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   serve(router, context, trackSyncEndpoint, ({ body }) =>
     syncTrack(buffer.admitTrack, body, now(), syncRules),
   )
-  serveIngest(router, context, { buffer, findKey: createKeyFinder(context), rules: ingestRules, now })
+  serveIngest(router, context, {
+    buffer,
+    findKey: createKeyFinder(context),
+    noteUse: createUseNoter(context),
+    rules: ingestRules,
+    now,
+  })
 }
 
 /** The endpoints by which pilgrims manage the keys of their tracker apps. */

@@ -832,7 +832,7 @@ export interface NewTracker {
   id: string
   label: string | null
   created_at: Time
-  /** When an app last used the key, up to a minute too early; null: not in the last three days; absent: not known at the moment */
+  /** When points of this tracker were last taken, up to a minute too early; null: not in the last three days; absent: not known at the moment */
   last_used_at?: Time | null
   /** Secret, and shown only in this answer */
   key: string
@@ -1537,7 +1537,7 @@ export interface Tracker {
   id: string
   label: string | null
   created_at: Time
-  /** When an app last used the key, up to a minute too early; null: not in the last three days; absent: not known at the moment */
+  /** When points of this tracker were last taken, up to a minute too early; null: not in the last three days; absent: not known at the moment */
   last_used_at?: Time | null
 }
 

@@ -25,7 +25,7 @@ export const Tracker = z.object({
   last_used_at: Time.nullable()
     .optional()
     .describe(
-      'When an app last used the key, up to a minute too early; null: not in the last three days; absent: not known at the moment',
+      'When points of this tracker were last taken, up to a minute too early; null: not in the last three days; absent: not known at the moment',
     ),
 })
 export type Tracker = z.infer<typeof Tracker>

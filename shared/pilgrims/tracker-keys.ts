@@ -14,6 +14,8 @@ export interface KnownKey {
   readonly userId: string
   /** When Postgres confirmed it, epoch milliseconds. */
   readonly checkedMs: number
+  /** When an app last sent points that were taken, epoch milliseconds; absent: not yet, or too long ago. */
+  readonly usedMs?: number | undefined
 }
 
 /** SHA-256 of a key, in hex. */
@@ -42,6 +44,16 @@ export async function storeKnownKey(kv: Cache, hash: string, key: KnownKey): Pro
   if ((await kv.cached(revoked(hash))) === null) return true
   await kv.forget(known(hash))
   return false
+}
+
+/** A use is noted once in this time. */
+const USE_MS = 60_000
+
+/** Notes that points of a key were taken. @throws KvUnavailable */
+export async function noteKeyUse(kv: Cache, hash: string, nowMs: number): Promise<void> {
+  const held = await readKnownKey(kv, hash)
+  if (held === null || held === 'revoked' || nowMs - (held.usedMs ?? 0) < USE_MS) return
+  await storeKnownKey(kv, hash, { ...held, usedMs: nowMs })
 }
 
 /** Has every replica refuse keys from now on. Safe to repeat. @throws KvUnavailable */

@@ -80,8 +80,16 @@ function keys(stack: TestStack): void {
       expect(profile.headers.get('content-type')).toStartWith('text/plain')
       expect(await profile.text()).toContain(`log_customurl_url=${apps.gpslogger.url}\n`)
 
+      // Neither an app that is set up, nor a message without a place, is a position.
+      expect((await stack.fetch(`/api/event/ingest/${key}/gpslogger.properties`)).status).toBe(200)
+      await stack.fetch(`/api/event/ingest/${key}/traccar?id=x`)
+      expect((await listed(stack, userId))[0]!.last_used_at).toBeNull()
       const [fix] = walk(1) as [Fix]
       await expectTaken(await send(stack, key, traccar10(fix)), { app: 'traccar' })
+      await until(async () => (await listed(stack, userId))[0]!.last_used_at !== null, {
+        timeoutMs: 5_000,
+        what: 'the time of use',
+      })
       const [used] = await listed(stack, userId)
       expect(Math.abs(Date.parse(used!.last_used_at!) - Date.now())).toBeLessThan(60_000)
       expect((await revoke(stack, userId, made.id)).status).toBe(200)
@@ -103,6 +111,16 @@ function keys(stack: TestStack): void {
       await sentenceOf(await revoke(stack, other, first!.id), 404, 'not-found')
       await sentenceOf(await revoke(stack, userId, 'x'), 400, 'invalid-request')
       expect(await listed(stack, userId)).toHaveLength(10)
+    })
+
+    test('ends with the consent, for every replica at once', async () => {
+      const userId = newPilgrimId()
+      const { key } = await newTracker(stack, userId)
+      const [fix] = walk(1) as [Fix]
+      await expectTaken(await send(stack, key, traccar10(fix)), { app: 'traccar' })
+      expect((await post(stack, 'privacy', { user_id: userId, agreed: false })).status).toBe(200)
+      await sentenceOf(await send(stack, key, traccar10(fix)), 404, 'not-found')
+      expect(await listed(stack, userId)).toEqual([])
     })
 
     test('that nobody has made is refused, whatever its form', async () => {

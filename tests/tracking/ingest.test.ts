@@ -48,7 +48,13 @@ function suite(driver: KvDriver): void {
         limit: rules().ingest,
         count: (name, points) => (counts[name] = (counts[name] ?? 0) + points),
       }
-      const taking = { buffer: replica, findKey: async () => userId, rules: syncRules, now: () => NOW }
+      const taking = {
+        buffer: replica,
+        findKey: async () => userId,
+        noteUse: () => undefined,
+        rules: syncRules,
+        now: () => NOW,
+      }
       const call = ingest(taking, 'overland', 'key', () => received)
       const answer = await call.catch((error: unknown) => temporaryAs503(error))
       const pending = (await kv.peek(userId)).length

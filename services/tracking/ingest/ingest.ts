@@ -25,6 +25,8 @@ export interface Ingest {
   readonly buffer: Pick<Buffer, 'admitIngest'>
   /** The user id of a key. */
   readonly findKey: (key: string) => Promise<string | null>
+  /** Called after points of a key were taken. */
+  readonly noteUse: (key: string) => void
   readonly rules: SyncRules
   readonly now: () => number
 }
@@ -43,7 +45,7 @@ export async function expectKey({ findKey }: Pick<Ingest, 'findKey'>, key: strin
  * router answers with 503
  */
 export async function ingest(
-  { buffer, findKey, rules, now }: Ingest,
+  { buffer, findKey, noteUse, rules, now }: Ingest,
   app: TrackerApp,
   key: string,
   read: () => Received,
@@ -57,7 +59,15 @@ export async function ingest(
   for (let from = 0; from < points.length; from += POINTS_AT_ONCE) {
     const batch = { user_id: userId, points: points.slice(from, from + POINTS_AT_ONCE) }
     try {
-      await syncTrack(buffer.admitIngest, batch, receivedMs, rules, 'ingest', id)
+      const { accepted, duplicates } = await syncTrack(
+        buffer.admitIngest,
+        batch,
+        receivedMs,
+        rules,
+        'ingest',
+        id,
+      )
+      if (accepted + duplicates > 0) noteUse(key)
     } catch (error) {
       if (!isEnded(error)) throw error
     }

@@ -1,10 +1,17 @@
-/** Finds the pilgrim of a tracker's key: in the kv, and now and then in Postgres. */
+/** Finds the pilgrim of a tracker's key: in the kv, and now and then in Postgres. Notes when a key was used. */
 import { eq } from 'drizzle-orm'
 import { TRACKER_KEY } from '#shared/contracts/trackers.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { Refusal, unavailable } from '#shared/http/errors.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
-import { type KnownKey, readKnownKey, storeKnownKey, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
+import {
+  type KnownKey,
+  noteKeyUse,
+  readKnownKey,
+  storeKnownKey,
+  trackerKeyHash,
+} from '#shared/pilgrims/tracker-keys.ts'
+import { errorFields } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { trackers } from '#shared/schema/trackers.ts'
@@ -60,7 +67,7 @@ export function createKeyFinder({
       return stale.userId
     }
     if (userId === null || held === 'unavailable') return userId
-    const stored = await orUnavailable(storeKnownKey(kv, hash, { userId, checkedMs }))
+    const stored = await orUnavailable(storeKnownKey(kv, hash, { userId, checkedMs, usedMs: stale?.usedMs }))
     return stored === false ? null : userId
   }
 }
@@ -74,3 +81,11 @@ async function orUnavailable<T>(call: Promise<T>): Promise<T | 'unavailable'> {
     return 'unavailable'
   }
 }
+
+/** @returns a function that notes that points of a key were taken. Without the kv the time is not noted */
+export const createUseNoter =
+  ({ kv, now, log }: Pick<ServiceContext, 'kv' | 'now' | 'log'>): ((key: string) => void) =>
+  (key) =>
+    void noteKeyUse(kv, trackerKeyHash(key), now()).catch((error: unknown) => {
+      if (!isKvUnavailable(error)) log.warn('the use of a tracker could not be noted', errorFields(error))
+    })

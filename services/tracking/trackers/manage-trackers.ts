@@ -80,11 +80,11 @@ export async function listTrackers({ db, kv }: ServiceContext, userId: string): 
   }
 }
 
-/** A key is confirmed when an app uses it and a minute has passed. */
 async function lastUse(kv: ServiceContext['kv'], keyHash: string): Promise<Pick<Tracker, 'last_used_at'>> {
   try {
     const held = await readKnownKey(kv, keyHash)
-    return { last_used_at: held === null || held === 'revoked' ? null : time(held.checkedMs) }
+    const usedMs = held === null || held === 'revoked' ? undefined : held.usedMs
+    return { last_used_at: usedMs === undefined ? null : time(usedMs) }
   } catch (error) {
     if (!isKvUnavailable(error)) throw error
     return {}

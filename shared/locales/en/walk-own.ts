@@ -26,6 +26,7 @@ export const own = {
     startOther: 'In the app: start the recording. Allow the position “always”.',
     looks: 'Below, this page says when the first position has come.',
     notHeard: 'Nothing received yet.',
+    notHeardLately: 'Nothing received for three days.',
     heard: (time: string) => `Last received: ${time}`,
     apps: {
       traccar: 'For iPhone and Android. The simplest.',

@@ -27,6 +27,7 @@ export const own: OwnWords = {
     startOther: 'アプリで記録を始めてください。位置情報は「常に許可」を選びます。',
     looks: '最初の位置が届くと、このページの下に時刻が出ます。',
     notHeard: 'まだ位置が届いていません。',
+    notHeardLately: '三日間、位置が届いていません。',
     heard: (time) => `最後に届いた時刻：${time}`,
     apps: {
       traccar: 'iPhone・Android 用。いちばん簡単です。',

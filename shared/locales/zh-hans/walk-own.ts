@@ -26,6 +26,7 @@ export const own: OwnWords = {
     startOther: '在 App 里开始记录。位置权限请选“始终允许”。',
     looks: '收到第一个位置后，这一页下面会写出时间。',
     notHeard: '还没收到位置。',
+    notHeardLately: '三天没有收到位置了。',
     heard: (time) => `最后收到：${time}`,
     apps: {
       traccar: 'iPhone、Android 都能用，最简单。',

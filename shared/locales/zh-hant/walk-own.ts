@@ -26,6 +26,7 @@ export const own: OwnWords = {
     startOther: '在 App 裡開始記錄。位置權限請選「一律允許」或「永遠」。',
     looks: '收到第一個位置後，這一頁下面會寫出時間。',
     notHeard: '還沒收到位置。',
+    notHeardLately: '三天沒有收到位置了。',
     heard: (time) => `最後收到：${time}`,
     apps: {
       traccar: 'iPhone、Android 都能用，最簡單。',

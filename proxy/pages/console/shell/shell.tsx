@@ -2,7 +2,7 @@ import { useComputed, useSignalEffect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { pageData } from '../../frame/page-data.ts'
 import { timeZone } from '../clock.ts'
-import { status } from '../live.ts'
+import { incident, status } from '../live.ts'
 import { forgetAnswers } from '../resource.ts'
 import { view } from '../router.ts'
 import { words } from '../words.ts'
@@ -21,7 +21,9 @@ export function Shell({ onLanguage }: LanguageProps) {
   }, [])
   const shown = view.value
   useSignalEffect(() => {
-    document.title = `${words.value.nav[view.value]} · ${pageData().name}`
+    // Seen from another tab, too.
+    const alert = incident.value === null ? '' : '⚠ '
+    document.title = `${alert}${words.value.nav[view.value]} · ${pageData().name}`
   })
   // What was read before a pause or the end may not be right any more.
   const changedAt = useComputed(() => status.value?.changed_at)

@@ -1,15 +1,12 @@
 /** Taking part: paused and taken up again, and the consent that it needs. */
 import type { Answer, Data } from '#shared/client/index.ts'
-import { disconnectAll } from './trackers.ts'
 import { stopRecording } from '../recording/recorder.ts'
 import { keep } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { client, config } from '../session/service.ts'
 
-/** Without consent nothing is recorded, here or by a tracker app. Apps are disconnected first: a failure changes nothing. */
+/** Without consent nothing is recorded: here it stops, and the service disconnects tracker apps. */
 export async function setConsent(agreed: boolean): Promise<Answer<Data<'setPrivacy'>>> {
-  const fault = agreed ? null : await disconnectAll()
-  if (fault !== null) return { ok: false, error: fault }
   const version = config.value?.privacy_version ?? ''
   const answer = await client.setPrivacy({ agreed, version })
   if (!answer.ok || person.value === null) return answer

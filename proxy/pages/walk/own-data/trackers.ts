@@ -32,18 +32,6 @@ export async function readTrackersAgain(): Promise<void> {
   if (answer.ok) trackers.value = answer.data.items
 }
 
-/** Disconnects all. @returns what the service refuses with; null when none is left */
-export async function disconnectAll(): Promise<ClientError | null> {
-  const listed = await client.listTrackers({})
-  if (!listed.ok) return listed.error
-  for (const { id } of listed.data.items) {
-    const answer = await client.revokeTracker({ id })
-    if (!answer.ok && answer.error.code !== 'not-found') return answer.error
-  }
-  trackers.value = []
-  return null
-}
-
 export async function makeTracker(app: TrackerApp): Promise<void> {
   making.value = app
   trackerError.value = null

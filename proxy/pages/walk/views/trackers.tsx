@@ -116,7 +116,7 @@ function Connected({ words: { trackers } }: { readonly words: WalkWords }) {
           <li key={id} class="wraps">
             <span class="grow">
               <strong>{nameOf(label)}</strong> {trackers.made(whenText(Date.parse(at), now()))}
-              <LastUsed words={trackers} at={used} />
+              <LastUsed words={trackers} at={used} madeMs={Date.parse(at)} />
             </span>
             <Button kind="danger" busy={ending.value === id} onClick={() => void end(id)}>
               {trackers.stop}
@@ -128,17 +128,19 @@ function Connected({ words: { trackers } }: { readonly words: WalkWords }) {
   )
 }
 
-/** Whether the app really sends. @param at absent: the service does not know at the moment */
-function LastUsed({
-  words,
-  at,
-}: {
+/** For so long the service remembers when an app has sent. */
+const REMEMBERED_MS = 3 * 86_400_000
+
+/** Whether the app really sends. @param props.at absent: the service does not know at the moment */
+function LastUsed(props: {
   readonly words: WalkWords['trackers']
-  readonly at?: string | null | undefined
+  readonly at: string | null | undefined
+  readonly madeMs: number
 }) {
+  const { words, at, madeMs } = props
   if (at === undefined) return null
   return at === null ? (
-    <p class="wrong">{words.notHeard}</p>
+    <p class="wrong">{now() - madeMs < REMEMBERED_MS ? words.notHeard : words.notHeardLately}</p>
   ) : (
     <p class="good">{words.heard(whenText(Date.parse(at), now()))}</p>
   )

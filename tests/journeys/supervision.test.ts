@@ -109,8 +109,8 @@ describeBothStacks('supervision', (stack) => {
     )
     expect(next).toMatchObject({ items: [{ outcome: 'too-near' }], next_cursor: null })
     await sentenceOf(await read(`${path}?limit=1&cursor=${only.next_cursor}`), 400, 'invalid-request')
-    // A point that still waits is told, too.
-    await syncTrack(stack, userId, [at(5.1, 300), at(-24 * 60, 0)])
+    // A point that still waits is told, too. Yesterday's is elsewhere: a flush meanwhile leaves no more of this day out.
+    await syncTrack(stack, userId, [at(5.1, 300), at(-24 * 60, 300)])
     expect(await dataOf(await read(`admin/users/${userId}`), userEndpoint)).toMatchObject({
       latest_day: {
         ...{ day: first.day, points: 6, left_out: { ...left_out, 'too-soon': 2 }, truncated: false },

@@ -627,6 +627,8 @@ export interface LastHour {
   walking: {
     /** Pilgrims whose latest stored point is not older than 60 minutes at `as_of` */
     pilgrims: number
+    /** Those among them with a check-in of these 60 minutes */
+    checked_in: number
     /** Time of the last flush */
     as_of: Time
   } | null

@@ -26,6 +26,7 @@ export const LastHour = z.object({
       pilgrims: z
         .int()
         .describe('Pilgrims whose latest stored point is not older than 60 minutes at `as_of`'),
+      checked_in: z.int().describe('Those among them with a check-in of these 60 minutes'),
       as_of: Time.describe('Time of the last flush'),
     })
     .nullable()

@@ -72,7 +72,7 @@ describeOnServers('the console', () => {
       await checkIn(stack, newPilgrimId())
       await page.waitForTimeout(500)
     }
-    const hour = page.locator('.tile', { hasText: 'Checked in, last 60 min' }).locator('.figure')
+    const hour = page.locator('.tile', { hasText: 'Check-ins received, last 60 min' }).locator('.figure')
     expect(Number(await hour.innerText())).toBeGreaterThan(0)
     // The tile and the chart tell the same.
     await page.locator('.rate.checkins figcaption strong').waitFor()

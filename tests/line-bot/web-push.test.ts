@@ -104,7 +104,7 @@ describeBothStacks(
       expect((await settled(stack, id!)).web_push).toEqual({ sent: 3, waiting: 0, failed: 0 })
       for (const device of devices) expect(shownOn(device)).toEqual([{ title: NAME, body: text, tag: id! }])
       expect(shownOn(withdrawn)).toEqual([])
-      const listed = await callAs(stack, 'manager', 'GET', '/api/event/push')
+      const listed = await callAs(stack, 'manager', 'GET', '/api/event/push?cause=push')
       expect(await listed.json()).toMatchObject({ data: { items: [{ id, web_push: { sent: 3 } }] } })
       // A long text is cut, so that the push service takes it.
       const long = await push(stack, { user_ids: [app], title: 'T', text: '雨'.repeat(2_000) })

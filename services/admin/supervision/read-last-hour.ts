@@ -19,8 +19,8 @@ export function createLastHour(
   received: () => Received | null,
 ): () => Promise<LastHour> {
   const { db, kv } = context
-  let counted: { readonly flushMs: number; readonly pilgrims: Promise<number> } | null = null
-  const count = (flushMs: number): Promise<number> => {
+  let counted: { readonly flushMs: number; readonly pilgrims: Promise<Seen> } | null = null
+  const count = (flushMs: number): Promise<Seen> => {
     if (counted?.flushMs === flushMs) return counted.pilgrims
     const mine = { flushMs, pilgrims: countSeen(context, flushMs) }
     counted = mine
@@ -31,7 +31,7 @@ export function createLastHour(
   }
   const walking = async (): Promise<LastHour['walking']> => {
     const flushMs = await readLastFlush(db, kv)
-    return flushMs === null ? null : { pilgrims: await count(flushMs), as_of: time(flushMs) }
+    return flushMs === null ? null : { ...(await count(flushMs)), as_of: time(flushMs) }
   }
   return async () => ({
     walking: await within(walking(), READ_MS, () => null).catch((error: unknown) => {
@@ -42,12 +42,22 @@ export function createLastHour(
   })
 }
 
-/** Pilgrims whose latest point is of the 60 minutes before a flush, or newer. */
-async function countSeen({ db }: ServiceContext, flushMs: number): Promise<number> {
+type Seen = Omit<NonNullable<LastHour['walking']>, 'as_of'>
+
+/**
+ * Pilgrims whose latest point is of the 60 minutes before a flush, or newer, and those among them with a check-in. One
+ * lookup by the key for each of them: the points of an hour are too many to be read.
+ */
+async function countSeen({ db }: ServiceContext, flushMs: number): Promise<Seen> {
+  const fromMs = flushMs - HOUR_MS
   const [row] = await db.read(
-    () => db.sql<[{ pilgrims: number }]>`
-      SELECT count(*)::int AS pilgrims FROM pilgrim_totals
-      WHERE last_seen > to_timestamp(${flushMs - HOUR_MS}::float8 / 1000)`,
+    () => db.sql<[Seen]>`
+      SELECT count(*)::int AS pilgrims, count(c.found)::int AS checked_in
+      FROM pilgrim_totals t LEFT JOIN LATERAL (
+        SELECT 1 AS found FROM gps_points p
+        WHERE p.user_id = t.user_id AND p.kind = 'c' AND p.sent_at > to_timestamp(${fromMs}::float8 / 1000)
+          AND p.recorded_at > to_timestamp(${fromMs}::float8 / 1000) LIMIT 1) c ON true
+      WHERE t.last_seen > to_timestamp(${fromMs}::float8 / 1000)`,
   )
-  return row.pilgrims
+  return row
 }

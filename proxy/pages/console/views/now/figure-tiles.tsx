@@ -40,27 +40,36 @@ export const FigureTiles = ({ condition, map, hour, modes, usage }: Props) => (
   </Panel>
 )
 
-/** How many walk, and how many check-ins came, in the last 60 minutes. */
+/** How many people walk and have checked in, and how many check-ins came, in the last 60 minutes. */
 function HourTiles({ hour }: Pick<Props, 'hour'>) {
   const said = words.value.now
   const value = hour.value.value
   const walking = value?.walking ?? null
   const counted = lastHour(now.value)
   const whole = counted === null || now.value - counted.since >= HOUR_MS - STEP_MS
+  const ofFlush = {
+    at: walking?.as_of ?? null,
+    stale: isStale(hour) || toneOfFlush(walking?.as_of ?? null) !== 'good',
+    loading: isLoading(hour),
+  }
   return (
     <>
       <Figure
         label={said.walking}
         value={walking && number(walking.pilgrims)}
         note={said.walkingRule}
-        at={walking?.as_of ?? null}
-        stale={isStale(hour) || toneOfFlush(walking?.as_of ?? null) !== 'good'}
-        loading={isLoading(hour)}
+        {...ofFlush}
       />
       <Figure
         label={said.checkedIn}
+        value={walking && number(walking.checked_in)}
+        note={said.checkedInRule}
+        {...ofFlush}
+      />
+      <Figure
+        label={said.received}
         value={counted && number(counted.checkins)}
-        note={whole ? said.checkedInRule : fill(said.checkedInSince, { time: minute(counted.since) })}
+        note={whole ? said.receivedRule : fill(said.receivedSince, { time: minute(counted.since) })}
         at={connection.value === 'live' ? now.value : (value?.received?.through ?? null)}
         stale={isStale(hour)}
         loading={isLoading(hour)}

@@ -114,17 +114,12 @@ function passagesNear({ legs }: MeasuredRoute, at: RoutePlace): Foot[] {
 export const kmOfPassages = (route: MeasuredRoute, at: RoutePlace): number[] =>
   passagesNear(route, at).map(({ km }) => km)
 
-/**
- * Distance from the start of the route to where somebody is who has walked this line. Where the way back is the way
- * there, the line tells which of both it is: nobody is on the way back before they have been there.
- * @param walked in the order of time
- * @returns kilometres along the route; null off the route
- */
-export function kmAlong(
+/** How far somebody has come who has walked this line, and where on the route they are; null off the route. */
+function follow(
   route: MeasuredRoute,
   walked: readonly RoutePlace[],
   here: RoutePlace,
-): number | null {
+): { readonly reachedKm: number; readonly km: number | null } {
   const every = Math.max(1, Math.ceil(walked.length / FOLLOWED))
   let reachedKm = 0
   let km: number | null = null
@@ -134,23 +129,40 @@ export function kmAlong(
     km = (ahead ?? passages.toSorted((a, b) => a.offM - b.offM)[0])?.km ?? null
     if (km !== null) reachedKm = ahead === undefined ? km : Math.max(reachedKm, km)
   }
-  return km
+  return { reachedKm, km }
 }
+
+/**
+ * Distance from the start of the route to where somebody is who has walked this line. Where the way back is the way
+ * there, the line tells which of both it is: nobody is on the way back before they have been there.
+ * @param walked in the order of time
+ * @returns kilometres along the route; null off the route
+ */
+export const kmAlong = (
+  route: MeasuredRoute,
+  walked: readonly RoutePlace[],
+  here: RoutePlace,
+): number | null => follow(route, walked, here).km
 
 /** Eight directions, clockwise from the north. */
 const EIGHTH = Math.PI / 4
 
 /**
- * The way back to the route, for who is not on it.
+ * The way back to the route, for who is not on it: to the part that is still ahead of them, because where the way back
+ * is near the way there, the other one may be nearer.
+ * @param walked in the order of time
  * @returns metres in a straight line, and the direction: 0 north, 1 north-east, … 7 north-west; null: there is no route
  */
 export function wayToRoute(
-  { legs }: MeasuredRoute,
+  route: MeasuredRoute,
+  walked: readonly RoutePlace[],
   at: RoutePlace,
 ): { readonly metres: number; readonly direction: number } | null {
+  const { reachedKm } = follow(route, walked, at)
   const narrow = Math.cos((at.lat * Math.PI) / 180)
   let nearest: { readonly east: number; readonly north: number } | null = null
-  for (const { from, to } of legs) {
+  for (const { from, to, startKm, km } of route.legs) {
+    if (startKm + km < reachedKm - BACK_KM) continue
     const [x, y] = [(to.lng - from.lng) * narrow, to.lat - from.lat]
     const [px, py] = [(at.lng - from.lng) * narrow, at.lat - from.lat]
     const share = shareAlong(x, y, px, py)

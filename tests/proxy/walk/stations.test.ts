@@ -126,10 +126,23 @@ test.each([
   ['east', northOf(5, 120.5), 10.16, 2],
   ['south-east', northOf(13, 120.6 - 0.03285), 4.49, 3],
 ])('away from the route, it lies to the %s', (_, here, km, direction) => {
-  const back = wayToRoute(route, here)!
+  const back = wayToRoute(route, [], here)!
   expect(back.direction).toBe(direction)
   expect(back.metres / 1_000).toBeCloseTo(km, 1)
-  expect(wayToRoute(measureRoute([], 0), here)).toBeNull()
+  expect(wayToRoute(measureRoute([], 0), [], here)).toBeNull()
+})
+
+test('away from the way back, the way there is not told, though it is nearer', () => {
+  // 10 km to the north, 5 km to the east, and back to the south.
+  const east = 5 / (111.195 * Math.cos((24 * Math.PI) / 180))
+  const line = [northOf(0), northOf(10), northOf(10, 120.6 + east), northOf(0, 120.6 + east)]
+  const loop = measureRoute([line], 25)
+  const walked = [northOf(1), northOf(9), northOf(10, 120.6 + east / 2), northOf(8, 120.6 + east)]
+  const here = northOf(7, 120.6 + east * 0.44)
+  expect(wayToRoute(loop, [], here)!.direction).toBe(6)
+  const back = wayToRoute(loop, walked, here)!
+  expect(back.direction).toBe(2)
+  expect(back.metres / 1_000).toBeCloseTo(2.8, 1)
 })
 
 test('the device keeps four hours of the own trail, a place a minute, of one pilgrim', () => {

@@ -95,7 +95,7 @@ export function aheadOf(
   if (next.length > 0) return { is: 'stations', next }
   const { walked, here } = whereabouts
   if (kmAlong(measuredOf(route), walked, here) !== null) return { is: 'end' }
-  const back = wayToRoute(measuredOf(route), here)
+  const back = wayToRoute(measuredOf(route), walked, here)
   return back === null ? null : { is: 'off', ...back }
 }
 

@@ -24,11 +24,14 @@ test('the window of the chart grows with what was observed', () => {
   expect(ticks.map(({ at }) => (at - NOON) / MINUTE)).toEqual([-25, -20, -15, -10, -5])
 })
 
-test('a step without events is a zero, one that is not over or not observed is absent', () => {
+test('each step tells the minute before its end; one without events counts as zero, one not over or not observed is absent', () => {
   const since = NOON - 70_000
   const rates = [{ at: NOON - 60_000, points: 120, checkins: 6 }]
   const values = valuesOf(rates, 'points', since, NOON + 5_000)
   expect(values).toHaveLength(7)
-  expect(values.map(({ value }) => value)).toEqual([0, 120, 0, 0, 0, 0, 0])
+  // Twenty points in ten seconds: of the first steps the rate is known, then the minute has twenty.
+  expect(values.map(({ value }) => value)).toEqual([0, 60, 40, 30, 24, 20, 20])
+  const later = valuesOf(rates, 'points', since, NOON + 25_000)
+  expect(later.map(({ value }) => value).slice(-3)).toEqual([20, 0, 0])
   expect(minutesOf(rates, since, NOON + 5_000)).toEqual([{ at: NOON - MINUTE, points: 20, checkins: 1 }])
 })

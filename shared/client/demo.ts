@@ -17,7 +17,8 @@ import { ReplayFault } from './replay/replay-error.ts'
 import { createLiveLine, type LiveLine, type Output } from './demo/live-line.ts'
 
 const SHOW_EVERY_MS = 1_000
-const ASK_EVERY_MS = 3_000
+/** Whoever looks with the same token has most of its calls. */
+const ASK_EVERY_MS = 10_000
 /** A flush takes longer than its interval on a slow computer. */
 const FLUSH_SLACK_MS = 25_000
 

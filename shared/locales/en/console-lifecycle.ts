@@ -34,16 +34,16 @@ export const consoleLifecycle = {
     readBack: 'Done. The service answers: {status}, changed at {time} by {name}.',
     endTitle: 'End the event',
     endText:
-      'The end is permanent. Check-ins, surveys and feedback are refused from then on. Points that the service has accepted are still stored.',
+      'The end is permanent. Check-ins, surveys and feedback are refused from then on. Points that the service has accepted are still stored. Phones without a network still have points: they are not taken after the end, so wait until the last ones are home.',
     endSteps: 'What will happen now',
     endFlush: '{points} points of {pilgrims} pilgrims wait in the buffer and are stored',
     endJournals: '{points} points in journals follow by themselves',
     endCards:
-      '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one ({done} are up to date)',
+      '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one by 3 check-ins, the survey and a phone number ({done} are up to date)',
     endCardsNone:
-      '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one (none is finished yet)',
+      '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one by 3 check-ins, the survey and a phone number (none is finished yet)',
     endSummary:
-      'The summary goes to {recipients} pilgrims, as a message to “Everybody” does, and costs {cost} messages; left this month: {left}',
+      'The summary (thanks, and the sums of pilgrims, kilometres, check-ins and saved CO₂) goes to {recipients} pilgrims, as a message to “Everybody” does, and costs {cost} messages; left this month: {left}',
     endSummaryNobody: 'Nobody gets the summary in LINE. {why}',
     endSummaryUnknown: 'The number of recipients is not known: {why}',
     endUnlimited: 'no limit',

@@ -34,14 +34,17 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
       '立即重新接受打卡與軌跡，手機上的訊息也會消失。不會發送 LINE 訊息；需要讓大家知道時，請到「訊息」撰寫。',
     readBack: '完成。服務回覆：{status}，{time} 由 {name} 更改。',
     endTitle: '結束活動',
-    endText: '結束後無法恢復。之後的打卡、問卷與回報都會被拒絕。服務已接受的定位仍會儲存。',
+    endText:
+      '結束後無法恢復。之後的打卡、問卷與回報都會被拒絕。服務已接受的定位仍會儲存。沒有網路的手機裡可能還有定位，結束後不再收，請等最後的人到家再結束。',
     endSteps: '接下來會發生',
     endFlush: '儲存 {pilgrims} 位香客在緩衝區等待的 {points} 筆定位',
     endJournals: '日誌中的 {points} 筆定位會自動跟上',
-    endCards: '繪製 {total} 張成就卡：已有卡片或達到資格的香客每人一張（{done} 張已是最新）',
-    endCardsNone: '繪製 {total} 張成就卡：已有卡片或達到資格的香客每人一張（尚未完成任何一張）',
+    endCards:
+      '繪製 {total} 張成就卡：已有卡片，或已有 3 次打卡、問卷和電話的香客每人一張（{done} 張已是最新）',
+    endCardsNone:
+      '繪製 {total} 張成就卡：已有卡片，或已有 3 次打卡、問卷和電話的香客每人一張（尚未完成任何一張）',
     endSummary:
-      '總結發送給 {recipients} 位香客（與發給「所有人」的訊息相同），使用 {cost} 則訊息；本月剩餘：{left}',
+      '總結（感謝，以及香客、公里、打卡與減碳的合計）發送給 {recipients} 位香客（與發給「所有人」的訊息相同），使用 {cost} 則訊息；本月剩餘：{left}',
     endSummaryNobody: '沒有人會在 LINE 收到總結。{why}',
     endSummaryUnknown: '無法得知收件人數：{why}',
     endUnlimited: '無上限',

@@ -3,46 +3,20 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin, checkIn } from '#tests/helpers/test-stack.ts'
+import { checkIn } from '#tests/helpers/test-stack.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { checkInButton, walkApp } from './walk-harness.ts'
 import { passLinkOn } from './walk-link.ts'
+import { stopsWithTheConsent } from './walk-consent.ts'
 import { reportTests } from './walk-report.suite.ts'
+import { surveyTests } from './walk-survey.suite.ts'
 
 const TEST_MS = 60_000
 describeOnServers('own matters', () => {
   const app = walkApp()
 
-  test(
-    'the survey keeps each answer as a draft, also without a network, and is sent once',
-    async () => {
-      await using phone = await app.newPilgrim()
-      const { page, context, userId } = phone
-      await page.goto(app.address('#survey'))
-      await page.getByLabel('2 to 4 times').check()
-      await page.getByRole('button', { name: 'Next' }).click()
-      await page.getByLabel('Family').check()
-      await page.reload()
-      expect(await page.getByLabel('Family').isChecked()).toBe(true)
-      for (let i = 2; i < 10; i++) await page.getByRole('button', { name: 'Next' }).click()
-      await page.getByLabel('What else').fill('The soup was good.')
-      await page.getByText('7 questions have no answer').waitFor()
-      await context.setOffline(true)
-      await page.getByRole('button', { name: 'Send the answers' }).click()
-      await page.getByText('No network.').first().waitFor()
-      await context.setOffline(false)
-      await page.getByRole('button', { name: 'Send the answers' }).click()
-      await page.getByText('Your answers have arrived').waitFor()
-      expect((await profileOf(app.stack, userId)).survey_completed).toBe(1)
-      const surveys = await app.stack.fetch('/api/event/admin/surveys', { headers: admin('manager') })
-      const text = await surveys.text()
-      expect(text).toContain('The soup was good.')
-      expect(text).toContain('"q2":"family"')
-    },
-    TEST_MS,
-  )
-
+  surveyTests(app)
   reportTests(app)
 
   test(
@@ -117,6 +91,7 @@ describeOnServers('own matters', () => {
       await page.getByText('You agreed to version').waitFor()
       await page.goto(app.address('#trackers'))
       await page.getByText('No app is connected.').waitFor()
+      await stopsWithTheConsent(app, page, userId)
 
       await page.goto(app.address('#way'))
       await passLinkOn(page, userId)

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { admin } from '#tests/helpers/test-stack.ts'
 import { photograph } from './browser.ts'
-import { PLACE, type WalkApp } from './walk-harness.ts'
+import { PLACE, type WalkApp, worksOffline } from './walk-harness.ts'
 
 const TEST_MS = 60_000
 /** A picture of one pixel. */
@@ -55,6 +55,44 @@ export function reportTests(app: WalkApp): void {
       expect(publicBoard).not.toContain(String(PLACE.latitude))
       await page.getByRole('button', { name: 'Back to “Tell us”' }).click()
       await page.getByRole('heading', { name: 'Tell us' }).waitFor()
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a report of a dead zone goes by itself, with its picture, also after the app was closed, and once',
+    async () => {
+      await using phone = await app.newPilgrim('Grandmother Chen')
+      const { page, context } = phone
+      await worksOffline(page)
+      await page.goto(app.address('#feedback'))
+      await context.setOffline(true)
+      await page.getByLabel('What is it about?').selectOption('service')
+      await page.getByLabel('What happened?').fill('The well is dry.')
+      await page
+        .locator('input[type=file]')
+        .setInputFiles({ name: 'well.png', mimeType: 'image/png', buffer: PNG })
+      await page.getByText('goes along.').waitFor()
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByText('Not sent yet. Your report is on this phone').waitFor()
+      await photograph(page, 'walk-report-waits')
+      await page.getByRole('button', { name: 'Back to “Tell us”' }).click()
+      await page.getByText('Your report is on this phone. It is sent by itself').waitFor()
+      await page.goto('about:blank')
+      await context.setOffline(false)
+      // Two windows: one of them sends.
+      const other = await context.newPage()
+      await Promise.all([page.goto(app.address('#say')), other.goto(app.address('#say'))])
+      for (const window of [page, other]) await window.getByText(/Your report of .* has arrived\./).waitFor()
+      await photograph(page, 'walk-say-arrived')
+      const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
+      const { data } = (await board.json()) as {
+        data: { items: { description: string; screenshot_url: string; device_info: string }[] }
+      }
+      const arrived = data.items.filter(({ description }) => description === 'The well is dry.')
+      expect(arrived).toHaveLength(1)
+      expect(arrived[0]!.screenshot_url).toContain('feedback-image')
+      expect(JSON.parse(arrived[0]!.device_info)).toMatchObject({ place: { lat: PLACE.latitude } })
     },
     TEST_MS,
   )

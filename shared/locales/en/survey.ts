@@ -7,6 +7,11 @@ export const survey = {
   before: 'Previous',
   send: 'Send the answers',
   kept: 'Your answers are kept on this phone.',
+  replaces:
+    'You have answered with another phone. Those answers are not shown here; what you send here replaces them.',
+  waits:
+    'Not sent yet. Your answers are on this phone and are sent by themselves when there is a network. You need not press again.',
+  change: 'Change them',
   sent: 'Thank you! Your answers have arrived.',
   nothing: 'Please answer at least one question.',
   open: (number: number) =>

@@ -1,4 +1,6 @@
 /** The pilgrims' app in English, second half: what belongs to the pilgrim. */
+import { count } from './count.ts'
+
 export const own = {
   trackers: {
     title: 'Record with an app',
@@ -25,6 +27,7 @@ export const own = {
       'In the app: touch “OK”, then turn on “Continuous tracking”. Allow the position “always”.',
     startOther: 'In the app: start the recording. Allow the position “always”.',
     looks: 'Below, this page says when the first position has come.',
+    both: 'You may leave the recording of this app on, too: a stretch counts once.',
     notHeard: 'Nothing received yet.',
     notHeardLately: 'Nothing received for three days.',
     heard: (time: string) => `Last received: ${time}`,
@@ -45,8 +48,12 @@ export const own = {
     phoneHint: 'Only the organisers see it. It is needed for the achievement card.',
     phoneInvalid: 'Please write 6 to 15 digits.',
     phoneRemove: 'Remove',
-    unlocked: 'Your achievement card is unlocked.',
-    locked: 'The achievement card needs 3 check-ins, the survey and a phone number.',
+    cardTitle: 'Achievement card',
+    unlocked: 'Your achievement card is complete.',
+    cardSoon: 'Your achievement card is complete as soon as your check-ins have arrived.',
+    seeCard: 'See my card',
+    locked: (checkIns: number, survey: boolean, phone: boolean) =>
+      `For the achievement card you still need ${[checkIns > 0 && count(checkIns, 'check-in', 'check-ins'), survey && 'the survey', phone && 'a phone number'].filter(Boolean).join(', ')}.`,
     privacy: 'Privacy',
     agreed: (version: string) => `You agreed to version ${version}.`,
     withdraw: 'Take back my consent',
@@ -137,6 +144,7 @@ export const own = {
     yes: 'Yes, that is me',
     no: 'No, back',
     unknown: 'There is no walk with this code.',
+    both: 'Your other phone may go on recording, too: a stretch counts once.',
     replaces: 'This phone already has a walk. Write down its recovery code first if you want to keep it.',
   },
 }

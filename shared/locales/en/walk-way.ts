@@ -5,7 +5,8 @@ export const way = {
   title: 'My way',
   level: (number: number) => `Level ${number}`,
   saved: 'CO₂ saved so far',
-  savedWhy: 'You caused this much less than by bus for the whole way.',
+  savedWhy: (perKm: string) =>
+    `You caused this much less than by bus for the whole way (a bus counts as ${perKm} a kilometre).`,
   next: (level: string, km: number, checkIns: number) =>
     `To “${level}”: ${[km > 0 && `${km} km`, checkIns > 0 && count(checkIns, 'check-in', 'check-ins')].filter(Boolean).join(' and ')} more.`,
   highest: 'You have reached the highest level.',
@@ -61,7 +62,8 @@ export const way = {
   stationAt: (km: number, time: string) => `${km} km, about ${time}`,
   stationFar: (km: number) => `${km} km`,
   alongRoute: 'The distances are along the route.',
-  estimateLater: 'After about 20 minutes of walking you see here when you arrive.',
+  estimateLater: (minutes: number) =>
+    `After about ${count(minutes, 'more minute', 'more minutes')} of walking you see here when you arrive.`,
   estimate: (kmh: number) => `The times are estimates from your own pace of ${kmh} km/h, rests included.`,
   asOf: (time: string) => `As of ${time}`,
   withoutPending: 'The newest points are still on their way.',

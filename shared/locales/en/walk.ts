@@ -88,8 +88,9 @@ export const walk = {
     darkLeave: 'Touch twice to come back',
     darkAgain: 'Once more',
     off: 'Your way is not being recorded.',
+    noConsent: 'You have taken your consent back, so nothing is recorded. Agree again to record.',
     honest: (app: string) =>
-      `A web page records only while this screen is on. Keep the phone on this page. For the night, use the app ${app}.`,
+      `It records while the screen is on and this app is open; other pages of this app are fine. To record with the screen off, use ${app}.`,
     trackers: (app: string) => `Record with ${app}`,
     trackersMore: 'Also with the screen off',
     pauses: 'Gaps in the recording',
@@ -126,9 +127,12 @@ export const walk = {
     title: 'Tell us',
     survey: 'Survey: ten questions',
     surveyDone: 'Answered. You can change it.',
-    surveyDraft: 'Begun, not sent yet.',
+    draft: 'Begun, not sent yet.',
+    surveyWaits: 'Your answers are on this phone. They are sent by themselves when there is a network.',
     feedback: 'Report a problem or an idea',
     feedbackWhy: 'With a picture, if you like.',
+    reportWaits: 'Your report is on this phone. It is sent by itself when there is a network.',
+    reportArrived: (number: number, time: string) => `Your report of ${time} (number ${number}) has arrived.`,
   },
   feedback: {
     title: 'Report',
@@ -154,6 +158,8 @@ export const walk = {
     pictureTooLarge: 'This picture can not be read. Please choose another one, or send without.',
     send: 'Send',
     sent: (number: number) => `Thank you. Your report has arrived. It has number ${number}.`,
+    waits:
+      'Not sent yet. Your report is on this phone and is sent by itself when there is a network. You need not press again.',
     withPicture: 'Your picture has arrived, too.',
     withoutPicture: 'No picture came with it.',
     withPlace: 'Your place came with it.',
@@ -168,6 +174,13 @@ export const walk = {
     rateLimited: (seconds: number) =>
       `That was very often. Please wait ${seconds} seconds; then it is sent by itself.`,
     unavailable: 'The service is busy. Everything is kept; the app tries again by itself.',
+    /** For what is done once, and is not kept to be sent later. */
+    notDone: {
+      offline: 'No network, so this was not done. Please press again when there is a network.',
+      network: 'The service did not answer, so this may not be done. Please press again.',
+      unavailable: 'The service is busy, so this was not done. Please press again a little later.',
+      rateLimited: (seconds: number) => `That was very often. Please press again in ${seconds} seconds.`,
+    },
     signIn: 'LINE asks you to log in again. Your walk is kept.',
     signInButton: 'Log in again',
     forbidden: 'This is not allowed with this phone’s identity. Please ask the organisers.',

@@ -4,7 +4,7 @@ export const way: WalkWords['way'] = {
   title: '歩いた道',
   level: (number) => `レベル ${number}`,
   saved: '歩いて減らした CO₂（これまで）',
-  savedWhy: '全部バスで行くより、これだけ少なく済みました。',
+  savedWhy: (perKm) => `全部バスで行くより、これだけ少なく済みました（バスは 1\u00a0km につき ${perKm}）。`,
   next: (level, km, checkIns) =>
     `「${level}」まで、あと${[km > 0 && ` ${km}\u00a0km`, checkIns > 0 && `チェックイン ${checkIns}\u00a0回`].filter(Boolean).join('と')}です。`,
   highest: '最高のレベルです。',
@@ -62,7 +62,7 @@ export const way: WalkWords['way'] = {
   stationAt: (km, time) => `${km}\u00a0km、${time} ごろ`,
   stationFar: (km) => `${km}\u00a0km`,
   alongRoute: '距離は道なりです。',
-  estimateLater: 'あと 20\u00a0分ほど歩くと、着く時刻がここに出ます。',
+  estimateLater: (minutes) => `あと ${minutes}\u00a0分ほど歩くと、着く時刻がここに出ます。`,
   estimate: (kmh) => `時刻はあなたの速さ（休憩を含めて時速 ${kmh}\u00a0km）からの見込みです。`,
   asOf: (time) => `${time} 現在`,
   withoutPending: '最新の位置はまだ届いていません。',

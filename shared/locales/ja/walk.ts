@@ -80,8 +80,9 @@ export const walk: WalkWords = {
     darkLeave: '2 回続けて押すと戻ります',
     darkAgain: 'もう一度',
     off: '今は記録していません。',
+    noConsent: '同意を取り消したので、今は記録しません。もう一度同意すると記録できます。',
     honest: (app) =>
-      `ウェブページは画面がついている間だけ記録できます。このページを開いたままにしてください。夜はアプリ「${app}」をお使いください。`,
+      `画面がついていて、このアプリが開いている間に記録します。アプリの中のほかのページを見てもかまいません。画面を消して記録するには「${app}」をお使いください。`,
     trackers: (app) => `${app} で記録`,
     trackersMore: '画面が消えていても記録できます',
     pauses: '記録の途切れ',
@@ -118,9 +119,12 @@ export const walk: WalkWords = {
     title: '伝える',
     survey: 'アンケート（10 問）',
     surveyDone: '回答済みです。直せます。',
-    surveyDraft: '途中です。まだ送っていません。',
+    draft: '途中です。まだ送っていません。',
+    surveyWaits: '答えはスマホに保存しました。電波が入ると自動で送ります。',
     feedback: '困ったことやご意見を知らせる',
     feedbackWhy: '写真も付けられます。',
+    reportWaits: '報告はスマホに保存しました。電波が入ると自動で送ります。',
+    reportArrived: (number, time) => `${time} の報告（${number}\u00a0番）が届きました。`,
   },
   feedback: {
     title: '知らせる',
@@ -146,6 +150,8 @@ export const walk: WalkWords = {
     pictureTooLarge: 'この写真は読めません。別の写真にするか、付けずに送ってください。',
     send: '送る',
     sent: (number) => `ありがとうございます。届きました。受付番号は ${number} です。`,
+    waits:
+      'まだ送っていません。このスマホに保存し、電波が入ると自動で送ります。もう一度押す必要はありません。',
     withPicture: '写真も届きました。',
     withoutPicture: '写真は付いていません。',
     withPlace: '場所も届きました。',
@@ -160,6 +166,12 @@ export const walk: WalkWords = {
     rateLimited: (seconds) =>
       `送る回数が多すぎます。${seconds}\u00a0秒お待ちください。自動でもう一度送ります。`,
     unavailable: 'サービスが混んでいます。すべて保存し、自動でもう一度試します。',
+    notDone: {
+      offline: '電波がないので、まだできていません。電波が入ったら、もう一度押してください。',
+      network: 'サービスから返事がなく、できていないかもしれません。もう一度押してください。',
+      unavailable: 'サービスが混んでいて、まだできていません。少し待って、もう一度押してください。',
+      rateLimited: (seconds) => `押す回数が多すぎます。${seconds}\u00a0秒待って、もう一度押してください。`,
+    },
     signIn: 'LINE にもう一度ログインしてください。記録は保存しています。',
     signInButton: 'もう一度ログイン',
     forbidden: 'このスマホの ID ではできません。主催者にお尋ねください。',

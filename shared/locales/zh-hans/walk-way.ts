@@ -4,7 +4,7 @@ export const way: WalkWords['way'] = {
   title: '我的足迹',
   level: (number) => `第 ${number}\u00a0级`,
   saved: '走路省下的碳（到现在）',
-  savedWhy: '和全程坐公交车相比，您少排了这么多碳。',
+  savedWhy: (perKm) => `和全程坐公交车相比，您少排了这么多碳（坐公交车每公里算 ${perKm}）。`,
   next: (level, km, checkIns) =>
     `升到“${level}”还要${[km > 0 && ` ${km}\u00a0公里`, checkIns > 0 && ` ${checkIns}\u00a0次打卡`].filter(Boolean).join('和')}。`,
   highest: '您已经到了最高等级。',
@@ -58,7 +58,7 @@ export const way: WalkWords['way'] = {
   stationAt: (km, time) => `${km}\u00a0公里，约 ${time}`,
   stationFar: (km) => `${km}\u00a0公里`,
   alongRoute: '距离是沿着路线算的。',
-  estimateLater: '再走一会儿（约 20\u00a0分钟），这里就会显示几点到。',
+  estimateLater: (minutes) => `再走约 ${minutes}\u00a0分钟，这里就会显示几点到。`,
   estimate: (kmh) => `时间按您自己的速度估计（时速 ${kmh}\u00a0公里，含休息）。`,
   asOf: (time) => `${time} 的数据`,
   withoutPending: '最新的位置还没送到。',

@@ -4,7 +4,7 @@ export const way: WalkWords['way'] = {
   title: '我的足跡',
   level: (number) => `第 ${number}\u00a0級`,
   saved: '走路省下的碳（到現在）',
-  savedWhy: '和全程坐公車相比，您少排了這麼多碳。',
+  savedWhy: (perKm) => `和全程坐公車相比，您少排了這麼多碳（坐公車每公里算 ${perKm}）。`,
   next: (level, km, checkIns) =>
     `升到「${level}」還要${[km > 0 && ` ${km}\u00a0公里`, checkIns > 0 && ` ${checkIns}\u00a0次打卡`].filter(Boolean).join('和')}。`,
   highest: '您已經到了最高等級。',
@@ -58,7 +58,7 @@ export const way: WalkWords['way'] = {
   stationAt: (km, time) => `${km}\u00a0公里，約 ${time}`,
   stationFar: (km) => `${km}\u00a0公里`,
   alongRoute: '距離是沿著路線算的。',
-  estimateLater: '再走一會兒（約 20\u00a0分鐘），這裡就會顯示幾點到。',
+  estimateLater: (minutes) => `再走約 ${minutes}\u00a0分鐘，這裡就會顯示幾點到。`,
   estimate: (kmh) => `時間用您自己的速度估計（時速 ${kmh}\u00a0公里，含休息）。`,
   asOf: (time) => `${time} 的資料`,
   withoutPending: '最新的位置還沒送到。',

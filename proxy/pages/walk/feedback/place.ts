@@ -55,8 +55,13 @@ async function search(): Promise<void> {
   else keep(place, { lat: found.lat, lng: found.lng, accuracy: found.accuracy, t: found.t })
 }
 
-/** What `device_info` holds of the place, for operators. Waits for a search that goes on. */
-export async function placeInfo() {
+/** What a report says of the place, for operators alone. */
+export interface ReportedPlace {
+  readonly device_info?: { readonly place: Omit<Place, 't'> & { readonly at: string } }
+}
+
+/** The place for a report, if it is wanted. Waits for a search that goes on. */
+export async function placeInfo(): Promise<ReportedPlace> {
   await searching
   const here = wantsPlace.value ? place.value : null
   if (here === null) return {}

@@ -1,28 +1,40 @@
-/** A report of a problem or an idea. It is written on the device until it has arrived. */
-import { signal } from '@preact/signals'
+/** A report of a problem or an idea: it is written, and then it waits on the device until it has arrived. */
+import { computed, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
-import { client, noteError } from '../session/service.ts'
+import { person } from '../session/person.ts'
 import { beginPlace, place, placeInfo } from './place.ts'
 import { smallPicture } from './small-picture.ts'
+import {
+  addReport,
+  arrivedReport,
+  dataUrlOf,
+  refusedReport,
+  sendReports,
+  waitingReports,
+} from './waiting-reports.ts'
 
 export const written = kept('walk-feedback', { category: '', text: '' })
 export const picture = signal<File | null>(null)
 export const sending = signal(false)
 /** What the pilgrim is told: the category or words are missing, the picture can not be read, or the service refuses. */
 export const fault = signal<'category' | 'missing' | 'picture' | ClientError | null>(null)
-/** The report that has arrived. */
-export const arrived = signal<{
-  readonly number: number
-  readonly withPicture: boolean
-  readonly withPlace: boolean
-} | null>(null)
+/** The report that was sent in this view. */
+const sentKey = signal<string | null>(null)
+
+/** What became of the report that was sent in this view; null: none was, or it is back in the form. */
+export const outcome = computed(() => {
+  if (sentKey.value === null) return null
+  if (arrivedReport.value?.key === sentKey.value) return arrivedReport.value
+  return waitingReports.value.some(({ key }) => key === sentKey.value) ? 'waits' : null
+})
 
 /** Forgets what was said about the last report. */
 export function beginReport(): void {
   fault.value = null
-  arrived.value = null
+  sentKey.value = null
   picture.value = null
+  takeBackRefused()
   void beginPlace(written.value.text !== '')
 }
 
@@ -43,41 +55,30 @@ export function givePicture(file: File | null): void {
 export async function sendReport(): Promise<void> {
   const { category, text } = written.value
   fault.value = category === '' ? 'category' : text.trim() === '' ? 'missing' : null
-  if (fault.value !== null || sending.value) return
+  if (fault.value !== null || sending.value || person.value === null) return
   sending.value = true
-  const withPicture = picture.value !== null
-  const carried = await placeInfo()
-  const sent = await send(category, text, carried)
-  sending.value = false
-  if (typeof sent === 'number') {
+  const { userId } = person.value
+  const small = picture.value && (await smallPicture(picture.value))
+  if (picture.value !== null && small === null) fault.value = 'picture'
+  else {
+    const key = crypto.randomUUID()
+    const data = small && (await dataUrlOf(small))
+    addReport({ key, userId, category, text, picture: data, pictureUrl: null, ...(await placeInfo()) })
     keep(written, { category: '', text: '' })
     keep(place, null)
-    arrived.value = { number: sent, withPicture, withPlace: 'device_info' in carried }
-    return
+    sentKey.value = key
+    await sendReports()
+    takeBackRefused()
   }
-  fault.value = sent
-  if (sent !== 'picture') noteError(sent)
+  sending.value = false
 }
 
-async function send(
-  category: string,
-  text: string,
-  carried: Awaited<ReturnType<typeof placeInfo>>,
-): Promise<number | 'picture' | ClientError> {
-  const file = picture.value
-  const small = file && (await smallPicture(file))
-  if (file !== null && small === null) return 'picture'
-  const uploaded = small && (await client.uploadScreenshot({ body: small }))
-  if (uploaded?.ok === false)
-    return uploaded.error.code === 'invalid-request' || uploaded.error.status === 413
-      ? 'picture'
-      : uploaded.error
-  const answer = await client.submitFeedback({
-    category,
-    description: text,
-    user_agent: navigator.userAgent.slice(0, 400),
-    ...carried,
-    ...(uploaded === null ? {} : { screenshot_url: uploaded.data.url }),
-  })
-  return answer.ok ? answer.data.id : answer.error
+/** What the service refuses goes back into the form, where it can be changed. */
+function takeBackRefused(): void {
+  const refused = refusedReport.value
+  if (refused === null || refused.report.userId !== person.value?.userId) return
+  const { category, text } = refused.report
+  if (written.value.text === '') keep(written, { category, text })
+  fault.value = refused.report.picture === null ? refused.error : 'picture'
+  keep(refusedReport, null)
 }

@@ -1,29 +1,97 @@
-/** The survey's draft, and its way to the service. */
-import { signal } from '@preact/signals'
+/** The survey: answers are kept on the device, sent when the pilgrim says so, and shown again to be changed. */
+import { computed, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
-import { client, noteError, profileChanged, refreshProfile } from '../session/service.ts'
-import type { Draft } from './survey-questions.ts'
+import { person } from '../session/person.ts'
+import { client, noteError, profile, profileChanged, refreshProfile, whyNotSent } from '../session/service.ts'
+import { answered, type Draft, type Question } from './survey-questions.ts'
 
+/** Answers that were given or changed, and are not sent. Empty: nothing is. */
 export const draft = kept<Draft>('walk-survey', {})
 /** Which question is shown, from 0. */
 export const place = kept('walk-survey-place', 0)
 export const surveyState = signal<'open' | 'empty' | 'sending' | 'sent' | ClientError>('open')
+interface OfSomebody {
+  readonly userId: string
+  readonly answers: Draft
+}
+const NOBODY: OfSomebody = { userId: '', answers: {} }
+/** What this phone has sent: the service replaces all answers by those of the next form. */
+const sentAnswers = kept<OfSomebody>('walk-survey-sent', NOBODY)
+/** Who has pressed "send" without a network. */
+const waitsOf = kept<string>('walk-survey-waits', '')
 
+const ownId = (): string => person.value?.userId ?? ''
+/** The answers are complete, and go by themselves when there is a network. */
+export const surveyWaits = computed(() => waitsOf.value !== '' && waitsOf.value === ownId())
+
+const sentByMe = (): Draft => (sentAnswers.value.userId === ownId() ? sentAnswers.value.answers : {})
+const isBegun = (): boolean => Object.keys(draft.value).length > 0
+
+/** What the form shows: what is being changed, otherwise what was sent. */
+export const answers = computed<Draft>(() => (isBegun() ? draft.value : sentByMe()))
+
+/** The survey was answered with another phone: this one can not show the answers, and a new form replaces them. */
+export const answeredElsewhere = computed(
+  () => profile.value?.survey_completed === 1 && Object.keys(sentByMe()).length === 0,
+)
+
+/** A value was chosen or taken back. What waited is being changed, so it no longer goes by itself. */
+export function answer(question: Question, value: string): void {
+  keep(waitsOf, '')
+  if (typeof surveyState.value === 'object') surveyState.value = 'open'
+  keep(draft, answered(answers.value, question, value))
+}
+
+/** The answers wait no longer: the pilgrim goes on with them. */
+export function changeAnswers(): void {
+  keep(waitsOf, '')
+  surveyState.value = 'open'
+}
+
+/** The pilgrim sends the answers. Without a network they wait. */
 export async function sendSurvey(): Promise<void> {
-  if (Object.keys(draft.value).length === 0) {
+  if (Object.keys(answers.value).length === 0) {
     surveyState.value = 'empty'
     return
   }
   surveyState.value = 'sending'
-  const answer = await client.submitSurvey({ survey: draft.value as Record<string, string | string[]> })
-  if (!answer.ok) {
-    surveyState.value = answer.error
-    return noteError(answer.error)
+  keep(draft, answers.value)
+  await send()
+}
+
+/** Sends answers that wait. */
+export async function sendWaitingSurvey(): Promise<void> {
+  if (surveyWaits.value) await send()
+}
+
+/** Another attempt would have the same end. */
+const isFinal = ({ status }: ClientError): boolean => status === 400 || status === 413 || status === 422
+
+let underWay = false
+
+async function send(): Promise<void> {
+  if (underWay) return
+  underWay = true
+  const [userId, given] = [ownId(), draft.value]
+  // Answers that are sent after an erasure would bring the pilgrim back.
+  const result =
+    (await whyNotSent(userId)) ??
+    (await client.submitSurvey({ survey: given as Record<string, string | string[]> }))
+  underWay = false
+  if (!result.ok) {
+    surveyState.value = result.error
+    keep(waitsOf, isFinal(result.error) ? '' : userId)
+    return noteError(result.error)
   }
-  keep(draft, {})
-  keep(place, 0)
-  surveyState.value = 'sent'
+  keep(sentAnswers, { userId, answers: given })
+  keep(waitsOf, '')
+  // Another answer may have been given meanwhile.
+  surveyState.value = draft.value === given ? 'sent' : 'open'
+  if (draft.value === given) {
+    keep(draft, {})
+    keep(place, 0)
+  }
   profileChanged()
   await refreshProfile()
 }

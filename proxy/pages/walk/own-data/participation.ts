@@ -3,7 +3,7 @@ import type { Answer, Data } from '#shared/client/index.ts'
 import { stopRecording } from '../recording/recorder.ts'
 import { keep } from '../session/kept.ts'
 import { person } from '../session/person.ts'
-import { client, config } from '../session/service.ts'
+import { client, config, consentWithdrawn } from '../session/service.ts'
 
 /** Without consent nothing is recorded: here it stops, and the service disconnects tracker apps. */
 export async function setConsent(agreed: boolean): Promise<Answer<Data<'setPrivacy'>>> {
@@ -12,6 +12,7 @@ export async function setConsent(agreed: boolean): Promise<Answer<Data<'setPriva
   if (!answer.ok || person.value === null) return answer
   if (agreed) keep(person, { ...person.value, privacyVersion: version })
   else stopRecording()
+  keep(consentWithdrawn, !agreed)
   return answer
 }
 

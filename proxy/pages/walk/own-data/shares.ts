@@ -11,10 +11,13 @@ export const LIVE_HOURS = 12
 /** Null until they were read. */
 export const shares = signal<readonly Share[] | null>(null)
 export const shareError = signal<ClientError | null>(null)
+/** What failed was a press of the pilgrim, which nobody repeats. */
+export const pressFailed = signal(false)
 export const showsName = signal(true)
 
-function fail(error: ClientError): null {
+function fail(error: ClientError, pressed = true): null {
   shareError.value = error
+  pressFailed.value = pressed
   noteError(error)
   return null
 }
@@ -34,7 +37,7 @@ export async function readShares(): Promise<void> {
   shareError.value = null
   const answer = await client.listShares({})
   if (answer.ok) shares.value = answer.data.items
-  else fail(answer.error)
+  else fail(answer.error, false)
 }
 
 /** @returns null when the service refuses */

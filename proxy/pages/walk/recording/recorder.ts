@@ -5,7 +5,7 @@
 import { effect, signal } from '@preact/signals'
 import { keep, kept } from '../session/kept.ts'
 import { keepPoint } from '../session/queue.ts'
-import { config, erasedElsewhere, now } from '../session/service.ts'
+import { config, consentWithdrawn, erasedElsewhere, now } from '../session/service.ts'
 import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pause-log.ts'
 import { afterCheckIn, EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
@@ -220,6 +220,10 @@ export function watchRecording(): void {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden' && recording.value)
       keep(pauses, hindered(pauses.value, 'hidden'))
+  })
+  effect(() => {
+    // Also where it was taken back on another phone.
+    if (consentWithdrawn.value && recording.peek()) stopRecording()
   })
   effect(() => {
     // After the event nothing is counted, and the screen may go dark.

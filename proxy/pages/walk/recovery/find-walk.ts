@@ -4,7 +4,14 @@ import type { ClientError } from '#shared/client/index.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
 import { codeIsSafe, person } from '../session/person.ts'
-import { client, erasedElsewhere, type Profile, profile, tally } from '../session/service.ts'
+import {
+  client,
+  consentWithdrawn,
+  erasedElsewhere,
+  type Profile,
+  profile,
+  tally,
+} from '../session/service.ts'
 import { tallyOf } from '../checkin/tally.ts'
 import { bytesOfAppId } from './app-id.ts'
 import type { CodeFault } from './recovery-code.ts'
@@ -77,6 +84,8 @@ export async function takeWalk(chosen: Profile): Promise<void> {
     if (person.value === null) location.hash = 'gone'
     return
   }
+  // What was taken back with another phone is asked for again on the first page.
+  keep(consentWithdrawn, !taken.privacy_agreed)
   keep(profile, taken)
   keep(tally, tallyOf(taken.checkins))
   keep(erasedElsewhere, false)

@@ -25,6 +25,9 @@ export const refreshError = signal<ClientError | null>(null)
 /** The service does not know the pilgrim any more: they were erased on another phone, or by the organisers. */
 export const erasedElsewhere = kept('walk-erased-elsewhere', false)
 
+/** The pilgrim has taken the consent back, with this phone or another one. */
+export const consentWithdrawn = kept('walk-consent-withdrawn', false)
+
 /** A difference below this is a slow network. */
 const CLOCK_TOLERANCE_MS = 120_000
 
@@ -119,10 +122,17 @@ export async function refreshProfile(): Promise<Answer<Profile> | null> {
   if (answer.ok || answer.error.code === 'not-found') lastTaken = order
   if (answer.ok) {
     keep(tally, figureRead(tally.value, before, answer.data.checkins))
+    noteConsent(answer.data)
     keep(profile, answer.data)
   } else noteError(answer.error)
   await noteErasure(asked, answer)
   return answer
+}
+
+/** A consent that the service had and has no more was taken back. One that it never had may still be on its way. */
+function noteConsent({ userId, privacy_agreed: agrees }: Profile): void {
+  const had = profile.value?.userId === userId && profile.value.privacy_agreed
+  if (agrees || had) keep(consentWithdrawn, !agrees)
 }
 
 /**

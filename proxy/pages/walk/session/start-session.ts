@@ -1,4 +1,6 @@
 /** What goes on as long as the app is open: sending, recording, and keeping up with the event. */
+import { sendWaitingSurvey } from '../feedback/survey.ts'
+import { sendReports } from '../feedback/waiting-reports.ts'
 import { keepHearing } from '../notifications/web-push.ts'
 import { watchRecording } from '../recording/recorder.ts'
 import { introduce } from './introduce.ts'
@@ -32,6 +34,7 @@ async function refresh(): Promise<void> {
   await askForStatus()
   await introduce(client)
   await refreshProfile()
+  await Promise.all([sendReports(), sendWaitingSurvey()])
 }
 
 export function startSession(): void {

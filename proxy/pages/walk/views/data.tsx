@@ -7,7 +7,7 @@ import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { eraseEverything } from '../own-data/erase-everything.ts'
 import { saveFile } from '../own-data/save-file.ts'
-import { sentenceOf } from '../problem.ts'
+import { notDoneSentence } from '../problem.ts'
 import { client, noteError } from '../session/service.ts'
 import { Privacy } from './privacy.tsx'
 import { Notice, View } from './view.tsx'
@@ -35,7 +35,7 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
   }
   return (
     <View title={data.title} back={words.back}>
-      {error.value === null ? null : <Notice kind="warning">{sentenceOf(words, error.value)}</Notice>}
+      {error.value === null ? null : <Notice kind="warning">{notDoneSentence(words, error.value)}</Notice>}
       <section class="card stack-2">
         <Button busy={saving.value === 'json'} onClick={() => void save('json')}>
           {data.json}

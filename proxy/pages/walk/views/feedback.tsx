@@ -4,12 +4,12 @@ import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { accuracyText, timeText } from '../format.ts'
-import { sentenceOf } from '../problem.ts'
+import { notDoneSentence, sentenceOf } from '../problem.ts'
 import {
-  arrived,
   beginReport,
   fault,
   givePicture,
+  outcome,
   picture,
   sending,
   sendReport,
@@ -17,6 +17,7 @@ import {
   written,
 } from '../feedback/report.ts'
 import { place, placeFault, wantPlace, wantsPlace } from '../feedback/place.ts'
+import { whyWaiting } from '../feedback/waiting-reports.ts'
 import { show } from '../route.ts'
 import { Notice, View } from './view.tsx'
 
@@ -26,8 +27,8 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
   const said = fault.value
   return (
     <View title={feedback.title} back={words.back}>
-      {arrived.value !== null ? (
-        <Arrived words={feedback} />
+      {outcome.value !== null ? (
+        <Outcome words={words} />
       ) : (
         <>
           <Fields words={feedback} />
@@ -35,7 +36,7 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
           {said === 'missing' ? <Notice kind="warning">{feedback.missing}</Notice> : null}
           {said === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}
           {typeof said === 'object' && said !== null ? (
-            <Notice kind="warning">{sentenceOf(words, said)}</Notice>
+            <Notice kind="warning">{notDoneSentence(words, said)}</Notice>
           ) : null}
           <Place words={words} />
           <p class="quiet">{feedback.sends}</p>
@@ -48,21 +49,31 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
   )
 }
 
-function Arrived({ words }: { readonly words: WalkWords['feedback'] }) {
-  const { number, withPicture, withPlace } = arrived.value!
+/** What became of the report: it has arrived, or it waits and is sent by itself. */
+function Outcome({ words, words: { feedback } }: { readonly words: WalkWords }) {
+  const became = outcome.value!
+  if (became === 'waits' && sending.value) return <p aria-live="polite">{words.queue.sending}</p>
   return (
     <>
-      <Notice>
-        <strong>{words.sent(number)}</strong>
-        <br />
-        {withPicture ? words.withPicture : words.withoutPicture}
-        <br />
-        {withPlace ? words.withPlace : words.withoutPlace}
-        <br />
-        {words.readers}
-      </Notice>
+      {became === 'waits' ? (
+        <Notice kind="warning">
+          <strong>{feedback.waits}</strong>
+          <br />
+          {whyWaiting.value === null ? null : sentenceOf(words, whyWaiting.value)}
+        </Notice>
+      ) : (
+        <Notice>
+          <strong>{feedback.sent(became.number)}</strong>
+          <br />
+          {became.withPicture ? feedback.withPicture : feedback.withoutPicture}
+          <br />
+          {became.withPlace ? feedback.withPlace : feedback.withoutPlace}
+          <br />
+          {feedback.readers}
+        </Notice>
+      )}
       <Button kind="primary" onClick={() => show('say')}>
-        {words.done}
+        {feedback.done}
       </Button>
     </>
   )

@@ -5,7 +5,7 @@ import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { timeText } from '../format.ts'
 import { eraseEverything } from '../own-data/erase-everything.ts'
-import { sentenceOf } from '../problem.ts'
+import { notDoneSentence } from '../problem.ts'
 import { queue, waiting } from '../session/queue.ts'
 import { now, refreshProfile } from '../session/service.ts'
 import { Again } from './again.tsx'
@@ -27,14 +27,14 @@ export function Gone({ words }: { readonly words: WalkWords }) {
   const ask = async () => {
     const answer = await refreshProfile()
     const failed = answer !== null && !answer.ok && answer.error.code !== 'not-found'
-    asked.value = failed ? sentenceOf(words, answer.error) : data.goneStill(timeText(now()))
+    asked.value = failed ? notDoneSentence(words, answer.error) : data.goneStill(timeText(now()))
   }
   return (
     <View title={data.goneTitle}>
       <Notice kind="warning">{data.goneWhy}</Notice>
       <Rest words={words} />
       <p>{data.goneRest}</p>
-      {error.value === null ? null : <Notice kind="warning">{sentenceOf(words, error.value)}</Notice>}
+      {error.value === null ? null : <Notice kind="warning">{notDoneSentence(words, error.value)}</Notice>}
       <Button kind="primary" busy={busy.value} onClick={() => void begin()}>
         {data.goneStart}
       </Button>

@@ -10,7 +10,7 @@ import {
   stopHearing,
   switching,
 } from '../notifications/web-push.ts'
-import { sentenceOf } from '../problem.ts'
+import { notDoneSentence } from '../problem.ts'
 import { config } from '../session/service.ts'
 import { Notice } from './view.tsx'
 
@@ -24,7 +24,9 @@ export function Hear({ words }: { readonly words: WalkWords }) {
       <h2>{said.title}</h2>
       <p aria-live="polite">{on ? said.isOn : said.why}</p>
       {error === null ? null : (
-        <Notice kind="warning">{typeof error === 'string' ? said[error] : sentenceOf(words, error)}</Notice>
+        <Notice kind="warning">
+          {typeof error === 'string' ? said[error] : notDoneSentence(words, error)}
+        </Notice>
       )}
       {needsInstall() ? (
         <p>{said.install}</p>

@@ -3,9 +3,12 @@ import { useSignal } from '@preact/signals'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { PageWords } from '#shared/locales/page-words.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { CARD_CHECKINS } from '#shared/rules/achievement.ts'
 import { Button, Segments } from '../../design/button.tsx'
 import { chooseLetters, LETTERS, letters } from '../../frame/letters.ts'
 import { LanguageSwitch, ThemeSwitch } from '../../frame/switches.tsx'
+import { totalCheckIns } from '../checkin/total.ts'
+import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { client, profile, usesLine } from '../session/service.ts'
@@ -25,6 +28,7 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
   <View title={walk.me.title}>
     <Name words={walk} />
     <Phone words={walk} />
+    <Card words={walk} />
     <ul class="rows card">
       <Way to="share" title={walk.share.title} />
       <Way to="trackers" title={walk.trackers.title} />
@@ -99,6 +103,30 @@ function Name({ words }: { readonly words: WalkWords }) {
 
 const PHONE = /^[0-9+\-() ]*$/
 
+/** What is still missing for the achievement card, and the way to it. */
+function Card({ words: { me } }: { readonly words: WalkWords }) {
+  if (profile.value === null) return null
+  const { achievement_card: card, survey_completed: survey, phone } = profile.value
+  const checkIns = Math.max(0, CARD_CHECKINS - totalCheckIns.value)
+  return (
+    <section class="card stack-2">
+      <h2>{me.cardTitle}</h2>
+      {card === 'unlocked' ? (
+        <>
+          <p>{me.unlocked}</p>
+          <Button onClick={() => show('share')}>{me.seeCard}</Button>
+        </>
+      ) : (
+        <p>
+          {checkIns > 0 || survey === 0 || phone === null
+            ? me.locked(checkIns, survey === 0, phone === null)
+            : me.cardSoon}
+        </p>
+      )}
+    </section>
+  )
+}
+
 function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
   const phone = useSignal('')
   const wrong = useSignal(false)
@@ -128,7 +156,6 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
           {wrong.value ? me.phoneInvalid : me.phoneHint}
         </p>
       </div>
-      <p>{profile.value?.achievement_card === 'unlocked' ? me.unlocked : me.locked}</p>
       {change.said(me.saved)}
       <div class="row">
         <Button busy={change.busy.value} onClick={() => save(phone.value)}>

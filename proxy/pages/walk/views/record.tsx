@@ -17,7 +17,7 @@ import {
   stopRecording,
 } from '../recording/recorder.ts'
 import { darkScreen } from './dark-screen.tsx'
-import { now } from '../session/service.ts'
+import { consentWithdrawn, now } from '../session/service.ts'
 import { Way } from './say.tsx'
 import { Notice, View } from './view.tsx'
 
@@ -44,12 +44,16 @@ export function Record({ words }: { readonly words: WalkWords }) {
       <h2>{record.title}</h2>
       {on ? <State words={words} /> : null}
       <Advice words={record} on={on && positionFault.value !== 'permission'} />
-      <Button
-        {...(on ? {} : { kind: 'primary' as const })}
-        onClick={() => (on ? stopRecording() : startRecording())}
-      >
-        {on ? record.stop : record.start}
-      </Button>
+      {consentWithdrawn.value ? (
+        <p class="strong">{record.noConsent}</p>
+      ) : (
+        <Button
+          {...(on ? {} : { kind: 'primary' as const })}
+          onClick={() => (on ? stopRecording() : startRecording())}
+        >
+          {on ? record.stop : record.start}
+        </Button>
+      )}
       <p class="quiet">{record.honest(RECOMMENDED_NAME)}</p>
       <ul class="rows">
         <Way to="trackers" title={record.trackers(RECOMMENDED_NAME)} more={record.trackersMore} />

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
-import { sentenceOf } from '../problem.ts'
+import { notDoneSentence } from '../problem.ts'
 import { findByAddress, findByCode, found, searchFault, searching, takeWalk } from '../recovery/find-walk.ts'
 import { splitCode } from '../recovery/split-code.ts'
 import { person } from '../session/person.ts'
@@ -15,7 +15,7 @@ function faultText(words: WalkWords): string | null {
   if (fault === null) return null
   if (fault === 'unknown') return recovery.unknown
   if (fault === 'lists') return problems.network
-  if (!('fault' in fault)) return sentenceOf(words, fault)
+  if (!('fault' in fault)) return notDoneSentence(words, fault)
   if (fault.fault === 'count') return recovery.words(fault.words)
   return fault.fault === 'word' ? recovery.word(fault.word, fault.number) : recovery.checksum
 }
@@ -32,6 +32,7 @@ export function Restore({ words }: { readonly words: WalkWords }) {
       ) : (
         <>
           <p class="strong">{recovery.found(whose.display_name ?? '–', whose.km)}</p>
+          <p>{recovery.both}</p>
           <Button kind="primary" busy={searching.value} onClick={() => void takeWalk(whose)}>
             {recovery.yes}
           </Button>

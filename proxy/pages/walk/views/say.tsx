@@ -1,8 +1,11 @@
 /** What pilgrims tell the organisers. */
 import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { whenText } from '../format.ts'
 import { show, type View as Name } from '../route.ts'
-import { profile } from '../session/service.ts'
-import { draft } from '../feedback/survey.ts'
+import { now, profile } from '../session/service.ts'
+import { written } from '../feedback/report.ts'
+import { draft, surveyWaits } from '../feedback/survey.ts'
+import { arrivedReport, refusedReport, waitingReports } from '../feedback/waiting-reports.ts'
 import { View } from './view.tsx'
 
 /** A row that leads to another view. */
@@ -27,20 +30,25 @@ export const Way = (props: {
   </li>
 )
 
-export function Say({ words }: { readonly words: WalkWords }) {
-  const { say } = words
-  const state =
-    Object.keys(draft.value).length > 0
-      ? say.surveyDraft
-      : profile.value?.survey_completed === 1
-        ? say.surveyDone
-        : undefined
-  return (
-    <View title={say.title}>
-      <ul class="rows card">
-        <Way to="survey" title={say.survey} more={state} />
-        <Way to="feedback" title={say.feedback} more={say.feedbackWhy} />
-      </ul>
-    </View>
-  )
+export const Say = ({ words: { say } }: { readonly words: WalkWords }) => (
+  <View title={say.title}>
+    <ul class="rows card">
+      <Way to="survey" title={say.survey} more={surveyText(say)} />
+      <Way to="feedback" title={say.feedback} more={reportText(say)} />
+    </ul>
+  </View>
+)
+
+function surveyText(words: WalkWords['say']): string | undefined {
+  if (surveyWaits.value) return words.surveyWaits
+  if (Object.keys(draft.value).length > 0) return words.draft
+  return profile.value?.survey_completed === 1 ? words.surveyDone : undefined
+}
+
+/** What became of the last report, before what a report is for. */
+function reportText(words: WalkWords['say']): string {
+  if (waitingReports.value.length > 0) return words.reportWaits
+  if (written.value.text !== '' || refusedReport.value !== null) return words.draft
+  const last = arrivedReport.value
+  return last === null ? words.feedbackWhy : words.reportArrived(last.number, whenText(last.atMs, now()))
 }

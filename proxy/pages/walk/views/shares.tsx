@@ -6,6 +6,7 @@ import { whenText } from '../format.ts'
 import {
   LIVE_HOURS,
   makeShare,
+  pressFailed,
   readShares,
   readSharesAgain,
   type Share,
@@ -14,7 +15,7 @@ import {
   showsName,
   stopShare,
 } from '../own-data/shares.ts'
-import { sentenceOf } from '../problem.ts'
+import { notDoneSentence, sentenceOf } from '../problem.ts'
 import { now } from '../session/service.ts'
 import { useEachMinute } from './use-each-minute.ts'
 import { useReading } from './use-reading.ts'
@@ -73,7 +74,9 @@ export function Shares({ words, titled = true }: { readonly words: WalkWords; re
         </Button>
       </div>
       {shareError.value === null ? null : (
-        <Notice kind="warning">{sentenceOf(words, shareError.value)}</Notice>
+        <Notice kind="warning">
+          {(pressFailed.value ? notDoneSentence : sentenceOf)(words, shareError.value)}
+        </Notice>
       )}
       <p class="good" aria-live="polite" hidden={!hasStopped.value}>
         {hasStopped.value ? share.stopped : null}

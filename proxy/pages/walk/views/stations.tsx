@@ -32,7 +32,7 @@ export function NextOfAll({ words }: Props) {
         {words.way.nextStation} <strong class="whole-name">{nameOf(next)}</strong>{' '}
         <span class="whole-name">{distanceTo(words, next)}</span>
       </p>
-      {look.kmh === null ? <p class="quiet">{words.way.estimateLater}</p> : null}
+      {look.kmh === null ? <p class="quiet">{words.way.estimateLater(look.paceInMinutes)}</p> : null}
       <Age words={words} look={look} />
     </section>
   )
@@ -56,7 +56,9 @@ export function Stations({ words, words: { way } }: Props) {
             ))}
           </ul>
           <p class="quiet">{way.alongRoute}</p>
-          <p class="quiet">{kmh === null ? way.estimateLater : way.estimate(Math.round(kmh * 10) / 10)}</p>
+          <p class="quiet">
+            {kmh === null ? way.estimateLater(look.paceInMinutes) : way.estimate(Math.round(kmh * 10) / 10)}
+          </p>
           <Age words={words} look={look} />
         </>
       ) : (

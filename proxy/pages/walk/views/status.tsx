@@ -5,7 +5,14 @@ import { showToast } from '../../design/toast.tsx'
 import { keep } from '../session/kept.ts'
 import { leaveLine } from '../session/line-login.ts'
 import { person } from '../session/person.ts'
-import { clockAheadMs, clockIsWrong, config, signInAgain, signInNeeded } from '../session/service.ts'
+import {
+  clockAheadMs,
+  clockIsWrong,
+  config,
+  consentWithdrawn,
+  signInAgain,
+  signInNeeded,
+} from '../session/service.ts'
 import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
 import { Notice } from './view.tsx'
@@ -90,6 +97,7 @@ export function NewConsent({ words }: { readonly words: WalkWords }) {
         kind="primary"
         onClick={() => {
           keep(person, { ...given, privacyVersion: version, known: false })
+          keep(consentWithdrawn, false)
           void introduce(client)
         }}
       >

@@ -4,17 +4,19 @@ import { useEffect } from 'preact/hooks'
 import type { SurveyWords, WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
-import { sentenceOf } from '../problem.ts'
+import { notDoneSentence, sentenceOf } from '../problem.ts'
 import { show } from '../route.ts'
-import { draft, place, sendSurvey, surveyState } from '../feedback/survey.ts'
 import {
-  answered,
-  IN_WORDS,
-  isChosen,
-  type Question,
-  QUESTIONS,
-  SEVERAL,
-} from '../feedback/survey-questions.ts'
+  answer,
+  answeredElsewhere,
+  answers,
+  changeAnswers,
+  place,
+  sendSurvey,
+  surveyState,
+  surveyWaits,
+} from '../feedback/survey.ts'
+import { IN_WORDS, isChosen, type Question, QUESTIONS, SEVERAL } from '../feedback/survey-questions.ts'
 import { keep } from '../session/kept.ts'
 import { SURVEY_FILES } from '../words.ts'
 import { Notice, View } from './view.tsx'
@@ -25,7 +27,7 @@ const survey = signal<SurveyWords | null>(null)
 export function Survey({ words }: { readonly words: WalkWords }) {
   const chosen = language.value
   useEffect(() => {
-    surveyState.value = 'open'
+    if (surveyState.value !== 'sending') surveyState.value = 'open'
     void SURVEY_FILES[chosen]().then((file) => (survey.value = file.survey))
   }, [chosen])
   const own = survey.value
@@ -33,19 +35,37 @@ export function Survey({ words }: { readonly words: WalkWords }) {
   const state = surveyState.value
   return (
     <View title={own.title} back={words.back}>
-      {state === 'sent' ? (
-        <>
-          <Notice>{own.sent}</Notice>
-          <Button kind="primary" onClick={() => show('say')}>
-            {words.feedback.done}
-          </Button>
-        </>
+      {state === 'sent' || surveyWaits.value ? (
+        <Outcome words={words} own={own} />
       ) : (
-        <Asking words={own} />
+        <>
+          <Asking words={own} />
+          {state === 'empty' ? <Notice kind="warning">{own.nothing}</Notice> : null}
+          {typeof state === 'object' ? <Notice kind="warning">{notDoneSentence(words, state)}</Notice> : null}
+        </>
       )}
-      {state === 'empty' ? <Notice kind="warning">{own.nothing}</Notice> : null}
-      {typeof state === 'object' ? <Notice kind="warning">{sentenceOf(words, state)}</Notice> : null}
     </View>
+  )
+}
+
+/** What became of the answers: they have arrived, or they wait and are sent by themselves. */
+function Outcome({ words, own }: { readonly words: WalkWords; readonly own: SurveyWords }) {
+  const state = surveyState.value
+  return (
+    <>
+      {state === 'sent' ? (
+        <Notice>{own.sent}</Notice>
+      ) : (
+        <Notice kind="warning" action={<Button onClick={changeAnswers}>{own.change}</Button>}>
+          <strong>{own.waits}</strong>
+          <br />
+          {typeof state === 'object' ? sentenceOf(words, state) : null}
+        </Notice>
+      )}
+      <Button kind="primary" onClick={() => show('say')}>
+        {words.feedback.done}
+      </Button>
+    </>
   )
 }
 
@@ -54,6 +74,7 @@ function Asking({ words }: { readonly words: SurveyWords }) {
   const isLast = number === QUESTIONS.length - 1
   return (
     <>
+      {answeredElsewhere.value ? <Notice>{words.replaces}</Notice> : null}
       <p class="quiet">{number === 0 ? words.intro : words.kept}</p>
       <Ask words={words} question={QUESTIONS[number]!} number={number} />
       {isLast ? <Open words={words} shown={QUESTIONS[number]!} /> : null}
@@ -77,7 +98,7 @@ function Asking({ words }: { readonly words: SurveyWords }) {
 
 /** How many other questions have no answer, before the answers are sent. */
 function Open({ words, shown }: { readonly words: SurveyWords; readonly shown: Question }) {
-  const open = QUESTIONS.filter((question) => question !== shown && draft.value[question] === undefined)
+  const open = QUESTIONS.filter((question) => question !== shown && answers.value[question] === undefined)
   if (open.length === 0) return null
   return (
     <Notice action={<Button onClick={() => keep(place, QUESTIONS.indexOf(open[0]!))}>{words.toOpen}</Button>}>
@@ -88,8 +109,8 @@ function Open({ words, shown }: { readonly words: SurveyWords; readonly shown: Q
 
 function Ask(props: { readonly words: SurveyWords; readonly question: Question; readonly number: number }) {
   const { words, question, number } = props
-  const { ask, answers } = words.questions[question]
-  const touch = (value: string) => keep(draft, answered(draft.value, question, value))
+  const { ask, answers: choices } = words.questions[question]
+  const touch = (value: string) => answer(question, value)
   const legend = (
     <>
       <span class="quiet">{words.progress(number + 1, QUESTIONS.length)}</span>
@@ -107,7 +128,7 @@ function Ask(props: { readonly words: SurveyWords; readonly question: Question; 
           id={question}
           rows={5}
           maxLength={2_000}
-          value={(draft.value[question] as string | undefined) ?? ''}
+          value={(answers.value[question] as string | undefined) ?? ''}
           onInput={({ currentTarget }) => touch(currentTarget.value)}
         />
       </div>
@@ -117,12 +138,12 @@ function Ask(props: { readonly words: SurveyWords; readonly question: Question; 
     <fieldset class="answers" key={question}>
       <legend>{legend}</legend>
       {several ? <p class="quiet">{words.several}</p> : null}
-      {Object.entries<string>(answers).map(([value, text]) => (
+      {Object.entries<string>(choices).map(([value, text]) => (
         <label key={value} class="check">
           <input
             type={several ? 'checkbox' : 'radio'}
             name={question}
-            checked={isChosen(draft.value, question, value)}
+            checked={isChosen(answers.value, question, value)}
             onClick={() => touch(value)}
           />
           {text}

@@ -1,8 +1,13 @@
 /** The four tabs, within reach of a thumb. */
+import { computed } from '@preact/signals'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
+import { positionFault, recordsHere } from '../recording/recorder.ts'
 import { TAB_OF, view } from '../route.ts'
 
 const TABS = ['walk', 'way', 'say', 'me'] as const
+/** It goes on while other views are shown. */
+const isRecording = computed(() => recordsHere.value && positionFault.value === null)
+
 type Tab = (typeof TABS)[number]
 
 const DRAWINGS: Readonly<Record<Tab, string>> = {
@@ -20,6 +25,11 @@ export const Tabs = ({ words }: { readonly words: WalkWords }) => (
           <path d={DRAWINGS[tab]} />
         </svg>
         {words.tabs[tab]}
+        {tab === 'walk' && isRecording.value ? (
+          <span class="tab-dot">
+            <span class="visually-hidden">{words.record.darkOn}</span>
+          </span>
+        ) : null}
       </a>
     ))}
   </nav>

@@ -18,7 +18,7 @@ import {
   trackerError,
   trackers as list,
 } from '../own-data/trackers.ts'
-import { sentenceOf } from '../problem.ts'
+import { notDoneSentence } from '../problem.ts'
 import { now } from '../session/service.ts'
 import { useEachMinute } from './use-each-minute.ts'
 import { Notice, View } from './view.tsx'
@@ -44,7 +44,7 @@ export function Trackers({ words }: { readonly words: WalkWords }) {
     <View title={trackers.title} back={words.back}>
       <p>{trackers.why}</p>
       {trackerError.value === null ? null : (
-        <Notice kind="warning">{sentenceOf(words, trackerError.value)}</Notice>
+        <Notice kind="warning">{notDoneSentence(words, trackerError.value)}</Notice>
       )}
       <section class="card stack-2 recommended">
         <p class="strong">{trackers.recommended[device]}</p>
@@ -94,6 +94,7 @@ function AppSteps({ words, app }: AppProps) {
         <li class="stack-2">
           <p>{app === RECOMMENDED ? trackers.startRecommended : trackers.startOther}</p>
           <p class="quiet">{trackers.looks}</p>
+          <p class="quiet">{trackers.both}</p>
         </li>
       </ol>
     </>

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Answer, ClientError } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
-import { sentenceOf } from '../problem.ts'
+import { notDoneSentence } from '../problem.ts'
 import { noteError, profileChanged, refreshProfile } from '../session/service.ts'
 import { Notice } from './view.tsx'
 
@@ -15,7 +15,7 @@ export function useChange(words: WalkWords) {
   return {
     busy,
     said: (saved: ComponentChildren): ComponentChildren => {
-      if (error.value !== null) return <Notice kind="warning">{sentenceOf(words, error.value)}</Notice>
+      if (error.value !== null) return <Notice kind="warning">{notDoneSentence(words, error.value)}</Notice>
       return done.value ? <p aria-live="polite">{saved}</p> : null
     },
     async run<T>(change: () => Promise<Answer<T>>): Promise<T | null> {

@@ -3,8 +3,9 @@ import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Facts } from '../../design/list.tsx'
 import { totalCheckIns } from '../checkin/total.ts'
 import { carbonIn } from '#shared/locales/carbon.ts'
+import { KG_PER_KM } from '#shared/rules/carbon.ts'
 import { language } from '../../frame/language.ts'
-import { dayText, timeText, whenText } from '../format.ts'
+import { carbonText, dayText, timeText, whenText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
 import { now, profile } from '../session/service.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
@@ -35,7 +36,7 @@ export function Way({ words, levels }: { readonly words: WalkWords; readonly lev
       <NextLevel words={words} levels={levels} />
       <section class="stack-2">
         <Facts facts={[{ term: way.saved, ...carbonIn(language.value, saved) }]} />
-        <p class="quiet">{way.savedWhy}</p>
+        <p class="quiet">{way.savedWhy(carbonText(KG_PER_KM.bus))}</p>
       </section>
       {error === null ? null : (
         <Notice kind="warning" action={<Again ask={readWay}>{words.retry}</Again>}>
@@ -63,8 +64,13 @@ function NextLevel({
   readonly words: WalkWords
   readonly levels: readonly string[]
 }) {
-  const { level, next_level: next = null } = profile.value ?? {}
-  if (next !== null) return <p>{way.next(levels[next.level - 1]!, next.km_needed, next.checkins_needed)}</p>
+  const { level, checkins = 0, next_level: next = null } = profile.value ?? {}
+  if (next !== null) {
+    // Check-ins that wait count, too, as in the sum above.
+    const checkIns = Math.max(0, next.checkins_needed - Math.max(0, totalCheckIns.value - checkins))
+    if (next.km_needed === 0 && checkIns === 0) return null
+    return <p>{way.next(levels[next.level - 1]!, next.km_needed, checkIns)}</p>
+  }
   return <p>{level === 9 ? way.highest : way.first}</p>
 }
 

@@ -6,7 +6,7 @@ import { person } from '../session/person.ts'
 import { now, profile } from '../session/service.ts'
 import { openDays } from './kept-days.ts'
 import { lastPlaces, readRoute, readWay, route } from './own-way.ts'
-import { type Ahead, aheadOf, paceOf } from './stations.ts'
+import { type Ahead, aheadOf, minutesToPace, paceOf } from './stations.ts'
 
 /** A place of yesterday says nothing about today. */
 const RECENT_MS = 12 * 3_600_000
@@ -16,6 +16,8 @@ const FIX_EVERY_MS = 15_000
 export interface Look {
   /** Own pace in km/h; null: not known yet. */
   readonly kmh: number | null
+  /** Minutes to walk until the pace is known. */
+  readonly paceInMinutes: number
   /** When the pilgrim was there, in epoch milliseconds; null: nobody knows where they are. */
   readonly placeMs: number | null
   /** Null without a place. */
@@ -45,10 +47,12 @@ export function lookAhead(): Look | null {
   const places = walked.value
   // A check-in, or another app's point, may be newer than what this page has recorded.
   const here = [places.at(-1), fixNow.value].flatMap((one) => one ?? []).toSorted((a, b) => b.t - a.t)[0]
-  if (here === undefined || !isRecent(here.t)) return { kmh: null, placeMs: null, ahead: null }
+  if (here === undefined || !isRecent(here.t))
+    return { kmh: null, paceInMinutes: minutesToPace([]), placeMs: null, ahead: null }
   // The service may know only the last minutes of what this device has recorded.
   const kmh = paceOf(places) ?? paceOf(ownTrail())
-  return { kmh, placeMs: here.t, ahead: aheadOf(given, { walked: places, here, kmh }, now()) }
+  const paceInMinutes = Math.min(minutesToPace(places), minutesToPace(ownTrail()))
+  return { kmh, paceInMinutes, placeMs: here.t, ahead: aheadOf(given, { walked: places, here, kmh }, now()) }
 }
 
 /** Reads the route, and the own way where only the service knows where the pilgrim is: another app records. */

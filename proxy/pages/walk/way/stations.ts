@@ -39,6 +39,13 @@ const measuredOf = (route: Pick<Route, 'lines' | 'km'>): MeasuredRoute => {
   return held
 }
 
+/** For how many minutes more the pilgrim has to walk until the pace is known, as long as the walk goes on; at least 1. */
+export function minutesToPace(line: readonly TimedPlace[]): number {
+  const last = line.at(-1)?.t ?? 0
+  const first = line.find(({ t }) => last - t <= PACE_MS)?.t ?? last
+  return Math.max(1, Math.ceil((MIN_PACE_MS - (last - first)) / 60_000))
+}
+
 /** Mean speed of the last three hours on the way, rests included, in km/h; null: too little is known. */
 export function paceOf(line: readonly TimedPlace[]): number | null {
   const last = line.at(-1)

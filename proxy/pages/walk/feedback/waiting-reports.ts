@@ -1,0 +1,123 @@
+/** Reports on their way: each is kept on the device until the service has it, and is sent by itself. */
+import { signal } from '@preact/signals'
+import type { Answer, ClientError, Failure } from '#shared/client/index.ts'
+import { keep, kept, readAgain } from '../session/kept.ts'
+import { person } from '../session/person.ts'
+import { client, noteError, now, whyNotSent } from '../session/service.ts'
+import type { ReportedPlace } from './place.ts'
+
+export interface WaitingReport extends ReportedPlace {
+  readonly key: string
+  /** Whose report it is: another walk may be restored on this phone meanwhile. */
+  readonly userId: string
+  readonly category: string
+  readonly text: string
+  /** A data URL, made small; null: without a picture, or the service has it already. */
+  readonly picture: string | null
+  /** Where the service has the picture. */
+  readonly pictureUrl: string | null
+}
+
+export const waitingReports = kept<readonly WaitingReport[]>('walk-reports', [])
+/** The report that arrived last. `atMs`: epoch milliseconds. */
+export const arrivedReport = kept<{
+  readonly key: string
+  readonly number: number
+  readonly atMs: number
+  readonly withPicture: boolean
+  readonly withPlace: boolean
+} | null>('walk-report-arrived', null)
+/** Why the last attempt failed. */
+export const whyWaiting = signal<ClientError | null>(null)
+/** A report that the service will never take as it is. The form shows it again. */
+export const refusedReport = kept<{ readonly report: WaitingReport; readonly error: ClientError } | null>(
+  'walk-report-refused',
+  null,
+)
+
+/** Another attempt would have the same end. */
+const isFinal = ({ status }: ClientError): boolean => status === 400 || status === 413 || status === 422
+
+const remove = (key: string): void =>
+  keep(
+    waitingReports,
+    waitingReports.value.filter((one) => one.key !== key),
+  )
+
+/** Keeps a report until it has arrived. */
+export function addReport(report: WaitingReport): void {
+  keep(waitingReports, [...waitingReports.value, report])
+}
+
+/** Sends what waits, the oldest first, until one can not be sent. One window sends for all. */
+export async function sendReports(): Promise<void> {
+  if (waitingReports.value.length === 0) return
+  await (navigator.locks?.request('walk-reports', sendAll) ?? sendAll())
+}
+
+async function sendAll(): Promise<void> {
+  // The window that had the lock before has perhaps sent them.
+  readAgain(waitingReports)
+  for (;;) {
+    const report = waitingReports.value.find(({ userId }) => userId === person.value?.userId)
+    if (report === undefined) return
+    const answer = await send(report)
+    whyWaiting.value = answer.ok ? null : answer.error
+    if (!answer.ok && !isFinal(answer.error)) return noteError(answer.error)
+    remove(report.key)
+    if (answer.ok) noteArrived(report, answer.data.id)
+    else keep(refusedReport, { report, error: answer.error })
+  }
+}
+
+function noteArrived({ key, picture, pictureUrl, device_info: info }: WaitingReport, number: number): void {
+  const withPicture = picture !== null || pictureUrl !== null
+  keep(arrivedReport, { key, number, atMs: now(), withPicture, withPlace: info !== undefined })
+}
+
+async function send(report: WaitingReport): Promise<Answer<{ readonly id: number }>> {
+  const { userId, category, text, device_info: info } = report
+  // A report that is sent after an erasure would bring the pilgrim back.
+  const why = await whyNotSent(userId)
+  if (why !== null) return why
+  const picture = await upload(report)
+  if (!picture.ok) return picture
+  const { url } = picture
+  return client.submitFeedback({
+    category,
+    description: text,
+    user_agent: navigator.userAgent.slice(0, 400),
+    ...(info === undefined ? {} : { device_info: info }),
+    ...(url === null ? {} : { screenshot_url: url }),
+  })
+}
+
+/** The picture goes once, also when the report needs several attempts. `url` null: there is none */
+async function upload(
+  report: WaitingReport,
+): Promise<{ readonly ok: true; readonly url: string | null } | Failure> {
+  const { key, picture, pictureUrl } = report
+  if (picture === null) return { ok: true, url: pictureUrl }
+  const answer = await client.uploadScreenshot({ body: blobOf(picture) })
+  if (!answer.ok) return answer
+  const { url } = answer.data
+  keep(
+    waitingReports,
+    waitingReports.value.map((one) => (one.key === key ? { ...one, picture: null, pictureUrl: url } : one)),
+  )
+  return { ok: true, url }
+}
+
+const TYPE = 'image/jpeg'
+const PREFIX = `data:${TYPE};base64,`
+
+/** A picture as text, which the device's storage can keep. */
+export async function dataUrlOf(picture: Blob): Promise<string> {
+  const bytes = new Uint8Array(await picture.arrayBuffer())
+  return PREFIX + btoa(Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''))
+}
+
+function blobOf(dataUrl: string): Blob {
+  const bytes = Uint8Array.from(atob(dataUrl.slice(PREFIX.length)), (one) => one.codePointAt(0)!)
+  return new Blob([bytes], { type: TYPE })
+}

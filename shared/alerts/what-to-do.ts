@@ -36,8 +36,8 @@ export const WHAT_TO_DO: Readonly<Record<ToDo, Bilingual>> = {
     en: 'Check the server’s disk: if it is nearly full, delete old backups or enlarge it; with a full disk check-ins are refused.',
   },
   'dead-letters': {
-    'zh-Hant': '在「系統」頁查看每筆的原因，修正後重送；沒有原因消失前不要刪除。',
-    en: 'Read the reasons under “System”, correct the cause, and requeue; do not drop them before that.',
+    'zh-Hant': '在「系統」頁看每一筆被拒絕的原因，先排除原因，再按「重送」；排除之前不要刪除，刪除就沒有了。',
+    en: 'Read the reasons under “System”, correct the cause, then press “Requeue”; what is dropped is gone.',
   },
   lost: {
     'zh-Hant': '檢查 Redis 是否曾重新啟動或遺失磁碟，並保留日誌；遺失的定位只能由手機重送。',

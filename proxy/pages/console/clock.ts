@@ -100,9 +100,9 @@ const UNITS = [
   ['second', 1_000],
 ] as const
 
-/** `23 hr`, in the largest unit that fits. */
+/** `80 min`, `23 hr`: in the largest unit of which there are two, since `1 hr` may be nearly two. */
 export function duration(lengthMs: number): string {
-  const [unit, ms] = UNITS.find(([, size]) => lengthMs >= size) ?? UNITS.at(-1)!
+  const [unit, ms] = UNITS.find(([, size]) => lengthMs >= 2 * size) ?? UNITS.at(-1)!
   return new Intl.NumberFormat(consoleLanguage.value, { style: 'unit', unit, unitDisplay: 'short' }).format(
     Math.floor(lengthMs / ms),
   )

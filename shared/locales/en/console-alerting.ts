@@ -14,7 +14,7 @@ export const consoleAlerting = {
       skipped: 'The last alert was recorded on {time}, and reached nobody:',
     },
     lastFailed: 'LINE refused the last alert, on {time}:',
-    well: 'Nothing is wrong now',
+    well: 'No cause for an alert now',
     wrong: 'Wrong now: {count}',
     health: 'Health of each part, under “Now”',
     rhythm:

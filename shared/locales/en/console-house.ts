@@ -51,7 +51,8 @@ export const consoleHouse = {
     unlimited: 'the plan has no limit',
     partlySent: 'sent in part',
     morePeople: 'and {count} more',
-    leftOut: 'Left out: {unreachable} unreachable, {withdrawn} withdrawn, {no_line_id} without a LINE id',
+    leftOut:
+      'Left out: {unreachable} who blocked or left the LINE account, {withdrawn} who have paused taking part, {no_line_id} who do not use LINE',
     devices: 'Also {devices} devices by Web Push, the notices of a browser. They use no LINE messages.',
     nobody: 'Nobody would get it.',
     chosenPeople: '{count} chosen people',
@@ -84,9 +85,10 @@ export const consoleHouse = {
     ownText: 'the service’s text, in the language of each reader',
     leftOutTitle: 'How many were left out',
     leftOutWhy:
-      'The service keeps their number only, and no list of them. Under People, each pilgrim shows the messages that were sent.',
+      'The service keeps their number only, and no list of them. Under People, “About” says of each pilgrim whether LINE reaches them.',
     asSaid: 'Details',
     noRecipients: 'No recipients',
+    toNobody: 'to nobody',
     quota: 'LINE quota',
     used: '{used} of {value} used ({percent} %)',
     followers:

@@ -26,6 +26,7 @@ export const consoleSchedule = {
     addTitle: 'A new reminder',
     editTitle: 'Change this reminder',
     text: 'Text',
+    englishHint: 'Without it, who reads English gets the Chinese text.',
     when: 'When',
     days: 'Days, in the time zone of the event',
     day: 'Day {n}',

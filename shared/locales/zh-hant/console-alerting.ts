@@ -16,7 +16,7 @@ export const consoleAlerting: Pick<ConsoleWords, 'alerting' | 'paletteAlso'> = {
       skipped: '最近一次警報只留下紀錄（{time}），沒有人收到：',
     },
     lastFailed: 'LINE 於 {time} 拒絕了最近一次警報：',
-    well: '目前一切正常',
+    well: '目前沒有需要警示的事',
     wrong: '目前有 {count} 個問題',
     health: '到「現況」看各部分的健康狀態',
     rhythm:

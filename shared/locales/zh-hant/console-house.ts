@@ -52,7 +52,8 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'messages' | 'house'>
     unlimited: '方案沒有上限',
     partlySent: '部分送出',
     morePeople: '還有 {count} 位',
-    leftOut: '未包含：{unreachable} 位無法聯絡、{withdrawn} 位已退出、{no_line_id} 位沒有 LINE 代號',
+    leftOut:
+      '未包含：{unreachable} 位封鎖或退出了 LINE 帳號、{withdrawn} 位暫停參加、{no_line_id} 位沒有用 LINE',
     devices: '另以 Web Push（瀏覽器通知）發送到 {devices} 台裝置，不使用 LINE 訊息。',
     nobody: '沒有人會收到。',
     chosenPeople: '指定的 {count} 人',
@@ -87,6 +88,7 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'messages' | 'house'>
     leftOutWhy: '服務只保留人數，沒有名單。在「人員」可看到每位香客收到的訊息。',
     asSaid: '詳細內容',
     noRecipients: '沒有收件人',
+    toNobody: '無人收到',
     quota: 'LINE 額度',
     used: '已用 {used} / {value}（{percent}%）',
     followers: '已知 {count} 人是 LINE 好友。其他人 LINE 尚未告知，訊息也會發給他們，所以收件人數可能較多。',

@@ -28,6 +28,7 @@ export const consoleSchedule: Pick<ConsoleWords, 'schedule'> = {
     addTitle: '新的提醒',
     editTitle: '更改這則提醒',
     text: '內容',
+    englishHint: '沒有英文內容時，讀英文的人會收到中文。',
     when: '時間',
     days: '日期（活動時區）',
     day: '第 {n} 個日期',

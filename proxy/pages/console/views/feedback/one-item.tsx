@@ -19,7 +19,7 @@ export const OneItem = ({ item }: { readonly item: Item }) => {
       {level.value >= MANAGER ? (
         <Segments
           label={said.title}
-          options={STATUSES.map((value) => ({ value, text: said.columns[value] }))}
+          options={STATUSES.map((value, i) => ({ value, text: `${i + 1} ${said.columns[value]}` }))}
           value={item.status}
           onChoose={(status) => void triage(item, status)}
         />

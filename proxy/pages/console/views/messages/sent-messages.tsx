@@ -54,11 +54,20 @@ function Soon({ list: { value, reload } }: { readonly list: Resource<Data<'listM
   return null
 }
 
-const toneOf = ({ failed, state }: Message): string =>
-  failed > 0 ? 'danger' : { sending: 'warning', sent: 'good', skipped: '' }[state]
+/** It is done, and reached nobody. */
+const isToNobody = ({ recipients, state, web_push: { sent, waiting } }: Message): boolean =>
+  state === 'sent' && recipients === 0 && sent + waiting === 0
 
-const stateOf = ({ failed, state }: Message): string => {
+const toneOf = (message: Message): string => {
+  const { failed, state } = message
+  if (isToNobody(message)) return ''
+  return failed > 0 ? 'danger' : { sending: 'warning', sent: 'good', skipped: '' }[state]
+}
+
+const stateOf = (message: Message): string => {
   const said = words.value.messages
+  const { failed, state } = message
+  if (isToNobody(message)) return said.toNobody
   return failed > 0 && state === 'sent' ? said.partlySent : said.states[state]
 }
 

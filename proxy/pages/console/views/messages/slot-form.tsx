@@ -102,8 +102,12 @@ function TextFields({ draft: { text }, onChange }: FieldsProps) {
           name="en"
           maxLength={TEXT_MAX}
           value={text.en ?? ''}
+          aria-describedby="english-hint"
           onInput={(event) => onChange({ text: { ...text, en: event.currentTarget.value } })}
         />
+        <span id="english-hint" class="small quiet">
+          {said.englishHint}
+        </span>
       </label>
     </>
   )

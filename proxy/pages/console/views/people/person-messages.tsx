@@ -36,7 +36,7 @@ export function PersonMessages({ userId }: { readonly userId: string }) {
               <span class="small quiet">{words.value.messages.causes[message.cause]}</span>
             </li>
           ))}
-          {items.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
+          {items.length === 0 ? <li class="quiet">{words.value.people.noMessages}</li> : null}
         </ul>
       )}
     </PanelFrom>

@@ -62,7 +62,7 @@ async function latest(clients: readonly Slow[]): Promise<number> {
   return Math.max(...(await Promise.all(clients.map(async ({ end }) => (await end).ms))))
 }
 
-// Most of the time the first two wait, so they run at the same time.
+// Most of the time these tests wait, so they run at the same time.
 test.concurrent('slow heads and slow bodies are bounded, and other clients are served beside them and beside clients that never read', async () => {
   await Promise.all(
     stacks.map(async (stack) => {
@@ -136,7 +136,7 @@ test.concurrent('a slow phone is served as long as its body makes progress', asy
   )
 }, 90_000)
 
-test('a service refuses a body that is too slow, and the error names the minimum', async () => {
+test.concurrent('a service refuses a body that is too slow, and the error names the minimum', async () => {
   const [embedded] = stacks
   const at = (bytesASecond: number) =>
     sendSlowly(embedded!, '/api/event/track/sync', trackOf(bytesASecond * 20), 20)

@@ -66,8 +66,10 @@ describeBothStacks(
     test('two pictures that take minutes are refused, repeatedly and concurrently', async () => {
       const { 'progressive JPEG, 600 empty scans': small, 'progressive JPEG, 2,800 empty scans': large } =
         await jpegBombs()
+      // Where all services share a process, a decoder that is still at work would delay the most.
+      const times = stack.kind === 'embedded' ? 3 : 2
       const attack = async (bytes: Bytes | undefined) => {
-        for (let i = 0; i < 3; i++)
+        for (let i = 0; i < times; i++)
           expect(await sentenceOf(await upload(bytes!), 400, 'invalid-request')).toMatch(
             /^image: takes too long/,
           )

@@ -18,14 +18,16 @@ export function DaySwitch({ words: { way } }: { readonly words: WalkWords }) {
   }
   return (
     <div class="day-switch" aria-busy={busy.value}>
-      <Button
-        icon
-        label={way.dayBefore}
-        disabled={index === 0}
-        onClick={() => void choose(days[index - 1]?.day)}
-      >
-        ‹
-      </Button>
+      {days.length === 1 ? null : (
+        <Button
+          icon
+          label={way.dayBefore}
+          disabled={index === 0}
+          onClick={() => void choose(days[index - 1]?.day)}
+        >
+          ‹
+        </Button>
+      )}
       <select
         aria-label={way.day}
         value={days[index]!.day}
@@ -37,14 +39,16 @@ export function DaySwitch({ words: { way } }: { readonly words: WalkWords }) {
           </option>
         ))}
       </select>
-      <Button
-        icon
-        label={way.dayAfter}
-        disabled={index === days.length - 1}
-        onClick={() => void choose(days[index + 1]?.day)}
-      >
-        ›
-      </Button>
+      {days.length === 1 ? null : (
+        <Button
+          icon
+          label={way.dayAfter}
+          disabled={index === days.length - 1}
+          onClick={() => void choose(days[index + 1]?.day)}
+        >
+          ›
+        </Button>
+      )}
     </div>
   )
 }

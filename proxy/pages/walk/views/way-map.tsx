@@ -3,6 +3,7 @@ import { effect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { theme } from '../../frame/theme.ts'
 import type { Scene } from '../../map/painter.ts'
+import type { Insets } from '../../map/projection.ts'
 import { drawWay } from '../way/draw-way.ts'
 import { otherDays, shownDay } from '../way/own-way.ts'
 import { WayCamera } from '../way/way-camera.ts'
@@ -21,11 +22,19 @@ export interface WayMapProps {
   readonly onCamera?: (camera: WayCamera | null) => void
 }
 
-/** Room for what lies over the map. */
-const INSETS = {
-  still: { top: 64, right: 32, bottom: 80, left: 32 },
-  moving: { top: 152, right: 84, bottom: 56, left: 40 },
-} as const
+/** Room for what lies over the picture, and over the large map below its header, in rem of 16 px. */
+const PICTURE = { top: 4, right: 2, bottom: 5, left: 2 }
+const LARGE = { top: 1.5, right: 5.25, bottom: 3.5, left: 2.5 }
+
+/** In CSS pixels, with letters of this size and what stands over the map now. */
+function insetsOf(frame: HTMLElement, still: boolean): Insets {
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+  const { top, right, bottom, left } = still ? PICTURE : LARGE
+  const header = still
+    ? 0
+    : (frame.parentElement?.querySelector('header')?.getBoundingClientRect().bottom ?? 0)
+  return { top: header + top * rem, right: right * rem, bottom: bottom * rem, left: left * rem }
+}
 
 function sceneOf(): Scene {
   const day = shownDay.value?.way ?? null
@@ -62,7 +71,8 @@ export function WayMap({ still = false, label, keys, onCamera }: WayMapProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     void loadGround()
-    const camera = new WayCamera(frame.current!, sceneOf(), still, INSETS[still ? 'still' : 'moving'])
+    const insets = () => insetsOf(frame.current!, still)
+    const camera = new WayCamera(frame.current!, sceneOf(), still, insets)
     onCamera?.(camera)
     const stop = follow(camera)
     const dark = matchMedia('(prefers-color-scheme: dark)')

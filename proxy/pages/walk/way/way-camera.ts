@@ -9,12 +9,12 @@ const CLOSEST = 15.5
 export class WayCamera extends MapFrame {
   #shown: Bounds | null = null
 
-  /** @param insets room for what lies over the map */
+  /** @param insets room for what lies over the map; it grows with the letters */
   constructor(
     frame: HTMLElement,
     scene: Scene,
     still: boolean,
-    private readonly insets: Insets,
+    private readonly insets: () => Insets,
   ) {
     super(frame, { camera: { x: 0.836, y: 0.431, zoom: 7 }, scene, still })
   }
@@ -32,6 +32,6 @@ export class WayCamera extends MapFrame {
   }
 
   protected override home(size: Size): Camera {
-    return this.#shown === null ? this.camera : fitting(this.#shown, size, this.insets, CLOSEST)
+    return this.#shown === null ? this.camera : fitting(this.#shown, size, this.insets(), CLOSEST)
   }
 }

@@ -73,12 +73,12 @@ export async function sendReport(): Promise<void> {
   sending.value = false
 }
 
-/** What the service refuses goes back into the form, where it can be changed. */
+/** What the service refuses goes back into the form, where it can be changed, once nothing else is written there. */
 function takeBackRefused(): void {
   const refused = refusedReport.value
-  if (refused === null || refused.report.userId !== person.value?.userId) return
+  if (refused === null || refused.report.userId !== person.value?.userId || written.value.text !== '') return
   const { category, text } = refused.report
-  if (written.value.text === '') keep(written, { category, text })
+  keep(written, { category, text })
   fault.value = refused.report.picture === null ? refused.error : 'picture'
   keep(refusedReport, null)
 }

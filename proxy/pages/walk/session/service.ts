@@ -129,10 +129,13 @@ export async function refreshProfile(): Promise<Answer<Profile> | null> {
   return answer
 }
 
-/** A consent that the service had and has no more was taken back. One that it never had may still be on its way. */
-function noteConsent({ userId, privacy_agreed: agrees }: Profile): void {
+/**
+ * A consent that the service had and has no more was taken back. One that it never had may still be on its way, and a
+ * person without a name is one that a point has made after an erasure.
+ */
+function noteConsent({ userId, privacy_agreed: agrees, display_name: name }: Profile): void {
   const had = profile.value?.userId === userId && profile.value.privacy_agreed
-  if (agrees || had) keep(consentWithdrawn, !agrees)
+  if (agrees || (had && name !== null)) keep(consentWithdrawn, !agrees)
 }
 
 /**

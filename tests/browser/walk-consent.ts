@@ -15,6 +15,7 @@ export async function stopsWithTheConsent(app: WalkApp, page: Page, userId: stri
   await other.getByRole('button', { name: 'Yes, that is me' }).click()
   await other.goto(app.address('?lang=en#data'))
   const withdraw = other.getByRole('button', { name: 'Take back my consent' })
+  await withdraw.waitFor()
   await second.context.setOffline(true)
   await withdraw.click()
   await other.getByRole('dialog').getByRole('button', { name: 'Take back my consent' }).click()

@@ -222,7 +222,7 @@ describeOnServers('hearing the organisers', () => {
       await photograph(page, 'walk-consent-declined', true)
       expect(await agrees()).toBe(false)
       // Nothing is recorded any more, and nobody is asked again.
-      await page.getByRole('button', { name: 'Start recording' }).waitFor()
+      await page.getByText('so nothing is recorded. Agree again to record.').waitFor()
       await page.reload()
       await page.getByText('You took back your consent.').waitFor()
       expect(await changed.count()).toBe(0)
@@ -230,6 +230,7 @@ describeOnServers('hearing the organisers', () => {
       await page.getByText('Version two').waitFor()
       await page.getByRole('button', { name: 'I agree again' }).click()
       await page.getByText('You took back your consent.').waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Start recording' }).waitFor()
       expect(await agrees()).toBe(true)
       version = 'three'
       await lookAgain(page)

@@ -23,8 +23,6 @@ import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 const ROOT = join(import.meta.dir, '../..')
 const OWNER = lineUser(1)
 const AT_ONCE = 12
-/** Requests that wait for a broken kv or service cost nothing. */
-const WAITING_AT_ONCE = 40
 const TIMEOUT_MS = 30_000
 const ROUND_MS = 90_000
 /** Operations that end the event are sent in the last round only. */
@@ -97,23 +95,19 @@ describeOnServers('nothing personal', () => {
     const text = await answer.text().catch((error: unknown) => String(error))
     if (answer.status >= 500) failures.push(`${operation}: ${text} ${JSON.stringify([...answer.headers])}`)
   }
-  const sendAll = async (wanted: readonly MarkedRequest[], atOnce = AT_ONCE): Promise<void> => {
+  const sendAll = async (wanted: readonly MarkedRequest[]): Promise<void> => {
     const waiting = [...wanted]
     const work = async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await send(next)
     }
-    await Promise.all(Array.from({ length: atOnce }, work))
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
   }
   /** Without a kv or a service each request takes long, so each operation is sent once, in its valid form. */
   const round = async (what: string): Promise<void> => {
     const first = (request: MarkedRequest) =>
       requests.find(({ operation }) => operation === request.operation) === request
-    const waits = /Redis|a service/.test(what)
-    const wanted = waits ? requests.filter(first) : requests
-    await sendAll(
-      wanted.filter(({ operation }) => operation !== END),
-      waits ? WAITING_AT_ONCE : AT_ONCE,
-    )
+    const wanted = /Redis|a service/.test(what) ? requests.filter(first) : requests
+    await sendAll(wanted.filter(({ operation }) => operation !== END))
   }
   /** All stores are up again, and pending points are stored. */
   const mended = async (): Promise<void> => {

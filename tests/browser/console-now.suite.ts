@@ -33,13 +33,12 @@ async function goNear(page: Page): Promise<void> {
   await asked
 }
 
-/** A place on the page where a dot lies uncovered. */
+/** The id of a dot that lies uncovered. */
 const uncovered = (page: Page) =>
   page.evaluate(() => {
     for (const dot of document.querySelectorAll<HTMLElement>('.person-dot')) {
       const { left, top, width, height } = dot.getBoundingClientRect()
-      const [x, y] = [left + width / 2, top + height / 2]
-      if (document.elementFromPoint(x, y) === dot) return { x, y, id: dot.dataset['id']! }
+      if (document.elementFromPoint(left + width / 2, top + height / 2) === dot) return dot.dataset['id']!
     }
     throw new Error('No pilgrim is in sight.')
   })
@@ -88,12 +87,14 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     await page.getByText('seen in the last 30 minutes').or(page.getByText('seen earlier')).first().waitFor()
 
     // By pointing at it, then by a real click, which keeps it.
-    const { id, ...at } = await uncovered(page)
-    await page.mouse.move(at.x, at.y)
+    const id = await uncovered(page)
+    const dot = page.locator(`.person-dot[data-id="${id}"]`)
+    // It waits until the dot stands still: the page above the map may still grow.
+    await dot.hover()
     const card = page.locator('.dot-card')
     await card.getByText('km · Level').waitFor()
     expect(await card.getByRole('button', { name: 'Close' }).count()).toBe(0)
-    await page.mouse.click(at.x, at.y)
+    await dot.click()
     await card.getByRole('button', { name: 'Close' }).waitFor()
     expect(await card.getAttribute('data-of')).toBe(id)
     await photograph(page, 'console-pilgrim-card')
@@ -108,7 +109,6 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     await card.waitFor({ state: 'detached' })
 
     // By the keyboard: Enter opens it, Escape gives the focus back, and its button leads to the pilgrim.
-    const dot = page.locator(`.person-dot[data-id="${id}"]`)
     await dot.focus()
     await page.keyboard.press('Enter')
     await card.locator('button:focus').waitFor()

@@ -2,7 +2,7 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
-import type { WalkApp } from './walk-harness.ts'
+import { checkInButton, type WalkApp } from './walk-harness.ts'
 
 /** @param page a phone whose pilgrim has given the consent; afterwards it is given again, and nothing is recorded */
 export async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Promise<void> {
@@ -13,6 +13,8 @@ export async function stopsWithTheConsent(app: WalkApp, page: Page, userId: stri
   await other.goto(app.address(`?lang=en#restore=${userId}`))
   await other.getByText('Your other phone may go on recording, too').waitFor()
   await other.getByRole('button', { name: 'Yes, that is me' }).click()
+  // The walk has been taken to this phone.
+  await checkInButton(other).waitFor()
   await other.goto(app.address('?lang=en#data'))
   const withdraw = other.getByRole('button', { name: 'Take back my consent' })
   await withdraw.waitFor()

@@ -83,7 +83,8 @@ export function reportTests(app: WalkApp): void {
       // Two windows: one of them sends.
       const other = await context.newPage()
       await Promise.all([page.goto(app.address('#say')), other.goto(app.address('#say'))])
-      for (const window of [page, other]) await window.getByText(/Your report of .* has arrived\./).waitFor()
+      for (const window of [page, other])
+        await window.getByText(/Your report \(number \d+\) arrived at \d\d:\d\d\./).waitFor()
       await photograph(page, 'walk-say-arrived')
       const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
       const { data } = (await board.json()) as {

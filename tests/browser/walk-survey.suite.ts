@@ -9,6 +9,20 @@ const TEST_MS = 60_000
 
 export function surveyTests(app: WalkApp): void {
   test(
+    'before the phone keeps all files, a survey that can not be opened says so, and opens with the network',
+    async () => {
+      await using phone = await app.newPilgrim('Lin', { serviceWorkers: 'block' })
+      const { page, context } = phone
+      await context.setOffline(true)
+      await page.evaluate(() => (location.hash = 'survey'))
+      await page.getByText('No network, so this was not done.').waitFor()
+      await context.setOffline(false)
+      await page.getByLabel('2 to 4 times').waitFor()
+    },
+    TEST_MS,
+  )
+
+  test(
     'the survey keeps each answer, is sent by itself after a dead zone, and shows what was sent',
     async () => {
       await using phone = await app.newPilgrim()

@@ -132,7 +132,7 @@ export const walk = {
     feedback: 'Report a problem or an idea',
     feedbackWhy: 'With a picture, if you like.',
     reportWaits: 'Your report is on this phone. It is sent by itself when there is a network.',
-    reportArrived: (number: number, time: string) => `Your report of ${time} (number ${number}) has arrived.`,
+    reportArrived: (number: number, time: string) => `Your report (number ${number}) arrived at ${time}.`,
   },
   feedback: {
     title: 'Report',

@@ -124,7 +124,7 @@ export const walk: WalkWords = {
     feedback: '困ったことやご意見を知らせる',
     feedbackWhy: '写真も付けられます。',
     reportWaits: '報告はスマホに保存しました。電波が入ると自動で送ります。',
-    reportArrived: (number, time) => `${time} の報告（${number}\u00a0番）が届きました。`,
+    reportArrived: (number, time) => `報告（${number}\u00a0番）は ${time} に届きました。`,
   },
   feedback: {
     title: '知らせる',

@@ -124,7 +124,7 @@ export const walk: WalkWords = {
     feedback: '反馈问题或想法',
     feedbackWhy: '可以附上照片。',
     reportWaits: '反馈保存在手机里，有网络时会自动发送。',
-    reportArrived: (number, time) => `${time} 的反馈（${number}\u00a0号）已送达。`,
+    reportArrived: (number, time) => `您的反馈（${number}\u00a0号）在 ${time} 送达了。`,
   },
   feedback: {
     title: '反馈',

@@ -124,7 +124,7 @@ export const walk: WalkWords = {
     feedback: '回報問題或想法',
     feedbackWhy: '可以附上照片。',
     reportWaits: '回報保存在手機裡，有網路時會自動送出。',
-    reportArrived: (number, time) => `${time} 的回報（${number}\u00a0號）已送達。`,
+    reportArrived: (number, time) => `您的回報（${number}\u00a0號）在 ${time} 送達了。`,
   },
   feedback: {
     title: '回報',

@@ -1,6 +1,7 @@
 /** The survey, one question at a time. Each answer is kept on the device at once. */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import type { Language } from '#shared/contracts/bot.ts'
 import type { SurveyWords, WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
@@ -21,17 +22,37 @@ import { keep } from '../session/kept.ts'
 import { SURVEY_FILES } from '../words.ts'
 import { Notice, View } from './view.tsx'
 
-/** Words in the language that was chosen last. */
-const survey = signal<SurveyWords | null>(null)
+/** Words in the language that was chosen last; `missing`: they could not be loaded. */
+const survey = signal<SurveyWords | 'missing' | null>(null)
+
+async function loadWords(chosen: Language): Promise<void> {
+  try {
+    survey.value = (await SURVEY_FILES[chosen]()).survey
+  } catch {
+    // The first minute, before the phone keeps all files, and no network.
+    survey.value ??= 'missing'
+  }
+}
 
 export function Survey({ words }: { readonly words: WalkWords }) {
   const chosen = language.value
   useEffect(() => {
     if (surveyState.value !== 'sending') surveyState.value = 'open'
-    void SURVEY_FILES[chosen]().then((file) => (survey.value = file.survey))
+    const load = () => void loadWords(chosen)
+    load()
+    addEventListener('online', load)
+    return () => removeEventListener('online', load)
   }, [chosen])
   const own = survey.value
   if (own === null) return null
+  if (own === 'missing')
+    return (
+      <View title={words.say.survey} back={words.back}>
+        <Notice kind="warning" action={<Button onClick={() => location.reload()}>{words.retry}</Button>}>
+          {words.problems.notDone[navigator.onLine ? 'network' : 'offline']}
+        </Notice>
+      </View>
+    )
   const state = surveyState.value
   return (
     <View title={own.title} back={words.back}>

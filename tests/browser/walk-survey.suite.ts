@@ -1,9 +1,11 @@
 /** The survey in the app: drafts, a dead zone, and answers that are changed. */
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
 import { photograph } from './browser.ts'
-import type { WalkApp } from './walk-harness.ts'
+import { checkInButton, type WalkApp } from './walk-harness.ts'
 
 const TEST_MS = 60_000
 
@@ -59,8 +61,41 @@ export function surveyTests(app: WalkApp): void {
       await page.getByRole('button', { name: 'Send the answers' }).click()
       await page.getByText('Your answers have arrived').waitFor()
       const again = await app.stack.fetch('/api/event/admin/surveys', { headers: admin('manager') })
+      await seesCard(app, page)
       expect(await again.text()).toContain('"q1":"few","q2":"friends","q10":"The soup was good."')
     },
     TEST_MS,
   )
+}
+
+/** What the card still needs is said, and the complete card is there to be looked at and saved. */
+async function seesCard(app: WalkApp, page: Page): Promise<void> {
+  await page.goto(app.address('#me'))
+  await page.getByText('you still need 3 check-ins, a phone number.').waitFor()
+  await page.getByLabel('Phone number').fill('0912-345-678')
+  await page.getByRole('button', { name: 'Save' }).nth(1).click()
+  await page.getByText('you still need 3 check-ins.').waitFor()
+  for (let i = 1; i <= 3; i++) {
+    await page.goto(app.address('#walk'))
+    await checkInButton(page).click()
+    await page.waitForFunction(
+      (n) => localStorage.getItem('event-walk-profile')?.includes(`"checkins":${n}`),
+      i,
+    )
+  }
+  await page.goto(app.address('#me'))
+  await page.getByRole('button', { name: 'See my card' }).click()
+  const picture = page.getByAltText('Your card: level, distance, check-ins and the way')
+  await picture.waitFor()
+  await page.waitForFunction(
+    () => document.querySelector<HTMLImageElement>('.own-card')?.naturalWidth === 1_200,
+  )
+  await photograph(page, 'walk-own-card', true)
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save the picture' }).click()
+  expect(
+    readFileSync(await (await download).path())
+      .subarray(1, 4)
+      .toString(),
+  ).toBe('PNG')
 }

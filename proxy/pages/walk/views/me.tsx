@@ -1,5 +1,6 @@
 /** What belongs to the pilgrim: name, phone, links, apps, how the app looks, and the ways to the rest. */
-import { useSignal } from '@preact/signals'
+import { useComputed, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { PageWords } from '#shared/locales/page-words.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
@@ -8,7 +9,9 @@ import { Button, Segments } from '../../design/button.tsx'
 import { chooseLetters, LETTERS, letters } from '../../frame/letters.ts'
 import { LanguageSwitch, ThemeSwitch } from '../../frame/switches.tsx'
 import { totalCheckIns } from '../checkin/total.ts'
-import { show } from '../route.ts'
+import { card, cardError, drawing, readCard } from '../own-data/card.ts'
+import { saveFile } from '../own-data/save-file.ts'
+import { notDoneSentence } from '../problem.ts'
 import { keep } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { client, profile, usesLine } from '../session/service.ts'
@@ -16,7 +19,7 @@ import { Hear } from './hear.tsx'
 import { Install } from './install.tsx'
 import { Way } from './say.tsx'
 import { useChange } from './use-change.tsx'
-import { View } from './view.tsx'
+import { Notice, View } from './view.tsx'
 
 export interface MeProps {
   readonly words: { readonly page: PageWords; readonly walk: WalkWords }
@@ -101,10 +104,36 @@ function Name({ words }: { readonly words: WalkWords }) {
   )
 }
 
+/** Pixels. */
+const [CARD_WIDTH, CARD_HEIGHT] = [1_200, 630]
+
 const PHONE = /^[0-9+\-() ]*$/
 
-/** What is still missing for the achievement card, and the way to it. */
-function Card({ words: { me } }: { readonly words: WalkWords }) {
+/** The card, once it was asked for. */
+function CardPicture({ words, words: { me } }: { readonly words: WalkWords }) {
+  const address = useComputed(() => (card.value === null ? null : URL.createObjectURL(card.value))).value
+  useEffect(() => () => void (address !== null && URL.revokeObjectURL(address)), [address])
+  return (
+    <>
+      {cardError.value === null ? null : (
+        <Notice kind="warning">{notDoneSentence(words, cardError.value)}</Notice>
+      )}
+      {address === null ? (
+        <Button busy={drawing.value} onClick={() => void readCard()}>
+          {me.seeCard}
+        </Button>
+      ) : (
+        <>
+          <img class="own-card" src={address} alt={me.cardAlt} width={CARD_WIDTH} height={CARD_HEIGHT} />
+          <Button onClick={() => void saveFile(card.value!, 'card.png')}>{me.saveCard}</Button>
+        </>
+      )}
+    </>
+  )
+}
+
+/** What is still missing for the achievement card, and the card. */
+function Card({ words, words: { me } }: { readonly words: WalkWords }) {
   if (profile.value === null) return null
   const { achievement_card: card, survey_completed: survey, phone } = profile.value
   const checkIns = Math.max(0, CARD_CHECKINS - totalCheckIns.value)
@@ -114,7 +143,7 @@ function Card({ words: { me } }: { readonly words: WalkWords }) {
       {card === 'unlocked' ? (
         <>
           <p>{me.unlocked}</p>
-          <Button onClick={() => show('share')}>{me.seeCard}</Button>
+          <CardPicture words={words} />
         </>
       ) : (
         <p>

@@ -30,6 +30,28 @@ const REPLACE = { ...PLAIN, replace: true }
 
 const linesOf = async (path: string): Promise<string[]> => Array.fromAsync(readArchive(path))
 
+function contentOf(archive: Buffer): string | null {
+  try {
+    return zstdDecompressSync(archive).toString()
+  } catch {
+    return null
+  }
+}
+
+/**
+ * One bit is another one, at this byte or after it. Some bits change nothing: about one in 700 only says that equal
+ * words are repeated from another place.
+ */
+function flippedFrom(bytes: Buffer, from: number): Buffer {
+  const content = contentOf(bytes)
+  for (let at = from; at < bytes.length; at++) {
+    const flipped = Buffer.from(bytes)
+    flipped[at]! ^= 0x10
+    if (contentOf(flipped) !== content) return flipped
+  }
+  throw new Error('No bit of the rest matters.')
+}
+
 describe('a backup, and its restore', () => {
   const kind = embeddedOnly ? 'embedded' : 'real'
   let source: Opened
@@ -75,11 +97,7 @@ describe('a backup, and its restore', () => {
         Buffer.from(text.replace('{"rows":"erasures","are":[', '{"rows":"erasures","are":[Z')),
       ),
       zstdCompressSync(Buffer.from(text.split('\n').slice(0, -2).join('\n'))),
-      ...[0.2, 0.5, 0.8].map((part) => {
-        const flipped = Buffer.from(bytes)
-        flipped[Math.floor(bytes.length * part)]! ^= 0x10
-        return flipped
-      }),
+      ...[0.2, 0.5, 0.8].map((part) => flippedFrom(bytes, Math.floor(bytes.length * part))),
     ]
     for (const damage of damages) {
       writeFileSync(file, damage)

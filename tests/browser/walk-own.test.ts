@@ -25,6 +25,16 @@ describeOnServers('own matters', () => {
       await using phone = await app.newPilgrim()
       const { page, userId } = phone
       await page.goto(app.address('#me'))
+      await page.locator('#own-name').fill('Ahua')
+      await phone.context.setOffline(true)
+      await page.getByRole('button', { name: 'Save' }).first().click()
+      await page.getByText('No network, so this was not done.').waitFor()
+      // What was not saved is not shown as the pilgrim's name.
+      expect(await page.evaluate(() => localStorage.getItem('event-walk-person'))).not.toContain('Ahua')
+      await phone.context.setOffline(false)
+      await page.getByRole('button', { name: 'Save' }).first().click()
+      await page.getByText('Saved.').waitFor()
+      expect((await profileOf(app.stack, userId)).display_name).toBe('Ahua')
       await page.getByLabel('Phone number').fill('12')
       await page.getByRole('button', { name: 'Save' }).nth(1).click()
       await page.getByText('Please write 6 to 15 digits.').waitFor()
@@ -106,7 +116,7 @@ describeOnServers('own matters', () => {
     'the data can be taken along, and everything is deleted at the service and on the phone',
     async () => {
       await using phone = await app.newPilgrim()
-      const { page, userId } = phone
+      const { page, context, userId } = phone
       await checkInButton(page).click()
       await page.locator('[data-state=counted]').waitFor()
       // Two more phones: one goes on with the walk, one still asks whose it is.
@@ -137,6 +147,10 @@ describeOnServers('own matters', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'Delete everything about me' }).click()
+      await context.setOffline(true)
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
+      await page.getByRole('dialog').getByText('No network, so this was not done.').waitFor()
+      await context.setOffline(false)
       await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
       await page.getByText(/Everything about you is deleted|being deleted/).waitFor()
       expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)

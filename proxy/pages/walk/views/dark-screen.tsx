@@ -10,6 +10,8 @@ export const darkScreen = signal(false)
 
 /** Time for the second touch of an unsteady hand. */
 const SECOND_TOUCH_MS = 3_000
+/** A third touch of the same hand meets the black page, and not what lies below it. */
+const LEAVE_AFTER_MS = 400
 /** The first touch was made, and waits for the second. */
 const touched = signal(false)
 
@@ -24,7 +26,8 @@ export function DarkScreen({ words }: { readonly words: WalkWords }) {
   }, [isDark])
   const leave = () => (darkScreen.value = false)
   const touch = (isPointer: boolean) => {
-    if (!isPointer || isTouched) leave()
+    if (!isPointer) leave()
+    else if (isTouched) setTimeout(leave, LEAVE_AFTER_MS)
     else touched.value = true
   }
   const isTouched = touched.value

@@ -1,5 +1,6 @@
 /** The pilgrim's own data: take it along, consent and participation, or have everything deleted. */
 import { type Signal, useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import type { ClientError } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import type { PageWords } from '#shared/locales/page-words.ts'
@@ -15,6 +16,7 @@ import { Notice, View } from './view.tsx'
 export function OwnData({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
   const { data } = words
   const error = useSignal<ClientError | null>(null)
+  const eraseError = useSignal<ClientError | null>(null)
   const asks = useSignal(false)
   const busy = useSignal(false)
   const saving = useSignal<'json' | 'gpx' | null>(null)
@@ -29,14 +31,13 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
   }
   const erase = async () => {
     busy.value = true
-    error.value = await eraseEverything()
+    eraseError.value = await eraseEverything()
     busy.value = false
-    asks.value = false
   }
   return (
     <View title={data.title} back={words.back}>
-      {error.value === null ? null : <Notice kind="warning">{notDoneSentence(words, error.value)}</Notice>}
       <section class="card stack-2">
+        <NotDone words={words} error={error.value} />
         <Button busy={saving.value === 'json'} onClick={() => void save('json')}>
           {data.json}
         </Button>
@@ -48,14 +49,26 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
       <section class="card stack-2">
         <h2>{data.eraseTitle}</h2>
         <p>{data.eraseWhy}</p>
-        <Button kind="danger" onClick={() => (asks.value = true)}>
+        <Button
+          kind="danger"
+          onClick={() => {
+            eraseError.value = null
+            asks.value = true
+          }}
+        >
           {data.erase}
         </Button>
       </section>
-      <Sure words={data} page={page} asks={asks} busy={busy.value} onErase={() => void erase()} />
+      <Sure words={data} page={page} asks={asks} busy={busy.value} onErase={() => void erase()}>
+        <NotDone words={words} error={eraseError.value} />
+      </Sure>
     </View>
   )
 }
+
+/** Beside the button that was pressed. */
+const NotDone = ({ words, error }: { readonly words: WalkWords; readonly error: ClientError | null }) =>
+  error === null ? null : <Notice kind="warning">{notDoneSentence(words, error)}</Notice>
 
 function Sure(props: {
   readonly words: WalkWords['data']
@@ -63,8 +76,9 @@ function Sure(props: {
   readonly asks: Signal<boolean>
   readonly busy: boolean
   readonly onErase: () => void
+  readonly children: ComponentChildren
 }) {
-  const { words, page, asks, busy, onErase } = props
+  const { words, page, asks, busy, onErase, children } = props
   const close = () => (asks.value = false)
   return (
     <Dialog
@@ -82,6 +96,7 @@ function Sure(props: {
       }
     >
       <p>{words.eraseWhy}</p>
+      {children}
     </Dialog>
   )
 }

@@ -13,6 +13,7 @@ import { card, cardError, drawing, readCard } from '../own-data/card.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { notDoneSentence } from '../problem.ts'
 import { keep } from '../session/kept.ts'
+import { introduce } from '../session/introduce.ts'
 import { person } from '../session/person.ts'
 import { client, profile, usesLine } from '../session/service.ts'
 import { Hear } from './hear.tsx'
@@ -74,8 +75,11 @@ function Name({ words }: { readonly words: WalkWords }) {
     const given = name.value.trim()
     missing.value = given === ''
     if (missing.value || person.value === null) return
-    keep(person, { ...person.value, name: given })
-    await change.run(() => client.syncProfile({ display_name: given }))
+    // A name that the service does not have yet goes with the introduction.
+    const isNew = !person.value.known
+    if (isNew || (await change.run(() => client.syncProfile({ display_name: given }))) !== null)
+      keep(person, { ...person.value, name: given })
+    if (isNew) await introduce(client)
   }
   return (
     <section class="card stack-2">

@@ -49,6 +49,7 @@ export function Shares({ words, titled = true }: { readonly words: WalkWords; re
   const make = async (live: boolean) => {
     making.value = live
     hasStopped.value = false
+    copied.value = byHand.value = null
     const made = await makeShare(live)
     making.value = null
     if (made !== null) await send(made)

@@ -2,7 +2,7 @@
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { language } from '../../frame/language.ts'
 import { distanceText, timeText } from '../format.ts'
-import { now } from '../session/service.ts'
+import { consentWithdrawn, now } from '../session/service.ts'
 import { aheadFailed, type Look, lookAhead, readAhead } from '../way/look-ahead.ts'
 import type { NextStation } from '../way/stations.ts'
 import { useReading } from './use-reading.ts'
@@ -32,7 +32,9 @@ export function NextOfAll({ words }: Props) {
         {words.way.nextStation} <strong class="whole-name">{nameOf(next)}</strong>{' '}
         <span class="whole-name">{distanceTo(words, next)}</span>
       </p>
-      {look.kmh === null ? <p class="quiet">{words.way.estimateLater(look.paceInMinutes)}</p> : null}
+      {look.kmh === null && !consentWithdrawn.value ? (
+        <p class="quiet">{words.way.estimateLater(look.paceInMinutes)}</p>
+      ) : null}
       <Age words={words} look={look} />
     </section>
   )

@@ -38,10 +38,7 @@ function contentOf(archive: Buffer): string | null {
   }
 }
 
-/**
- * One bit is another one, at this byte or after it. Some bits change nothing: about one in 700 only says that equal
- * words are repeated from another place.
- */
+/** A changed bit, at this byte or after it. About one in 700 only says from which place equal words are repeated. */
 function flippedFrom(bytes: Buffer, from: number): Buffer {
   const content = contentOf(bytes)
   for (let at = from; at < bytes.length; at++) {

@@ -16,9 +16,6 @@ import { Notice, View } from './view.tsx'
 export function OwnData({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
   const { data } = words
   const error = useSignal<ClientError | null>(null)
-  const eraseError = useSignal<ClientError | null>(null)
-  const asks = useSignal(false)
-  const busy = useSignal(false)
   const saving = useSignal<'json' | 'gpx' | null>(null)
   const save = async (format: 'json' | 'gpx') => {
     saving.value = format
@@ -28,11 +25,6 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
     error.value = answer.ok ? null : answer.error
     if (answer.ok) await saveFile(answer.data.blob, answer.data.filename ?? `pilgrim.${format}`)
     else noteError(answer.error)
-  }
-  const erase = async () => {
-    busy.value = true
-    eraseError.value = await eraseEverything()
-    busy.value = false
   }
   return (
     <View title={data.title} back={words.back}>
@@ -46,23 +38,37 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
         </Button>
       </section>
       <Privacy words={words} page={page} />
-      <section class="card stack-2">
-        <h2>{data.eraseTitle}</h2>
-        <p>{data.eraseWhy}</p>
-        <Button
-          kind="danger"
-          onClick={() => {
-            eraseError.value = null
-            asks.value = true
-          }}
-        >
-          {data.erase}
-        </Button>
-      </section>
-      <Sure words={data} page={page} asks={asks} busy={busy.value} onErase={() => void erase()}>
-        <NotDone words={words} error={eraseError.value} />
-      </Sure>
+      <Erase words={words} page={page} />
     </View>
+  )
+}
+
+/** Everything is deleted, after a question. */
+function Erase({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
+  const { data } = words
+  const error = useSignal<ClientError | null>(null)
+  const asks = useSignal(false)
+  const busy = useSignal(false)
+  const ask = () => {
+    error.value = null
+    asks.value = true
+  }
+  const erase = async () => {
+    busy.value = true
+    error.value = await eraseEverything()
+    busy.value = false
+  }
+  return (
+    <section class="card stack-2">
+      <h2>{data.eraseTitle}</h2>
+      <p>{data.eraseWhy}</p>
+      <Button kind="danger" onClick={ask}>
+        {data.erase}
+      </Button>
+      <Sure words={data} page={page} asks={asks} busy={busy.value} onErase={() => void erase()}>
+        <NotDone words={words} error={error.value} />
+      </Sure>
+    </section>
   )
 }
 

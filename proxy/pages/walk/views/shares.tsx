@@ -50,8 +50,7 @@ export function Shares({ words, titled = true }: { readonly words: WalkWords; re
     making.value = live
     hasStopped.value = false
     copied.value = byHand.value = null
-    const made = await makeShare(live)
-    making.value = null
+    const made = await makeShare(live).finally(() => (making.value = null))
     if (made !== null) await send(made)
   }
   return (

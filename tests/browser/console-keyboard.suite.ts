@@ -24,7 +24,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await page.keyboard.press('3')
     // As in a mail program: the next item of the list, and not the one that has gone to another.
     await isChosen(second!)
-    await page.locator('.toast', { hasText: `${first} is now: Fixing` }).waitFor()
+    await page.locator('.toast', { hasText: `${first} is now: In progress` }).waitFor()
     await page.locator('.column.fixing .feedback-card', { hasText: `${first} ` }).waitFor()
     await page.keyboard.press('ArrowDown')
     await isChosen(third!)

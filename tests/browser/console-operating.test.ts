@@ -216,7 +216,7 @@ describeOnServers('the console in operation', () => {
     await page.locator('.column.new h3', { hasText: `20 / ${more}` }).waitFor()
     const all = [...first, ...(await shown())].filter((text) => text.startsWith('Report '))
     expect(new Set(all).size).toBe(more)
-    await page.getByRole('button', { name: /^Triaging/ }).click()
+    await page.getByRole('button', { name: /^Looking into it/ }).click()
     // The page before stays until the next one has come.
     await page.locator('.column.new .feedback-card').first().waitFor({ state: 'detached' })
     expect(await page.locator('.feedback-card').count()).toBe(1)

@@ -107,7 +107,7 @@ describe('the console with data', () => {
     await photograph(page, 'console-left-out')
     await person.getByRole('button', { name: 'Show these points' }).click()
     await person.locator('tbody tr').waitFor()
-    expect(await person.locator('tbody tr').innerText()).toContain('left out: less than 30 s')
+    expect(await person.locator('tbody tr').innerText()).toContain('left out of the distance: less than 30 s')
     await person.getByText('1–1 of 1').waitFor()
     await person.getByRole('button', { name: 'Only those left out', pressed: true }).click()
     await person.getByRole('button', { name: 'Only those left out', pressed: false }).waitFor()

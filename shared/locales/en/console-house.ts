@@ -2,7 +2,21 @@
 export const consoleHouse = {
   feedback: {
     title: 'Feedback',
-    columns: { new: 'New', triaging: 'Triaging', fixing: 'Fixing', fixed: 'Fixed', wontfix: "Won't fix" },
+    columns: {
+      new: 'New',
+      triaging: 'Looking into it',
+      fixing: 'In progress',
+      fixed: 'Done',
+      wontfix: "Won't do",
+    },
+    unseen: 'The pilgrim’s app says only that the report has arrived. It shows neither status nor note.',
+    categories: {
+      app: 'the app',
+      route: 'the route',
+      safety: 'safety',
+      service: 'food, water, toilets, rest',
+      other: 'something else',
+    },
     help: 'J and K choose, 1 to 5 set the status and go to the next item, Z takes it back. N writes a note, Ctrl-Enter saves it, Escape leaves it. O goes to the screenshot.',
     helpRead: 'J and K choose, O goes to the screenshot.',
     note: 'Note of the operators; the pilgrim does not see it',
@@ -52,7 +66,7 @@ export const consoleHouse = {
     partlySent: 'sent in part',
     morePeople: 'and {count} more',
     leftOut:
-      'Left out: {unreachable} who blocked or left the LINE account, {withdrawn} who have paused taking part, {no_line_id} who do not use LINE',
+      'Left out: {unreachable} who blocked or left the LINE account, {withdrawn} who have paused taking part, {no_line_id} who do not use LINE (only Web Push may reach them)',
     devices: 'Also {devices} devices by Web Push, the notices of a browser. They use no LINE messages.',
     nobody: 'Nobody would get it.',
     chosenPeople: '{count} chosen people',

@@ -82,7 +82,7 @@ export const consolePeople = {
     },
     kinds: { checkin: 'check-in', track: 'track' },
     outcomes: { first: 'the way begins here', counted: 'counted' },
-    leftOut: 'left out: {reason}',
+    leftOut: 'left out of the distance: {reason}',
     reasons: {
       'too-soon': 'less than 30 s after the last counted point',
       'too-near': 'less than 10 m from the last counted point',

@@ -5,6 +5,14 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'messages' | 'house'>
   feedback: {
     title: '回報',
     columns: { new: '新', triaging: '釐清中', fixing: '處理中', fixed: '已解決', wontfix: '不處理' },
+    unseen: '香客的 App 只顯示回報已送達，看不到狀態，也看不到備註。',
+    categories: {
+      app: 'App',
+      route: '路線',
+      safety: '安全',
+      service: '飲食、水、廁所、休息',
+      other: '其他',
+    },
     help: 'J、K 選擇，1 至 5 設定狀態並到下一則，Z 復原。N 寫備註，Ctrl-Enter 儲存，Esc 離開，O 到截圖。',
     helpRead: 'J、K 選擇，O 開啟截圖。',
     note: '營運備註（香客看不到）',
@@ -53,7 +61,7 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'messages' | 'house'>
     partlySent: '部分送出',
     morePeople: '還有 {count} 位',
     leftOut:
-      '未包含：{unreachable} 位封鎖或退出了 LINE 帳號、{withdrawn} 位暫停參加、{no_line_id} 位沒有用 LINE',
+      '未包含：{unreachable} 位封鎖或退出了 LINE 帳號、{withdrawn} 位暫停參加、{no_line_id} 位沒有用 LINE（只有 Web Push 可能收到）',
     devices: '另以 Web Push（瀏覽器通知）發送到 {devices} 台裝置，不使用 LINE 訊息。',
     nobody: '沒有人會收到。',
     chosenPeople: '指定的 {count} 人',

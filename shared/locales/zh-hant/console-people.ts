@@ -84,7 +84,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     },
     kinds: { checkin: '打卡', track: '軌跡' },
     outcomes: { first: '路線由此開始', counted: '計入' },
-    leftOut: '未計入：{reason}',
+    leftOut: '未計入里程：{reason}',
     reasons: {
       'too-soon': '距上一個計入點不到 30 秒',
       'too-near': '距上一個計入點不到 10 公尺',

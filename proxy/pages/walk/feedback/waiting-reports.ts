@@ -1,7 +1,7 @@
 /** Reports on their way: each is kept on the device until the service has it, and is sent by itself. */
 import { signal } from '@preact/signals'
 import type { Answer, ClientError, Failure } from '#shared/client/index.ts'
-import { keep, kept, readAgain } from '../session/kept.ts'
+import { keep, kept } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { client, noteError, now, whyNotSent } from '../session/service.ts'
 import type { ReportedPlace } from './place.ts'
@@ -49,25 +49,54 @@ export function addReport(report: WaitingReport): void {
   keep(waitingReports, [...waitingReports.value, report])
 }
 
-/** Sends what waits, the oldest first, until one can not be sent. One window sends for all. */
-export async function sendReports(): Promise<void> {
-  if (waitingReports.value.length === 0) return
-  await (navigator.locks?.request('walk-reports', sendAll) ?? sendAll())
-}
+let sending: Promise<void> = Promise.resolve()
+
+/** Sends what waits, the oldest first, until one can not be sent. */
+export const sendReports = (): Promise<void> => (sending = sending.then(sendAll))
 
 async function sendAll(): Promise<void> {
-  // The window that had the lock before has perhaps sent them.
-  readAgain(waitingReports)
+  const tried = new Set<string>()
   for (;;) {
-    const report = waitingReports.value.find(({ userId }) => userId === person.value?.userId)
+    const report = waitingReports.value.find(
+      ({ key, userId }) => userId === person.value?.userId && !tried.has(key),
+    )
     if (report === undefined) return
-    const answer = await send(report)
-    whyWaiting.value = answer.ok ? null : answer.error
-    if (!answer.ok && !isFinal(answer.error)) return noteError(answer.error)
-    remove(report.key)
-    if (answer.ok) noteArrived(report, answer.data.id)
-    else keep(refusedReport, { report, error: answer.error })
+    tried.add(report.key)
+    if (!(await sendHere(report))) return
   }
+}
+
+/** So long after a report has arrived, other windows know it: their copies of the storage are not the same at once. */
+const KNOWN_AFTER_MS = 10_000
+
+/** Sends a report unless another window does, or has just done. @returns whether the next one may be tried */
+function sendHere(report: WaitingReport): Promise<boolean> {
+  const { locks } = navigator as { locks?: LockManager }
+  if (locks === undefined) return attempt(report)
+  return new Promise((resolve, reject) => {
+    const name = `walk-report-${report.key}`
+    locks
+      .request(name, { ifAvailable: true }, async (lock) => {
+        if (lock === null) return resolve(true)
+        resolve(await attempt(report))
+        if (arrivedReport.value?.key === report.key)
+          await new Promise((known) => setTimeout(known, KNOWN_AFTER_MS))
+      })
+      .catch(reject)
+  })
+}
+
+async function attempt(report: WaitingReport): Promise<boolean> {
+  const answer = await send(report)
+  whyWaiting.value = answer.ok ? null : answer.error
+  if (!answer.ok && !isFinal(answer.error)) {
+    noteError(answer.error)
+    return false
+  }
+  remove(report.key)
+  if (answer.ok) noteArrived(report, answer.data.id)
+  else keep(refusedReport, { report, error: answer.error })
+  return true
 }
 
 function noteArrived({ key, picture, pictureUrl, device_info: info }: WaitingReport, number: number): void {

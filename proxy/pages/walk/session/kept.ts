@@ -38,13 +38,6 @@ export function kept<T>(name: string, initial: T): Signal<T> {
   return value
 }
 
-/** Reads the value as another window may just have left it, before its message has come. */
-export function readAgain<T>(value: Signal<T>): void {
-  const name = names.get(value)!
-  const text = remembered(name)
-  if (text !== null) listeners.get(STORED + name)!(text)
-}
-
 const names = new Map<object, string>()
 
 export function keep<T>(value: Signal<T>, next: T): void {

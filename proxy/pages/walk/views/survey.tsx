@@ -25,6 +25,8 @@ import { Notice, View } from './view.tsx'
 /** Words in the language that was chosen last; `missing`: they could not be loaded. */
 const survey = signal<SurveyWords | 'missing' | null>(null)
 
+const AGAIN_MS = 3_000
+
 async function loadWords(chosen: Language): Promise<void> {
   try {
     survey.value = (await SURVEY_FILES[chosen]()).survey
@@ -40,8 +42,9 @@ export function Survey({ words }: { readonly words: WalkWords }) {
     if (surveyState.value !== 'sending') surveyState.value = 'open'
     const load = () => void loadWords(chosen)
     load()
-    addEventListener('online', load)
-    return () => removeEventListener('online', load)
+    // Without a network it is tried again, also where the browser does not tell that there is one.
+    const timer = setInterval(() => survey.value === 'missing' && load(), AGAIN_MS)
+    return () => clearInterval(timer)
   }, [chosen])
   const own = survey.value
   if (own === null) return null

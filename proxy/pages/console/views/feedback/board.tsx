@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { date, number } from '../../clock.ts'
 import { level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
-import { inColumn, type Item, type Status, STATUSES } from './items.ts'
+import { categoryText, inColumn, type Item, type Status, STATUSES } from './items.ts'
 
 interface Props {
   readonly items: readonly Item[]
@@ -64,7 +64,7 @@ function Card({ item, isChosen, onChoose }: CardProps) {
         onClick={() => onChoose(item.id)}
       >
         <span class="small quiet">
-          #{item.id} · {item.category} · {date(item.created_at)}
+          #{item.id} · {categoryText(item.category)} · {date(item.created_at)}
           {item.screenshot_url === null ? '' : ' · ▣'}
         </span>
         <span class="feedback-text">{item.description}</span>

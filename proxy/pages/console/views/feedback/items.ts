@@ -73,3 +73,9 @@ export function screenshotPath(url: string | null): string | null {
   const { pathname } = new URL(url, location.origin)
   return pathname.startsWith(PICTURES) ? pathname : null
 }
+
+/** A category of the app by its name; others as they were sent. */
+export function categoryText(category: string): string {
+  const names: Readonly<Record<string, string>> = words.value.feedback.categories
+  return Object.hasOwn(names, category) ? names[category]! : category
+}

@@ -8,14 +8,14 @@ import { show } from '../../router.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { PlaceOfReport, placeOf } from './place-of-report.tsx'
-import { change, type Item, screenshotPath, STATUSES, triage } from './items.ts'
+import { categoryText, change, type Item, screenshotPath, STATUSES, triage } from './items.ts'
 
 export const OneItem = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback
   // On a narrow screen it stands below the board.
   useEffect(() => document.querySelector('.one-item')?.scrollIntoView({ block: 'nearest' }), [])
   return (
-    <Panel title={`#${item.id} · ${item.category}`} kind="one-item">
+    <Panel title={`#${item.id} · ${categoryText(item.category)}`} kind="one-item">
       {level.value >= MANAGER ? (
         <Segments
           label={said.title}
@@ -32,6 +32,7 @@ export const OneItem = ({ item }: { readonly item: Item }) => {
         <div class="stack">
           <p class="feedback-full">{item.description}</p>
           <Facts item={item} />
+          <p class="small quiet">{said.unseen}</p>
           {level.value >= MANAGER ? <Note item={item} /> : <p class="quiet">{item.admin_note}</p>}
         </div>
         <Screenshot item={item} />

@@ -68,7 +68,7 @@ export function SlotForm({ slot, bounds, onClose }: Props) {
         void submit()
       }}
     >
-      <TextFields draft={draft.value} onChange={change} />
+      <TextFields draft={draft.value} before={slot?.text ?? null} onChange={change} />
       <SlotDays dates={draft.value.dates} onChange={(dates) => change({ dates })} />
       <TimeAndAudience draft={draft.value} onChange={change} />
       <Sending draft={draft.value} bounds={bounds} isNew={slot === null} />
@@ -82,7 +82,15 @@ export function SlotForm({ slot, bounds, onClose }: Props) {
   )
 }
 
-function TextFields({ draft: { text }, onChange }: FieldsProps) {
+/** The Chinese text of a reminder was changed, and its English one was not. */
+const isEnglishOld = (text: Slot['text'], before: Slot['text'] | null): boolean =>
+  (text.en ?? '') !== '' && text.en === before?.en && text['zh-Hant'] !== before?.['zh-Hant']
+
+function TextFields({
+  draft: { text },
+  before,
+  onChange,
+}: FieldsProps & { readonly before: Slot['text'] | null }) {
   const said = words.value.schedule
   return (
     <>
@@ -106,7 +114,8 @@ function TextFields({ draft: { text }, onChange }: FieldsProps) {
           onInput={(event) => onChange({ text: { ...text, en: event.currentTarget.value } })}
         />
         <span id="english-hint" class="small quiet">
-          {said.englishHint}
+          {said.englishHint}{' '}
+          {isEnglishOld(text, before) ? <strong class="warn-text">{said.englishOld}</strong> : null}
         </span>
       </label>
     </>

@@ -55,6 +55,6 @@ export const EN: Locale = {
     `[Event paused] Check-ins and tracks are not taken for now. ${message ?? 'More information will follow.'}`,
   summaryTitle: (event) => `${event} has come to its end`,
   summary: ({ pilgrims, checkins, km, savedKg }) =>
-    `Thank you all: ${counted(pilgrims, 'pilgrim', 'pilgrims')} walked ${km} km with ${counted(checkins, 'check-in', 'check-ins')}, and saved ${savedKg} kg of CO2 against the bus.`,
+    `Thank you all: ${counted(pilgrims, 'pilgrim', 'pilgrims')} travelled ${km} km, rides included, with ${counted(checkins, 'check-in', 'check-ins')}, and saved ${savedKg} kg of CO2 against the bus.`,
   personOnly: 'Add me as a friend to see your own figures in a chat between the two of us.',
 }

@@ -34,7 +34,7 @@ export const consoleLifecycle = {
     readBack: 'Done. The service answers: {status}, changed at {time} by {name}.',
     endTitle: 'End the event',
     endText:
-      'The end is permanent. Check-ins, surveys and feedback are refused from then on. Points that the service has accepted are still stored. Phones without a network still have points: they are not taken after the end, so wait until the last ones are home.',
+      'The end is permanent. Check-ins, surveys and feedback are refused from then on. Points that the service has accepted are still stored. Phones without a network still have points: they are not taken after the end, so wait until the last ones are home. Under People, sorted by “Last seen”, stands who has not been heard of.',
     endSteps: 'What will happen now',
     endFlush: '{points} points of {pilgrims} pilgrims wait in the buffer and are stored',
     endJournals: '{points} points in journals follow by themselves',
@@ -56,7 +56,7 @@ export const consoleLifecycle = {
     progressCards: 'Cards',
     progressSummary: 'Summary',
     flushRunning: '{points} points wait',
-    flushDone: 'all points are stored',
+    flushDone: 'all points that have arrived are stored',
     cardsOf: '{done} of {total}',
     noCards: 'none to draw',
     cardsWaiting: 'counted after the flush',

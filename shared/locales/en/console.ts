@@ -149,6 +149,7 @@ export const words = {
     alerts: 'What is wrong',
     noAlerts: 'Nothing is wrong.',
     noOtherAlerts: 'Nothing else is wrong.',
+    nobodyAlerted: 'Nobody is alerted when something breaks: see “Alerts to the owner” under System.',
     incident: 'Incident since {time}; the owner was alerted {count} times.',
     failure: 'Failure',
     warning: 'Warning',

@@ -47,6 +47,7 @@ export const walk = {
     failed: (why: string) => `Not checked in: ${why}`,
     counted: (time: string) => `Counted. You checked in at ${time}.`,
     kept: (time: string) => `Kept on this phone at ${time}. It counts, and is sent by itself.`,
+    keptAfterEnd: 'Kept on this phone, but the event has ended: it is not taken any more.',
     good: 'Your place is exact.',
     fair: (metres: number) => `Your place is exact to about ${metres} m.`,
     poor: (metres: number) => `Your place is rough, about ${metres} m. Under the open sky it gets better.`,

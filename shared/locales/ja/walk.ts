@@ -45,6 +45,7 @@ export const walk: WalkWords = {
     failed: (why) => `チェックインできていません：${why}`,
     counted: (time) => `できました。${time} にチェックインしました。`,
     kept: (time) => `${time} にこのスマホに保存しました。回数に入り、あとで自動で送ります。`,
+    keptAfterEnd: 'このスマホに保存しましたが、イベントは終わったので送りません。',
     good: '場所は正確です。',
     fair: (metres) => `場所の誤差は約 ${metres}\u00a0m です。`,
     poor: (metres) => `場所がはっきりしません（誤差 約 ${metres}\u00a0m）。空の広く見える所でよくなります。`,

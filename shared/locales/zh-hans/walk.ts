@@ -45,6 +45,7 @@ export const walk: WalkWords = {
     failed: (why) => `没有打卡成功：${why}`,
     counted: (time) => `完成了！${time} 打卡成功。`,
     kept: (time) => `${time} 已存在手机里，算数，会自动发送。`,
+    keptAfterEnd: '已存在手机里，但活动已经结束，不会再发送。',
     good: '位置很准确。',
     fair: (metres) => `位置误差约 ${metres}\u00a0米。`,
     poor: (metres) => `位置较粗略，约 ${metres}\u00a0米。到空旷处会更准。`,

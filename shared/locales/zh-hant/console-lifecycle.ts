@@ -35,7 +35,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     readBack: '完成。服務回覆：{status}，{time} 由 {name} 更改。',
     endTitle: '結束活動',
     endText:
-      '結束後無法恢復。之後的打卡、問卷與回報都會被拒絕。服務已接受的定位仍會儲存。沒有網路的手機裡可能還有定位，結束後不再收，請等最後的人到家再結束。',
+      '結束後無法恢復。之後的打卡、問卷與回報都會被拒絕。服務已接受的定位仍會儲存。沒有網路的手機裡可能還有定位，結束後不再收，請等最後的人到家再結束。「香客」頁依「最後出現」排序，就看得到誰很久沒有消息。',
     endSteps: '接下來會發生',
     endFlush: '儲存 {pilgrims} 位香客在緩衝區等待的 {points} 筆定位',
     endJournals: '日誌中的 {points} 筆定位會自動跟上',
@@ -57,7 +57,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     progressCards: '卡片',
     progressSummary: '總結',
     flushRunning: '{points} 筆定位等待中',
-    flushDone: '所有定位已儲存',
+    flushDone: '已送達的定位都寫入了',
     cardsOf: '{done} / {total}',
     noCards: '沒有要繪製的',
     cardsWaiting: '寫入後計算',

@@ -148,6 +148,7 @@ export const words: ConsoleWords = {
     alerts: '目前的問題',
     noAlerts: '一切正常。',
     noOtherAlerts: '其他一切正常。',
+    nobodyAlerted: '發生問題時不會通知任何人：請看「系統」頁的「通知負責人的警報」。',
     incident: '事故始於 {time}；已通知負責人 {count} 次。',
     failure: '故障',
     warning: '警告',

@@ -45,6 +45,7 @@ export const walk: WalkWords = {
     failed: (why) => `沒有打卡成功：${why}`,
     counted: (time) => `完成了！${time} 打卡成功。`,
     kept: (time) => `${time} 已存在手機裡，算數，會自動送出。`,
+    keptAfterEnd: '已存在手機裡，但活動已經結束，不會再送出。',
     good: '位置很準確。',
     fair: (metres) => `位置誤差約 ${metres}\u00a0公尺。`,
     poor: (metres) => `位置較粗略，約 ${metres}\u00a0公尺。到空曠處會更準。`,

@@ -77,6 +77,8 @@ function Said({ words }: { readonly words: WalkWords }) {
   const last = lastCheckIn.value
   if (last === null || checkingIn.value) return null
   const { t, accuracy, state, inRange, clockCorrected } = last
+  if (state === 'kept' && config.value?.status === 'ended')
+    return <p class="strong">{words.checkIn.keptAfterEnd}</p>
   return (
     <>
       <p class={state === 'counted' ? 'good strong' : 'strong'} data-state={state}>

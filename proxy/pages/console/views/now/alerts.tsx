@@ -49,6 +49,7 @@ function Calm({ condition }: { readonly condition: Condition | null }) {
           <BackupAge at={condition.backup_at} />
         </p>
       ) : null}
+      {condition.alerting.channel === null ? <p class="warn-text">{words.value.now.nobodyAlerted}</p> : null}
       <p class="calm-line">{old ? words.value.now.noOtherAlerts : words.value.now.noAlerts}</p>
     </>
   )

@@ -25,13 +25,12 @@ import { Notice, View } from './view.tsx'
 /** Words in the language that was chosen last; `missing`: they could not be loaded. */
 const survey = signal<SurveyWords | 'missing' | null>(null)
 
-const AGAIN_MS = 3_000
-
 async function loadWords(chosen: Language): Promise<void> {
   try {
     survey.value = (await SURVEY_FILES[chosen]()).survey
   } catch {
-    // The first minute, before the phone keeps all files, and no network.
+    // The first minute, before the phone keeps all files, and no network. Many browsers load a script that has failed
+    // only after the page is loaded anew.
     survey.value ??= 'missing'
   }
 }
@@ -40,11 +39,7 @@ export function Survey({ words }: { readonly words: WalkWords }) {
   const chosen = language.value
   useEffect(() => {
     if (surveyState.value !== 'sending') surveyState.value = 'open'
-    const load = () => void loadWords(chosen)
-    load()
-    // Without a network it is tried again, also where the browser does not tell that there is one.
-    const timer = setInterval(() => survey.value === 'missing' && load(), AGAIN_MS)
-    return () => clearInterval(timer)
+    void loadWords(chosen)
   }, [chosen])
   const own = survey.value
   if (own === null) return null

@@ -58,6 +58,8 @@ const lastMs = (page: Page): Promise<number> =>
     () => (JSON.parse(localStorage.getItem('event-walk-pauses') ?? '{}') as { lastMs?: number }).lastMs ?? 0,
   )
 
+/** The service's time is that of the end of a step: the app would take a longer one for a wrong clock. */
+const STEP_MS = 15_000
 /** Simulated time begins so long ago. */
 const AGO_MS = 3 * 3_600_000
 
@@ -94,9 +96,12 @@ export async function newRecorder(app: ReturnType<typeof walkApp>): Promise<Reco
   await context.clock.pauseAt((pausedMs = (await page.evaluate(() => Date.now())) + 5_000))
   return {
     ...phone,
-    move(ms) {
-      pausedMs! += ms
-      return context.clock.runFor(ms)
+    async move(ms) {
+      for (let left = ms; left > 0; left -= STEP_MS) {
+        const step = Math.min(left, STEP_MS)
+        pausedMs! += step
+        await context.clock.runFor(step)
+      }
     },
     async arrive(metres) {
       const before = await lastMs(page)

@@ -79,6 +79,7 @@ function takeBackRefused(): void {
   if (refused === null || refused.report.userId !== person.value?.userId || written.value.text !== '') return
   const { category, text } = refused.report
   keep(written, { category, text })
-  fault.value = refused.report.picture === null ? refused.error : 'picture'
+  const { error, report } = refused
+  fault.value = error.code === 'ended' || report.picture === null ? error : 'picture'
   keep(refusedReport, null)
 }

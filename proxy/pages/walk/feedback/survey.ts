@@ -4,6 +4,7 @@ import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { client, noteError, profile, profileChanged, refreshProfile, whyNotSent } from '../session/service.ts'
+import { isFinal } from './is-final.ts'
 import { answered, type Draft, type Question } from './survey-questions.ts'
 
 /** Answers that were given or changed, and are not sent. Empty: nothing is. */
@@ -64,9 +65,6 @@ export async function sendSurvey(): Promise<void> {
 export async function sendWaitingSurvey(): Promise<void> {
   if (surveyWaits.value) await send()
 }
-
-/** Another attempt would have the same end. */
-const isFinal = ({ status }: ClientError): boolean => status === 400 || status === 413 || status === 422
 
 let underWay = false
 

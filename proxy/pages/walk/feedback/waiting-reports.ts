@@ -4,6 +4,7 @@ import type { Answer, ClientError, Failure } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { client, noteError, now, whyNotSent } from '../session/service.ts'
+import { isFinal } from './is-final.ts'
 import type { ReportedPlace } from './place.ts'
 
 export interface WaitingReport extends ReportedPlace {
@@ -35,9 +36,6 @@ export const refusedReport = kept<{ readonly report: WaitingReport; readonly err
   null,
 )
 
-/** Another attempt would have the same end. */
-const isFinal = ({ status }: ClientError): boolean => status === 400 || status === 413 || status === 422
-
 const remove = (key: string): void =>
   keep(
     waitingReports,
@@ -52,7 +50,7 @@ export function addReport(report: WaitingReport): void {
 let sending: Promise<void> = Promise.resolve()
 
 /** Sends what waits, the oldest first, until one can not be sent. */
-export const sendReports = (): Promise<void> => (sending = sending.then(sendAll))
+export const sendReports = (): Promise<void> => (sending = sending.then(sendAll).catch(reportError))
 
 async function sendAll(): Promise<void> {
   const tried = new Set<string>()

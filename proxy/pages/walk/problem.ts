@@ -40,28 +40,24 @@ const SENTENCES: Readonly<
   unexpected: 'unexpected',
 }
 
+const wholeSeconds = (retryAfter = 60): number => Math.max(1, Math.ceil(retryAfter))
+
 /** What is kept on the device goes on by itself. */
 export function sentenceOf(words: WalkWords, { code, retryAfter }: Problem): string {
-  if (code === 'rate-limited') return words.problems.rateLimited(Math.max(1, Math.ceil(retryAfter ?? 60)))
+  if (code === 'rate-limited') return words.problems.rateLimited(wholeSeconds(retryAfter))
   if (!navigator.onLine && (code === 'network' || code === 'timeout')) return words.problems.offline
   const sentence = SENTENCES[code] ?? 'unexpected'
   if (sentence === 'paused' || sentence === 'ended') return words.status[sentence]
   return words.problems[sentence]
 }
 
-const NOT_DONE: Partial<Record<(typeof SENTENCES)[Problem['code']], 'offline' | 'network' | 'unavailable'>> =
-  {
-    offline: 'offline',
-    network: 'network',
-    unavailable: 'unavailable',
-  }
-
 /** For an action that nobody repeats: what failed has to be pressed again. */
 export function notDoneSentence(words: WalkWords, problem: Problem): string {
   const { notDone } = words.problems
   const { code, retryAfter } = problem
-  if (code === 'rate-limited') return notDone.rateLimited(Math.max(1, Math.ceil(retryAfter ?? 60)))
-  const sentence = NOT_DONE[SENTENCES[code] ?? 'unexpected']
-  if (sentence === undefined) return sentenceOf(words, problem)
+  if (code === 'rate-limited') return notDone.rateLimited(wholeSeconds(retryAfter))
+  const sentence = SENTENCES[code]
+  if (sentence !== 'offline' && sentence !== 'network' && sentence !== 'unavailable')
+    return sentenceOf(words, problem)
   return notDone[navigator.onLine ? sentence : 'offline']
 }

@@ -77,9 +77,8 @@ export async function sendReport(): Promise<void> {
 function takeBackRefused(): void {
   const refused = refusedReport.value
   if (refused === null || refused.report.userId !== person.value?.userId || written.value.text !== '') return
-  const { category, text } = refused.report
-  keep(written, { category, text })
   const { error, report } = refused
+  keep(written, { category: report.category, text: report.text })
   fault.value = error.code === 'ended' || report.picture === null ? error : 'picture'
   keep(refusedReport, null)
 }

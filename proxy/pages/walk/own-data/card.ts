@@ -1,25 +1,26 @@
 /** The pilgrim's card. Its address holds the id, which is the key to the walk, so the page shows a copy of the picture. */
-import { signal } from '@preact/signals'
-import type { ClientError } from '#shared/client/index.ts'
+import type { Failure } from '#shared/client/index.ts'
 import { person } from '../session/person.ts'
 import { client, noteError } from '../session/service.ts'
 
-/** The picture; null until it was asked for. */
-export const card = signal<Blob | null>(null)
-export const cardError = signal<ClientError | null>(null)
-export const drawing = signal(false)
+export interface OwnCard {
+  readonly ok: true
+  readonly picture: Blob
+  /** Pixels. */
+  readonly width: number
+  readonly height: number
+}
 
 /** Has the card drawn as the walk is now, and reads it. */
-export async function readCard(): Promise<void> {
-  const userId = person.value?.userId
-  if (userId === undefined || drawing.value) return
-  drawing.value = true
+export async function readCard(): Promise<OwnCard | Failure> {
   const drawn = await client.drawCard({})
-  const answer = drawn.ok
-    ? await client.download('readCard', { file: `${userId}.png` }, { accept: 'image/png' })
-    : drawn
-  drawing.value = false
-  cardError.value = answer.ok ? null : answer.error
-  if (!answer.ok) noteError(answer.error)
-  else if ('blob' in answer.data) card.value = answer.data.blob
+  const file = `${person.value?.userId ?? ''}.png`
+  const answer = drawn.ok ? await client.download('readCard', { file }, { accept: 'image/png' }) : drawn
+  if (drawn.ok && answer.ok) {
+    const { width, height } = drawn.data
+    return { ok: true, picture: answer.data.blob, width, height }
+  }
+  const failure = answer as Failure
+  noteError(failure.error)
+  return failure
 }

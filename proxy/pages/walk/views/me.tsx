@@ -1,6 +1,7 @@
 /** What belongs to the pilgrim: name, phone, links, apps, how the app looks, and the ways to the rest. */
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import type { Failure } from '#shared/client/index.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { PageWords } from '#shared/locales/page-words.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
@@ -9,7 +10,7 @@ import { Button, Segments } from '../../design/button.tsx'
 import { chooseLetters, LETTERS, letters } from '../../frame/letters.ts'
 import { LanguageSwitch, ThemeSwitch } from '../../frame/switches.tsx'
 import { totalCheckIns } from '../checkin/total.ts'
-import { card, cardError, drawing, readCard } from '../own-data/card.ts'
+import { type OwnCard, readCard } from '../own-data/card.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { notDoneSentence } from '../problem.ts'
 import { keep } from '../session/kept.ts'
@@ -108,30 +109,37 @@ function Name({ words }: { readonly words: WalkWords }) {
   )
 }
 
-/** Pixels. */
-const [CARD_WIDTH, CARD_HEIGHT] = [1_200, 630]
-
 const PHONE = /^[0-9+\-() ]*$/
 
 /** The card, once it was asked for. */
 function CardPicture({ words, words: { me } }: { readonly words: WalkWords }) {
-  const address = useComputed(() => (card.value === null ? null : URL.createObjectURL(card.value))).value
+  const read = useSignal<OwnCard | Failure | null>(null)
+  const busy = useSignal(false)
+  const card = read.value?.ok === true ? read.value : null
+  const address = useComputed(() =>
+    read.value?.ok === true ? URL.createObjectURL(read.value.picture) : null,
+  ).value
   useEffect(() => () => void (address !== null && URL.revokeObjectURL(address)), [address])
+  const ask = async () => {
+    busy.value = true
+    read.value = await readCard()
+    busy.value = false
+  }
+  if (card !== null && address !== null)
+    return (
+      <>
+        <img class="own-card" src={address} alt={me.cardAlt} width={card.width} height={card.height} />
+        <Button onClick={() => void saveFile(card.picture, 'card.png')}>{me.saveCard}</Button>
+      </>
+    )
   return (
     <>
-      {cardError.value === null ? null : (
-        <Notice kind="warning">{notDoneSentence(words, cardError.value)}</Notice>
-      )}
-      {address === null ? (
-        <Button busy={drawing.value} onClick={() => void readCard()}>
-          {me.seeCard}
-        </Button>
-      ) : (
-        <>
-          <img class="own-card" src={address} alt={me.cardAlt} width={CARD_WIDTH} height={CARD_HEIGHT} />
-          <Button onClick={() => void saveFile(card.value!, 'card.png')}>{me.saveCard}</Button>
-        </>
-      )}
+      {read.value?.ok === false ? (
+        <Notice kind="warning">{notDoneSentence(words, read.value.error)}</Notice>
+      ) : null}
+      <Button busy={busy.value} onClick={() => void ask()}>
+        {me.seeCard}
+      </Button>
     </>
   )
 }

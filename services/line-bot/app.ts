@@ -3,6 +3,7 @@ import { createAlertWatch } from '#shared/alerts/watch.ts'
 import { openRenderer } from '#shared/picture-renderer/renderer.ts'
 import type { Service, ServiceContext } from '#shared/runtime/context.ts'
 import { deployMenuEndpoint, menuStatusEndpoint, webhookEndpoint } from '#shared/contracts/bot.ts'
+import { leftOutRecipientsEndpoint } from '#shared/contracts/left-out-recipients.ts'
 import type { Payload } from '#shared/contracts/events.ts'
 import {
   lineUsageEndpoint,
@@ -19,6 +20,7 @@ import { readNotifications } from '#shared/line/scheduled-notifications.ts'
 import { notifyVolunteers, sendNotification, sendSummary } from './sending/announcements.ts'
 import { handleWebhookEvent } from './webhook/handle-webhook-event.ts'
 import { readUsage } from './sending/line-usage.ts'
+import { listLeftOut } from './sending/list-left-out.ts'
 import { listMessages } from './sending/list-messages.ts'
 import { push } from './sending/push.ts'
 import { readProgress } from './sending/push-progress.ts'
@@ -53,6 +55,7 @@ export function createLineBot(context: ServiceContext): Service {
     return answer
   })
   serve(router, context, messagesEndpoint, ({ query }) => listMessages(context, query))
+  serve(router, context, leftOutRecipientsEndpoint, ({ query }) => listLeftOut(context, query))
   serve(router, context, pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
   serve(router, context, menuStatusEndpoint, () => readMenus(context, line))
   serve(router, context, deployMenuEndpoint, ({ operator, requestId }) =>

@@ -680,6 +680,17 @@ export interface LeftOut {
   outside: number
 }
 
+export type LeftOutReason = 'unreachable' | 'withdrawn' | 'no_line_id'
+
+export interface LeftOutRecipient {
+  userId: string
+  display_name: string | null
+  /** Why LINE does not reach this person */
+  reason: LeftOutReason
+  /** Number of devices that get the message by Web Push all the same */
+  devices: number
+}
+
 export interface LineDelivery {
   events: unknown[]
   [name: string]: unknown
@@ -716,6 +727,11 @@ export type ListFeedbackAnswer = {
   counts: BoardCounts
 } | {
   items: BoardItem[]
+  next_cursor: string | null
+}
+
+export interface ListLeftOutRecipientsAnswer {
+  items: LeftOutRecipient[]
   next_cursor: string | null
 }
 
@@ -1123,11 +1139,14 @@ export interface PushProgress {
   left_out: ExcludedRecipients
   /** Devices, beside the recipients of LINE */
   web_push: WebPushProgress
-  /** The most frequent errors, each with the ids of up to 20 people */
+  /** The most frequent errors, each with up to 20 people */
   faults: {
     detail: string
     recipients: number
-    people: string[]
+    people: {
+      userId: string
+      display_name: string | null
+    }[]
   }[]
   created_at: Time
   created_by: string | null
@@ -2044,6 +2063,19 @@ export interface Operations {
     }
     data: ListFeedbackAnswer
   }
+  /** Who of an audience gets no LINE message, as of now: first who blocked or left the account, then who paused, then who does not use LINE */
+  listLeftOutRecipients: {
+    input: {
+      limit?: number | undefined
+      cursor?: string | null | undefined
+      /** Id of a message, whose audience it is */
+      message?: string | number | undefined
+      audience?: Audience | undefined
+      /** For inactive: hours without a point; 24 unless given */
+      hours?: number | undefined
+    }
+    data: ListLeftOutRecipientsAnswer
+  }
   /** Every message that was sent or is being sent, newest first */
   listMessages: {
     input: {
@@ -2515,6 +2547,7 @@ export const OPERATIONS = {
   listAudit: 'GET /api/event/admin/audit a',
   listDeadLetters: 'GET /api/event/admin/dead-letters a',
   listFeedback: 'GET /api/event/feedback a',
+  listLeftOutRecipients: 'GET /api/event/push/left-out a',
   listMessages: 'GET /api/event/push a',
   listPushSubscriptions: 'GET /api/event/push-subscriptions uq',
   listRoles: 'GET /api/event/admin/roles a',

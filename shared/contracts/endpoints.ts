@@ -15,6 +15,7 @@ import * as gpsPoints from './gps-points.ts'
 import * as ingest from './ingest.ts'
 import * as lastHour from './last-hour.ts'
 import * as ledger from './ledger.ts'
+import * as leftOutRecipients from './left-out-recipients.ts'
 import * as map from './map.ts'
 import * as messages from './messages.ts'
 import * as firstAndLastSeen from './first-and-last-seen.ts'
@@ -61,6 +62,7 @@ const MODULES = [
   ledger,
   bot,
   messages,
+  leftOutRecipients,
   pushSubscriptions,
   documentation,
   fields,

@@ -101,6 +101,8 @@ export const WebPushProgress = z.object({
 })
 export type WebPushProgress = z.infer<typeof WebPushProgress>
 
+const NamedPerson = z.object({ userId: z.string(), display_name: z.string().nullable() })
+
 export const PushProgress = z.object({
   id: z.string(),
   cause: Cause,
@@ -115,8 +117,8 @@ export const PushProgress = z.object({
   left_out: ExcludedRecipients,
   web_push: WebPushProgress.describe('Devices, beside the recipients of LINE'),
   faults: z
-    .array(z.object({ detail: z.string(), recipients: z.int(), people: z.array(z.string()).max(20) }))
-    .describe('The most frequent errors, each with the ids of up to 20 people'),
+    .array(z.object({ detail: z.string(), recipients: z.int(), people: z.array(NamedPerson).max(20) }))
+    .describe('The most frequent errors, each with up to 20 people'),
   created_at: Time,
   created_by: z.string().nullable(),
   completed_at: Time.nullable(),

@@ -11,6 +11,7 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core'
+import type { Recipients } from '#shared/contracts/messages.ts'
 import { instant } from './columns.ts'
 
 /** What a device shows of a message. */
@@ -62,7 +63,7 @@ export const messages = pgTable('messages', {
   cause: text('cause').notNull(),
   /** Deduplication key: there is at most one message per subject. */
   causeKey: text('cause_key').notNull().unique(),
-  audience: jsonb('audience').$type<Record<string, unknown>>().notNull(),
+  audience: jsonb('audience').$type<Recipients>().notNull(),
   /** Whether it may exceed the monthly quota. */
   forced: boolean('forced').notNull(),
   /** sending, sent or skipped. */

@@ -52,6 +52,7 @@ const MANAGER_ELSEWHERE = [
   'PATCH /api/event/feedback/:id',
   'POST /api/event/push',
   'GET /api/event/push',
+  'GET /api/event/push/left-out',
   'GET /api/event/push/:id',
 ]
 

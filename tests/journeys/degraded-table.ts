@@ -50,6 +50,7 @@ export const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: 
   '/api/event/admin/notifications': ['whole', 'away'],
   '/api/event/push/:id': ['whole', 'away'],
   '/api/event/push': ['whole', 'away'],
+  '/api/event/push/left-out': ['whole', 'away'],
   '/api/event/push-subscriptions': ['whole', 'away'],
   // They show the outage.
   '/api/event/admin/condition': ['whole', 'whole'],

@@ -31,6 +31,7 @@ const SHOWN_IN_PAGES = [
   'listDeadLetters',
   'readDeadLetter',
   'listMessages',
+  'listLeftOutRecipients',
   'readPush',
   'listAudit',
 ]

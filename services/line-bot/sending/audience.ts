@@ -1,6 +1,7 @@
 /** Selects the recipients of a message, and counts the people who are left out. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
+import type { LeftOutReason } from '#shared/contracts/left-out-recipients.ts'
 import type { Audience, ExcludedRecipients, Recipients } from '#shared/contracts/messages.ts'
 import type { Point } from '#shared/buffer/point.ts'
 import { isLineUserId } from '#shared/line/line-client.ts'
@@ -22,6 +23,14 @@ interface Row extends Record<string, unknown> {
   unstored: boolean
   /** Belongs to the audience according to the tables. */
   fits: boolean
+}
+
+/** Somebody whom LINE does not reach. */
+export interface LeftOut {
+  readonly userId: string
+  readonly reason: LeftOutReason
+  /** Withdrawn people get nothing by Web Push either. */
+  readonly withdrawn: boolean
 }
 
 export interface Selected {
@@ -81,6 +90,35 @@ export async function selectRecipients(
   nowMs: number,
   buffer: RecipientBuffer,
 ): Promise<Selected> {
+  const { rows, lacksBuffer } = await selectAudience(tx, wanted, nowMs, buffer)
+  return { ...sorted(rows), lacksBuffer }
+}
+
+/**
+ * Selects who of an audience is left out as of now, each once, ordered by id.
+ * @param buffer read before this transaction
+ */
+export async function selectLeftOut(
+  tx: Writer,
+  wanted: Recipients,
+  nowMs: number,
+  buffer: RecipientBuffer,
+): Promise<{ readonly people: readonly LeftOut[]; readonly lacksBuffer: boolean }> {
+  const { rows, lacksBuffer } = await selectAudience(tx, wanted, nowMs, buffer)
+  const people = rows.flatMap((row): LeftOut[] => {
+    const reason = reasonToLeaveOut(row)
+    return reason === null ? [] : [{ userId: row.user_id, reason, withdrawn: row.withdrawn }]
+  })
+  return { people, lacksBuffer }
+}
+
+/** The people of an audience, reachable or not. */
+async function selectAudience(
+  tx: Writer,
+  wanted: Recipients,
+  nowMs: number,
+  buffer: RecipientBuffer,
+): Promise<{ readonly rows: readonly Row[]; readonly lacksBuffer: boolean }> {
   const audience = wanted.audience ?? 'all'
   const sinceMs = nowMs - (wanted.hours ?? 0) * HOUR_MS
   const people =
@@ -104,7 +142,7 @@ export async function selectRecipients(
     ORDER BY user_id`)
   const corrected = buffer.waiting && (await withBuffer(rows, audience, sinceMs, buffer))
   const needsBuffer = wanted.user_ids === undefined && BY_BUFFER.has(audience)
-  return { ...sorted(corrected ?? rows), lacksBuffer: needsBuffer && corrected === null }
+  return { rows: corrected ?? rows, lacksBuffer: needsBuffer && corrected === null }
 }
 
 /** Corrects the selection by pending points: who participates, and who was seen recently; null: they can not be read. */
@@ -129,21 +167,26 @@ async function withBuffer(
   return rows.filter((row) => !decides(row) || fits(row, held.get(row.user_id) ?? []))
 }
 
+/** Why LINE does not reach somebody; null: it does. */
+function reasonToLeaveOut({ user_id: userId, withdrawn, reachable }: Row): LeftOutReason | null {
+  if (!isLineUserId(userId)) return 'no_line_id'
+  return withdrawn ? 'withdrawn' : reachable ? null : 'unreachable'
+}
+
 function sorted(rows: readonly Row[]): Omit<Selected, 'lacksBuffer'> {
   const byLanguage = new Map<Language, string[]>()
   const everyone = new Map<Language, string[]>()
   const leftOut = { unreachable: 0, withdrawn: 0, no_line_id: 0 }
   let count = 0
-  for (const { user_id: userId, language, withdrawn, reachable } of rows) {
+  for (const row of rows) {
+    const { user_id: userId, language, withdrawn } = row
     const theirs = languageOf(language)
     if (!withdrawn) everyone.getOrInsertComputed(theirs, () => []).push(userId)
-    if (!isLineUserId(userId)) leftOut.no_line_id++
-    else if (withdrawn) leftOut.withdrawn++
-    else if (!reachable) leftOut.unreachable++
-    else {
+    const reason = reasonToLeaveOut(row)
+    if (reason === null) {
       count++
       byLanguage.getOrInsertComputed(theirs, () => []).push(userId)
-    }
+    } else leftOut[reason]++
   }
   return { byLanguage, count, everybody: everyone, leftOut }
 }

@@ -93,7 +93,7 @@ function shown(
   return {
     id: row.id,
     cause: AnyCause.parse(row.cause),
-    audience: row.audience,
+    audience: { ...row.audience },
     state: row.state as SentMessage['state'],
     recipients: row.recipients,
     ...counts,

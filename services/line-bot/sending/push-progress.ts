@@ -21,7 +21,7 @@ export async function readProgress(context: ServiceContext, id: string): Promise
   return {
     id,
     cause: Cause.parse(message.cause),
-    audience: message.audience,
+    audience: { ...message.audience },
     state: PushProgress.shape.state.parse(message.state),
     recipients: message.recipients,
     ...counts,
@@ -66,9 +66,10 @@ async function readFaults({ db }: ServiceContext, id: string): Promise<PushProgr
         WHERE message_id = ${id}::uuid AND state IN ('failed', 'waiting') AND detail IS NOT NULL
         GROUP BY detail ORDER BY sum(size) DESC LIMIT ${FAULTS_SHOWN}::int)
       SELECT detail, recipients, coalesce((
-        SELECT json_agg(person) FROM (
+        SELECT json_agg(json_build_object('userId', person, 'display_name', p.display_name)) FROM (
           SELECT jsonb_array_elements_text(c.recipients) AS person FROM message_chunks c
-          WHERE c.id = ANY(f.chunks) ORDER BY c.size, c.id LIMIT ${FAULT_PEOPLE}::int) named), '[]') AS people
+          WHERE c.id = ANY(f.chunks) ORDER BY c.size, c.id LIMIT ${FAULT_PEOPLE}::int) told
+        LEFT JOIN pilgrims p ON p.user_id = person), '[]') AS people
       FROM faults f ORDER BY recipients DESC`,
   )
   return [...rows]

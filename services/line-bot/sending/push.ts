@@ -12,7 +12,7 @@ import { withoutErased } from '#shared/pilgrims/person-lock.ts'
 import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
 import type { Notice } from '#shared/schema/messages.ts'
 import { countDevices } from '../web-push/plan-deliveries.ts'
-import { type Selected, selectRecipients } from './audience.ts'
+import { selectRecipients } from './audience.ts'
 import { card, paragraph } from '../bot/flex.ts'
 import { checkImage, holdImage } from './check-image.ts'
 import { readPendingOfRecipients } from './read-pending-of-recipients.ts'
@@ -39,7 +39,7 @@ export async function push(
     await lockForPush(tx, context, request)
     const named = request.user_ids && (await withoutErased(tx, request.user_ids, requestedMs))
     const audience = recipientsOf({ ...request, user_ids: named })
-    const selected = certain(audience, await selectRecipients(tx, audience, now(), buffer))
+    const selected = checkKnown(audience, await selectRecipients(tx, audience, now(), buffer))
     const remaining = quota === null ? null : Math.max(0, quota - (await undecided(tx)))
     const notice = noticeOf(context, request)
     const devices = notice === undefined ? 0 : await countDevices(tx, selected.everybody)
@@ -81,7 +81,10 @@ async function lockForPush(tx: Writer, context: ServiceContext, { image_url: url
 }
 
 /** @throws Refusal 503 when people who were seen lately may be among the inactive */
-function certain({ audience }: Recipients, selected: Selected): Selected {
+export function checkKnown<S extends { readonly lacksBuffer: boolean }>(
+  { audience }: Recipients,
+  selected: S,
+): S {
   if (audience !== 'inactive' || !selected.lacksBuffer) return selected
   throw unavailable(
     'Who was seen lately can not be read right now, so nobody is inactive for certain. Please try again in a moment.',
@@ -121,7 +124,12 @@ async function readQuota({ log }: ServiceContext, line: Line, forced: boolean): 
 /** Default of `hours` for the audience `inactive`. */
 const INACTIVE_HOURS = 24
 
-const recipientsOf = ({ audience, hours, user_ids }: PushRequest): Recipients => ({
+/** The audience of a request, with its defaults. */
+export const recipientsOf = ({
+  audience,
+  hours,
+  user_ids,
+}: Pick<PushRequest, 'audience' | 'hours' | 'user_ids'>): Recipients => ({
   ...(audience == null ? {} : { audience }),
   ...(audience === 'inactive' ? { hours: hours ?? INACTIVE_HOURS } : {}),
   ...(user_ids == null ? {} : { user_ids }),

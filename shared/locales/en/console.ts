@@ -2,6 +2,7 @@
 import { consoleAlerting } from './console-alerting.ts'
 import { consoleHouse } from './console-house.ts'
 import { consoleLifecycle } from './console-lifecycle.ts'
+import { consoleMessages } from './console-messages.ts'
 import { consolePeople } from './console-people.ts'
 import { consoleSchedule } from './console-schedule.ts'
 import { page } from './page.ts'
@@ -11,6 +12,7 @@ export const words = {
   ...consolePeople,
   ...consoleLifecycle,
   ...consoleHouse,
+  ...consoleMessages,
   ...consoleSchedule,
   ...consoleAlerting,
   title: 'Console',

@@ -85,9 +85,26 @@ export const MESSAGES = {
         {
           detail: 'The user has blocked the account',
           recipients: 2,
-          people: ['U11111111111111111111111111111111', 'U22222222222222222222222222222222'],
+          people: [
+            { userId: 'U11111111111111111111111111111111', display_name: '林怡君' },
+            { userId: 'U22222222222222222222222222222222', display_name: null },
+          ],
         },
       ],
+    },
+  },
+  listLeftOutRecipients: {
+    query: { audience: 'participants', limit: 50 },
+    answer: {
+      items: [
+        {
+          userId: 'U33333333333333333333333333333333',
+          display_name: '陳志明',
+          reason: 'unreachable',
+          devices: 1,
+        },
+      ],
+      next_cursor: null,
     },
   },
   readLineUsage: {

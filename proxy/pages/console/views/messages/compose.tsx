@@ -6,6 +6,7 @@ import { Panel, sentenceOf } from '../../parts/panel.tsx'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { AUDIENCES, counted, draft, type Draft, isEmpty, request, setCounted } from './draft.ts'
+import { LeftOutPeople } from './left-out-people.tsx'
 import { Previews } from './previews.tsx'
 import { SendButton } from './send-button.tsx'
 
@@ -63,6 +64,7 @@ function AudienceField() {
           />
         </label>
       ) : null}
+      <p class="quiet small audience-means">{said.audienceMeans[audience]}</p>
     </div>
   )
 }
@@ -123,6 +125,7 @@ function Counting() {
         <SendButton />
       </div>
       <Count />
+      <LeftOut />
       <p role="alert" class="problem">
         {problem.value === null ? null : sentenceOf(problem.value)}
       </p>
@@ -147,5 +150,29 @@ function Count() {
       {pending === null ? <span class="warn-text">{said.bufferUnknown}</span> : null}
       <span class="small quiet">{fill(said.leftOut, { ...left_out })}</span>
     </output>
+  )
+}
+
+/** Who of the counted audience is left out, on request. */
+function LeftOut() {
+  const said = words.value.messages
+  const open = useSignal(false)
+  const result = counted.value
+  if (result === null || Object.values(result.left_out).every((people) => people === 0)) return null
+  const { audience, hours } = draft.value
+  return (
+    <>
+      <p>
+        <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+          {open.value ? said.hideLeftOut : said.showLeftOut}
+        </Button>
+      </p>
+      {open.value ? (
+        <>
+          <p class="quiet small">{said.leftOutReads}</p>
+          <LeftOutPeople of={{ audience, ...(audience === 'inactive' ? { hours } : {}) }} />
+        </>
+      ) : null}
+    </>
   )
 }

@@ -5,14 +5,16 @@ import { Button } from '../../../design/button.tsx'
 import { date, number } from '../../clock.ts'
 import { Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
-import { show } from '../../router.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
+import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
+import { LeftOutPeople } from './left-out-people.tsx'
 import { Reason } from './reason.tsx'
 import { Usage } from './usage.tsx'
 
 type Message = Data<'listMessages'>['items'][number]
+type Named = Data<'readPush'>['faults'][number]['people'][number]
 
 const EVERY_MS = 15_000
 /** While something is on its way. */
@@ -143,6 +145,9 @@ function Faults({ id }: { readonly id: string }) {
           <li>
             {fill(said.leftOut, { ...left_out })}
             <p class="quiet">{said.leftOutWhy}</p>
+            {left_out.unreachable + left_out.withdrawn + left_out.no_line_id === 0 ? null : (
+              <LeftOutPeople of={{ message: id }} />
+            )}
           </li>
         </ul>
       )}
@@ -151,12 +156,10 @@ function Faults({ id }: { readonly id: string }) {
 }
 
 /** Whom a fault concerns; each leads to the pilgrim. */
-const To = ({ people, more }: { readonly people: readonly string[]; readonly more: number }) => (
+const To = ({ people, more }: { readonly people: readonly Named[]; readonly more: number }) => (
   <p class="row wraps">
-    {people.map((userId) => (
-      <Button key={userId} kind="plain" onClick={() => show('people', { person: userId })}>
-        <span class="id">{userId}</span>
-      </Button>
+    {people.map(({ userId, display_name }) => (
+      <PilgrimLink key={userId} userId={userId} name={display_name} />
     ))}
     {more > 0 ? fill(words.value.messages.morePeople, { count: number(more) }) : null}
   </p>

@@ -1,0 +1,88 @@
+/** Lists who of an audience LINE does not reach, so that an operator can tell them in another way. */
+import { eq, inArray, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { UserId } from '#shared/contracts/fields.ts'
+import {
+  type LeftOutRecipient,
+  LeftOutReason,
+  type LeftOutRecipientsQuery,
+} from '#shared/contracts/left-out-recipients.ts'
+import type { Recipients } from '#shared/contracts/messages.ts'
+import { notFound } from '#shared/http/errors.ts'
+import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { messages } from '#shared/schema/messages.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { pushSubscriptions } from '#shared/schema/push.ts'
+import { type LeftOut, selectLeftOut } from './audience.ts'
+import { checkKnown, recipientsOf } from './push.ts'
+import { readPendingOfRecipients } from './read-pending-of-recipients.ts'
+
+const Position = z.tuple([LeftOutReason, UserId])
+
+/** Who could be reached again comes first. */
+const ORDER: readonly LeftOutReason[] = ['unreachable', 'withdrawn', 'no_line_id']
+
+const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: z.infer<typeof Position>): boolean => {
+  const distance = ORDER.indexOf(reason) - ORDER.indexOf(reasonBefore)
+  return distance > 0 || (distance === 0 && userId > before)
+}
+
+/**
+ * A page of the people of an audience whom LINE does not reach, as of now.
+ * @throws Refusal 404 for an unknown message; 503 when it can not be told who is inactive because the buffer is unavailable
+ */
+export async function listLeftOut(context: ServiceContext, query: LeftOutRecipientsQuery) {
+  const { db, now } = context
+  const wanted = await audienceOf(context, query)
+  const list = `left-out:${query.message ?? `${wanted.audience} ${wanted.hours ?? ''}`}`
+  const after = query.cursor === undefined ? null : decodeCursor(list, query.cursor, Position)
+  const buffer = await readPendingOfRecipients(context.kv)
+  const selected = checkKnown(wanted, await db.read(() => selectLeftOut(db.orm, wanted, now(), buffer)))
+  const rest = ORDER.flatMap((reason) => selected.people.filter((person) => person.reason === reason)).filter(
+    (person) => after === null || isAfter(person, after),
+  )
+  const { items, next_cursor } = pageOf(
+    rest.slice(0, query.limit + 1),
+    query.limit,
+    (person) => person,
+    ({ reason, userId }) => encodeCursor(list, [reason, userId]),
+  )
+  return { items: await withNames(context, items), next_cursor }
+}
+
+async function audienceOf({ db }: ServiceContext, query: LeftOutRecipientsQuery): Promise<Recipients> {
+  const { message: id } = query
+  if (id === undefined) return recipientsOf(query)
+  const [message] = await db.read(() =>
+    db.orm.select({ audience: messages.audience }).from(messages).where(eq(messages.id, id)),
+  )
+  if (message === undefined) throw notFound('There is no message with this id.')
+  return message.audience
+}
+
+async function withNames({ db }: ServiceContext, people: readonly LeftOut[]): Promise<LeftOutRecipient[]> {
+  const ids = people.map(({ userId }) => userId)
+  if (ids.length === 0) return []
+  const [named, subscribed] = await db.read(() =>
+    Promise.all([
+      db.orm
+        .select({ userId: pilgrims.userId, name: pilgrims.displayName })
+        .from(pilgrims)
+        .where(inArray(pilgrims.userId, ids)),
+      db.orm
+        .select({ userId: pushSubscriptions.userId, devices: sql<number>`count(*)::int` })
+        .from(pushSubscriptions)
+        .where(inArray(pushSubscriptions.userId, ids))
+        .groupBy(pushSubscriptions.userId),
+    ]),
+  )
+  const names = new Map(named.map(({ userId, name }) => [userId, name]))
+  const devices = new Map(subscribed.map((row) => [row.userId, row.devices]))
+  return people.map(({ userId, reason, withdrawn }) => ({
+    userId,
+    display_name: names.get(userId) ?? null,
+    reason,
+    devices: withdrawn ? 0 : (devices.get(userId) ?? 0),
+  }))
+}

@@ -132,6 +132,8 @@ describeOnServers('the console', () => {
     await page.getByRole('button', { name: 'Count recipients' }).click()
     await page.getByText('Recipients: 1. It uses 1 of this month’s LINE messages.').waitFor()
     await page.getByText('100 left this month').waitFor()
+    await page.getByRole('button', { name: 'Show who is left out' }).click()
+    await page.locator('.left-out-people', { hasText: 'does not use LINE' }).waitFor()
     expect(line.received.get(userId) ?? 0).toBe(0)
     await page.getByRole('button', { name: 'Send…' }).click()
     await confirm(page, 'Send now')

@@ -68,6 +68,12 @@ function isMarked(body: string): boolean {
 /** An id that its app made, which nobody else can know. */
 const APP_ID = 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye'
 
+function queryOf(path: string, userId: string): string {
+  if (/\/(count|trackers|push-subscriptions)$/.test(path)) return `?user_id=${userId}`
+  if (path.endsWith('/shares')) return `?user_id=${APP_ID}`
+  return path.endsWith('/left-out') ? '?audience=all' : ''
+}
+
 /** A picture large enough for a screenshot. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
@@ -89,12 +95,7 @@ describeOnServers('reading', () => {
     const filled = path
       .replace('dead-letters/:id', 'dead-letters/1')
       .replaceAll(/:(\w+)/g, (_, name: string) => values[name]!)
-    const query =
-      path.endsWith('/count') || path.endsWith('/trackers') || path.endsWith('/push-subscriptions')
-        ? `?user_id=${userId}`
-        : path.endsWith('/shares')
-          ? `?user_id=${APP_ID}`
-          : ''
+    const query = queryOf(path, userId)
     const startedMs = performance.now()
     const headers = access === 'public' ? {} : admin('owner')
     const answer = await stack.fetch(filled + query, { headers })

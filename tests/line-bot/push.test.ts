@@ -16,6 +16,7 @@ import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-ser
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { describeBothStacks, openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
+import { leftOutRecipientsTests } from './left-out-recipients.suite.ts'
 
 const line = startLineServer()
 const certificates = mkdtempSync(join(tmpdir(), 'line-images-'))
@@ -117,6 +118,8 @@ describeBothStacks(
       )
       await sentenceOf(await callAs(stack, 'manager', 'GET', '/api/event/push/1'), 400, 'invalid-request')
     })
+
+    leftOutRecipientsTests(stack, line)
 
     test('push to the inactive means 24 hours, unless hours are given', async () => {
       const body = { audience: 'inactive', text: 'we miss you' }

@@ -89,7 +89,9 @@ describeOnServers('sending', () => {
     line.gone.add(ids[123]!)
     const first = await completed((await push({ audience: 'all', text: 'x' })).id!)
     expect(first).toMatchObject({ recipients: 500, sent: 499, failed: 1 })
-    expect(first.faults).toMatchObject([{ recipients: 1, people: [ids[123]!] }])
+    expect(first.faults).toMatchObject([
+      { recipients: 1, people: [{ userId: ids[123]!, display_name: null }] },
+    ])
     expect(line.received.size).toBe(499)
     const second = await push({ audience: 'all', text: 'x' })
     expect(second).toMatchObject({ recipients: 499, left_out: { unreachable: 1 } })

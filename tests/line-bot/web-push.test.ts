@@ -1,4 +1,5 @@
 /** Web Push as pilgrims and operators use it, embedded and on servers, against a push service that checks and decrypts. */
+import { leftOutRecipientsEndpoint } from '#shared/contracts/left-out-recipients.ts'
 import { afterAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
@@ -104,6 +105,13 @@ describeBothStacks(
       expect((await settled(stack, id!)).web_push).toEqual({ sent: 3, waiting: 0, failed: 0 })
       for (const device of devices) expect(shownOn(device)).toEqual([{ title: NAME, body: text, tag: id! }])
       expect(shownOn(withdrawn)).toEqual([])
+      const leftOut = await callAs(stack, 'manager', 'GET', `/api/event/push/left-out?message=${id}`)
+      expect((await dataOf(leftOut, leftOutRecipientsEndpoint)).items).toEqual(
+        [
+          { userId: app, display_name: null, reason: 'no_line_id' as const, devices: 2 },
+          { userId: gone, display_name: null, reason: 'no_line_id' as const, devices: 0 },
+        ].toSorted((a, b) => (a.userId < b.userId ? -1 : 1)),
+      )
       const listed = await callAs(stack, 'manager', 'GET', '/api/event/push?cause=push')
       expect(await listed.json()).toMatchObject({ data: { items: [{ id, web_push: { sent: 3 } }] } })
       // A long text is cut, so that the push service takes it.

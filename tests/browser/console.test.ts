@@ -159,7 +159,7 @@ describeOnServers('the console', () => {
     await failed.getByRole('button', { name: 'What failed, and why' }).click()
     await failed.getByText('1: LINE does not know this account').waitFor()
     await photograph(page, 'console-message-failed')
-    await failed.getByRole('button', { name: gone }).click()
+    await failed.getByTitle(gone).click()
     await page.getByRole('heading', { name: gone }).waitFor()
   }, 60_000)
 

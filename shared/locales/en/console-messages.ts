@@ -37,6 +37,7 @@ export const consoleMessages = {
     leftOut:
       'Left out: {unreachable} who blocked or left the LINE account, {withdrawn} who have paused taking part, {no_line_id} who do not use LINE (only Web Push may reach them)',
     devices: 'Also {devices} devices by Web Push, the notices of a browser. They use no LINE messages.',
+    noDevices: 'No device gets it by Web Push, the notices of a browser.',
     nobody: 'Nobody would get it.',
     chosenPeople: '{count} chosen people',
     bufferUnknown: 'The buffer cannot be read: who is known only by waiting points is missing.',

@@ -39,6 +39,7 @@ export const consoleMessages: Pick<ConsoleWords, 'messages'> = {
     leftOut:
       '未包含：{unreachable} 位封鎖或退出了 LINE 帳號、{withdrawn} 位暫停參加、{no_line_id} 位沒有用 LINE（只有 Web Push 可能收到）',
     devices: '另以 Web Push（瀏覽器通知）發送到 {devices} 台裝置，不使用 LINE 訊息。',
+    noDevices: '沒有裝置會以 Web Push（瀏覽器通知）收到。',
     nobody: '沒有人會收到。',
     chosenPeople: '指定的 {count} 人',
     bufferUnknown: '無法讀取緩衝區：只有等待中定位的人不在名單內。',

@@ -146,7 +146,7 @@ function Count() {
         {quota_remaining === null ? said.unlimited : fill(said.left, { left: number(quota_remaining) })}
       </span>
       {recipients === 0 && devices === 0 ? <span class="warn-text">{said.nobody}</span> : null}
-      {devices === 0 ? null : <span>{fill(said.devices, { devices: number(devices) })}</span>}
+      <span>{devices === 0 ? said.noDevices : fill(said.devices, { devices: number(devices) })}</span>
       {pending === null ? <span class="warn-text">{said.bufferUnknown}</span> : null}
       <span class="small quiet">{fill(said.leftOut, { ...left_out })}</span>
     </output>

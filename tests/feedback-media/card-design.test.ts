@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cardOf } from '#services/feedback-media/card-design/card.ts'
 import { outlineOf, roundLength } from '#services/feedback-media/card-design/track-outline.ts'
+import { figures } from '#services/feedback-media/card-design/parts.ts'
+import { carbonIn } from '#shared/locales/carbon.ts'
 import { openRenderer, type Renderer } from '#shared/picture-renderer/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
@@ -42,6 +44,15 @@ describe('cards', () => {
         expect({ unlocked, light: png.length <= MAX_BYTES, bytes: png.length }).toMatchObject({ light: true })
       }
     })
+})
+
+test('the carbon on a card is written as on the pages: grams below a kilogram', () => {
+  const card = (carbonSavedKg: number) => JSON.stringify(figures({ km: 8.88, checkins: 3, carbonSavedKg }))
+  for (const kg of [0, 0.382, 4.678, 88.888, 1_234.5]) {
+    const { figure, unit } = carbonIn('en', kg)
+    expect(card(kg)).toContain(`"${figure}"`)
+    expect(card(kg)).toContain(`"${unit} CO₂"`)
+  }
 })
 
 describe('the map on a card', () => {

@@ -1,4 +1,5 @@
 /** Parts of both designs. */
+import { carbonIn } from '#shared/locales/carbon.ts'
 import {
   box,
   type Content,
@@ -92,16 +93,20 @@ const figure = (value: string, zh: string, en: string): Element =>
     ),
   )
 
-/** Kilometres, check-ins, carbon saved. */
-export function figures({ km, checkins, carbonSavedKg }: CardFacts, style: Style = {}): Element {
+/** Kilometres, check-ins, carbon saved as the pages write it. */
+export function figures(
+  { km, checkins, carbonSavedKg }: Pick<CardFacts, 'km' | 'checkins' | 'carbonSavedKg'>,
+  style: Style = {},
+): Element {
   const rule = (): Element => box({ width: 2, height: 84, backgroundColor: GOLD_DEEP })
+  const carbon = carbonIn('en', carbonSavedKg)
   return box(
     { alignItems: 'center', justifyContent: 'space-between', ...style },
     figure(amount(km), '公里', 'km'),
     rule(),
     figure(whole.format(checkins), '打卡', 'check-ins'),
     rule(),
-    figure(amount(carbonSavedKg), '減碳', 'kg CO₂'),
+    figure(carbon.figure, '減碳', `${carbon.unit} CO₂`),
   )
 }
 

@@ -11,7 +11,7 @@ import { zeroTotals } from '#shared/fold/point-totals.ts'
 import type { CardFacts, Fix } from '../card-design/card-facts.ts'
 
 /** Version of the design; a new one makes every stored card outdated. */
-const DESIGN = 2
+const DESIGN = 3
 
 export interface Portrait {
   readonly facts: CardFacts

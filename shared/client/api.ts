@@ -514,6 +514,8 @@ export interface FeedbackItem {
 
 export interface FeedbackRequest {
   user_id?: UserId | null | undefined
+  /** A random id that the client gives this report. Sent again with it, a report is stored once */
+  report_id?: string | null | undefined
   category: string
   description: string
   /** URL from the answer of feedback-upload */

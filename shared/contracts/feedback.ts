@@ -21,6 +21,10 @@ const optionalText = (max: number) =>
 
 export const FeedbackRequest = z.object({
   user_id: UserId.nullish().transform((id) => id ?? undefined),
+  report_id: z
+    .uuid()
+    .nullish()
+    .describe('A random id that the client gives this report. Sent again with it, a report is stored once'),
   category: text(100).trim().min(1),
   description: text(2_000).trim().min(1),
   screenshot_url: optionalText(2_000)

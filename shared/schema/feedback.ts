@@ -1,5 +1,5 @@
 /** Feedback items. */
-import { index, pgTable, serial, text } from 'drizzle-orm/pg-core'
+import { index, pgTable, serial, text, uuid } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
 export const feedback = pgTable(
@@ -7,6 +7,8 @@ export const feedback = pgTable(
   {
     id: serial('id').primaryKey(),
     userId: text('user_id'),
+    /** The phone's own id of the report, so that one that is sent again is stored once. */
+    reportId: uuid('report_id').unique(),
     category: text('category').notNull(),
     description: text('description').notNull(),
     status: text('status').notNull(),

@@ -12,26 +12,27 @@ import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { repeatedReportTests } from './repeated-reports.suite.ts'
 import { json } from './requests.ts'
 
 const PATH = submitFeedbackEndpoint.path
 const BOARD_FIELDS = ['id', 'category', 'description', 'status', 'created_at', 'updated_at', 'resolved_at']
 const LIMIT = 200
+const REPORT = { category: 'app', description: 'It does not load' }
 
 describeBothStacks(
   'feedback',
   (stack) => {
     const submit = async (fields: object = {}) =>
-      dataOf(
-        await stack.fetch(PATH, json({ category: 'app', description: 'It does not load', ...fields })),
-        submitFeedbackEndpoint,
-      )
-    const list = async (query = '', headers: Record<string, string> = {}) =>
+      dataOf(await stack.fetch(PATH, json({ ...REPORT, ...fields })), submitFeedbackEndpoint)
+    const list = async (query = '', headers = {}) =>
       dataOf(await stack.fetch(`${PATH}${query}`, { headers }), listFeedbackEndpoint)
     const patch = (id: number | string, body: unknown, headers: Record<string, string> = admin('manager')) =>
       stack.fetch(`${PATH}/${id}`, { ...json(body, headers), method: 'PATCH' })
     const patched = async (id: number, body: unknown): Promise<FeedbackItem> =>
       dataOf(await patch(id, body), updateFeedbackEndpoint)
+
+    repeatedReportTests(stack)
 
     test('anyone may report; operators see everything, the board shows nothing personal', async () => {
       const userId = newPilgrimId()

@@ -18,6 +18,7 @@ export const FEEDBACK = {
   submitFeedback: {
     body: {
       user_id: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
+      report_id: 'c56a4180-65aa-42ec-a945-5fd21dec0538',
       category: 'route',
       description: 'The water station after the bridge is closed.',
       contact: 'ming@example.org',

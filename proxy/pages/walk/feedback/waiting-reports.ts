@@ -103,7 +103,7 @@ function noteArrived({ key, picture, pictureUrl, device_info: info }: WaitingRep
 }
 
 async function send(report: WaitingReport): Promise<Answer<{ readonly id: number }>> {
-  const { userId, category, text, device_info: info } = report
+  const { key, userId, category, text, device_info: info } = report
   // A report that is sent after an erasure would bring the pilgrim back.
   const why = await whyNotSent(userId)
   if (why !== null) return why
@@ -111,6 +111,8 @@ async function send(report: WaitingReport): Promise<Answer<{ readonly id: number
   if (!picture.ok) return picture
   const { url } = picture
   return client.submitFeedback({
+    // A report whose answer was lost on the way is stored once all the same.
+    report_id: key,
     category,
     description: text,
     user_agent: navigator.userAgent.slice(0, 400),

@@ -32,9 +32,7 @@ export function NextOfAll({ words }: Props) {
         {words.way.nextStation} <strong class="whole-name">{nameOf(next)}</strong>{' '}
         <span class="whole-name">{distanceTo(words, next)}</span>
       </p>
-      {look.kmh === null && !consentWithdrawn.value ? (
-        <p class="quiet">{words.way.estimateLater(look.paceInMinutes)}</p>
-      ) : null}
+      {look.kmh === null ? <TimesLater words={words} look={look} /> : null}
       <Age words={words} look={look} />
     </section>
   )
@@ -58,9 +56,11 @@ export function Stations({ words, words: { way } }: Props) {
             ))}
           </ul>
           <p class="quiet">{way.alongRoute}</p>
-          <p class="quiet">
-            {kmh === null ? way.estimateLater(look.paceInMinutes) : way.estimate(Math.round(kmh * 10) / 10)}
-          </p>
+          {kmh === null ? (
+            <TimesLater words={words} look={look} />
+          ) : (
+            <p class="quiet">{way.estimate(Math.round(kmh * 10) / 10)}</p>
+          )}
           <Age words={words} look={look} />
         </>
       ) : (
@@ -71,6 +71,10 @@ export function Stations({ words, words: { way } }: Props) {
     </section>
   )
 }
+
+/** When times are shown; nothing while nobody walks, as the consent is withdrawn. */
+const TimesLater = ({ words, look }: LookProps) =>
+  consentWithdrawn.value ? null : <p class="quiet">{words.way.estimateLater(look.paceInMinutes)}</p>
 
 const nameOf = ({ station }: NextStation): string => station.names[language.value] ?? station.name
 

@@ -1,5 +1,5 @@
 /** Feedback items. */
-import { index, pgTable, serial, text, uuid } from 'drizzle-orm/pg-core'
+import { index, pgTable, serial, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
 export const feedback = pgTable(
@@ -8,7 +8,7 @@ export const feedback = pgTable(
     id: serial('id').primaryKey(),
     userId: text('user_id'),
     /** The phone's own id of the report, so that one that is sent again is stored once. */
-    reportId: uuid('report_id').unique(),
+    reportId: uuid('report_id'),
     category: text('category').notNull(),
     description: text('description').notNull(),
     status: text('status').notNull(),
@@ -21,5 +21,5 @@ export const feedback = pgTable(
     updatedAt: instant('updated_at').notNull(),
     resolvedAt: instant('resolved_at'),
   },
-  (table) => [index().on(table.userId), index().on(table.status, table.id)],
+  (table) => [uniqueIndex().on(table.reportId), index().on(table.userId), index().on(table.status, table.id)],
 )

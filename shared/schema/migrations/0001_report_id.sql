@@ -1,2 +1,2 @@
 ALTER TABLE "feedback" ADD COLUMN "report_id" uuid;--> statement-breakpoint
-ALTER TABLE "feedback" ADD CONSTRAINT "feedback_report_id_unique" UNIQUE("report_id");
+CREATE UNIQUE INDEX "feedback_report_id_index" ON "feedback" USING btree ("report_id");

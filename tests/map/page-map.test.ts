@@ -18,6 +18,23 @@ test('a name does not stand where something lies over the map', () => {
   expect(names([[0, 380, 180, 400]])).toEqual(['大雅區'])
 })
 
+test('no name is cut by the edge: a station’s stands at its other side, or is left out', () => {
+  const view = viewOf({ x: 0.5, y: 0.5, zoom: 10 }, { width: 400, height: 400 }, 1)
+  const placed = (kind: 'station' | 'town', px: number, py: number) =>
+    distinctLabels(view, [
+      { x: view.left + px / view.scale, y: view.top + py / view.scale, text: '白沙屯拱天宮', kind },
+    ])
+  expect(placed('station', 200, 200)).toMatchObject([{ align: 'left' }])
+  expect(placed('station', 380, 200)).toMatchObject([{ align: 'right' }])
+  for (const [px, py] of [
+    [10, 200],
+    [390, 200],
+    [200, 2],
+    [200, 398],
+  ] as const)
+    expect(placed('town', px, py)).toEqual([])
+})
+
 test('a few people who are far from each other are no procession that passes a station', () => {
   expect(isScattered(52, 49.5)).toBe(false)
   expect(isScattered(120, 41)).toBe(true)

@@ -1,4 +1,4 @@
-/** Names on the map. None covers another. */
+/** Names on the map. None covers another, and none is cut by the edge. */
 import type { Place } from './shapes.ts'
 import type { Colour, View } from './view.ts'
 
@@ -96,7 +96,7 @@ export function distinctLabels(
     })) {
       const from = spot.align === 'left' ? spot.px : spot.px - wide
       const box: Box = [from - gap, spot.py - size * 0.7, from + wide + gap, spot.py + size * 0.7]
-      if (box[2] < 0 || box[0] > view.width || box[3] < 0 || box[1] > view.height) continue
+      if (box[0] < 0 || box[2] > view.width || box[1] < 0 || box[3] > view.height) continue
       if (taken.some(([l, t, r, b]) => box[0] < r && l < box[2] && box[1] < b && t < box[3])) continue
       taken.push(box)
       placed.push({ ...label, ...spot })

@@ -55,6 +55,13 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await mine.getByRole('button', { name: 'Remove' }).click()
     await mine.waitFor({ state: 'detached' })
     expect(await rows.allInnerTexts()).toEqual(removed)
+
+    // The log tells what each of the five changes was.
+    await page.locator('.navigation a', { hasText: 'System' }).click()
+    const log = page.locator('.audit')
+    await log.getByText('changed, 07:00: 06:00 → 07:00').waitFor()
+    await log.getByText('removed: the one of 07:00').first().waitFor()
+    await log.getByText(`added at 06:00: 繁體中文: “明早六點集合”`).waitFor()
   })
 
   test('the palette leads to what alerts the owner; the panel says that nobody gets alerts', async () => {

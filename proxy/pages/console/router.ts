@@ -54,6 +54,9 @@ const asked = signal<View>(viewOf(location.hash))
 export const place = signal<Place>(placeNow())
 export const view = computed<View>(() => (allowedViews.value.includes(asked.value) ? asked.value : 'now'))
 
+/** A view that was asked for and that the token may not see; null: what is shown was asked for. */
+export const refusedView = computed<View | null>(() => (asked.value === view.value ? null : asked.value))
+
 export function show(next: View, state: Place = {}): void {
   history.pushState(keep(state), '', `#/${next}`)
   asked.value = next

@@ -5,6 +5,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Notifications, SetNotificationsRequest } from '#shared/contracts/messages.ts'
 import { PLAN_ID, readNotifications } from '#shared/line/scheduled-notifications.ts'
 import { notificationPlan } from '#shared/schema/messages.ts'
+import { slotChanges } from './slot-changes.ts'
 
 /** A slot that was sent today is not sent again today, even if its hour changes. */
 export async function setNotifications(
@@ -15,11 +16,15 @@ export async function setNotifications(
 ): Promise<Notifications> {
   const fields = { slots, changedAt: new Date(now()), changedBy: operator.name }
   return db.orm.transaction(async (tx) => {
+    const before = await readNotifications(tx)
     await tx
       .insert(notificationPlan)
       .values({ id: PLAN_ID, ...fields })
       .onConflictDoUpdate({ target: notificationPlan.id, set: fields })
-    const details = { slots: slots.map(({ id, hour, enabled }) => ({ id, hour, enabled })) }
+    const details = {
+      slots: slots.map(({ id, hour, enabled }) => ({ id, hour, enabled })),
+      changes: slotChanges(before.slots, slots),
+    }
     await audit(tx, operator, 'set-notifications', details, requestId, now())
     return readNotifications(tx)
   })

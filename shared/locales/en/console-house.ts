@@ -52,6 +52,9 @@ export const consoleHouse = {
     tokens: 'Tokens in use',
     tokensHelp:
       'A token opens this console. Its tier (Volunteer, Manager, Owner) says what it may do here; it is not the role of a person. All devices with one token share its calls a minute.',
+    tokensMore: 'What each tier may do, and how a token is made or withdrawn',
+    tokensMake:
+      'Tokens are settings of the server: EVENT_VOLUNTEER_TOKEN, EVENT_MANAGER_TOKEN and EVENT_ADMIN_TOKEN (owners), each as name:token,name:token. Whoever runs the server adds or removes one there and restarts the services. A removed token is refused from then on.',
     lastUsed: 'last used {time}',
     neverUsed: 'no use known',
     letters: 'Dead letters',
@@ -71,6 +74,13 @@ export const consoleHouse = {
     refusals: 'refused {count} times',
     audit: 'Audit log',
     action: 'Action',
+    slotChanges: {
+      added: 'added at {hour}: {what}',
+      removed: 'removed: the one of {hour}',
+      changed: 'changed, {hour}: {what}',
+    },
+    textTaken: 'taken away',
+    scheduleUnchanged: 'nothing was different',
     actions: {
       'set-status': 'Paused or resumed',
       'set-status-message': 'Changed the pause message',

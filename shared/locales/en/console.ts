@@ -27,6 +27,15 @@ export const words = {
     empty: 'Type your token.',
   },
   roles: { volunteer: 'Volunteer', manager: 'Manager', owner: 'Owner' },
+  /** What a token may do, by its tier. */
+  tiers: {
+    volunteer:
+      'sees Now (the crowd as numbers on the map, without names), the timeline and the procession under Reports, and the pilgrims’ feedback with their names and places. Changes nothing.',
+    manager:
+      'sees everything but the audit log and the tokens. Pauses, resumes and ends the event, writes messages, works on feedback, changes a pilgrim’s status and role, requeues dead letters.',
+    owner:
+      'may do everything: also change the schedule of messages, export and erase a pilgrim, drop dead letters, read the audit log and see the tokens.',
+  },
   nav: {
     label: 'Views',
     now: 'Now',
@@ -47,6 +56,7 @@ export const words = {
     pollingVolunteer:
       'With a volunteer’s token this page reads its figures every ten seconds. The live stream is for managers and owners.',
     polling: 'The live stream is interrupted. Figures are read every ten seconds until it is back.',
+    notForTier: '“{view}” is not open to a token of the tier {tier}. This is “{shown}”.',
     pausedBar: 'The event is paused. Pilgrims read: “{message}”',
     back: 'Connected again.',
   },

@@ -46,6 +46,9 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'house'> = {
     tokens: '使用中的通行碼',
     tokensHelp:
       '通行碼用來登入控制台。它的等級（志工、管理員、負責人）決定能做什麼，與個人的活動角色無關。使用同一通行碼的裝置共用每分鐘的請求次數。',
+    tokensMore: '各層級可以做什麼、如何新增或移除通行碼',
+    tokensMake:
+      '通行碼是伺服器的設定：EVENT_VOLUNTEER_TOKEN、EVENT_MANAGER_TOKEN 與 EVENT_ADMIN_TOKEN（負責人），格式是 名稱:通行碼,名稱:通行碼。由管理伺服器的人在那裡新增或移除，再重新啟動服務；移除的通行碼從那時起就不能用。',
     lastUsed: '最後使用 {time}',
     neverUsed: '沒有使用紀錄',
     letters: '無法寫入的定位',
@@ -65,6 +68,13 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'house'> = {
     refusals: '被拒絕 {count} 次',
     audit: '稽核紀錄',
     action: '動作',
+    slotChanges: {
+      added: '新增 {hour}：{what}',
+      removed: '移除 {hour} 的提醒',
+      changed: '更改 {hour}：{what}',
+    },
+    textTaken: '已刪除',
+    scheduleUnchanged: '內容沒有不同',
     actions: {
       'set-status': '暫停或恢復活動',
       'set-status-message': '更改暫停訊息',

@@ -28,6 +28,14 @@ export const words: ConsoleWords = {
     empty: '請輸入通行碼。',
   },
   roles: { volunteer: '志工', manager: '管理員', owner: '負責人' },
+  /** 每種層級的通行碼可以做什麼。 */
+  tiers: {
+    volunteer:
+      '可看「現況」（地圖上只有人數，沒有名字）、「報表」的時間軸與隊伍位置，以及香客的回報（含名字與位置）。不能更改任何東西。',
+    manager:
+      '除了操作紀錄與通行碼，全部都看得到。可以暫停、恢復、結束活動，發送訊息，處理回報，更改香客的狀態與角色，重送無法儲存的資料。',
+    owner: '可以做所有的事：也能更改訊息排程、匯出與刪除香客資料、捨棄無法儲存的資料、查看操作紀錄與通行碼。',
+  },
   nav: {
     label: '頁面',
     now: '現況',
@@ -47,6 +55,7 @@ export const words: ConsoleWords = {
     lost: '自 {since} 起與服務失去連線。數字是最後已知的；控制台會自動重新連線。',
     pollingVolunteer: '志工的通行碼每十秒讀取一次數字。即時串流只供管理員與負責人使用。',
     polling: '即時串流中斷。恢復之前每十秒讀取一次。',
+    notForTier: '「{tier}」的通行碼不能開啟「{view}」。這裡是「{shown}」。',
     pausedBar: '活動已暫停。香客看到：「{message}」',
     back: '已恢復連線。',
   },

@@ -4,8 +4,9 @@ import { pageData } from '../../frame/page-data.ts'
 import { timeZone } from '../clock.ts'
 import { incident, status } from '../live.ts'
 import { forgetAnswers } from '../resource.ts'
-import { view } from '../router.ts'
-import { words } from '../words.ts'
+import { refusedView, view } from '../router.ts'
+import { role } from '../session.ts'
+import { fill, words } from '../words.ts'
 import { keepFocus } from './keep-focus.ts'
 import { ConnectionBar } from './connection-bar.tsx'
 import type { LanguageProps } from './language-choice.tsx'
@@ -41,10 +42,24 @@ export function Shell({ onLanguage }: LanguageProps) {
       <ConnectionBar />
       <Navigation />
       <main id="view" tabIndex={-1} aria-label={words.value.nav[shown]}>
+        <NotForTier />
         <ShownView view={shown} />
       </main>
       <Palette onLanguage={onLanguage} />
     </div>
+  )
+}
+
+/** An address of a view that the token does not open: why another one is shown. */
+function NotForTier() {
+  const asked = refusedView.value
+  if (asked === null) return null
+  const { nav, roles, bar } = words.value
+  const tier = roles[role.value?.role ?? 'volunteer']
+  return (
+    <output class="notice warning">
+      {fill(bar.notForTier, { view: nav[asked], tier, shown: nav[view.value] })}
+    </output>
   )
 }
 

@@ -87,6 +87,7 @@ const Settings = ({ open, onClose, onLanguage }: SettingsProps) => (
     }
   >
     <p>{whoText()}</p>
+    <p class="small quiet">{words.value.tiers[role.value?.role ?? 'volunteer']}</p>
     {whyPolled() === undefined ? null : <p class="small quiet">{whyPolled()}</p>}
     <LanguageChoice onLanguage={onLanguage} />
     <ThemeSwitch words={words.value.page} />

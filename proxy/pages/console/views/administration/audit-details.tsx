@@ -3,6 +3,7 @@ import type { Data } from '#shared/client/index.ts'
 import { number } from '../../clock.ts'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { fill, words } from '../../words.ts'
+import { scheduleText } from './audit-schedule.ts'
 
 type Entry = Data<'listAudit'>['items'][number]
 type Details = Entry['details']
@@ -53,7 +54,7 @@ const SAY: Readonly<Record<string, Say>> = {
     quoted(message),
     forced === true ? words.value.house.forced : '',
   ],
-  'set-notifications': ({ slots }) => (Array.isArray(slots) ? slots.map(slotText) : []),
+  'set-notifications': scheduleText,
   'set-user-status': ({ status }) => [named(words.value.people.status, status)],
   'assign-role': ({ role, before }) => [change(roleName(before), roleName(role))],
   'update-feedback': (details) => [
@@ -76,11 +77,6 @@ const SAY: Readonly<Record<string, Say>> = {
 }
 
 const fileType = (format: unknown): string => (typeof format === 'string' ? format.toUpperCase() : '')
-
-function slotText(slot: unknown): string {
-  const { id, hour, enabled } = slot as Readonly<Record<string, unknown>>
-  return `${String(hour).padStart(2, '0')}:00 ${String(id)}: ${enabled === true ? words.value.schedule.on : words.value.schedule.off}`
-}
 
 /** What is not about the pilgrim. Of an action that is new here, the details as they are. */
 function saidOf({ action, details }: Entry): string {

@@ -24,8 +24,25 @@ export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }
               </li>
             ))}
           </ul>
+          <details>
+            <summary>{said.tokensMore}</summary>
+            <Tiers />
+            <p class="small">{said.tokensMake}</p>
+          </details>
         </>
       )}
     </PanelFrom>
   )
 }
+
+/** What each tier may do, the lowest first. */
+const Tiers = () => (
+  <dl class="small">
+    {(['volunteer', 'manager', 'owner'] as const).map((tier) => (
+      <div key={tier}>
+        <dt>{words.value.roles[tier]}</dt>
+        <dd>{words.value.tiers[tier]}</dd>
+      </div>
+    ))}
+  </dl>
+)

@@ -40,8 +40,8 @@ export const WHAT_TO_DO: Readonly<Record<ToDo, Bilingual>> = {
     en: 'Read the reasons under “System”, correct the cause, then press “Requeue”; what is dropped is gone.',
   },
   lost: {
-    'zh-Hant': '檢查 Redis 是否曾重新啟動或遺失磁碟，並保留日誌；遺失的定位只能由手機重送。',
-    en: 'Check whether Redis restarted or lost its disk, and keep the logs; only phones can send lost points again.',
+    'zh-Hant': '檢查 Redis 是否曾重新啟動或遺失磁碟，並保留日誌；手機以為已送達，不會自動重送。',
+    en: 'Check whether Redis restarted or lost its disk, and keep the logs; phones do not send these points again, as they were told that they had arrived.',
   },
 }
 

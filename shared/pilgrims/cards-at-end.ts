@@ -1,9 +1,10 @@
 /** Which cards the end of the event draws, and how many of them are up to date. */
+import { CARD_CHECKINS } from '#shared/rules/achievement.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 
 /** The rule of the achievement card (`shared/rules/achievement.ts`) in SQL. */
 export const unlocked = (sql: Query) =>
-  sql`(t.checkins >= 3 AND p.survey_completed_at IS NOT NULL AND p.phone IS NOT NULL)`
+  sql`(t.checkins >= ${CARD_CHECKINS}::int AND p.survey_completed_at IS NOT NULL AND p.phone IS NOT NULL)`
 
 /** Pilgrims with a card or an unlocked achievement. Pilgrims without a point share a card that never changes. */
 export const wanted = (sql: Query) => sql`(t.points > 0 AND (${unlocked(sql)} OR c.fingerprint IS NOT NULL))`

@@ -43,7 +43,7 @@ export const consoleLifecycle = {
     endCardsNone:
       '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one by 3 check-ins, the survey and a phone number (none is finished yet)',
     endSummary:
-      'The summary (thanks, and the sums of pilgrims, kilometres, check-ins and saved CO₂) goes to {recipients} pilgrims, as a message to “Everybody” does, and costs {cost} messages; left this month: {left}',
+      'The summary (thanks, and the sums of pilgrims, kilometres with rides, check-ins and saved CO₂) goes to {recipients} pilgrims, each in their own language, as a message to “Everybody” does, and costs {cost} messages; left this month: {left}',
     endSummaryNobody: 'Nobody gets the summary in LINE. {why}',
     endSummaryUnknown: 'The number of recipients is not known: {why}',
     endUnlimited: 'no limit',
@@ -70,6 +70,16 @@ export const consoleLifecycle = {
     summaryNobody: 'nobody can be reached in LINE',
     finished: 'The end is complete.',
     finishedWithout: 'The end is complete. The summary was not sent in LINE.',
+    silent: 'Who has not been heard of?',
+    afterTitle: 'What is still possible after the end',
+    after: [
+      'You can write to everybody under Messages. The reminders of the schedule are not sent any more.',
+      'Points and check-ins that reach the service after the end are refused, and the app says so. What it had accepted before is stored.',
+      'Surveys and reports are closed: who has not answered the survey cannot earn the achievement card any more. Who only lacks the phone number can still give it.',
+      'Pilgrims still see their walk, correct their profile and reported journeys, get their files and cards, and can have their data erased.',
+      'Reports and downloads stay. Their figures can still change a little, when a pilgrim corrects a reported journey, or when accepted points are stored.',
+      'Reports of pilgrims can still be worked on under Feedback.',
+    ],
     history: 'History',
     noHistory: 'Never paused.',
     kinds: { started: 'Started', paused: 'Paused', resumed: 'Resumed', ended: 'Ended', push: 'Message' },

@@ -44,7 +44,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     endCardsNone:
       '繪製 {total} 張成就卡：已有卡片，或已有 3 次打卡、問卷和電話的香客每人一張（尚未完成任何一張）',
     endSummary:
-      '總結（感謝，以及香客、公里、打卡與減碳的合計）發送給 {recipients} 位香客（與發給「所有人」的訊息相同），使用 {cost} 則訊息；本月剩餘：{left}',
+      '總結（感謝，以及香客、含搭車的公里、打卡與減碳的合計）以各人的語言發送給 {recipients} 位香客（與發給「所有人」的訊息相同），使用 {cost} 則訊息；本月剩餘：{left}',
     endSummaryNobody: '沒有人會在 LINE 收到總結。{why}',
     endSummaryUnknown: '無法得知收件人數：{why}',
     endUnlimited: '無上限',
@@ -67,6 +67,16 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     summaryNobody: '沒有人可以在 LINE 聯絡到',
     finished: '活動已完整結束。',
     finishedWithout: '活動已完整結束，但沒有在 LINE 發送總結。',
+    silent: '哪些人很久沒有消息？',
+    afterTitle: '結束之後還可以做什麼',
+    after: [
+      '可以在「訊息」寫給所有人。排程中的提醒不再發送。',
+      '結束之後才送達的定位與打卡不會被接受，App 會這樣告訴香客。之前已接受的都會儲存。',
+      '問卷與回報已關閉：還沒填問卷的人無法再取得成就卡；只差電話號碼的人仍可填寫。',
+      '香客仍可看自己的足跡、更正個人資料與自填的車程、下載檔案與卡片，也可要求刪除資料。',
+      '報表與下載會保留。香客更正自填的車程、或已接受的定位存入時，數字仍可能略有變動。',
+      '香客的回報仍可在「回報」中處理。',
+    ],
     history: '歷程',
     noHistory: '從未暫停。',
     kinds: { started: '開始', paused: '暫停', resumed: '恢復', ended: '結束', push: '訊息' },

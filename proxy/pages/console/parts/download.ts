@@ -13,13 +13,22 @@ export function saveBlob(blob: Blob, name: string): void {
 /** What a file's name cannot hold on every system, and spaces. */
 const NOT_IN_NAMES = /[\p{Cc}\s\\/:*?"<>|]+/gu
 
+const NAME_MAX = 60
+const namePart = (text: string): string => text.replaceAll(NOT_IN_NAMES, '-').slice(0, NAME_MAX)
+
+/** So much of an id tells two people of one name apart. */
+const ID_END = 8
+
+/** `林怡君-9d1f3c20.gpx`: whose file it is. */
+export const personFileName = (name: string | null, userId: string, extension: 'json' | 'gpx'): string =>
+  `${[name ?? '', userId.slice(-ID_END)]
+    .map((part) => namePart(part))
+    .filter((part) => part !== '')
+    .join('-')}.${extension}`
+
 /** `procession-2026-04-12-1400-大甲媽祖遶境.csv`: what, of when, and of which event. */
 export const fileName = (what: string, when: string, extension: 'csv' | 'png'): string =>
-  `${[
-    what,
-    when.replaceAll(':', '').replace(' ', '-'),
-    pageData().name.replaceAll(NOT_IN_NAMES, '-').slice(0, 60),
-  ]
+  `${[what, when.replaceAll(':', '').replace(' ', '-'), namePart(pageData().name)]
     .filter((part) => part !== '')
     .join('-')}.${extension}`
 

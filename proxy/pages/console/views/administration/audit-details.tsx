@@ -8,6 +8,9 @@ import { scheduleText } from './audit-schedule.ts'
 type Entry = Data<'listAudit'>['items'][number]
 type Details = Entry['details']
 
+/** So much of an id tells two people of one name apart. */
+const ID_END = 6
+
 /** In the place of an id that was erased stands its hash. */
 const HASH = /^[0-9a-f]{40}$/
 
@@ -26,7 +29,13 @@ function Pilgrim({ entry: { details, display_name } }: { readonly entry: Entry }
   if (typeof hash === 'string' || (typeof userId === 'string' && HASH.test(userId)))
     return <em class="quiet">{words.value.house.erasedPilgrim}</em>
   if (typeof userId !== 'string') return null
-  return <PilgrimLink userId={userId} name={display_name} />
+  return (
+    <>
+      <PilgrimLink userId={userId} name={display_name} />
+      {/* Two people may have one name. */}
+      {display_name === null ? null : <span class="small quiet"> …{userId.slice(-ID_END)}</span>}
+    </>
+  )
 }
 
 /** A value's name among words; a new release may know more values. */

@@ -6,8 +6,10 @@ import { number } from '../../clock.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { absenceOf, Await, Panel } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
+import { show } from '../../router.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
+import { AfterTheEnd } from './after-the-end.tsx'
 import { useLineConfigured, whyNobody } from './who-is-told.tsx'
 
 /** The end waits up to 20 s for the final flush before it answers. */
@@ -19,9 +21,13 @@ export function EndEvent() {
   return (
     <Panel title={said.endTitle} kind="end-event">
       <p>{said.endText}</p>
-      <p>
+      <AfterTheEnd />
+      <p class="row wraps">
         <Button kind="danger" onClick={() => (asking.value = true)}>
           {said.endButton}
+        </Button>
+        <Button kind="plain" onClick={() => show('people')}>
+          {said.silent}
         </Button>
       </p>
       <Confirm

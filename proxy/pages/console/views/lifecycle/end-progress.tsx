@@ -7,6 +7,7 @@ import { Progress } from '../../parts/progress.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
+import { AfterTheEnd } from './after-the-end.tsx'
 
 type Ending = NonNullable<Data<'readStatus'>['ending']>
 
@@ -21,10 +22,15 @@ export const EndProgress = ({ activity }: { readonly activity: Resource<Data<'re
   >
     {(read) => {
       const progress = ending.value ?? read.ending
-      return progress === null ? (
-        <p class="quiet">{words.value.common.unknown}</p>
-      ) : (
-        <Bars progress={progress} />
+      return (
+        <>
+          {progress === null ? (
+            <p class="quiet">{words.value.common.unknown}</p>
+          ) : (
+            <Bars progress={progress} />
+          )}
+          <AfterTheEnd open />
+        </>
       )
     }}
   </PanelFrom>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import { CARD_CHECKINS } from '#shared/rules/achievement.ts'
 import { date, number } from '../../clock.ts'
-import { fill, words } from '../../words.ts'
+import { consoleLanguage, fill, words } from '../../words.ts'
 import { PersonLinks } from './person-links.tsx'
 import type { Detail } from './detail.ts'
 
@@ -22,6 +23,7 @@ export const PersonAbout = ({ person }: { readonly person: Detail }) => {
         </Term>
         <Term name={said.consent}>{consentText(person)}</Term>
         <Term name={said.survey}>{surveyText(person)}</Term>
+        <Term name={said.card}>{cardText(person)}</Term>
         <Term name={said.photos}>{person.photo_count}</Term>
         <Term name={said.feedback}>
           {person.recent_feedback.length === 0
@@ -61,3 +63,18 @@ function surveyText({ survey }: Detail): string {
   if (survey === null) return said.noSurvey
   return `${fill(said.revision, { revision: survey.revision })} · ${date(survey.submitted_at)}`
 }
+
+/** Whether the achievement card is earned, else what is missing. */
+function cardText({ achievement_card: card, checkins, survey_completed: surveyed, phone }: Detail): string {
+  const said = words.value.people
+  if (card === 'unlocked') return said.cardEarned
+  const missing = [
+    ...(checkins < CARD_CHECKINS ? [checkInsText(CARD_CHECKINS - checkins)] : []),
+    ...(surveyed === 1 ? [] : [said.cardSurvey]),
+    ...(phone === null ? [said.cardPhone] : []),
+  ]
+  return fill(said.cardMissing, { what: new Intl.ListFormat(consoleLanguage.value).format(missing) })
+}
+
+const checkInsText = (count: number): string =>
+  fill(words.value.people.nextCheckins[count === 1 ? 'one' : 'other'], { count: number(count) })

@@ -3,7 +3,7 @@ import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { act, warn } from '../../parts/act.ts'
 import { Confirm } from '../../parts/confirm.tsx'
-import { saveBlob } from '../../parts/download.ts'
+import { personFileName, saveBlob } from '../../parts/download.ts'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client, level, OWNER, role } from '../../session.ts'
 import { fill, words } from '../../words.ts'
@@ -91,11 +91,11 @@ function SetRole({ person }: Pick<Props, 'person'>) {
   )
 }
 
-function Export({ person: { userId } }: Pick<Props, 'person'>) {
+function Export({ person: { userId, display_name: name } }: Pick<Props, 'person'>) {
   const said = words.value.people
   const save = async (format: 'json' | 'gpx') => {
     const answer = await client.download('exportUser', { userId, format })
-    if (answer.ok) saveBlob(answer.data.blob, answer.data.filename ?? `pilgrim.${format}`)
+    if (answer.ok) saveBlob(answer.data.blob, personFileName(name, userId, format))
     else warn(answer.error, sentenceOf)
   }
   return (

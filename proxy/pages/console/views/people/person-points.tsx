@@ -55,11 +55,12 @@ const keyOf = (point: Point): string => `${point.kind} ${point.recorded_at} ${po
 
 const isLeftOut = ({ outcome }: Point): boolean => outcome !== 'counted' && outcome !== 'first'
 
-function outcomeText(outcome: Point['outcome']): string {
-  const { outcomes, leftOut, reasons } = words.value.people
-  return outcome === 'counted' || outcome === 'first'
-    ? outcomes[outcome]
-    : fill(leftOut, { reason: reasons[outcome] })
+function outcomeText({ kind, outcome }: Point): string {
+  const { outcomes, leftOut, leftOutCheckIn, reasons } = words.value.people
+  if (outcome === 'counted' || outcome === 'first') return outcomes[outcome]
+  // A check-in in the area counts, also where it adds no distance.
+  const text = kind === 'checkin' && outcome !== 'outside' ? leftOutCheckIn : leftOut
+  return fill(text, { reason: reasons[outcome] })
 }
 
 const kindOf = (point: Point): NonNullable<Dot['kind']> =>
@@ -69,7 +70,7 @@ const dotOf = (point: Point): Dot => ({
   id: keyOf(point),
   lat: point.lat,
   lng: point.lng,
-  name: `${clock(point.recorded_at)} ${outcomeText(point.outcome)}`,
+  name: `${clock(point.recorded_at)} ${outcomeText(point)}`,
   kind: kindOf(point),
 })
 
@@ -149,7 +150,7 @@ function columns(chosen: string | null, choose: (key: string) => void): Column<P
     {
       name: said.point.outcome,
       cell: (point) => (
-        <span class={isLeftOut(point) ? 'left-out-text' : undefined}>{outcomeText(point.outcome)}</span>
+        <span class={isLeftOut(point) ? 'left-out-text' : undefined}>{outcomeText(point)}</span>
       ),
     },
     { name: said.point.km, number: true, cell: ({ km }) => (km === 0 ? '' : number(Math.round(km * 1_000))) },

@@ -2062,6 +2062,8 @@ export interface Operations {
       cursor?: string | null | undefined
       status?: FeedbackStatus | undefined
       category?: string | number | undefined
+      /** Reports with these words in their text, their category or the operators’ note. With a token only */
+      search?: string | number | undefined
     }
     data: ListFeedbackAnswer
   }
@@ -2189,6 +2191,8 @@ export interface Operations {
       cursor?: string | null | undefined
       status?: FeedbackStatus | undefined
       category?: string | number | undefined
+      /** Reports with these words in their text, their category or the operators’ note. With a token only */
+      search?: string | number | undefined
     }
     data: ReadBoardAnswer
   }

@@ -56,7 +56,7 @@ export const BoardItem = z.object({
 })
 export type BoardItem = z.infer<typeof BoardItem>
 
-/** Number of items by status. */
+/** Number of items by status, of the category and the search that were asked for. */
 export const BoardCounts = z.object({
   new: z.int(),
   triaging: z.int(),
@@ -80,6 +80,13 @@ export type FeedbackItem = z.infer<typeof FeedbackItem>
 export const FeedbackQuery = PageQuery.extend({
   status: FeedbackStatus.optional(),
   category: text(100).optional(),
+  search: text(100)
+    .trim()
+    .min(1)
+    .optional()
+    .describe(
+      'Reports with these words in their text, their category or the operators’ note. With a token only',
+    ),
 })
 export type FeedbackQuery = z.infer<typeof FeedbackQuery>
 

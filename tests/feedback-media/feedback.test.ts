@@ -2,7 +2,6 @@
 import { expect, test } from 'bun:test'
 import {
   type BoardItem,
-  type FeedbackItem,
   feedbackStatusEndpoint,
   listFeedbackEndpoint,
   submitFeedbackEndpoint,
@@ -12,6 +11,7 @@ import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { feedbackSearchTests } from './feedback-search.suite.ts'
 import { repeatedReportTests } from './repeated-reports.suite.ts'
 import { json } from './requests.ts'
 
@@ -29,10 +29,10 @@ describeBothStacks(
       dataOf(await stack.fetch(`${PATH}${query}`, { headers }), listFeedbackEndpoint)
     const patch = (id: number | string, body: unknown, headers: Record<string, string> = admin('manager')) =>
       stack.fetch(`${PATH}/${id}`, { ...json(body, headers), method: 'PATCH' })
-    const patched = async (id: number, body: unknown): Promise<FeedbackItem> =>
-      dataOf(await patch(id, body), updateFeedbackEndpoint)
+    const patched = async (id: number, body: unknown) => dataOf(await patch(id, body), updateFeedbackEndpoint)
 
     repeatedReportTests(stack)
+    feedbackSearchTests(stack)
 
     test('anyone may report; operators see everything, the board shows nothing personal', async () => {
       const userId = newPilgrimId()

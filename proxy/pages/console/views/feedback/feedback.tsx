@@ -3,6 +3,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Segments } from '../../../design/button.tsx'
+import { useSettled } from '../../parts/settled.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { number } from '../../clock.ts'
 import { client, level, MANAGER } from '../../session.ts'
@@ -21,6 +22,9 @@ export function Feedback() {
   const items = useSignal<readonly Item[]>([])
   const chosen = useSignal<number | null>(null)
   const status = useSignal<Filter>('')
+  const category = useSignal('')
+  const typed = useSignal('')
+  const search = useSettled(typed)
   const choose = (id: number) => (chosen.value = id)
   useTriageKeys({ items, chosen })
   const item = items.value.find(({ id }) => id === chosen.value) ?? null
@@ -31,14 +35,21 @@ export function Feedback() {
       <PagedList
         title={said.title}
         kind="board-panel"
-        query={{ limit: PAGE, ...(status.value === '' ? {} : { status: status.value }) }}
+        query={{
+          limit: PAGE,
+          ...(status.value === '' ? {} : { status: status.value }),
+          ...(category.value === '' ? {} : { category: category.value }),
+          ...(search === '' ? {} : { search }),
+        }}
         read={client.listFeedback}
         everyMs={EVERY_MS}
         totalOf={(page) => totalOf(page, status.value)}
+        actions={<SearchField typed={typed} />}
       >
         {(page) => (
           <>
-            <p class="small quiet">{level.value >= MANAGER ? said.help : said.helpRead}</p>
+            <p class="small quiet keyboard-help">{level.value >= MANAGER ? said.help : said.helpRead}</p>
+            <CategoryFilter chosen={category} />
             <StatusFilter page={page} value={status.value} onChoose={(to) => (status.value = to)} />
             <Page page={page} filter={status.value} chosen={chosen.value} onChoose={choose} shown={items} />
           </>
@@ -75,6 +86,35 @@ function Page({ page, filter, chosen, onChoose, shown }: PageProps) {
       chosen={chosen}
       onChoose={onChoose}
     />
+  )
+}
+
+const SearchField = ({ typed }: { readonly typed: Signal<string> }) => (
+  <input
+    type="search"
+    class="feedback-search"
+    aria-label={words.value.feedback.search}
+    placeholder={words.value.feedback.search}
+    value={typed.value}
+    onInput={(event) => (typed.value = event.currentTarget.value)}
+  />
+)
+
+/** What the report is about, as the pilgrim chose it. */
+const CategoryFilter = ({ chosen }: { readonly chosen: Signal<string> }) => {
+  const { about, categories, all } = words.value.feedback
+  return (
+    <label class="row small">
+      <span>{about}</span>
+      <select value={chosen.value} onChange={(event) => (chosen.value = event.currentTarget.value)}>
+        <option value="">{all}</option>
+        {Object.entries(categories).map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }
 

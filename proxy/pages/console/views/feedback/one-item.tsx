@@ -21,7 +21,7 @@ export const OneItem = ({ item }: { readonly item: Item }) => {
           label={said.title}
           options={STATUSES.map((value, i) => ({ value, text: `${i + 1} ${said.columns[value]}` }))}
           value={item.status}
-          onChoose={(status) => void triage(item, status)}
+          onChoose={(status) => void moveByPress(item, status)}
         />
       ) : (
         <p>
@@ -33,7 +33,7 @@ export const OneItem = ({ item }: { readonly item: Item }) => {
           <p class="feedback-full">{item.description}</p>
           <Facts item={item} />
           <p class="small quiet">{said.unseen}</p>
-          {level.value >= MANAGER ? <Note item={item} /> : <p class="quiet">{item.admin_note}</p>}
+          {level.value >= MANAGER ? <Note item={item} /> : <ReadNote note={item.admin_note} />}
         </div>
         <Screenshot item={item} />
       </div>
@@ -41,11 +41,28 @@ export const OneItem = ({ item }: { readonly item: Item }) => {
   )
 }
 
+/** The item stays chosen, so that the operator goes on with it; the change can be taken back. */
+const moveByPress = (item: Item, status: Item['status']) =>
+  triage(item, status, {
+    name: words.value.schedule.undo,
+    run: () => void triage({ id: item.id, status }, item.status),
+  })
+
+/** For those who may not write it. */
+const ReadNote = ({ note }: { readonly note: string | null }) =>
+  note === null ? null : (
+    <p>
+      <span class="small quiet">{words.value.feedback.note}</span>
+      <br />
+      {note}
+    </p>
+  )
+
 const Facts = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback
   const place = placeOf(item.device_info)
   const facts: readonly (readonly [string, ComponentChild])[] = [
-    [said.place, place && <PlaceOfReport place={place} />],
+    [said.place, place === null ? said.noPlace : <PlaceOfReport place={place} />],
     [said.contact, item.contact],
     [said.device, place === null ? item.device_info : null],
     [said.browser, item.user_agent],

@@ -51,7 +51,7 @@ export async function buildRequest(
   if (who && (has('b') || has('q'))) fields['user_id'] ??= who.userId
   const address =
     base +
-    path.replaceAll(/\{(\w+)\}/g, (_, key: string) => {
+    path.replace('~', '/api/event').replaceAll(/\{(\w+)\}/g, (_, key: string) => {
       const value = String(fields[key])
       delete fields[key]
       return encodeURIComponent(value)

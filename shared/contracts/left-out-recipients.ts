@@ -37,7 +37,7 @@ export const LeftOutRecipient = z.object({
 export type LeftOutRecipient = z.infer<typeof LeftOutRecipient>
 
 export const leftOutRecipientsEndpoint = endpoint({
-  id: 'listLeftOutRecipients',
+  id: 'listLeftOut',
   method: 'GET',
   path: '/api/event/push/left-out',
   service: 'line-bot',

@@ -31,7 +31,7 @@ const SHOWN_IN_PAGES = [
   'listDeadLetters',
   'readDeadLetter',
   'listMessages',
-  'listLeftOutRecipients',
+  'listLeftOut',
   'readPush',
   'listAudit',
 ]

@@ -93,7 +93,7 @@ export const MESSAGES = {
       ],
     },
   },
-  listLeftOutRecipients: {
+  listLeftOut: {
     query: { audience: 'participants', limit: 50 },
     answer: {
       items: [

@@ -6,17 +6,17 @@ import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 
-type Person = Data<'listLeftOutRecipients'>['items'][number]
+type Person = Data<'listLeftOut'>['items'][number]
 
 const PAGE = 20
 
 /** @param of the message, or the audience, who is left out of it */
-export const LeftOutPeople = ({ of }: { readonly of: Input<'listLeftOutRecipients'> }) => (
+export const LeftOutPeople = ({ of }: { readonly of: Input<'listLeftOut'> }) => (
   <PagedList
     title={words.value.messages.leftOutNames}
     kind="left-out-people"
     query={{ ...of, limit: PAGE }}
-    read={client.listLeftOutRecipients}
+    read={client.listLeftOut}
     everyMs={0}
   >
     {({ items }) => (

@@ -62,11 +62,12 @@ const localMs = (at: number): number => Date.parse(`${formats.value.local.format
 const DAY_MS = 86_400_000
 /** Changes once a day, so that what names days is not drawn each second. */
 const today = computed(() => dayOf(now.value))
+/** `Sun, 12 Apr`: also on paper, where no day is today. */
+export const weekdayName = (day: string): string => formats.value.weekday.format(Date.parse(day))
 /** `Sun, 12 Apr`, and which day it is when it is today or yesterday. Takes and compares days of the event's zone. */
 export function dayName(day: string): string {
-  const midnightMs = Date.parse(day)
-  const name = formats.value.weekday.format(midnightMs)
-  const ahead = Math.round((midnightMs - Date.parse(today.value)) / DAY_MS)
+  const name = weekdayName(day)
+  const ahead = Math.round((Date.parse(day) - Date.parse(today.value)) / DAY_MS)
   return ahead === 0 || ahead === -1 ? `${name} · ${formats.value.near.format(ahead, 'day')}` : name
 }
 /** `today, Sun, 12 Apr`: a day that comes, with how near it is when it is today or tomorrow. */

@@ -39,7 +39,14 @@ export function LeftOutOfDay({ day: { day, points, left_out, truncated }, onShow
   const said = words.value.people
   const out = sumOf(left_out)
   if (out === 0)
-    return <p class="small quiet">{fill(said.allCounted, { day: dayName(day), points: number(points) })}</p>
+    return (
+      <p class="small quiet">
+        {fill(points === 1 ? said.oneCounted : said.allCounted, {
+          day: dayName(day),
+          points: number(points),
+        })}
+      </p>
+    )
   const sentence = truncated ? said.leftOutOfAtLeast : said.leftOutOf
   return (
     <section class="left-out">

@@ -1,7 +1,7 @@
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
-import { dayName, dayOf, fixedDigit, fullDate, now, number, oneDigit, short } from '../../clock.ts'
+import { dayOf, fixedDigit, fullDate, now, number, oneDigit, short, weekdayName } from '../../clock.ts'
 import { type BarGroup, saveBars } from '../../parts/bars-png.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
@@ -36,12 +36,7 @@ export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
     >
       {(value) => (
         <>
-          <Figures>
-            <Figure label={said.total} value={short(value.total_kg)} unit="kg" at={value.as_of} />
-            <Figure label={said.mean} value={oneDigit(value.mean_kg)} unit="kg" at={value.as_of} />
-            <Figure label={said.saved} value={short(value.saved_kg)} unit="kg" tone="good" at={value.as_of} />
-            <Figure label={said.pilgrims} value={number(value.pilgrims)} at={value.as_of} />
-          </Figures>
+          <Sums totals={value} />
           {groupsOf(value).map(({ title, bars }) => (
             <section key={title}>
               <h3>{title}</h3>
@@ -63,6 +58,30 @@ export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
   )
 }
 
+const Sums = ({ totals }: { readonly totals: Totals }) => {
+  const said = words.value.reports
+  const { as_of: at, total_kg, mean_kg, saved_kg, pilgrims } = totals
+  return (
+    <Figures>
+      <Figure label={said.total} value={short(total_kg)} unit="kg" note={partsOf(totals)} at={at} />
+      <Figure label={said.mean} value={oneDigit(mean_kg)} unit="kg" at={at} />
+      <Figure
+        label={said.saved}
+        value={short(saved_kg)}
+        unit="kg"
+        note={said.savedNote}
+        tone="good"
+        at={at}
+      />
+      <Figure label={said.pilgrims} value={number(pilgrims)} at={at} />
+    </Figures>
+  )
+}
+
+/** What the footprint is the sum of. */
+const partsOf = ({ total_kg, consumption: { kg } }: Totals): string =>
+  fill(words.value.reports.totalParts, { ways: short(total_kg - kg), used: short(kg) })
+
 /** The bars of the page and of its picture: by mode, longest way first, and by day. */
 function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
   const said = words.value.reports
@@ -79,7 +98,7 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
     {
       title: said.byDay,
       bars: by_day.map(({ day, km, kg }) => ({
-        name: dayName(day),
+        name: weekdayName(day),
         value: kg,
         shown: `${fixedDigit(kg)} kg · ${fixedDigit(km)} km`,
       })),
@@ -111,11 +130,11 @@ const save = ({ by_mode, by_day, ...totals }: Totals): void =>
   saveCsv(
     [
       ['what', 'name', 'km', 'kg'],
-      ['total', '', '', totals.total_kg],
-      ['saved', '', '', totals.saved_kg],
-      ...Object.entries(by_mode).map(([mode, { km, kg }]) => ['mode', mode, km, kg]),
+      ['total', words.value.reports.total, '', totals.total_kg],
+      ['saved', words.value.reports.saved, '', totals.saved_kg],
+      ...Object.entries(by_mode).map(([mode, { km, kg }]) => ['mode', modeName(mode), km, kg]),
       ...by_day.map(({ day, km, kg }) => ['day', day, km, kg]),
-      ['consumption', '', '', totals.consumption.kg],
+      ['consumption', words.value.reports.used, '', totals.consumption.kg],
     ],
     fileName('carbon', dayOf(totals.as_of ?? now.peek()), 'csv'),
   )

@@ -27,7 +27,14 @@ export function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbo
           {...state}
         />
         <Figure label={said.pilgrims} value={value && number(value.pilgrims)} {...state} />
-        <Figure label={said.saved} value={value && short(value.saved_kg)} unit="kg" tone="good" {...state} />
+        <Figure
+          label={said.saved}
+          value={value && short(value.saved_kg)}
+          unit="kg"
+          note={said.savedNote}
+          tone="good"
+          {...state}
+        />
       </Figures>
     </Panel>
   )

@@ -4,7 +4,7 @@ import { words } from '../../words.ts'
 export const AfterTheEnd = ({ open = false }: { readonly open?: boolean }) => (
   <details open={open}>
     <summary>{words.value.lifecycle.afterTitle}</summary>
-    <ul class="steps">
+    <ul class="after-the-end">
       {words.value.lifecycle.after.map((sentence) => (
         <li key={sentence}>{sentence}</li>
       ))}

@@ -36,8 +36,9 @@ export const WHAT_TO_DO: Readonly<Record<ToDo, Bilingual>> = {
     en: 'Check the server’s disk: if it is nearly full, delete old backups or enlarge it; with a full disk check-ins are refused.',
   },
   'dead-letters': {
-    'zh-Hant': '在「系統」頁看每一筆被拒絕的原因，先排除原因，再按「重送」；排除之前不要刪除，刪除就沒有了。',
-    en: 'Read the reasons under “System”, correct the cause, then press “Requeue”; what is dropped is gone.',
+    'zh-Hant':
+      '在「系統」頁的「無法寫入的定位」看每一筆被拒絕的原因，先排除原因，再按「重送」；排除之前不要刪除，刪除就沒有了。',
+    en: 'Read the reasons under “System”, “Dead letters”, correct the cause, then press “Requeue”; what is dropped is gone.',
   },
   lost: {
     'zh-Hant': '檢查 Redis 是否曾重新啟動或遺失磁碟，並保留日誌；手機以為已送達，不會自動重送。',

@@ -92,6 +92,13 @@ describe('the console with data', () => {
     await page.locator('.point-dot[aria-pressed="true"]:not(:nth-of-type(3))').first().waitFor()
     expect(page.url()).not.toContain(pilgrimId(7))
     await photograph(page, 'console-points')
+    const person = page.locator('.person')
+    await person.getByRole('button', { name: 'About' }).click()
+    await person.getByText(/^not yet; missing: .+/).waitFor()
+    // Two people may have one name.
+    const download = page.waitForEvent('download')
+    await person.getByRole('button', { name: 'The way (GPX)' }).click()
+    expect((await download).suggestedFilename()).toEndWith(`-${pilgrimId(7).slice(-8)}.gpx`)
   })
 
   test('the first tab of a pilgrim tells what is not counted, and leads to these points', async () => {

@@ -24,6 +24,8 @@ export type Deed =
       readonly kind: 'feedback'
       readonly category: string
       readonly description: string
+      /** Where it is written. */
+      readonly fix: Fix
       /** Seed of the screenshot that goes with it; null without one. */
       readonly screenshot: number | null
     }

@@ -35,7 +35,7 @@ export function deliver(
     case 'survey':
     case 'feedback':
     case 'status':
-      phone.call(counted(tally, COUNTS[deed.kind] ?? 'others', callOf(deed)))
+      phone.call(counted(tally, COUNTS[deed.kind] ?? 'others', callOf(deed, phone)))
   }
 }
 
@@ -53,7 +53,7 @@ const counted =
     return answer
   }
 
-function callOf(deed: Other): Call {
+function callOf(deed: Other, phone: Phone): Call {
   switch (deed.kind) {
     case 'profile':
       return (client) => client.syncProfile({ display_name: deed.name, language: deed.language })
@@ -66,15 +66,19 @@ function callOf(deed: Other): Call {
     case 'survey':
       return (client) => client.submitSurvey({ survey: { ...deed.answers } })
     case 'feedback':
-      return sendFeedback(deed)
+      return sendFeedback(deed, phone)
     case 'status':
       return (client) => client.setParticipantStatus({ status: deed.status })
   }
 }
 
 /** The screenshot is uploaded once, however often the report is sent. */
-function sendFeedback({ category, description, screenshot }: Extract<Other, { kind: 'feedback' }>): Call {
+function sendFeedback(
+  { category, description, screenshot, fix }: Extract<Other, { kind: 'feedback' }>,
+  phone: Phone,
+): Call {
   let url: string | null = null
+  const report_id = crypto.randomUUID()
   return async (client: Client): Promise<Answer<unknown>> => {
     if (screenshot !== null && url === null) {
       const uploaded = await client.uploadScreenshot({ body: drawScreenshot(screenshot) })
@@ -82,9 +86,10 @@ function sendFeedback({ category, description, screenshot }: Extract<Other, { ki
       url = uploaded.data.url
     }
     return client.submitFeedback({
+      report_id,
       category,
       description,
-      device_info: 'demo',
+      device_info: { place: phone.placeOf(fix) },
       ...(url === null ? {} : { screenshot_url: url }),
     })
   }

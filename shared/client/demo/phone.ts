@@ -94,6 +94,12 @@ export class Phone {
     return (this.#calling ??= this.#makeCalls().finally(() => (this.#calling = null)))
   }
 
+  /** A place as the pilgrims' app puts it into a report. */
+  placeOf({ lat, lng, clockS, accuracy }: Fix) {
+    const at = new Date(this.#options.departureMs + clockS * 1_000).toISOString()
+    return { lat, lng, accuracy, at }
+  }
+
   #pointOf({ lat, lng, clockS, accuracy, mode }: Fix): RecordedPoint {
     const timestamp = this.#options.departureMs + clockS * 1_000
     return { lat, lng, timestamp, accuracy, source: 'demo', ...(mode === undefined ? {} : { mode }) }

@@ -3,7 +3,7 @@ import type { Act, Deed, Reported } from './acts.ts'
 import type { Random } from './person.ts'
 import { DAY_S } from './procession.ts'
 import { FEEDBACK, QUESTIONS, SUGGESTIONS, SURVEY } from './talk.ts'
-import { act, connect, fixOf, isDead, sleep, type Trip } from './trip.ts'
+import { act, connect, fixOf, isDead, lastPlaceOf, sleep, type Trip } from './trip.ts'
 
 const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)]!
 
@@ -46,7 +46,8 @@ export function* atStation(trip: Trip): Generator<Act> {
   }
 }
 
-function* deedsAt({ person, random, atS }: Trip): Generator<Deed> {
+function* deedsAt(trip: Trip): Generator<Deed> {
+  const { person, random, atS } = trip
   if (person.follows && random() < 0.25) yield { kind: 'line', event: 'photo' }
   if (person.follows && random() < 0.12)
     yield {
@@ -57,7 +58,7 @@ function* deedsAt({ person, random, atS }: Trip): Generator<Deed> {
   if (random() < 0.02) {
     const [category, description] = pick(random, FEEDBACK)
     const screenshot = random() < 0.4 ? Math.floor(random() * 2 ** 32) : null
-    yield { kind: 'feedback', category, description, screenshot }
+    yield { kind: 'feedback', category, description, screenshot, fix: lastPlaceOf(trip) }
   }
   if (random() < 0.06) yield { kind: 'reported', reported: reportOf(random, (atS - person.joinS) / DAY_S) }
 }

@@ -39,18 +39,18 @@ export const NAMES: Readonly<
   en: { family: ['Miller', 'Brown', 'Wilson', 'Evans'], given: ['Emma', 'Jack', 'Grace', 'Tom', 'Hannah'] },
 }
 
-/** Reports of pilgrims: category and description. */
+/** Reports of pilgrims: category of the pilgrims' app, and description. */
 export const FEEDBACK: readonly (readonly [category: string, description: string])[] = [
   ['app', '打卡後畫面停住了，重新整理才看到。'],
   ['app', '字太小，太陽下看不清楚。'],
   ['app', '離線的時候里程沒有動，連上網路後就正常了。'],
-  ['gps', '過橋的時候定位跳到河裡。'],
-  ['gps', 'The track shows a straight line where my phone had no signal.'],
-  ['supplies', '飲水站在哪裡？地圖上可以標示嗎？'],
-  ['supplies', '鹿港的補給站很棒，謝謝志工！'],
-  ['road', '這段路沒有路燈，請提醒大家穿反光背心。'],
-  ['road', '機車一直從隊伍中間鑽過去，很危險。'],
-  ['toilet', '流動廁所排隊超過半小時。'],
+  ['app', '過橋的時候定位跳到河裡。'],
+  ['app', 'The track shows a straight line where my phone had no signal.'],
+  ['service', '飲水站在哪裡？地圖上可以標示嗎？'],
+  ['service', '鹿港的補給站很棒，謝謝志工！'],
+  ['safety', '這段路沒有路燈，請提醒大家穿反光背心。'],
+  ['safety', '機車一直從隊伍中間鑽過去，很危險。'],
+  ['service', '流動廁所排隊超過半小時。'],
   ['other', '歩いている間もレベルを見られてうれしいです。'],
   ['other', '希望明年可以看到家人走到哪裡。'],
 ]

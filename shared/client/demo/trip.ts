@@ -65,18 +65,23 @@ const KEEPS = 0.96
 
 /** The position that the phone measures, at the time that its clock shows. */
 export function fixOf(trip: Trip, mode?: Fix['mode']): Fix {
-  const { person, random, way } = trip
+  const { random } = trip
   const gust = ERROR_M * Math.sqrt((1 - KEEPS * KEEPS) * 3)
   trip.east = KEEPS * trip.east + (2 * random() - 1) * gust
   trip.north = KEEPS * trip.north + (2 * random() - 1) * gust
-  const { lat, lng } = moved(way.at(trip.km, person.sideM), trip.east, trip.north)
+  const accuracy = Math.round(4 + 9 * random())
+  return { ...lastPlaceOf(trip), accuracy, ...(mode === undefined ? {} : { mode }) }
+}
+
+/** The place that the phone knows without measuring again. */
+export function lastPlaceOf({ person, way, km, east, north, atS }: Trip): Fix {
+  const { lat, lng } = moved(way.at(km, person.sideM), east, north)
   const { offsetS, untilS } = person.clock
   return {
     lat: Number(lat.toFixed(6)),
     lng: Number(lng.toFixed(6)),
-    clockS: trip.atS + (trip.atS < untilS ? offsetS : 0),
-    accuracy: Math.round(4 + 9 * random()),
-    ...(mode === undefined ? {} : { mode }),
+    clockS: atS + (atS < untilS ? offsetS : 0),
+    accuracy: ERROR_M,
   }
 }
 

@@ -70,7 +70,7 @@ export const consoleLifecycle = {
     summaryNobody: 'nobody can be reached in LINE',
     finished: 'The end is complete.',
     finishedWithout: 'The end is complete. The summary was not sent in LINE.',
-    silent: 'Who has not been heard of?',
+    silent: 'See when each pilgrim was last seen',
     afterTitle: 'What is still possible after the end',
     after: [
       'You can write to everybody under Messages. The reminders of the schedule are not sent any more.',

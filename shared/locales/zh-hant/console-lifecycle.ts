@@ -67,7 +67,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     summaryNobody: '沒有人可以在 LINE 聯絡到',
     finished: '活動已完整結束。',
     finishedWithout: '活動已完整結束，但沒有在 LINE 發送總結。',
-    silent: '哪些人很久沒有消息？',
+    silent: '看每位香客最後出現的時間',
     afterTitle: '結束之後還可以做什麼',
     after: [
       '可以在「訊息」寫給所有人。排程中的提醒不再發送。',

@@ -1,7 +1,7 @@
 /** The command palette: views and actions by name, and pilgrims. */
 import { signal, useSignal } from '@preact/signals'
 import type { TargetedKeyboardEvent } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { place } from '../router.ts'
 import { words } from '../words.ts'
 import { type Command, fittingCommands } from './commands.ts'
@@ -26,7 +26,8 @@ export function Palette({ onLanguage }: LanguageProps) {
     return () => removeEventListener('keydown', listen)
   }, [])
   const open = isOpen.value
-  useEffect(() => {
+  // Before the next key, which belongs to it already.
+  useLayoutEffect(() => {
     if (open && !dialog.current!.open) dialog.current!.showModal()
   }, [open])
   const run = (command: Command | undefined) => {

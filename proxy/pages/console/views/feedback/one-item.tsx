@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { Button, Segments } from '../../../design/button.tsx'
 import { date } from '../../clock.ts'
 import { Panel } from '../../parts/panel.tsx'
-import { show } from '../../router.ts'
+import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { client, level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { PlaceOfReport, placeOf } from './place-of-report.tsx'
@@ -91,11 +91,7 @@ const Facts = ({ item }: { readonly item: Item }) => {
 function From({ item: { userId, display_name } }: { readonly item: Item }) {
   if (userId === null) return <>{display_name ?? words.value.feedback.anonymous}</>
   if (level.value < MANAGER) return <>{display_name ?? userId}</>
-  return (
-    <button type="button" class="name-button" onClick={() => show('people', { person: userId })}>
-      <strong>{display_name ?? userId}</strong>
-    </button>
-  )
+  return <PilgrimLink userId={userId} name={display_name} />
 }
 
 /** A note that is being typed. */

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { CARD_CHECKINS } from '#shared/rules/achievement.ts'
 import { date, number } from '../../clock.ts'
 import { consoleLanguage, fill, words } from '../../words.ts'
+import { categoryText } from '../feedback/items.ts'
 import { PersonLinks } from './person-links.tsx'
 import type { Detail } from './detail.ts'
 
@@ -28,7 +29,7 @@ export const PersonAbout = ({ person }: { readonly person: Detail }) => {
         <Term name={said.feedback}>
           {person.recent_feedback.length === 0
             ? '–'
-            : person.recent_feedback.map(({ id, category }) => `#${id} ${category}`).join(', ')}
+            : person.recent_feedback.map(({ id, category }) => `#${id} ${categoryText(category)}`).join(', ')}
         </Term>
       </dl>
       <PersonLinks person={person} />

@@ -98,7 +98,7 @@ describe('the console with data', () => {
     // Two people may have one name.
     const download = page.waitForEvent('download')
     await person.getByRole('button', { name: 'The way (GPX)' }).click()
-    expect((await download).suggestedFilename()).toEndWith(`-${pilgrimId(7).slice(-8)}.gpx`)
+    expect((await download).suggestedFilename()).toEndWith(`-${pilgrimId(7).slice(-6)}.gpx`)
   })
 
   test('the first tab of a pilgrim tells what is not counted, and leads to these points', async () => {

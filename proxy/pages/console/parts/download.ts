@@ -1,5 +1,6 @@
 /** Files that the operator keeps. They are made in the page and never sent anywhere. */
 import { pageData } from '../../frame/page-data.ts'
+import { endOfId } from './pilgrim-link.tsx'
 
 export function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob)
@@ -16,12 +17,9 @@ const NOT_IN_NAMES = /[\p{Cc}\s\\/:*?"<>|]+/gu
 const NAME_MAX = 60
 const namePart = (text: string): string => text.replaceAll(NOT_IN_NAMES, '-').slice(0, NAME_MAX)
 
-/** So much of an id tells two people of one name apart. */
-const ID_END = 8
-
-/** `林怡君-9d1f3c20.gpx`: whose file it is. */
+/** `林怡君-1f3c20.gpx`: whose file it is. */
 export const personFileName = (name: string | null, userId: string, extension: 'json' | 'gpx'): string =>
-  `${[name ?? '', userId.slice(-ID_END)]
+  `${[name ?? '', endOfId(userId)]
     .map((part) => namePart(part))
     .filter((part) => part !== '')
     .join('-')}.${extension}`

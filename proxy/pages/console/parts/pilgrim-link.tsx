@@ -3,6 +3,9 @@ import { show } from '../router.ts'
 /** So much of an id is told apart by eye. */
 const SHORT = 10
 
+/** The end of an id, which tells two people of one name apart. */
+export const endOfId = (userId: string): string => userId.slice(-6)
+
 export interface PilgrimLinkProps {
   readonly userId: string
   /** The name, where it is known; else the beginning of the id stands for it. */

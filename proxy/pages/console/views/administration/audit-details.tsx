@@ -1,15 +1,12 @@
 /** What an entry of the audit log says, in words: about whom, and what was changed to what. */
 import type { Data } from '#shared/client/index.ts'
 import { number } from '../../clock.ts'
-import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
+import { endOfId, PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { fill, words } from '../../words.ts'
 import { scheduleText } from './audit-schedule.ts'
 
 type Entry = Data<'listAudit'>['items'][number]
 type Details = Entry['details']
-
-/** So much of an id tells two people of one name apart. */
-const ID_END = 6
 
 /** In the place of an id that was erased stands its hash. */
 const HASH = /^[0-9a-f]{40}$/
@@ -33,7 +30,7 @@ function Pilgrim({ entry: { details, display_name } }: { readonly entry: Entry }
     <>
       <PilgrimLink userId={userId} name={display_name} />
       {/* Two people may have one name. */}
-      {display_name === null ? null : <span class="small quiet"> …{userId.slice(-ID_END)}</span>}
+      {display_name === null ? null : <span class="small quiet"> …{endOfId(userId)}</span>}
     </>
   )
 }

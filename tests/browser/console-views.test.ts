@@ -95,9 +95,10 @@ describe('the console with data', () => {
     const person = page.locator('.person')
     await person.getByRole('button', { name: 'About' }).click()
     await person.getByText(/^not yet; missing: .+/).waitFor()
-    // Two people may have one name.
+    // Two people may have one name, and a name may hold what no system takes in a file’s.
     const download = page.waitForEvent('download')
     await person.getByRole('button', { name: 'The way (GPX)' }).click()
+    expect((await download).suggestedFilename()).toMatch(/^[\p{L}\p{N}][\p{L}\p{M}\p{N}_.-]+$/u)
     expect((await download).suggestedFilename()).toEndWith(`-${pilgrimId(7).slice(-6)}.gpx`)
   })
 

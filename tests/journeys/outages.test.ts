@@ -139,7 +139,8 @@ describeOnServers('an outage', () => {
       expect(await unavailable(await setStatus(stack, { status: 'paused' }))).toContain('stored')
       await stack.redis.restart()
       const refused = async () => (await checkIn(stack, newPilgrimId())).status === 403
-      await until(refused, { timeoutMs: RECOVERY_MS, what: 'the pause to be known', everyMs: 200 })
+      await until(refused, { timeoutMs: RECOVERY_MS, what: 'the pause to be known' })
+      await recovered(stack) // The service that resumes, too.
       await dataOf(await setStatus(stack, { status: 'active' }), setStatusEndpoint)
       await checkInAll(2)
     },
@@ -160,10 +161,8 @@ describeOnServers('an outage', () => {
         const map = await stack.fetch('/api/event/data', { headers: admin('owner') })
         return (await dataOf(map, dataEndpoint)).points.map(({ userId }) => userId)
       }
-      await until(async () => (await shown()).includes(known), {
-        timeoutMs: 15_000,
-        what: 'the map to show who checked in last',
-      })
+      const isShown = async () => (await shown()).includes(known)
+      await until(isShown, { timeoutMs: 15_000, what: 'the map to show who checked in last' })
       await unavailable(await profile(known))
       await unavailable(await setStatus(stack, { status: 'paused' }))
       await unavailable(await stack.fetch('/api/event/admin/status', { headers: admin('owner') }))

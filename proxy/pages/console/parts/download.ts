@@ -11,11 +11,19 @@ export function saveBlob(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-/** What a file's name cannot hold on every system, and spaces. */
-const NOT_IN_NAMES = /[\p{Cc}\s\\/:*?"<>|]+/gu
+/**
+ * Runs of what is no letter, digit or plain sign. Systems and browsers refuse some of it, and marks of direction would
+ * show another name than the file has.
+ */
+const NOT_IN_NAMES = /[^\p{L}\p{M}\p{N}_.-]+/gu
 
 const NAME_MAX = 60
-const namePart = (text: string): string => text.replaceAll(NOT_IN_NAMES, '-').slice(0, NAME_MAX)
+/** Without dots and hyphens around it: a name that begins with a dot is hidden. */
+const namePart = (text: string): string =>
+  Array.from(text.replaceAll(NOT_IN_NAMES, '-'))
+    .slice(0, NAME_MAX)
+    .join('')
+    .replaceAll(/^[.-]+|[.-]+$/g, '')
 
 /** `林怡君-1f3c20.gpx`: whose file it is. */
 export const personFileName = (name: string | null, userId: string, extension: 'json' | 'gpx'): string =>

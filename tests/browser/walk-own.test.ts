@@ -39,6 +39,11 @@ describeOnServers('own matters', () => {
       await page.getByRole('button', { name: 'Save' }).nth(1).click()
       await page.getByText('Please write 6 to 15 digits.').waitFor()
       await page.getByLabel('Phone number').fill('0912-345-678')
+      await phone.context.setOffline(true)
+      await page.getByRole('button', { name: 'Save' }).nth(1).click()
+      await page.getByText('No network, so this was not done.').waitFor()
+      // The number stays, so that pressing again saves it.
+      await phone.context.setOffline(false)
       await page.getByRole('button', { name: 'Save' }).nth(1).click()
       await page.getByRole('button', { name: 'Remove' }).waitFor()
       await page.getByRole('button', { name: 'My data: save, pause, delete' }).click()

@@ -10,6 +10,7 @@ import { Button, Segments } from '../../design/button.tsx'
 import { chooseLetters, LETTERS, letters } from '../../frame/letters.ts'
 import { LanguageSwitch, ThemeSwitch } from '../../frame/switches.tsx'
 import { totalCheckIns } from '../checkin/total.ts'
+import { surveyWaits } from '../feedback/survey.ts'
 import { type OwnCard, readCard } from '../own-data/card.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { notDoneSentence } from '../problem.ts'
@@ -145,7 +146,7 @@ function CardPicture({ words, words: { me } }: { readonly words: WalkWords }) {
 }
 
 /** What is still missing for the achievement card, and the card. */
-function Card({ words, words: { me } }: { readonly words: WalkWords }) {
+function Card({ words, words: { me, say } }: { readonly words: WalkWords }) {
   if (profile.value === null) return null
   const { achievement_card: card, survey_completed: survey, phone } = profile.value
   const checkIns = Math.max(0, CARD_CHECKINS - totalCheckIns.value)
@@ -158,11 +159,14 @@ function Card({ words, words: { me } }: { readonly words: WalkWords }) {
           <CardPicture words={words} />
         </>
       ) : (
-        <p>
-          {checkIns > 0 || survey === 0 || phone === null
-            ? me.locked(checkIns, survey === 0, phone === null)
-            : me.cardSoon}
-        </p>
+        <>
+          <p>
+            {checkIns > 0 || survey === 0 || phone === null
+              ? me.locked(checkIns, survey === 0, phone === null)
+              : me.cardSoon}
+          </p>
+          {surveyWaits.value ? <p>{`${say.survey}: ${say.surveyWaits}`}</p> : null}
+        </>
       )}
     </section>
   )
@@ -177,7 +181,10 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
     const digits = (given ?? '000000').replaceAll(/\D/g, '').length
     wrong.value = given !== null && (!PHONE.test(given) || digits < 6 || digits > 15)
     if (wrong.value) return
-    void change.run(() => client.setPhone({ phone: given })).then(() => (phone.value = ''))
+    // A number that was not saved stays, to be saved again.
+    void change
+      .run(() => client.setPhone({ phone: given }))
+      .then((saved) => saved !== null && (phone.value = ''))
   }
   return (
     <section class="card stack-2">

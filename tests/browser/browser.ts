@@ -43,6 +43,8 @@ export function testBrowser(args: readonly string[] = []) {
       executablePath: commandPath('chromium'),
       // Service workers need a connection that the browser trusts. The authority of a test stack is nowhere installed.
       args: ['--no-sandbox', '--force-color-profile=srgb', '--ignore-certificate-errors', ...args],
+      // Without a locale, Chromium names no file in Chinese.
+      env: { ...process.env, LC_ALL: 'C.UTF-8' },
     })
   }, BROWSER_TIMEOUT_MS)
   afterAll(async () => browser?.close(), BROWSER_TIMEOUT_MS)

@@ -119,7 +119,7 @@ export const words = {
     title: 'Now',
     map: 'Map of the crowd',
     mapHelp:
-      'Cells show how many pilgrims are there, by their latest position. Arrow keys move, + and − zoom. From near, Tab goes from pilgrim to pilgrim, and Enter opens a card.',
+      'Cells show how many pilgrims of the last 24 hours are there, by their latest position. Arrow keys move, + and − zoom. From near, Tab goes from pilgrim to pilgrim, and Enter opens a card.',
     figures: 'Figures',
     checkins: 'Check-ins a minute',
     points: 'Points a minute',

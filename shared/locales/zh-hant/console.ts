@@ -117,7 +117,8 @@ export const words: ConsoleWords = {
   now: {
     title: '現況',
     map: '人群地圖',
-    mapHelp: '格子依最後位置顯示香客人數。方向鍵移動，+ 與 − 縮放。放大後以 Tab 逐位移動，Enter 打開卡片。',
+    mapHelp:
+      '格子依最後位置顯示過去 24 小時的香客人數。方向鍵移動，+ 與 − 縮放。放大後以 Tab 逐位移動，Enter 打開卡片。',
     figures: '數字',
     checkins: '每分鐘打卡',
     points: '每分鐘定位',

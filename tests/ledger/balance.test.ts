@@ -165,7 +165,7 @@ describeFlushHarness('the balance', (harness) => {
       }),
       {
         numRuns: RUNS,
-        // Erased, or replayed, between the commit of a slice and its settlement.
+        // Erased, replayed or dropped between the commit of a slice and its settlement.
         examples: [
           [
             [
@@ -189,6 +189,14 @@ describeFlushHarness('the balance', (harness) => {
               { verb: 'poison', user: 'cleo', minutes: [0] },
               { verb: 'flush', settles: 0 },
               { verb: 'replay', which: 0 },
+              { verb: 'flush', settles: 99 },
+            ],
+          ],
+          [
+            [
+              { verb: 'poison', user: 'ben', minutes: [6] },
+              { verb: 'flush', settles: 0 },
+              ...Array.from({ length: 6 }, () => ({ verb: 'drop' as const, which: 0 })),
               { verb: 'flush', settles: 99 },
             ],
           ],

@@ -49,13 +49,18 @@ export async function requeueDeadLetter(
   })
 }
 
-/** Drops a dead letter. @throws Refusal 404 */
+/** Drops a dead letter. @throws Refusal 404; KvUnavailable, and then the row stays */
 export async function dropDeadLetter(
-  { db, now }: ServiceContext,
+  context: ServiceContext,
   operator: Operator,
   id: number,
   requestId: string,
 ): Promise<{ id: number }> {
+  const { db, kv, now } = context
+  const { userId, field, value } = await readLetter(context, id)
+  // A flush that died before its acknowledgement has left the point in the buffer too, and the next flush would make
+  // a letter of it again.
+  await kv.acknowledge(partitionOf(userId, kv.partitions), [{ userId, entries: [{ field, value }] }])
   await db.orm.transaction(async (tx) => {
     const [gone] = await tx.delete(deadLetters).where(eq(deadLetters.id, id)).returning()
     if (gone === undefined) throw deadLetterNotFound(id)

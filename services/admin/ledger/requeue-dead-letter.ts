@@ -57,10 +57,12 @@ export async function dropDeadLetter(
   requestId: string,
 ): Promise<{ id: number }> {
   const { db, kv, now } = context
-  const { userId, field, value } = await readLetter(context, id)
+  const letter = await readLetter(context, id)
+  const { userId, field, value } = letter
   // A flush that died before its acknowledgement has left the point in the buffer too, and the next flush would make
   // a letter of it again.
-  await kv.acknowledge(partitionOf(userId, kv.partitions), [{ userId, entries: [{ field, value }] }])
+  if (isEntry(letter))
+    await kv.acknowledge(partitionOf(userId, kv.partitions), [{ userId, entries: [{ field, value }] }])
   await db.orm.transaction(async (tx) => {
     const [gone] = await tx.delete(deadLetters).where(eq(deadLetters.id, id)).returning()
     if (gone === undefined) throw deadLetterNotFound(id)

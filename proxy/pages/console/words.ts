@@ -34,3 +34,7 @@ export const consoleLanguage = computed<ConsoleLanguage>(() =>
 /** Puts values into `{names}` of a text. */
 export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
+
+/** A language as its readers call it. */
+export const ownName = (language: string): string =>
+  new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language

@@ -1,5 +1,6 @@
 /** What a change of the schedule changes, for the audit log. */
 import { isDeepStrictEqual } from 'node:util'
+import { Language } from '#shared/contracts/bot.ts'
 import type { NotificationSlot } from '#shared/contracts/messages.ts'
 
 /** What of a text the log shows. */
@@ -16,12 +17,11 @@ interface Change {
 }
 
 const FIELDS = ['hour', 'enabled', 'dates', 'audience'] as const
-const LANGUAGES = ['zh-Hant', 'zh-Hans', 'en', 'ja'] as const
 
 const beginningOf = (text: string): string => (text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text)
 
 function textsOf(before: NotificationSlot['text'] | null, after: NotificationSlot['text']) {
-  const changed = LANGUAGES.filter((language) => before?.[language] !== after[language])
+  const changed = Language.options.filter((language) => before?.[language] !== after[language])
   return Object.fromEntries(
     changed.map((language) => {
       const text = after[language]

@@ -1,15 +1,12 @@
-import { type Signal, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
-const TYPING_MS = 300
-
-/** A text without outer spaces, once the operator has stopped typing. */
-export function useSettled(typed: Signal<string>): string {
-  const settled = useSignal(typed.value.trim())
-  const text = typed.value.trim()
+/** What an operator has typed, once they have stopped. @param typingMs the pause that ends the typing */
+export function useSettled<T>(typed: T, typingMs = 300): T {
+  const settled = useSignal(typed)
   useEffect(() => {
-    const timer = setTimeout(() => (settled.value = text), TYPING_MS)
+    const timer = setTimeout(() => (settled.value = typed), typingMs)
     return () => clearTimeout(timer)
-  }, [text, settled])
+  }, [typed, typingMs, settled])
   return settled.value
 }

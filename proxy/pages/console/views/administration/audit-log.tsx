@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
 import { date, fullDate } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
+import { useSettled } from '../../parts/settled.ts'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { words } from '../../words.ts'
@@ -18,17 +18,13 @@ const TYPING_MS = 400
 /** Every write of an operator, and every look at a pilgrim, with filters. */
 export function AuditLog({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> }) {
   const typed = useSignal(NO_FILTERS)
-  const filters = useSignal(NO_FILTERS)
   const current = typed.value
-  useEffect(() => {
-    const timer = setTimeout(() => (filters.value = current), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [current, filters])
+  const filters = useSettled(current, TYPING_MS)
   return (
     <PagedList
       title={words.value.house.audit}
       kind="audit"
-      query={queryOf(filters.value)}
+      query={queryOf(filters)}
       read={client.listAudit}
       everyMs={EVERY_MS}
       lead={

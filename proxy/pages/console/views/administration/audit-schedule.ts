@@ -1,5 +1,5 @@
 /** What an entry of the audit log says about a change of the schedule. */
-import { fill, words } from '../../words.ts'
+import { fill, ownName, words } from '../../words.ts'
 
 /** As the service writes it; an entry of an older release has the slots alone. */
 interface Change {
@@ -36,13 +36,6 @@ const FIELDS: Readonly<Record<string, (value: unknown) => string>> = {
   audience: audienceText,
 }
 
-const LANGUAGES: Readonly<Record<string, string>> = {
-  'zh-Hant': '繁體中文',
-  'zh-Hans': '简体中文',
-  en: 'English',
-  ja: '日本語',
-}
-
 function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
   const said = words.value.house
   const parts = [
@@ -51,8 +44,7 @@ function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
       return field === undefined ? [] : [`${text(field.from)} → ${text(field.to)}`]
     }),
     ...Object.entries(texts).map(
-      ([language, text]) =>
-        `${LANGUAGES[language] ?? language}: ${text === null ? said.textTaken : `“${text}”`}`,
+      ([language, text]) => `${ownName(language)}: ${text === null ? said.textTaken : `“${text}”`}`,
     ),
   ]
   return fill(said.slotChanges[change], { hour: hourText(hour), what: parts.join(', ') })

@@ -5,13 +5,9 @@ import { act } from '../../parts/act.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { fill, ownName, words } from '../../words.ts'
 
 const EVERY_MS = 60_000
-
-/** A language as its readers call it. */
-const ownName = (language: string): string =>
-  new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language
 
 /** The rich menu of each language, and its deployment. */
 export function RichMenu() {

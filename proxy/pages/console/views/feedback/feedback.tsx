@@ -24,7 +24,7 @@ export function Feedback() {
   const status = useSignal<Filter>('')
   const category = useSignal('')
   const typed = useSignal('')
-  const search = useSettled(typed)
+  const search = useSettled(typed.value.trim())
   const choose = (id: number) => (chosen.value = id)
   useTriageKeys({ items, chosen })
   const item = items.value.find(({ id }) => id === chosen.value) ?? null

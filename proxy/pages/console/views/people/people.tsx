@@ -9,7 +9,7 @@ import { Person } from './person.tsx'
 
 export function People() {
   const typed = useSignal(place.value.search ?? '')
-  const search = useSettled(typed)
+  const search = useSettled(typed.value.trim())
   const asked = place.value.search
   useEffect(() => {
     if (asked !== undefined) typed.value = asked

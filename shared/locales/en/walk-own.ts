@@ -44,6 +44,7 @@ export const own = {
     name: 'Name',
     save: 'Save',
     saved: 'Saved.',
+    unsaved: 'Not saved yet.',
     phone: 'Phone number',
     phoneHint: 'Only the organisers see it. It is needed for the achievement card.',
     phoneInvalid: 'Please write 6 to 15 digits.',
@@ -71,6 +72,7 @@ export const own = {
     withdrawKeep: 'Leave it as it is',
     withdrawn: 'You took back your consent. You are on no map.',
     agreeAgain: 'I agree again',
+    agreedAgain: 'Saved. To record your way again, start the recording under “Walk”.',
     participation: 'Taking part',
     pause: 'Pause my participation',
     pauseWhy:

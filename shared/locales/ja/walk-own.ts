@@ -43,6 +43,7 @@ export const own: OwnWords = {
     name: '名前',
     save: '保存',
     saved: '保存しました。',
+    unsaved: 'まだ保存していません。',
     phone: '電話番号',
     phoneHint: '主催者だけが見ます。達成カードに必要です。',
     phoneInvalid: '6 から 15 桁の数字を書いてください。',
@@ -70,6 +71,7 @@ export const own: OwnWords = {
     withdrawKeep: '取り消さない',
     withdrawn: '同意を取り消しました。どの地図にも載りません。',
     agreeAgain: 'もう一度同意する',
+    agreedAgain: '保存しました。もう一度道を記録するには、「歩く」で「記録を始める」を押してください。',
     participation: '参加',
     pause: '参加を休む',
     pauseWhy:

@@ -1,5 +1,5 @@
 /** What belongs to the pilgrim: name, phone, links, apps, how the app looks, and the ways to the rest. */
-import { useComputed, useSignal } from '@preact/signals'
+import { signal, useComputed, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Failure } from '#shared/client/index.ts'
 import type { Language } from '#shared/contracts/bot.ts'
@@ -69,18 +69,24 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
   </View>
 )
 
+/** What was typed and is not saved yet; null: nothing. It stays when the pilgrim opens another page of the app. */
+const typedName = signal<string | null>(null)
+const typedPhone = signal('')
+
 function Name({ words }: { readonly words: WalkWords }) {
-  const name = useSignal(person.value?.name ?? '')
+  const name = typedName.value ?? person.value?.name ?? ''
   const missing = useSignal(false)
   const change = useChange(words)
   const save = async () => {
-    const given = name.value.trim()
+    const given = name.trim()
     missing.value = given === ''
     if (missing.value || person.value === null) return
     // A name that the service does not have yet goes with the introduction.
     const isNew = !person.value.known
-    if (isNew || (await change.run(() => client.syncProfile({ display_name: given }))) !== null)
+    if (isNew || (await change.run(() => client.syncProfile({ display_name: given }))) !== null) {
       keep(person, { ...person.value, name: given })
+      typedName.value = null
+    }
     if (isNew) await introduce(client)
   }
   return (
@@ -93,8 +99,8 @@ function Name({ words }: { readonly words: WalkWords }) {
           maxLength={60}
           aria-invalid={missing.value}
           aria-describedby={missing.value ? 'own-name-missing' : undefined}
-          value={name.value}
-          onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+          value={name}
+          onInput={({ currentTarget }) => (typedName.value = currentTarget.value)}
         />
         {missing.value ? (
           <p id="own-name-missing" class="wrong" role="alert">
@@ -102,6 +108,7 @@ function Name({ words }: { readonly words: WalkWords }) {
           </p>
         ) : null}
       </div>
+      <Unsaved shown={name.trim() !== (person.value?.name ?? '')} words={words} />
       {change.said(words.me.saved)}
       <Button busy={change.busy.value} onClick={() => void save()}>
         {words.me.save}
@@ -109,6 +116,12 @@ function Name({ words }: { readonly words: WalkWords }) {
     </section>
   )
 }
+
+const Unsaved = ({ shown, words }: { readonly shown: boolean; readonly words: WalkWords }) => (
+  <p aria-live="polite" class="quiet" hidden={!shown}>
+    {shown ? words.me.unsaved : ''}
+  </p>
+)
 
 const PHONE = /^[0-9+\-() ]*$/
 
@@ -173,7 +186,6 @@ function Card({ words, words: { me, say } }: { readonly words: WalkWords }) {
 }
 
 function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
-  const phone = useSignal('')
   const wrong = useSignal(false)
   const change = useChange({ me, ...words })
   const known = profile.value?.phone ?? null
@@ -184,7 +196,7 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
     // A number that was not saved stays, to be saved again.
     void change
       .run(() => client.setPhone({ phone: given }))
-      .then((saved) => saved !== null && (phone.value = ''))
+      .then((saved) => saved !== null && (typedPhone.value = ''))
   }
   return (
     <section class="card stack-2">
@@ -197,16 +209,17 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
           placeholder={known ?? ''}
           aria-describedby="phone-hint"
           aria-invalid={wrong.value}
-          value={phone.value}
-          onInput={({ currentTarget }) => (phone.value = currentTarget.value)}
+          value={typedPhone.value}
+          onInput={({ currentTarget }) => (typedPhone.value = currentTarget.value)}
         />
         <p id="phone-hint" class={wrong.value ? 'wrong' : 'quiet'} role={wrong.value ? 'alert' : undefined}>
           {wrong.value ? me.phoneInvalid : me.phoneHint}
         </p>
       </div>
+      <Unsaved shown={typedPhone.value !== ''} words={{ me, ...words }} />
       {change.said(me.saved)}
       <div class="row">
-        <Button busy={change.busy.value} onClick={() => save(phone.value)}>
+        <Button busy={change.busy.value} onClick={() => save(typedPhone.value)}>
           {me.save}
         </Button>
         {known === null ? null : (

@@ -41,7 +41,7 @@ export function Privacy({ words, page }: { readonly words: WalkWords; readonly p
         <h2>{me.privacy}</h2>
         <p>{agrees ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
         {agrees ? <p>{me.withdrawShort}</p> : <NewerConsent words={words} />}
-        {consent.said(me.saved)}
+        {consent.said(agrees && !recording.value ? me.agreedAgain : me.saved)}
         <Button
           busy={consent.busy.value}
           onClick={() => (agrees ? (asks.value = true) : void consent.run(() => setConsent(true)))}

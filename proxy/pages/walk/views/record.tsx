@@ -43,6 +43,7 @@ export function Record({ words }: { readonly words: WalkWords }) {
     <section class="card stack-2">
       <h2>{record.title}</h2>
       {on ? <State words={words} /> : null}
+      {on || consentWithdrawn.value ? null : <p>{record.off}</p>}
       <Advice words={record} on={on && positionFault.value !== 'permission'} />
       {consentWithdrawn.value ? (
         <p class="strong">{record.noConsent}</p>

@@ -42,6 +42,9 @@ function isFree(port: number): boolean {
   }
 }
 
+/** Most servers sort text by the rules of a language, where a comes before B: nothing may depend on another order. */
+const LOCALE = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
+
 /** PostgreSQL with fsync on, without a password for `postgres`; its URL names the database `postgres`. */
 export async function startPostgres(options: { args?: readonly string[] } = {}): Promise<Server> {
   // Postgres refuses to run as root; its packages bring a user of this name.
@@ -49,7 +52,7 @@ export async function startPostgres(options: { args?: readonly string[] } = {}):
   const bin = dirname(realpathSync(commandPath('initdb')))
   const dir = await newDirectory('postgres', user)
   const data = join(dir, 'data')
-  const cluster = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync']
+  const cluster = ['--username=postgres', '--auth=trust', '--encoding=UTF8', ...LOCALE, '--no-sync']
   await runToEnd([join(bin, 'initdb'), `--pgdata=${data}`, ...cluster], user)
   const port = freePort()
   const settings = [

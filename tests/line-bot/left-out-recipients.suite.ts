@@ -18,7 +18,8 @@ export function leftOutRecipientsTests(stack: TestStack, line: LineServer): void
     const blocked = await follow(stack, line, 'en')
     await deliver(stack, [lineEvent(blocked, { type: 'unfollow', replyToken: undefined })])
     const paused = newLineUser()
-    const phones = ['phone-a', 'phone-b', 'phone-c']
+    // Most languages sort a before B; the pages must not depend on the language of the database.
+    const phones = ['Phone-B', 'phone-C', 'phone-a']
     for (const userId of [paused, ...phones])
       await post(stack, 'user/sync', { user_id: userId, display_name: `Name of ${userId}` })
     await post(stack, 'participant-status', { user_id: paused, status: 'withdrawn' })
@@ -50,7 +51,7 @@ export function leftOutRecipientsTests(stack: TestStack, line: LineServer): void
       ...phones.map((userId) => named(userId, 'no_line_id')),
     ])
     const everybody = await leftOut('audience=all')
-    expect(everybody).toContainEqual(named('phone-b', 'no_line_id'))
+    expect(everybody).toContainEqual(named('Phone-B', 'no_line_id'))
     expect(everybody.map(({ userId }) => userId)).not.toContain(reached)
     expect(new Set(everybody.map(({ userId }) => userId)).size).toBe(everybody.length)
     expect(await leftOut('audience=owners')).toEqual([])

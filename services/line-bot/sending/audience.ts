@@ -95,7 +95,7 @@ export async function selectRecipients(
 }
 
 /**
- * Selects who of an audience is left out as of now, each once, ordered by id.
+ * Selects who of an audience is left out as of now, each once, ordered by id as JavaScript compares text.
  * @param buffer read before this transaction
  */
 export async function selectLeftOut(
@@ -139,7 +139,7 @@ async function selectAudience(
       LEFT JOIN pilgrim_totals t ON t.user_id = u.user_id
     ) known
     WHERE fits OR (waits AND ${audience === 'participants'})
-    ORDER BY user_id`)
+    ORDER BY user_id COLLATE "C"`)
   const corrected = buffer.waiting && (await withBuffer(rows, audience, sinceMs, buffer))
   const needsBuffer = wanted.user_ids === undefined && BY_BUFFER.has(audience)
   return { rows: corrected ?? rows, lacksBuffer: needsBuffer && corrected === null }

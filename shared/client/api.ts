@@ -631,6 +631,8 @@ export interface LastHour {
     pilgrims: number
     /** Those among them with a check-in of these 60 minutes */
     checked_in: number
+    /** Pilgrims who take part and whose latest stored point is 3 to 24 hours old at `as_of` */
+    silent: number
     /** Time of the last flush */
     as_of: Time
   } | null
@@ -2163,6 +2165,8 @@ export interface Operations {
       order?: 'asc' | 'desc' | undefined
       /** Part of a user id or a display name */
       search?: string | number | undefined
+      /** Only pilgrims who take part and whose latest point is older than this many hours. With sort=last_seen only */
+      silent_hours?: number | undefined
     }
     data: ListUsersAnswer
   }

@@ -126,6 +126,13 @@ export type ActivityStatus = z.infer<typeof ActivityStatus>
 export const Role = z.enum(['owner', 'manager', 'volunteer'])
 export type Role = z.infer<typeof Role>
 
+/** A number of hours in a query. */
+export const HoursOfQuery = z
+  .string()
+  .regex(/^\d+$/, { error: 'must be a whole number from 1 to 8760' })
+  .transform(Number)
+  .pipe(z.int().min(1).max(8_760))
+
 /** Pagination of every list: `limit` 1–200 (default 50) and an opaque `cursor`. */
 export const PageQuery = z.object({
   limit: z

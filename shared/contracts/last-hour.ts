@@ -27,6 +27,9 @@ export const LastHour = z.object({
         .int()
         .describe('Pilgrims whose latest stored point is not older than 60 minutes at `as_of`'),
       checked_in: z.int().describe('Those among them with a check-in of these 60 minutes'),
+      silent: z
+        .int()
+        .describe('Pilgrims who take part and whose latest stored point is 3 to 24 hours old at `as_of`'),
       as_of: Time.describe('Time of the last flush'),
     })
     .nullable()

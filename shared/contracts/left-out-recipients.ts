@@ -1,7 +1,7 @@
 /** Who an audience of messages leaves out, by name. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { page, PageQuery } from './fields.ts'
+import { HoursOfQuery, page, PageQuery } from './fields.ts'
 import { Audience, ExcludedRecipients } from './messages.ts'
 
 /** Why LINE does not reach somebody: the fields of {@link ExcludedRecipients}. */
@@ -11,13 +11,7 @@ export type LeftOutReason = z.infer<typeof LeftOutReason>
 export const LeftOutRecipientsQuery = PageQuery.extend({
   message: z.uuid().optional().describe('Id of a message, whose audience it is'),
   audience: Audience.optional(),
-  hours: z
-    .string()
-    .regex(/^\d+$/, { error: 'must be a whole number from 1 to 8760' })
-    .transform(Number)
-    .pipe(z.int().min(1).max(8_760))
-    .optional()
-    .describe('For inactive: hours without a point; 24 unless given'),
+  hours: HoursOfQuery.optional().describe('For inactive: hours without a point; 24 unless given'),
 }).superRefine((given, context) => {
   const refuse = (field: string, message: string) =>
     context.addIssue({ code: 'custom', path: [field], message })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
-import { page, PageQuery, ParticipantStatus, Role, text, Time, UserId } from './fields.ts'
+import { HoursOfQuery, page, PageQuery, ParticipantStatus, Role, text, Time, UserId } from './fields.ts'
 import { LastSeen } from './first-and-last-seen.ts'
 import { Answer } from './survey.ts'
 import { ParticipantStatusAnswer, PendingPoints } from './profile.ts'
@@ -34,6 +34,12 @@ export const UsersQuery = PageQuery.extend({
   ),
   order: z.enum(['asc', 'desc']).optional().describe('Default: asc for userId, desc for figures'),
   search: text(128).optional().describe('Part of a user id or a display name'),
+  silent_hours: HoursOfQuery.optional().describe(
+    'Only pilgrims who take part and whose latest point is older than this many hours. With sort=last_seen only',
+  ),
+}).refine(({ sort, silent_hours: hours }) => hours === undefined || sort === 'last_seen', {
+  path: ['silent_hours'],
+  error: 'belongs to sort=last_seen',
 })
 export type UsersQuery = z.infer<typeof UsersQuery>
 

@@ -53,17 +53,21 @@ describeBothStacks('an operator', (stack) => {
         lastHourEndpoint,
       )
     const before = await hour()
-    const [seen, walks, long] = [newPilgrimId(), newPilgrimId(), newPilgrimId()]
+    const [seen, walks, long, silent, gone] = Array.from({ length: 5 }, newPilgrimId) as [
+      ...[string, string, string, string, string],
+    ]
     const at = (minutes: number) => [{ ...PLACE, timestamp: Date.now() - minutes * 60_000 }]
     expect((await checkIn(stack, seen)).status).toBe(202)
     expect((await syncTrack(stack, walks, at(5))).status).toBe(200)
     expect((await syncTrack(stack, long, at(62))).status).toBe(200)
+    expect((await syncTrack(stack, silent, at(182))).status).toBe(200)
+    expect((await syncTrack(stack, gone, at(25 * 60))).status).toBe(200)
     await flushed(stack)
     // Answers are cached for a second, and counted by steps of ten.
     const after = await until(
       async () => {
         const { walking, received } = await hour()
-        const isCounted = received !== null && received.points >= (before.received?.points ?? 0) + 3
+        const isCounted = received !== null && received.points >= (before.received?.points ?? 0) + 5
         return (
           isCounted && walking !== null && walking.as_of !== before.walking?.as_of && { walking, received }
         )
@@ -73,6 +77,7 @@ describeBothStacks('an operator', (stack) => {
     // Who was seen within the hour walks; all points were received in it.
     expect(after.walking.pilgrims - (before.walking?.pilgrims ?? 0)).toBe(2)
     expect(after.walking.checked_in - (before.walking?.checked_in ?? 0)).toBe(1)
+    expect(after.walking.silent - (before.walking?.silent ?? 0)).toBe(1)
     expect(after.received.checkins - (before.received?.checkins ?? 0)).toBe(1)
     const { since, through, steps } = after.received
     expect(Date.parse(through) - Date.parse(since)).toBe(steps.length * 10_000)

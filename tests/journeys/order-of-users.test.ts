@@ -1,7 +1,7 @@
 /** The list of pilgrims is in the order of the figures that it shows, which include pending points. */
 import { expect, test } from 'bun:test'
 import { usersEndpoint } from '#shared/contracts/reports.ts'
-import { dataOf } from '#tests/helpers/answers.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
 import { admin, checkIn, healthOf, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
@@ -60,6 +60,25 @@ describeBothStacks(
         }
       const [first] = (await list('sort=checkins&limit=1&search=MOVED')).items
       expect(first).toMatchObject({ userId: moved, checkins: 4, pending: 2 })
+
+      // Everybody was seen nine to ten hours ago, and Idle never.
+      const silent = async (query: string) => {
+        const page = await list(`sort=last_seen&silent_hours=${query}`)
+        return page.items.map(({ userId }) => userId)
+      }
+      expect(await silent('9')).toEqual([moved, fresh, stored])
+      expect(await silent('9&order=asc')).toEqual([stored, fresh, moved])
+      expect(await silent('10')).toEqual([])
+      const page = await list('sort=last_seen&silent_hours=9&limit=1')
+      expect(await silent(`9&cursor=${page.next_cursor}`)).toEqual([fresh, stored])
+      expect(await silent('9&search=MOVED')).toEqual([moved])
+      await post(stack, 'participant-status', { user_id: stored, status: 'withdrawn' })
+      expect((await checkIn(stack, moved, { ...PLACE, timestamp: now })).status).toBe(202)
+      expect(await silent('9')).toEqual([fresh])
+      for (const query of ['sort=km&silent_hours=3', 'sort=last_seen&silent_hours=0', 'silent_hours=3']) {
+        const refused = await stack.fetch(`/api/event/admin/users?${query}`, { headers: admin('manager') })
+        expect(await sentenceOf(refused, 400, 'invalid-request')).toContain('silent_hours')
+      }
     }, 60_000)
   },
   { EVENT_FLUSH_SECONDS: '3600', EVENT_LIMIT_CHECKIN: '100' },

@@ -28,6 +28,8 @@ interface Place {
   readonly panel?: string
   /** What to search for. */
   readonly search?: string
+  /** Only pilgrims who are silent for so long. */
+  readonly silentHours?: number
 }
 
 const viewOf = (hash: string): View => VIEWS.find((view) => hash === `#/${view}`) ?? 'now'

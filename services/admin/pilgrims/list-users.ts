@@ -5,51 +5,18 @@ import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/f
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { foldPending, type Pilgrim, type Statistics } from '#shared/fold/pilgrim-statistics.ts'
+import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { levelOf } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
+import { readRows, type Row, SORTINGS } from './select-users.ts'
 
-interface Row {
-  user_id: string
-  display_name: string | null
-  participant_status: string
-  surveyed: boolean
-  consumption: string
-  transport: string
-  role: string | null
-  checkins: number
-  mm: number
-  mg: number
-  last_ms: number | null
-  sort_key: string
-}
+const HOUR_MS = 3_600_000
 
 /** A row with its number of pending points; null: not known. */
 type RowWithPending = Row & { readonly pending: number | null }
 
-interface Sorting {
-  /** Column of the totals; null: sorted by id alone. */
-  readonly column: string | null
-  readonly type: string
-  /** SQL value for a pilgrim without points. */
-  readonly nothing: string
-  /** The figure as a cursor holds it. */
-  readonly keyOf?: (statistics: Statistics) => string
-}
-
-const SORTINGS: Record<UserSort, Sorting> = {
-  userId: { column: null, type: 'text', nothing: "''" },
-  km: { column: 'distance_mm', type: 'bigint', nothing: '0', keyOf: ({ distanceMm }) => `${distanceMm}` },
-  checkins: { column: 'checkins', type: 'int', nothing: '0', keyOf: ({ checkins }) => `${checkins}` },
-  last_seen: {
-    column: 'last_seen',
-    type: 'timestamptz',
-    nothing: "'epoch'",
-    keyOf: ({ lastMs }) => time(lastMs ?? 0),
-  },
-}
 /** Format of the sort key in a cursor. The database would refuse anything else. */
 const KEYS: Record<UserSort, z.ZodType<string>> = {
   userId: UserId,
@@ -58,19 +25,19 @@ const KEYS: Record<UserSort, z.ZodType<string>> = {
   last_seen: Time,
 }
 
-/** A pilgrim with pending points. */
-interface Waiting {
-  readonly user_id: string
-  /** The figure with the pending points; null: the order goes by the stored one. */
-  readonly key: string | null
-}
-
 /**
  * A page of pilgrims, whose statistics include their pending points. The order includes them as well while at most
  * {@link MAX_ORDERED} pilgrims have any.
  */
 export async function listUsers(context: ServiceContext, query: UsersQuery) {
-  const { sort, order = sort === 'userId' ? 'asc' : 'desc', limit, cursor, search } = query
+  const {
+    sort,
+    order = sort === 'userId' ? 'asc' : 'desc',
+    limit,
+    cursor,
+    search,
+    silent_hours: hours,
+  } = query
   const list = `users:${sort}:${order}`
   const after = cursor === undefined ? null : decodeCursor(list, cursor, z.tuple([KEYS[sort], UserId]))
   // The buffer is read before the database, so that a pilgrim is in at least one of them in spite of a flush.
@@ -78,6 +45,7 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const ordered = await orderedByShown(context, sort, waiting)
   const rows = await readRows(context, {
     ...{ sort, order, limit: limit + 1, search: search ?? null, after },
+    seenBefore: hours === undefined ? null : time(context.now() - hours * HOUR_MS),
     waiting: (waiting ?? []).map((userId) => ({ user_id: userId, key: ordered?.keys.get(userId) ?? null })),
   })
   const keyOf = (row: Row): string =>
@@ -95,81 +63,6 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
   )
   return { items: found.map(shown), next_cursor, pending }
 }
-
-interface Page {
-  readonly sort: UserSort
-  readonly order: 'asc' | 'desc'
-  readonly limit: number
-  readonly search: string | null
-  readonly after: readonly [key: string, userId: string] | null
-  /** Pilgrims with pending points. Some may be known only in the buffer. */
-  readonly waiting: readonly Waiting[]
-}
-
-/**
- * A page of rows. Sorted by a figure, pilgrims who have it are read from the totals alone, which are small. The others,
- * whose keys are all equal, are read only when the page reaches them.
- */
-async function readRows(context: ServiceContext, page: Page): Promise<Row[]> {
-  const { column } = SORTINGS[page.sort]
-  if (column === null || page.search !== null) return readChosen(context, page, 'everybody')
-  const [first, second] = page.order === 'desc' ? (['some', 'none'] as const) : (['none', 'some'] as const)
-  const rows = await readChosen(context, page, first)
-  if (rows.length === page.limit) return rows
-  return [...rows, ...(await readChosen(context, { ...page, limit: page.limit - rows.length }, second))]
-}
-
-/** The SQL of a page. Input from clients is passed as parameters; everything else comes from constants. */
-function chosen({ sort, order }: Page, who: 'everybody' | 'some' | 'none'): string {
-  const { column, type, nothing } = SORTINGS[sort]
-  const beyond = order === 'asc' ? '>' : '<'
-  const figure =
-    who === 'some' ? `t.${column}` : column === null ? 'p.user_id' : `coalesce(t.${column}, ${nothing})`
-  const id = who === 'some' ? 't.user_id' : 'p.user_id'
-  const from =
-    who === 'some' ? 'pilgrim_totals t' : 'pilgrims p LEFT JOIN pilgrim_totals t ON t.user_id = p.user_id'
-  const which = { everybody: 'true', some: `t.${column} > ${nothing}`, none: `${figure} = ${nothing}` }[who]
-  const key = column === null ? 'w.user_id' : `coalesce(w.key::${type}, ${nothing}::${type})`
-  const whichWaiting = { everybody: 'true', some: `${key} > ${nothing}`, none: `${key} = ${nothing}` }[who]
-  const stored = `SELECT ${id} AS user_id, ${figure} AS key, false AS fresh FROM ${from}
-    WHERE ${which} ${who === 'everybody' ? 'AND ($4::text IS NULL OR p.searchable LIKE lower($4))' : 'AND $4::text IS NULL'}
-      AND ($1::text IS NULL OR (${figure}, ${id}) ${beyond} ($1::${type}, $2::text))
-      AND ${id} NOT IN (SELECT w.user_id FROM waiting w WHERE w.key IS NOT NULL)
-    ORDER BY ${figure} ${order}, ${id} ${order} LIMIT $3::int`
-  return `SELECT * FROM ((${stored}) UNION ALL (
-      SELECT w.user_id, ${key}, true FROM waiting w LEFT JOIN pilgrims k ON k.user_id = w.user_id
-      WHERE (w.key IS NOT NULL OR k.user_id IS NULL) AND ${whichWaiting}
-        AND ($4::text IS NULL OR lower(w.user_id) LIKE lower($4) OR k.searchable LIKE lower($4))
-        AND ($1::text IS NULL OR (${key}, w.user_id) ${beyond} ($1::${type}, $2::text)))) either
-    ORDER BY key ${order}, user_id ${order} LIMIT $3::int`
-}
-
-function readChosen({ db }: ServiceContext, page: Page, who: 'everybody' | 'some' | 'none'): Promise<Row[]> {
-  const { order, limit, search, after, waiting } = page
-  return db.read(() =>
-    db.sql.unsafe<Row[]>(
-      `WITH waiting AS MATERIALIZED (
-         SELECT * FROM jsonb_to_recordset($5::text::jsonb) AS w (user_id text, key text))
-       SELECT c.user_id, p.display_name, coalesce(p.participant_status, 'active') AS participant_status,
-              p.survey_completed_at IS NOT NULL AS surveyed, coalesce(p.consumption::text, '{}') AS consumption,
-              coalesce(p.transport::text, '{}') AS transport, r.role,
-              coalesce(t.checkins, 0) AS checkins, coalesce(t.distance_mm, 0)::float8 AS mm,
-              coalesce(t.carbon_mg, 0)::float8 AS mg, (extract(epoch FROM t.last_seen) * 1000)::float8 AS last_ms,
-              c.key::text AS sort_key
-       FROM (${chosen(page, who)}) c
-       LEFT JOIN pilgrims p ON p.user_id = c.user_id
-       LEFT JOIN pilgrim_totals t ON t.user_id = c.user_id
-       LEFT JOIN role_assignments r ON r.user_id = c.user_id
-       WHERE c.fresh OR p.user_id IS NOT NULL
-       ORDER BY c.key ${order}, c.user_id ${order}`,
-      [after?.[0] ?? null, after?.[1] ?? null, limit, pattern(search), JSON.stringify(waiting)],
-    ),
-  )
-}
-
-/** `LIKE` pattern for a literal substring. */
-const pattern = (search: string | null): string | null =>
-  search === null ? null : `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
 function shown(row: RowWithPending): UserRow {
   const reported = transportSums(JSON.parse(row.transport))

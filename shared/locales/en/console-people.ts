@@ -3,6 +3,9 @@ export const consolePeople = {
   people: {
     title: 'People',
     searchLabel: 'Name or id',
+    show: 'Show',
+    everybody: 'Everybody',
+    silentFor: 'Taking part, silent for {hours} h or more',
     sort: 'Sort by',
     sorts: { userId: 'Id', km: 'Distance', checkins: 'Check-ins', last_seen: 'Last seen' },
     columns: {

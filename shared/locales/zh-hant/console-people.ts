@@ -5,6 +5,9 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
   people: {
     title: '人員',
     searchLabel: '名字或代號',
+    show: '顯示',
+    everybody: '所有人',
+    silentFor: '參加中，{hours} 小時以上沒有消息',
     sort: '排序',
     sorts: { userId: '代號', km: '里程', checkins: '打卡', last_seen: '最後出現' },
     columns: {

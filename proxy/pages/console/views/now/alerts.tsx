@@ -1,3 +1,4 @@
+import type { Data } from '#shared/client/index.ts'
 import { clock, date } from '../../clock.ts'
 import { incident } from '../../live.ts'
 import { isStale, Panel, PanelFrom, Stamp } from '../../parts/panel.tsx'
@@ -5,9 +6,15 @@ import type { Resource } from '../../resource.ts'
 import { consoleLanguage, fill, words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
 import { BackupAge, isBackupOld } from './parts.tsx'
+import { ReportsAndSilent } from './reports-and-silent.tsx'
 
-/** What is wrong, and what to do about it. */
-export function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
+/** What is wrong, and what to do about it; then what waits for people. */
+interface Props {
+  readonly condition: Resource<Condition>
+  readonly hour: Resource<Data<'readLastHour'>>
+}
+
+export function Alerts({ condition, hour }: Props) {
   const said = words.value.now
   const value = condition.value.value
   const bad = value !== null && value.causes.length > 0
@@ -20,6 +27,7 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
         stamp={<Stamp at={condition.at.value} stale={isStale(condition)} />}
       >
         <Calm condition={value} />
+        <ReportsAndSilent hour={hour} />
       </Panel>
     )
   return (
@@ -32,6 +40,7 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
               <Cause key={cause.text.en} cause={cause} />
             ))}
           </ul>
+          <ReportsAndSilent hour={hour} />
         </>
       )}
     </PanelFrom>

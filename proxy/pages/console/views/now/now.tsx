@@ -54,7 +54,7 @@ function Operating(shared: Shared) {
   const modes = useResource((signal) => client.readCarbon({}, { signal }), MODES_MS, 'modes')
   return (
     <>
-      <Alerts condition={condition} />
+      <Alerts condition={condition} hour={shared.hour} />
       <FigureTiles condition={condition} modes={modes} {...shared} />
       <Crowd map={shared.map} />
       <Rates />

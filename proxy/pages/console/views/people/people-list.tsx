@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
+import { SILENT_HOURS } from '#shared/rules/silence.ts'
 import { type Column, Table } from '../../../design/table.tsx'
 import { ago, duration, fixedDigit, fullDate, now, number } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
@@ -18,20 +19,26 @@ interface Props {
   readonly typed: string
   readonly onType: (text: string) => void
   readonly search: string
+  /** Only who is silent for so many hours; 0: everybody. */
+  readonly silentHours: number
+  readonly onSilent: (hours: number) => void
   readonly onChoose: (userId: string) => void
 }
 
-export function PeopleList({ typed, onType, search, onChoose }: Props) {
+export function PeopleList({ typed, onType, search, silentHours, onSilent, onChoose }: Props) {
   const sort = useSignal<Sort>('last_seen')
   const descending = useSignal(true)
+  // Who is silent is listed by the time since when.
+  const order = silentHours > 0 ? 'last_seen' : sort.value
   const query = {
-    sort: sort.value,
+    sort: order,
     order: descending.value ? ('desc' as const) : ('asc' as const),
     limit: PAGE,
+    ...(silentHours > 0 ? { silent_hours: silentHours } : {}),
     ...(search === '' ? {} : { search }),
   }
   const sortBy = (by: string) => {
-    descending.value = sort.value === by ? !descending.value : by !== 'userId'
+    descending.value = order === by ? !descending.value : by !== 'userId'
     sort.value = SORTS.find((name) => name === by) ?? 'userId'
   }
   return (
@@ -41,7 +48,12 @@ export function PeopleList({ typed, onType, search, onChoose }: Props) {
       query={query}
       read={client.listUsers}
       everyMs={EVERY_MS}
-      actions={<SearchField typed={typed} onType={onType} />}
+      actions={
+        <>
+          <SilentFilter silentHours={silentHours} onSilent={onSilent} />
+          <SearchField typed={typed} onType={onType} />
+        </>
+      }
     >
       {({ items, pending }) => (
         <>
@@ -50,10 +62,10 @@ export function PeopleList({ typed, onType, search, onChoose }: Props) {
           <Table
             caption={words.value.people.title}
             titled
-            columns={columnsOf(onChoose)}
+            columns={silentHours > 0 ? columnsOf(onChoose).map(onlyBySeen) : columnsOf(onChoose)}
             rows={items}
             keyOf={({ userId }) => userId}
-            sorted={{ by: sort.value, descending: descending.value }}
+            sorted={{ by: order, descending: descending.value }}
             onSort={sortBy}
             empty={words.value.common.none}
           />
@@ -63,6 +75,26 @@ export function PeopleList({ typed, onType, search, onChoose }: Props) {
     </PagedList>
   )
 }
+
+const onlyBySeen = ({ sort, ...column }: Column<Row>): Column<Row> =>
+  sort === 'last_seen' ? { ...column, sort } : column
+
+/** Hours of silence to choose from; 0: everybody. */
+const SILENCES = [0, 1, SILENT_HOURS, 6, 12, 24]
+
+const SilentFilter = ({ silentHours, onSilent }: Pick<Props, 'silentHours' | 'onSilent'>) => (
+  <select
+    aria-label={words.value.people.show}
+    value={silentHours}
+    onChange={(event) => onSilent(Number(event.currentTarget.value))}
+  >
+    {SILENCES.map((hours) => (
+      <option key={hours} value={hours}>
+        {hours === 0 ? words.value.people.everybody : fill(words.value.people.silentFor, { hours })}
+      </option>
+    ))}
+  </select>
+)
 
 const SearchField = ({ typed, onType }: Pick<Props, 'typed' | 'onType'>) => (
   <input

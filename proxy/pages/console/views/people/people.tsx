@@ -14,7 +14,8 @@ export function People() {
   useEffect(() => {
     if (asked !== undefined) typed.value = asked
   }, [asked, typed])
-  const person = place.value.person ?? null
+  const { person = null, silentHours = 0 } = place.value
+  const listed = { search, silentHours }
   return (
     <div class={person === null ? 'view people' : 'view people chosen'}>
       <h1 class="visually-hidden">{words.value.people.title}</h1>
@@ -22,11 +23,11 @@ export function People() {
         typed={typed.value}
         onType={(value) => (typed.value = value)}
         search={search}
-        onChoose={(userId) => show('people', { person: userId, search })}
+        silentHours={silentHours}
+        onSilent={(hours) => show('people', { ...place.value, silentHours: hours })}
+        onChoose={(userId) => show('people', { ...listed, person: userId })}
       />
-      {person === null ? null : (
-        <Person key={person} userId={person} onBack={() => show('people', { search })} />
-      )}
+      {person === null ? null : <Person key={person} userId={person} onBack={() => show('people', listed)} />}
     </div>
   )
 }

@@ -15,7 +15,8 @@ export const consoleMessages = {
     },
     audienceMeans: {
       all: 'Everybody whom the service knows: pilgrims, helpers, and followers of the LINE account.',
-      participants: 'Everybody without a role, and helpers who have checked in themselves.',
+      participants:
+        'Everybody without a role, and helpers who have checked in themselves. Who has completed, or went home without a word, is among them; who paused taking part gets nothing.',
       volunteers: 'People with the role Volunteer.',
       managers: 'People with the role Manager.',
       owners: 'People with the role Owner.',

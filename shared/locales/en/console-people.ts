@@ -37,6 +37,8 @@ export const consolePeople = {
     nextNone: 'The highest level',
     lastCheckIn: 'the last one {time}',
     seenAt: 'Last seen {time}',
+    silentWhy:
+      'The service does not know why a phone is silent: without power, without a network, put away with the app closed, or asleep. Nights and dead zones last for hours; a silence alone is no emergency. What the phone recorded meanwhile comes later.',
     kmReason: 'Sum of {points} stored points inside the area and {pending} that wait',
     co2: 'Footprint',
     co2Reason: 'Segments and what the pilgrim reported',
@@ -116,7 +118,7 @@ export const consolePeople = {
     erase: 'Erase…',
     eraseTitle: 'Erase this pilgrim?',
     eraseText:
-      'Everything about this person is deleted: points, profile, survey, card, screenshots. It cannot be undone. The event’s totals keep their contribution, without the person.',
+      'Everything about this person is deleted: points, profile, survey, card, screenshots. It cannot be undone. The event’s totals keep their contribution, without the person. Backups made before still contain it.',
     eraseButton: 'Erase for ever',
     erased: 'Erased: {rows} rows. {rest}',
     erasedAll: 'Nothing is left.',

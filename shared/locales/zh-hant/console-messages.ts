@@ -17,7 +17,8 @@ export const consoleMessages: Pick<ConsoleWords, 'messages'> = {
     },
     audienceMeans: {
       all: '服務認識的每個人：香客、工作人員，以及 LINE 官方帳號的好友。',
-      participants: '沒有角色的每個人，以及自己打過卡的工作人員。',
+      participants:
+        '沒有角色的每個人，以及自己打過卡的工作人員。已完成的人和沒說一聲就回家的人也在內；暫停參加的人不會收到。',
       volunteers: '角色是「志工」的人。',
       managers: '角色是「管理員」的人。',
       owners: '角色是「負責人」的人。',

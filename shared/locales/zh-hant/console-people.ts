@@ -39,6 +39,8 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     nextNone: '最高等級',
     lastCheckIn: '最近一次 {time}',
     seenAt: '最後出現 {time}',
+    silentWhy:
+      '系統不知道手機為什麼沒有消息：可能沒電、沒有網路、App 已關閉，或正在睡覺。夜裡和收訊死角會持續好幾個小時，單憑這點不表示出事。期間記錄的定位之後會送到。',
     kmReason: '範圍內已儲存的 {points} 筆與等待中的 {pending} 筆定位的總和',
     co2: '碳足跡',
     co2Reason: '路段與香客自填的總和',
@@ -118,7 +120,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     erase: '刪除…',
     eraseTitle: '刪除這位香客？',
     eraseText:
-      '此人的一切都會刪除：定位、資料、問卷、卡片、截圖，無法復原。活動總數保留其貢獻，但不含個人資訊。',
+      '此人的一切都會刪除：定位、資料、問卷、卡片、截圖，無法復原。活動總數保留其貢獻，但不含個人資訊。之前做的備份裡還有此人。',
     eraseButton: '永久刪除',
     erased: '已刪除 {rows} 列。{rest}',
     erasedAll: '沒有任何殘留。',

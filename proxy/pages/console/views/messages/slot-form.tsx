@@ -156,6 +156,7 @@ function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
           ))}
         </select>
       </label>
+      <p class="quiet small audience-means wide">{said.audienceMeans[audience]}</p>
     </>
   )
 }

@@ -106,7 +106,7 @@ function Export({ person: { userId, display_name: name } }: Pick<Props, 'person'
   )
 }
 
-function Erase({ person: { userId }, onErased }: Props) {
+function Erase({ person: { userId, display_name: name }, onErased }: Props) {
   const said = words.value.people
   const asking = useSignal(false)
   return (
@@ -129,6 +129,7 @@ function Erase({ person: { userId }, onErased }: Props) {
           onErased()
         }}
       >
+        <p class="strong">{name ?? said.unnamed}</p>
         <p>{said.eraseText}</p>
       </Confirm>
     </>

@@ -1,6 +1,7 @@
+import { SILENT_HOURS } from '#shared/rules/silence.ts'
 import { Emblem } from '../../../design/emblem.tsx'
 import { useEffect } from 'preact/hooks'
-import { ago, date, fullDate, number, oneDigit } from '../../clock.ts'
+import { ago, date, fullDate, now, number, oneDigit } from '../../clock.ts'
 import { loadGround, route } from '../../map/ground.ts'
 import { kmOnRoute, placeName, placeOf } from '../../map/place-words.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
@@ -75,9 +76,14 @@ function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
       <span class="quiet" title={fullDate(last.recorded_at)}>
         {ago(last.recorded_at)}
       </span>
+      {now.value - Date.parse(last.recorded_at) < SILENT_MS ? null : (
+        <span class="quiet small">{said.silentWhy}</span>
+      )}
     </p>
   )
 }
+
+const SILENT_MS = SILENT_HOURS * 3_600_000
 
 function nextText({ next_level }: Detail): string {
   const said = words.value.people

@@ -297,6 +297,8 @@ export interface DaySummary {
     lng: Longitude
     recorded_at: Time
   } | null
+  /** Kilometres of the day by mode, pending points included */
+  recorded_km: Record<string, number>
   /** Whether the day has more than 100000 points, of which the first were read */
   truncated: boolean
 }

@@ -37,6 +37,9 @@ export const DaySummary = z.object({
     .object({ lat: Latitude, lng: Longitude, recorded_at: Time })
     .nullable()
     .describe('The latest point of the day inside the area; null: there is none, or not all were read'),
+  recorded_km: z
+    .record(z.string(), z.number())
+    .describe('Kilometres of the day by mode, pending points included'),
   truncated: z
     .boolean()
     .describe(`Whether the day has more than ${MAX_POINTS_A_DAY} points, of which the first were read`),

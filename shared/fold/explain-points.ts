@@ -1,4 +1,5 @@
 /** Explains the sum of a day: what the fold makes of each point. */
+import type { Mode } from '#shared/rules/carbon.ts'
 import { fold, type FoldPoint, type FoldState, type Segment } from './fold.ts'
 
 /** What becomes of a point inside the area; the meaning is in `contracts/user-history.ts`. */
@@ -6,6 +7,8 @@ export interface ExplainedPoint {
   readonly outcome: 'first' | 'counted' | 'too-soon' | 'too-near' | 'too-fast' | 'same-instant'
   /** Length of the segment that ends here; 0 if there is none. */
   readonly distanceMm: number
+  /** How that segment was travelled; null if there is none. */
+  readonly travelled: Mode | null
 }
 
 /**
@@ -18,11 +21,14 @@ export function explainPoints(from: FoldState, points: readonly FoldPoint[]): Ex
     let segment: Segment | null = null
     const before = state
     state = fold(before, [point], (counted) => (segment = counted))
-    return { outcome: outcomeOf(before, state, point, segment), distanceMm: distanceOf(segment) }
+    return { outcome: outcomeOf(before, state, point, segment), ...lengthOf(segment) }
   })
 }
 
-const distanceOf = (segment: Segment | null): number => segment?.distanceMm ?? 0
+const lengthOf = (segment: Segment | null) => ({
+  distanceMm: segment?.distanceMm ?? 0,
+  travelled: segment?.mode ?? null,
+})
 
 function outcomeOf(
   before: FoldState,

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { explainPoints } from '#shared/fold/explain-points.ts'
+import type { Mode } from '#shared/rules/carbon.ts'
 import { byInstant, fold, type FoldPoint, START } from '#shared/fold/fold.ts'
 
 const NOON = Date.parse('2026-04-12T04:00:00Z')
@@ -41,16 +42,19 @@ test('a jump that is a single wrong position: the next point counts from the pla
   expect(explained[2]!.distanceMm / 1_000).toBeCloseTo(100, 0)
 })
 
-test('the explained lengths add up to what the fold counts', () => {
+test('the explained lengths add up to what the fold counts, of each mode', () => {
   const point = fc
     .record({ seconds: fc.integer({ min: 0, max: 7_200 }), north: fc.integer({ min: 0, max: 60_000 }) })
     .map(({ seconds, north }) => at(seconds, north))
   fc.assert(
     fc.property(fc.array(point, { maxLength: 60 }), (given) => {
       const points = [...given].sort(byInstant)
-      let sum = 0
-      fold(START, points, ({ distanceMm }) => (sum += distanceMm))
-      expect(explainPoints(START, points).reduce((total, { distanceMm }) => total + distanceMm, 0)).toBe(sum)
+      const sums: Partial<Record<Mode, number>> = {}
+      fold(START, points, ({ mode, distanceMm }) => (sums[mode] = (sums[mode] ?? 0) + distanceMm))
+      const explained: typeof sums = {}
+      for (const { travelled, distanceMm } of explainPoints(START, points))
+        if (travelled !== null) explained[travelled] = (explained[travelled] ?? 0) + distanceMm
+      expect(explained).toEqual(sums)
     }),
     { numRuns: 200 },
   )

@@ -109,6 +109,8 @@ describeBothStacks('supervision', (stack) => {
     )
     expect(next).toMatchObject({ items: [{ outcome: 'too-near' }], next_cursor: null })
     await sentenceOf(await read(`${path}?limit=1&cursor=${only.next_cursor}`), 400, 'invalid-request')
+    const detail = await dataOf(await read(`admin/users/${userId}`), userEndpoint)
+    expect(detail.latest_day?.recorded_km).toEqual({ walk: detail.km })
     // A point that still waits is told, too. Yesterday's is elsewhere: a flush meanwhile leaves no more of this day out.
     await syncTrack(stack, userId, [at(5.1, 300), at(-24 * 60, 300)])
     expect(await dataOf(await read(`admin/users/${userId}`), userEndpoint)).toMatchObject({

@@ -12,6 +12,8 @@ import { type ExplainedPoint, explainPoints } from '#shared/fold/explain-points.
 import { byInstant, type FoldPoint, START } from '#shared/fold/fold.ts'
 import { readDays } from '#shared/fold/stored-days.ts'
 import type { Entry } from '#shared/kv/kv.ts'
+import type { Mode } from '#shared/rules/carbon.ts'
+import { roundKm } from '#shared/rules/rounding.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { readable } from './readable-entries.ts'
 import { type PointDays, readDayPoints, readPointDays } from './read-day-points.ts'
@@ -21,7 +23,9 @@ type Stores = Pick<ServiceContext, 'db' | 'calendar'>
 /** A point of the day; `pending`: in the buffer. */
 export type DayPoint = Point & { readonly pending: boolean }
 
-export type Explained = DayPoint & Pick<UserPoint, 'outcome'> & { readonly distanceMm: number }
+export type Explained = DayPoint &
+  Pick<UserPoint, 'outcome'> &
+  Pick<ExplainedPoint, 'distanceMm' | 'travelled'>
 
 export interface ExplainedDay {
   /** In the order of the fold. */
@@ -73,8 +77,16 @@ export async function summarizeLatestDay(
     points: points.length,
     left_out: countLeftOut(points),
     last: truncated ? null : lastOf(points),
+    recorded_km: kmByMode(points),
     truncated,
   }
+}
+
+function kmByMode(points: readonly Explained[]): DaySummary['recorded_km'] {
+  const sums = new Map<Mode, number>()
+  for (const { travelled, distanceMm } of points)
+    if (travelled !== null) sums.set(travelled, (sums.get(travelled) ?? 0) + distanceMm)
+  return Object.fromEntries([...sums].map(([mode, mm]) => [mode, roundKm(mm)]))
 }
 
 function lastOf(points: readonly Explained[]): DaySummary['last'] {
@@ -134,6 +146,6 @@ async function explain(
     ...point,
     ...(point.inRange
       ? (outcomes.next().value as ExplainedPoint)
-      : { outcome: 'outside' as const, distanceMm: 0 }),
+      : { outcome: 'outside' as const, distanceMm: 0, travelled: null }),
   }))
 }

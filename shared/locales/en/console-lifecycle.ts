@@ -81,6 +81,7 @@ export const consoleLifecycle = {
       'Reports of pilgrims can still be worked on under Feedback.',
     ],
     history: 'History',
+    pausedFor: 'after a pause of {time}',
     noHistory: 'Never paused.',
     kinds: { started: 'Started', paused: 'Paused', resumed: 'Resumed', ended: 'Ended', push: 'Message' },
   },

@@ -22,6 +22,7 @@ export const consolePeople = {
     notSeen: 'not seen for {time}',
     neverSeen: 'not seen yet',
     seenLegend: { good: 'seen in the last 15 minutes', warning: 'in the last 24 hours', past: 'earlier' },
+    levelMeans: 'Level: 1 to 9, by kilometres and check-ins.',
     waitingMeans: 'Waiting: points that were received and are stored with the next flush.',
     whereLeftOut: 'Points that are not counted, and why, stand in the figures of a pilgrim.',
     pendingUnknown: 'The buffer cannot be read: points that wait are missing.',
@@ -187,6 +188,20 @@ export const consolePeople = {
     forOperators:
       'For operators: an area with few points can show where a single person was. Do not publish. A point is one position of a phone.',
     mayFall: 'Pilgrims may correct or withdraw what they reported, so these figures can fall.',
+    method: {
+      title: 'How the footprint is computed',
+      speed:
+        'Each kilometre counts with the factor of how it was travelled. Of recorded kilometres, what is faster than {kmh} km/h counts as a bus, and what is slower as walking or cycling without emissions, unless the phone names the mode. Journeys, bottles and hotel nights are those that pilgrims reported.',
+      saved:
+        'Saved: what all these kilometres would have caused by bus, less what they caused. Bottles and hotel nights are not in it.',
+      perKm: '1 km by {mode}',
+      units: {
+        water: '1 bottle of water, 500 ml',
+        recycle: '1 bottle recycled (a credit)',
+        hotel: '1 hotel night',
+      },
+      source: 'These factors are those of the service’s specification, which names no source for them.',
+    },
     byMode: '{km} km by {mode}',
     inAll: '{km} km in all, of which {rides}',
     listComma: ', ',
@@ -196,6 +211,7 @@ export const consolePeople = {
     answered: '{count} surveys',
     answers: '{count} answers',
     answersCsv: 'All answers (CSV)',
+    answersPrivate: 'The CSV has the pilgrims’ names and ids: for operators, do not publish.',
     texts: 'Answers as text',
     moreAnswers: '{count} more answers: in the CSV',
     moreQuestions: '{count} more questions: in the CSV',

@@ -78,6 +78,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
       '香客的回報仍可在「回報」中處理。',
     ],
     history: '歷程',
+    pausedFor: '暫停了 {time}',
     noHistory: '從未暫停。',
     kinds: { started: '開始', paused: '暫停', resumed: '恢復', ended: '結束', push: '訊息' },
   },

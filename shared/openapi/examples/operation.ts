@@ -129,7 +129,7 @@ export const OPERATION = {
   },
   readLastHour: {
     answer: {
-      walking: { pilgrims: 55, checked_in: 23, as_of: '2026-04-12T01:35:00.000Z' },
+      walking: { pilgrims: 55, checked_in: 23, silent: 6, as_of: '2026-04-12T01:35:00.000Z' },
       received: {
         since: '2026-04-12T01:35:40.000Z',
         through: '2026-04-12T01:36:00.000Z',

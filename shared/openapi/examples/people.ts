@@ -68,6 +68,7 @@ export const PEOPLE = {
         points: 3,
         left_out: { 'too-soon': 1, 'too-near': 0, 'too-fast': 0, 'same-instant': 0, outside: 1 },
         last: { lat: 24.05, lng: 120.55, recorded_at: '2026-04-12T01:30:00.000Z' },
+        recorded_km: { walk: 1.2 },
         truncated: false,
       },
       recent_checkins: [

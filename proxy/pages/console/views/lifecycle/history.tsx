@@ -1,10 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { fullDate } from '../../clock.ts'
+import type { Data } from '#shared/client/index.ts'
+import { duration, fullDate } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { status } from '../../live.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
+
+type Entry = Data<'readTimeline'>['entries'][number]
 
 const EVERY_MS = 60_000
 const SHOWN = 50
@@ -28,12 +31,16 @@ export function History() {
       {({ entries }) => (
         <ol class="rows">
           {entries
+            .map((entry, i) => ({ entry, paused: pausedFor(entries, i) }))
             .slice(-SHOWN)
             .reverse()
-            .map((entry) => (
+            .map(({ entry, paused }) => (
               <li key={`${entry.at} ${entry.kind}`}>
                 <span class="small quiet">{fullDate(entry.at)}</span>
                 <strong>{words.value.lifecycle.kinds[entry.kind]}</strong>
+                {paused === null ? null : (
+                  <span>{fill(words.value.lifecycle.pausedFor, { time: paused })}</span>
+                )}
                 <span class="grow">{entry.message}</span>
                 <span class="small quiet">
                   {entry.by === null ? null : fill(words.value.common.by, { name: entry.by })}
@@ -45,4 +52,11 @@ export function History() {
       )}
     </PanelFrom>
   )
+}
+
+/** `4 min`: how long the pause was that an entry ends; null: it ends none. */
+function pausedFor(entries: readonly Entry[], i: number): string | null {
+  const [began, ended] = [entries.slice(0, i).findLast(({ kind }) => kind !== 'push'), entries[i]!]
+  if (ended.kind === 'push' || began?.kind !== 'paused') return null
+  return duration(Date.parse(ended.at) - Date.parse(began.at))
 }

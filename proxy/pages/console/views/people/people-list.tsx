@@ -154,7 +154,7 @@ const Legend = () => {
         ))}
       </ul>
       <p class="small quiet">
-        {said.waitingMeans} {said.whereLeftOut}
+        {said.levelMeans} {said.waitingMeans} {said.whereLeftOut}
       </p>
     </>
   )

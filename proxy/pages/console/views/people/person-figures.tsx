@@ -1,9 +1,10 @@
 import { SILENT_HOURS } from '#shared/rules/silence.ts'
 import { Emblem } from '../../../design/emblem.tsx'
 import { useEffect } from 'preact/hooks'
-import { ago, date, fullDate, now, number, oneDigit } from '../../clock.ts'
+import { ago, date, dayName, fullDate, now, number, oneDigit } from '../../clock.ts'
 import { loadGround, route } from '../../map/ground.ts'
 import { kmOnRoute, placeName, placeOf } from '../../map/place-words.ts'
+import { ridden } from '../../parts/distances.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { consoleLanguage, fill, words } from '../../words.ts'
 import { LeftOutOfDay } from './left-out.tsx'
@@ -53,6 +54,7 @@ export const PersonFigures = ({ person, onLeftOut }: Props) => {
           note={said.savedReason}
         />
       </Figures>
+      <Travelled day={person.latest_day} />
       {person.latest_day === null ? null : <LeftOutOfDay day={person.latest_day} onShow={onLeftOut} />}
     </>
   )
@@ -84,6 +86,12 @@ function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
 }
 
 const SILENT_MS = SILENT_HOURS * 3_600_000
+
+/** `Mon, Nov 23: 31.3 km in all, of which 28.1 km by bus`; of walking alone nothing is said. */
+function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
+  const rides = day === null ? undefined : ridden(day)
+  return day === null || rides === undefined ? null : <p>{`${dayName(day.day)}: ${rides}`}</p>
+}
 
 function nextText({ next_level }: Detail): string {
   const said = words.value.people

@@ -9,6 +9,7 @@ import { modeName } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
+import { carbonFactors, CarbonMethod } from './carbon-method.tsx'
 
 type Totals = Data<'readCarbon'>
 
@@ -52,6 +53,7 @@ export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
             {fill(said.consumption, { ...value.consumption, kg: short(value.consumption.kg) })} ·{' '}
             {said.mayFall}
           </p>
+          <CarbonMethod />
         </>
       )}
     </PanelFrom>
@@ -135,6 +137,7 @@ const save = ({ by_mode, by_day, ...totals }: Totals): void =>
       ...Object.entries(by_mode).map(([mode, { km, kg }]) => ['mode', modeName(mode), km, kg]),
       ...by_day.map(({ day, km, kg }) => ['day', day, km, kg]),
       ['consumption', words.value.reports.used, '', totals.consumption.kg],
+      ...carbonFactors().map(([name, kg]) => ['factor', name, '', kg]),
     ],
     fileName('carbon', dayOf(totals.as_of ?? now.peek()), 'csv'),
   )

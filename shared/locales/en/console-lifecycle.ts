@@ -34,7 +34,7 @@ export const consoleLifecycle = {
     readBack: 'Done. The service answers: {status}, changed at {time} by {name}.',
     endTitle: 'End the event',
     endText:
-      'The end is permanent. Check-ins, surveys and feedback are refused from then on. Points that the service has accepted are still stored. Phones without a network still have points: they are not taken after the end, so wait until the last ones are home. Under People, sorted by “Last seen”, stands who has not been heard of.',
+      'The end is permanent. Check-ins, surveys and feedback are refused from then on. Points that the service has accepted are still stored. Phones without a network still have points, and only they know how many: with the app open and a network they send them within minutes, also what a pause refused. Nothing is taken after the end, so wait until the last ones are home. Under People stands who is silent.',
     endSteps: 'What will happen now',
     endFlush: '{points} points of {pilgrims} pilgrims wait in the buffer and are stored',
     endJournals: '{points} points in journals follow by themselves',
@@ -70,7 +70,7 @@ export const consoleLifecycle = {
     summaryNobody: 'nobody can be reached in LINE',
     finished: 'The end is complete.',
     finishedWithout: 'The end is complete. The summary was not sent in LINE.',
-    silent: 'See when each pilgrim was last seen',
+    silent: 'See who is silent',
     afterTitle: 'What is still possible after the end',
     after: [
       'You can write to everybody under Messages. The reminders of the schedule are not sent any more.',

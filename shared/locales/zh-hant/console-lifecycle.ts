@@ -35,7 +35,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     readBack: '完成。服務回覆：{status}，{time} 由 {name} 更改。',
     endTitle: '結束活動',
     endText:
-      '結束後無法恢復。之後的打卡、問卷與回報都會被拒絕。服務已接受的定位仍會儲存。沒有網路的手機裡可能還有定位，結束後不再收，請等最後的人到家再結束。「香客」頁依「最後出現」排序，就看得到誰很久沒有消息。',
+      '結束後無法恢復。之後的打卡、問卷與回報都會被拒絕。服務已接受的定位仍會儲存。沒有網路的手機裡可能還有定位，有多少只有手機知道：App 開著、有網路時，幾分鐘內就會送出，暫停時被拒絕的也會。結束後一律不收，請等最後的人到家再結束。「香客」頁看得到誰沒有消息。',
     endSteps: '接下來會發生',
     endFlush: '儲存 {pilgrims} 位香客在緩衝區等待的 {points} 筆定位',
     endJournals: '日誌中的 {points} 筆定位會自動跟上',
@@ -67,7 +67,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     summaryNobody: '沒有人可以在 LINE 聯絡到',
     finished: '活動已完整結束。',
     finishedWithout: '活動已完整結束，但沒有在 LINE 發送總結。',
-    silent: '看每位香客最後出現的時間',
+    silent: '看誰沒有消息',
     afterTitle: '結束之後還可以做什麼',
     after: [
       '可以在「訊息」寫給所有人。排程中的提醒不再發送。',

@@ -26,7 +26,7 @@ export function EndEvent() {
         <Button kind="danger" onClick={() => (asking.value = true)}>
           {said.endButton}
         </Button>
-        <Button kind="plain" onClick={() => show('people')}>
+        <Button kind="plain" onClick={() => show('people', { silentHours: 1 })}>
           {said.silent}
         </Button>
       </p>

@@ -15,3 +15,7 @@ export const UNITS: Readonly<Record<Language, Units>> = {
   en: { km: 'km', m: 'm', kmh: 'km/h', kg: 'kg', g: 'g' },
   ja: { km: 'km', m: 'm', kmh: 'km/h', kg: 'kg', g: 'g' },
 }
+
+/** A figure of the whole event, as all languages here write it: `39,337`, and below a hundred `24.5`. */
+export const figure = (value: number): string =>
+  value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })

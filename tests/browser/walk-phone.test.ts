@@ -219,6 +219,14 @@ describeOnServers('the phone', () => {
       await page.getByText('The event has ended. Thank you for walking.').first().waitFor()
       expect(await checkInButton(page).isDisabled()).toBe(true)
       await photograph(page, 'walk-ended', true)
+      // Nobody answers ten questions that would be refused.
+      await page.evaluate(() => (location.hash = '#say'))
+      await page.getByText('Closed: the event has ended.').nth(1).waitFor()
+      for (const view of ['survey', 'feedback']) {
+        await page.evaluate((name) => (location.hash = `#${name}`), view)
+        await page.getByRole('main').getByText('Closed: the event has ended.').first().waitFor()
+      }
+      await page.evaluate(() => (location.hash = '#walk'))
       await until(async () => (await askedOf(page)).awake === 0, { timeoutMs: 5_000, what: 'no lock' })
       const { positions } = await askedOf(page)
       await move(10 * MINUTE)

@@ -4,14 +4,19 @@ import { deployMenuEndpoint, menuStatusEndpoint } from '#shared/contracts/bot.ts
 import { notificationsEndpoint, setNotificationsEndpoint } from '#shared/contracts/messages.ts'
 import { endActivityEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
 import { userSyncEndpoint } from '#shared/contracts/profile.ts'
-import { assignRoleEndpoint, carbonEndpoint } from '#shared/contracts/reports.ts'
+import {
+  assignRoleEndpoint,
+  carbonEndpoint,
+  eraseUserEndpoint,
+  timelineEndpoint,
+} from '#shared/contracts/reports.ts'
 import { DEFAULT_SLOTS } from '#shared/line/scheduled-notifications.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
+import { checkIn, flushed, setStatus } from '#tests/helpers/test-stack.ts'
 import { describeBothStacksAtOnce } from '#tests/helpers/open-test-stack.ts'
 
 const lines = { embedded: startLineServer(), real: startLineServer() }
@@ -113,6 +118,12 @@ describeBothStacksAtOnce(
       const volunteer = await follow(stack, line, 'en')
       const walker = await follow(stack, line, 'zh-TW')
       await checkIn(stack, walker)
+      // Whoever was erased stays in the sums.
+      const erased = await follow(stack, line, 'en')
+      await checkIn(stack, erased)
+      await flushed(stack)
+      const path = `/api/event/admin/users/${erased}`
+      await dataOf(await callAs(stack, 'owner', 'DELETE', path), eraseUserEndpoint)
       // Reported ways count, as on the public map.
       const reported = { user_id: walker, transport: { train: 40 } }
       await dataOf(await callAs(stack, 'owner', 'POST', '/api/event/user/sync', reported), userSyncEndpoint)
@@ -146,9 +157,15 @@ describeBothStacksAtOnce(
       line.mishap = () => 'none'
       const summary = await messageTo(line, walker, '圓滿結束')
       const carbon = await callAs(stack, 'manager', 'GET', '/api/event/admin/carbon')
-      const { saved_kg } = await dataOf(carbon, carbonEndpoint)
+      const { saved_kg, pilgrims } = await dataOf(carbon, carbonEndpoint)
       expect(saved_kg).toBeGreaterThan(1)
-      expect(JSON.stringify(summary.messages)).toContain(`${saved_kg} 公斤`)
+      const timeline = await callAs(stack, 'manager', 'GET', '/api/event/admin/timeline')
+      const { days } = await dataOf(timeline, timelineEndpoint)
+      const checkIns = days.reduce((sum, { checkins }) => sum + checkins, 0)
+      const said = JSON.stringify(summary.messages)
+      expect(said).toContain(`${Math.round(saved_kg * 10) / 10} 公斤`)
+      expect(said).toContain(`感謝 ${pilgrims} 位`)
+      expect(said).toContain(`打卡 ${checkIns} 次`)
       await messageTo(line, volunteer, 'has come to its end')
       await until(async () => (await summaryState()) === 'sent', {
         timeoutMs: 20_000,

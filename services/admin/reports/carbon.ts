@@ -6,7 +6,7 @@ import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import { type ModeTotals } from '#shared/fold/point-totals.ts'
-import { REPORTS } from '#shared/schema/profiles.ts'
+import { PILGRIMS_OF_EVENT } from '#shared/pilgrims/pilgrims-of-event.ts'
 
 interface Sums {
   segments: [day: string, mode: string, mm: number, mg: number][]
@@ -36,10 +36,7 @@ async function readSums({ db }: ServiceContext): Promise<Sums> {
                      FROM event_modes),
         'reported', (SELECT coalesce(json_agg(json_build_array(name, amount, mg)), '[]') FROM (
                        SELECT name, sum(amount) AS amount, sum(carbon_mg) AS mg FROM reported_sums GROUP BY name) r),
-        'pilgrims', (SELECT count(*) FROM pilgrim_totals WHERE points > 0)
-                  + (SELECT count(*) FROM pilgrims p WHERE ${db.sql.unsafe(REPORTS)} AND NOT EXISTS (
-                       SELECT FROM pilgrim_totals t WHERE t.user_id = p.user_id AND t.points > 0))
-                  + (SELECT coalesce(sum(walked), 0) FROM erasures)
+        'pilgrims', ${db.sql.unsafe(PILGRIMS_OF_EVENT)}
       )::text AS sums`,
   )
   return JSON.parse(row.sums) as Sums

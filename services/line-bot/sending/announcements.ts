@@ -9,6 +9,7 @@ import type { Message } from '#shared/line/line-client.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
+import { PILGRIMS_OF_EVENT } from '#shared/pilgrims/pilgrims-of-event.ts'
 import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
 import { messages, type Notice } from '#shared/schema/messages.ts'
 import { ending } from '#shared/schema/operations.ts'
@@ -146,12 +147,12 @@ async function recordProgress(tx: Writer): Promise<void> {
   await recordSummary(tx, state === 'sending' || state === 'skipped' ? state : 'sent')
 }
 
-/** Distance and carbon are those of the whole event, with reported ways and erased pilgrims, as on the public map. */
+/** All figures are those of the whole event, with reported ways and erased pilgrims, as in the console's reports. */
 async function readFigures(tx: Writer): Promise<SummaryFigures> {
   const reported = sql`FROM reported_sums WHERE name NOT IN ${Object.keys(KG_PER_UNIT)}`
   const [sums] = await tx.execute<{ pilgrims: number; checkins: number } & Record<Amount, number>>(sql`
-    SELECT (SELECT count(*) FROM pilgrim_totals WHERE checkins > 0)::int AS pilgrims,
-           (SELECT coalesce(sum(checkins), 0) FROM pilgrim_totals)::int AS checkins,
+    SELECT ${sql.raw(PILGRIMS_OF_EVENT)}::int AS pilgrims,
+           (SELECT coalesce(sum(checkins), 0) FROM event_hours)::int AS checkins,
            (SELECT coalesce(sum(distance_mm), 0) FROM event_modes)::float8 AS mm,
            (SELECT coalesce(sum(carbon_mg), 0) FROM event_modes)::float8 AS mg,
            (SELECT coalesce(sum(amount), 0) ${reported})::float8 AS reported_mm,

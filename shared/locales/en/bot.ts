@@ -1,7 +1,8 @@
 import type { Locale } from '../bot-locale.ts'
-import { UNITS } from '../units.ts'
+import { figure, UNITS } from '../units.ts'
 
-const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+const counted = (count: number, one: string, many: string): string =>
+  `${figure(count)} ${count === 1 ? one : many}`
 
 export const EN: Locale = {
   units: UNITS.en,
@@ -55,6 +56,6 @@ export const EN: Locale = {
     `[Event paused] Check-ins and tracks are not taken for now. ${message ?? 'More information will follow.'}`,
   summaryTitle: (event) => `${event} has come to its end`,
   summary: ({ pilgrims, checkins, km, savedKg }) =>
-    `Thank you all: ${counted(pilgrims, 'pilgrim', 'pilgrims')} travelled ${km} km, rides included, with ${counted(checkins, 'check-in', 'check-ins')}, and saved ${savedKg} kg of CO2 against the bus.`,
+    `Thank you all: ${counted(pilgrims, 'pilgrim', 'pilgrims')} travelled ${figure(km)} km, rides included, with ${counted(checkins, 'check-in', 'check-ins')}, and saved ${figure(savedKg)} kg of CO2 against the bus.`,
   personOnly: 'Add me as a friend to see your own figures in a chat between the two of us.',
 }

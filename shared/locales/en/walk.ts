@@ -127,6 +127,7 @@ export const walk = {
   say: {
     title: 'Tell us',
     survey: 'Survey: ten questions',
+    closed: 'Closed: the event has ended.',
     surveyDone: 'Answered. You can change it.',
     draft: 'Begun, not sent yet.',
     surveyWaits: 'Your answers are on this phone. They are sent by themselves when there is a network.',

@@ -1,5 +1,5 @@
 import type { Locale } from '../bot-locale.ts'
-import { UNITS } from '../units.ts'
+import { figure, UNITS } from '../units.ts'
 
 export const JA: Locale = {
   units: UNITS.ja,
@@ -53,6 +53,6 @@ export const JA: Locale = {
     `【イベント一時停止】チェックインと軌跡の受付を停止しています。${message ?? '続報をお待ちください。'}`,
   summaryTitle: (event) => `「${event}」は終了しました`,
   summary: ({ pilgrims, checkins, km, savedKg }) =>
-    `${pilgrims} 人の巡礼者が ${km} km（乗り物を含む）を進み、${checkins} 回チェックインし、バスと比べて ${savedKg} kg のCO2を減らしました。ありがとうございました。`,
+    `${figure(pilgrims)} 人の巡礼者が ${figure(km)} km（乗り物を含む）を進み、${figure(checkins)} 回チェックインし、バスと比べて ${figure(savedKg)} kg のCO2を減らしました。ありがとうございました。`,
   personOnly: '友だちに追加していただくと、1対1のトークでご自身の記録をご覧いただけます。',
 }

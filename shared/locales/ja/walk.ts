@@ -119,6 +119,7 @@ export const walk: WalkWords = {
   say: {
     title: '伝える',
     survey: 'アンケート（10 問）',
+    closed: '催しが終わったため、もう受け付けていません。',
     surveyDone: '回答済みです。直せます。',
     draft: '途中です。まだ送っていません。',
     surveyWaits: '答えはスマホに保存しました。電波が入ると自動で送ります。',

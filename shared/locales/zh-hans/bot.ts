@@ -1,5 +1,5 @@
 import type { Locale } from '../bot-locale.ts'
-import { UNITS } from '../units.ts'
+import { figure, UNITS } from '../units.ts'
 
 export const ZH_HANS: Locale = {
   units: UNITS['zh-Hans'],
@@ -49,6 +49,6 @@ export const ZH_HANS: Locale = {
   paused: (message) => `【活动暂停】打卡与轨迹暂停接收。${message ?? '请留意后续通知。'}`,
   summaryTitle: (event) => `“${event}”圆满结束`,
   summary: ({ pilgrims, checkins, km, savedKg }) =>
-    `感谢 ${pilgrims} 位香客同行：共前进 ${km} 公里（含乘车）、打卡 ${checkins} 次，比乘公交减少 ${savedKg} 公斤碳排。`,
+    `感谢 ${figure(pilgrims)} 位香客同行：共前进 ${figure(km)} 公里（含乘车）、打卡 ${figure(checkins)} 次，比乘公交减少 ${figure(savedKg)} 公斤碳排。`,
   personOnly: '请加我为好友，在一对一聊天中查看您的个人记录。',
 }

@@ -119,6 +119,7 @@ export const walk: WalkWords = {
   say: {
     title: '意见',
     survey: '问卷：十个问题',
+    closed: '活动已结束，不再接受。',
     surveyDone: '已回答，可以再改。',
     draft: '写到一半，还没发送。',
     surveyWaits: '回答保存在手机里，有网络时会自动发送。',

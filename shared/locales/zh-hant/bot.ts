@@ -1,5 +1,5 @@
 import type { Locale } from '../bot-locale.ts'
-import { UNITS } from '../units.ts'
+import { figure, UNITS } from '../units.ts'
 
 export const ZH_HANT: Locale = {
   units: UNITS['zh-Hant'],
@@ -49,6 +49,6 @@ export const ZH_HANT: Locale = {
   paused: (message) => `【活動暫停】打卡與軌跡暫停接收。${message ?? '請留意後續通知。'}`,
   summaryTitle: (event) => `「${event}」圓滿結束`,
   summary: ({ pilgrims, checkins, km, savedKg }) =>
-    `感謝 ${pilgrims} 位香客同行：共前進 ${km} 公里（含搭車）、打卡 ${checkins} 次，比搭公車減少 ${savedKg} 公斤碳排。`,
+    `感謝 ${figure(pilgrims)} 位香客同行：共前進 ${figure(km)} 公里（含搭車）、打卡 ${figure(checkins)} 次，比搭公車減少 ${figure(savedKg)} 公斤碳排。`,
   personOnly: '請加我為好友，在一對一聊天室查看您的個人紀錄。',
 }

@@ -119,6 +119,7 @@ export const walk: WalkWords = {
   say: {
     title: '意見',
     survey: '問卷：十個問題',
+    closed: '活動已結束，不再接受。',
     surveyDone: '已回答，可以再改。',
     draft: '寫到一半，還沒送出。',
     surveyWaits: '回答保存在手機裡，有網路時會自動送出。',

@@ -19,6 +19,7 @@ import {
 import { place, placeFault, wantPlace, wantsPlace } from '../feedback/place.ts'
 import { whyWaiting } from '../feedback/waiting-reports.ts'
 import { show } from '../route.ts'
+import { Closed } from './say.tsx'
 import { Notice, View } from './view.tsx'
 
 export function Feedback({ words }: { readonly words: WalkWords }) {
@@ -27,6 +28,7 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
   const said = fault.value
   return (
     <View title={feedback.title} back={words.back}>
+      <Closed words={words} />
       {outcome.value !== null ? (
         <Outcome words={words} />
       ) : (

@@ -2,11 +2,11 @@
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { whenText } from '../format.ts'
 import { show, type View as Name } from '../route.ts'
-import { now, profile } from '../session/service.ts'
+import { config, now, profile } from '../session/service.ts'
 import { written } from '../feedback/report.ts'
 import { draft, surveyWaits } from '../feedback/survey.ts'
 import { arrivedReport, refusedReport, waitingReports } from '../feedback/waiting-reports.ts'
-import { View } from './view.tsx'
+import { Notice, View } from './view.tsx'
 
 /** A row that leads to another view. */
 export const Way = (props: {
@@ -41,6 +41,7 @@ export const Say = ({ words: { say } }: { readonly words: WalkWords }) => (
 
 function surveyText(words: WalkWords['say']): string | undefined {
   if (surveyWaits.value) return words.surveyWaits
+  if (hasEnded()) return words.closed
   if (Object.keys(draft.value).length > 0) return words.draft
   return profile.value?.survey_completed === 1 ? words.surveyDone : undefined
 }
@@ -48,7 +49,14 @@ function surveyText(words: WalkWords['say']): string | undefined {
 /** What became of the last report, before what a report is for. */
 function reportText(words: WalkWords['say']): string {
   if (waitingReports.value.length > 0) return words.reportWaits
+  if (hasEnded()) return words.closed
   if (written.value.text !== '' || refusedReport.value !== null) return words.draft
   const last = arrivedReport.value
   return last === null ? words.feedbackWhy : words.reportArrived(last.number, whenText(last.atMs, now()))
 }
+
+const hasEnded = (): boolean => config.value?.status === 'ended'
+
+/** Before anybody writes what would be refused. */
+export const Closed = ({ words: { say } }: { readonly words: WalkWords }) =>
+  hasEnded() ? <Notice kind="warning">{say.closed}</Notice> : null

@@ -20,6 +20,7 @@ import {
 import { IN_WORDS, isChosen, type Question, QUESTIONS, SEVERAL } from '../feedback/survey-questions.ts'
 import { keep } from '../session/kept.ts'
 import { SURVEY_FILES } from '../words.ts'
+import { Closed } from './say.tsx'
 import { Notice, View } from './view.tsx'
 
 /** Words in the language that was chosen last; `missing`: they could not be loaded. */
@@ -54,6 +55,7 @@ export function Survey({ words }: { readonly words: WalkWords }) {
   const state = surveyState.value
   return (
     <View title={own.title} back={words.back}>
+      <Closed words={words} />
       {state === 'sent' || surveyWaits.value ? (
         <Outcome words={words} own={own} />
       ) : (

@@ -224,7 +224,8 @@ describeOnServers('the phone', () => {
       await page.getByText('Closed: the event has ended.').nth(1).waitFor()
       for (const view of ['survey', 'feedback']) {
         await page.evaluate((name) => (location.hash = `#${name}`), view)
-        await page.getByRole('main').getByText('Closed: the event has ended.').first().waitFor()
+        await move(1_000)
+        await page.getByRole('main').getByText('Closed: the event has ended.').waitFor()
       }
       await page.evaluate(() => (location.hash = '#walk'))
       await until(async () => (await askedOf(page)).awake === 0, { timeoutMs: 5_000, what: 'no lock' })

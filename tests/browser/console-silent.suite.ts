@@ -1,0 +1,39 @@
+/** What waits for people and not for machines: new reports, and pilgrims who are silent. */
+import { expect, test } from 'bun:test'
+import { flushed, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
+import { type OpenPage, photograph } from './browser.ts'
+import { pilgrimId } from './console-data.ts'
+import type { ConsoleOptions } from './console-harness.ts'
+
+const SILENT_ID = pilgrimId(900)
+const HOUR_MS = 3_600_000
+
+/** @param open opens the console of an event that `fillEvent` has filled */
+export function silentTests(
+  stack: () => TestStack,
+  open: (options: ConsoleOptions) => Promise<OpenPage>,
+): void {
+  test('new reports and silent pilgrims are told beside what is wrong, and lead to their lists', async () => {
+    // Eleven kilometres in a quarter of an hour: by bus.
+    const at = (hours: number, lat: number) => ({ lat, lng: 120.55, timestamp: Date.now() - hours * HOUR_MS })
+    const track = [at(4.5, 24.05), at(4.25, 24.15)]
+    expect((await syncTrack(stack(), SILENT_ID, track)).status).toBe(200)
+    await flushed(stack())
+    await using opened = await open({ view: 'now' })
+    const { page } = opened
+    await page.locator('.matters', { hasText: /New reports of pilgrims: [1-9]/ }).waitFor()
+    await page.locator('.matters', { hasText: 'and not in the last 3: 1.' }).waitFor()
+    await page.getByRole('button', { name: 'Show who is silent' }).click()
+    await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
+    await page.locator('.name-button').click()
+    await page.getByText('The service does not know why a phone is silent').waitFor()
+    await page.locator('.person').getByText('km by bus').waitFor()
+    await photograph(page, 'console-silent-people')
+    // Who was seen lately is listed again with everybody.
+    await page.locator('.people-list select').selectOption({ label: 'Everybody' })
+    await page.locator('.people-list').getByText('1–31 of 31').first().waitFor()
+    await page.locator('nav').getByText('Now').click()
+    await page.getByRole('button', { name: 'Show the reports' }).click()
+    await page.locator('.feedback-card').first().waitFor()
+  }, 60_000)
+}
